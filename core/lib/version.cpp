@@ -1,0 +1,3 @@
+namespace incc {
+const char *coreVersion() { return "0.1.0"; }
+} // namespace incc

@@ -1,0 +1,109 @@
+"""The native core and the plain data that it returns."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from incc.models.bound import BoundKernel
+
+
+class Edge(NamedTuple):
+    """A dependency between two instructions.
+
+    The value `producer_value` of instruction `producer` is an input of `consumer_value` of `consumer`, `distance`
+    iterations later. `latency` is the time in cycles from the one value being ready to the other. `location` is the index of the register
+    or flag that carries it, -1 for memory (store to load) and for the step from a loaded value to its own instruction's result.
+    """
+
+    producer: int
+    producer_value: int
+    consumer: int
+    consumer_value: int
+    location: int
+    latency: int
+    distance: int
+
+
+class Step(NamedTuple):
+    """One edge of a path or cycle: `latency` cycles from `producer` to `consumer` through `location` (see Edge)."""
+
+    producer: int
+    consumer: int
+    location: int
+    latency: int
+    distance: int
+
+
+class Chain(NamedTuple):
+    """A loop-carried dependency: an elementary cycle of the dependency graph, as its edges in order.
+
+    `latency` cycles in all over `distance` iterations; `cycles_per_iteration` is their ratio.
+    """
+
+    latency: int
+    distance: int
+    steps: tuple[Step, ...]
+
+    @property
+    def cycles_per_iteration(self) -> Fraction:
+        return Fraction(self.latency, self.distance)
+
+
+class Event(NamedTuple):
+    """The life of one dynamic instruction, in cycles from 0.
+
+    `dispatched`: enters scheduler and reorder buffer; `ready`: the inputs of its first µop are there; `started`: its first µop starts on a port; `executed`: its last result
+    is there; `retired`. `ports`: the port of each µop, -1 for none.
+    """
+
+    iteration: int
+    instruction: int
+    dispatched: int
+    ready: int
+    started: int
+    executed: int
+    retired: int
+    ports: tuple[int, ...]
+
+
+class Analysis(NamedTuple):
+    """Every number about one kernel; per iteration where not said otherwise.
+
+    `pressure[i][p]`: µop cycles of instruction i on port or resource p under the balanced assignment; `port_load[p]` are
+    the column sums; `fixed_pressure` and `fixed_port_load` the same with equal shares to all allowed ports.
+    `busiest_ports`: the set of ports whose joint load is the port bound. Bounds in cycles per iteration: `port_bound`
+    (execution ports only), `resource_bound` (dividers and the like), `front_end_bound`, `retire_bound`,
+    `latency_bound` (loop-carried). `critical_path`: length in cycles and the steps of the longest path through one
+    iteration; `critical_path_start` is the length in cycles until the first value of the path is ready (its own load or compute). `chains`: loop-carried dependencies, longest first; `chains_complete` is False where there were too
+    many to list all. `edges`: the dependency graph.
+    """
+
+    pressure: tuple[tuple[float, ...], ...]
+    port_load: tuple[float, ...]
+    fixed_pressure: tuple[tuple[float, ...], ...]
+    fixed_port_load: tuple[float, ...]
+    busiest_ports: tuple[int, ...]
+    port_bound: Fraction
+    fixed_port_bound: Fraction
+    resource_bound: Fraction
+    front_end_bound: Fraction
+    retire_bound: Fraction
+    latency_bound: Fraction
+    critical_path_cycles: int
+    critical_path: tuple[Step, ...]
+    critical_path_instructions: tuple[int, ...]
+    chains: tuple[Chain, ...]
+    chains_complete: bool
+    edges: tuple[Edge, ...]
+
+
+def analyze(bound: BoundKernel) -> Analysis:
+    """All bounds of a kernel. Raises ValueError if the arrays contradict each other."""
+    raise NotImplementedError
+
+
+def timeline(bound: BoundKernel, iterations: int, max_cycles: int = 0) -> tuple[Event, ...]:
+    """When each instruction of the first `iterations` is dispatched, starts, ends, retires."""
+    raise NotImplementedError

@@ -1,0 +1,201 @@
+"""The data that the frontends hand on: regions of assembly, decoded instructions, kernels. ISA-neutral.
+
+These are named tuples rather than dataclasses because the compiler wrapper and `incc-mca` are started for single files:
+importing `dataclasses` and creating the classes costs 20 ms, a third of the whole run.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+# --- regions ---------------------------------------------------------------------------------------------------------
+
+
+class SourceLocation(NamedTuple):
+    """A place in the user's source, from `.loc` directives."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+class Region(NamedTuple):
+    """A span of assembly text to analyse.
+
+    `kind` is "loop" (an innermost natural loop), "marker" (between a pair of markers) or "file" (the whole text).
+    `lines` are the 1-based lines of the statements on the analysed path, in the order of execution; labels, directives
+    and comments are not in it. `is_loop`: the path ends in a branch back to its start. `label` is the loop header's label.
+    `depth` is the loop's nesting depth (1: outermost). `body_lines` are the lines of every instruction of the region,
+    on the path or not; it equals `lines` unless there are branches inside. `notes` say in one sentence each what a reader
+    must know (“likeliest of 3 paths”, “contains a call to foo”).
+    """
+
+    kind: str
+    name: str
+    function: str
+    label: str
+    first_line: int
+    last_line: int
+    lines: tuple[int, ...]
+    body_lines: tuple[int, ...]
+    is_loop: bool
+    depth: int
+    source: SourceLocation | None
+    notes: tuple[str, ...]
+
+
+class LeftOut(NamedTuple):
+    """A loop or marked span that is not analysed, and why (irreducible, no instruction, marker without end, …)."""
+
+    first_line: int
+    last_line: int
+    function: str
+    label: str
+    reason: str
+
+
+# --- instructions ----------------------------------------------------------------------------------------------------
+
+
+class Register(NamedTuple):
+    """A register or a part of one.
+
+    `name` is what the assembler calls it ("al", "xmm3"); `root` the name of the widest register it is a part of ("rax",
+    "zmm3", "k1", "rip"), the same for all its parts; `offset` and `width` place the part in the root, in bits.
+    """
+
+    name: str
+    root: str
+    offset: int
+    width: int
+
+
+class RegisterAccess(NamedTuple):
+    """How an instruction touches one register, as an operand or implicitly.
+
+    `operand` is the 0-based index in Intel operand order (destination first), None for implicit registers and for
+    registers that form addresses; a mask register (`{%k1}`) has operand -1. `merges`: the write leaves the other bits of
+    the root as they were (al, ax, legacy-SSE xmm), so the root's old value flows through. `conditional`: the write may
+    not happen (cmov, merge masking), so the old value is an input too; then `read` is also set. `address`: the register
+    is read to form an address only.
+    """
+
+    register: Register
+    read: bool
+    write: bool
+    operand: int | None
+    merges: bool = False
+    conditional: bool = False
+    address: bool = False
+
+
+class MemoryAccess(NamedTuple):
+    """One memory operand, explicit or implicit (push, movs).
+
+    The address is base + index*scale + displacement (+ symbol). `size` in bytes, 0 where it is not fixed. `symbol` is the
+    relocation's symbol for RIP-relative and absolute addresses, else "". `operand` as in RegisterAccess.
+    `elements` is the number of separate accesses (gathers, scatters), else 1.
+    """
+
+    base: Register | None
+    index: Register | None
+    scale: int
+    displacement: int
+    symbol: str
+    segment: str
+    size: int
+    load: bool
+    store: bool
+    operand: int | None
+    elements: int = 1
+
+
+class Affine(NamedTuple):
+    """What an instruction does to a register, where that is linear: target = sum(coefficient * root) + constant.
+
+    `terms` are (root, coefficient), over full-width (64-bit, or 32-bit zero-extended) general-purpose registers.
+    Used to compare addresses symbolically, also between iterations.
+    """
+
+    target: str
+    terms: tuple[tuple[str, int], ...]
+    constant: int
+
+
+class Arithmetic(NamedTuple):
+    """Arithmetic done on vector registers: `packed` or scalar, on `element` bits each, `width` bits of register in all.
+
+    `operations` counts additions, multiplications, divisions … for one instruction (a fused multiply-add of 4 doubles: 8).
+    """
+
+    packed: bool
+    floating: bool
+    element: int
+    width: int
+    operations: int
+
+
+class Instruction(NamedTuple):
+    """One decoded instruction, free of any microarchitecture.
+
+    `form` names the instruction form in the model files: for x86 iced-x86's Code name, then "/m" if a memory operand was
+    used where a register could be, else "/r" (`VEX_VFMADD213PD_YMM_YMM_YMMM256/m`). `traits` are the conditions on which
+    figures may depend: "indexed" (a memory operand with an index), "same_reg" (all register sources are one register),
+    "high8_0"/"high8_1" (operand 0/1 is ah..dh), "mask", "zeroing", "bcast", "lock", "rep", "repne", "imm0" (immediate
+    zero), "er" (embedded rounding), "agen:B_IS_D8" (the address parts of a lea: Base, Index, Index with Scale above 1,
+    displacement of 8 or 32 bits, R for RIP), "rm0-3"/"rm4-7" (byte register spl.. need a REX prefix).
+    `operands` has one letter an operand in Intel order: "r" register, "m" memory, "i" immediate, "b" branch target.
+    `flags_read`/`flags_written` are letters of "CPAZSO"; D, I and the like are left out; an undefined flag counts as
+    written. `branch` is "", "conditional", "unconditional", "indirect", "call" or "return"; `target` the label or address
+    it goes to. `idiom` is "zero" or "ones" where the result does not depend on the inputs (xor of a register with itself);
+    whether a core knows it is the model's to say. `move` is True for plain register to register moves of full registers.
+    `text` is the statement as the user wrote it (comments and redundant blanks removed), `line` its 1-based line, 0 where
+    there is none; `offset` and `length` are in bytes, `offset` from the start of its section or block.
+    """
+
+    text: str
+    line: int
+    offset: int
+    length: int
+    mnemonic: str
+    form: str
+    traits: frozenset[str]
+    operands: str
+    registers: tuple[RegisterAccess, ...]
+    memory: tuple[MemoryAccess, ...]
+    flags_read: str
+    flags_written: str
+    branch: str
+    target: str
+    affine: Affine | None
+    idiom: str
+    move: bool
+    arithmetic: Arithmetic | None
+    encoding: bytes
+
+
+class Refused(NamedTuple):
+    """A statement that could not be decoded: its line, its text, and what the assembler said."""
+
+    line: int
+    text: str
+    message: str
+
+
+class Kernel(NamedTuple):
+    """What is analysed: a name and its instructions in the order of execution.
+
+    `is_loop`: the last instruction branches back to the first, so iterations follow each other; every kernel that is not
+    is analysed as if it were repeated, as llvm-mca does. `alignment` is the offset of the first byte within 64 bytes
+    where known, else 0. `refused` are statements of the region that are missing in `instructions`.
+    """
+
+    name: str
+    isa: str
+    region: Region | None
+    instructions: tuple[Instruction, ...]
+    is_loop: bool
+    alignment: int
+    refused: tuple[Refused, ...] = ()

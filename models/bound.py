@@ -1,0 +1,118 @@
+"""A kernel bound to a machine model, as flat arrays: the only thing that the native core sees.
+
+All indices are 0-based, all times whole cycles of the core's clock. Arrays named `*_start` have one entry more than
+there are owners: the entries of owner i are [start[i], start[i+1]).
+"""
+
+from __future__ import annotations
+
+# Instruction flags (instruction_flags)
+FUSED_INTO_PREVIOUS = 1  # second half of a macro-fused pair: no µop and no slot of its own
+ELIMINATED = 2  # register move done by the renamer
+ZEROED = 4  # zero or ones idiom known to the core: no input dependency
+NO_EXECUTION = 8  # takes issue slots but no port (nop, eliminated move, zero idiom)
+UNKNOWN = 16  # not in the model: no µops, latency 0, excluded from every total
+IS_LOAD = 32
+IS_STORE = 64
+IS_BRANCH = 128
+
+# Kinds of µop (uop_kind)
+UOP_COMPUTE, UOP_LOAD, UOP_STORE_ADDRESS, UOP_STORE_DATA, UOP_BRANCH = range(5)
+
+# Kinds of value (value_kind): what one instruction produces
+VALUE_REGISTER, VALUE_LOAD, VALUE_STORE = range(3)
+
+# Kinds of input (input_kind): where an input of a value comes from
+INPUT_LOCATION, INPUT_VALUE = range(2)
+
+
+class BoundKernel:
+    """See the module's docstring; the fields in groups:
+
+    ports
+        `port_names[P]`: the execution ports ("0", "1", …) and then other resources that an instruction can occupy
+        exclusively ("0DV", the divider). `n_ports` of them are ports; µop port sets are bit masks over all P ≤ 64.
+    instructions (n of them)
+        `instruction_flags[n]`; `issue_slots[n]`: fused-domain µops that the renamer issues, un-lamination done;
+        `retire_slots[n]`; `latency[n]`: the longest latency from a register or loaded value to a result, for display;
+        `load_latency[n]`: cycles from address to loaded value, 0 where nothing is loaded.
+    µops
+        `uop_start[n+1]`; `uop_ports[u]`: bit mask of allowed ports; `uop_cycles[u]`: how long the port is occupied (1 for
+        pipelined µops, more for the divider resource); `uop_kind[u]`.
+    values: the results of instructions, the nodes of the dependency graph
+        `value_start[n+1]`; `value_kind[v]`;
+        `output_start[v+1]`, `output_location[]`: the locations that the value is written to (may be none);
+        `input_start[v+1]`, `input_kind[]`, `input_id[]` (a location, or the index of a VALUE_LOAD of the same
+        instruction), `input_latency[]`: cycles from that input to this value.
+        A VALUE_LOAD's inputs are its address registers with the load-to-use latency; a VALUE_STORE's inputs are its data
+        (latency of the compute part) and its address registers.
+    locations
+        `location_names[L]`: registers and flag groups as the hardware renames them ("rax", "rax.high", "zmm0", "flag C",
+        "flags SPAZO", "k1").
+    memory operands of VALUE_LOADs and VALUE_STOREs
+        `memory_of_value[v]`: index of the memory operand, -1 for none;
+        `memory_base[]`, `memory_index[]`: locations or -1; `memory_scale[]`, `memory_displacement[]`, `memory_size[]`
+        (bytes, 0 unknown); `memory_symbol[]`: number of the symbol or -1; `memory_class[]`: 0 general-purpose, else vector
+        width in bits: which forwarding latency applies. `memory_elements[]`: accesses of a gather or scatter, else 1.
+    address arithmetic
+        `affine_start[n+1]`, `affine_target[]`, `affine_constant[]`, and for each its terms in
+        `affine_term_start[]`, `affine_term_location[]`, `affine_term_coefficient[]`. A location written by an
+        instruction without affine entry gets an unknown value.
+    core parameters
+        `issue_width`, `retire_width`, `rob`, `rs`, `load_buffer`, `store_buffer` (entries), `forward_latency`: cycles from stored data being
+        ready to a load of it delivering, by memory class: `forward_class[]`, `forward_cycles[]`.
+        `issue_to_execute`: cycles from issue to the earliest execution.
+    kernel
+        `is_loop`.
+    """
+
+    __slots__ = (
+        "affine_constant",
+        "affine_start",
+        "affine_target",
+        "affine_term_coefficient",
+        "affine_term_location",
+        "affine_term_start",
+        "forward_class",
+        "forward_cycles",
+        "input_id",
+        "input_kind",
+        "input_latency",
+        "input_start",
+        "instruction_flags",
+        "is_loop",
+        "issue_slots",
+        "issue_to_execute",
+        "issue_width",
+        "latency",
+        "load_buffer",
+        "load_latency",
+        "location_names",
+        "memory_base",
+        "memory_class",
+        "memory_displacement",
+        "memory_elements",
+        "memory_index",
+        "memory_of_value",
+        "memory_scale",
+        "memory_size",
+        "memory_symbol",
+        "n_ports",
+        "output_location",
+        "output_start",
+        "port_names",
+        "retire_slots",
+        "retire_width",
+        "rob",
+        "rs",
+        "store_buffer",
+        "uop_cycles",
+        "uop_kind",
+        "uop_ports",
+        "uop_start",
+        "value_kind",
+        "value_start",
+    )
+
+    def __repr__(self) -> str:
+        return "BoundKernel(" + ", ".join(f"{k}={getattr(self, k, None)!r}" for k in self.__slots__) + ")"
