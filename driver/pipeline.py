@@ -1,0 +1,154 @@
+"""The way from assembly text to a report: regions, kernels, binding, analysis. Used by every command."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from incc.frontends.kernel import Kernel, LeftOut, Region
+    from incc.models.model import MachineModel
+
+
+class Unit(NamedTuple):
+    """One translation unit's assembly and how it came about.
+
+    `assembly` is the text, `assembly_file` its name for messages; `source` the file that was compiled ("" for assembly
+    that was given), `compiler` and `compiler_version` what compiled it, `command` the user's command line; `cpu` is the
+    target that the command line implies, "" if none.
+    """
+
+    assembly: str
+    assembly_file: str
+    source: str = ""
+    compiler: str = ""
+    compiler_version: str = ""
+    command: tuple[str, ...] = ()
+    cpu: str = ""
+
+
+class Settings(NamedTuple):
+    """What the user asked for.
+
+    `mcpu`: the model to use, "" to take the unit's `cpu`, else the host. `functions`: globs of function names, empty for
+    all. `regions`: "loops" for every innermost loop, "marked" for marked regions and, without any, the whole file (as
+    llvm-mca). `timeline_iterations`: how many iterations the timeline shows, 0 for none. `graph`: a DOT file to write.
+    `assembler`: the command that assembles, empty for `as`.
+    """
+
+    mcpu: str = ""
+    functions: tuple[str, ...] = ()
+    fixed_ports: bool = False
+    format: str = "text"
+    graph: str = ""
+    regions: str = "loops"
+    iterations: int = 100
+    timeline_iterations: int = 2
+    timeline_cycles: int = 80
+    assembler: tuple[str, ...] = ()
+
+
+class AnalysisError(Exception):
+    """The analysis cannot be made at all; the message says why, in words for the user."""
+
+
+def analyze_units(units: Sequence[Unit], settings: Settings) -> dict[str, Any]:
+    """The report on all units (driver/report.schema.json). Raises AnalysisError where there is nothing to work with.
+
+    Problems with single statements or loops are in the report and do not stop the rest.
+    """
+    from incc.driver.report import build_report
+
+    parts: list[dict[str, Any]] = []
+    for unit in units:
+        model, reason = choose_model(settings.mcpu, unit.cpu)
+        parts.append(_analyze_unit(unit, settings, model, reason))
+    return build_report(parts)
+
+
+def choose_model(mcpu: str, command_cpu: str) -> tuple[MachineModel, str]:
+    """The machine model and how it was chosen. Raises AnalysisError for names without a model."""
+    from incc.models.model import ModelError, host_cpu_name, load, resolve_cpu_name
+
+    if mcpu and mcpu != "native":
+        try:
+            return load(mcpu), f"-mcpu={mcpu}"
+        except ModelError as error:
+            raise AnalysisError(str(error)) from error
+    if not mcpu and command_cpu and command_cpu != "native":
+        name = resolve_cpu_name(command_cpu)
+        if name is not None:
+            return load(name), f"the command's target, {command_cpu}"
+    host = host_cpu_name()
+    name = resolve_cpu_name(host) if host else None
+    if name is None:
+        asked = f"the command's target {command_cpu!r}" if command_cpu and not mcpu else f"the host ({host or 'unknown'})"
+        raise AnalysisError(f"no machine model for {asked}; name one of `incc-model list`")
+    return load(name), f"the host, {host}"
+
+
+def find_regions(unit: Unit, settings: Settings) -> tuple[list[Region], list[LeftOut]]:
+    """The regions of a unit that the settings ask for, and what was left out."""
+    from incc.frontends.asm.parse import parse
+    from incc.frontends.asm.regions import innermost_loops, marked_regions, whole_file
+
+    parsed = parse(unit.assembly)
+    if settings.regions == "loops":
+        regions, left_out = innermost_loops(parsed)
+    else:
+        regions, left_out = marked_regions(parsed)
+        if not regions and not left_out:
+            regions, left_out = whole_file(parsed)
+    if settings.functions:
+        regions = [r for r in regions if _selected(r.function, settings.functions)]
+        left_out = [x for x in left_out if _selected(x.function, settings.functions)]
+    return regions, left_out
+
+
+def _selected(function: str, globs: tuple[str, ...]) -> bool:
+    from fnmatch import fnmatchcase
+
+    return any(fnmatchcase(function, g) for g in globs)
+
+
+def _analyze_unit(unit: Unit, settings: Settings, model: MachineModel, reason: str) -> dict[str, Any]:
+    from incc.driver.report import unit_report
+    from incc.frontends.x86.kernels import decode_regions
+
+    if model.isa != "x86":
+        raise AnalysisError(f"{model.name} is an {model.isa} core: only x86 code can be read yet")
+    regions, left_out = find_regions(unit, settings)
+    kernels = decode_regions(unit.assembly, regions, unit.assembly_file, settings.assembler) if regions else []
+    return unit_report(unit, model, reason, [_kernel_report(k, model, settings) for k in kernels], left_out)
+
+
+def _kernel_report(kernel: Kernel, model: MachineModel, settings: Settings) -> dict[str, Any]:
+    from incc import core
+    from incc.driver.report import kernel_report
+    from incc.models.bind import bind
+
+    bound, forms = bind(kernel, model)
+    analysis = core.analyze(bound)
+    events = None
+    if settings.timeline_iterations and kernel.instructions:
+        events = core.timeline(bound, settings.timeline_iterations, settings.timeline_cycles)
+    return kernel_report(kernel, model, bound, analysis, events, forms, fixed_ports=settings.fixed_ports)
+
+
+def write_marked(units: Sequence[Unit], settings: Settings, path: str, dialect: str) -> None:
+    """Write the units' assembly with markers of one dialect (or "all") around the regions that would be analysed.
+
+    Several units go to one file only if it is one unit; else each to `path` with its source's name appended.
+    """
+    from incc.frontends.asm.markers import insert_markers
+
+    for unit in units:
+        regions, _ = find_regions(unit, settings)
+        target = path if len(units) == 1 else f"{path}.{_base(unit.source or unit.assembly_file)}.s"
+        with open(target, "w", encoding="utf-8", errors="surrogateescape") as f:
+            f.write(insert_markers(unit.assembly, regions, dialect))
+
+
+def _base(path: str) -> str:
+    return path.rsplit("/", 1)[-1]

@@ -1,0 +1,492 @@
+"""Binding: a decoded kernel meets a machine model and becomes flat arrays (models.bound).
+
+Everything that depends on both sides is decided here: which form an instruction is, what its µops are, which register
+parts and flags are renamed together, what is fused, eliminated or broken, and the latency from each input to each result.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from incc.models import bound as b
+
+if TYPE_CHECKING:
+    from incc.frontends.kernel import Instruction, Kernel, MemoryAccess, Register, RegisterAccess
+    from incc.models.model import Form, MachineModel
+
+# An input of a value: (kind, id, latency in cycles)
+_Input = tuple[int, int, int]
+
+
+def bind(kernel: Kernel, model: MachineModel) -> tuple[b.BoundKernel, tuple[Form | None, ...]]:
+    """The kernel's arrays, and for each instruction its form in the model (None: not in the model).
+
+    Raises ValueError if kernel and model are for different instruction sets.
+    """
+    if kernel.isa != model.isa:
+        raise ValueError(f"kernel {kernel.name} is {kernel.isa} code, but {model.name} is a model of an {model.isa} core")
+    forms = tuple(model.lookup(i.form, i.traits) for i in kernel.instructions)
+    return _Binder(kernel, model, forms).run(), forms
+
+
+class _Binder:
+    """The state of one binding; one method for each part of a BoundKernel."""
+
+    def __init__(self, kernel: Kernel, model: MachineModel, forms: tuple[Form | None, ...]) -> None:
+        self.kernel = kernel
+        self.model = model
+        self.forms = forms
+        self.parameters: dict[str, Any] = model.parameters
+        self.port_names = [*model.ports, *model.resources]
+        self.port_number = {name: k for k, name in enumerate(self.port_names)}
+        self.masks: dict[str, int] = {}
+        self.locations: dict[str, int] = {}
+        self.symbols: dict[str, int] = {}
+        self.fused = self._macro_fused()
+        # Bits 8-15 of rax … rdx are a location of their own only where the kernel names one of them.
+        self.split_roots = {
+            a.register.root
+            for i in kernel.instructions
+            for a in i.registers
+            if a.register.offset == 8 and self.parameters.get("high8_renamed_separately", False)
+        }
+        wide = self.parameters.get("wide_vectors")
+        self.closed = 0
+        self.closed_instead = 0
+        if wide and any(
+            a.register.width >= wide["width"] and _is_vector(a.register) for i in kernel.instructions for a in i.registers
+        ):
+            self.closed = self._mask(wide["closes"])
+            self.closed_instead = self._mask(wide["instead"])
+
+    # --- the parts ---------------------------------------------------------------------------------------------------
+
+    def run(self) -> b.BoundKernel:
+        k = b.BoundKernel()
+        k.is_loop = self.kernel.is_loop
+        self._init_arrays(k)
+        for n, (i, form) in enumerate(zip(self.kernel.instructions, self.forms, strict=True)):
+            flags = self._flags(n, i, form)
+            self._add_uops(k, n, i, form, flags)
+            slots = 0 if form is None or flags & b.FUSED_INTO_PREVIOUS else form.retire_slots
+            k.issue_slots.append(slots)
+            k.retire_slots.append(slots)
+            k.instruction_flags.append(flags)
+            self._add_values(k, n, i, form, flags)
+            self._add_affine(k, i)
+        k.location_names = list(self.locations)
+        k.port_names = list(self.port_names)
+        k.n_ports = len(self.model.ports)
+        self._set_parameters(k)
+        return k
+
+    @staticmethod
+    def _init_arrays(k: b.BoundKernel) -> None:
+        for name in (
+            *("instruction_flags", "issue_slots", "retire_slots", "latency", "load_latency"),
+            *("uop_ports", "uop_cycles", "uop_kind", "value_kind", "output_location"),
+            *("input_kind", "input_id", "input_latency", "memory_of_value", "memory_base", "memory_index"),
+            *("memory_scale", "memory_displacement", "memory_size", "memory_symbol", "memory_class", "memory_elements"),
+            *("affine_target", "affine_constant", "affine_term_location", "affine_term_coefficient"),
+        ):
+            setattr(k, name, [])
+        for name in ("uop_start", "value_start", "output_start", "input_start", "affine_start", "affine_term_start"):
+            setattr(k, name, [0])
+
+    def _set_parameters(self, k: b.BoundKernel) -> None:
+        p = self.parameters
+        k.issue_width = p["issue_width"]
+        k.retire_width = p["retire_width"]
+        k.rob = p["rob"]
+        k.rs = p["rs"]
+        k.load_buffer = p.get("load_buffer", 0)
+        k.store_buffer = p.get("store_buffer", 0)
+        # The distance from issue to execution is the same for every µop; it only shifts a timeline to the right.
+        k.issue_to_execute = 1
+        forward = p["store_forward"]
+        k.forward_class = [_CLASS_OF_NAME[c] for c in forward]
+        k.forward_cycles = list(forward.values())
+
+    # --- instructions ------------------------------------------------------------------------------------------------
+
+    def _macro_fused(self) -> set[int]:
+        """Indices of conditional jumps that are fused into the instruction before them."""
+        fused = set()
+        instructions = self.kernel.instructions
+        for n in range(1, len(instructions)):
+            first = self.forms[n - 1]
+            if (
+                first is not None
+                and first.fusion
+                and instructions[n].branch == "conditional"
+                and self.forms[n] is not None
+                and self.model.fuses(first, instructions[n].mnemonic)
+            ):
+                fused.add(n)
+        return fused
+
+    def _flags(self, n: int, i: Instruction, form: Form | None) -> int:
+        flags = 0
+        if any(m.load for m in i.memory):
+            flags |= b.IS_LOAD
+        if any(m.store for m in i.memory):
+            flags |= b.IS_STORE
+        if i.branch:
+            flags |= b.IS_BRANCH
+        if form is None:
+            return flags | b.UNKNOWN
+        if n in self.fused:
+            return flags | b.FUSED_INTO_PREVIOUS
+        if not form.uops:
+            flags |= b.NO_EXECUTION
+            if i.move:
+                flags |= b.ELIMINATED
+        if form.breaks_dependency:
+            flags |= b.ZEROED
+        return flags
+
+    # --- µops --------------------------------------------------------------------------------------------------------
+
+    def _mask(self, ports: str) -> int:
+        mask = self.masks.get(ports)
+        if mask is None:
+            mask = 0
+            for port in ports.split(","):
+                mask |= 1 << self.port_number[port]
+            self.masks[ports] = mask
+        return mask
+
+    def _resource(self, name: str) -> int:
+        """The mask of an exclusive resource, added to the columns when first used."""
+        if name not in self.port_number:
+            self.port_number[name] = len(self.port_names)
+            self.port_names.append(name)
+        return 1 << self.port_number[name]
+
+    def _add_uops(self, k: b.BoundKernel, n: int, i: Instruction, form: Form | None, flags: int) -> None:
+        if form is not None and not flags & b.FUSED_INTO_PREVIOUS:
+            fused_branch = self.forms[n + 1] if n + 1 in self.fused else None
+            for mask, kind in self._uops(n, i, form, fused_branch):
+                k.uop_ports.append(mask)
+                k.uop_cycles.append(1)
+                k.uop_kind.append(kind)
+            self._add_occupancy(k, form)
+        k.uop_start.append(len(k.uop_ports))
+
+    def _add_occupancy(self, k: b.BoundKernel, form: Form) -> None:
+        """Cycles for which the instruction holds a unit that is not pipelined."""
+        measured = round(form.throughput) if form.throughput else 0
+        if form.divider:
+            mask, cycles = self._resource(self.model.resources[0] if self.model.resources else "DV"), max(form.divider, measured)
+        elif measured > 1:
+            # Locked, serialising and microcoded instructions: what is held is not known, so each form has its own unit.
+            mask, cycles = self._resource("TP " + form.key.split("/")[0].lower()), measured
+        else:
+            return
+        k.uop_ports.append(mask)
+        k.uop_cycles.append(cycles)
+        k.uop_kind.append(b.UOP_COMPUTE)
+
+    def _uops(self, n: int, i: Instruction, form: Form, fused_branch: Form | None) -> list[tuple[int, int]]:
+        """(port mask, kind) of each µop, loads first, then compute, then stores."""
+        functions = self.model.functions
+        load = functions.get("load", "")
+        data = functions.get("store_data", "")
+        address = {functions.get("store_address", ""), functions.get("store_address_indexed", "")} - {""}
+        loads_left = sum(m.elements for m in i.memory if m.load)
+        stores = any(m.store for m in i.memory)
+        vector = any(_is_vector(a.register) for a in i.registers)
+        uops: list[tuple[int, int]] = []
+        for ports, count in form.uops:
+            mask = self._mask(ports)
+            for _ in range(count):
+                if ports == load and loads_left:
+                    loads_left -= 1
+                    kind = b.UOP_LOAD
+                elif stores and ports == data:
+                    kind = b.UOP_STORE_DATA
+                elif stores and ports in address:
+                    kind = b.UOP_STORE_ADDRESS
+                elif i.branch:
+                    kind = b.UOP_BRANCH
+                else:
+                    kind = b.UOP_COMPUTE
+                uops.append((mask, kind))
+        if vector and self.closed:
+            uops = [
+                ((mask & ~self.closed) or self.closed_instead, kind) if kind == b.UOP_COMPUTE else (mask, kind)
+                for mask, kind in uops
+            ]
+        if fused_branch is not None:
+            # The pair is one µop on the jump's port in place of the first one's computation.
+            taken = self._branch_mask(n + 1, fused_branch)
+            compute = [u for u in uops if u[1] == b.UOP_COMPUTE]
+            uops = [u for u in uops if u[1] != b.UOP_COMPUTE] + compute[:-1] + [(taken, b.UOP_BRANCH)]
+        elif i.branch == "conditional":
+            uops = [(self._branch_mask(n, form), k) if k == b.UOP_BRANCH else (m, k) for m, k in uops]
+        uops.sort(key=lambda u: _UOP_ORDER[u[1]])
+        return uops
+
+    def _branch_mask(self, n: int, form: Form) -> int:
+        """Ports of a conditional jump: a jump on the analysed path is taken only if it is the last instruction."""
+        ports = self.model.functions.get("branch_taken" if n == len(self.forms) - 1 else "branch_not_taken")
+        if ports and len(form.uops) == 1 and form.uops[0][1] == 1:
+            return self._mask(ports)
+        return self._mask(form.uops[-1][0]) if form.uops else 0
+
+    # --- values, their inputs and outputs ----------------------------------------------------------------------------
+
+    def _location(self, name: str) -> int:
+        return self.locations.setdefault(name, len(self.locations))
+
+    def _read_locations(self, r: Register) -> list[int]:
+        """The locations that a read of the register, or part of one, depends on."""
+        if r.root in self.split_roots:
+            if r.offset == 8:
+                return [self._location(r.root + ".high")]
+            if r.width > 8:
+                return [self._location(r.root), self._location(r.root + ".high")]
+        return [self._location(r.root)]
+
+    def _written_locations(self, a: RegisterAccess) -> list[int]:
+        r = a.register
+        if r.root in self.split_roots:
+            if r.offset == 8:
+                return [self._location(r.root + ".high")]
+            if r.width > 8:
+                return [self._location(r.root), self._location(r.root + ".high")]
+        return [self._location(r.root)]
+
+    def _merges(self, a: RegisterAccess) -> bool:
+        """Whether a write to a part of a register waits for the register's old value on this core.
+
+        General-purpose parts do, except bits 8-15 where they are renamed separately. Legacy SSE writes do not while the
+        upper halves are clean, which compilers see to (vzeroupper).
+        """
+        if not a.merges or _is_vector(a.register):
+            return False
+        return not (a.register.offset == 8 and a.register.root in self.split_roots)
+
+    def _load_class(self, i: Instruction, m: MemoryAccess) -> str:
+        width = 8 * m.size
+        if not any(_is_vector(a.register) for a in i.registers):
+            return "gpr"
+        widest = max(a.register.width for a in i.registers if _is_vector(a.register))
+        width = max(width, widest if m.elements > 1 else 0)
+        return "zmm" if width > 256 else "ymm" if width > 128 else "xmm"
+
+    def _address_inputs(self, m: MemoryAccess, latency: int) -> list[_Input]:
+        return [
+            (b.INPUT_LOCATION, location, latency)
+            for r in (m.base, m.index)
+            if r is not None
+            for location in self._read_locations(r)
+        ]
+
+    def _add_values(self, k: b.BoundKernel, n: int, i: Instruction, form: Form | None, flags: int) -> None:
+        latencies = _Latencies(form)
+        load_latency = 0
+        loads: list[int] = []
+        result_latency = 0
+        if not (flags & b.FUSED_INTO_PREVIOUS):
+            for m in i.memory:
+                if m.load:
+                    c = self._load_class(i, m)
+                    cycles = 0
+                    if form is not None:
+                        cycles = latencies.get("m", "a", self.parameters["load_latency"][c])
+                        if c == "gpr" and self._chases_pointer(n, m):
+                            cycles -= 1
+                    load_latency = max(load_latency, cycles)
+                    loads.append(len(k.value_kind))
+                    self._push_value(k, b.VALUE_LOAD, self._address_inputs(m, cycles), [], m, _CLASS_OF_NAME[c])
+            results: dict[tuple[_Input, ...], list[int]] = {}
+            for to, old, locations in self._results(i):
+                inputs = self._inputs(i, form, flags, latencies, to, old, loads)
+                result_latency = max([result_latency, *(x[2] + load_latency * (x[0] == b.INPUT_VALUE) for x in inputs)])
+                # Results with the same inputs at the same latencies (a sum and its flags) are one value.
+                results.setdefault(tuple(inputs), []).extend(locations)
+            for inputs, locations in results.items():
+                self._push_value(k, b.VALUE_REGISTER, list(inputs), locations, None, 0)
+            for m in i.memory:
+                if m.store:
+                    inputs = self._inputs(i, form, flags, latencies, "M", [], loads)
+                    extra = 0 if form is None else self.parameters.get("store_address_latency", 0)
+                    inputs += self._address_inputs(m, extra)
+                    c = self._load_class(i, m)
+                    self._push_value(k, b.VALUE_STORE, inputs, [], m, _CLASS_OF_NAME[c])
+        k.value_start.append(len(k.value_kind))
+        k.load_latency.append(load_latency)
+        k.latency.append(max(result_latency, load_latency, latencies.longest if form and i.memory and not loads else 0))
+
+    def _results(self, i: Instruction) -> list[tuple[str, list[int], list[int]]]:
+        """(name in latency pairs, locations of the old value that flow in, locations written) of each result."""
+        results = []
+        for a in i.registers:
+            if a.write:
+                old = self._read_locations(a.register) if self._merges(a) else []
+                results.append((_operand_name(a), old, self._written_locations(a)))
+        for group, letters in (("C", "C"), ("SPAZO", "SPAZO")):
+            if any(f in i.flags_written for f in letters):
+                results.append((group, [], [self._location(_FLAG_LOCATION[group])]))
+        return results
+
+    def _inputs(
+        self,
+        i: Instruction,
+        form: Form | None,
+        flags: int,
+        latencies: _Latencies,
+        to: str,
+        old: list[int],
+        loads: list[int],
+    ) -> list[_Input]:
+        """The inputs of one result with their latencies; the longest where two name the same location."""
+        if form is not None and form.breaks_dependency:
+            return []
+        stack = self.parameters.get("stack_engine", "")
+        if to == stack and any(m.operand is None and m.base is not None and m.base.root == stack for m in i.memory):
+            # push, pop, call and ret: the renamer keeps an offset to rsp, so the next one need not wait.
+            return [(b.INPUT_LOCATION, self._location(stack), 0)]
+        inputs: dict[tuple[int, int], int] = {}
+
+        def add(kind: int, number: int, cycles: int) -> None:
+            inputs[kind, number] = max(cycles, inputs.get((kind, number), 0))
+
+        for a in i.registers:
+            if a.read and not a.address:
+                cycles = latencies.between(to, _operand_name(a))
+                for location in self._read_locations(a.register):
+                    add(b.INPUT_LOCATION, location, cycles)
+            elif a.read and a.address and latencies.has_address(to) and not loads:
+                cycles = latencies.between(to, "a")
+                for location in self._read_locations(a.register):
+                    add(b.INPUT_LOCATION, location, cycles)
+        for group in ("C", "SPAZO"):
+            if any(f in i.flags_read for f in group):
+                add(b.INPUT_LOCATION, self._location(_FLAG_LOCATION[group]), latencies.between(to, group))
+        for location in old:
+            add(b.INPUT_LOCATION, location, latencies.between(to, to))
+        for value in loads:
+            add(b.INPUT_VALUE, value, latencies.between(to, "m"))
+        return [(kind, number, cycles) for (kind, number), cycles in inputs.items()]
+
+    def _chases_pointer(self, n: int, m: MemoryAccess) -> bool:
+        """Loads take one cycle less when the base register was itself just loaded by a plain move or pop.
+
+        No index, displacement of 0 to 2047 (Intel's optimization manual, “4-cycle load latency”; Sandy Bridge to Rocket Lake).
+        """
+        if not self.parameters.get("fast_pointer_chasing") or m.base is None or m.index is not None:
+            return False
+        if not 0 <= m.displacement < 2048:
+            return False
+        instructions = self.kernel.instructions
+        before = range(n - 1, n - 1 - len(instructions), -1)
+        for j in before:
+            writer = instructions[j]
+            if any(a.write and a.register.root == m.base.root for a in writer.registers):
+                form = self.forms[j]
+                loads = [x for x in writer.memory if x.load]
+                written = [a for a in writer.registers if a.write and a.register.root == m.base.root]
+                return (
+                    form is not None
+                    and len(loads) == 1
+                    and loads[0].size == 8
+                    and not any(x.store for x in writer.memory)
+                    and all(a.register.width == 64 for a in written)
+                    and sum(count for _, count in form.uops) == 1
+                )
+        return False
+
+    def _push_value(
+        self,
+        k: b.BoundKernel,
+        kind: int,
+        inputs: list[_Input],
+        locations: list[int],
+        memory: MemoryAccess | None,
+        memory_class: int,
+    ) -> None:
+        k.value_kind.append(kind)
+        for input_kind, number, cycles in inputs:
+            k.input_kind.append(input_kind)
+            k.input_id.append(number)
+            k.input_latency.append(cycles)
+        k.input_start.append(len(k.input_id))
+        k.output_location += locations
+        k.output_start.append(len(k.output_location))
+        if memory is None:
+            k.memory_of_value.append(-1)
+            return
+        k.memory_of_value.append(len(k.memory_base))
+        k.memory_base.append(-1 if memory.base is None else self._location(memory.base.root))
+        k.memory_index.append(-1 if memory.index is None else self._location(memory.index.root))
+        k.memory_scale.append(memory.scale)
+        k.memory_displacement.append(memory.displacement)
+        k.memory_size.append(memory.size)
+        symbol = memory.symbol or memory.segment
+        k.memory_symbol.append(self.symbols.setdefault(symbol, len(self.symbols)) if symbol else -1)
+        k.memory_class.append(memory_class)
+        k.memory_elements.append(memory.elements)
+
+    def _add_affine(self, k: b.BoundKernel, i: Instruction) -> None:
+        if i.affine is not None:
+            k.affine_target.append(self._location(i.affine.target))
+            k.affine_constant.append(i.affine.constant)
+            for root, coefficient in i.affine.terms:
+                k.affine_term_location.append(self._location(root))
+                k.affine_term_coefficient.append(coefficient)
+            k.affine_term_start.append(len(k.affine_term_location))
+        k.affine_start.append(len(k.affine_target))
+
+
+class _Latencies:
+    """The latency pairs of a form, with what to assume for a pair that the data do not give."""
+
+    __slots__ = ("known", "longest", "pairs")
+
+    def __init__(self, form: Form | None) -> None:
+        self.known = form is not None
+        self.pairs: dict[tuple[str, str], int] = {}
+        if form is not None:
+            for to, source, cycles in form.latency:
+                self.pairs[to, source] = max(cycles, self.pairs.get((to, source), 0))
+        self.longest = max((c for (to, _), c in self.pairs.items() if to != "m"), default=0)
+
+    def get(self, to: str, source: str, default: int) -> int:
+        return self.pairs.get((to, source), default)
+
+    def has_address(self, to: str) -> bool:
+        """Whether addresses are plain inputs of this result (lea)."""
+        return (to, "a") in self.pairs
+
+    def between(self, to: str, source: str) -> int:
+        """Cycles from `source` to `to`; for a pair without figure the longest to that result, else the longest of all.
+
+        Stored data without figure are ready at once: the µop that stores them does not compute. An instruction that is not
+        in the model passes its inputs on in no time.
+        """
+        if not self.known:
+            return 0
+        cycles = self.pairs.get((to, source))
+        if cycles is not None:
+            return cycles
+        if to == "M":
+            return max((c for (t, _), c in self.pairs.items() if t == "M"), default=0)
+        return max((c for (t, _), c in self.pairs.items() if t == to), default=self.longest)
+
+
+_CLASS_OF_NAME = {"gpr": 0, "xmm": 128, "ymm": 256, "zmm": 512}
+_FLAG_LOCATION = {"C": "flag C", "SPAZO": "flags SPAZO"}
+_UOP_ORDER = {b.UOP_LOAD: 0, b.UOP_COMPUTE: 1, b.UOP_BRANCH: 2, b.UOP_STORE_ADDRESS: 3, b.UOP_STORE_DATA: 4}
+
+
+def _is_vector(r: Register) -> bool:
+    return r.root.startswith("zmm")
+
+
+def _operand_name(a: RegisterAccess) -> str:
+    """The name of a register access in latency pairs (models.model.Form.latency)."""
+    if a.operand is None:
+        return a.register.root
+    return "k" if a.operand < 0 else str(a.operand)
