@@ -1,0 +1,162 @@
+"""Speed: `bench/speed.py [--kernel FILE.s]` times incc-mca against its peers, many loops in one file, and the wrapper.
+
+Every time is the best of several runs of a whole process, in milliseconds, start-up included, peers in the same run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+TRIAD = """\
+# OSACA-BEGIN
+# LLVM-MCA-BEGIN
+.L4:
+	vmovupd	(%rdx,%rax), %ymm1
+	vfmadd213pd	(%rsi,%rax), %ymm2, %ymm1
+	vmovupd	%ymm1, (%rdi,%rax)
+	addq	$32, %rax
+	cmpq	%r8, %rax
+	jne	.L4
+# LLVM-MCA-END
+# OSACA-END
+"""
+
+LOOP = """\
+	.globl	f{n}
+	.type	f{n}, @function
+f{n}:
+.L{n}:
+	vmovupd	(%rdx,%rax), %ymm{a}
+	vmovupd	32(%rdx,%rax), %ymm{b}
+	vfmadd213pd	(%rsi,%rax), %ymm2, %ymm{a}
+	vfmadd213pd	32(%rsi,%rax), %ymm2, %ymm{b}
+	vaddpd	%ymm{a}, %ymm{b}, %ymm{b}
+	vmulpd	%ymm{a}, %ymm2, %ymm{a}
+	vmovupd	%ymm{a}, (%rdi,%rax)
+	vmovupd	%ymm{b}, 32(%rdi,%rax)
+	leaq	{n}(%rax,%rcx,4), %r9
+	movq	%r9, -8(%rsp)
+	addq	$64, %rax
+	cmpq	%r8, %rax
+	jne	.L{n}
+	ret
+	.size	f{n}, .-f{n}
+"""
+
+FUNCTION = """\
+double f{n}(double *restrict a, const double *restrict b, long n) {{
+  double s = 0;
+  for (long i = 0; i < n; ++i) {{
+    a[i] = b[i] * {n}.5 + a[i];
+    s += a[i] * b[i];
+  }}
+  for (long i = 1; i < n; ++i)
+    if (b[i] > {n})
+      a[i] += a[i - 1];
+  return s;
+}}
+"""
+
+
+def best(command: list[str], runs: int, environment: dict[str, str] | None = None) -> float:
+    """The shortest of `runs` wall times of a command, in milliseconds. Raises CalledProcessError if it fails."""
+    times = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        run = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment)
+        times.append(1000 * (time.perf_counter() - start))
+        if run.returncode:
+            raise subprocess.CalledProcessError(run.returncode, command, stderr=run.stderr)
+    return min(times)
+
+
+def row(name: str, value: str) -> None:
+    """One line of the table."""
+    print(f"{name:<66}{value:>14}", flush=True)
+
+
+def tool(name: str) -> str | None:
+    """A program beside this Python or on PATH."""
+    beside = pathlib.Path(sys.executable).parent / name
+    return str(beside) if beside.exists() else shutil.which(name)
+
+
+def one_kernel(folder: pathlib.Path, given: pathlib.Path | None, osaca: str | None) -> None:
+    """incc-mca against llvm-mca and OSACA on one kernel."""
+    file = given or folder / "triad.s"
+    if given is None:
+        file.write_text(TRIAD)
+    row(f"one kernel, {file.name}", "ms")
+    incc = tool("incc-mca")
+    if incc is None:
+        raise FileNotFoundError("incc-mca is not installed")
+    row("  incc-mca -mcpu=skylake-avx512", f"{best([incc, '-mcpu=skylake-avx512', str(file)], 15):.1f}")
+    row("  python -c pass", f"{best([sys.executable, '-c', 'pass'], 15):.1f}")
+    for name in ("llvm-mca-19", "llvm-mca"):
+        if program := tool(name):
+            # llvm-mca's assembler does not take other compilers' directives: give it the region alone.
+            region = folder / "region.s"
+            region.write_text(TRIAD)
+            row(f"  {name} -mcpu=skylake-avx512", f"{best([program, '-mcpu=skylake-avx512', str(region)], 15):.1f}")
+            break
+    if osaca:
+        row("  osaca --arch SKX", f"{best([osaca, '--arch', 'SKX', str(file)], 3):.1f}")
+
+
+def many_loops(folder: pathlib.Path) -> None:
+    """Kernels per second in one file of 1,000 loops."""
+    file = folder / "loops.s"
+    file.write_text("\t.text\n" + "".join(LOOP.format(n=n, a=3 + n % 5, b=8 + n % 7) for n in range(1000)))
+    incc = tool("incc-mca")
+    assert incc is not None
+    ms = best([incc, "-mcpu=skylake-avx512", "--auto", str(file)], 3)
+    row("1,000 loops of 13 instructions in one file, incc-mca --auto", f"{ms:.0f} ms")
+    row("", f"{1e6 / ms:.0f} loops/s")
+
+
+def wrapper(folder: pathlib.Path) -> None:
+    """What the wrapper adds to the compilation of a C file of 2,000 lines."""
+    source = folder / "long.c"
+    source.write_text("".join(FUNCTION.format(n=n) for n in range(1, 168)))
+    lines = source.read_text().count("\n")
+    incc = tool("incc")
+    assert incc is not None
+    flags = ["-O3", "-march=skylake-avx512", "-c", str(source), "-o", str(folder / "long.o")]
+    environment = dict(os.environ, INCC_CC="cc")
+    plain = best(["cc", *flags], 3)
+    through = best([incc, *flags], 3, environment)
+    analysed = best([incc, *flags, f"--analyze={folder / 'report.txt'}"], 3, environment)
+    row(f"wrapper, C file of {lines} lines, -O3", "ms")
+    row("  cc", f"{plain:.0f}")
+    row("  incc, nothing asked for", f"{through:.0f}")
+    row("  incc --analyze", f"{analysed:.0f}")
+    row("  added by the analysis", f"{analysed - plain:.0f}")
+
+
+def main() -> int:
+    """Parse the command line, print the table; returns the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kernel", type=pathlib.Path, help="a marked assembly file instead of the built-in triad")
+    parser.add_argument("--osaca", default=tool("osaca"), help="OSACA's program (default: on PATH)")
+    arguments = parser.parse_args()
+    try:
+        with tempfile.TemporaryDirectory() as name:
+            one_kernel(pathlib.Path(name), arguments.kernel, arguments.osaca)
+            many_loops(pathlib.Path(name))
+            wrapper(pathlib.Path(name))
+    except (OSError, subprocess.CalledProcessError) as problem:
+        stderr = getattr(problem, "stderr", b"") or b""
+        print(f"speed.py: {problem}\n{stderr.decode(errors='replace')}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
