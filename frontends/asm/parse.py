@@ -1,0 +1,455 @@
+"""Assembly text to statements: labels, directives and instructions with their lines, sections and source locations.
+
+Reads what gcc, clang and icc write (x86 in AT&T and Intel syntax, AArch64) and hand-written GNU assembler text, in one
+pass without judging it: what an instruction means is the decoders' business, where control goes is `control_flow`'s.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from incc.frontends.kernel import SourceLocation
+
+LABEL = 0
+DIRECTIVE = 1
+INSTRUCTION = 2
+
+
+class Statement(NamedTuple):
+    """One statement.
+
+    `kind` is LABEL, DIRECTIVE or INSTRUCTION; `line` is 1-based; `text` has no comments and no redundant blanks, for a
+    label it is the name without the colon. `section` is the name of the section that it is assembled into and `location`
+    what the last `.loc` before it said, None where there was none (or line 0: code that belongs to no line).
+    """
+
+    kind: int
+    line: int
+    text: str
+    section: str
+    location: SourceLocation | None
+
+
+class Function(NamedTuple):
+    """A function: its name and the indices of its labels and instructions in `Assembly.statements`, ascending.
+
+    Code that belongs to no function (hand-written snippets) forms functions of the name "". `aliases` are other names
+    for the same first instruction.
+    """
+
+    name: str
+    statements: tuple[int, ...]
+    aliases: tuple[str, ...]
+
+
+class CommentMarker(NamedTuple):
+    """A comment that begins or ends a region: `# OSACA-BEGIN`, `# LLVM-MCA-END name`.
+
+    `position` is the number of statements before it; `dialect` is "osaca" or "llvm-mca".
+    """
+
+    line: int
+    position: int
+    dialect: str
+    begin: bool
+    name: str
+
+
+class Assembly(NamedTuple):
+    """A parsed file.
+
+    `isa` is "x86" or "aarch64". `statements` leaves out what only describes (`.cfi_*`, `.loc`, `.file`) and the bodies of
+    macros and `.rept` blocks. `labels` maps a name to the index of its statement, `numeric_labels` a number to the indices
+    of all its definitions, ascending. `aliases` maps a name set with `.set` or `=` to the first symbol of its value.
+    `macros` are the names of the macros defined. `intel_syntax` are the lines from which on the syntax is
+    (line, True for Intel). `source_file` is what `.file` without a number said, else "".
+    """
+
+    isa: str
+    statements: list[Statement]
+    functions: list[Function]
+    labels: dict[str, int]
+    numeric_labels: dict[str, list[int]]
+    aliases: dict[str, str]
+    macros: frozenset[str]
+    markers: list[CommentMarker]
+    intel_syntax: list[tuple[int, bool]]
+    source_file: str
+
+
+# A label's name before a colon. The second colon is excluded for `foo::bar` in demangled text.
+_LABEL = re.compile(r'("[^"]*"|[\w.$?@]+)[ \t]*:(?!:)').match
+_ASSIGNMENT = re.compile(r'("[^"]*"|[A-Za-z_.$][\w.$@]*)[ \t]*==?[ \t]*(.*)').match
+_SYMBOL = re.compile(r'"[^"]+"|[A-Za-z_.$?][\w.$?@]*').search
+_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_ESCAPE = re.compile(rb"\\([0-7]{1,3}|.)")
+# Where a statement may end, or where a string or character constant starts in which it may not.
+_X86_STOP = re.compile(r"""["';#]|//|/\*""").search
+_AARCH64_STOP = re.compile(r"""["';]|//|/\*""").search
+_STRING_REST = re.compile(r'(?:[^"\\]|\\.)*"?').match
+
+_COMMENT_MARKER = re.compile(r"[ \t]*(?:(LLVM-MCA)-(BEGIN|END)[ \t]*(.*)|(OSACA)-(BEGIN|END)[ \t]*$)").match
+_ICC_LOCATION = re.compile(r"(\d+)\.\d+\b").match
+
+_X86_WORD = re.compile(
+    r"%(?:[re]?[abcd]x|[abcd][lh]|[re]?[sd]il?|[re]?[sb]pl?|rip|r\d+[dwb]?|[xyz]mm\d+|st|k[0-7])\b"
+    r"|\.(?:intel|att)_syntax\b"
+    r"|\b(?:[re](?:[abcd]x|[sd]i|[sb]p)|rip|r(?:8|9|1[0-5])d?|[xyz]mm\d+)\b"
+)
+_AARCH64_WORD = re.compile(r"(?<![\w%$.])(?:[xw](?:[12]?\d|30|zr)|[vz][0-3]?\d\.\d*[bhsdq]|[qd][0-3]?\d|sp)(?:[,\]/ !]|$)", re.M)
+
+# Directives that change how the following lines are read; every other one is only noted.
+_ACTIVE = frozenset(
+    {
+        ".loc", ".file", ".text", ".data", ".bss", ".section", ".pushsection", ".popsection", ".previous", ".type",
+        ".globl", ".global", ".weak", ".size", ".macro", ".rept", ".rep", ".irp", ".irpc", ".intel_syntax",
+        ".att_syntax", ".set", ".equ", ".equiv", ".end",
+    }
+)  # fmt: skip
+_BLOCK_OPEN = frozenset({".macro", ".rept", ".rep", ".irp", ".irpc"})
+_BLOCK_CLOSE = frozenset({".endm", ".endmacro", ".endr"})
+
+
+def detect_isa(text: str) -> str:
+    """The instruction set that the registers in an assembly text belong to: "x86" or "aarch64", "x86" if in doubt."""
+    x86 = _X86_WORD.search(text)
+    arm = _AARCH64_WORD.search(text, 0, x86.start() if x86 else len(text))
+    return "aarch64" if arm else "x86"
+
+
+def parse(text: str, isa: str = "") -> Assembly:
+    """Read an assembly text. `isa` is "x86", "aarch64" or "" to find out. Never raises: what it cannot read is an instruction
+    that a decoder will refuse."""
+    isa = isa or detect_isa(text)
+    x86 = isa == "x86"
+    watch_markers = "OSACA-" in text or "LLVM-MCA-" in text
+    watch_icc = "..B" in text and '# mark_description "Intel' in text
+    comment_character = "#" if x86 else "//"
+
+    statements: list[Statement] = []
+    add = statements.append
+    new = tuple.__new__
+    labels: dict[str, int] = {}
+    numeric_labels: dict[str, list[int]] = {}
+    aliases: dict[str, str] = {}
+    macros: set[str] = set()
+    markers: list[CommentMarker] = []
+    syntax: list[tuple[int, bool]] = []
+    typed: set[str] = set()
+    objects: set[str] = set()
+    exported: set[str] = set()
+    sizes: dict[int, set[str]] = {}
+
+    section = previous = ".text"
+    section_stack: list[tuple[str, str]] = []
+    location: SourceLocation | None = None
+    locations: dict[tuple[str, str], SourceLocation | None] = {}
+    icc_locations: dict[str, SourceLocation] = {}
+    files: dict[str, str] = {}
+    compilation_directory = ""
+    source_file = ""
+    in_comment = False
+    block_depth = 0
+    line = 0
+    pieces: tuple[str, ...] | list[str]
+
+    def comment(content: str) -> None:
+        found = _COMMENT_MARKER(content)
+        if found:
+            llvm, llvm_side, name, _, osaca_side = found.groups()
+            side = llvm_side or osaca_side
+            dialect = "llvm-mca" if llvm else "osaca"
+            markers.append(CommentMarker(line, len(statements), dialect, side == "BEGIN", (name or "").strip()))
+
+    for raw in text.split("\n"):
+        line += 1
+        s = raw.strip()
+        if not s:
+            continue
+        comments: list[str] | None = None
+        if in_comment or "/*" in s or (('"' in s or "'" in s) and (comment_character in s or ";" in s or "//" in s)):
+            if s[0] == "#" and not in_comment:
+                if watch_markers:
+                    comment(s[1:])
+                continue
+            pieces, comments, in_comment = _split(s, in_comment, x86)
+        elif s[0] == "#" or (s[0] == "/" and x86):
+            # At the start of a line `#` is a comment for every instruction set, `/` for x86.
+            if watch_markers:
+                comment(s.lstrip("/") if s[0] == "/" else s[1:])
+            continue
+        else:
+            if comment_character in s:
+                s, _, remark = s.partition(comment_character)
+                s = s.rstrip()
+                comments = [remark]
+                if not s:
+                    if watch_markers:
+                        comment(remark)
+                    continue
+            if x86 and "//" in s:
+                s, _, remark = s.partition("//")
+                s = s.rstrip()
+                comments = [remark]
+            pieces = s.split(";") if ";" in s else (s,)
+        if watch_icc and comments:
+            # icc has no .loc without -g, but says `#line.column` behind each instruction.
+            found = _ICC_LOCATION(comments[0])
+            if found and source_file:
+                number = found.group(1)
+                location = icc_locations.get(number)
+                if location is None:
+                    location = icc_locations[number] = SourceLocation(source_file, int(number))
+
+        for s in pieces:
+            if "\t" in s:
+                s = s.replace("\t", " ")
+            if ":" in s and block_depth == 0:
+                while found := _LABEL(s.lstrip()):
+                    name = found.group(1)
+                    s = s.lstrip()[found.end() :]
+                    if name.isdigit():
+                        numeric_labels.setdefault(name, []).append(len(statements))
+                    else:
+                        if name[0] == '"':
+                            name = name[1:-1]
+                        labels.setdefault(name, len(statements))
+                        if name in typed:
+                            location = None
+                    add(new(Statement, (LABEL, line, name, section, location)))
+            if not s or s == " ":
+                continue
+            if "  " in s and '"' not in s and "'" not in s:
+                s = " ".join(s.split())
+            elif s[0] == " " or s[-1] == " ":
+                s = s.strip()
+                if not s:
+                    continue
+            if s[0] != ".":
+                if block_depth:
+                    continue
+                if "=" in s and (found := _ASSIGNMENT(s)):
+                    symbol = _SYMBOL(found.group(2))
+                    if symbol:
+                        aliases[found.group(1).strip('"')] = symbol.group().strip('"')
+                    add(new(Statement, (DIRECTIVE, line, s, section, location)))
+                else:
+                    add(new(Statement, (INSTRUCTION, line, s, section, location)))
+                continue
+
+            directive, _, rest = s.partition(" ")
+            if block_depth:
+                if directive in _BLOCK_OPEN:
+                    block_depth += 1
+                elif directive in _BLOCK_CLOSE:
+                    block_depth -= 1
+                continue
+            if directive not in _ACTIVE:
+                if not directive.startswith(".cfi_"):
+                    add(new(Statement, (DIRECTIVE, line, s, section, location)))
+            elif directive == ".loc":
+                parts = rest.split(None, 2)
+                if len(parts) >= 2:
+                    key = (parts[0], parts[1])
+                    if key in locations:
+                        location = locations[key]
+                    else:
+                        location = None
+                        if parts[1].isdigit() and parts[1] != "0" and parts[0] in files:
+                            location = SourceLocation(files[parts[0]], int(parts[1]))
+                        locations[key] = location
+            elif directive == ".file":
+                number, _, _ = rest.partition(" ")
+                names = [_unescape(n) for n in _STRING.findall(rest)]
+                if not names:
+                    pass
+                elif number.isdigit():
+                    if number == "0" and len(names) > 1:
+                        compilation_directory = names[0]
+                    files[number] = _shown_path(names, compilation_directory)
+                    if locations:  # a number may be given anew
+                        locations = {k: v for k, v in locations.items() if k[0] != number}
+                else:
+                    source_file = names[0]
+            elif directive in (".section", ".pushsection"):
+                if directive == ".pushsection":
+                    section_stack.append((section, previous))
+                previous = section
+                section = rest.split(",", 1)[0].strip().strip('"')
+            elif directive in (".text", ".data", ".bss"):
+                previous, section = section, directive
+            elif directive == ".popsection":
+                if section_stack:
+                    section, previous = section_stack.pop()
+            elif directive == ".previous":
+                section, previous = previous, section
+            elif directive == ".type":
+                name, _, what = rest.partition(",")
+                if not what:
+                    name, _, what = rest.partition(" ")
+                name = name.strip().strip('"')
+                if "func" in what.lower():
+                    typed.add(name)
+                else:
+                    objects.add(name)
+            elif directive == ".size":
+                sizes.setdefault(len(statements), set()).add(rest.split(",", 1)[0].strip().strip('"'))
+            elif directive in (".globl", ".global", ".weak"):
+                for name in rest.split(","):
+                    exported.add(name.strip().strip('"'))
+            elif directive in (".set", ".equ", ".equiv"):
+                name, _, value = rest.partition(",")
+                symbol = _SYMBOL(value)
+                if symbol:
+                    aliases[name.strip().strip('"')] = symbol.group().strip('"')
+                add(new(Statement, (DIRECTIVE, line, s, section, location)))
+            elif directive == ".intel_syntax":
+                syntax.append((line, True))
+            elif directive == ".att_syntax":
+                syntax.append((line, False))
+            elif directive == ".end":
+                break
+            else:  # .macro, .rept, .irp, .irpc
+                block_depth = 1
+                if directive == ".macro":
+                    macros.add(rest.replace(",", " ").split(" ", 1)[0])
+                else:
+                    add(new(Statement, (DIRECTIVE, line, s, section, location)))
+        else:
+            if watch_markers and comments:
+                for remark in comments:
+                    comment(remark)
+            continue
+        break  # .end: the assembler reads no further
+
+    functions = _functions(statements, typed, exported - objects, sizes)
+    return Assembly(
+        isa, statements, functions, labels, numeric_labels, aliases, frozenset(macros), markers, syntax, source_file
+    )
+
+
+def _split(s: str, in_comment: bool, x86: bool) -> tuple[list[str], list[str], bool]:
+    """The slow path: one line with strings or block comments to statements, comments, and whether a comment stays open."""
+    stop = _X86_STOP if x86 else _AARCH64_STOP
+    pieces: list[str] = []
+    comments: list[str] = []
+    current = ""
+    at = 0
+    while True:
+        if in_comment:
+            end = s.find("*/", at)
+            if end < 0:
+                comments.append(s[at:])
+                break
+            comments.append(s[at:end])
+            at = end + 2
+            current += " "
+            in_comment = False
+        found = stop(s, at)
+        if not found:
+            current += s[at:]
+            break
+        begin = found.start()
+        token = found.group()
+        current += s[at:begin]
+        if token == '"':
+            string = _STRING_REST(s, begin + 1)
+            end = string.end() if string else len(s)
+        elif token == "'":
+            end = min(begin + (3 if s[begin + 1 : begin + 2] == "\\" else 2), len(s))
+            if s[end : end + 1] == "'":
+                end += 1
+        elif token == ";":
+            pieces.append(current)
+            current = ""
+            at = begin + 1
+            continue
+        elif token == "/*":
+            in_comment = True
+            at = begin + 2
+            continue
+        else:
+            comments.append(s[begin + len(token) :])
+            break
+        current += s[begin:end]
+        at = end
+    pieces.append(current)
+    return [p for p in pieces if p.strip()], comments, in_comment
+
+
+def _unescape(text: str) -> str:
+    """A string as the assembler reads it: gcc writes the bytes of other than ASCII characters in octal."""
+    if "\\" not in text:
+        return text
+
+    def value(found: re.Match[bytes]) -> bytes:
+        code = found.group(1)
+        return bytes((int(code, 8) & 255,)) if code.isdigit() else {b"n": b"\n", b"t": b"\t"}.get(code, code)
+
+    return _ESCAPE.sub(value, text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
+
+
+def _shown_path(names: list[str], compilation_directory: str) -> str:
+    """The path of `.file N ["directory"] "name"`, without the compilation directory in front of it."""
+    path = names[-1]
+    if len(names) > 1 and not path.startswith("/") and names[0] not in ("", ".", compilation_directory):
+        path = names[0].rstrip("/") + "/" + path
+    if compilation_directory and path.startswith(compilation_directory.rstrip("/") + "/"):
+        path = path[len(compilation_directory.rstrip("/")) + 1 :]
+    return path
+
+
+def _functions(
+    statements: list[Statement], typed: set[str], exported: set[str], sizes: dict[int, set[str]]
+) -> list[Function]:
+    """Cut the code into functions, per section, since gcc puts a function's cold part amid its text.
+
+    A function begins at a label of a function type and ends at its `.size`, at the next one or with the section. Exported
+    labels begin one only where no typed function is open: a function may export labels inside.
+    """
+    names: list[str] = []
+    members: list[list[int]] = []
+    aliases: list[list[str]] = []
+    has_code: list[bool] = []
+    is_typed: list[bool] = []
+    open_in: dict[str, int] = {}
+    current = -1
+    section = ""
+    for i, statement in enumerate(statements):
+        kind, _, text, where, _ = statement
+        if i in sizes:
+            for key, number in list(open_in.items()):
+                if names[number] in sizes[i] or not sizes[i].isdisjoint(aliases[number]):
+                    del open_in[key]
+            current = open_in.get(section, -1)
+        if where is not section:
+            section = where
+            current = open_in.get(section, -1)
+        if kind == DIRECTIVE:
+            continue
+        if kind == LABEL and (text in typed or (text in exported and (current < 0 or not is_typed[current]))):
+            if current >= 0 and not has_code[current] and names[current]:
+                aliases[current].append(text)
+            else:
+                current = len(names)
+                names.append(text)
+                members.append([])
+                aliases.append([])
+                has_code.append(False)
+                is_typed.append(text in typed)
+                open_in[section] = current
+        elif current < 0:
+            current = len(names)
+            names.append("")
+            members.append([])
+            aliases.append([])
+            has_code.append(False)
+            is_typed.append(False)
+            open_in[section] = current
+        members[current].append(i)
+        if kind == INSTRUCTION:
+            has_code[current] = True
+    return [
+        Function(names[i], tuple(members[i]), tuple(aliases[i])) for i in range(len(names)) if has_code[i]
+    ]
