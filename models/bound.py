@@ -114,5 +114,51 @@ class BoundKernel:
         "value_start",
     )
 
+    port_names: list[str]
+    location_names: list[str]
+    is_loop: bool
+    n_ports: int
+    issue_width: int
+    issue_to_execute: int
+    retire_width: int
+    rob: int
+    rs: int
+    load_buffer: int
+    store_buffer: int
+    affine_constant: list[int]
+    affine_start: list[int]
+    affine_target: list[int]
+    affine_term_coefficient: list[int]
+    affine_term_location: list[int]
+    affine_term_start: list[int]
+    forward_class: list[int]
+    forward_cycles: list[int]
+    input_id: list[int]
+    input_kind: list[int]
+    input_latency: list[int]
+    input_start: list[int]
+    instruction_flags: list[int]
+    issue_slots: list[int]
+    latency: list[int]
+    load_latency: list[int]
+    memory_base: list[int]
+    memory_class: list[int]
+    memory_displacement: list[int]
+    memory_elements: list[int]
+    memory_index: list[int]
+    memory_of_value: list[int]
+    memory_scale: list[int]
+    memory_size: list[int]
+    memory_symbol: list[int]
+    output_location: list[int]
+    output_start: list[int]
+    retire_slots: list[int]
+    uop_cycles: list[int]
+    uop_kind: list[int]
+    uop_ports: list[int]
+    uop_start: list[int]
+    value_kind: list[int]
+    value_start: list[int]
+
     def __repr__(self) -> str:
         return "BoundKernel(" + ", ".join(f"{k}={getattr(self, k, None)!r}" for k in self.__slots__) + ")"
