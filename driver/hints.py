@@ -1,0 +1,275 @@
+"""What to do about a kernel's limit, where that follows from the data with certainty.
+
+A rule is a function from the facts to a hint or None. A hint names the rule, says its advice in a sentence and carries
+its evidence: the instructions (indices) and figures that it follows from. A rule that could be wrong stays silent.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from incc.driver import wording
+from incc.driver.verdict import chain_instructions
+from incc.models.bound import UNKNOWN, UOP_LOAD, UOP_STORE_ADDRESS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from incc.core import Analysis, Chain
+    from incc.frontends.kernel import Instruction, Kernel
+    from incc.models.bound import BoundKernel
+    from incc.models.model import MachineModel
+
+Hint = dict[str, Any]
+
+
+class Facts(NamedTuple):
+    """What the rules look at; `limits` are the names of the bounds that equal the prediction."""
+
+    kernel: Kernel
+    model: MachineModel
+    bound: BoundKernel
+    analysis: Analysis
+    limits: tuple[str, ...]
+
+
+def hints(facts: Facts) -> list[Hint]:
+    """The hints of all rules that apply, in a fixed order."""
+    return [hint for rule in RULES if (hint := rule(facts)) is not None]
+
+
+def unknown_instructions(facts: Facts) -> Hint | None:
+    """Instructions that are not in the model make every figure a lower bound."""
+    unknown = [i for i, flags in enumerate(facts.bound.instruction_flags) if flags & UNKNOWN]
+    if not unknown:
+        return None
+    verb = "is" if len(unknown) == 1 else "are"
+    where = wording.places(facts.kernel, unknown)
+    return {
+        "rule": "unknown-instructions",
+        "text": f"{wording.counted(len(unknown), 'instruction')} {verb} not in the model ({where}); totals exclude "
+        f"{'it' if len(unknown) == 1 else 'them'}.",
+        "evidence": {"instructions": unknown},
+    }
+
+
+def refused_statements(facts: Facts) -> Hint | None:
+    """Statements that could not be decoded are missing in the analysis."""
+    refused = facts.kernel.refused
+    if not refused:
+        return None
+    lines = ", ".join(str(statement.line) for statement in refused)
+    noun, them = ("line", "it") if len(refused) == 1 else ("lines", "them")
+    return {
+        "rule": "refused-statements",
+        "text": f"{wording.counted(len(refused), 'statement')} could not be decoded "
+        f"({noun} {lines}); totals exclude {them}.",
+        "evidence": {"lines": [statement.line for statement in refused]},
+    }
+
+
+def sum_chain(facts: Facts) -> Hint | None:
+    """A chain of floating-point additions whose partial sums nobody else reads is a reduction: with several
+    accumulators the additions of different iterations overlap.
+
+    A running sum that is stored in each iteration is no reduction, nor is a recurrence that multiplies what it carries.
+    """
+    chain = _limiting_chain(facts)
+    if chain is None:
+        return None
+    members = chain_instructions(chain)
+    for step in chain.steps:
+        consumer = facts.kernel.instructions[step.consumer]
+        root = facts.bound.location_names[step.location] if step.location >= 0 else ""
+        if root not in _addend_roots(consumer):
+            return None
+    if any(edge.producer in members and edge.consumer not in members for edge in facts.analysis.edges):
+        return None
+    packed = all(arithmetic.packed for i in members if (arithmetic := facts.kernel.instructions[i].arithmetic))
+    what = "the sum is one chain in which each addition waits for the one before"
+    if packed:
+        remedy = (
+            "unrolling with several accumulators would break it (gcc: -funroll-loops -fvariable-expansion-in-unroller)"
+        )
+    else:
+        remedy = (
+            "several accumulators would break it (-ffast-math or -fassociative-math lets the compiler reorder a sum)"
+        )
+    return {
+        "rule": "sum-chain",
+        "text": f"{what}: {remedy}.",
+        "evidence": {"instructions": members, "latency": chain.latency, "packed": packed},
+    }
+
+
+def memory_chain(facts: Facts) -> Hint | None:
+    """The limiting chain stores a value and loads it back."""
+    chain = _limiting_chain(facts)
+    if chain is None:
+        return None
+    through = [s for s in chain.steps if s.location < 0 and (s.producer != s.consumer or s.distance > 0)]
+    if not through:
+        return None
+    step = through[0]
+    when = "in the same iteration"
+    if step.distance:
+        when = "in the next iteration" if step.distance == 1 else f"{step.distance} iterations later"
+    store = wording.places(facts.kernel, [step.producer])
+    load = wording.places(facts.kernel, [step.consumer])
+    spent = sum(s.latency for s in through)
+    share = f"{wording.cycles(spent)} of store forwarding in {wording.cycles(chain.latency)}"
+    others = f" (and {wording.counted(len(through) - 1, 'more such step')})" if len(through) > 1 else ""
+    return {
+        "rule": "memory-chain",
+        "text": f"the chain passes through memory: what {store} stores, {load} loads back {when}{others}; a value kept "
+        f"in a register would save up to {share}.",
+        "evidence": {
+            "stores": [s.producer for s in through],
+            "loads": [s.consumer for s in through],
+            "latency": spent,
+            "chain_latency": chain.latency,
+        },
+    }
+
+
+def store_addresses(facts: Facts) -> Hint | None:
+    """Store-address µops with an indexed address compete with loads for the load ports, where the core has a port for
+    simple store addresses only (port 7 of Haswell to Cascade Lake; Intel's optimisation manual, 2.5.4 “Load and Store
+    Operation Enhancements” of Haswell)."""
+    if "port" not in facts.limits:
+        return None
+    bound = facts.bound
+    inside = sum(1 << p for p in facts.analysis.busiest_ports)
+    names = facts.model.functions.get("store_address", "").split(",")
+    execution_ports = list(enumerate(bound.port_names[: bound.n_ports]))
+    anywhere = sum(1 << p for p, name in execution_ports if name in names)
+    stores, loads = [], []
+    for i, instruction in enumerate(facts.kernel.instructions):
+        for u in range(bound.uop_start[i], bound.uop_start[i + 1]):
+            allowed = bound.uop_ports[u]
+            if allowed & ~inside:
+                continue
+            kind = bound.uop_kind[u]
+            if kind == UOP_LOAD:
+                loads.append(i)
+            elif kind == UOP_STORE_ADDRESS and "indexed" in instruction.traits and anywhere & ~inside & ~allowed:
+                stores.append(i)
+    if not stores or not loads:
+        return None
+    simple = [name for p, name in execution_ports if anywhere & ~inside & (1 << p)]
+    busy = [bound.port_names[p] for p in facts.analysis.busiest_ports]
+    take = "takes" if len(simple) == 1 else "take"
+    subject = "the indexed store address" if len(stores) == 1 else f"the {len(stores)} indexed store addresses"
+    return {
+        "rule": "indexed-store-address",
+        "text": f"{subject} ({wording.places(facts.kernel, stores)}) and the loads compete for {wording.ports(busy)}, "
+        f"because {wording.ports(simple)} {take} only simple addresses (base and displacement).",
+        "evidence": {"stores": stores, "loads": list(dict.fromkeys(loads)), "ports": busy, "simple_ports": simple},
+    }
+
+
+def invariant_divisor(facts: Facts) -> Hint | None:
+    """The divider limits the loop, and a divisor does not change in it: its reciprocal can be computed before."""
+    if "divider" not in facts.limits or not facts.kernel.is_loop:
+        return None
+    written = {
+        access.register.root
+        for instruction in facts.kernel.instructions
+        for access in instruction.registers
+        if access.write
+    }
+    divisions = []
+    for i, instruction in enumerate(facts.kernel.instructions):
+        stem = instruction.mnemonic.lower().removeprefix("v")
+        if stem not in _DIVISIONS:
+            continue
+        divisor = len(instruction.operands) - 1  # the last operand in Intel order
+        roots = [a.register.root for a in instruction.registers if a.operand == divisor and a.read and not a.address]
+        if instruction.operands[divisor : divisor + 1] == "r" and roots and roots[0] not in written:
+            divisions.append(i)
+    if not divisions:
+        return None
+    where = wording.places(facts.kernel, divisions)
+    return {
+        "rule": "invariant-divisor",
+        "text": f"the divisor of {where} does not change in the loop: multiplying by its reciprocal would free the "
+        "divider (-freciprocal-math lets the compiler do so).",
+        "evidence": {"instructions": divisions},
+    }
+
+
+def scalar_arithmetic(facts: Facts) -> Hint | None:
+    """A loop whose floating-point arithmetic is all scalar is not vectorised."""
+    if not facts.kernel.is_loop:
+        return None
+    scalar = []
+    for i, instruction in enumerate(facts.kernel.instructions):
+        arithmetic = instruction.arithmetic
+        if arithmetic is not None and arithmetic.floating:
+            if arithmetic.packed:
+                return None
+            scalar.append(i)
+    if not scalar:
+        return None
+    return {
+        "rule": "scalar-arithmetic",
+        "text": f"the loop is not vectorised: all {len(scalar)} of its floating-point instructions are scalar "
+        "(gcc -fopt-info-vec-missed and clang -Rpass-missed=loop-vectorize say why)."
+        if len(scalar) > 1
+        else "the loop is not vectorised: its one floating-point instruction is scalar "
+        "(gcc -fopt-info-vec-missed and clang -Rpass-missed=loop-vectorize say why).",
+        "evidence": {"instructions": scalar},
+    }
+
+
+RULES = (
+    unknown_instructions,
+    refused_statements,
+    sum_chain,
+    memory_chain,
+    store_addresses,
+    invariant_divisor,
+    scalar_arithmetic,
+)
+
+_DIVISIONS = frozenset(("divss", "divsd", "divps", "divpd"))
+_ADDITIONS = frozenset(("addss", "addsd", "addps", "addpd"))
+_SUBTRACTIONS = frozenset(("subss", "subsd", "subps", "subpd"))
+
+
+def _limiting_chain(facts: Facts) -> Chain | None:
+    if "loop_carried" not in facts.limits or not facts.analysis.chains:
+        return None
+    return facts.analysis.chains[0]
+
+
+def _addend_roots(instruction: Instruction) -> frozenset[str]:
+    """The registers that an addition, subtraction or fused multiply-add adds without scaling them; empty for anything
+    else. A register that is a factor too is not among them."""
+    stem = instruction.mnemonic.lower().removeprefix("v")
+    count = len(instruction.operands)
+    addends: tuple[int, ...] = ()
+    if stem in _ADDITIONS:
+        # the two last of two or three operands, in Intel order
+        addends = (count - 2, count - 1)
+    elif stem in _SUBTRACTIONS:
+        # a - b: only the minuend keeps its sign
+        addends = (count - 2,)
+    elif stem.startswith(("fmadd", "fmsub", "fnmadd", "fnmsub")):
+        # The digits give the order: factor, factor, addend by operand (VFMADD231: operand 2 * operand 3 + operand 1).
+        # fmsub and fnmsub negate the addend: the sum changes its sign in each iteration, so it is no plain sum.
+        order = stem.removeprefix("fmadd").removeprefix("fnmadd")[:3]
+        addends = {"132": (1,), "213": (2,), "231": (0,)}.get(order, ())
+    roots = dict(_operand_roots(instruction))
+    others = {root for operand, root in roots.items() if operand not in addends}
+    # In the two-operand form the destination is the first source, so operand 0 is an addend there already.
+    if count == 3 and stem in _ADDITIONS | _SUBTRACTIONS:
+        others.discard(roots.get(0, ""))
+    found = [roots[operand] for operand in addends if operand in roots]
+    return frozenset(root for root in found if found.count(root) == 1) - others
+
+
+def _operand_roots(instruction: Instruction) -> Iterator[tuple[int, str]]:
+    for access in instruction.registers:
+        if access.operand is not None and access.operand >= 0 and not access.address:
+            yield access.operand, access.register.root

@@ -1,0 +1,198 @@
+"""The bounds of a kernel with what makes each of them, and the verdict: one sentence that names what limits it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from incc.driver import wording
+from incc.models.bound import UOP_BRANCH, UOP_COMPUTE, UOP_LOAD, UOP_STORE_ADDRESS, UOP_STORE_DATA
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from incc.core import Analysis, Chain
+    from incc.frontends.kernel import Kernel
+    from incc.models.bound import BoundKernel
+
+# The order in which equal bounds are named: the most tangible first.
+ORDER = ("loop_carried", "port", "divider", "front_end", "retire")
+
+# A bound of at least this share of the prediction is called close: improving the first alone gains less than a sixth.
+CLOSE = 0.85
+
+
+def bounds(kernel: Kernel, bound: BoundKernel, analysis: Analysis, fixed_ports: bool) -> dict[str, Any]:
+    """Every lower bound in cycles per iteration with its cause in words, and the prediction, the largest of them.
+
+    Retirement is not a limit of its own beside a front end that is at least as narrow; it is named only when above it.
+    """
+    figures: dict[str, tuple[Fraction, str]] = {
+        "port": (
+            analysis.fixed_port_bound if fixed_ports else analysis.port_bound,
+            _port_cause(kernel, bound, busiest_ports(bound, analysis, fixed_ports), fixed_ports),
+        ),
+        "divider": (analysis.resource_bound, _divider_cause(kernel, bound, analysis)),
+        "front_end": (analysis.front_end_bound, _width_cause(sum(bound.issue_slots), bound.issue_width)),
+        "retire": (analysis.retire_bound, _width_cause(sum(bound.retire_slots), bound.retire_width)),
+        "loop_carried": (analysis.latency_bound, _chain_cause(kernel, bound, analysis)),
+    }
+    prediction = max(cycles for cycles, _ in figures.values())
+    limits = [name for name in ORDER if prediction > 0 and figures[name][0] == prediction]
+    if "retire" in limits and "front_end" in limits:
+        limits.remove("retire")
+    report: dict[str, Any] = {
+        name: {"cycles": float(cycles), "exact": str(cycles), "by": cause} for name, (cycles, cause) in figures.items()
+    }
+    report["prediction"] = {"cycles": float(prediction), "exact": str(prediction), "limited_by": limits}
+    return report
+
+
+def sentence(kernel: Kernel, bound: BoundKernel, analysis: Analysis, bounds: dict[str, Any], unknown: int) -> str:
+    """The verdict on a kernel whose bounds are given: what limits it and by how much, what comes next."""
+    if not kernel.instructions:
+        return "nothing to analyse: no instruction could be decoded"
+    if unknown == len(kernel.instructions):
+        return "nothing to say: none of the instructions is in the model"
+    limits: list[str] = bounds["prediction"]["limited_by"]
+    if not limits:
+        return "no bound: the instructions take neither ports nor issue slots"
+    limit = bounds["prediction"]["cycles"]
+    causes = [_limit(name, kernel, bound, analysis, bounds) for name in limits]
+    text = f"bound by {wording.listed(causes)}{' alike' if len(causes) > 1 else ''}, {wording.cycles(limit)}"
+    if "loop_carried" in limits and analysis.chains and analysis.chains[0].distance > 1:
+        chain = analysis.chains[0]
+        text += f" ({chain.latency} over {chain.distance} iterations)"
+    return text + _runners_up(limits, bounds)
+
+
+def busiest_ports(bound: BoundKernel, analysis: Analysis, fixed_ports: bool) -> tuple[int, ...]:
+    """The ports that make the port bound; with fixed shares those of the highest load."""
+    if not fixed_ports:
+        return analysis.busiest_ports
+    load = analysis.fixed_port_load[: bound.n_ports]
+    top = max(load, default=0.0)
+    return tuple(p for p, cycles in enumerate(load) if top > 0 and cycles > top - 1e-9)
+
+
+def carriers(kernel: Kernel, bound: BoundKernel, chain: Chain) -> list[str]:
+    """What carries a chain from one iteration into the next: names of registers and flags, or "memory"."""
+    return wording.distinct(wording.carrier(kernel, bound, step)[1] for step in chain.steps if step.distance > 0)
+
+
+def chain_instructions(chain: Chain) -> list[int]:
+    """The instructions of a chain in order of execution, starting with the one that takes the value over from the
+    previous iteration; each once."""
+    steps = chain.steps
+    first = next((i for i, step in enumerate(steps) if step.distance > 0), 0)
+    turned = steps[first:] + steps[:first]
+    return list(dict.fromkeys(step.consumer for step in turned))
+
+
+def _limit(name: str, kernel: Kernel, bound: BoundKernel, analysis: Analysis, bounds: dict[str, Any]) -> str:
+    cause: str = bounds[name]["by"]
+    match name:
+        case "loop_carried":
+            if not analysis.chains:
+                return "a loop-carried chain"
+            chain = analysis.chains[0]
+            through = wording.listed(carriers(kernel, bound, chain))
+            return f"the loop-carried chain through {through} ({wording.places(kernel, chain_instructions(chain))})"
+        case "port":
+            head, _, uses = cause.partition(": ")
+            return f"{head} ({uses})"
+        case "divider":
+            return f"the {cause}"
+        case "front_end":
+            return f"the front end ({cause})"
+        case _:
+            return f"retirement ({cause})"
+
+
+def _runners_up(limits: list[str], bounds: dict[str, Any]) -> str:
+    """What comes after the limit: all that is close behind it, or else what the next one would allow."""
+    limit = bounds["prediction"]["cycles"]
+    rest = [name for name in ORDER if name not in limits and bounds[name]["cycles"] > 0]
+    # Retirement next to a front end that is as wide says the same thing twice.
+    if "retire" in rest and bounds["retire"]["cycles"] <= bounds["front_end"]["cycles"]:
+        rest.remove("retire")
+    rest.sort(key=lambda name: -bounds[name]["cycles"])
+    close = [name for name in rest if bounds[name]["cycles"] >= CLOSE * limit]
+    if close:
+        words = [f"{_short(name, bounds)} at {wording.value(bounds[name]['cycles'])}" for name in close]
+        plural = len(close) > 1 or _short(close[0], bounds).startswith("ports ")
+        return f"; {wording.listed(words)} {'are' if plural else 'is'} close behind"
+    if rest:
+        name = "ports" if rest[0] == "port" else _short(rest[0], bounds)
+        return f"; {name} would allow {wording.value(bounds[rest[0]]['cycles'])}"
+    return ""
+
+
+def _short(name: str, bounds: dict[str, Any]) -> str:
+    if name == "port":
+        return str(bounds[name]["by"]).partition(":")[0]
+    return {
+        "divider": "the divider",
+        "front_end": "the front end",
+        "retire": "retirement",
+        "loop_carried": "the longest loop-carried chain",
+    }[name]
+
+
+def _port_cause(kernel: Kernel, bound: BoundKernel, busiest: tuple[int, ...], fixed_ports: bool) -> str:
+    """The busiest ports and the kinds of work that can go nowhere else (with fixed shares: that goes there)."""
+    if not busiest:
+        return ""
+    inside = 0
+    for port in busiest:
+        inside |= 1 << port
+    uses = set()
+    for i, instruction in enumerate(kernel.instructions):
+        for u in range(bound.uop_start[i], bound.uop_start[i + 1]):
+            allowed = bound.uop_ports[u]
+            if allowed & inside and (fixed_ports or not allowed & ~inside):
+                kind = bound.uop_kind[u]
+                arithmetic = instruction.arithmetic
+                if kind != UOP_COMPUTE:
+                    uses.add(kind)
+                elif arithmetic is None:
+                    uses.add(_OTHER)
+                else:
+                    uses.add(_FLOATING if arithmetic.floating else _VECTOR_INTEGER)
+    words = [_USES[use] for use in sorted(uses, key=list(_USES).index)]
+    return f"{wording.ports([bound.port_names[p] for p in busiest])}: {wording.listed(words)}"
+
+
+_FLOATING, _VECTOR_INTEGER, _OTHER = range(100, 103)
+_USES = {
+    UOP_LOAD: "loads",
+    UOP_STORE_ADDRESS: "store addresses",
+    UOP_STORE_DATA: "store data",
+    _FLOATING: "floating-point arithmetic",
+    _VECTOR_INTEGER: "vector integer arithmetic",
+    _OTHER: "other computation",
+    UOP_BRANCH: "branches",
+}
+
+
+def _divider_cause(kernel: Kernel, bound: BoundKernel, analysis: Analysis) -> str:
+    loads = analysis.port_load[bound.n_ports :]
+    if not analysis.resource_bound or not loads:
+        return ""
+    resource = bound.n_ports + loads.index(max(loads))
+    users = [i for i, row in enumerate(analysis.pressure) if row[resource] > 0]
+    name = bound.port_names[resource]
+    title = f"divider of port {name[:-2]}" if name.endswith("DV") and name != "DV" else f"unit {name}"
+    return f"{title} ({wording.places(kernel, users)})"
+
+
+def _width_cause(slots: int, width: int) -> str:
+    return f"{wording.counted(slots, 'µop')} at {width} a cycle" if slots else ""
+
+
+def _chain_cause(kernel: Kernel, bound: BoundKernel, analysis: Analysis) -> str:
+    if not analysis.chains:
+        return ""
+    chain = analysis.chains[0]
+    through = wording.listed(carriers(kernel, bound, chain))
+    over = f", {chain.latency} over {chain.distance} iterations" if chain.distance > 1 else ""
+    return f"through {through}, {wording.places(kernel, chain_instructions(chain))}{over}"

@@ -1,0 +1,88 @@
+"""The dependency graph of each kernel in Graphviz's language: the critical path bold, loop-carried chains coloured."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Dict = dict[str, Any]
+
+# One colour a chain, longest first, repeated after the last: Okabe and Ito's palette, which colour-blind readers can
+# tell apart, without its yellow, which is hard to see on white.
+COLOURS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
+
+
+def render(report: Dict) -> str:
+    """A directed graph with one cluster for each kernel.
+
+    Nodes are instructions (line and text), edges dependencies with what carries them and the latency in cycles. Edges
+    of the critical path are bold, those into a later iteration dashed, those of a loop-carried chain in the chain's
+    colour.
+    """
+    lines = [
+        "digraph dependencies {",
+        '  node [shape=box, fontname="monospace", fontsize=10];',
+        '  edge [fontname="monospace", fontsize=9];',
+    ]
+    kernels = [kernel for unit in report["units"] for kernel in unit["kernels"]]
+    for number, kernel in enumerate(kernels):
+        lines.append(f"  subgraph cluster_{number} {{")
+        lines += (f"    {line}" for line in _cluster(number, kernel))
+        lines.append("  }")
+    lines.append("}")
+    return "\n".join(lines) + "\n"
+
+
+def _cluster(number: int, kernel: Dict) -> Iterator[str]:
+    source = kernel["source"]
+    title = f"{source['file']}:{source['line']} {kernel['function']}".rstrip() if source else kernel["name"]
+    prediction = kernel["bounds"]["prediction"]["exact"]
+    yield f"label={_quoted(f'{title}: {prediction} cycles per iteration')};"
+    for instruction in kernel["instructions"]:
+        where = instruction["line"] or instruction["index"]
+        attributes = {"label": f"{where}: {instruction['text']}"}
+        if instruction["unknown"]:
+            attributes["label"] = f"X {attributes['label']}"
+            attributes["style"] = "dotted"
+        if instruction["critical_path_cycles"] is not None:
+            attributes["penwidth"] = "3"
+        colour = _colour(i for i, chain in enumerate(kernel["chains"]) if instruction["index"] in chain["instructions"])
+        if colour:
+            attributes["color"] = colour
+        yield f"{_node(number, instruction['index'])} [{_attributes(attributes)}];"
+    for edge in kernel["dependencies"]:
+        attributes = {"label": f"{edge['via']} {edge['latency']}"}
+        if edge["distance"] > 1:
+            attributes["label"] += f" (+{edge['distance']})"
+        if edge["distance"]:
+            attributes["style"] = "dashed"
+            # Edges into a later iteration point upwards: they must not turn the order of the instructions round.
+            attributes["constraint"] = "false"
+        if edge["critical_path"]:
+            attributes["penwidth"] = "3"
+        colour = _colour(edge["chains"])
+        if colour:
+            attributes["color"] = attributes["fontcolor"] = colour
+        yield f"{_node(number, edge['from'])} -> {_node(number, edge['to'])} [{_attributes(attributes)}];"
+
+
+def _colour(chains: Any) -> str:
+    """The colour of the longest of the chains given by index, "" for none."""
+    first = min(chains, default=None)
+    return "" if first is None else COLOURS[first % len(COLOURS)]
+
+
+def _node(kernel: int, instruction: int) -> str:
+    return f"k{kernel}_i{instruction}"
+
+
+def _attributes(attributes: dict[str, str]) -> str:
+    return ", ".join(f"{name}={_quoted(value)}" for name, value in attributes.items())
+
+
+def _quoted(text: str) -> str:
+    """A quoted string of the DOT language; a backslash would start one of its escapes, and labels have no tabs."""
+    text = text.replace("\\", "\\\\").replace('"', '\\"').replace("\t", " ")
+    return '"' + text.replace("\r", " ").replace("\n", "\\n") + '"'

@@ -1,0 +1,38 @@
+"""The report as JSON (driver/report.schema.json), for programs; readable and diffable for people too."""
+
+from __future__ import annotations
+
+from json.encoder import JSONEncoder
+from typing import Any
+
+# Lists and objects that fit are written in one line: a row of port pressures reads as a row.
+LINE = 120
+
+_flat = JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+_compact = JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
+def render(report: dict[str, Any], compact: bool = False) -> str:
+    """The report with keys in the report's own order and two blanks of indentation, lists and objects of plain values
+    in one line where they fit; `compact`: all in one line without blanks. Ends in a line break."""
+    if compact:
+        return _compact(report) + "\n"
+    return _indented(report, 0) + "\n"
+
+
+def _indented(value: Any, depth: int) -> str:
+    if not isinstance(value, dict | list) or not value:
+        return _flat(value)
+    items = list(value.values()) if isinstance(value, dict) else value
+    if not any(isinstance(item, dict | list) and item for item in items):
+        line = _flat(value)
+        if len(line) + 2 * depth <= LINE:
+            return line
+    indent = "  " * (depth + 1)
+    if isinstance(value, dict):
+        lines = [f"{indent}{_flat(key)}: {_indented(item, depth + 1)}" for key, item in value.items()]
+        start, end = "{", "}"
+    else:
+        lines = [f"{indent}{_indented(item, depth + 1)}" for item in value]
+        start, end = "[", "]"
+    return f"{start}\n" + ",\n".join(lines) + f"\n{'  ' * depth}{end}"

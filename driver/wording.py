@@ -1,0 +1,88 @@
+"""How numbers, ports, registers and lines are put into words, the same in every sentence and view of a report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from fractions import Fraction
+
+    from incc.core import Edge, Step
+    from incc.frontends.kernel import Kernel
+    from incc.models.bound import BoundKernel
+
+# A list of lines longer than this is given as its range.
+MAX_LISTED_LINES = 6
+
+
+def number(value: float | Fraction) -> str:
+    """Up to two decimals, none that say nothing: 16, 6.5, 2.25."""
+    return f"{float(value):.2f}".rstrip("0").rstrip(".")
+
+
+def value(value: float | Fraction) -> str:
+    """A number that stands without its unit keeps a decimal, so that it reads as a measure and not as a count: 2.0."""
+    text = number(value)
+    return text if "." in text else f"{text}.0"
+
+
+def counted(count: int, singular: str, plural: str = "") -> str:
+    """1 instruction, 2 instructions."""
+    return f"{count} {singular if count == 1 else plural or singular + 's'}"
+
+
+def cycles(count: float | Fraction) -> str:
+    """A duration in a sentence: 1 cycle, 2.25 cycles."""
+    text = number(count)
+    return f"{text} cycle" if text == "1" else f"{text} cycles"
+
+
+def listed(words: Sequence[str]) -> str:
+    """a; a and b; a, b and c."""
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def distinct(items: Iterable[str]) -> list[str]:
+    """The different strings in order of their first occurrence."""
+    return list(dict.fromkeys(items))
+
+
+def ports(names: Sequence[str]) -> str:
+    """port 5; ports 2 and 3."""
+    return f"{'port' if len(names) == 1 else 'ports'} {listed(names)}"
+
+
+def places(kernel: Kernel, indices: Iterable[int]) -> str:
+    """Where instructions are, in the order given: “line 12”, “lines 12, 15”, “lines 12–47”; machine code that has no
+    lines gives “instruction 3”, counted from 0 as in every view."""
+    chosen = list(dict.fromkeys(indices))
+    lines = [kernel.instructions[i].line for i in chosen]
+    noun = "line"
+    if not all(lines):
+        noun, lines = "instruction", chosen
+    lines = list(dict.fromkeys(lines))
+    if len(lines) == 1:
+        return f"{noun} {lines[0]}"
+    if len(lines) > MAX_LISTED_LINES:
+        return f"{len(lines)} of {noun}s {min(lines)}–{max(lines)}"
+    return f"{noun}s {', '.join(str(line) for line in lines)}"
+
+
+def carrier(kernel: Kernel, bound: BoundKernel, edge: Edge | Step) -> tuple[str, str]:
+    """What carries a dependency: its kind ("register", "flag", "memory" or, from an instruction's own load to its
+    result, "internal") and the name in the words of the assembly text ("ymm0", where the hardware renames zmm0)."""
+    if edge.location < 0:
+        internal = edge.producer == edge.consumer and edge.distance == 0
+        return ("internal", "") if internal else ("memory", "memory")
+    location = bound.location_names[edge.location]
+    if location.startswith("flag"):
+        return "flag", location
+    root, _, part = location.partition(".")
+    for access in kernel.instructions[edge.producer].registers:
+        register = access.register
+        if access.write and register.root == root and (register.offset != 0) == (part == "high"):
+            return "register", register.name
+    return "register", location

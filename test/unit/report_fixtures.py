@@ -1,0 +1,429 @@
+"""Hand-made kernels, bound kernels and analyses, so that reports and views are tested without decoder, model or core.
+
+The figures are those of Skylake-X as the tests need them: eight ports, issue width 4, and a divider as ninth resource.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from incc.core import Analysis, Chain, Edge, Event, Step
+from incc.driver.pipeline import Unit
+from incc.driver.report import build_report, kernel_report, unit_report
+from incc.frontends.kernel import (
+    Arithmetic,
+    Instruction,
+    Kernel,
+    LeftOut,
+    MemoryAccess,
+    Refused,
+    Region,
+    Register,
+    RegisterAccess,
+    SourceLocation,
+)
+from incc.models import bound as b
+from incc.models.bound import BoundKernel
+from incc.models.model import Form, MachineModel
+
+PORTS = [*"01234567", "0DV"]
+WIDTHS = {"x": 128, "y": 256, "z": 512}
+
+
+def register(name: str) -> Register:
+    """A full general-purpose or vector register by name."""
+    if name[1:].startswith("mm"):
+        return Register(name, "z" + name[1:], 0, WIDTHS[name[0]])
+    return Register(name, name, 0, 64)
+
+
+def memory(
+    base: str, index: str = "", *, displacement: int = 0, size: int = 8, load: bool = False, store: bool = False
+) -> MemoryAccess:
+    return MemoryAccess(
+        register(base), register(index) if index else None, 1, displacement, "", "", size, load, store, None
+    )
+
+
+def mask(ports: str) -> int:
+    """Ports by their digits; "D" is the divider."""
+    return sum(1 << (8 if p == "D" else int(p)) for p in ports)
+
+
+class Row:
+    """One instruction with all that is known about it, its µops as (ports, kind[, cycles])."""
+
+    def __init__(
+        self,
+        text: str,
+        operands: str,
+        registers: list[tuple[int | None, str, str]],
+        uops: list[tuple[Any, ...]],
+        *,
+        latency: int = 1,
+        load_latency: int = 0,
+        slots: int = 1,
+        flags: int = 0,
+        accesses: tuple[MemoryAccess, ...] = (),
+        arithmetic: Arithmetic | None = None,
+        branch: str = "",
+        traits: tuple[str, ...] = (),
+        length: int = 4,
+        pressure: dict[str, float] | None = None,
+        derived: str = "",
+    ) -> None:
+        self.text = text
+        self.operands = operands
+        self.registers = [
+            RegisterAccess(register(name), "r" in access, "w" in access, operand, address=access == "ra")
+            for operand, name, access in registers
+        ]
+        self.uops = uops
+        self.latency = latency
+        self.load_latency = load_latency
+        self.slots = slots
+        self.flags = flags
+        self.accesses = accesses
+        self.arithmetic = arithmetic
+        self.branch = branch
+        self.traits = traits
+        self.length = length
+        self.pressure = pressure or {}
+        self.derived = derived
+
+
+def make_kernel(
+    rows: list[Row],
+    *,
+    name: str = "triad:.L4",
+    function: str = "triad",
+    first_line: int = 12,
+    is_loop: bool = True,
+    notes: tuple[str, ...] = (),
+    refused: tuple[Refused, ...] = (),
+    with_lines: bool = True,
+) -> Kernel:
+    instructions = []
+    for i, row in enumerate(rows):
+        mnemonic = row.text.split()[0]
+        instructions.append(
+            Instruction(
+                row.text,
+                first_line + i if with_lines else 0,
+                4 * i,
+                row.length,
+                mnemonic,
+                f"{mnemonic.upper()}/{'m' if row.accesses else 'r'}",
+                frozenset(row.traits),
+                row.operands,
+                tuple(row.registers),
+                row.accesses,
+                "",
+                "",
+                row.branch,
+                "",
+                None,
+                "",
+                False,
+                row.arithmetic,
+                bytes(row.length),
+            )
+        )
+    lines = tuple(i.line for i in instructions)
+    region = Region(
+        "loop",
+        name,
+        function,
+        ".L4",
+        first_line,
+        first_line + len(rows),
+        lines,
+        lines,
+        is_loop,
+        1,
+        SourceLocation("triad.c", 4),
+        notes,
+    )
+    return Kernel(name, "x86", region if with_lines else None, tuple(instructions), is_loop, 0, refused)
+
+
+def make_bound(rows: list[Row], locations: list[str]) -> BoundKernel:
+    """The arrays that reports read; the rest stays unset."""
+    k = BoundKernel()
+    k.port_names, k.n_ports = list(PORTS), 8
+    k.issue_width, k.retire_width = 4, 4
+    k.location_names = locations
+    k.is_loop = True
+    k.instruction_flags = [row.flags for row in rows]
+    k.issue_slots = [row.slots for row in rows]
+    k.retire_slots = [row.slots for row in rows]
+    k.latency = [row.latency for row in rows]
+    k.load_latency = [row.load_latency for row in rows]
+    k.uop_start, k.uop_ports, k.uop_cycles, k.uop_kind = [0], [], [], []
+    for row in rows:
+        for ports, kind, *cycles in row.uops:
+            k.uop_ports.append(mask(ports))
+            k.uop_kind.append(kind)
+            k.uop_cycles.append(cycles[0] if cycles else 1)
+        k.uop_start.append(len(k.uop_ports))
+    return k
+
+
+def make_analysis(
+    rows: list[Row],
+    *,
+    busiest: str = "",
+    port: Fraction | int = 0,
+    divider: Fraction | int = 0,
+    front_end: Fraction | int = 0,
+    chains: tuple[Chain, ...] = (),
+    edges: tuple[Edge, ...] = (),
+    path: tuple[Step, ...] = (),
+    path_instructions: tuple[int, ...] = (),
+    path_cycles: int = 0,
+    chains_complete: bool = True,
+) -> Analysis:
+    pressure = tuple(tuple(row.pressure.get(p, 0.0) for p in PORTS) for row in rows)
+    load = tuple(sum(column) for column in zip(*pressure, strict=True)) if rows else (0.0,) * len(PORTS)
+    fixed = []
+    for row in rows:
+        share = dict.fromkeys(PORTS, 0.0)
+        for ports, _, *cycles in row.uops:
+            for p in ports:
+                share["0DV" if p == "D" else p] += (cycles[0] if cycles else 1) / len(ports)
+        fixed.append(tuple(share.values()))
+    fixed_load = tuple(sum(column) for column in zip(*fixed, strict=True)) if rows else (0.0,) * len(PORTS)
+    return Analysis(
+        pressure=pressure,
+        port_load=load,
+        fixed_pressure=tuple(fixed),
+        fixed_port_load=fixed_load,
+        busiest_ports=tuple(int(p) for p in busiest),
+        port_bound=Fraction(port),
+        fixed_port_bound=Fraction(max(fixed_load[:8])).limit_denominator(1000),
+        resource_bound=Fraction(divider),
+        front_end_bound=Fraction(front_end),
+        retire_bound=Fraction(front_end),
+        latency_bound=max((chain.cycles_per_iteration for chain in chains), default=Fraction(0)),
+        critical_path_cycles=path_cycles,
+        critical_path=path,
+        critical_path_instructions=path_instructions,
+        chains=chains,
+        chains_complete=chains_complete,
+        edges=edges,
+    )
+
+
+def make_model() -> MachineModel:
+    """A model's name tag and functions, without any form."""
+    model = MachineModel.__new__(MachineModel)
+    model.name, model.title, model.version, model.isa = "skylake-avx512", "Intel Skylake-X", "1", "x86"
+    model.aliases, model.ports, model.resources = ("SKX",), tuple("01234567"), ("0DV",)
+    model.functions = {"load": "2,3", "store_address": "2,3,7", "store_address_indexed": "2,3", "store_data": "4"}
+    model.parameters, model.files = {}, ()
+    return model
+
+
+def make_forms(rows: list[Row]) -> tuple[Form | None, ...]:
+    return tuple(
+        None
+        if row.flags & b.UNKNOWN
+        else Form(row.text.split()[0], (), 1, (), 0, None, False, "", "uops.info SKL", row.derived, {})
+        for row in rows
+    )
+
+
+def chain(*steps: tuple[int, int, int, int, int]) -> Chain:
+    """A chain from (producer, consumer, location, latency, distance)."""
+    made = tuple(Step(*step) for step in steps)
+    return Chain(sum(s.latency for s in made), sum(s.distance for s in made), made)
+
+
+def edge(producer: int, consumer: int, location: int, latency: int, distance: int = 0) -> Edge:
+    return Edge(producer, producer, consumer, consumer, location, latency, distance)
+
+
+def step(producer: int, consumer: int, location: int, latency: int, distance: int = 0) -> Step:
+    return Step(producer, consumer, location, latency, distance)
+
+
+FMA = Arithmetic(True, True, 64, 256, 8)
+SCALAR_ADD = Arithmetic(False, True, 64, 64, 1)
+
+COUNTER = Row(
+    "addq $32, %rax", "ri", [(0, "rax", "rw")], [("0156", b.UOP_COMPUTE)], pressure={"1": 0.5, "5": 0.5}, length=4
+)
+JUMP_COMPARE = Row(
+    "cmpq %rax, %rcx", "rr", [(0, "rcx", "r"), (1, "rax", "r")], [("6", b.UOP_BRANCH)], pressure={"6": 1}
+)
+JUMP = Row("jne .L4", "b", [], [], slots=0, latency=0, flags=b.FUSED_INTO_PREVIOUS | b.IS_BRANCH, length=2)
+
+
+def triad_rows() -> list[Row]:
+    """a[i] = b[i] + s * c[i] in 256-bit vectors with an indexed store."""
+    return [
+        Row(
+            "vmovupd (%rsi,%rax), %ymm0",
+            "rm",
+            [(0, "ymm0", "w"), (None, "rsi", "ra"), (None, "rax", "ra")],
+            [("23", b.UOP_LOAD)],
+            latency=7,
+            load_latency=7,
+            flags=b.IS_LOAD,
+            accesses=(memory("rsi", "rax", size=32, load=True),),
+            traits=("indexed",),
+            length=5,
+            pressure={"2": 0.5, "3": 0.5},
+        ),
+        Row(
+            "vfmadd213pd (%rdx,%rax), %ymm1, %ymm0",
+            "rrm",
+            [(0, "ymm0", "rw"), (1, "ymm1", "r"), (None, "rdx", "ra"), (None, "rax", "ra")],
+            [("23", b.UOP_LOAD), ("01", b.UOP_COMPUTE)],
+            latency=11,
+            load_latency=7,
+            slots=2,
+            flags=b.IS_LOAD,
+            accesses=(memory("rdx", "rax", size=32, load=True),),
+            arithmetic=FMA,
+            traits=("indexed",),
+            length=6,
+            pressure={"0": 1, "2": 0.5, "3": 0.5},
+        ),
+        Row(
+            "vmovupd %ymm0, (%rdi,%rax)",
+            "mr",
+            [(1, "ymm0", "r"), (None, "rdi", "ra"), (None, "rax", "ra")],
+            [("23", b.UOP_STORE_ADDRESS), ("4", b.UOP_STORE_DATA)],
+            latency=0,
+            slots=2,
+            flags=b.IS_STORE,
+            accesses=(memory("rdi", "rax", size=32, store=True),),
+            traits=("indexed",),
+            length=5,
+            pressure={"2": 0.5, "3": 0.5, "4": 1},
+            derived="from the register form",
+        ),
+        COUNTER,
+        JUMP_COMPARE,
+        JUMP,
+    ]
+
+
+def triad_parts() -> tuple[Kernel, BoundKernel, Analysis]:
+    rows = triad_rows()
+    locations = ["zmm0", "rax", "flag C", "flags SPAZO"]
+    analysis = make_analysis(
+        rows,
+        busiest="23",
+        port=Fraction(3, 2),
+        front_end=Fraction(7, 4),
+        chains=(chain((3, 3, 1, 1, 1)),),
+        edges=(
+            edge(0, 1, 0, 4),
+            edge(1, 1, -1, 4),
+            edge(1, 2, 0, 0),
+            edge(3, 0, 1, 7, 1),
+            edge(3, 1, 1, 7, 1),
+            edge(3, 2, 1, 0, 1),
+            edge(3, 3, 1, 1, 1),
+            edge(3, 4, 1, 1),
+            edge(4, 5, 3, 0),
+        ),
+        path=(step(0, 1, 0, 4), step(1, 2, 0, 0)),
+        path_instructions=(0, 1, 2),
+        path_cycles=11,
+    )
+    return make_kernel(rows), make_bound(rows, locations), analysis
+
+
+def triad_events() -> tuple[Event, ...]:
+    """Two iterations of the triad."""
+    events = []
+    lives = [
+        (0, 0, 1, 8, 9),
+        (0, 8, 8, 12, 13),
+        (1, 12, 12, 13, 14),
+        (1, 1, 2, 3, 14),
+        (1, 3, 3, 4, 14),
+        (1, 3, 3, 4, 14),
+    ]
+    for iteration in (0, 1):
+        for i, life in enumerate(lives):
+            shifted = [cycle + 2 * iteration for cycle in life]
+            events.append(Event(iteration, i, *shifted, ports=(2,) if i == 0 else (-1,)))
+    return tuple(events)
+
+
+def sum_rows() -> list[Row]:
+    """A scalar sum: one addition that waits for the one before."""
+    return [
+        Row(
+            "vaddsd (%rdi,%rax), %xmm0, %xmm0",
+            "rrm",
+            [(0, "xmm0", "w"), (1, "xmm0", "r"), (None, "rdi", "ra"), (None, "rax", "ra")],
+            [("23", b.UOP_LOAD), ("01", b.UOP_COMPUTE)],
+            latency=10,
+            load_latency=6,
+            slots=2,
+            flags=b.IS_LOAD,
+            accesses=(memory("rdi", "rax", load=True),),
+            arithmetic=SCALAR_ADD,
+            traits=("indexed",),
+            length=5,
+            pressure={"0": 0.5, "1": 0.5, "2": 0.5, "3": 0.5},
+        ),
+        COUNTER,
+        JUMP_COMPARE,
+        JUMP,
+    ]
+
+
+def sum_parts() -> tuple[Kernel, BoundKernel, Analysis]:
+    rows = sum_rows()
+    analysis = make_analysis(
+        rows,
+        busiest="6",
+        port=1,
+        front_end=1,
+        chains=(chain((0, 0, 0, 4, 1)), chain((1, 1, 1, 1, 1))),
+        edges=(edge(0, 0, 0, 4, 1), edge(1, 0, 1, 6, 1), edge(1, 1, 1, 1, 1), edge(1, 2, 1, 1), edge(2, 3, 2, 0)),
+        path=(),
+        path_instructions=(0,),
+        path_cycles=10,
+    )
+    kernel = make_kernel(rows, name="sum:.L4", function="sum", first_line=40)
+    return kernel, make_bound(rows, ["zmm0", "rax", "flags SPAZO"]), analysis
+
+
+def unknown_parts() -> tuple[Kernel, BoundKernel, Analysis]:
+    """The sum with an instruction that no model has, and a statement that the assembler refused."""
+    rows = [Row("vfoo %xmm1, %xmm2", "rr", [], [], slots=0, latency=0, flags=b.UNKNOWN), *sum_rows()]
+    analysis = make_analysis(
+        rows,
+        busiest="6",
+        port=1,
+        front_end=1,
+        chains=(chain((1, 1, 0, 4, 1)),),
+        edges=(edge(1, 1, 0, 4, 1),),
+        path_instructions=(1,),
+        path_cycles=10,
+    )
+    refused = (Refused(47, "bogus %rax", "no such instruction: `bogus %rax'"),)
+    kernel = make_kernel(rows, name="sum:.L9", function="sum", first_line=40, refused=refused)
+    return kernel, make_bound(rows, ["zmm0", "rax"]), analysis
+
+
+def make_report(*parts: tuple[Kernel, BoundKernel, Analysis], timeline: bool = False) -> dict[str, Any]:
+    """A report on one unit with the kernels given (the triad with its timeline, if asked)."""
+    model = make_model()
+    kernels = [
+        kernel_report(
+            kernel, model, bound, analysis, triad_events() if timeline and kernel.region.function == "triad" else None
+        )
+        for kernel, bound, analysis in parts
+    ]
+    unit = Unit("", "triad.s", "triad.c", "gcc", "12.2.0", ("gcc", "-O3", "-c", "triad.c"), "skylake-avx512")
+    left_out = [LeftOut(90, 99, "scan", ".L20", "entered in the middle from line 85")]
+    return build_report([unit_report(unit, model, "the command's target, skylake-avx512", kernels, left_out)])
