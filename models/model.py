@@ -1,8 +1,26 @@
-"""A machine model in memory: pipeline parameters, ports, and figures for instruction forms looked up one by one."""
+"""A machine model in memory: pipeline parameters, ports, and figures for instruction forms looked up one by one.
+
+Model files are TOML (docs/models.md). Reading TOML takes a hundred times longer than an analysis may, so the tables of a
+model are kept in a cache; a form's figures stay packed until the form is looked up.
+"""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import marshal
+import os
+import sys
+import zlib
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+CACHE_VERSION = 1
+"""Raised with every change of what the compiled tables contain (models/compile.py)."""
+
+
+class ModelError(Exception):
+    """A model cannot be found, read or understood; the message names the file, and the line or the form where known."""
 
 
 class Form(NamedTuple):
@@ -17,7 +35,7 @@ class Form(NamedTuple):
     not explain it, else None. `breaks_dependency`: the result does not depend on the inputs (idiom).
     `fusion`: name of the macro-fusion class of a flag-writing instruction, else "".
     `source`: where the figures come from; `derived`: "" or the rule by which they were derived from another form.
-    `attributes`: what else the data say (complex_decoder, simple_decoders, uops_ms, …).
+    `attributes`: what else the data say (complex_decoder, simple_decoders, uops_ms, …; docs/models.md).
     """
 
     key: str
@@ -33,15 +51,44 @@ class Form(NamedTuple):
     attributes: dict[str, Any]
 
 
+class ModelName(NamedTuple):
+    """What a model file says about itself, without its figures."""
+
+    name: str
+    aliases: tuple[str, ...]
+    title: str
+    isa: str
+    inherits: str
+    path: str
+
+
 class MachineModel:
     """One microarchitecture.
 
-    `name` (LLVM's -mcpu name), `aliases`, `title`, `isa`; `ports`: port names in order; `resources`: exclusive units beside the ports ("0DV");
-    `functions`: port set by function, as strings like Form.uops' ("load", "store_address", "store_data", "branch_taken");
-    `parameters`: pipeline parameters by name (docs/models.md). `files`: the files that it was read from.
+    `name` (LLVM's -mcpu name), `aliases`, `title`, `isa`; `ports`: port names in order; `resources`: exclusive units
+    beside the ports ("0DV"); `functions`: port set by function, as strings like Form.uops' ("load", "store_address",
+    "store_data", "branch_taken"); `parameters`: pipeline parameters by name (docs/models.md); `sources`: what the short
+    names of sources stand for. `files`: the files that it was read from, the model's own first; `version` changes with
+    their content.
     """
 
-    __slots__ = ("_forms", "aliases", "files", "functions", "isa", "name", "parameters", "ports", "resources", "title", "version")
+    __slots__ = (
+        "_cache",
+        "_forms",
+        "_fusion",
+        "_source",
+        "aliases",
+        "files",
+        "functions",
+        "isa",
+        "name",
+        "parameters",
+        "ports",
+        "resources",
+        "sources",
+        "title",
+        "version",
+    )
 
     name: str
     aliases: tuple[str, ...]
@@ -51,13 +98,371 @@ class MachineModel:
     resources: tuple[str, ...]
     functions: dict[str, str]
     parameters: dict[str, Any]
+    sources: dict[str, str]
     files: tuple[str, ...]
     version: str
 
+    def __init__(self, header: dict[str, Any], forms: dict[str, bytes], files: tuple[str, ...], version: str) -> None:
+        self.name = header["name"]
+        self.aliases = header["aliases"]
+        self.title = header["title"]
+        self.isa = header["isa"]
+        self.ports = header["ports"]
+        self.resources = header["resources"]
+        self.functions = header["functions"]
+        self.parameters = header["parameters"]
+        self.sources = header["sources"]
+        self.files = files
+        self.version = version
+        self._source: str = header["source"]
+        self._fusion: dict[str, tuple[str, ...]] = header["macro_fusion"]
+        self._forms = forms
+        self._cache: dict[tuple[str, frozenset[str]], Form | None] = {}
+
     def lookup(self, form: str, traits: frozenset[str]) -> Form | None:
-        """The most specific entry for a form whose conditions all hold, or None."""
-        raise NotImplementedError
+        """The most specific entry for a form whose conditions all hold, or None.
+
+        An entry with conditions holds what differs from the entries with fewer of them, so all that apply are laid over
+        each other, the one with the most conditions last.
+        """
+        try:
+            return self._cache[form, traits]
+        except KeyError:
+            pass
+        packed = self._forms.get(form)
+        found = None
+        if packed is not None:
+            key, fields = form, {}
+            for conditions, values in marshal.loads(packed):
+                if traits.issuperset(conditions):
+                    fields.update(values)
+                    key = form_key(form, conditions)
+            try:
+                found = self._form(key, fields)
+            except ValueError as e:
+                raise ModelError(f"{self.files[0]}: {key}: {e}") from None
+        self._cache[form, traits] = found
+        return found
 
     def fuses(self, first: Form, branch: str) -> bool:
         """Whether the flag-writing instruction macro-fuses with the conditional jump of that mnemonic ("jne")."""
-        raise NotImplementedError
+        return branch in self._fusion.get(first.fusion, ())
+
+    def keys(self) -> list[str]:
+        """The keys of all entries, with their conditions, in the order of the model files."""
+        return [form_key(form, c) for form, packed in self._forms.items() for c, _ in marshal.loads(packed)]
+
+    def entries(self, form: str) -> list[tuple[tuple[str, ...], dict[str, Any]]]:
+        """The entries of a form as they are written: (conditions, fields) with the fewest conditions first."""
+        packed = self._forms.get(form)
+        return [] if packed is None else marshal.loads(packed)
+
+    def forms(self) -> Iterable[str]:
+        """The names of all forms (`ADD_RM64_R64/m`), without conditions."""
+        return self._forms.keys()
+
+    @property
+    def macro_fusion(self) -> dict[str, tuple[str, ...]]:
+        """The jumps with which the instructions of each class fuse."""
+        return self._fusion
+
+    def _form(self, key: str, fields: dict[str, Any]) -> Form:
+        uops = parse_ports(fields.pop("ports", ""), self.ports)
+        slots = fields.pop("retire", None)
+        throughput = fields.pop("tp", 0)
+        return Form(
+            key=key,
+            uops=uops,
+            retire_slots=sum(n for _, n in uops) or 1 if slots is None else slots,
+            latency=parse_latency(fields.pop("latency", "")),
+            divider=fields.pop("divider", 0),
+            throughput=float(throughput) if throughput else None,
+            breaks_dependency=fields.pop("breaks", False),
+            fusion=fields.pop("fusion", ""),
+            source=fields.pop("source", self._source),
+            derived=fields.pop("derived", ""),
+            attributes=fields,
+        )
+
+
+# --- notation --------------------------------------------------------------------------------------------------------
+
+
+def form_key(form: str, conditions: Sequence[str]) -> str:
+    """`ADD_RM64_R64/m [indexed]` from the form and its conditions."""
+    return f"{form} [{', '.join(conditions)}]" if conditions else form
+
+
+def split_key(key: str) -> tuple[str, tuple[str, ...]]:
+    """The form and the sorted conditions of a key. Raises ValueError if it is malformed."""
+    form, bracket, rest = key.partition(" [")
+    if not bracket:
+        conditions: tuple[str, ...] = ()
+    elif rest.endswith("]") and all(rest[:-1].split(", ")):
+        conditions = tuple(sorted(rest[:-1].split(", ")))
+    else:
+        raise ValueError(f"malformed key {key!r}: conditions are written FORM [ONE, OTHER]")
+    if not form or form[-2:] not in ("/r", "/m") or " " in form:
+        raise ValueError(f"malformed key {key!r}: a form ends in /r or /m")
+    return form, conditions
+
+
+def parse_port_set(text: str, ports: Sequence[str]) -> str:
+    """The ports named by a set, joined by ",": "p23" is "2,3", "FP01" is "FP0,FP1", "p(V0|V1)" is "V0,V1".
+
+    A set is a prefix of letters and one character for each port; the prefix `p` alone is left out of the ports' names.
+    Raises ValueError for a port that the model does not have.
+    """
+    if text in ports:
+        return text
+    if text.startswith("p(") and text.endswith(")"):
+        names = text[2:-1].split("|")
+    else:
+        prefix = text.rstrip("0123456789ABCDEF")
+        if not prefix:
+            raise ValueError(f"malformed port set {text!r}")
+        names = [("" if prefix == "p" else prefix) + c for c in text[len(prefix) :]]
+    for name in names or [text]:
+        if name not in ports:
+            raise ValueError(f"unknown port {name!r} in {text!r} (ports: {', '.join(ports)})")
+    return ",".join(sorted(set(names), key=list(ports).index))
+
+
+def parse_ports(text: str, ports: Sequence[str]) -> tuple[tuple[str, int], ...]:
+    """(port set, µops) from port usage in uops.info's notation: "1*p01+2*p23". Raises ValueError if malformed."""
+    if not text:
+        return ()
+    usage = []
+    for term in text.split("+"):
+        count, star, names = term.partition("*")
+        if not star or not count.isdigit() or count == "0":
+            raise ValueError(f"malformed port usage {term!r} in {text!r}: it is written 1*p01+2*p23")
+        usage.append((parse_port_set(names, ports), int(count)))
+    return tuple(usage)
+
+
+def parse_latency(text: str) -> tuple[tuple[str, str, int], ...]:
+    """(to, from, cycles) from "0,C<0,1:2 0<m:1": every operand before "<" from every one after it.
+
+    Raises ValueError if malformed.
+    """
+    pairs = []
+    for term in text.split():
+        operands, colon, cycles = term.rpartition(":")
+        targets, less, sources = operands.partition("<")
+        if not colon or not less or not cycles.isdigit() or not all(targets.split(",") + sources.split(",")):
+            raise ValueError(f"malformed latency {term!r}: it is written TO<FROM:CYCLES")
+        pairs += [(to, source, int(cycles)) for to in targets.split(",") for source in sources.split(",")]
+    return tuple(pairs)
+
+
+# --- finding and loading ---------------------------------------------------------------------------------------------
+
+
+def load(name: str, search_path: Iterable[str] = ()) -> MachineModel:
+    """The model of that name or alias (in any case), or of that .toml file.
+
+    Looks in `search_path` (folders of models, or single files), then in the folders and files of INCC_MODEL_PATH, then
+    among the models that come with incc. Raises ModelError.
+    """
+    places = _places(search_path)
+    path = _find(name, places)
+    compiled = _read_cache(path)
+    if compiled is None:
+        from incc.models import compile as compiler
+
+        compiled = compiler.compile_model(path, places)
+        _write_cache(path, compiled)
+    _, files, header, forms, version = compiled
+    return MachineModel(header, forms, tuple(f[0] for f in files), version)
+
+
+def list_models(search_path: Iterable[str] = ()) -> list[ModelName]:
+    """All models that can be loaded, by name; one that hides another of the same name stands for both."""
+    found: dict[str, ModelName] = {}
+    for place in _places(search_path):
+        for entry in _index(place):
+            found.setdefault(entry.name.lower(), entry)
+    return sorted(found.values())
+
+
+def resolve_cpu_name(value: str, search_path: Iterable[str] = ()) -> str | None:
+    """The name of the model for what a compiler's -march=, -mtune= or -mcpu= was given, or None without such a model.
+
+    "native" is the processor that this runs on, as LLVM names it.
+    """
+    wanted = value.strip().lower()
+    if wanted == "native":
+        wanted = host_cpu_name().lower()
+    entry = _by_name(wanted, _places(search_path)) if wanted else None
+    return None if entry is None else entry.name
+
+
+def host_cpu_name() -> str:
+    """LLVM's -mcpu name of the processor that this runs on, "" if unknown."""
+    try:
+        from llvmlite import binding
+    except (ImportError, OSError):
+        return ""
+    name = binding.get_host_cpu_name()
+    return name if isinstance(name, str) else ""
+
+
+def data_folder() -> str:
+    """The folder of the models that come with incc."""
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
+
+
+def _places(search_path: Iterable[str]) -> list[str]:
+    from_environment = os.environ.get("INCC_MODEL_PATH", "").split(os.pathsep)
+    return [p for p in (*search_path, *from_environment) if p] + [data_folder()]
+
+
+def _find(name: str, places: Sequence[str]) -> str:
+    """The file of the model `name`. Raises ModelError with the names that come close."""
+    if name.endswith(".toml"):
+        if not os.path.isfile(name):
+            raise ModelError(f"no such model file: {name}")
+        return os.path.abspath(name)
+    wanted = name.lower()
+    # A model's file is named for it; only aliases, and files given one by one, need a look into the files.
+    for place in places:
+        if place.endswith(".toml"):
+            break
+        path = os.path.join(place, wanted + ".toml")
+        if os.sep not in wanted and os.path.isfile(path):
+            return os.path.abspath(path)
+    entry = _by_name(wanted, places)
+    if entry is not None:
+        return entry.path
+    import difflib
+
+    known = {n for p in places for e in _index(p) for n in (e.name, *e.aliases)}
+    near = difflib.get_close_matches(name, sorted(known), 5, 0.5) or difflib.get_close_matches(
+        wanted, sorted(n.lower() for n in known), 5, 0.5
+    )
+    hint = f"did you mean {', '.join(near)}?" if near else "`incc-model list` shows the models"
+    raise ModelError(f"no machine model named {name!r}; {hint}")
+
+
+def _by_name(wanted: str, places: Sequence[str]) -> ModelName | None:
+    for match in (lambda e: e.name.lower() == wanted, lambda e: wanted in [a.lower() for a in e.aliases]):
+        for place in places:
+            for entry in _index(place):
+                if match(entry):
+                    return entry
+    return None
+
+
+def _index(place: str) -> list[ModelName]:
+    """What the model files in a folder (or the one file) say about themselves. A missing folder has none."""
+    if place.endswith(".toml"):
+        names = [os.path.abspath(place)]
+    else:
+        try:
+            names = [os.path.join(os.path.abspath(place), n) for n in sorted(os.listdir(place)) if n.endswith(".toml")]
+        except OSError:
+            return []
+    heads = []
+    for path in names:
+        try:
+            with open(path, "rb") as f:
+                heads.append((path, f.read(_HEAD).partition(b"\n[")[0]))
+        except OSError:
+            continue
+    seal = zlib.crc32(marshal.dumps(heads))
+    cache = os.path.join(os.path.abspath(place), "index")
+    cached = _unseal(cache)
+    if cached is not None and cached[1] == seal:
+        return [ModelName(*e) for e in cached[2]]
+    from incc.models import compile as compiler
+
+    entries = [compiler.read_head(path, head.decode(errors="replace")) for path, head in heads]
+    _seal(cache, (CACHE_VERSION, seal, [tuple(e) for e in entries]))
+    return entries
+
+
+_HEAD = 16384
+"""Bytes in which a model's name and aliases must stand: before the first table, and that within so many."""
+
+# --- cache -----------------------------------------------------------------------------------------------------------
+#
+# A cache file is a line that names the format, the checksum of the rest, and the rest: a marshalled tuple that starts
+# with CACHE_VERSION. Marshalled data of another Python version or cut short must never be read, hence the name of the
+# interpreter in the file's name and the checksum. Whatever goes wrong, the cache counts as missing.
+
+_MAGIC = b"incc model cache\n"
+
+
+def _cache_files(path: str) -> list[str]:
+    """Where the cache of a model file (or of a folder's index) may be, in the order of preference."""
+    folder, name = os.path.split(path)
+    name = f"{name}.{sys.implementation.cache_tag}.incc"
+    files = []
+    if folder == data_folder():
+        files.append(os.path.join(folder, "__pycache__", name))
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    files.append(os.path.join(base, "incc", f"{zlib.crc32(folder.encode()):08x}-{name}"))
+    return files
+
+
+def _unseal(path: str) -> tuple[Any, ...] | None:
+    for file in _cache_files(path):
+        try:
+            with open(file, "rb") as f:
+                data = f.read()
+        except OSError:
+            continue
+        start = len(_MAGIC) + 4
+        if data.startswith(_MAGIC) and data[len(_MAGIC) : start] == zlib.crc32(data[start:]).to_bytes(4, "little"):
+            try:
+                content = marshal.loads(memoryview(data)[start:])
+            except (EOFError, ValueError, TypeError):
+                continue
+            if isinstance(content, tuple) and content[:1] == (CACHE_VERSION,):
+                return content
+    return None
+
+
+def _seal(path: str, content: tuple[Any, ...]) -> None:
+    payload = marshal.dumps(content)
+    for file in _cache_files(path):
+        # Several processes may write at once: each its own file, put in place whole.
+        temporary = f"{file}.{os.getpid()}.tmp"
+        try:
+            os.makedirs(os.path.dirname(file), exist_ok=True)
+            with open(temporary, "wb") as f:
+                f.write(_MAGIC + zlib.crc32(payload).to_bytes(4, "little") + payload)
+            os.replace(temporary, file)
+        except OSError:
+            try:
+                os.unlink(temporary)
+            except OSError:
+                pass
+            continue
+        return
+
+
+def checksum(data: bytes) -> tuple[int, int, int]:
+    """Tells the contents of two model files apart."""
+    return len(data), zlib.crc32(data), zlib.adler32(data)
+
+
+def _read_cache(path: str) -> tuple[Any, ...] | None:
+    """The compiled tables of a model: (cache version, files with checksums, header, forms, version), if still good."""
+    content = _unseal(path)
+    if content is None:
+        return None
+    for file, expected in content[1]:
+        try:
+            with open(file, "rb") as f:
+                data = f.read()
+        except OSError:
+            return None
+        if checksum(data) != expected:
+            return None
+    return content
+
+
+def _write_cache(path: str, compiled: tuple[Any, ...]) -> None:
+    _seal(path, compiled)

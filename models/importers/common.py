@@ -1,0 +1,58 @@
+"""What all importers share: collecting entries with their conditions and reducing them to what differs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from incc.models.compile import DEFAULTS, FIELDS, Entry, Forms
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class ImportFailed(Exception):
+    """A record cannot be understood; the message starts with its file and line."""
+
+
+class Imported(NamedTuple):
+    """The result of an import.
+
+    `forms`: all fields of every entry written out in full, whatever its conditions. `fusion`: macro-fusion classes.
+    `unmatched`: what the source has but no decoder form was found for, each with the reason. `skipped`: malformed
+    records (only with keep_going). `notes`: more to tell.
+    """
+
+    forms: Forms
+    fusion: dict[str, tuple[str, ...]]
+    unmatched: list[tuple[str, str]]
+    skipped: list[str]
+    notes: list[str]
+
+
+def reduced(entries: Mapping[tuple[str, ...], Entry]) -> dict[tuple[str, ...], Entry]:
+    """Entries with conditions hold only what differs from what the entries with fewer conditions already say.
+
+    Where no entry is without conditions, the first one (in sorted order) stands for all.
+    """
+    full = dict(entries)
+    if () not in full:
+        full[()] = full[min(full, key=lambda c: (len(c), c))]
+    result: dict[tuple[str, ...], Entry] = {}
+    for conditions in sorted(full, key=lambda c: (len(c), c)):
+        fields = full[conditions]
+        below: Entry = {}
+        for c, f in result.items():
+            if set(c) <= set(conditions):
+                below.update(f)
+        if not conditions:
+            result[conditions] = fields
+            continue
+        difference = {k: v for k, v in fields.items() if below.get(k, DEFAULTS[FIELDS[k]]) != v}
+        for k in below:
+            if k not in fields and below[k] != DEFAULTS[FIELDS[k]]:
+                if k == "retire":
+                    continue
+                difference[k] = DEFAULTS[FIELDS[k]]
+        if difference:
+            result[conditions] = difference
+    return result

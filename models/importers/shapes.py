@@ -1,0 +1,260 @@
+"""Every x86 instruction form that the decoder can produce, with its operands: what importers match their sources against.
+
+Built from iced-x86's opcode tables; one shape for each Code and kind of its modrm operand (register or memory).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import iced_x86 as iced
+from iced_x86 import Code, EncodingKind, MemorySizeExt, Mnemonic, OpCodeInfo, OpCodeOperandKind, OpKind, Register
+
+
+class Shape(NamedTuple):
+    """One form. `key` is Instruction.form ("ADD_RM64_R64/m").
+
+    `operands`, in Intel order: "R8" … "R64", "XMM", "YMM", "ZMM", "MM", "K", "BND", "ST", "SEG", "CR", "DR", "TMM"
+    registers of any number; "AL", "AX", "EAX", "RAX", "CL", "DX", "ST0", "ES", "CS", "SS", "DS", "FS", "GS" that one;
+    "I8" … "I64" immediates; "1" the constant; "REL8", "REL16", "REL32" branch targets; "M" memory, "VSIB_XMM" … memory
+    with a vector index, "MOFFS" absolute memory, "STRING" memory addressed by rsi or rdi implicitly; "FAR".
+    `memory_bits` is the size of "M", `opcode` the last byte(s), `operand_size` 16, 32, 64 or 0.
+    """
+
+    key: str
+    code: int
+    mnemonic: str
+    operands: tuple[str, ...]
+    memory_bits: int
+    opcode: int
+    operand_size: int
+    encoding: str
+    info: OpCodeInfo
+
+    @property
+    def has_memory(self) -> bool:
+        return self.key.endswith("/m")
+
+
+_REGISTER_OR_MEMORY = {
+    "R8_OR_MEM": "R8",
+    "R16_OR_MEM": "R16",
+    "R32_OR_MEM": "R32",
+    "R64_OR_MEM": "R64",
+    "R32_OR_MEM_MPX": "R32",
+    "R64_OR_MEM_MPX": "R64",
+    "MM_OR_MEM": "MM",
+    "XMM_OR_MEM": "XMM",
+    "YMM_OR_MEM": "YMM",
+    "ZMM_OR_MEM": "ZMM",
+    "BND_OR_MEM_MPX": "BND",
+    "K_OR_MEM": "K",
+}
+_MEMORY = {
+    "MEM": "M",
+    "MEM_MPX": "M",
+    "MEM_MIB": "M",
+    "SIBMEM": "M",
+    "MEM_OFFS": "MOFFS",
+    "MEM_VSIB32X": "VSIB_XMM",
+    "MEM_VSIB64X": "VSIB_XMM",
+    "MEM_VSIB32Y": "VSIB_YMM",
+    "MEM_VSIB64Y": "VSIB_YMM",
+    "MEM_VSIB32Z": "VSIB_ZMM",
+    "MEM_VSIB64Z": "VSIB_ZMM",
+}
+_OTHER = {
+    "IMM8": "I8",
+    "IMM8SEX16": "I8",
+    "IMM8SEX32": "I8",
+    "IMM8SEX64": "I8",
+    "IMM4_M2Z": "I8",
+    "IMM8_CONST_1": "1",
+    "IMM16": "I16",
+    "IMM32": "I32",
+    "IMM32SEX64": "I32",
+    "IMM64": "I64",
+    "STI_OPCODE": "ST",
+    "SEG_REG": "SEG",
+    "CR_REG": "CR",
+    "DR_REG": "DR",
+    "TR_REG": "TR",
+    "BR64_1": "REL8",
+    "BR32_1": "REL8",
+    "BR16_1": "REL8",
+    "BR64_4": "REL32",
+    "BR32_4": "REL32",
+    "BR16_2": "REL16",
+    "BRDISP_2": "REL16",
+    "BRDISP_4": "REL32",
+    "XBEGIN_2": "REL16",
+    "XBEGIN_4": "REL32",
+    "FARBR2_2": "FAR",
+    "FARBR4_2": "FAR",
+    "SEG_RSI": "STRING",
+    "ES_RDI": "STRING",
+    "SEG_RDI": "STRING",
+    "SEG_RBX_AL": "STRING",
+}
+_FIXED = frozenset("AL AX EAX RAX CL DX ST0 ES CS SS DS FS GS".split())
+_OPERAND_KINDS = {v: k for k, v in vars(OpCodeOperandKind).items() if isinstance(v, int)}
+_MNEMONICS = {v: k for k, v in vars(Mnemonic).items() if isinstance(v, int)}
+CODE_NAMES = {v: k for k, v in vars(Code).items() if isinstance(v, int)}
+_ENCODINGS = {v: k for k, v in vars(EncodingKind).items() if isinstance(v, int)}
+
+
+@cache
+def shapes() -> tuple[Shape, ...]:
+    """All forms of 64-bit mode, sorted by key."""
+    found = []
+    for code, name in CODE_NAMES.items():
+        info = OpCodeInfo(code)
+        if not info.mode64 or not info.is_instruction:
+            continue
+        if _ENCODINGS[info.encoding] in ("D3NOW", "MVEX", "XOP") or name.startswith("VEX_KNC"):
+            continue
+        kinds = [_OPERAND_KINDS[k] for k in info.op_kinds()]
+        either = any(k in _REGISTER_OR_MEMORY for k in kinds)
+        memory = any(k in _MEMORY for k in kinds)
+        for kind in "rm" if either and not memory else "m" if memory else "r":
+            operands = tuple(_operand(k, kind) for k in kinds)
+            bits = 8 * MemorySizeExt.size(info.memory_size) if kind == "m" else 0
+            found.append(
+                Shape(
+                    f"{name}/{kind}",
+                    code,
+                    _MNEMONICS[info.mnemonic].upper(),
+                    operands,
+                    bits,
+                    info.op_code,
+                    info.operand_size,
+                    _ENCODINGS[info.encoding],
+                    info,
+                )
+            )
+    return tuple(sorted(found))
+
+
+@cache
+def by_key() -> dict[str, Shape]:
+    """All forms by their key."""
+    return {s.key: s for s in shapes()}
+
+
+def _operand(kind: str, form: str) -> str:
+    if kind in _REGISTER_OR_MEMORY:
+        return "M" if form == "m" else _REGISTER_OR_MEMORY[kind]
+    if kind in _MEMORY:
+        return _MEMORY[kind]
+    if kind in _FIXED:
+        return kind
+    if kind in _OTHER:
+        return _OTHER[kind]
+    # R64_REG, R64_RM, R64_VVVV, R64_OPCODE, XMM_IS4, KP1_REG, XMMP3_VVVV …
+    return kind.partition("_")[0].removesuffix("P1").removesuffix("P3")
+
+
+# --- example instructions --------------------------------------------------------------------------------------------
+
+_FIRST_REGISTER = {
+    "R8": Register.R8L,
+    "R16": Register.R8W,
+    "R32": Register.R8D,
+    "R64": Register.R8,
+    "MM": Register.MM1,
+    "XMM": Register.XMM4,
+    "YMM": Register.YMM4,
+    "ZMM": Register.ZMM4,
+    "K": Register.K2,
+    "BND": Register.BND0,
+    "TMM": Register.TMM0,
+    "ST": Register.ST1,
+    "CR": Register.CR3,
+    "DR": Register.DR3,
+    "SEG": Register.FS,
+    "TR": Register.TR3,
+}
+_INDEX_REGISTER = {"VSIB_XMM": Register.XMM12, "VSIB_YMM": Register.YMM12, "VSIB_ZMM": Register.ZMM12}
+_IMMEDIATES = {
+    "IMM8": OpKind.IMMEDIATE8,
+    "IMM8SEX16": OpKind.IMMEDIATE8TO16,
+    "IMM8SEX32": OpKind.IMMEDIATE8TO32,
+    "IMM8SEX64": OpKind.IMMEDIATE8TO64,
+    "IMM4_M2Z": OpKind.IMMEDIATE8,
+    "IMM8_CONST_1": OpKind.IMMEDIATE8,
+    "IMM16": OpKind.IMMEDIATE16,
+    "IMM32": OpKind.IMMEDIATE32,
+    "IMM32SEX64": OpKind.IMMEDIATE32TO64,
+    "IMM64": OpKind.IMMEDIATE64,
+}
+_STRINGS = {
+    "SEG_RSI": OpKind.MEMORY_SEG_RSI,
+    "ES_RDI": OpKind.MEMORY_ESRDI,
+    "SEG_RDI": OpKind.MEMORY_SEG_RDI,
+}
+
+
+def example(shape: Shape, mask: bool = False, zeroing: bool = False, broadcast: bool = False) -> iced.Instruction | None:
+    """An instruction of this form with every register another one, or None if it cannot be built.
+
+    Registers are such that none coincides with an implicit operand: r8 and up, xmm4 and up, memory at [r14].
+    """
+    i = iced.Instruction()
+    i.code = shape.code
+    kinds = [_OPERAND_KINDS[k] for k in shape.info.op_kinds()]
+    for n, (kind, operand) in enumerate(zip(kinds, shape.operands, strict=True)):
+        if operand in ("M", "MOFFS") or operand.startswith("VSIB"):
+            i.set_op_kind(n, OpKind.MEMORY)
+            if operand == "MOFFS":
+                i.memory_displacement, i.memory_displ_size = 0x11223344, 8
+            else:
+                i.memory_base = Register.R14
+            if operand in _INDEX_REGISTER:
+                i.memory_index, i.memory_index_scale, i.memory_displ_size = _INDEX_REGISTER[operand], 4, 1
+                i.memory_displacement = 64
+            elif kind in ("MEM_MIB", "SIBMEM"):
+                i.memory_index = Register.R15
+            if broadcast:
+                i.is_broadcast = True
+        elif operand == "STRING":
+            if kind not in _STRINGS:
+                return None
+            i.set_op_kind(n, _STRINGS[kind])
+        elif kind in _IMMEDIATES:
+            i.set_op_kind(n, _IMMEDIATES[kind])
+            i.set_immediate_u64(n, 1) if operand in ("I64", "1") else i.set_immediate_i32(n, 1)
+        elif operand.startswith("REL"):
+            i.set_op_kind(n, OpKind.NEAR_BRANCH64)
+            i.near_branch64 = 0x10
+        elif operand == "FAR":
+            return None
+        else:
+            i.set_op_kind(n, OpKind.REGISTER)
+            if operand in _FIXED:
+                register = getattr(Register, operand)
+            elif operand not in _FIRST_REGISTER:
+                return None
+            else:
+                step = 4 if "P3" in kind else 1
+                register = _FIRST_REGISTER[operand] + (0 if operand in ("CR", "DR", "SEG", "TR") else n * step)
+                if "P3" in kind or "P1" in kind:
+                    register -= (register - getattr(Register, operand + "0")) % (4 if "P3" in kind else 2)
+            i.set_op_register(n, register)
+    if mask or shape.info.require_op_mask_register:
+        i.op_mask = Register.K1
+    if zeroing:
+        i.zeroing_masking = True
+    return i
+
+
+def encode(instruction: iced.Instruction) -> bytes | None:
+    """The machine code of an instruction, or None if it has none that decodes to the same form."""
+    encoder = iced.Encoder(64)
+    try:
+        encoder.encode(instruction, 0)
+    except ValueError:
+        return None
+    code = encoder.take_buffer()
+    back = iced.Decoder(64, code).decode()
+    return code if back.code == instruction.code else None
