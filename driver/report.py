@@ -92,20 +92,21 @@ def summary(kernel: Dict, iterations: int) -> Dict:
     """llvm-mca's summary of a kernel's report for so many iterations.
 
     The cycles are those of the steady state: iterations times the prediction, rounded up. The block's reciprocal
-    throughput is the prediction without dependencies.
+    throughput is the prediction without dependencies. Instructions that are not in the model are not counted.
     """
-    bounds, size = kernel["bounds"], kernel["size"]
+    bounds, uops = kernel["bounds"], kernel["size"]["issue_slots"]
+    instructions = kernel["size"]["instructions"] - len(kernel["unknown_instructions"])
     # exact in integers: the prediction is a fraction such as 31/3
     numerator, _, denominator = bounds["prediction"]["exact"].partition("/")
     prediction = bounds["prediction"]["cycles"]
     return {
         "iterations": iterations,
-        "instructions": iterations * size["instructions"],
+        "instructions": iterations * instructions,
         "cycles": -(-iterations * int(numerator) // int(denominator or 1)),
-        "uops": iterations * size["issue_slots"],
+        "uops": iterations * uops,
         "dispatch_width": kernel["dispatch_width"],
-        "uops_per_cycle": round(size["issue_slots"] / prediction, DECIMALS) if prediction else 0.0,
-        "ipc": round(size["instructions"] / prediction, DECIMALS) if prediction else 0.0,
+        "uops_per_cycle": round(uops / prediction, DECIMALS) if prediction else 0.0,
+        "ipc": round(instructions / prediction, DECIMALS) if prediction else 0.0,
         "block_rthroughput": max(bounds[name]["cycles"] for name in ("port", "divider", "front_end", "retire")),
     }
 

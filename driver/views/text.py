@@ -166,9 +166,10 @@ def _header(unit: Dict, kernel: Dict, layout: Layout) -> Iterator[str]:
         what += f", {unit['assembly_file']}:{kernel['first_line']}-{kernel['last_line']}"
     size, memory, arithmetic = kernel["size"], kernel["memory"], kernel["arithmetic"]
     yield from layout.wrap(what[0].upper() + what[1:])
-    yield from layout.wrap(
-        f"{size['instructions']} instructions, {size['bytes']} bytes, {size['issue_slots']} µops; {arithmetic['text']}"
-    )
+    counts = f"{size['instructions']} instructions"
+    if kernel["unknown_instructions"]:
+        counts += f" ({len(kernel['unknown_instructions'])} not in the model)"
+    yield from layout.wrap(f"{counts}, {size['bytes']} bytes, {size['issue_slots']} µops; {arithmetic['text']}")
     moved = f"{memory['bytes_loaded']} bytes loaded, {memory['bytes_stored']} stored"
     if memory["unsized_accesses"]:
         moved += f", and {memory['unsized_accesses']} accesses of unknown size"
@@ -236,7 +237,7 @@ def _instruction_info(kernel: Dict, layout: Layout) -> Iterator[str]:
     yield "[3]: RThroughput in cycles"
     yield "[4]: MayLoad"
     yield "[5]: MayStore"
-    yield f"[6]: Remarks{_legend(kernel)}"
+    yield from layout.wrap(f"[6]: Remarks{_legend(kernel)}", indent="     ")
     yield ""
     yield "[1]    [2]    [3]    [4]    [5]    [6]    Instructions:"
     for instruction in kernel["instructions"]:
@@ -248,9 +249,7 @@ def _instruction_info(kernel: Dict, layout: Layout) -> Iterator[str]:
         if instruction["unknown"]:
             numbers = ("X", "X", "X")
         loads, stores = ("*" if instruction[name] else "" for name in ("loads", "stores"))
-        row = (
-            f" {numbers[0]:<5} {numbers[1]:>2}     {numbers[2]:<6}  {loads:<6} {stores:<6} {instruction['remarks']:<6}"
-        )
+        row = f" {numbers[0]:<6} {numbers[1]:<5} {numbers[2]:<7} {loads:<6} {stores:<6} {instruction['remarks']:<6}"
         yield row + layout.cut(instruction["text"], len(row))
 
 
@@ -406,7 +405,7 @@ def _wait(wait: Dict) -> str:
 def _dependencies(kernel: Dict, layout: Layout) -> Iterator[str]:
     instructions = kernel["instructions"]
     chains = kernel["chains"]
-    yield "Critical path (CP) and longest loop-carried dependency (LCD), cycles by instruction:"
+    yield from layout.wrap("Critical path (CP) and longest loop-carried dependency (LCD), in cycles:")
     # machine code that comes without lines is numbered as in the other views
     by_line = any(instruction["line"] for instruction in instructions)
     numbers = [str(instruction["line"] if by_line else instruction["index"]) for instruction in instructions]
