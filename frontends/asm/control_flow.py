@@ -18,57 +18,66 @@ if TYPE_CHECKING:
 
 # --- branches --------------------------------------------------------------------------------------------------------
 
-_X86_BRANCHES: dict[str, str] = dict.fromkeys(
-    (
-        "ja jae jb jbe jc je jg jge jl jle jna jnae jnb jnbe jnc jne jng jnge jnl jnle jno jnp jns jnz jo jp jpe jpo js"
-        " jz jcxz jecxz jrcxz loop loope loopne loopnz loopz xbegin"
-    ).split(),
-    "conditional",
-)
-_X86_BRANCHES.update(dict.fromkeys("jmp jmpq jmpl jmpw ljmp ljmpl ljmpq".split(), "unconditional"))
-_X86_BRANCHES.update(dict.fromkeys("call callq calll callw lcall lcalll lcallq".split(), "call"))
-_X86_BRANCHES.update(
-    dict.fromkeys(
-        (
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
+_X86_BRANCHES: dict[str, str] = {
+    **dict.fromkeys(
+        _words(
+            "ja jae jb jbe jc je jg jge jl jle jna jnae jnb jnbe jnc jne jng jnge jnl jnle jno jnp jns jnz jo jp jpe jpo"
+            " js jz jcxz jecxz jrcxz loop loope loopne loopnz loopz xbegin"
+        ),
+        "conditional",
+    ),
+    **dict.fromkeys(_words("jmp jmpq jmpl jmpw ljmp ljmpl ljmpq"), "unconditional"),
+    **dict.fromkeys(_words("call callq calll callw lcall lcalll lcallq"), "call"),
+    **dict.fromkeys(
+        _words(
             "ret retq retl retw retn retf retfq lret lretq lretl lretw iret iretd iretq iretl sysret sysretq sysretl"
             " sysexit sysexitq sysexitl uiret"
-        ).split(),
+        ),
         "return",
+    ),
+    # Not branches, but control does not go on behind them.
+    **dict.fromkeys(_words("ud0 ud1 ud2 ud2a ud2b"), "stop"),
+}
+_X86_PREFIXES = frozenset(
+    _words(
+        "notrack bnd rep repe repz repne repnz lock data16 data32 addr16 addr32 cs ds es fs gs ss rex64 rex.w"
+        " xacquire xrelease"
     )
 )
-# Not branches, but control does not go on behind them.
-_X86_BRANCHES.update(dict.fromkeys("ud0 ud1 ud2 ud2a ud2b".split(), "stop"))
-_X86_PREFIXES = frozenset(
-    "notrack bnd rep repe repz repne repnz lock data16 data32 addr16 addr32 cs ds es fs gs ss rex64 rex.w"
-    " xacquire xrelease".split()
-)
 _X86_REGISTERS = frozenset(
-    "rax rbx rcx rdx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 eax ebx ecx edx esi edi ebp esp".split()
+    _words("rax rbx rcx rdx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 eax ebx ecx edx esi edi ebp esp")
 )
 _X86_OPERAND_WORDS = re.compile(r"(?:(?:short|near|far|ptr|offset|[dqf]word)\s+)+", re.IGNORECASE)
 
-_AARCH64_CONDITIONS = "eq ne cs hs cc lo mi pl vs vc hi ls ge lt gt le al nv".split()
-_AARCH64_SVE_CONDITIONS = "none any nlast last first nfrst pmore plast tcont tstop".split()
-_AARCH64_BRANCHES: dict[str, str] = dict.fromkeys("cbz cbnz tbz tbnz".split(), "conditional")
-for _condition in (*_AARCH64_CONDITIONS, *_AARCH64_SVE_CONDITIONS):
-    for _spelling in ("b." + _condition, "bc." + _condition, "b" + _condition):
-        _AARCH64_BRANCHES[_spelling] = "conditional"
-_AARCH64_BRANCHES.update({"b": "unconditional", "b.al": "unconditional", "b.nv": "unconditional", "bal": "unconditional"})
-_AARCH64_BRANCHES.update(dict.fromkeys("br braa brab braaz brabz".split(), "indirect"))
-_AARCH64_BRANCHES.update(dict.fromkeys("bl blr blraa blrab blraaz blrabz".split(), "call"))
-_AARCH64_BRANCHES.update(dict.fromkeys("ret retaa retab eret eretaa eretab".split(), "return"))
-_AARCH64_BRANCHES.update(dict.fromkeys("udf brk".split(), "stop"))
+_AARCH64_CONDITIONS = _words("eq ne cs hs cc lo mi pl vs vc hi ls ge lt gt le")
+_SVE_CONDITIONS = _words("none any nlast last first nfrst pmore plast tcont tstop")
+_AARCH64_BRANCHES: dict[str, str] = {
+    **{prefix + c: "conditional" for c in (*_AARCH64_CONDITIONS, *_SVE_CONDITIONS) for prefix in ("b.", "bc.", "b")},
+    **dict.fromkeys(_words("cbz cbnz tbz tbnz"), "conditional"),
+    **dict.fromkeys(_words("b b.al b.nv bal"), "unconditional"),
+    **dict.fromkeys(_words("br braa brab braaz brabz"), "indirect"),
+    **dict.fromkeys(_words("bl blr blraa blrab blraaz blrabz"), "call"),
+    **dict.fromkeys(_words("ret retaa retab eret eretaa eretab"), "return"),
+    **dict.fromkeys(_words("udf brk"), "stop"),
+}
 
 # Functions of the C, C++ and Fortran run-time libraries that never come back: what follows a call to one is not
 # reached from there.
 _NO_RETURN = frozenset(
-    "abort exit _exit _Exit quick_exit pthread_exit longjmp _longjmp siglongjmp __longjmp_chk __stack_chk_fail"
-    " __stack_chk_fail_local __chk_fail __fortify_fail __assert_fail __assert_perror_fail __assert __assert_rtn"
-    " __cxa_throw __cxa_rethrow __cxa_bad_cast __cxa_bad_typeid __cxa_throw_bad_array_new_length __cxa_pure_virtual"
-    " __cxa_call_unexpected __cxa_call_terminate __clang_call_terminate _Unwind_Resume _Unwind_Resume_or_Rethrow"
-    " _ZSt9terminatev _ZSt10unexpectedv __gxx_personality_v0 _gfortran_stop_numeric _gfortran_stop_string"
-    " _gfortran_error_stop_numeric _gfortran_error_stop_string _gfortran_runtime_error _gfortran_runtime_error_at"
-    " _gfortran_os_error _gfortran_os_error_at _gfortran_generate_error_at for_stop_core for_stop".split()
+    _words(
+        "abort exit _exit _Exit quick_exit pthread_exit longjmp _longjmp siglongjmp __longjmp_chk __stack_chk_fail"
+        " __stack_chk_fail_local __chk_fail __fortify_fail __assert_fail __assert_perror_fail __assert __assert_rtn"
+        " __cxa_throw __cxa_rethrow __cxa_bad_cast __cxa_bad_typeid __cxa_throw_bad_array_new_length __cxa_pure_virtual"
+        " __cxa_call_unexpected __cxa_call_terminate __clang_call_terminate _Unwind_Resume _Unwind_Resume_or_Rethrow"
+        " _ZSt9terminatev _ZSt10unexpectedv _gfortran_stop_numeric _gfortran_stop_string _gfortran_error_stop_numeric"
+        " _gfortran_error_stop_string _gfortran_runtime_error _gfortran_runtime_error_at _gfortran_os_error"
+        " _gfortran_os_error_at for_stop_core"
+    )
 )
 _NO_RETURN_PATTERN = re.compile(r"_ZSt\d+__throw_|_ZNSt\w*__throw_|_ZN4core9panicking|__ubsan_handle_\w+_abort$").match
 _NUMERIC_LABEL = re.compile(r"(\d+)([bf])$").match
@@ -110,6 +119,30 @@ def branch(text: str, isa: str) -> tuple[str, str]:
     return kind, operand.partition("@")[0]
 
 
+def label_index(assembly: Assembly, name: str, at: int) -> int:
+    """The index of the label's statement that `name` means at statement `at`, -1 if the file has none.
+
+    Where it is asked matters for `1b` and `1f`.
+    """
+    found = assembly.labels.get(name, -1)
+    if found >= 0:
+        return found
+    numeric = _NUMERIC_LABEL(name)
+    if numeric:
+        places = assembly.numeric_labels.get(numeric.group(1), [])
+        following = bisect_left(places, at)
+        if numeric.group(2) == "b":
+            return places[following - 1] if following else -1
+        return places[following] if following < len(places) else -1
+    seen = set()
+    while name in assembly.aliases and name not in seen:
+        seen.add(name)
+        name = assembly.aliases[name]
+        if name in assembly.labels:
+            return assembly.labels[name]
+    return -1
+
+
 def returns(function: str) -> bool:
     """Whether a call to the function of that name can come back; True if nothing is known about it."""
     return function not in _NO_RETURN and not _NO_RETURN_PATTERN(function)
@@ -121,9 +154,9 @@ def returns(function: str) -> bool:
 class Block(NamedTuple):
     """A basic block: the indices of its instructions in `Assembly.statements`, and where control goes at its end.
 
-    `label` is the label at its start that is jumped to (else any), "" if there is none. `branch` is the kind of its last
-    instruction (see `branch`), `taken` the blocks that it jumps to and `fall` the block behind it if control can run
-    into that, else -1.
+    `label` is the label at its start that is jumped to (else any), "" if there is none. `branch` is the kind of its
+    last instruction (see `branch`), `taken` the blocks that it jumps to and `fall` the block behind it if control can
+    run into that, else -1.
     """
 
     label: str
@@ -186,27 +219,6 @@ class _Resolver:
         self._tables: dict[str, tuple[int, ...]] | None = None
         self.jumps: list[list[_Jump]] = [self._jumps(function) for function in assembly.functions]
 
-    def label(self, name: str, at: int) -> int:
-        """The statement of the label that `name` means at statement `at`, -1 if it is not in the file."""
-        labels = self.assembly.labels
-        found = labels.get(name, -1)
-        if found >= 0:
-            return found
-        numeric = _NUMERIC_LABEL(name)
-        if numeric:
-            places = self.assembly.numeric_labels.get(numeric.group(1), [])
-            next_place = bisect_left(places, at)
-            if numeric.group(2) == "b":
-                return places[next_place - 1] if next_place else -1
-            return places[next_place] if next_place < len(places) else -1
-        seen = set()
-        while name in self.assembly.aliases and name not in seen:
-            seen.add(name)
-            name = self.assembly.aliases[name]
-            if name in labels:
-                return labels[name]
-        return -1
-
     def _jumps(self, function: Function) -> list[_Jump]:
         statements = self.assembly.statements
         isa = self.assembly.isa
@@ -219,9 +231,8 @@ class _Resolver:
                 continue
             mnemonic = text.partition(" ")[0]
             # Most instructions are no branches: look no closer at what is plainly spelled and not in the table.
-            if mnemonic not in table and mnemonic.islower() and mnemonic not in _X86_PREFIXES and mnemonic[0] != "{":
-                if "," not in mnemonic:
-                    continue
+            if mnemonic not in table and mnemonic.isalnum() and mnemonic.islower() and mnemonic not in _X86_PREFIXES:
+                continue
             what, name = branch(text, isa)
             if what == "":
                 continue
@@ -235,7 +246,7 @@ class _Resolver:
                 indirect.append(len(result))
                 result.append(_Jump(i, what, (), True))
             else:
-                target = self.label(name, i)
+                target = label_index(self.assembly, name, i)
                 result.append(_Jump(i, what, (target,) if target >= 0 else (), target < 0))
         if indirect:
             self._resolve_indirect(function, result, indirect)
@@ -287,7 +298,7 @@ class _Resolver:
                 jumps[number] = jumps[number]._replace(targets=targets)
 
     def _jump_tables(self) -> dict[str, tuple[int, ...]]:
-        """All tables of code labels in the file: the table's label to the statements of the labels, without repetitions."""
+        """All tables of code labels in the file: a table's label to the statements of the labels in it, each once."""
         if self._tables is None:
             self._tables = {}
             labels = self.assembly.labels
@@ -313,19 +324,18 @@ class _Resolver:
                         target = labels.get(symbol.group(1).strip('"'), -1) if symbol else -1
                         if target >= 0 and self.owner[target] >= 0:
                             entries[target] = None
-                elif kind == INSTRUCTION:
-                    if not entries:
-                        names = []
+                elif kind == INSTRUCTION and not entries:
+                    names = []
             if entries:
                 for name in names:
                     self._tables[name] = tuple(entries)
         return self._tables
 
 
-_DATA = frozenset(".long .quad .4byte .8byte .word .xword .int .hword .2byte .short .byte .1byte .value .dword".split())
-_ALIGNMENTS = frozenset(".align .p2align .balign".split())
+_DATA = frozenset(_words(".long .quad .4byte .8byte .word .xword .int .hword .2byte .short .byte .1byte .value .dword"))
+_ALIGNMENTS = frozenset((".align", ".p2align", ".balign"))
 _NOT_TABLES = (".debug", ".eh_frame", ".gcc_except_table", ".note", ".init_array", ".ctors", ".stack_sizes", ".llvm")
-_SYMBOLS = re.compile(r'(?<![%\w$.])\$?:?(?:lo12:)?([A-Za-z_.][\w.$]*)').findall
+_SYMBOLS = re.compile(r"(?<![%\w$.])\$?:?(?:lo12:)?([A-Za-z_.][\w.$]*)").findall
 _FIRST_SYMBOL = re.compile(r'[\s(]*("[^"]+"|[A-Za-z_.$?][\w.$?]*)').match
 _COLD = re.compile(r"(.+)\.cold(?:\.\d+)?$").match
 
@@ -523,9 +533,7 @@ def _dominators(successors: Sequence[Iterable[int]], order: list[int]) -> list[i
     return result
 
 
-def loops(
-    successors: Sequence[Sequence[int]], entries: Sequence[int]
-) -> tuple[list[Loop], list[IrreducibleCycle]]:
+def loops(successors: Sequence[Sequence[int]], entries: Sequence[int]) -> tuple[list[Loop], list[IrreducibleCycle]]:
     """The natural loops and the irreducible cycles of a graph, ordered by header and by first node.
 
     Nodes that no path from `entries` reaches (landing pads of exceptions, code behind unresolved jumps) are looked at
@@ -550,22 +558,27 @@ def loops(
         left.difference_update(order)
         roots = []
 
-    bodies = {header: body for header, (body, _) in found.items()}
-    regions = [*bodies.values(), *(nodes for nodes, _ in irregular)]
+    depth = [0] * n
+    for body, _ in found.values():
+        for node in body:
+            depth[node] += 1
+    for nodes, _ in irregular:
+        for node in nodes:
+            depth[node] += 1
+    # Natural loops with different headers are nested or disjoint, so a loop has another inside iff its header.
     natural = [
         Loop(
             header,
             frozenset(body),
             tuple(sorted(latches)),
-            sum(header in other for other in regions),
-            not any(other is not body and other <= body for other in regions),
+            depth[header],
+            not any(node != header and node in found for node in body)
+            and not any(nodes <= body for nodes, _ in irregular),
         )
         for header, (body, latches) in sorted(found.items())
     ]
     irreducible = [
-        IrreducibleCycle(
-            frozenset(nodes), tuple(sorted(ins)), not any(other is not nodes and other <= nodes for other in regions)
-        )
+        IrreducibleCycle(frozenset(nodes), tuple(sorted(ins)), not any(body <= nodes for body, _ in found.values()))
         for nodes, ins in sorted(irregular, key=lambda cycle: min(cycle[0]))
     ]
     return natural, irreducible

@@ -20,8 +20,8 @@ class Statement(NamedTuple):
     """One statement.
 
     `kind` is LABEL, DIRECTIVE or INSTRUCTION; `line` is 1-based; `text` has no comments and no redundant blanks, for a
-    label it is the name without the colon. `section` is the name of the section that it is assembled into and `location`
-    what the last `.loc` before it said, None where there was none (or line 0: code that belongs to no line).
+    label it is the name without the colon. `section` is the name of the section that it is assembled into and
+    `location` what the last `.loc` before it said, None where there was none (or line 0: code that belongs to no line).
     """
 
     kind: int
@@ -59,11 +59,12 @@ class CommentMarker(NamedTuple):
 class Assembly(NamedTuple):
     """A parsed file.
 
-    `isa` is "x86" or "aarch64". `statements` leaves out what only describes (`.cfi_*`, `.loc`, `.file`) and the bodies of
-    macros and `.rept` blocks. `labels` maps a name to the index of its statement, `numeric_labels` a number to the indices
-    of all its definitions, ascending. `aliases` maps a name set with `.set` or `=` to the first symbol of its value.
-    `macros` are the names of the macros defined. `intel_syntax` are the lines from which on the syntax is
-    (line, True for Intel). `source_file` is what `.file` without a number said, else "".
+    `isa` is "x86" or "aarch64". `statements` leaves out what only describes (`.cfi_*`, `.loc`, `.file`, `.type` and the
+    like) and the bodies of macros and `.rept` blocks. `labels` maps a name to the index of its statement,
+    `numeric_labels` a number to the indices of all its definitions, ascending. `aliases` maps a name set with `.set` or
+    `=` to the first symbol of its value. `macros` are the names of the macros defined. `intel_syntax` says for each
+    change of syntax from which line on and whether to Intel's. `source_file` is what `.file` without a number said,
+    else "".
     """
 
     isa: str
@@ -97,7 +98,9 @@ _X86_WORD = re.compile(
     r"|\.(?:intel|att)_syntax\b"
     r"|\b(?:[re](?:[abcd]x|[sd]i|[sb]p)|rip|r(?:8|9|1[0-5])d?|[xyz]mm\d+)\b"
 )
-_AARCH64_WORD = re.compile(r"(?<![\w%$.])(?:[xw](?:[12]?\d|30|zr)|[vz][0-3]?\d\.\d*[bhsdq]|[qd][0-3]?\d|sp)(?:[,\]/ !]|$)", re.M)
+_AARCH64_WORD = re.compile(
+    r"(?<![\w%$.])(?:[xw](?:[12]?\d|30|zr)|[vz][0-3]?\d\.\d*[bhsdq]|[qd][0-3]?\d|sp)(?:[,\]/ !]|$)", re.M
+)
 
 # Directives that change how the following lines are read; every other one is only noted.
 _ACTIVE = frozenset(
@@ -119,8 +122,10 @@ def detect_isa(text: str) -> str:
 
 
 def parse(text: str, isa: str = "") -> Assembly:
-    """Read an assembly text. `isa` is "x86", "aarch64" or "" to find out. Never raises: what it cannot read is an instruction
-    that a decoder will refuse."""
+    """Read an assembly text; `isa` is "x86", "aarch64" or "" to find out.
+
+    Never raises: what it cannot read is taken for an instruction, which a decoder will refuse.
+    """
     isa = isa or detect_isa(text)
     x86 = isa == "x86"
     watch_markers = "OSACA-" in text or "LLVM-MCA-" in text
@@ -330,7 +335,7 @@ def parse(text: str, isa: str = "") -> Assembly:
 
 
 def _split(s: str, in_comment: bool, x86: bool) -> tuple[list[str], list[str], bool]:
-    """The slow path: one line with strings or block comments to statements, comments, and whether a comment stays open."""
+    """The slow path: a line with strings or block comments to statements, comments, and whether a comment stays open."""
     stop = _X86_STOP if x86 else _AARCH64_STOP
     pieces: list[str] = []
     comments: list[str] = []
@@ -405,8 +410,8 @@ def _functions(
 ) -> list[Function]:
     """Cut the code into functions, per section, since gcc puts a function's cold part amid its text.
 
-    A function begins at a label of a function type and ends at its `.size`, at the next one or with the section. Exported
-    labels begin one only where no typed function is open: a function may export labels inside.
+    A function begins at a label of a function type and ends at its `.size`, at the next one or with the section.
+    Exported labels begin one only where no typed function is open: a function may export labels inside.
     """
     names: list[str] = []
     members: list[list[int]] = []
@@ -450,6 +455,4 @@ def _functions(
         members[current].append(i)
         if kind == INSTRUCTION:
             has_code[current] = True
-    return [
-        Function(names[i], tuple(members[i]), tuple(aliases[i])) for i in range(len(names)) if has_code[i]
-    ]
+    return [Function(names[i], tuple(members[i]), tuple(aliases[i])) for i in range(len(names)) if has_code[i]]
