@@ -1,0 +1,403 @@
+"""Runs an assembler once over a whole file and ties its lines to the bytes that came of them.
+
+Labels put around the wanted statements, on their own lines, tell where their bytes are; everything else is assembled as
+it stands, so alignment and jump sizes are the real ones. Statements that the assembler refuses are taken out and
+reported.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from bisect import bisect_left
+from typing import TYPE_CHECKING, NamedTuple
+
+from incc.frontends.kernel import Refused
+from incc.frontends.x86.elf import Object, Relocation, read_object
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+
+class AssemblerError(Exception):
+    """The assembler is missing, crashed, or failed without naming a line."""
+
+
+class Encoded(NamedTuple):
+    """The bytes of one statement (several instructions, or none, where it is a macro).
+
+    `text`: the statement without labels, comments and redundant blanks; `line`: 1-based. `section`, its `alignment` and
+    `offset` in it, in bytes. `relocations`: those within the bytes, with offsets from the start of the section.
+    """
+
+    text: str
+    line: int
+    section: str
+    alignment: int
+    offset: int
+    code: bytes
+    relocations: tuple[Relocation, ...]
+
+
+class Assembled(NamedTuple):
+    """Of each wanted line, its statements in order: what they became, or why they were refused."""
+
+    statements: dict[int, tuple[Encoded, ...]]
+    refused: dict[int, tuple[Refused, ...]]
+
+
+# One round takes out all statements that the assembler names; more are needed where it gives up early.
+_MAX_ROUNDS = 12
+
+# --- statements ------------------------------------------------------------------------------------------------------
+
+_LABEL = re.compile(r'\s*(?:[\w.$@?]+|"[^"]*")\s*:(?!:)')
+_ASSIGNMENT = re.compile(r"[\w.$@?]+\s*=")
+_COMMENT = re.compile(r"/\*.*?\*/")
+
+# A prefix may be a statement of its own; it belongs to the next one.
+_PREFIXES = frozenset(
+    "rep repe repz repne repnz lock data16 addr32 bnd notrack xacquire xrelease cs ds es fs gs ss "
+    "rex rex.w rex64 rex.b rex.x rex.r".split()
+)
+
+
+def _pieces(line: str) -> list[str]:
+    """The statements of a line, labels still before them, comments gone."""
+    if "/*" in line:
+        line = _COMMENT.sub(" ", line)
+    if '"' not in line:
+        return line.partition("#")[0].split(";")
+    pieces, start, quoted, position = [], 0, False, 0
+    while position < len(line):
+        character = line[position]
+        if quoted and character == "\\":
+            position += 1
+        elif character == '"':
+            quoted = not quoted
+        elif not quoted and character == ";":
+            pieces.append(line[start:position])
+            start = position + 1
+        elif not quoted and character == "#":
+            break
+        position += 1
+    pieces.append(line[start:position])
+    return pieces
+
+
+def _split_labels(piece: str) -> tuple[str, str]:
+    """The labels before a statement, and the statement with redundant blanks removed."""
+    end = 0
+    while match := _LABEL.match(piece, end):
+        end = match.end()
+    return piece[:end], " ".join(piece[end:].split())
+
+
+class _Statement(NamedTuple):
+    """A wanted statement between the labels `start` and `end`."""
+
+    line: int
+    text: str
+    start: str
+    end: str
+
+
+# --- what is left out ------------------------------------------------------------------------------------------------
+
+# Directives that leave no bytes in the code but cost time, or that not every assembler knows (other versions, other
+# object formats). Line and call frame information is never looked at.
+_DROPPED = frozenset(
+    ".loc .file .ident .line .addrsig .addrsig_sym .build_version .subsections_via_symbols .macosx_version_min "
+    ".version .stabs .stabn .stabd .bundle_align_mode .loc_mark_labels .appfile".split()
+)
+_DROPPED_PREFIXES = (".cfi_", ".cv_", ".seh_")
+_SECTION_CHANGES = frozenset(".section .pushsection .popsection .previous .text .data .bss .subsection".split())
+_DROPPED_SECTIONS = (
+    ".debug",
+    ".eh_frame",
+    ".gcc_except_table",
+    ".note",
+    ".comment",
+    ".stab",
+    ".gnu.",
+    ".llvm",
+    "__DWARF",
+)
+_BLOCK_STARTS = frozenset(".macro .rept .irp .irpc .rep".split())
+_BLOCK_ENDS = frozenset(".endm .endr .endmacro".split())
+_LINE_MARKER = re.compile(r"\s*#\s*(?:line\s+)?\d+\s")
+
+
+def _mark(lines: list[str], wanted: set[int]) -> tuple[list[str], list[_Statement], dict[int, tuple[Refused, ...]]]:
+    """The text to assemble, line for line, the wanted statements, and what cannot be marked."""
+    marked: list[str] = []
+    statements: list[_Statement] = []
+    refused: dict[int, tuple[Refused, ...]] = {}
+    dropping = False
+    stack: list[bool] = []
+    previous = False
+    depth = 0
+    carried: tuple[str, str] | None = None
+    for number, line in enumerate(lines, 1):
+        if number in wanted:
+            if depth:
+                reason = "inside a macro or repeat block"
+                refused[number] = (Refused(number, " ".join(line.split()), reason),)
+                marked.append(line)
+            else:
+                text, carried = _mark_line(line, number, statements, carried)
+                marked.append(text)
+            continue
+        stripped = line.lstrip()
+        first = stripped[:1]
+        if first == ".":
+            word = stripped.split(None, 1)[0]
+            if word in _SECTION_CHANGES:
+                was = dropping
+                if word == ".pushsection":
+                    stack.append(dropping)
+                if word == ".popsection":
+                    dropping = stack.pop() if stack else False
+                elif word == ".previous":
+                    dropping = previous
+                elif word != ".subsection":
+                    name = stripped[len(word) :].strip().strip('"')
+                    dropping = word in (".section", ".pushsection") and name.startswith(_DROPPED_SECTIONS)
+                previous = was
+            elif word in _BLOCK_STARTS:
+                depth += 1
+            elif word in _BLOCK_ENDS:
+                depth = max(depth - 1, 0)
+            elif dropping or ((word in _DROPPED or word.startswith(_DROPPED_PREFIXES)) and ";" not in stripped):
+                line = ""
+        elif dropping or (first == "#" and _LINE_MARKER.match(stripped)):
+            line = ""
+        marked.append(line)
+    return marked, statements, refused
+
+
+def _mark_line(
+    line: str, number: int, statements: list[_Statement], carried: tuple[str, str] | None
+) -> tuple[str, tuple[str, str] | None]:
+    """The line with labels around its instructions. `carried`: label and text of prefixes waiting for theirs."""
+    parts: list[str] = []
+    open_end = ""
+    for piece in _pieces(line):
+        labels, text = _split_labels(piece)
+        instruction = text and text[0] != "." and not _ASSIGNMENT.match(text)
+        if labels:
+            parts.append(labels)
+        if not instruction:
+            if text:
+                if open_end:
+                    parts.append(open_end + ":")
+                    open_end = ""
+                parts.append(text)
+            continue
+        start, prefix = carried or (f"__incc_{len(statements)}_{number}", "")
+        if open_end:
+            parts.append(open_end + ":")
+            open_end = ""
+        parts.append(text if carried else f"{start}: {text}")
+        if text.lower() in _PREFIXES:
+            carried = (start, prefix + text + " ")
+            continue
+        carried = None
+        open_end = f"__incc_e{len(statements)}"
+        statements.append(_Statement(number, prefix + text, start, open_end))
+    if open_end:
+        parts.append(open_end + ":")
+    return "; ".join(parts), carried
+
+
+# --- running it ------------------------------------------------------------------------------------------------------
+
+
+def _temporary_folder() -> str:
+    """A new folder that only this user can enter; `tempfile` would do, but takes 5 ms to import."""
+    parent = os.environ.get("TMPDIR") or "/tmp"
+    for attempt in range(10000):
+        path = os.path.join(parent, f"incc-{os.getpid()}-{attempt}")
+        try:
+            os.mkdir(path, 0o700)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise AssemblerError(f"cannot write to the temporary folder {parent}: {error.strerror}") from None
+        return path
+    raise AssemblerError(f"no free name for a temporary folder in {parent}")
+
+
+def _default_commands() -> list[list[str]]:
+    llvm = os.path.join(os.path.dirname(os.path.abspath(__file__)), "llvm_assembler.py")
+    return [["as", "--64"], [sys.executable, llvm]]
+
+
+class _Result(NamedTuple):
+    status: int  # exit status, negative: the signal's number
+    messages: str
+    data: bytes
+
+
+def _run(command: Sequence[str], source: str, folder: str, meanwhile: Callable[[], object] | None) -> _Result:
+    """Run one assembler over `source`. Raises OSError if it cannot be started."""
+    paths = [os.path.join(folder, name) for name in ("in.s", "out.o", "messages")]
+    with open(paths[0], "w", encoding="utf-8", errors="surrogateescape") as file:
+        file.write(source)
+    if os.path.exists(paths[1]):
+        os.unlink(paths[1])
+    actions = [
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 2, paths[2], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
+    ]
+    arguments = [*command, "-o", paths[1], paths[0]]
+    # Messages are read, so they must be in English.
+    process = os.posix_spawnp(command[0], arguments, {**os.environ, "LC_ALL": "C"}, file_actions=actions)
+    try:
+        if meanwhile is not None:
+            meanwhile()
+    finally:
+        status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    with open(paths[2], encoding="utf-8", errors="replace") as file:
+        messages = file.read()
+    data = b""
+    if status == 0 and os.path.exists(paths[1]):
+        with open(paths[1], "rb") as output:
+            data = output.read()
+    return _Result(status, messages, data)
+
+
+_ERROR = re.compile(r"^(?:.*in\.s|<inline asm>):(\d+)(?::\d+)?: (?:Fatal )?[Ee]rror: (.*)$", re.MULTILINE)
+_UNDEFINED = re.compile(r"[Ee]rror: Undefined temporary symbol (\S+)")
+_MNEMONIC = re.compile(r"[`'\"]([\w.]+)")
+
+
+def _mnemonic(text: str) -> str:
+    return next((word for word in text.split() if word.lower() not in _PREFIXES), "")
+
+
+def _blank(marked: list[str], number: int, message: str, statements: list[_Statement]) -> list[tuple[int, str]]:
+    """Take the refused statement out of its line; returns the (line, text) of the wanted statements taken out.
+
+    Where a line has several statements and the message names a mnemonic, only the ones with it are taken out.
+    """
+    line = marked[number - 1]
+    mine = [s for s in statements if s.line == number]
+    named = _MNEMONIC.search(message)
+    if len(mine) > 1 and named:
+        guilty = [s for s in mine if _mnemonic(s.text).startswith(named.group(1))]
+        if guilty and len(guilty) < len(mine):
+            parts = line.split("; ")
+            for statement in guilty:
+                parts = [p for p in parts if not p.startswith(statement.start + ":")]
+            marked[number - 1] = "; ".join(parts)
+            if marked[number - 1] != line:
+                return [(s.line, s.text) for s in guilty]
+    marked[number - 1] = ""
+    return [(s.line, s.text) for s in mine]
+
+
+def assemble(
+    text: str,
+    lines: Iterable[int],
+    assembler: Sequence[str] | None = None,
+    meanwhile: Callable[[], object] | None = None,
+) -> Assembled:
+    """Assemble `text` and return the bytes of the statements on `lines` (1-based).
+
+    `assembler` is a command that takes `-o OUT IN` (such as `clang -c -x assembler`); by default `as`, and LLVM's
+    assembler where that is missing or made for another machine. `meanwhile` is called while the assembler runs.
+
+    Raises AssemblerError if there is no assembler, or if it fails for another reason than a statement it refuses.
+    """
+    wanted = set(lines)
+    marked, statements, refused = _mark(text.split("\n"), wanted)
+    commands = [list(assembler)] if assembler else _default_commands()
+    folder = _temporary_folder()
+    try:
+        for index, command in enumerate(commands):
+            try:
+                found, said = _assemble(command, list(marked), statements, folder, meanwhile)
+                break
+            except AssemblerError:
+                if index + 1 == len(commands):
+                    raise
+    finally:
+        for name in os.listdir(folder):
+            os.unlink(os.path.join(folder, name))
+        os.rmdir(folder)
+    for number, reasons in said.items():
+        refused[number] = refused.get(number, ()) + reasons
+    return _collect(found, statements, refused)
+
+
+def _assemble(
+    command: list[str],
+    marked: list[str],
+    statements: list[_Statement],
+    folder: str,
+    meanwhile: Callable[[], object] | None,
+) -> tuple[Object, dict[int, tuple[Refused, ...]]]:
+    refused: dict[int, tuple[Refused, ...]] = {}
+    undefined: list[str] = []
+    for _ in range(_MAX_ROUNDS):
+        source = "\n".join(marked) + "\n"
+        if undefined:
+            # LLVM insists on local labels being defined, GNU as does not. In a section of their own they keep jumps to
+            # them as long as those to any other place outside.
+            source += '.section .text.incc_undefined,"ax",@progbits\n' + "".join(f"{name}:\n" for name in undefined)
+        try:
+            result = _run(command, source, folder, meanwhile)
+        except OSError as error:
+            raise AssemblerError(f"cannot run the assembler {command[0]!r}: {error.strerror}") from None
+        meanwhile = None
+        if result.data:
+            try:
+                return read_object(result.data), refused
+            except ValueError as error:
+                raise AssemblerError(f"the assembler {command[0]!r} wrote {error}") from None
+        errors = {int(match[1]): match[2] for match in reversed(list(_ERROR.finditer(result.messages)))}
+        errors = {number: said for number, said in errors.items() if number <= len(marked) and marked[number - 1]}
+        missing = [name for name in dict.fromkeys(_UNDEFINED.findall(result.messages)) if name not in undefined]
+        if result.status < 0:
+            raise AssemblerError(f"the assembler {command[0]!r} was ended by signal {-result.status}")
+        if not errors and not missing:
+            first = next((m for m in result.messages.splitlines() if "rror" in m), result.messages.strip()[:200])
+            raise AssemblerError(
+                f"the assembler {command[0]!r} failed with status {result.status}" + (f": {first}" if first else "")
+            )
+        undefined += missing
+        for number, message in sorted(errors.items()):
+            for line, statement in _blank(marked, number, message, statements):
+                refused[line] = (*refused.get(line, ()), Refused(line, statement, message))
+    raise AssemblerError(f"the assembler {command[0]!r} still refuses statements after {_MAX_ROUNDS} rounds")
+
+
+def _collect(found: Object, statements: list[_Statement], refused: dict[int, tuple[Refused, ...]]) -> Assembled:
+    encoded: dict[int, list[Encoded]] = {}
+    starts = {index: [r.offset for r in section.relocations] for index, section in found.sections.items()}
+    for statement in statements:
+        place, end = found.symbols.get(statement.start), found.symbols.get(statement.end)
+        if place is None or end is None:
+            if not any(r.text == statement.text for r in refused.get(statement.line, ())):
+                reason = Refused(statement.line, statement.text, "not assembled (in a false .if?)")
+                refused[statement.line] = (*refused.get(statement.line, ()), reason)
+            continue
+        index, offset = place
+        section = found.sections[index]
+        offsets = starts[index]
+        low, high = bisect_left(offsets, offset), bisect_left(offsets, end[1])
+        encoded.setdefault(statement.line, []).append(
+            Encoded(
+                statement.text,
+                statement.line,
+                section.name,
+                section.alignment,
+                offset,
+                section.data[offset : end[1]],
+                section.relocations[low:high],
+            )
+        )
+    return Assembled({line: tuple(items) for line, items in encoded.items()}, refused)

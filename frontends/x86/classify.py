@@ -1,0 +1,123 @@
+"""What an x86 mnemonic means beyond its operands: arithmetic for vectorisation statistics, idioms, plain moves."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class ArithmeticClass(NamedTuple):
+    """Arithmetic of a mnemonic: `per_element` operations on each `element` (in bits) of the result or comparison."""
+
+    packed: bool
+    floating: bool
+    element: int
+    per_element: int
+
+
+_FLOAT_SUFFIXES = {
+    "ps": (True, 32),
+    "pd": (True, 64),
+    "ph": (True, 16),
+    "ss": (False, 32),
+    "sd": (False, 64),
+    "sh": (False, 16),
+}
+
+# Reciprocal and reciprocal square root approximations stand for a division or a root and count as one.
+_FLOAT_SIMPLE = frozenset(
+    "add sub mul div sqrt min max cmp comi ucomi addsub hadd hsub range rcp rsqrt rcp14 rsqrt14 rcp28 rsqrt28".split()
+)
+_FLOAT_FUSED = frozenset("fmadd fmsub fnmadd fnmsub fmaddsub fmsubadd".split())
+
+_INTEGER_ELEMENTS = {"b": 8, "w": 16, "d": 32, "q": 64}
+
+# One operation on each element; the element's letter follows. "adds"/"addus" are the saturating forms, "cmp"/"cmpu"
+# AVX-512's comparisons into a mask.
+_INTEGER_SIMPLE = frozenset(
+    "padd padds paddus psub psubs psubus pmull pmins pminu pmaxs pmaxu pabs pavg pcmpeq pcmpgt pcmp pcmpu "
+    "phadd phadds phsub phsubs".split()
+)
+
+# Irregular names: element of the result in bits, operations for each. A sum of n products counts 2n, or 2n - 1 where
+# nothing is added to it; psadbw: 8 absolute differences and 7 additions.
+_INTEGER_OTHER = {
+    "pmulhw": (16, 1),
+    "pmulhuw": (16, 1),
+    "pmulhrsw": (16, 1),
+    "pmuldq": (64, 1),
+    "pmuludq": (64, 1),
+    "pmaddwd": (32, 3),
+    "pmaddubsw": (16, 3),
+    "psadbw": (64, 15),
+    "pmadd52luq": (64, 2),
+    "pmadd52huq": (64, 2),
+    "pdpwssd": (32, 4),
+    "pdpwssds": (32, 4),
+    "pdpbusd": (32, 8),
+    "pdpbusds": (32, 8),
+}
+
+
+def arithmetic_class(mnemonic: str) -> ArithmeticClass | None:
+    """The arithmetic that a mnemonic (lower case, Intel's) does on vector registers, None for none.
+
+    Counted are addition, subtraction, multiplication, division, square root, minimum, maximum, absolute value, average
+    and comparison; a fused multiply-add counts two. Moves, shuffles, logic, shifts, conversions and rounding are not
+    arithmetic. The caller must know that vector registers are used: `cmpsd` is also a string instruction.
+    """
+    name = mnemonic[1:] if mnemonic.startswith("v") else mnemonic
+    if mnemonic == "vdpbf16ps":
+        return ArithmeticClass(True, True, 32, 4)
+    suffix = _FLOAT_SUFFIXES.get(name[-2:])
+    if suffix is not None:
+        base = name[:-2]
+        if base in _FLOAT_SIMPLE:
+            return ArithmeticClass(suffix[0], True, suffix[1], 1)
+        if base[-3:] in ("132", "213", "231"):
+            base = base[:-3]
+        if base in _FLOAT_FUSED:
+            return ArithmeticClass(suffix[0], True, suffix[1], 2)
+    if name in _INTEGER_OTHER:
+        element, operations = _INTEGER_OTHER[name]
+        return ArithmeticClass(True, False, element, operations)
+    if name[:-1] in _INTEGER_SIMPLE and name[-1] in _INTEGER_ELEMENTS:
+        return ArithmeticClass(True, False, _INTEGER_ELEMENTS[name[-1]], 1)
+    return None
+
+
+# Same source twice: all zeros. That is more than any one core treats as an idiom; Intel's optimization manual lists
+# xor, sub, pxor, xorps, psub and pcmpgt, AMD's guides for the Zen cores also pandn and andnps.
+_ZERO_SAME = frozenset(
+    "xor sub andn pxor pxord pxorq xorps xorpd pandn pandnd pandnq andnps andnpd "
+    "psubb psubw psubd psubq psubsb psubsw psubusb psubusw pcmpgtb pcmpgtw pcmpgtd pcmpgtq "
+    "kxorb kxorw kxord kxorq kandnb kandnw kandnd kandnq".split()
+)
+_ONES_SAME = frozenset("pcmpeqb pcmpeqw pcmpeqd pcmpeqq kxnorb kxnorw kxnord kxnorq".split())
+
+
+def same_source_idiom(mnemonic: str) -> str:
+    """What an instruction gives when its two sources are one register: "zero", "ones", "" for nothing special."""
+    name = mnemonic[1:] if mnemonic.startswith("v") else mnemonic
+    if name in _ZERO_SAME:
+        return "zero"
+    return "ones" if name in _ONES_SAME else ""
+
+
+_VECTOR_MOVES = frozenset(
+    "movaps movapd movups movupd movdqa movdqu movdqa32 movdqa64 movdqu8 movdqu16 movdqu32 movdqu64".split()
+)
+
+
+def move_class(mnemonic: str) -> str:
+    """Which registers a mnemonic copies whole: "general", "vector", "mmx", "mask", "" for no plain move.
+
+    `movq` copies a whole register only between MMX registers, and `kmovq` alone copies a whole mask.
+    """
+    if mnemonic == "mov":
+        return "general"
+    if mnemonic == "movq":
+        return "mmx"
+    if mnemonic == "kmovq":
+        return "mask"
+    name = mnemonic[1:] if mnemonic.startswith("v") else mnemonic
+    return "vector" if name in _VECTOR_MOVES else ""

@@ -1,0 +1,670 @@
+"""From the bytes of one x86-64 instruction to an `Instruction`: registers, flags, memory, form, without any core in mind.
+
+What does not depend on the address or the symbols is worked out once for each distinct encoding and kept.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from incc.frontends.kernel import Affine, Arithmetic, Instruction, MemoryAccess, Register, RegisterAccess
+from incc.frontends.x86 import iced
+from incc.frontends.x86.classify import arithmetic_class, move_class, same_source_idiom
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from incc.frontends.x86.classify import ArithmeticClass
+    from incc.frontends.x86.elf import Relocation
+
+# --- registers -------------------------------------------------------------------------------------------------------
+
+_LEGACY_ROOTS = {"A": "rax", "C": "rcx", "D": "rdx", "B": "rbx", "SP": "rsp", "BP": "rbp", "SI": "rsi", "DI": "rdi"}
+
+
+def _canonical(name: str) -> Register:
+    """The register of iced-x86's name ("R8L", "AH", "XMM3")."""
+    lower = name.lower()
+    if name in ("AH", "BH", "CH", "DH"):
+        return Register(lower, _LEGACY_ROOTS[name[0]], 8, 8)
+    if name[:2] in ("XM", "YM", "ZM"):
+        return Register(lower, "zmm" + name[3:], 0, {"X": 128, "Y": 256, "Z": 512}[name[0]])
+    if name[0] == "R" and name[1:2].isdigit():
+        width = {"L": 8, "W": 16, "D": 32}.get(name[-1], 64)
+        root = lower if width == 64 else lower[:-1]
+        # iced-x86 calls the low byte r8l; assemblers know it as r8b.
+        return Register(root + "b" if width == 8 else lower, root, 0, width)
+    for stem, root in _LEGACY_ROOTS.items():
+        if name == "R" + stem or (len(stem) == 1 and name == f"R{stem}X"):
+            return Register(lower, root, 0, 64)
+        if name == "E" + stem or (len(stem) == 1 and name == f"E{stem}X"):
+            return Register(lower, root, 0, 32)
+        if name == (stem + "X" if len(stem) == 1 else stem):
+            return Register(lower, root, 0, 16)
+        if name == stem + "L":
+            return Register(lower, root, 0, 8)
+    width = 80 if name[:2] == "ST" else 16 if len(name) == 2 and name[1] == "S" else 8192 if name[0] == "T" else 64
+    return Register(lower, lower, 0, width)
+
+
+class _Registers(dict[int, Register]):
+    """iced-x86's register numbers to registers, made as they are met."""
+
+    def __missing__(self, number: int) -> Register:
+        register = self[number] = _canonical(iced.REGISTER_NAMES[number])
+        return register
+
+
+_REGISTERS = _Registers()
+_NUMBERS = {name: number for number, name in iced.REGISTER_NAMES.items()}
+_NONE, _RIP, _EIP, _FS, _GS = (_NUMBERS[name] for name in ("NONE", "RIP", "EIP", "FS", "GS"))
+_SEGMENTS = frozenset(_NUMBERS[name] for name in ("ES", "CS", "SS", "DS", "FS", "GS"))
+_GENERAL = frozenset(_LEGACY_ROOTS.values()) | {f"r{i}" for i in range(8, 16)}
+_LOW8 = {
+    _NUMBERS[name]: i
+    for i, name in enumerate(["AL", "CL", "DL", "BL", "SPL", "BPL", "SIL", "DIL"] + [f"R{i}L" for i in range(8, 16)])
+}
+
+# --- iced-x86's constants --------------------------------------------------------------------------------------------
+
+_ACCESS = iced.constants("OpAccess")
+_KIND = iced.constants("OpKind")
+_FLOW = iced.constants("FlowControl")
+_READS = frozenset(_ACCESS[name] for name in ("READ", "COND_READ", "READ_WRITE", "READ_COND_WRITE"))
+_WRITES = frozenset(_ACCESS[name] for name in ("WRITE", "COND_WRITE", "READ_WRITE", "READ_COND_WRITE"))
+_CONDITIONAL_WRITES = frozenset((_ACCESS["COND_WRITE"], _ACCESS["READ_COND_WRITE"]))
+_NO_ACCESS, _NO_MEMORY_ACCESS = _ACCESS["NONE"], _ACCESS["NO_MEM_ACCESS"]
+
+_KIND_REGISTER, _KIND_MEMORY = _KIND["REGISTER"], _KIND["MEMORY"]
+_KIND_LETTERS = {
+    number: "r" if name == "REGISTER" else "m" if name.startswith("MEMORY") else "b" if "BRANCH" in name else "i"
+    for name, number in _KIND.items()
+}
+
+_BRANCHES = {
+    _FLOW["UNCONDITIONAL_BRANCH"]: "unconditional",
+    _FLOW["INDIRECT_BRANCH"]: "indirect",
+    _FLOW["CONDITIONAL_BRANCH"]: "conditional",
+    _FLOW["RETURN"]: "return",
+    _FLOW["CALL"]: "call",
+    _FLOW["INDIRECT_CALL"]: "call",
+}
+
+_LEGACY_ENCODING = iced.constants("EncodingKind")["LEGACY"]
+
+
+def _flag_letters() -> list[str]:
+    bits = iced.constants("RflagsBits")
+    order = [(letter, bits[letter + "F"]) for letter in "CPAZSO"]
+    return ["".join(letter for letter, bit in order if mask & bit) for mask in range(64)]
+
+
+_FLAGS = _flag_letters()
+
+_FACTORY = iced.InstructionInfoFactory()
+
+# --- per instruction form --------------------------------------------------------------------------------------------
+
+_SHIFTS = frozenset("shl shr sal sar rol ror rcl rcr shld shrd".split())
+
+
+class _Form(NamedTuple):
+    """What an iced-x86 Code says about every instruction of that form."""
+
+    name: str
+    mnemonic: str
+    legacy: bool
+    idiom: str
+    move: str
+    arithmetic: ArithmeticClass | None
+
+
+_FORMS: dict[int, _Form] = {}
+
+
+def _form(code: int) -> _Form:
+    form = _FORMS.get(code)
+    if form is None:
+        info = iced.OpCodeInfo(code)
+        # The enumeration of mnemonics has the same names, but loading it takes 1 ms.
+        mnemonic = info.instruction_string.split(None, 1)[0].lower()
+        form = _FORMS[code] = _Form(
+            iced.CODE_NAMES[code],
+            mnemonic,
+            info.encoding == _LEGACY_ENCODING,
+            same_source_idiom(mnemonic),
+            move_class(mnemonic),
+            arithmetic_class(mnemonic),
+        )
+    return form
+
+
+def form_key(instruction: Any) -> str:
+    """The key of an iced-x86 instruction's form in the model files: the name of its Code, and how it is used.
+
+    "/m" with an explicit memory operand (ModRM or an absolute address), "/r" otherwise, also with implicit memory
+    operands (push, movs).
+    """
+    name = iced.CODE_NAMES[instruction.code]
+    explicit = _KIND_MEMORY in [instruction.op_kind(i) for i in range(instruction.op_count)]
+    # xlat's table is addressed by rbx and al, always.
+    return name + ("/m" if explicit and name != "XLAT_M8" else "/r")
+
+
+def traits(instruction: Any) -> frozenset[str]:
+    """The traits of an iced-x86 instruction, see `incc.frontends.kernel.Instruction`.
+
+    "same_reg" holds where all explicit register operands that are sources are the same register, if there are at least
+    two of them; with a single source and two register operands, where it is also the destination (`mov eax, eax`,
+    `movzx eax, al`). It never holds with a memory operand. "rm0-3" and "rm4-7" tell the lower three bits of the low byte
+    register in operand 0.
+    """
+    form = _form(instruction.code)
+    kinds = [instruction.op_kind(i) for i in range(instruction.op_count)]
+    info = _FACTORY.info(instruction)
+    return _traits(instruction, form, kinds, [info.op_access(i) for i in range(len(kinds))])
+
+
+def _traits(i: Any, form: _Form, kinds: list[int], accesses: list[int]) -> frozenset[str]:
+    found: list[str] = []
+    if _KIND_MEMORY in kinds:
+        if form.mnemonic == "lea":
+            found.append("agen:" + _address_parts(i))
+        if i.memory_index != _NONE:
+            found.append("indexed")
+        if i.is_broadcast:
+            found.append("bcast")
+    elif kinds[:2] == [_KIND_REGISTER, _KIND_REGISTER]:
+        registers = [i.op_register(k) for k, kind in enumerate(kinds) if kind == _KIND_REGISTER]
+        sources = [r for k, r in enumerate(registers) if _is_source(form, accesses[k], k)]
+        if len(sources) < 2 and len(registers) == 2:
+            sources = registers
+        if len(sources) >= 2:
+            first = _REGISTERS[sources[0]]
+            if all(_REGISTERS[r].root == first.root and _REGISTERS[r].offset == first.offset for r in sources[1:]):
+                found.append("same_reg")
+    for k, kind in enumerate(kinds[:2]):
+        if kind == _KIND_REGISTER:
+            number = i.op_register(k)
+            register = _REGISTERS[number]
+            if register.offset == 8:
+                found.append(f"high8_{k}")
+            elif k == 0 and number in _LOW8:
+                found.append("rm4-7" if _LOW8[number] & 4 else "rm0-3")
+    if i.has_op_mask:
+        found.append("mask")
+        if i.zeroing_masking:
+            found.append("zeroing")
+    if i.rounding_control:
+        found.append("er")
+    elif i.suppress_all_exceptions:
+        found.append("sae")
+    if i.has_lock_prefix:
+        found.append("lock")
+    if i.is_string_instruction:
+        if i.has_repne_prefix:
+            found.append("repne")
+        elif i.has_rep_prefix:
+            found.append("rep")
+    if any(_KIND_LETTERS[kind] == "i" and i.immediate(k) == 0 for k, kind in enumerate(kinds)):
+        found.append("imm0")
+    return frozenset(found)
+
+
+def _is_source(form: _Form, access: int, operand: int) -> bool:
+    # iced-x86 knows that zero idioms read nothing; whether a core does is for the model to say.
+    return access in _READS or (access == _NO_ACCESS and form.idiom != "" and operand > 0)
+
+
+def _address_parts(i: Any) -> str:
+    parts: list[str] = []
+    if i.is_ip_rel_memory_operand:
+        parts.append("R")
+    elif i.memory_base != _NONE:
+        parts.append("B")
+    if i.memory_index != _NONE:
+        parts.append("I" if i.memory_index_scale == 1 else "IS")
+    if i.memory_displ_size:
+        parts.append("D8" if i.memory_displ_size == 1 else "D32")
+    return "_".join(parts)
+
+
+# --- per encoding ----------------------------------------------------------------------------------------------------
+
+
+class _Decoded(NamedTuple):
+    """An instruction at address 0: the fields of `Instruction` from `length` on, and what its place changes.
+
+    `explicit_memory` is the index in `memory` of the operand with the displacement, -1 for none; `rip`: its displacement
+    is relative to the start of the instruction. `displacement_at` is the position of the displacement's bytes.
+    """
+
+    fields: tuple[Any, ...]
+    explicit_memory: int
+    rip: bool
+    branch: bool
+    displacement_at: int
+    native: Any
+
+
+_DECODED: dict[bytes, _Decoded] = {}
+_MEMORY_FIELD = Instruction._fields.index("memory") - 3
+_TARGET_FIELD = Instruction._fields.index("target") - 3
+_AFFINE_FIELD = Instruction._fields.index("affine") - 3
+_BRANCH_FIELD = Instruction._fields.index("branch") - 3
+
+
+class UndecodableError(ValueError):
+    """Bytes that are no x86-64 instruction; `offset` is where they start."""
+
+    def __init__(self, code: bytes, offset: int) -> None:
+        super().__init__(f"offset {offset:#x}: not an x86-64 instruction: {code[:15].hex(' ')}")
+        self.offset = offset
+
+
+def decode(
+    code: bytes,
+    offset: int = 0,
+    text: str = "",
+    line: int = 0,
+    relocations: Sequence[Relocation] = (),
+    section: str = "",
+) -> Instruction:
+    """Decode the instruction at the start of `code`; bytes behind it are ignored.
+
+    `offset` is its address in the section or block, in bytes. Without `text` the instruction is formatted in AT&T
+    syntax. `relocations` are those with an offset within the instruction, `section` names what a RIP-relative address
+    without relocation lies in ("" for raw machine code, whose displacement is then the address in the block).
+
+    Assumptions: addresses do not wrap around (so sign extension leaves a value as it is); the direction flag is clear;
+    a call comes back with rsp as it was, since the callee is not part of the kernel.
+
+    Raises UndecodableError.
+    """
+    decoded = _DECODED.get(code)
+    if decoded is None:
+        decoded = _decode_at_zero(code, offset)
+        length = decoded.fields[0]
+        code = code[:length]
+        _DECODED[code] = decoded
+    fields = decoded.fields
+    if decoded.branch or decoded.rip or relocations:
+        fields = _place(decoded, offset, text, relocations, section)
+    return Instruction(text or _format(decoded.native, offset), line, offset, *fields)
+
+
+def _place(
+    decoded: _Decoded, offset: int, text: str, relocations: Sequence[Relocation], section: str
+) -> tuple[Any, ...]:
+    """The fields of an instruction at its place: branch target, and symbol and displacement of its memory operand."""
+    fields = list(decoded.fields)
+    length = fields[0]
+    if decoded.branch and fields[_BRANCH_FIELD] not in ("return", ""):
+        fields[_TARGET_FIELD] = _target(decoded.native, offset, text)
+    symbol, displacement = section, None
+    for relocation in relocations:
+        # An immediate or displacement that only the linker knows; what push and call add to rsp does not depend on it.
+        affine = fields[_AFFINE_FIELD]
+        if affine is not None and affine.target != "rsp":
+            fields[_AFFINE_FIELD] = None
+        if relocation.offset - offset == decoded.displacement_at:
+            symbol, displacement = relocation.symbol, relocation.addend
+            if relocation.pc_relative:
+                displacement += length - decoded.displacement_at
+    if decoded.explicit_memory >= 0 and (decoded.rip or displacement is not None):
+        memory = list(fields[_MEMORY_FIELD])
+        access = memory[decoded.explicit_memory]
+        if displacement is None:
+            displacement = access.displacement + offset
+        memory[decoded.explicit_memory] = access._replace(symbol=symbol, displacement=displacement)
+        fields[_MEMORY_FIELD] = tuple(memory)
+    return tuple(fields)
+
+
+def _target(native: Any, offset: int, text: str) -> str:
+    """The label of a direct branch, from its statement, or its address in hexadecimal where there is none."""
+    if _KIND_LETTERS[native.op0_kind] != "b":
+        return ""
+    words = text.split()
+    if len(words) > 1:
+        return words[-1].removesuffix("@PLT")
+    return f"{(native.near_branch_target + offset) & 0xFFFFFFFFFFFFFFFF:#x}"
+
+
+_FORMATTERS: list[Any] = []
+
+
+def _format(native: Any, offset: int) -> str:
+    if not _FORMATTERS:
+        formatter = iced.Formatter(iced.constants("FormatterSyntax")["GAS"])
+        formatter.space_after_operand_separator = True
+        formatter.hex_prefix, formatter.hex_suffix = "0x", ""
+        formatter.rip_relative_addresses = True
+        formatter.branch_leading_zeros = False
+        _FORMATTERS.append(formatter)
+    if native.ip != offset:
+        native = native.copy()
+        if _KIND_LETTERS[native.op0_kind] == "b" and native.op_count:
+            native.near_branch64 = (native.near_branch_target + offset) & 0xFFFFFFFFFFFFFFFF
+    return str(_FORMATTERS[0].format(native)).replace("\t", " ")
+
+
+def _decode_at_zero(code: bytes, offset: int) -> _Decoded:
+    decoder = iced.Decoder(64, code[:15])
+    i = decoder.decode()
+    if i.is_invalid:
+        raise UndecodableError(code, offset)
+    form = _form(i.code)
+    info = _FACTORY.info(i)
+    kinds = [i.op_kind(k) for k in range(i.op_count)]
+    accesses = [info.op_access(k) for k in range(len(kinds))]
+    registers = _register_accesses(i, form, info, kinds, accesses)
+    memory, explicit_memory = _memory_accesses(i, info, kinds, accesses)
+    idiom = _idiom(i, form, kinds)
+
+    read, written = i.rflags_read & 63, i.rflags_modified & 63
+    if written and (
+        # A count of zero in cl, or of no repetitions, leaves the flags as they were.
+        (form.mnemonic in _SHIFTS and i.op_kind(len(kinds) - 1) == _KIND_REGISTER)
+        or (i.is_string_instruction and (i.has_rep_prefix or i.has_repne_prefix))
+    ):
+        read |= written
+
+    branch = _BRANCHES.get(i.flow_control, "") if form.mnemonic not in ("syscall", "sysenter") else ""
+    fields = (
+        i.len,
+        form.mnemonic,
+        form.name + ("/m" if _KIND_MEMORY in kinds and form.name != "XLAT_M8" else "/r"),
+        _traits(i, form, kinds, accesses),
+        "".join(_KIND_LETTERS[kind] for kind in kinds),
+        registers,
+        memory,
+        _FLAGS[read],
+        _FLAGS[written],
+        branch,
+        "",
+        _affine(i, form, kinds, idiom),
+        idiom,
+        _is_move(i, form, kinds),
+        None if idiom or form.arithmetic is None else _arithmetic(i, form.arithmetic, kinds),
+        code[: i.len],
+    )
+    offsets = decoder.get_constant_offsets(i)
+    return _Decoded(
+        fields,
+        explicit_memory,
+        i.is_ip_rel_memory_operand,
+        branch != "",
+        offsets.displacement_offset if offsets.has_displacement else -1,
+        i,
+    )
+
+
+def _register_accesses(
+    i: Any, form: _Form, info: Any, kinds: list[int], accesses: list[int]
+) -> tuple[RegisterAccess, ...]:
+    if form.mnemonic == "vzeroupper":
+        # Clears what the low halves do not show; cores track that state aside, no register is renamed for it.
+        return ()
+    found: list[RegisterAccess] = []
+    # iced-x86 lists what operands and addresses use first, in order, then the implicit uses. What operands account for
+    # is taken off this list; the rest is implicit.
+    rest = [(u.register, u.access) for u in info.used_registers()]
+    masked = i.has_op_mask and not i.zeroing_masking
+    gather = i.is_vsib and accesses[0] != _NO_MEMORY_ACCESS and kinds[0] == _KIND_REGISTER
+    cmov = form.mnemonic.startswith("cmov")
+
+    for k, kind in enumerate(kinds):
+        if kind == _KIND_REGISTER:
+            number, access = i.op_register(k), accesses[k]
+            if number in _SEGMENTS:
+                continue
+            register = _REGISTERS[number]
+            read, write = _is_source(form, access, k), access in _WRITES
+            if access == _NO_ACCESS and not read:
+                continue
+            _take(rest, register.root, access in _READS, write)
+            if k == 0 and form.idiom and len(kinds) == 2 and kinds[1] == _KIND_REGISTER and accesses[1] == _NO_ACCESS:
+                read = True
+            conditional = write and (
+                access in _CONDITIONAL_WRITES or (k == 0 and (cmov or gather or (masked and access in _READS)))
+            )
+            found.append(
+                RegisterAccess(
+                    register,
+                    read or conditional,
+                    write,
+                    k,
+                    merges=write and _merges(register, form.legacy),
+                    conditional=conditional,
+                )
+            )
+        elif kind == _KIND_MEMORY and accesses[k] != _NO_ACCESS:
+            for number in (i.memory_base, i.memory_index):
+                if number not in (_NONE, _RIP, _EIP):
+                    register = _REGISTERS[number]
+                    _take(rest, register.root, True, False)
+                    found.append(RegisterAccess(register, True, False, None, address=True))
+
+    if i.has_op_mask:
+        register = _REGISTERS[i.op_mask]
+        write = any(_REGISTERS[n] == register and access in _WRITES for n, access in rest)
+        _take(rest, register.root, True, write)
+        found.append(RegisterAccess(register, True, write, -1))
+
+    addresses = {u.base for u in info.used_memory()} | {u.index for u in info.used_memory()}
+    found.extend(_implicit(rest, form.legacy, addresses))
+    return tuple(found)
+
+
+def _take(rest: list[tuple[int, int]], root: str, read: bool, write: bool) -> None:
+    """Remove the first entries for `root` that together are the given access."""
+    index = 0
+    while index < len(rest) and (read or write):
+        number, access = rest[index]
+        reads, writes = access in _READS, access in _WRITES
+        if _REGISTERS[number].root == root and (read or not reads) and (write or not writes):
+            read, write = read and not reads, write and not writes
+            del rest[index]
+        else:
+            index += 1
+
+
+def _merges(register: Register, legacy: bool) -> bool:
+    if register.root in _GENERAL:
+        return register.width < 32
+    return legacy and register.root.startswith("zmm")
+
+
+def _implicit(rest: list[tuple[int, int]], legacy: bool, addresses: set[int]) -> list[RegisterAccess]:
+    """Implicit accesses; a read and a write of one register become one access."""
+    found: list[RegisterAccess] = []
+    for number, access in rest:
+        if number in _SEGMENTS or number in (_RIP, _EIP):
+            continue
+        register = _REGISTERS[number]
+        read, write = access in _READS, access in _WRITES
+        conditional = access in _CONDITIONAL_WRITES
+        merges = write and _merges(register, legacy)
+        for index, other in enumerate(found):
+            # "EAX read, RAX written" is a 32-bit operation on eax, which clears the upper half.
+            same = other.register == register or (
+                other.register.root == register.root and other.register.width == 32 and register.width == 64
+            )
+            if same:
+                found[index] = RegisterAccess(
+                    other.register,
+                    other.read or read or conditional,
+                    other.write or write,
+                    None,
+                    other.merges or merges,
+                    other.conditional or conditional,
+                )
+                break
+        else:
+            found.append(RegisterAccess(register, read or conditional, write, None, merges, conditional))
+    numbers = {_REGISTERS[number] for number in addresses if number != _NONE}
+    return [a._replace(address=True) if a.register in numbers and not a.write else a for a in found]
+
+
+def _memory_accesses(i: Any, info: Any, kinds: list[int], accesses: list[int]) -> tuple[tuple[MemoryAccess, ...], int]:
+    """Memory accesses, explicit ones first, and the index of the one with the ModRM displacement (-1 for none)."""
+    explicit = [
+        k
+        for k, kind in enumerate(kinds)
+        if _KIND_LETTERS[kind] == "m" and accesses[k] not in (_NO_ACCESS, _NO_MEMORY_ACCESS)
+    ]
+    found: list[MemoryAccess] = []
+    modrm = -1
+    for used in info.used_memory():
+        access = used.access
+        load, store = access in _READS, access in _WRITES
+        if not load and not store:
+            continue
+        operand = explicit.pop(0) if explicit else None
+        if operand is not None and kinds[operand] == _KIND_MEMORY:
+            modrm = len(found)
+        base, index, segment = used.base, used.index, used.segment
+        size = iced.MemorySizeExt.size(used.memory_size)
+        elements = 1
+        if used.vsib_size:
+            data = next(_REGISTERS[i.op_register(k)].width for k, kind in enumerate(kinds) if kind == _KIND_REGISTER)
+            elements = min(_REGISTERS[index].width // (8 * used.vsib_size), data // (8 * size))
+        found.append(
+            MemoryAccess(
+                None if base in (_NONE, _RIP, _EIP) else _REGISTERS[base],
+                None if index == _NONE else _REGISTERS[index],
+                used.scale,
+                used.displacement_i64,
+                "",
+                _REGISTERS[segment].name if segment in (_FS, _GS) else "",
+                size,
+                load,
+                store,
+                operand,
+                elements,
+            )
+        )
+    return tuple(found), modrm
+
+
+def _idiom(i: Any, form: _Form, kinds: list[int]) -> str:
+    if i.has_op_mask:
+        return ""
+    if form.mnemonic in ("vpternlogd", "vpternlogq"):
+        # The truth table in the immediate is constant.
+        return {0x00: "zero", 0xFF: "ones"}.get(i.immediate8, "")
+    if form.idiom and all(kind == _KIND_REGISTER for kind in kinds) and len(kinds) in (2, 3):
+        return form.idiom if i.op_register(len(kinds) - 2) == i.op_register(len(kinds) - 1) else ""
+    return ""
+
+
+def _is_move(i: Any, form: _Form, kinds: list[int]) -> bool:
+    if not form.move or kinds != [_KIND_REGISTER, _KIND_REGISTER] or i.has_op_mask:
+        return False
+    to, source = _REGISTERS[i.op0_register], _REGISTERS[i.op1_register]
+    match form.move:
+        case "general":
+            return to.root in _GENERAL and source.root in _GENERAL and to.width >= 32
+        case "mmx":
+            return to.root.startswith("mm") and source.root.startswith("mm")
+        case "mask":
+            return to.root.startswith("k") and source.root.startswith("k")
+    return True
+
+
+def _arithmetic(i: Any, kind: ArithmeticClass, kinds: list[int]) -> Arithmetic | None:
+    registers = [_REGISTERS[i.op_register(k)] for k, operand in enumerate(kinds) if operand == _KIND_REGISTER]
+    widths = [r.width for r in registers if r.root.startswith(("zmm", "mm"))]
+    if not widths:
+        return None
+    if not kind.packed:
+        return Arithmetic(False, kind.floating, kind.element, kind.element, kind.per_element)
+    width = max(widths)
+    return Arithmetic(True, kind.floating, kind.element, width, kind.per_element * (width // kind.element))
+
+
+# --- address arithmetic ----------------------------------------------------------------------------------------------
+
+
+def _sum(*terms: tuple[str, int]) -> tuple[tuple[str, int], ...]:
+    total: dict[str, int] = {}
+    for root, coefficient in terms:
+        total[root] = total.get(root, 0) + coefficient
+    return tuple((root, coefficient) for root, coefficient in total.items() if coefficient)
+
+
+def _affine(i: Any, form: _Form, kinds: list[int], idiom: str) -> Affine | None:
+    """The linear effect on a general-purpose register of at least 32 bits, or None."""
+    mnemonic = form.mnemonic
+    stack = i.stack_pointer_increment
+    if stack:
+        if mnemonic == "enter" or (mnemonic == "pop" and kinds[0] == _KIND_REGISTER and _root(i, 0) == "rsp"):
+            return None
+        return Affine("rsp", (("rsp", 1),), 0 if mnemonic == "call" else stack)
+    if mnemonic == "leave":
+        return Affine("rsp", (("rbp", 1),), 8)
+    if mnemonic == "cdqe":
+        return Affine("rax", (("rax", 1),), 0)
+    if mnemonic in ("loop", "loope", "loopne"):
+        return Affine("rcx", (("rcx", 1),), -1)
+    if mnemonic[:4] in ("lods", "stos", "scas") and i.is_string_instruction and not i.has_rep_prefix:
+        if i.has_repne_prefix:
+            return None
+        root = "rsi" if mnemonic[:4] == "lods" else "rdi"
+        return Affine(root, ((root, 1),), int(iced.MemorySizeExt.size(i.memory_size)))
+    if not kinds or kinds[0] != _KIND_REGISTER:
+        return None
+    target = _REGISTERS[i.op0_register]
+    if target.root not in _GENERAL or target.width < 32:
+        return None
+    root = target.root
+    if idiom == "zero":
+        return Affine(root, (), 0)
+    if mnemonic == "lea":
+        return _affine_lea(i, root)
+    if mnemonic in ("inc", "dec"):
+        return Affine(root, ((root, 1),), 1 if mnemonic == "inc" else -1)
+    if len(kinds) != 2:
+        return None
+    if kinds[1] == _KIND_REGISTER:
+        source = _REGISTERS[i.op1_register]
+        if source.root not in _GENERAL or source.width < 32:
+            return None
+        if mnemonic in ("mov", "movsxd"):
+            return Affine(root, ((source.root, 1),), 0)
+        if mnemonic in ("add", "sub"):
+            return Affine(root, _sum((root, 1), (source.root, 1 if mnemonic == "add" else -1)), 0)
+        return None
+    if _KIND_LETTERS[kinds[1]] != "i":
+        return None
+    immediate = _signed(i.immediate(1), 64)
+    if mnemonic == "mov":
+        return Affine(root, (), immediate)
+    if mnemonic in ("add", "sub"):
+        immediate = _signed(immediate, target.width)
+        return Affine(root, ((root, 1),), immediate if mnemonic == "add" else -immediate)
+    if mnemonic in ("shl", "sal") and 0 <= immediate < 32:
+        return Affine(root, ((root, 1 << immediate),), 0)
+    return None
+
+
+def _affine_lea(i: Any, root: str) -> Affine | None:
+    if i.is_ip_rel_memory_operand:
+        return None
+    terms = []
+    if i.memory_base != _NONE:
+        terms.append((_REGISTERS[i.memory_base].root, 1))
+    if i.memory_index != _NONE:
+        terms.append((_REGISTERS[i.memory_index].root, i.memory_index_scale))
+    return Affine(root, _sum(*terms), _signed(i.memory_displacement, 64))
+
+
+def _root(i: Any, operand: int) -> str:
+    return _REGISTERS[i.op_register(operand)].root
+
+
+def _signed(value: int, bits: int) -> int:
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if value >> (bits - 1) else value

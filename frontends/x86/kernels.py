@@ -1,0 +1,106 @@
+"""From regions of assembly text, or from raw machine code, to kernels of decoded instructions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from incc.frontends.kernel import Instruction, Kernel, Refused
+from incc.frontends.x86.assembler import AssemblerError, assemble
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from incc.frontends.kernel import Region
+    from incc.frontends.x86.assembler import Encoded
+
+ISA = "x86"
+
+
+def _load_decoder() -> object:
+    from incc.frontends.x86 import decode
+
+    return decode
+
+
+def decode_regions(
+    text: str, regions: Sequence[Region], file_name: str, assembler: Sequence[str] | None = None
+) -> list[Kernel]:
+    """Decode the statements of all regions of one file, with one run of the assembler.
+
+    `assembler` as for `incc.frontends.x86.assembler.assemble`. What the assembler or the decoder refuses is in the
+    kernels' `refused`. Raises AssemblerError, its message beginning with `file_name`.
+    """
+    if not regions:
+        return []
+    wanted = {line for region in regions for line in region.lines}
+    try:
+        assembled = assemble(text, wanted, assembler, meanwhile=_load_decoder)
+    except AssemblerError as error:
+        raise AssemblerError(f"{file_name}: {error}") from None
+
+    decoded: dict[int, tuple[list[Instruction], tuple[Refused, ...]]] = {}
+    for line in wanted:
+        instructions, refused = _decode_statements(assembled.statements.get(line, ()))
+        decoded[line] = instructions, (*assembled.refused.get(line, ()), *refused)
+
+    kernels = []
+    for region in regions:
+        instructions, refusals = [], []
+        previous = 0
+        for line in region.lines:
+            # A line with several statements is decoded as a whole, even where it is listed once for each of them.
+            if line != previous:
+                instructions += decoded[line][0]
+                refusals += decoded[line][1]
+            previous = line
+        alignment = 0
+        first = next((s for line in region.lines for s in assembled.statements.get(line, ())), None)
+        if first is not None:
+            alignment = first.offset % min(64, max(first.alignment, 1))
+        kernels.append(
+            Kernel(region.name, ISA, region, tuple(instructions), region.is_loop, alignment, tuple(refusals))
+        )
+    return kernels
+
+
+def _decode_statements(statements: Sequence[Encoded]) -> tuple[list[Instruction], list[Refused]]:
+    from incc.frontends.x86.decode import UndecodableError, decode
+
+    instructions: list[Instruction] = []
+    refused: list[Refused] = []
+    for text, line, section, _, start, code, relocations in statements:
+        position = 0
+        while position < len(code):
+            offset = start + position
+            try:
+                instruction = decode(code[position:], offset, text, line, relocations, section)
+            except UndecodableError as error:
+                refused.append(Refused(line, text, str(error)))
+                break
+            instructions.append(instruction)
+            position += instruction.length
+            relocations = tuple(r for r in relocations if r.offset >= start + position)
+    return instructions, refused
+
+
+def decode_bytes(code: bytes, name: str = "block", is_loop: bool | None = None) -> Kernel:
+    """Decode a whole block of machine code.
+
+    `is_loop`: None means that it is one if its last instruction is a direct branch to its start. The text of the
+    instructions is in AT&T syntax. Raises ValueError for bytes that are no instruction (UndecodableError, with their
+    offset) and for an empty block.
+    """
+    from incc.frontends.x86.decode import decode
+
+    if not code:
+        raise ValueError("no machine code")
+    instructions: list[Instruction] = []
+    position = 0
+    while position < len(code):
+        instruction = decode(code[position : position + 15], position)
+        instructions.append(instruction)
+        position += instruction.length
+    if is_loop is None:
+        last = instructions[-1]
+        is_loop = last.branch in ("conditional", "unconditional") and last.target == "0x0"
+    return Kernel(name, ISA, None, tuple(instructions), is_loop, 0)
