@@ -1,0 +1,505 @@
+"""Turns a driver's sub-commands into the runs that write assembly for the analysis, and nothing else.
+
+Code generation is left as it is; every option by which a compiler proper writes a file (dependencies, dumps, coverage
+notes, statistics, modules) is taken out or pointed into a scratch folder.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from incc.frontends.gcc_wrapper.dry_run import Command, DryRun
+
+# The compilers proper of gcc whose output is assembly text, by the program's name.
+_GCC_FRONT_ENDS = frozenset(("cc1", "cc1plus", "cc1obj", "cc1objplus", "f951"))
+# Others that exist; what they write beside the assembly is not known here.
+_OTHER_FRONT_ENDS = frozenset(("gnat1", "d21", "go1", "gm2", "cc1gm2", "crab1", "rust1", "cobol1", "lto1"))
+
+_STANDARD_INPUT = frozenset(("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"))
+_STANDARD_OUTPUT = frozenset(("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"))
+
+# --- gcc: options of cc1, cc1plus and f951, from gcc/c-family/c.opt, gcc/fortran/lang.opt, gcc/common.opt ---
+
+_GCC_WRITES_WITH_VALUE = frozenset(("-MD", "-MMD", "-MF", "-MT", "-MQ", "-aux-info"))
+_GCC_WRITES = frozenset(("-M", "-MM", "-MG", "-MP", "-Mno-modules"))
+_GCC_WRITES_PREFIXES = (
+    "-MF",
+    "-MT",
+    "-MQ",
+    "-aux-info=",
+    "-fcallgraph-info",
+    "-fdeps-",
+    "-fdiagnostics-add-output=",
+    "-fdiagnostics-format=",
+    "-fdiagnostics-set-output=",
+    "-fdump-",
+    "-fopt-info",
+    "-fprofile-note=",
+    "-fsave-optimization-record",
+    "-fstack-usage",
+)
+_GCC_TAKES_VALUE = frozenset(
+    (
+        "--param",
+        "-A",
+        "-D",
+        "-I",
+        "-U",
+        "-auxbase",
+        "-auxbase-strip",
+        "-dumpbase",
+        "-dumpbase-ext",
+        "-dumpdir",
+        "-fintrinsic-modules-path",
+        "-idirafter",
+        "-imacros",
+        "-imultiarch",
+        "-imultilib",
+        "-include",
+        "-iprefix",
+        "-iquote",
+        "-isysroot",
+        "-isystem",
+        "-iwithprefix",
+        "-iwithprefixbefore",
+    )
+)
+
+# --- clang -cc1: clang/include/clang/Driver/Options.td ---
+
+_CLANG_WRITES_WITH_VALUE = frozenset(
+    (
+        "-MT",
+        "-dependency-dot",
+        "-dependency-file",
+        "-diagnostic-log-file",
+        "-gen-cdb-fragment-path",
+        "-header-include-file",
+        "-index-store-path",
+        "-opt-record-file",
+        "-opt-record-format",
+        "-opt-record-passes",
+        "-serialize-diagnostic-file",
+        "-split-dwarf-file",
+        "-split-dwarf-output",
+        "-stack-usage-file",
+        "-stats-file",
+    )
+)
+_CLANG_WRITES = frozenset(("-H", "-MG", "-MP", "-module-file-deps", "-print-stats", "-sys-header-deps"))
+_CLANG_WRITES_PREFIXES = (
+    "-MT=",
+    "-crash-diagnostics-dir",
+    "-fmodule-output",
+    "-fthin-link-bitcode=",
+    "-ftime-trace",
+    "-module-dependency-dir",
+    "-opt-record-file=",
+    "-save-stats",
+    "-save-temps",
+    "-stats-file=",
+)
+
+
+class Run(NamedTuple):
+    """How to get one source's assembly.
+
+    `commands` are to be run one after another, in this order; then the text is in `output`. `source` is the user's
+    file as named in the command. `cpu`: the core that the code is for, "" if the command does not say.
+    `after_compiler`: only once the real compiler is done, whose results are read. `generated`: the text is a
+    compiler's; otherwise it is the user's own assembly.
+    """
+
+    source: str
+    commands: tuple[tuple[str, ...], ...]
+    output: str
+    cpu: str
+    after_compiler: bool
+    generated: bool
+
+
+class Skipped(NamedTuple):
+    """A source without assembly to analyse. `expected`: the user's command means that, it is no failure."""
+
+    source: str
+    reason: str
+    expected: bool
+
+
+class Plan(NamedTuple):
+    """What to run for the analysis of a command.
+
+    `reads_stdin`: the compiler reads a source from standard input. `writes_stdout`: the command itself writes to
+    standard output.
+    """
+
+    runs: tuple[Run, ...]
+    skipped: tuple[Skipped, ...]
+    reads_stdin: bool
+    writes_stdout: bool
+
+
+class _Made(NamedTuple):
+    """A file that an earlier sub-command would have made, and how the scratch folder gets its twin."""
+
+    output: str
+    commands: tuple[tuple[str, ...], ...]
+    source: str
+    cpu: str
+    assembler: bool  # preprocessed assembly (from .S)
+    problem: str
+    unused_reason: str  # why there is nothing to analyse if no later sub-command reads it
+
+
+def make_plan(dry_run: DryRun, arguments: tuple[str, ...] | list[str], scratch: str) -> Plan:
+    """The runs for the sub-commands of a dry run of `arguments`, with all output in the folder `scratch`."""
+    runs: list[Run] = []
+    skipped: list[Skipped] = []
+    made: dict[str, _Made] = {}
+    consumed: set[str] = set()
+    writes_stdout = False
+    before: Command | None = None
+    for number, command in enumerate(dry_run.commands):
+        words = _without_wrapper(command.words)
+        piped_from = made.get("|") if before is not None and before.piped else None
+        before = command
+        kind = _kind(words)
+        if kind == "":
+            continue
+        if kind == "assembler":
+            writes_stdout |= _lists_to_stdout(words)
+            name = _assembler_input(words)
+            previous = piped_from if name == "" else made.get(name)
+            if previous is None and name == "":
+                continue
+            cpu = _cpu(words, arguments)
+            if previous is None:
+                _add(runs, skipped, Run(name, (), name, cpu, False, False), _target(words, dry_run), "")
+            elif previous.assembler:
+                run = Run(previous.source, previous.commands, previous.output, previous.cpu or cpu, False, False)
+                _add(runs, skipped, run, _target(words, dry_run), previous.problem)
+            continue
+        writes_stdout |= _writes_stdout(words, kind, command.piped)
+        own = os.path.join(scratch, str(number))
+        step = _gcc_step(words, own) if kind == "gcc" else _clang_step(words, own)
+        sources = [made[w] for w in words[1:] if w in made and w != "|"]
+        if piped_from is not None and piped_from not in sources:
+            sources.append(piped_from)
+        consumed.update(s.output for s in sources)
+        commands = [c for s in sources for c in s.commands]
+        new = [made[w].output if w in made and w != "|" else w for w in step.words]
+        if piped_from is not None:
+            new = [piped_from.output if w == "-" and new[i - 1] != "-o" else w for i, w in enumerate(new)]
+        commands.append(tuple(new))
+        source = sources[0].source if sources else _source(words, arguments, kind)
+        cpu = _cpu(words, ())
+        problem = next((s.problem for s in sources if s.problem), "") or _unreadable(words)
+        if step.result == "assembly":
+            run = Run(source, tuple(commands), step.output, cpu, _needs_modules(words, source), True)
+            _add(runs, skipped, run, _target(words, dry_run), problem)
+        elif step.result == "nothing" and step.reason:
+            skipped.append(Skipped(source, step.reason, True))
+        key = "|" if command.piped else _value(words, "-o")
+        if key:
+            is_assembler = step.result == "text" and ("-lang-asm" in words or "assembler-with-cpp" in words)
+            unused = step.reason if step.result == "text" else ""
+            made[key] = _Made(step.output, tuple(commands), source, cpu, is_assembler, problem, unused)
+    for file in made.values():
+        if file.unused_reason and file.output not in consumed:
+            skipped.append(Skipped(file.source, file.unused_reason, True))
+    # A front end for a language that is not read here is not passed over in silence.
+    for command in dry_run.commands:
+        program = os.path.basename(command.words[0])
+        if program in _OTHER_FRONT_ENDS and "--help" not in " ".join(command.words):
+            skipped.append(
+                Skipped(_source(command.words, arguments, "gcc"), f"no analysis of what {program} writes", False)
+            )
+    from_stdin = any(reads_stdin(c) for r in runs for c in r.commands) or any(
+        not r.commands and r.source in _STANDARD_INPUT for r in runs
+    )
+    return Plan(tuple(runs), tuple(skipped), from_stdin, writes_stdout)
+
+
+def _add(runs: list[Run], skipped: list[Skipped], run: Run, target: str, problem: str) -> None:
+    if problem:
+        skipped.append(Skipped(run.source, problem, False))
+    elif target and not target.startswith(("x86_64", "amd64")):
+        skipped.append(Skipped(run.source, f"the code is for {target}, not for x86-64", False))
+    else:
+        runs.append(run)
+
+
+def _without_wrapper(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words from the compiler proper on: `gcc -wrapper gdb,--args` puts others in front, not to be run twice."""
+    for i, word in enumerate(words):
+        if os.path.basename(word) in _GCC_FRONT_ENDS:
+            return words[i:]
+        if word.startswith("-"):
+            break
+    return words
+
+
+def _kind(words: tuple[str, ...]) -> str:
+    """ "gcc", "clang", "assembler" or "" (linkers and the like, and runs that compile nothing)."""
+    program = os.path.basename(words[0])
+    if program in _GCC_FRONT_ENDS:
+        return "" if "help-dummy" in words or "-fcompare-debug-second" in words else "gcc"
+    if len(words) > 1 and words[1] == "-cc1":
+        return "clang"
+    if len(words) > 1 and words[1] == "-cc1as":
+        return "assembler"
+    if program == "as" or program.endswith("-as"):
+        return "assembler"
+    return ""
+
+
+class _Step(NamedTuple):
+    """A compiler proper's command, rewritten. `result`: "assembly", "text" (of whatever kind) or "nothing"."""
+
+    words: tuple[str, ...]
+    output: str
+    result: str
+    reason: str
+
+
+def _gcc_step(words: tuple[str, ...], own: str) -> _Step:
+    preprocess = "-E" in words
+    profile = any(w.startswith(("-fprofile-use", "-fauto-profile", "-fbranch-probabilities")) for w in words)
+    result: list[str] = [words[0]]
+    modules = ""
+    rest = iter(words[1:])
+    for word in rest:
+        if word == "-o" or word in _GCC_WRITES_WITH_VALUE:
+            next(rest, "")
+        elif word in _GCC_WRITES or word.startswith(_GCC_WRITES_PREFIXES):
+            pass
+        elif word in ("-dumpbase", "-auxbase", "-auxbase-strip", "-dumpdir"):
+            value = next(rest, "")
+            if profile:
+                # The name of the profile to read is made from these.
+                result += [word, value]
+            elif word != "-dumpdir":
+                result += [word, os.path.basename(value) if word == "-dumpbase" else f"{own}.aux"]
+        elif word == "-dumpbase-ext":
+            result += [word, next(rest, "")]
+        elif word.startswith("-d"):
+            pass
+        elif word == "-J":
+            modules = next(rest, "")
+        elif word.startswith("-J"):
+            modules = word[2:]
+        elif word.startswith("-cpp="):
+            result.append(f"-cpp={own}.cpp")
+        elif word in _GCC_TAKES_VALUE:
+            result += [word, next(rest, "")]
+        else:
+            result.append(word)
+    output = f"{own}.i" if preprocess else f"{own}.s"
+    result.append("-w")
+    if not profile:
+        result += ["-dumpdir", f"{own}."]
+    elif "-ftest-coverage" in words:
+        result.append(f"-fprofile-note={own}.gcno")
+    if os.path.basename(words[0]) == "f951":
+        if modules:
+            result += ["-I", modules]
+        result += ["-J", os.path.dirname(own)]
+    if not preprocess and _gcc_debug_level(words) == 0:
+        result.append("-g1")
+    result += ["-o", output]
+    if preprocess:
+        return _Step(tuple(result), output, "text", "")
+    if "-fsyntax-only" in words or any(w.startswith("--output-pch=") for w in words):
+        return _Step(tuple(result), output, "nothing", "")
+    if _last(words, ("-flto", "-flto=", "-fno-lto")).startswith("-flto") and (
+        _last(words, ("-ffat-lto-objects", "-fno-fat-lto-objects")) != "-ffat-lto-objects"
+    ):
+        return _Step(tuple(result), output, "nothing", "-flto writes GIMPLE; machine code is made when linking")
+    if "-fmodules-ts" in words or "-fmodules" in words:
+        # cc1plus writes the compiled interface whatever its other options say.
+        return _Step(tuple(result), output, "nothing", "a second run would write the C++ modules again")
+    return _Step(tuple(result), output, "assembly", "")
+
+
+def _clang_step(words: tuple[str, ...], own: str) -> _Step:
+    ir = "-emit-llvm" in words or "-emit-llvm-bc" in words
+    code = not ir and ("-emit-obj" in words or "-S" in words)
+    preprocess = "-E" in words
+    output = own + (".s" if code else ".bc" if ir else ".i")
+    result: list[str] = [*words[:2], "-w", "-o", output]
+    has_lines = any(w.startswith("-debug-info-kind=") for w in words)
+    if not has_lines and not preprocess:
+        result.append("-debug-info-kind=line-tables-only")
+    rest = iter(words[2:])
+    for word in rest:
+        if word == "-o" or word in _CLANG_WRITES_WITH_VALUE:
+            next(rest, "")
+        elif word in _CLANG_WRITES or word.startswith(_CLANG_WRITES_PREFIXES):
+            pass
+        elif word == "-coverage-notes-file":
+            next(rest, "")
+            result += [word, f"{own}.gcno"]
+        elif word.startswith("-coverage-notes-file="):
+            result.append(f"-coverage-notes-file={own}.gcno")
+        elif word == "-emit-obj":
+            result.append("-S")
+        else:
+            result.append(word)
+    if code:
+        return _Step(tuple(result), output, "assembly", "")
+    if preprocess:
+        return _Step(tuple(result), output, "text", "")
+    if not ir:
+        return _Step(tuple(result), output, "nothing", "")
+    # With -save-temps, bitcode is a step on the way to code.
+    lto = any(w.startswith("-flto") for w in words)
+    why = (
+        "-flto writes LLVM bitcode; machine code is made when linking" if lto else "-emit-llvm writes LLVM IR, not code"
+    )
+    return _Step(tuple(result), output, "text", why)
+
+
+def _gcc_debug_level(words: tuple[str, ...]) -> int:
+    """The level that the -g options of a compiler proper come to, 0 for no debug information."""
+    level = 0
+    for word in words:
+        if word in ("-g", "-ggdb", "-gstabs", "-gstabs+") or word.startswith("-gdwarf"):
+            level = max(level, 2)
+        elif word == "-gtoggle":
+            level = 0 if level else 2
+        else:
+            for prefix in ("-ggdb", "-gstabs", "-g"):
+                if word.startswith(prefix) and word[len(prefix) :].isdecimal():
+                    level = int(word[len(prefix) :])
+                    break
+    return level
+
+
+def _last(words: tuple[str, ...], choices: tuple[str, ...]) -> str:
+    """The last word that is one of `choices` (those that end in = as prefixes), "" if none is."""
+    for word in reversed(words):
+        if any(word == c or (c.endswith("=") and word.startswith(c)) for c in choices):
+            return word
+    return ""
+
+
+def _value(words: tuple[str, ...], option: str) -> str:
+    """The word after the last `option`, "" if there is none."""
+    for i in range(len(words) - 2, -1, -1):
+        if words[i] == option:
+            return words[i + 1]
+    return ""
+
+
+def _writes_stdout(words: tuple[str, ...], kind: str, piped: bool) -> bool:
+    output = _value(words, "-o")
+    if output in _STANDARD_OUTPUT and not piped:
+        return True
+    if not output and "-E" in words:
+        return True
+    names = ("-MD", "-MMD", "-MF", "-aux-info") if kind == "gcc" else ("-dependency-file", "-header-include-file")
+    return any(_value(words, name) in _STANDARD_OUTPUT for name in names)
+
+
+def _lists_to_stdout(words: tuple[str, ...]) -> bool:
+    """Whether an assembler prints a listing (`-Wa,-al`); with `=FILE` it goes to that file."""
+    listing = frozenset("-acdghlmns")
+    return any(w.startswith("-a") and "=" not in w and not w.startswith("-alt") and set(w) <= listing for w in words)
+
+
+def _assembler_input(words: tuple[str, ...]) -> str:
+    """The file that an assembler reads, "" for none: drivers write it last."""
+    name = words[-1]
+    if name == "-":
+        return "" if len(words) > 1 and words[-2] == "-o" else "-"
+    return "" if name.startswith("-") or words[-2] == "-o" else name
+
+
+def _source(words: tuple[str, ...], arguments: tuple[str, ...] | list[str], kind: str) -> str:
+    """The user's file that a compiler proper reads."""
+    if kind == "clang":
+        return words[-1]
+    candidates: list[str] = []
+    rest = iter(words[1:])
+    for word in rest:
+        if word in _GCC_TAKES_VALUE or word in _GCC_WRITES_WITH_VALUE or word in ("-o", "-J"):
+            next(rest, "")
+        elif word == "-" or not word.startswith("-"):
+            candidates.append(word)
+    return next((c for c in candidates if c in arguments), candidates[0] if candidates else "")
+
+
+def _unreadable(words: tuple[str, ...]) -> str:
+    """Why the command cannot run a second time: a pipe among its inputs gives what it holds only once."""
+    for word in words[1:]:
+        if word.startswith("-") or word in _STANDARD_INPUT:
+            continue
+        try:
+            mode = os.stat(word).st_mode
+        except (OSError, ValueError):
+            continue
+        if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
+            return f"{word} is a pipe, which can be read only once"
+    return ""
+
+
+def reads_stdin(command: tuple[str, ...]) -> bool:
+    """Whether a compiler proper reads its source from standard input."""
+    named = ("-o", "-dumpbase", "-main-file-name", "-auxbase", "-auxbase-strip")
+    return any(w in _STANDARD_INPUT and command[i] not in named for i, w in enumerate(command[1:]))
+
+
+def _needs_modules(words: tuple[str, ...], source: str) -> bool:
+    """Whether a Fortran source may read module files that the real compiler is about to write.
+
+    The language has no cheap exact answer; a source without any of these words cannot.
+    """
+    if os.path.basename(words[0]) != "f951":
+        return False
+    try:
+        with open(source, "rb") as file:
+            text = file.read().lower()
+    except OSError:
+        return True
+    return any(word in text for word in (b"use", b"module", b"include"))
+
+
+def _target(words: tuple[str, ...], dry_run: DryRun) -> str:
+    """The triple that the code is for, "" if unknown."""
+    if "-m32" in words or "-m16" in words or "--32" in words:
+        return "32-bit x86"
+    if "-mx32" in words or "--x32" in words:
+        return "x32"
+    return _value(words, "-triple") or dry_run.target
+
+
+def _cpu(words: tuple[str, ...], arguments: tuple[str, ...] | list[str]) -> str:
+    """The core that the code is generated for, "" if the options name an architecture only.
+
+    Tuning for one core decides about the code more than the instruction set that it may use, so it goes first.
+    """
+    tune = _value(words, "-tune-cpu")
+    cpu = _value(words, "-target-cpu")
+    arch = ""
+    for word in (*words, *arguments):
+        for name in ("-march=", "-mtune=", "-mcpu="):
+            if word.startswith(name):
+                value = word[len(name) :]
+                if name == "-mtune=":
+                    tune = value
+                elif name == "-mcpu=":
+                    cpu = value
+                else:
+                    arch = value
+    return next((name for name in (tune, cpu, arch) if _is_core(name)), "")
+
+
+def _is_core(name: str) -> bool:
+    """Whether a CPU name means one core rather than an architecture level or "whatever is common"."""
+    name = name.partition("+")[0]
+    return name not in ("", "generic", "native", "intel", "i386", "i486", "i586", "i686") and not name.startswith(
+        ("x86-64", "armv8", "armv9", "blended")
+    )

@@ -1,0 +1,163 @@
+"""Child processes for the wrapper: the real compiler and the runs beside it, and the signals that are meant for them.
+
+`subprocess` would do, but importing it takes longer than running gcc's driver, and it closes what the compiler may
+have inherited on purpose (make's job server, the pipe of a process substitution).
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from types import FrameType
+
+_STOPPING = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
+
+
+class Interrupted(BaseException):
+    """A signal asked us to stop while no child was being waited for."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+class Children:
+    """The running children. `compiler` is the process id of the real one, which gets the signals sent to us, or 0.
+
+    While waiting, signals are taken synchronously, because only so one can tell who sent them: what comes from the
+    terminal went to the compiler as well, and a second time might keep it from removing half-written files.
+    """
+
+    __slots__ = ("_live", "_mask", "_statuses", "_stopping", "compiler", "interrupted")
+
+    def __init__(self) -> None:
+        self.compiler = 0
+        self.interrupted = 0
+        self._live: set[int] = set()
+        self._statuses: dict[int, int] = {}
+        self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+        # make and shells may have children ignored; then nobody could be waited for.
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        # What was ignored when we were started (nohup) stays ignored, here and in the children.
+        self._stopping = [s for s in _STOPPING if signal.getsignal(s) != signal.SIG_IGN]
+        for number in self._stopping:
+            signal.signal(number, _raise_interrupted)
+
+    def start(
+        self,
+        path: str,
+        words: Sequence[str],
+        environment: Mapping[str, str],
+        *,
+        stdin: int | None = None,
+        output: str | None = None,
+    ) -> int:
+        """Start a program and return its process id; OSError if that fails.
+
+        It reads from the file descriptor `stdin` if given, else inherits ours; with `output`, the path of a log file,
+        both its output streams go there and standard input, if not given, is empty.
+        """
+        actions: list[tuple[int, int, int] | tuple[int, int, str, int, int]] = []
+        if stdin is not None:
+            actions.append((os.POSIX_SPAWN_DUP2, stdin, 0))
+        elif output is not None:
+            actions.append((os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0))
+        if output is not None:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+            actions.append((os.POSIX_SPAWN_OPEN, 1, output, flags, 0o600))
+            actions.append((os.POSIX_SPAWN_DUP2, 1, 2))
+        process = os.posix_spawn(
+            path,
+            list(words),
+            environment,
+            file_actions=actions,
+            setsigmask=self._mask,
+            # The interpreter ignores these two.
+            setsigdef=(signal.SIGPIPE, signal.SIGXFSZ),
+        )
+        self._live.add(process)
+        return process
+
+    def start_compiler(
+        self, path: str, words: Sequence[str], environment: Mapping[str, str], stdin: int | None
+    ) -> None:
+        """Start the real compiler, with our own standard streams."""
+        # Anything between the start and the note of it would lose the child if a signal came in.
+        signal.pthread_sigmask(signal.SIG_BLOCK, self._stopping)
+        try:
+            self.compiler = self.start(path, words, environment, stdin=stdin)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
+
+    def status(self, process: int) -> int | None:
+        """A child's exit status, negative for death by that signal; None while it runs."""
+        self._reap()
+        return self._statuses.get(process)
+
+    def wait(self, process: int) -> int:
+        """Wait for a child; returns its exit status, negative for death by that signal.
+
+        If the compiler fails or is told to stop meanwhile, other children are not worth waiting for and are killed.
+        """
+        watched = {signal.SIGCHLD, *self._stopping}
+        signal.pthread_sigmask(signal.SIG_BLOCK, watched)
+        try:
+            while (status := self.status(process)) is None:
+                if process != self.compiler and (self.interrupted or self._statuses.get(self.compiler)):
+                    os.kill(process, signal.SIGKILL)
+                    _, raw = os.waitpid(process, 0)
+                    self._record(process, raw)
+                    continue
+                info = signal.sigwaitinfo(watched)
+                if info.si_signo != signal.SIGCHLD:
+                    self.interrupted = info.si_signo
+                    # si_code above 0: the kernel sent it, that is, somebody typed it; the compiler got it too.
+                    if info.si_code <= 0 and self.compiler in self._live:
+                        os.kill(self.compiler, info.si_signo)
+            return status
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
+
+    def stop(self, number: int) -> None:
+        """Pass on a signal that came in while nobody was waiting, and end the children that are not the compiler.
+
+        Who sent it cannot be told here. One from the keyboard (SIGINT, SIGQUIT) has reached the compiler already.
+        """
+        self.interrupted = number
+        self._reap()
+        for process in self._live:
+            if process != self.compiler:
+                os.kill(process, signal.SIGKILL)
+            elif number in (signal.SIGTERM, signal.SIGHUP):
+                os.kill(process, number)
+
+    def _reap(self) -> None:
+        for process in list(self._live):
+            reaped, raw = os.waitpid(process, os.WNOHANG)
+            if reaped:
+                self._record(process, raw)
+
+    def _record(self, process: int, raw: int) -> None:
+        self._live.discard(process)
+        self._statuses[process] = os.waitstatus_to_exitcode(raw)
+
+
+def die_by(number: int) -> NoReturn:
+    """End this process as the signal would have ended it, so that shells and make see the same as without us."""
+    import resource
+
+    _, limit = resource.getrlimit(resource.RLIMIT_CORE)
+    # The compiler has left its core file, if any; one of the interpreter would only be in the way.
+    resource.setrlimit(resource.RLIMIT_CORE, (0, limit))
+    signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, (number,))
+    os.kill(os.getpid(), number)
+    os._exit(128 + number)
+
+
+def _raise_interrupted(number: int, frame: FrameType | None) -> NoReturn:
+    raise Interrupted(number)

@@ -1,0 +1,147 @@
+"""Which compiler incc stands in for, and how it is started so that it cannot tell the difference.
+
+Every start of the wrapper comes through here: only modules that the interpreter has loaded already are imported.
+"""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import NoReturn
+
+# How often incc may be started by what it started itself. Two installations that find each other as "the next gcc in
+# PATH" would go on for ever.
+_MAX_DEPTH = 8
+
+# Locales that the interpreter may have put into LC_CTYPE by itself (PEP 538).
+_COERCED = ("C.UTF-8", "C.utf8", "UTF-8")
+
+
+class CompilerError(Exception):
+    """There is no compiler to run. `status` is the exit status, as a shell's: 127 not found, 126 not executable."""
+
+    def __init__(self, message: str, status: int = 127) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Compiler:
+    """The real compiler: `path` of the program, and `words`, its name as called and arguments that belong to it."""
+
+    __slots__ = ("path", "words")
+
+    def __init__(self, path: str, words: list[str]) -> None:
+        self.path = path
+        self.words = words
+
+    @property
+    def name(self) -> str:
+        """What to call it in a report: the last word that is not an option (`gcc` of `ccache gcc -m64`)."""
+        programs = [w for w in self.words if not w.startswith("-")]
+        return os.path.basename(programs[-1])
+
+
+def find_compiler(option: str, environment: Mapping[str, str], called_as: str) -> Compiler:
+    """The compiler that $INCC_CC, else `option` (--incc-cc), else the name `called_as`, else `cc` stands for.
+
+    incc itself is passed over in PATH, so that it may be installed under the compiler's own name in front of it.
+    Raises CompilerError.
+    """
+    depth = int(environment.get("INCC_DEPTH") or "0") if (environment.get("INCC_DEPTH") or "0").isdecimal() else 0
+    if depth > _MAX_DEPTH:
+        raise CompilerError("the compilers found in PATH call incc again and again; set INCC_CC to the real one", 126)
+    # Under another incc (INCC_CC="ccache gcc", and that gcc is a link to incc), the name called by is the right one.
+    setting = environment.get("INCC_CC", "") if depth == 0 else ""
+    words = _split_words(setting or option) or [_name_called(called_as)]
+    own = os.path.realpath(called_as)
+    if "/" in words[0]:
+        if os.path.realpath(words[0]) == own:
+            raise CompilerError(f"{words[0]} is incc itself, not a compiler", 126)
+        if not os.access(words[0], os.X_OK) or os.path.isdir(words[0]):
+            found = os.path.exists(words[0])
+            raise CompilerError(
+                f"{words[0]}: {'not executable' if found else 'no such compiler'}", 126 if found else 127
+            )
+        return Compiler(words[0], words)
+    for folder in environment.get("PATH", os.defpath).split(os.pathsep):
+        path = os.path.join(folder or ".", words[0])
+        if os.access(path, os.X_OK) and not os.path.isdir(path) and os.path.realpath(path) != own:
+            return Compiler(path, words)
+    raise CompilerError(f"{words[0]}: no such compiler in PATH")
+
+
+def _name_called(called_as: str) -> str:
+    """The compiler's name in the name of a link to incc: `gcc` for `incc-gcc` and for `gcc`, `cc` for `incc`."""
+    name = os.path.basename(called_as)
+    if name.startswith("incc-"):
+        return name[5:] or "cc"
+    if name in ("", "-c", "incc") or name.endswith(".py"):
+        return "cc"
+    return name
+
+
+def _split_words(command: str) -> list[str]:
+    """The words of a command as in CC="ccache gcc -m64"; quoting as in a shell."""
+    if '"' not in command and "'" not in command and "\\" not in command:
+        return command.split()
+    import shlex
+
+    try:
+        return shlex.split(command)
+    except ValueError as error:
+        raise CompilerError(f"cannot read the compiler's name {command!r}: {error}") from error
+
+
+def child_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment for the compiler: ours, without what the interpreter added, and with INCC_DEPTH.
+
+    Python sets LC_CTYPE in a C locale (PEP 538); gcc would then quote ‘so’ instead of 'so' in its messages.
+    """
+    result = dict(environment)
+    if result.get("LC_CTYPE") in _COERCED and not _started_with(f"LC_CTYPE={result['LC_CTYPE']}"):
+        del result["LC_CTYPE"]
+        if original := _initial("LC_CTYPE"):
+            result["LC_CTYPE"] = original
+    depth = result.get("INCC_DEPTH") or "0"
+    result["INCC_DEPTH"] = str(int(depth) + 1) if depth.isdecimal() else "1"
+    return result
+
+
+def _started_with(setting: str) -> bool:
+    initial = _initial_environment()
+    return initial is None or os.fsencode(setting) in initial
+
+
+def _initial(name: str) -> str:
+    prefix = os.fsencode(name + "=")
+    for entry in _initial_environment() or ():
+        if entry.startswith(prefix):
+            return os.fsdecode(entry[len(prefix) :])
+    return ""
+
+
+def _initial_environment() -> list[bytes] | None:
+    """The environment as the process was started with, None where the system does not tell."""
+    try:
+        with open("/proc/self/environ", "rb") as file:
+            return file.read().split(b"\0")
+    except OSError:
+        return None
+
+
+def replace_process(compiler: Compiler, arguments: list[str], environment: Mapping[str, str]) -> NoReturn:
+    """Become the compiler. Raises CompilerError if the system refuses."""
+    # `signal` would have to import `enum`, which takes longer than all the rest of the way to here.
+    import _signal  # type: ignore[import-not-found]
+
+    # The interpreter ignores these two, and ignored signals stay ignored in the compiler: `gcc -E x.c | head -1` would
+    # then complain about a broken pipe.
+    _signal.signal(_signal.SIGPIPE, _signal.SIG_DFL)
+    _signal.signal(_signal.SIGXFSZ, _signal.SIG_DFL)
+    try:
+        os.execve(compiler.path, compiler.words + arguments, environment)
+    except OSError as error:
+        raise CompilerError(f"{compiler.path}: {error.strerror}", 126) from error
