@@ -14,6 +14,7 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
 from incc.frontends.kernel import Refused
+from incc.frontends.x86.classify import words
 from incc.frontends.x86.elf import Object, Relocation, read_object
 
 if TYPE_CHECKING:
@@ -54,19 +55,18 @@ _MAX_ROUNDS = 12
 
 _LABEL = re.compile(r'\s*(?:[\w.$@?]+|"[^"]*")\s*:(?!:)')
 _ASSIGNMENT = re.compile(r"[\w.$@?]+\s*=")
-_COMMENT = re.compile(r"/\*.*?\*/")
 
 # A prefix may be a statement of its own; it belongs to the next one.
-_PREFIXES = frozenset(
+_PREFIXES = words(
     "rep repe repz repne repnz lock data16 addr32 bnd notrack xacquire xrelease cs ds es fs gs ss "
-    "rex rex.w rex64 rex.b rex.x rex.r".split()
+    "rex rex.w rex64 rex.b rex.x rex.r"
 )
 
 
 def _pieces(line: str) -> list[str]:
     """The statements of a line, labels still before them, comments gone."""
     if "/*" in line:
-        line = _COMMENT.sub(" ", line)
+        line = re.sub(r"/\*.*?\*/", " ", line)
     if '"' not in line:
         return line.partition("#")[0].split(";")
     pieces, start, quoted, position = [], 0, False, 0
@@ -107,12 +107,12 @@ class _Statement(NamedTuple):
 
 # Directives that leave no bytes in the code but cost time, or that not every assembler knows (other versions, other
 # object formats). Line and call frame information is never looked at.
-_DROPPED = frozenset(
+_DROPPED = words(
     ".loc .file .ident .line .addrsig .addrsig_sym .build_version .subsections_via_symbols .macosx_version_min "
-    ".version .stabs .stabn .stabd .bundle_align_mode .loc_mark_labels .appfile".split()
+    ".version .stabs .stabn .stabd .bundle_align_mode .loc_mark_labels .appfile"
 )
 _DROPPED_PREFIXES = (".cfi_", ".cv_", ".seh_")
-_SECTION_CHANGES = frozenset(".section .pushsection .popsection .previous .text .data .bss .subsection".split())
+_SECTION_CHANGES = words(".section .pushsection .popsection .previous .text .data .bss .subsection")
 _DROPPED_SECTIONS = (
     ".debug",
     ".eh_frame",
@@ -124,9 +124,8 @@ _DROPPED_SECTIONS = (
     ".llvm",
     "__DWARF",
 )
-_BLOCK_STARTS = frozenset(".macro .rept .irp .irpc .rep".split())
-_BLOCK_ENDS = frozenset(".endm .endr .endmacro".split())
-_LINE_MARKER = re.compile(r"\s*#\s*(?:line\s+)?\d+\s")
+_BLOCK_STARTS = words(".macro .rept .irp .irpc .rep")
+_BLOCK_ENDS = words(".endm .endr .endmacro")
 
 
 def _mark(lines: list[str], wanted: set[int]) -> tuple[list[str], list[_Statement], dict[int, tuple[Refused, ...]]]:
@@ -171,7 +170,7 @@ def _mark(lines: list[str], wanted: set[int]) -> tuple[list[str], list[_Statemen
                 depth = max(depth - 1, 0)
             elif dropping or ((word in _DROPPED or word.startswith(_DROPPED_PREFIXES)) and ";" not in stripped):
                 line = ""
-        elif dropping or (first == "#" and _LINE_MARKER.match(stripped)):
+        elif dropping or (first == "#" and re.match(r"#\s*(?:line\s+)?\d+\s", stripped)):
             line = ""
         marked.append(line)
     return marked, statements, refused
@@ -269,9 +268,10 @@ def _run(command: Sequence[str], source: str, folder: str, meanwhile: Callable[[
     return _Result(status, messages, data)
 
 
-_ERROR = re.compile(r"^(?:.*in\.s|<inline asm>):(\d+)(?::\d+)?: (?:Fatal )?[Ee]rror: (.*)$", re.MULTILINE)
-_UNDEFINED = re.compile(r"[Ee]rror: Undefined temporary symbol (\S+)")
-_MNEMONIC = re.compile(r"[`'\"]([\w.]+)")
+# Compiled where they are used: most runs see no message.
+_ERROR = r"^(?:.*in\.s|<inline asm>):(\d+)(?::\d+)?: (?:Fatal )?[Ee]rror: (.*)$"
+_UNDEFINED = r"[Ee]rror: Undefined temporary symbol (\S+)"
+_MNEMONIC = r"[`'\"]([\w.]+)"
 
 
 def _mnemonic(text: str) -> str:
@@ -285,7 +285,7 @@ def _blank(marked: list[str], number: int, message: str, statements: list[_State
     """
     line = marked[number - 1]
     mine = [s for s in statements if s.line == number]
-    named = _MNEMONIC.search(message)
+    named = re.search(_MNEMONIC, message)
     if len(mine) > 1 and named:
         guilty = [s for s in mine if _mnemonic(s.text).startswith(named.group(1))]
         if guilty and len(guilty) < len(mine):
@@ -358,9 +358,11 @@ def _assemble(
                 return read_object(result.data), refused
             except ValueError as error:
                 raise AssemblerError(f"the assembler {command[0]!r} wrote {error}") from None
-        errors = {int(match[1]): match[2] for match in reversed(list(_ERROR.finditer(result.messages)))}
+        errors = {
+            int(match[1]): match[2] for match in reversed(list(re.finditer(_ERROR, result.messages, re.MULTILINE)))
+        }
         errors = {number: said for number, said in errors.items() if number <= len(marked) and marked[number - 1]}
-        missing = [name for name in dict.fromkeys(_UNDEFINED.findall(result.messages)) if name not in undefined]
+        missing = [name for name in dict.fromkeys(re.findall(_UNDEFINED, result.messages)) if name not in undefined]
         if result.status < 0:
             raise AssemblerError(f"the assembler {command[0]!r} was ended by signal {-result.status}")
         if not errors and not missing:

@@ -5,6 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
+def words(text: str) -> frozenset[str]:
+    """The words of a text, as a set: tables of names read better without quotes."""
+    return frozenset(text.split())
+
+
 class ArithmeticClass(NamedTuple):
     """Arithmetic of a mnemonic: `per_element` operations on each `element` (in bits) of the result or comparison."""
 
@@ -24,18 +29,18 @@ _FLOAT_SUFFIXES = {
 }
 
 # Reciprocal and reciprocal square root approximations stand for a division or a root and count as one.
-_FLOAT_SIMPLE = frozenset(
-    "add sub mul div sqrt min max cmp comi ucomi addsub hadd hsub range rcp rsqrt rcp14 rsqrt14 rcp28 rsqrt28".split()
+_FLOAT_SIMPLE = words(
+    "add sub mul div sqrt min max cmp comi ucomi addsub hadd hsub range rcp rsqrt rcp14 rsqrt14 rcp28 rsqrt28"
 )
-_FLOAT_FUSED = frozenset("fmadd fmsub fnmadd fnmsub fmaddsub fmsubadd".split())
+_FLOAT_FUSED = words("fmadd fmsub fnmadd fnmsub fmaddsub fmsubadd")
 
 _INTEGER_ELEMENTS = {"b": 8, "w": 16, "d": 32, "q": 64}
 
 # One operation on each element; the element's letter follows. "adds"/"addus" are the saturating forms, "cmp"/"cmpu"
 # AVX-512's comparisons into a mask.
-_INTEGER_SIMPLE = frozenset(
+_INTEGER_SIMPLE = words(
     "padd padds paddus psub psubs psubus pmull pmins pminu pmaxs pmaxu pabs pavg pcmpeq pcmpgt pcmp pcmpu "
-    "phadd phadds phsub phsubs".split()
+    "phadd phadds phsub phsubs"
 )
 
 # Irregular names: element of the result in bits, operations for each. A sum of n products counts 2n, or 2n - 1 where
@@ -87,12 +92,12 @@ def arithmetic_class(mnemonic: str) -> ArithmeticClass | None:
 
 # Same source twice: all zeros. That is more than any one core treats as an idiom; Intel's optimization manual lists
 # xor, sub, pxor, xorps, psub and pcmpgt, AMD's guides for the Zen cores also pandn and andnps.
-_ZERO_SAME = frozenset(
+_ZERO_SAME = words(
     "xor sub andn pxor pxord pxorq xorps xorpd pandn pandnd pandnq andnps andnpd "
     "psubb psubw psubd psubq psubsb psubsw psubusb psubusw pcmpgtb pcmpgtw pcmpgtd pcmpgtq "
-    "kxorb kxorw kxord kxorq kandnb kandnw kandnd kandnq".split()
+    "kxorb kxorw kxord kxorq kandnb kandnw kandnd kandnq"
 )
-_ONES_SAME = frozenset("pcmpeqb pcmpeqw pcmpeqd pcmpeqq kxnorb kxnorw kxnord kxnorq".split())
+_ONES_SAME = words("pcmpeqb pcmpeqw pcmpeqd pcmpeqq kxnorb kxnorw kxnord kxnorq")
 
 
 def same_source_idiom(mnemonic: str) -> str:
@@ -103,9 +108,7 @@ def same_source_idiom(mnemonic: str) -> str:
     return "ones" if name in _ONES_SAME else ""
 
 
-_VECTOR_MOVES = frozenset(
-    "movaps movapd movups movupd movdqa movdqu movdqa32 movdqa64 movdqu8 movdqu16 movdqu32 movdqu64".split()
-)
+_VECTOR_MOVES = words("movaps movapd movups movupd movdqa movdqu movdqa32 movdqa64 movdqu8 movdqu16 movdqu32 movdqu64")
 
 
 def move_class(mnemonic: str) -> str:

@@ -1,4 +1,4 @@
-"""From the bytes of one x86-64 instruction to an `Instruction`: registers, flags, memory, form, without any core in mind.
+"""From the bytes of one x86-64 instruction to an `Instruction`: registers, flags, memory, form; no core in mind.
 
 What does not depend on the address or the symbols is worked out once for each distinct encoding and kept.
 """
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from incc.frontends.kernel import Affine, Arithmetic, Instruction, MemoryAccess, Register, RegisterAccess
 from incc.frontends.x86 import iced
-from incc.frontends.x86.classify import arithmetic_class, move_class, same_source_idiom
+from incc.frontends.x86.classify import arithmetic_class, move_class, same_source_idiom, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,7 +106,7 @@ _FACTORY = iced.InstructionInfoFactory()
 
 # --- per instruction form --------------------------------------------------------------------------------------------
 
-_SHIFTS = frozenset("shl shr sal sar rol ror rcl rcr shld shrd".split())
+_SHIFTS = words("shl shr sal sar rol ror rcl rcr shld shrd")
 
 
 class _Form(NamedTuple):
@@ -157,8 +157,8 @@ def traits(instruction: Any) -> frozenset[str]:
 
     "same_reg" holds where all explicit register operands that are sources are the same register, if there are at least
     two of them; with a single source and two register operands, where it is also the destination (`mov eax, eax`,
-    `movzx eax, al`). It never holds with a memory operand. "rm0-3" and "rm4-7" tell the lower three bits of the low byte
-    register in operand 0.
+    `movzx eax, al`). It never holds with a memory operand. "rm0-3" and "rm4-7" tell the lower three bits of the number
+    of a low byte register in operand 0.
     """
     form = _form(instruction.code)
     kinds = [instruction.op_kind(i) for i in range(instruction.op_count)]
@@ -236,8 +236,9 @@ def _address_parts(i: Any) -> str:
 class _Decoded(NamedTuple):
     """An instruction at address 0: the fields of `Instruction` from `length` on, and what its place changes.
 
-    `explicit_memory` is the index in `memory` of the operand with the displacement, -1 for none; `rip`: its displacement
-    is relative to the start of the instruction. `displacement_at` is the position of the displacement's bytes.
+    `explicit_memory` is the index in `memory` of the operand with the displacement, -1 for none; `rip`: its
+    displacement is relative to the start of the instruction. `displacement_at` is the position of the displacement's
+    bytes. `native` is iced-x86's instruction.
     """
 
     fields: tuple[Any, ...]

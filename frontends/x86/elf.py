@@ -18,7 +18,7 @@ _ABSOLUTE = {3: "@GOT", 17: "@DTPOFF", 18: "@TPOFF", 21: "@DTPOFF", 23: "@TPOFF"
 
 
 class Relocation(NamedTuple):
-    """A field that the linker fills in: `offset` in its section in bytes, `symbol` (a section's name for local symbols).
+    """A field for the linker to fill: `offset` in its section in bytes; `symbol`, for local ones the section's name.
 
     `pc_relative`: the field holds symbol + addend - its own address.
     """

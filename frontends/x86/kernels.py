@@ -45,7 +45,8 @@ def decode_regions(
 
     kernels = []
     for region in regions:
-        instructions, refusals = [], []
+        instructions = []
+        refusals: list[Refused] = []
         previous = 0
         for line in region.lines:
             # A line with several statements is decoded as a whole, even where it is listed once for each of them.
