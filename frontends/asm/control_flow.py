@@ -26,8 +26,8 @@ def _words(text: str) -> list[str]:
 _X86_BRANCHES: dict[str, str] = {
     **dict.fromkeys(
         _words(
-            "ja jae jb jbe jc je jg jge jl jle jna jnae jnb jnbe jnc jne jng jnge jnl jnle jno jnp jns jnz jo jp jpe jpo"
-            " js jz jcxz jecxz jrcxz loop loope loopne loopnz loopz xbegin"
+            "ja jae jb jbe jc je jg jge jl jle jna jnae jnb jnbe jnc jne jng jnge jnl jnle jno jnp jns jnz jo jp jpe"
+            " jpo js jz jcxz jecxz jrcxz loop loope loopne loopnz loopz xbegin"
         ),
         "conditional",
     ),

@@ -335,7 +335,7 @@ def parse(text: str, isa: str = "") -> Assembly:
 
 
 def _split(s: str, in_comment: bool, x86: bool) -> tuple[list[str], list[str], bool]:
-    """The slow path: a line with strings or block comments to statements, comments, and whether a comment stays open."""
+    """The slow path: a line with strings or block comments to statements, comments, whether a comment stays open."""
     stop = _X86_STOP if x86 else _AARCH64_STOP
     pieces: list[str] = []
     comments: list[str] = []

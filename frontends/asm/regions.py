@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 # Directives that put bytes among the instructions, which may be instructions that we do not see.
 _EMITTING = frozenset(
     {
-        ".byte", ".1byte", ".2byte", ".4byte", ".8byte", ".short", ".value", ".word", ".hword", ".long", ".int", ".quad",
-        ".xword", ".octa", ".inst", ".insn", ".ascii", ".asciz", ".string", ".incbin", ".rept", ".rep", ".irp", ".irpc",
+        ".byte", ".1byte", ".2byte", ".4byte", ".8byte", ".short", ".value", ".word", ".hword", ".long", ".int",
+        ".quad", ".xword", ".octa", ".inst", ".insn", ".ascii", ".asciz", ".string", ".incbin", ".rept", ".rep", ".irp",
+        ".irpc",
     }
 )  # fmt: skip
 
@@ -29,8 +30,10 @@ _EMITTING = frozenset(
 def innermost_loops(
     assembly: Assembly, wanted: Callable[[str], bool] | None = None
 ) -> tuple[list[Region], list[LeftOut]]:
-    """The innermost natural loops of all functions, or of those whose name is `wanted`, in the order of the text; and the
-    innermost cycles that are no natural loops."""
+    """The innermost natural loops of all functions or of those that are `wanted` (by name), and what is left out.
+
+    Both are in the order of the text; left out are cycles that are no natural loops.
+    """
     regions: list[Region] = []
     left_out: list[LeftOut] = []
     for graph in cfg.control_flow(assembly, wanted):
@@ -164,7 +167,7 @@ class _ByteMarker(NamedTuple):
 
 
 def marked_regions(assembly: Assembly) -> tuple[list[Region], list[LeftOut]]:
-    """The spans between markers of OSACA, llvm-mca and IACA in the order of the text, and the markers that mark nothing.
+    """The spans between markers of OSACA, llvm-mca and IACA in the order of the text; markers that mark nothing.
 
     A span that several pairs of markers enclose is one region; the instructions of markers belong to none.
     """
@@ -360,9 +363,9 @@ _MARKER_NOPS = frozenset(("fs addr32 nop", "addr32 fs nop"))
 _MARKER_MOVE = re.compile(r"movl? (?:\$(\w+), ?%ebx|ebx, ?(\w+))$|movz? [xw]1, ?#?(\w+)$", re.IGNORECASE).match
 # For 64-bit MSVC, which has no inline assembly, iacaMarks.h stores the number to gs:111 or gs:222.
 _MARKER_STORE = re.compile(
-    r"movb? (?:byte ptr )?(?:%gs:|gs:\[?)(\d+)\]?, ?al$|movb? %al, ?%gs:(\d+)$", re.IGNORECASE
+    r"movb? (?:byte ptr )?gs:\[?(?P<number>\w+)\]?, ?(?P<value>\w+)$|movb (?P<value2>\$\w+|%al), ?%gs:(?P<number2>\w+)$",
+    re.IGNORECASE,
 ).match
-_MARKER_STORE_VALUE = re.compile(r"movb? (?:\$(\w+), ?%al|al, ?(\w+))$", re.IGNORECASE).match
 
 
 def _byte_markers(assembly: Assembly) -> list[_ByteMarker]:
@@ -370,25 +373,23 @@ def _byte_markers(assembly: Assembly) -> list[_ByteMarker]:
     wanted = _MARKER_BYTES[assembly.isa]
     markers: list[_ByteMarker] = []
     for i, (kind, _, text, _, _) in enumerate(statements):
-        last = 0
-        number = -1
+        before = statements[i - 1].text if i and statements[i - 1].kind == INSTRUCTION else ""
+        number = first = last = 0
         if kind == DIRECTIVE:
-            if text.startswith((".byte ", ".1byte ")) and i and statements[i - 1].kind == INSTRUCTION:
+            if before and text.startswith((".byte ", ".1byte ")):
                 last = _bytes_end(assembly, i, wanted)
-        elif kind == INSTRUCTION and "gs:" in text:
-            store = _MARKER_STORE(text)
-            value = _MARKER_STORE_VALUE(statements[i - 1].text) if store and i else None
-            if store and value:
-                number = _integer(store.group(1) or store.group(2))
+        elif kind == INSTRUCTION:
+            if "gs:" in text and (store := _MARKER_STORE(text)):
+                number = _integer(store["number"] or store["number2"])
+                by_register = (store["value"] or store["value2"]).lower().lstrip("%") == "al"
+                first, last = (i - 1 if by_register and before else i), i + 1
+            elif text.lower() in _MARKER_NOPS:
                 last = i + 1
-        elif kind == INSTRUCTION and text.lower() in _MARKER_NOPS:
-            last = i + 1
-        if last and i:
-            move = _MARKER_MOVE(statements[i - 1].text)
-            if move:
-                number = _integer(move.group(1) or move.group(2) or move.group(3))
-            if number in (111, 222):
-                markers.append(_ByteMarker(number == 111, i - 1, last))
+        if last and not number and (move := _MARKER_MOVE(before)):
+            number = _integer(move[1] or move[2] or move[3])
+            first = i - 1
+        if number in (111, 222):
+            markers.append(_ByteMarker(number == 111, first, last))
     return markers
 
 

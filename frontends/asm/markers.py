@@ -1,0 +1,154 @@
+"""Write markers of OSACA, llvm-mca and IACA around regions, so that those tools analyse the same code.
+
+The lines of the text stay as they are; markers are added between them. A file marked for IACA is for analysis, not to
+be run: IACA's markers overwrite ebx (x1 on AArch64). OSACA and IACA analyse the first marked region of a file, llvm-mca
+all of them; OSACA reads IACA's markers in AT&T syntax only.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from incc.frontends.asm.parse import INSTRUCTION, LABEL, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from incc.frontends.asm.parse import Assembly
+    from incc.frontends.kernel import Region
+
+# From the outside in. IACA's come first: OSACA reads them too, and a comment marker inside takes precedence there.
+DIALECTS = ("iaca", "osaca", "llvm-mca")
+
+
+def insert_markers(text: str, regions: Iterable[Region], dialects: str | Iterable[str] = "all", isa: str = "") -> str:
+    """The text with markers around each region; without the added lines it is `text` again, byte for byte.
+
+    `dialects` are names out of DIALECTS, one or several, or "all". The begin marker stands before the label that the
+    loop's branch goes back to, the end marker behind its last instruction, so neither is executed in the loop. Where
+    the analysed path is not in one piece, the smallest span that contains it is marked and a comment says how many
+    other instructions are in it. llvm-mca's regions get the regions' names, numbered where they repeat. Raises
+    ValueError for an unknown dialect and for a region that is not of this text.
+    """
+    chosen = _dialects(dialects)
+    assembly = parse(text, isa)
+    lines = text.split("\n")
+    instruction_at: dict[int, list[int]] = {}
+    for i, statement in enumerate(assembly.statements):
+        if statement.kind == INSTRUCTION:
+            instruction_at.setdefault(statement.line, []).append(i)
+
+    # Before line n stand, in this order: ends of regions, then begins; outer regions end later and begin earlier.
+    ends: dict[int, list[list[str]]] = {}
+    begins: dict[int, list[list[str]]] = {}
+    names: set[str] = set()
+    spans = []
+    for region in regions:
+        missing = [line for line in region.lines if line not in instruction_at]
+        if missing or not region.lines:
+            raise ValueError(
+                f"region {region.name!r} is not of this text: line {(missing or [0])[0]} has no instruction"
+            )
+        spans.append((*_span(assembly, region, instruction_at), region))
+    spans.sort(key=lambda span: (span[0], -span[1]))
+    for first, last, region in spans:
+        name = _unique(region.name, names)
+        note = _foreign(assembly, region, first, last)
+        newline = "\r" if lines[first - 1].endswith("\r") else ""
+        begin, end = _marker_lines(chosen, assembly.isa, name, note, _intel(assembly, first), _intel(assembly, last))
+        begins.setdefault(first, []).append([line + newline for line in begin])
+        ends.setdefault(last + 1, []).insert(0, [line + newline for line in end])
+
+    result: list[str] = []
+    for number in range(1, len(lines) + 2):
+        for group in ends.get(number, ()):
+            result.extend(group)
+        for group in begins.get(number, ()):
+            result.extend(group)
+        if number <= len(lines):
+            result.append(lines[number - 1])
+    return "\n".join(result)
+
+
+def _dialects(wanted: str | Iterable[str]) -> list[str]:
+    names = {wanted} if isinstance(wanted, str) else set(wanted)
+    if "all" in names:
+        return list(DIALECTS)
+    unknown = sorted(names.difference(DIALECTS))
+    if unknown or not names:
+        given = ", ".join(map(repr, unknown)) or "none"
+        raise ValueError(f"unknown marker dialect {given}; choose from {', '.join(DIALECTS)}, all")
+    return [dialect for dialect in DIALECTS if dialect in names]
+
+
+def _span(assembly: Assembly, region: Region, instruction_at: dict[int, list[int]]) -> tuple[int, int]:
+    """The lines between which the markers go: from the label before the first analysed instruction to the last one."""
+    statements = assembly.statements
+    first_line, last_line = min(region.lines), max(region.lines)
+    first = instruction_at[first_line][0]
+    begin = first_line
+    at = first - 1
+    # Markers go directly before the label: behind an alignment, whose no-operations are none of the loop's.
+    while at >= 0 and statements[at].kind == LABEL:
+        begin = statements[at].line
+        if statements[at].text == region.label:
+            break
+        at -= 1
+    return begin, last_line
+
+
+def _foreign(assembly: Assembly, region: Region, first: int, last: int) -> str:
+    """What a reader of the marked file must know: how many instructions between the markers are not on the path."""
+    own = set(region.lines)
+    between = [s.line for s in assembly.statements if s.kind == INSTRUCTION and first <= s.line <= last]
+    others = sum(line not in own for line in between)
+    if not others:
+        return ""
+    verb = "is" if others == 1 else "are"
+    return f"incc: {others} of the {len(between)} instructions between these markers {verb} not on the analysed path"
+
+
+def _intel(assembly: Assembly, line: int) -> bool:
+    intel = False
+    for since, value in assembly.intel_syntax:
+        if since > line:
+            break
+        intel = value
+    return intel
+
+
+def _unique(name: str, names: set[str]) -> str:
+    name = " ".join(name.split())
+    number = 1
+    result = name
+    while result in names:
+        number += 1
+        result = f"{name} ({number})"
+    names.add(result)
+    return result
+
+
+def _marker_lines(
+    dialects: Sequence[str], isa: str, name: str, note: str, intel_begin: bool, intel_end: bool
+) -> tuple[list[str], list[str]]:
+    """The lines of a begin and of an end marker."""
+    mark = "#" if isa == "x86" else "//"
+    begin: list[str] = [f"{mark} {note}"] if note else []
+    end: list[str] = []
+    if "iaca" in dialects:
+        begin += _byte_marker(isa, 111, intel_begin)
+        end += _byte_marker(isa, 222, intel_end)
+    if "osaca" in dialects:
+        begin.append(f"{mark} OSACA-BEGIN")
+        end.insert(0, f"{mark} OSACA-END")
+    if "llvm-mca" in dialects:
+        begin.append(f"{mark} LLVM-MCA-BEGIN {name}".rstrip())
+        end.insert(0, f"{mark} LLVM-MCA-END {name}".rstrip())
+    return begin, end
+
+
+def _byte_marker(isa: str, number: int, intel: bool) -> list[str]:
+    if isa != "x86":
+        return [f"\tmov\tx1, #{number}", "\t.byte\t213,3,32,31"]
+    move = f"mov\tebx, {number}" if intel else f"movl\t${number}, %ebx"
+    return [f"\t{move}", "\t.byte\t100,103,144"]
