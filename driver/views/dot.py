@@ -47,7 +47,7 @@ def _cluster(number: int, kernel: Dict) -> Iterator[str]:
             attributes["label"] = f"X {attributes['label']}"
             attributes["style"] = "dotted"
         if instruction["critical_path_cycles"] is not None:
-            attributes["penwidth"] = "3"
+            attributes["style"] = "bold"
         colour = _colour(i for i, chain in enumerate(kernel["chains"]) if instruction["index"] in chain["instructions"])
         if colour:
             attributes["color"] = colour
@@ -61,7 +61,7 @@ def _cluster(number: int, kernel: Dict) -> Iterator[str]:
             # Edges into a later iteration point upwards: they must not turn the order of the instructions round.
             attributes["constraint"] = "false"
         if edge["critical_path"]:
-            attributes["penwidth"] = "3"
+            attributes["style"] = "bold"
         colour = _colour(edge["chains"])
         if colour:
             attributes["color"] = attributes["fontcolor"] = colour

@@ -282,15 +282,17 @@ def _pressure(kernel: Dict, layout: Layout) -> Iterator[str]:
     yield ""
     heads = [f"[{number}]" for number in range(len(resources))]
     styles = [YELLOW if resource["busiest"] else "" for resource in resources]
-    total = [_load(resource["load"]) for resource in resources]
+    # llvm-mca's columns are seven wide; narrower ones, with fewer decimals of large numbers, where instructions would be
+    # cut to less than is worth reading.
+    narrow = bool(layout.width) and layout.width - 7 * len(resources) < MIN_TEXT
+    total = [_load(resource["load"], narrow) for resource in resources]
     rows = [
-        ["X"] * len(resources) if instruction["unknown"] else [_load(cycles) for cycles in instruction["pressure"]]
+        ["X"] * len(resources)
+        if instruction["unknown"]
+        else [_load(cycles, narrow) for cycles in instruction["pressure"]]
         for instruction in kernel["instructions"]
     ]
-    # llvm-mca's columns are seven wide; narrower ones where instructions would be cut to less than is worth reading.
-    column = max(7, *(len(cell) + 1 for row in (heads, total) for cell in row))
-    if layout.width and layout.width - column * len(resources) < MIN_TEXT:
-        column = max(len(cell) for row in (heads, total, *rows) for cell in row) + 1
+    column = max(5 if narrow else 7, *(len(cell) + 1 for cells in (heads, total) for cell in cells))
 
     def row(cells: Sequence[str]) -> str:
         return "".join(layout.paint(f"{c:<{column}}", s) for c, s in zip(cells, styles, strict=True))
@@ -301,15 +303,17 @@ def _pressure(kernel: Dict, layout: Layout) -> Iterator[str]:
     yield row(total)
     yield ""
     yield "Resource pressure by instruction:"
-    yield row(heads) + "Instructions:"
+    yield row(heads) + layout.cut("Instructions:", column * len(resources))
     for instruction, cells in zip(kernel["instructions"], rows, strict=True):
         yield row(cells) + layout.cut(instruction["text"], column * len(resources))
     yield from layout.wrap(f"(cycles, µops {shares} the ports that they may use; -: none{_unknown_legend(kernel)})")
 
 
-def _load(cycles: float) -> str:
+def _load(cycles: float, narrow: bool) -> str:
     text = f"{cycles:.2f}"
-    return " -" if text == "0.00" else text
+    if text == "0.00":
+        return " -"
+    return text if not narrow or len(text) <= 4 else f"{cycles:.1f}" if len(text) == 5 else f"{cycles:.0f}"
 
 
 def _unknown_legend(kernel: Dict) -> str:

@@ -1,0 +1,238 @@
+"""The text report: llvm-mca's layout, widths, colour, marks of unknown instructions."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from incc.driver.pipeline import Unit
+from incc.driver.report import build_report, kernel_report, unit_report
+from incc.driver.views.text import VIEWS, render, terminal
+from incc.frontends.kernel import LeftOut
+from report_fixtures import (
+    COUNTER,
+    chain,
+    make_analysis,
+    make_bound,
+    make_kernel,
+    make_model,
+    make_report,
+    sum_parts,
+    triad_parts,
+    unknown_parts,
+)
+
+ESCAPE = re.compile(r"\033\[\d+m")
+
+
+@pytest.fixture(scope="module")
+def report() -> dict[str, Any]:
+    return make_report(triad_parts(), sum_parts(), unknown_parts(), timeline=True)
+
+
+def section(text: str, heading: str) -> list[str]:
+    """The lines after a heading up to the next empty line."""
+    lines = text.splitlines()
+    start = lines.index(heading) + 1
+    rest = lines[start:]
+    return rest[: rest.index("")] if "" in rest else rest
+
+
+def test_order_of_sections(report: dict[str, Any]) -> None:
+    text = render(report, 100)
+    headings = [
+        "triad.c:4 in triad",
+        "Bound by the front end",
+        "Iterations:        100",
+        "Bounds in cycles per iteration:",
+        "Instruction Info:",
+        "Resources:",
+        "Resource pressure per iteration:",
+        "Resource pressure by instruction:",
+        "Timeline view:",
+        "Average Wait times (based on the timeline view):",
+        "Critical path (CP) and longest loop-carried dependency (LCD), in cycles:",
+        "Loop-carried dependencies, longest first:",
+        "triad.c:4 in sum",
+        "Not analysed:",
+    ]
+    places = [text.index(heading) for heading in headings]
+    assert places == sorted(places)
+
+
+def test_columns_are_those_of_llvm_mca(report: dict[str, Any]) -> None:
+    text = render(report, 0)
+    info = section(text, "[1]    [2]    [3]    [4]    [5]    [6]    Instructions:")
+    assert info[0] == " 1      7     0.50    *                   vmovupd (%rsi,%rax), %ymm0"
+    assert info[1] == " 2      11    0.50    *                   vfmadd213pd (%rdx,%rax), %ymm1, %ymm0"
+    assert info[2] == " 2      0     1.00           *            vmovupd %ymm0, (%rdi,%rax)"
+    pressure = section(text, "Resource pressure by instruction:")
+    assert pressure[0] == "[0]    [1]    [2]    [3]    [4]    [5]    [6]    [7]    [8]    Instructions:"
+    assert pressure[1] == (" -      -     0.50   0.50    -      -      -      -      -     vmovupd (%rsi,%rax), %ymm0")
+    total = section(text, "Resource pressure per iteration:")
+    assert total[1] == "1.00   0.50   1.50   1.50   1.00   0.50   1.00    -      -"
+
+
+def test_timeline_marks(report: dict[str, Any]) -> None:
+    lines = render(report, 0).splitlines()
+    start = lines.index("Timeline view:")
+    assert lines[start + 1 : start + 6] == [
+        "                    0123456",
+        "Index     0123456789",
+        "",
+        "[0,0]     DeeeeeeeER.    ..   vmovupd (%rsi,%rax), %ymm0",
+        "[0,1]     D=======eeeeER ..   vfmadd213pd (%rdx,%rax), %ymm1, %ymm0",
+    ]
+    assert lines[start + 10] == "[1,0]     . DeeeeeeeER   ..   vmovupd (%rsi,%rax), %ymm0"
+
+
+def test_summary_counts_the_iterations_asked_for(report: dict[str, Any]) -> None:
+    text = render(report, 80, iterations=1000)
+    assert (
+        "Iterations:        1000\nInstructions:      6000\nTotal Cycles:      1750\nTotal uOps:        7000\n" in text
+    )
+
+
+def test_unknown_instructions_are_marked_in_every_view(report: dict[str, Any]) -> None:
+    unknown = render(report, 120).split("triad.c:4 in sum\n")[2]
+    rows = [line for line in unknown.splitlines() if line.endswith("vfoo %xmm1, %xmm2")]
+    assert len(rows) == 3
+    assert all("X" in row and not re.search(r"\d\.\d", row) for row in rows)
+    assert "5 instructions (1 not in the model)" in unknown
+    assert "1 instruction is not in the model (line 40); totals exclude it." in unknown
+    assert "X: not in the model" in unknown
+
+
+@pytest.mark.parametrize("width", [80, 100, 120, 200])
+def test_no_line_is_wider_than_asked(report: dict[str, Any], width: int) -> None:
+    assert max(len(line) for line in render(report, width).splitlines()) <= width
+
+
+@given(st.integers(1, 12), st.floats(0, 9999), st.text("abc(%),$ ", min_size=0, max_size=120))
+def test_twelve_resources_fit_in_80_columns(resources: int, load: float, operands: str) -> None:
+    kernel = make_report(triad_parts())["units"][0]["kernels"][0]
+    kernel["resources"] = [
+        {"name": str(p), "kind": "port", "title": f"Port{p}", "load": load, "busiest": p == 0} for p in range(resources)
+    ]
+    for instruction in kernel["instructions"]:
+        instruction["pressure"] = [load] * resources
+        instruction["text"] = f"vop {operands}"
+    model = make_model()
+    report = build_report([unit_report(Unit("", "t.s"), model, "-mcpu=x", [kernel])])
+    for line in render(report, 80, views=("info", "pressure", "dependencies")).splitlines():
+        assert len(line) <= 80
+
+
+def test_wide_lines_show_the_whole_text_and_narrow_ones_say_that_they_cut(report: dict[str, Any]) -> None:
+    instruction = "vfmadd213pd (%rdx,%rax), %ymm1, %ymm0"
+    assert render(report, 200).count(instruction) == 6
+    assert "vfmadd213pd (%rdx,%rax), %ymm1, %y…\n" in render(report, 80)
+
+
+def test_colour_changes_nothing_but_escapes(report: dict[str, Any]) -> None:
+    coloured = render(report, 100, colour=True)
+    assert ESCAPE.sub("", coloured) == render(report, 100)
+    assert "\033[31m" in coloured
+    assert "\033" not in render(report, 100)
+
+
+def test_views_can_be_chosen(report: dict[str, Any]) -> None:
+    marks = {
+        "summary": "Block RThroughput",
+        "info": "Instruction Info:",
+        "pressure": "Resource pressure",
+        "timeline": "Timeline view:",
+        "dependencies": "Critical path (CP)",
+    }
+    assert set(marks) == set(VIEWS)
+    for chosen in VIEWS:
+        text = render(report, 80, views=(chosen,))
+        assert [view for view, mark in marks.items() if mark in text] == [chosen]
+        assert "Bound by" in text
+    with pytest.raises(ValueError, match="no view 'graph'"):
+        render(report, 80, views=("graph",))
+
+
+def test_no_empty_lines_pile_up_without_timeline() -> None:
+    text = render(make_report(triad_parts()), 80)
+    assert "Timeline" not in text
+    assert "\n\n\n\n" not in text
+
+
+def test_a_file_without_loops_says_so() -> None:
+    model = make_model()
+    unit = Unit("", "a.s")
+    nothing = render(build_report([unit_report(unit, model, "-mcpu=skx", [])]), 80)
+    assert "No loop to analyse." in nothing
+    left_out = LeftOut(3, 9, "f", ".L2", "entered in the middle from line 1")
+    some = render(build_report([unit_report(unit, model, "-mcpu=skx", [], [left_out])]), 80)
+    assert "No loop that can be analysed." in some
+    assert "  a.s:3 in f: entered in the middle from line 1" in some
+
+
+def test_a_kernel_without_instructions() -> None:
+    parts = make_kernel([]), make_bound([], []), make_analysis([])
+    assert "Nothing to analyse: no instruction could be decoded." in render(make_report(parts), 80)
+
+
+def test_machine_code_is_numbered() -> None:
+    kernel, bound, analysis = sum_parts()
+    text = render(make_report((kernel._replace(region=None), bound, analysis)), 80)
+    assert "Line " in text
+    bare = kernel._replace(region=None, instructions=tuple(i._replace(line=0) for i in kernel.instructions))
+    text = render(make_report((bare, bound, analysis)), 80)
+    assert "Line " not in text
+    assert " No.      CP     LCD   Instructions:\n   0      10       4   vaddsd" in text
+    assert "xmm0 (0)" in text
+
+
+def test_only_the_first_chains_are_listed() -> None:
+    rows = [COUNTER]
+    chains = tuple(chain((0, 0, 0, 20 - n, 1)) for n in range(14))
+    analysis = make_analysis(rows, chains=chains, chains_complete=False)
+    text = render(make_report((make_kernel(rows), make_bound(rows, ["rax"]), analysis)), 80)
+    assert "and 4 more that are not longer" in text
+    assert "There are more chains than were searched for" in text
+    assert "No loop-carried dependencies" not in text
+
+
+def test_no_chain() -> None:
+    rows = [COUNTER]
+    text = render(make_report((make_kernel(rows), make_bound(rows, []), make_analysis(rows, front_end=1))), 80)
+    assert "No loop-carried dependencies." in text
+
+
+def test_equal_shares_are_said() -> None:
+    kernel, bound, analysis = sum_parts()
+    fixed = kernel_report(kernel, make_model(), bound, analysis, fixed_ports=True)
+    report = build_report([unit_report(Unit("", "t.s"), make_model(), "-mcpu=x", [fixed])])
+    assert "µops shared equally between the ports" in render(report, 120)
+
+
+def test_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+        def fileno(self) -> int:
+            raise io.UnsupportedOperation
+
+    for name in ("COLUMNS", "NO_COLOR", "TERM"):
+        monkeypatch.delenv(name, raising=False)
+    assert terminal(io.StringIO()) == (120, False)
+    monkeypatch.setenv("COLUMNS", "97")
+    assert terminal(io.StringIO()) == (97, False)
+    assert terminal(Terminal()) == (97, True)
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert terminal(Terminal()) == (97, False)
+    monkeypatch.delenv("NO_COLOR")
+    monkeypatch.setenv("TERM", "dumb")
+    assert terminal(Terminal()) == (97, False)
+    monkeypatch.setenv("COLUMNS", "wide")
+    closed = io.StringIO()
+    closed.close()
+    assert terminal(closed) == (120, False)
