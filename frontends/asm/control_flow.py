@@ -52,7 +52,7 @@ _X86_PREFIXES = frozenset(
 _X86_REGISTERS = frozenset(
     _words("rax rbx rcx rdx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 eax ebx ecx edx esi edi ebp esp")
 )
-_X86_OPERAND_WORDS = re.compile(r"(?:(?:short|near|far|ptr|offset|[dqf]word)\s+)+", re.IGNORECASE)
+_X86_OPERAND_WORDS = r"(?i)(?:(?:short|near|far|ptr|offset|[dqf]word)\s+)+"
 
 _AARCH64_CONDITIONS = _words("eq ne cs hs cc lo mi pl vs vc hi ls ge lt gt le")
 _SVE_CONDITIONS = _words("none any nlast last first nfrst pmore plast tcont tstop")
@@ -79,8 +79,6 @@ _NO_RETURN = frozenset(
         " _gfortran_os_error_at for_stop_core"
     )
 )
-_NO_RETURN_PATTERN = re.compile(r"_ZSt\d+__throw_|_ZNSt\w*__throw_|_ZN4core9panicking|__ubsan_handle_\w+_abort$").match
-_NUMERIC_LABEL = re.compile(r"(\d+)([bf])$").match
 
 
 def branch(text: str, isa: str) -> tuple[str, str]:
@@ -106,7 +104,7 @@ def branch(text: str, isa: str) -> tuple[str, str]:
         if operand[:1] in ("*", "%") or "[" in operand or operand.lower() in _X86_REGISTERS:
             return ("call" if kind == "call" else "indirect"), ""
         if " " in operand and operand[0] != '"':
-            operand = _X86_OPERAND_WORDS.sub("", operand)
+            operand = re.sub(_X86_OPERAND_WORDS, "", operand)
     else:
         kind = _AARCH64_BRANCHES.get(mnemonic, "") or _AARCH64_BRANCHES.get(mnemonic.lower(), "")
         if kind in ("", "return", "stop", "indirect"):
@@ -127,11 +125,10 @@ def label_index(assembly: Assembly, name: str, at: int) -> int:
     found = assembly.labels.get(name, -1)
     if found >= 0:
         return found
-    numeric = _NUMERIC_LABEL(name)
-    if numeric:
-        places = assembly.numeric_labels.get(numeric.group(1), [])
+    if name[-1:] in ("b", "f") and name[:-1].isdigit():
+        places = assembly.numeric_labels.get(name[:-1], [])
         following = bisect_left(places, at)
-        if numeric.group(2) == "b":
+        if name[-1] == "b":
             return places[following - 1] if following else -1
         return places[following] if following < len(places) else -1
     seen = set()
@@ -145,7 +142,10 @@ def label_index(assembly: Assembly, name: str, at: int) -> int:
 
 def returns(function: str) -> bool:
     """Whether a call to the function of that name can come back; True if nothing is known about it."""
-    return function not in _NO_RETURN and not _NO_RETURN_PATTERN(function)
+    if function.startswith("_Z"):
+        # std::__throw_length_error and its like.
+        return "__throw_" not in function and function not in _NO_RETURN
+    return function not in _NO_RETURN
 
 
 # --- blocks ----------------------------------------------------------------------------------------------------------
@@ -268,7 +268,7 @@ class _Resolver:
         for i in code:
             if i in ends and statements[i].text.find("(") < 0 and statements[i].text.find("[") < 0:
                 continue
-            for symbol in _SYMBOLS(statements[i].text):
+            for symbol in re.findall(_SYMBOLS, statements[i].text):
                 if symbol in tables:
                     mentioned[symbol] = None
                 elif symbol in self.assembly.labels:
@@ -283,7 +283,7 @@ class _Resolver:
             for i in range(at, -1, -1):
                 if i != at and code[i] in ends:
                     break
-                name = next((s for s in _SYMBOLS(statements[code[i]].text) if s in tables), "")
+                name = next((s for s in re.findall(_SYMBOLS, statements[code[i]].text) if s in tables), "")
                 if name:
                     break
             if name:
@@ -320,7 +320,7 @@ class _Resolver:
                         names = names if entries else []
                         continue
                     for value in values.split(","):
-                        symbol = _FIRST_SYMBOL(value)
+                        symbol = re.match(_FIRST_SYMBOL, value)
                         target = labels.get(symbol.group(1).strip('"'), -1) if symbol else -1
                         if target >= 0 and self.owner[target] >= 0:
                             entries[target] = None
@@ -335,9 +335,14 @@ class _Resolver:
 _DATA = frozenset(_words(".long .quad .4byte .8byte .word .xword .int .hword .2byte .short .byte .1byte .value .dword"))
 _ALIGNMENTS = frozenset((".align", ".p2align", ".balign"))
 _NOT_TABLES = (".debug", ".eh_frame", ".gcc_except_table", ".note", ".init_array", ".ctors", ".stack_sizes", ".llvm")
-_SYMBOLS = re.compile(r"(?<![%\w$.])\$?:?(?:lo12:)?([A-Za-z_.][\w.$]*)").findall
-_FIRST_SYMBOL = re.compile(r'[\s(]*("[^"]+"|[A-Za-z_.$?][\w.$?]*)').match
-_COLD = re.compile(r"(.+)\.cold(?:\.\d+)?$").match
+_SYMBOLS = r"(?<![%\w$.])\$?:?(?:lo12:)?([A-Za-z_.][\w.$]*)"
+_FIRST_SYMBOL = r'[\s(]*("[^"]+"|[A-Za-z_.$?][\w.$?]*)'
+
+
+def _hot_part(name: str) -> str:
+    """The function of which `name` is the cold part, "" if of none: `f` for `f.cold`, from older gcc also `f.cold.3`."""
+    hot, cold, number = name.rpartition(".cold")
+    return hot if cold and (not number or number[1:].isdigit()) else ""
 
 
 def _group(assembly: Assembly, resolver: _Resolver) -> list[list[int]]:
@@ -359,9 +364,9 @@ def _group(assembly: Assembly, resolver: _Resolver) -> list[list[int]]:
                 other = owner[target]
                 if other >= 0 and other != number:
                     name = statements[target].text
-                    cold = _COLD(name)
+                    hot = _hot_part(name)
                     # A jump to a function's name is a tail call, unless that function is the cold part of this one.
-                    if name not in resolver.entry_names or (cold and cold.group(1) == assembly.functions[number].name):
+                    if name not in resolver.entry_names or (hot and hot == assembly.functions[number].name):
                         parent[find(other)] = find(number)
     groups: dict[int, list[int]] = {}
     for number in range(len(parent)):
@@ -372,7 +377,7 @@ def _group(assembly: Assembly, resolver: _Resolver) -> list[list[int]]:
 def _main_name(assembly: Assembly, group: Sequence[int]) -> str:
     """The name of a group of functions: of the first that is not a cold part, or else has a name at all."""
     names = [assembly.functions[n].name for n in group]
-    return next((n for n in names if n and not _COLD(n)), next((n for n in names if n), ""))
+    return next((n for n in names if n and not _hot_part(n)), next((n for n in names if n), ""))
 
 
 def _build(assembly: Assembly, group: Sequence[int], name: str, resolver: _Resolver) -> ControlFlow:
@@ -408,7 +413,7 @@ def _build(assembly: Assembly, group: Sequence[int], name: str, resolver: _Resol
                 bodies.append([])
                 functions.append(function.name)
                 segment_of.append(number)
-                if first and not _COLD(function.name):
+                if first and not _hot_part(function.name):
                     entries.append(block)
                 first = False
                 for p in pending:

@@ -79,27 +79,46 @@ class Assembly(NamedTuple):
     source_file: str
 
 
+# Compiled at the start: what most lines need. The others are compiled when a file first needs them, since that takes
+# longer than reading a small file does.
 # A label's name before a colon. The second colon is excluded for `foo::bar` in demangled text.
 _LABEL = re.compile(r'("[^"]*"|[\w.$?@]+)[ \t]*:(?!:)').match
-_ASSIGNMENT = re.compile(r'("[^"]*"|[A-Za-z_.$][\w.$@]*)[ \t]*==?[ \t]*(.*)').match
-_SYMBOL = re.compile(r'"[^"]+"|[A-Za-z_.$?][\w.$?@]*').search
-_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
-_ESCAPE = re.compile(rb"\\([0-7]{1,3}|.)")
+
+_ASSIGNMENT = r'("[^"]*"|[A-Za-z_.$][\w.$@]*)[ \t]*==?[ \t]*(.*)'
+_SYMBOL = r'"[^"]+"|[A-Za-z_.$?][\w.$?@]*'
+_STRING = r'"((?:[^"\\]|\\.)*)"'
+_STRING_REST = r'(?:[^"\\]|\\.)*"?'
+_ESCAPE = rb"\\([0-7]{1,3}|.)"
 # Where a statement may end, or where a string or character constant starts in which it may not.
-_X86_STOP = re.compile(r"""["';#]|//|/\*""").search
-_AARCH64_STOP = re.compile(r"""["';]|//|/\*""").search
-_STRING_REST = re.compile(r'(?:[^"\\]|\\.)*"?').match
+_X86_STOP = r"""["';#]|//|/\*"""
+_AARCH64_STOP = r"""["';]|//|/\*"""
+_COMMENT_MARKER = r"[ \t]*(?:(LLVM-MCA)-(BEGIN|END)[ \t]*(.*)|(OSACA)-(BEGIN|END)[ \t]*$)"
+_ICC_LOCATION = r"(\d+)\.\d+\b"
 
-_COMMENT_MARKER = re.compile(r"[ \t]*(?:(LLVM-MCA)-(BEGIN|END)[ \t]*(.*)|(OSACA)-(BEGIN|END)[ \t]*$)").match
-_ICC_LOCATION = re.compile(r"(\d+)\.\d+\b").match
-
-_X86_WORD = re.compile(
+# How registers look in AT&T syntax, with which nearly every x86 file is known.
+_ATT_REGISTERS = (
+    "%rsp",
+    "%rax",
+    "%rdi",
+    "%rsi",
+    "%rdx",
+    "%rcx",
+    "%rip",
+    "%xmm",
+    "%ymm",
+    "%zmm",
+    "%eax",
+    "%edi",
+    "%rbp",
+)
+_X86_WORD = (
     r"%(?:[re]?[abcd]x|[abcd][lh]|[re]?[sd]il?|[re]?[sb]pl?|rip|r\d+[dwb]?|[xyz]mm\d+|st|k[0-7])\b"
     r"|\.(?:intel|att)_syntax\b"
     r"|\b(?:[re](?:[abcd]x|[sd]i|[sb]p)|rip|r(?:8|9|1[0-5])d?|[xyz]mm\d+)\b"
 )
-_AARCH64_WORD = re.compile(
-    r"(?<![\w%$.])(?:[xw](?:[12]?\d|30|zr)|[vz][0-3]?\d\.\d*[bhsdq]|[qd][0-3]?\d|sp)(?:[,\]/ !]|$)", re.M
+_AARCH64_WORD = (
+    r"(?<![\w%$.])(?:[xw](?:[12]?\d|30|zr)|[vz][0-3]?\d\.\d*[bhsdq]|[qd][0-3]?\d|sp)"
+    r"(?:[,\]/ !]|$)"
 )
 
 # Directives that change how the following lines are read; every other one is only noted.
@@ -116,8 +135,10 @@ _BLOCK_CLOSE = frozenset({".endm", ".endmacro", ".endr"})
 
 def detect_isa(text: str) -> str:
     """The instruction set that the registers in an assembly text belong to: "x86" or "aarch64", "x86" if in doubt."""
-    x86 = _X86_WORD.search(text)
-    arm = _AARCH64_WORD.search(text, 0, x86.start() if x86 else len(text))
+    if any(register in text for register in _ATT_REGISTERS):
+        return "x86"
+    x86 = re.search(_X86_WORD, text)
+    arm = re.search(_AARCH64_WORD, text[: x86.start()] if x86 else text, re.MULTILINE)
     return "aarch64" if arm else "x86"
 
 
@@ -160,7 +181,7 @@ def parse(text: str, isa: str = "") -> Assembly:
     pieces: tuple[str, ...] | list[str]
 
     def comment(content: str) -> None:
-        found = _COMMENT_MARKER(content)
+        found = re.match(_COMMENT_MARKER, content)
         if found:
             llvm, llvm_side, name, _, osaca_side = found.groups()
             side = llvm_side or osaca_side
@@ -200,7 +221,7 @@ def parse(text: str, isa: str = "") -> Assembly:
             pieces = s.split(";") if ";" in s else (s,)
         if watch_icc and comments:
             # icc has no .loc without -g, but says `#line.column` behind each instruction.
-            found = _ICC_LOCATION(comments[0])
+            found = re.match(_ICC_LOCATION, comments[0])
             if found and source_file:
                 number = found.group(1)
                 location = icc_locations.get(number)
@@ -234,8 +255,8 @@ def parse(text: str, isa: str = "") -> Assembly:
             if s[0] != ".":
                 if block_depth:
                     continue
-                if "=" in s and (found := _ASSIGNMENT(s)):
-                    symbol = _SYMBOL(found.group(2))
+                if "=" in s and (found := re.match(_ASSIGNMENT, s)):
+                    symbol = re.search(_SYMBOL, found.group(2))
                     if symbol:
                         aliases[found.group(1).strip('"')] = symbol.group().strip('"')
                     add(new(Statement, (DIRECTIVE, line, s, section, location)))
@@ -266,7 +287,7 @@ def parse(text: str, isa: str = "") -> Assembly:
                         locations[key] = location
             elif directive == ".file":
                 number, _, _ = rest.partition(" ")
-                names = [_unescape(n) for n in _STRING.findall(rest)]
+                names = [_unescape(n) for n in re.findall(_STRING, rest)]
                 if not names:
                     pass
                 elif number.isdigit():
@@ -305,7 +326,7 @@ def parse(text: str, isa: str = "") -> Assembly:
                     exported.add(name.strip().strip('"'))
             elif directive in (".set", ".equ", ".equiv"):
                 name, _, value = rest.partition(",")
-                symbol = _SYMBOL(value)
+                symbol = re.search(_SYMBOL, value)
                 if symbol:
                     aliases[name.strip().strip('"')] = symbol.group().strip('"')
                 add(new(Statement, (DIRECTIVE, line, s, section, location)))
@@ -336,7 +357,7 @@ def parse(text: str, isa: str = "") -> Assembly:
 
 def _split(s: str, in_comment: bool, x86: bool) -> tuple[list[str], list[str], bool]:
     """The slow path: a line with strings or block comments to statements, comments, whether a comment stays open."""
-    stop = _X86_STOP if x86 else _AARCH64_STOP
+    stop = re.compile(_X86_STOP if x86 else _AARCH64_STOP).search
     pieces: list[str] = []
     comments: list[str] = []
     current = ""
@@ -359,8 +380,8 @@ def _split(s: str, in_comment: bool, x86: bool) -> tuple[list[str], list[str], b
         token = found.group()
         current += s[at:begin]
         if token == '"':
-            string = _STRING_REST(s, begin + 1)
-            end = string.end() if string else len(s)
+            string = re.match(_STRING_REST, s[begin + 1 :])
+            end = begin + 1 + (string.end() if string else 0)
         elif token == "'":
             end = min(begin + (3 if s[begin + 1 : begin + 2] == "\\" else 2), len(s))
             if s[end : end + 1] == "'":
@@ -392,7 +413,7 @@ def _unescape(text: str) -> str:
         code = found.group(1)
         return bytes((int(code, 8) & 255,)) if code.isdigit() else {b"n": b"\n", b"t": b"\t"}.get(code, code)
 
-    return _ESCAPE.sub(value, text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
+    return re.sub(_ESCAPE, value, text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
 
 
 def _shown_path(names: list[str], compilation_directory: str) -> str:

@@ -360,12 +360,12 @@ def _byte_spans(assembly: Assembly, markers: list[_ByteMarker], left_out: list[L
 # section on markers of OSACA's README.
 _MARKER_BYTES = {"x86": (100, 103, 144), "aarch64": (213, 3, 32, 31)}
 _MARKER_NOPS = frozenset(("fs addr32 nop", "addr32 fs nop"))
-_MARKER_MOVE = re.compile(r"movl? (?:\$(\w+), ?%ebx|ebx, ?(\w+))$|movz? [xw]1, ?#?(\w+)$", re.IGNORECASE).match
+_MARKER_MOVE = r"(?i)movl? (?:\$(\w+), ?%ebx|ebx, ?(\w+))$|movz? [xw]1, ?#?(\w+)$"
 # For 64-bit MSVC, which has no inline assembly, iacaMarks.h stores the number to gs:111 or gs:222.
-_MARKER_STORE = re.compile(
-    r"movb? (?:byte ptr )?gs:\[?(?P<number>\w+)\]?, ?(?P<value>\w+)$|movb (?P<value2>\$\w+|%al), ?%gs:(?P<number2>\w+)$",
-    re.IGNORECASE,
-).match
+_MARKER_STORE = (
+    r"(?i)movb? (?:byte ptr )?gs:\[?(?P<number>\w+)\]?, ?(?P<value>\w+)$"
+    r"|movb (?P<value2>\$\w+|%al), ?%gs:(?P<number2>\w+)$"
+)
 
 
 def _byte_markers(assembly: Assembly) -> list[_ByteMarker]:
@@ -379,13 +379,13 @@ def _byte_markers(assembly: Assembly) -> list[_ByteMarker]:
             if before and text.startswith((".byte ", ".1byte ")):
                 last = _bytes_end(assembly, i, wanted)
         elif kind == INSTRUCTION:
-            if "gs:" in text and (store := _MARKER_STORE(text)):
+            if "gs:" in text and (store := re.match(_MARKER_STORE, text)):
                 number = _integer(store["number"] or store["number2"])
                 by_register = (store["value"] or store["value2"]).lower().lstrip("%") == "al"
                 first, last = (i - 1 if by_register and before else i), i + 1
             elif text.lower() in _MARKER_NOPS:
                 last = i + 1
-        if last and not number and (move := _MARKER_MOVE(before)):
+        if last and not number and (move := re.match(_MARKER_MOVE, before)):
             number = _integer(move[1] or move[2] or move[3])
             first = i - 1
         if number in (111, 222):
