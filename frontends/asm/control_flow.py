@@ -340,7 +340,7 @@ _FIRST_SYMBOL = r'[\s(]*("[^"]+"|[A-Za-z_.$?][\w.$?]*)'
 
 
 def _hot_part(name: str) -> str:
-    """The function of which `name` is the cold part, "" if of none: `f` for `f.cold`, from older gcc also `f.cold.3`."""
+    """The function of which `name` is the cold part, else "": `f` for `f.cold`, from older gcc also `f.cold.3`."""
     hot, cold, number = name.rpartition(".cold")
     return hot if cold and (not number or number[1:].isdigit()) else ""
 
