@@ -185,7 +185,7 @@ def make_plan(dry_run: DryRun, arguments: tuple[str, ...] | list[str], scratch: 
         writes_stdout |= _writes_stdout(words, kind, command.piped)
         own = os.path.join(scratch, str(number))
         step = _gcc_step(words, own) if kind == "gcc" else _clang_step(words, own)
-        sources = [made[w] for w in words[1:] if w in made and w != "|"]
+        sources = [made[w] for w in step.words[1:] if w in made and w != "|"]
         if piped_from is not None and piped_from not in sources:
             sources.append(piped_from)
         consumed.update(s.output for s in sources)
