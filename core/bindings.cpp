@@ -1,2 +1,262 @@
+//===- bindings.cpp - The core as a Python module -------------------------===//
+//
+// The only file that knows both sides: it reads the attributes of a BoundKernel
+// (models/bound.py) into a plain structure and wraps the results in the types
+// of core/python/__init__.py, which hands their classes in.
+//
+//===----------------------------------------------------------------------===//
+
+#include "incc/analysis.h"
+#include "incc/timeline.h"
+
 #include <pybind11/pybind11.h>
-PYBIND11_MODULE(_core, m) { m.doc() = "incc's native core"; }
+
+#include <bit>
+#include <stdexcept>
+#include <string>
+
+namespace py = pybind11;
+using namespace incc;
+
+namespace {
+
+// --- BoundKernel to Kernel --------------------------------------------------------------------
+
+/// An integer of an array as T, or ValueError. Displacements, constants and coefficients (int64_t)
+/// are taken modulo 2^64: whether -8 or 2^64 - 8 is meant is the same address.
+template <typename T> T toInteger(PyObject *Object, const char *Array) {
+  auto Fail = [&](const char *What) {
+    PyErr_Clear();
+    throw py::value_error(std::string(Array) + ": " + py::repr(Object).cast<std::string>() + " " +
+                          What);
+  };
+  if (!PyLong_Check(Object))
+    Fail("is not an integer");
+  if constexpr (sizeof(T) == 8 && std::is_signed_v<T>) {
+    return static_cast<T>(PyLong_AsUnsignedLongLongMask(Object));
+  } else if constexpr (sizeof(T) == 8) {
+    T Value = PyLong_AsUnsignedLongLong(Object);
+    if (Value == static_cast<T>(-1) && PyErr_Occurred())
+      Fail("does not fit into 64 bits");
+    return Value;
+  } else {
+    long Value = PyLong_AsLong(Object);
+    if ((Value == -1 && PyErr_Occurred()) || Value < INT32_MIN || Value > INT32_MAX)
+      Fail("does not fit into 32 bits");
+    return static_cast<T>(Value);
+  }
+}
+
+py::object attribute(py::handle Bound, const char *Name) {
+  PyObject *Object = PyObject_GetAttrString(Bound.ptr(), Name);
+  if (!Object) {
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError))
+      throw py::error_already_set();
+    PyErr_Clear();
+    throw py::value_error(std::string(Name) + ": not set");
+  }
+  return py::reinterpret_steal<py::object>(Object);
+}
+
+void read(py::handle Bound, const char *Name, int32_t &To) {
+  To = toInteger<int32_t>(attribute(Bound, Name).ptr(), Name);
+}
+
+template <typename T> void read(py::handle Bound, const char *Name, std::vector<T> &To) {
+  py::object Sequence = py::reinterpret_steal<py::object>(
+      PySequence_Fast(attribute(Bound, Name).ptr(), "not a sequence"));
+  if (!Sequence) {
+    PyErr_Clear();
+    throw py::value_error(std::string(Name) + ": not a sequence");
+  }
+  Py_ssize_t Size = PySequence_Fast_GET_SIZE(Sequence.ptr());
+  PyObject **Items = PySequence_Fast_ITEMS(Sequence.ptr());
+  To.reserve(static_cast<size_t>(Size));
+  for (Py_ssize_t I = 0; I < Size; ++I)
+    To.push_back(toInteger<T>(Items[I], Name));
+}
+
+int32_t lengthOf(py::handle Bound, const char *Name) {
+  return static_cast<int32_t>(py::len(attribute(Bound, Name)));
+}
+
+Kernel readKernel(py::handle Bound) {
+  Kernel K;
+  read(Bound, "n_ports", K.NumPorts);
+  K.NumColumns = lengthOf(Bound, "port_names");
+  K.NumLocations = lengthOf(Bound, "location_names");
+  read(Bound, "instruction_flags", K.InstructionFlags);
+  read(Bound, "issue_slots", K.IssueSlots);
+  read(Bound, "retire_slots", K.RetireSlots);
+  read(Bound, "load_latency", K.LoadLatency);
+  read(Bound, "uop_start", K.UopStart);
+  read(Bound, "uop_ports", K.UopPorts);
+  read(Bound, "uop_cycles", K.UopCycles);
+  read(Bound, "uop_kind", K.UopKinds);
+  read(Bound, "value_start", K.ValueStart);
+  read(Bound, "value_kind", K.ValueKinds);
+  read(Bound, "output_start", K.OutputStart);
+  read(Bound, "output_location", K.OutputLocation);
+  read(Bound, "input_start", K.InputStart);
+  read(Bound, "input_kind", K.InputKinds);
+  read(Bound, "input_id", K.InputId);
+  read(Bound, "input_latency", K.InputLatency);
+  read(Bound, "memory_of_value", K.MemoryOfValue);
+  read(Bound, "memory_base", K.MemoryBase);
+  read(Bound, "memory_index", K.MemoryIndex);
+  read(Bound, "memory_scale", K.MemoryScale);
+  read(Bound, "memory_displacement", K.MemoryDisplacement);
+  read(Bound, "memory_size", K.MemorySize);
+  read(Bound, "memory_symbol", K.MemorySymbol);
+  read(Bound, "memory_class", K.MemoryClass);
+  read(Bound, "memory_elements", K.MemoryElements);
+  read(Bound, "affine_start", K.AffineStart);
+  read(Bound, "affine_target", K.AffineTarget);
+  read(Bound, "affine_constant", K.AffineConstant);
+  read(Bound, "affine_term_start", K.AffineTermStart);
+  read(Bound, "affine_term_location", K.AffineTermLocation);
+  read(Bound, "affine_term_coefficient", K.AffineTermCoefficient);
+  read(Bound, "issue_width", K.IssueWidth);
+  read(Bound, "retire_width", K.RetireWidth);
+  read(Bound, "rob", K.Rob);
+  read(Bound, "rs", K.Rs);
+  read(Bound, "load_buffer", K.LoadBuffer);
+  read(Bound, "store_buffer", K.StoreBuffer);
+  read(Bound, "issue_to_execute", K.IssueToExecute);
+  read(Bound, "forward_class", K.ForwardClass);
+  read(Bound, "forward_cycles", K.ForwardCycles);
+  return K;
+}
+
+// --- results to Python ------------------------------------------------------------------------
+
+/// Makes instances of one NamedTuple class without going through its Python-level constructor,
+/// which would take most of the time of an analysis.
+class NamedTuple {
+public:
+  explicit NamedTuple(py::handle Class) : Class(reinterpret_cast<PyTypeObject *>(Class.ptr())) {
+    if (!PyType_Check(Class.ptr()) || !PyType_IsSubtype(this->Class, &PyTuple_Type))
+      throw py::type_error("expected a NamedTuple class");
+  }
+
+  template <typename... Fields> py::object operator()(Fields &&...Values) const {
+    PyObject *Tuple = Class->tp_alloc(Class, sizeof...(Fields));
+    if (!Tuple)
+      throw py::error_already_set();
+    Py_ssize_t I = 0;
+    (PyTuple_SET_ITEM(Tuple, I++, toPython(std::forward<Fields>(Values)).release().ptr()), ...);
+    return py::reinterpret_steal<py::object>(Tuple);
+  }
+
+private:
+  static py::object toPython(py::object Value) { return Value; }
+  static py::object toPython(bool Value) { return py::bool_(Value); }
+  static py::object toPython(int32_t Value) { return py::int_(Value); }
+  static py::object toPython(int64_t Value) { return py::int_(Value); }
+
+  PyTypeObject *Class;
+};
+
+template <typename Range, typename Fn> py::tuple toTuple(const Range &Values, Fn Convert) {
+  py::tuple Result(std::size(Values));
+  size_t I = 0;
+  for (const auto &Value : Values) {
+    py::object Item = Convert(Value);
+    PyTuple_SET_ITEM(Result.ptr(), static_cast<Py_ssize_t>(I++), Item.release().ptr());
+  }
+  return Result;
+}
+
+py::tuple toTuple(const std::vector<double> &Values, size_t Begin, size_t Count) {
+  static const py::handle Zero = py::float_(0.0).release(); // Most entries of a pressure table.
+  py::tuple Result(Count);
+  for (size_t I = 0; I < Count; ++I) {
+    double Value = Values[Begin + I];
+    py::object Item =
+        Value == 0 ? py::reinterpret_borrow<py::object>(Zero) : py::object(py::float_(Value));
+    PyTuple_SET_ITEM(Result.ptr(), static_cast<Py_ssize_t>(I), Item.release().ptr());
+  }
+  return Result;
+}
+
+py::tuple pressureRows(const PortPressure &P) {
+  size_t Columns = P.Load.size();
+  size_t Rows = Columns == 0 ? 0 : P.Pressure.size() / Columns;
+  py::tuple Result(Rows);
+  for (size_t I = 0; I < Rows; ++I)
+    PyTuple_SET_ITEM(Result.ptr(), static_cast<Py_ssize_t>(I),
+                     toTuple(P.Pressure, I * Columns, Columns).release().ptr());
+  return Result;
+}
+
+py::tuple portsOf(uint64_t Mask) {
+  py::tuple Result(static_cast<size_t>(std::popcount(Mask)));
+  for (size_t I = 0; Mask != 0; Mask &= Mask - 1)
+    Result[I++] = py::int_(std::countr_zero(Mask));
+  return Result;
+}
+
+py::object analyzeBound(py::handle Bound, py::handle Fraction, py::handle EdgeClass,
+                        py::handle StepClass, py::handle ChainClass, py::handle AnalysisClass) {
+  Kernel K = readKernel(Bound);
+  Analysis A;
+  {
+    py::gil_scoped_release NoPython;
+    A = analyze(K);
+  }
+  NamedTuple MakeEdge(EdgeClass), MakeStep(StepClass), MakeChain(ChainClass),
+      MakeAnalysis(AnalysisClass);
+  auto ToFraction = [&](Rational R) {
+    return py::object(Fraction(R.numerator(), R.denominator()));
+  };
+  auto ToStep = [&](const Edge &E) {
+    return MakeStep(E.Producer, E.Consumer, E.Location, E.Latency, E.Distance);
+  };
+  auto ToEdge = [&](const Edge &E) {
+    return MakeEdge(E.Producer, E.ProducerValue, E.Consumer, E.ConsumerValue, E.Location, E.Latency,
+                    E.Distance);
+  };
+  auto ToChain = [&](const Chain &C) {
+    return MakeChain(C.Latency, C.Distance, toTuple(C.Steps, ToStep));
+  };
+  auto ToInt = [](int32_t Value) { return py::int_(Value); };
+  return MakeAnalysis(pressureRows(A.Balanced), toTuple(A.Balanced.Load, 0, A.Balanced.Load.size()),
+                      pressureRows(A.Fixed), toTuple(A.Fixed.Load, 0, A.Fixed.Load.size()),
+                      portsOf(A.Balanced.Busiest), ToFraction(A.Balanced.Bound),
+                      ToFraction(A.Fixed.Bound), ToFraction(A.Resource), ToFraction(A.FrontEnd),
+                      ToFraction(A.Retire), ToFraction(A.Carried.Bound), A.Path.Cycles,
+                      toTuple(A.Path.Steps, ToStep), toTuple(A.Path.Instructions, ToInt),
+                      toTuple(A.Carried.Chains, ToChain), A.Carried.Complete,
+                      toTuple(A.Dependencies.Edges, ToEdge));
+}
+
+py::tuple timelineOf(py::handle Bound, int32_t Iterations, int64_t MaxCycles,
+                     py::handle EventClass) {
+  Kernel K = readKernel(Bound);
+  Timeline T;
+  {
+    py::gil_scoped_release NoPython;
+    T = runTimeline(K, Iterations, MaxCycles);
+  }
+  NamedTuple MakeEvent(EventClass);
+  size_t FirstUop = 0;
+  return toTuple(T.Events, [&](const Event &E) {
+    size_t Uops = static_cast<size_t>(K.UopStart[E.Instruction + 1] - K.UopStart[E.Instruction]);
+    py::tuple Ports(Uops);
+    for (size_t U = 0; U < Uops; ++U)
+      Ports[U] = py::int_(static_cast<int>(T.Ports[FirstUop + U]));
+    FirstUop += Uops;
+    return MakeEvent(E.Iteration, E.Instruction, E.Dispatched, E.Ready, E.Started, E.Executed,
+                     E.Retired, std::move(Ports));
+  });
+}
+
+} // namespace
+
+PYBIND11_MODULE(_core, M) {
+  M.doc() = "incc's native core; use it through the package incc.core.";
+  M.def("analyze", &analyzeBound, py::arg("bound"), py::arg("fraction"), py::arg("edge"),
+        py::arg("step"), py::arg("chain"), py::arg("analysis"));
+  M.def("timeline", &timelineOf, py::arg("bound"), py::arg("iterations"), py::arg("max_cycles"),
+        py::arg("event"));
+}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
+from incc.core import _core
+
 if TYPE_CHECKING:
     from incc.models.bound import BoundKernel
 
@@ -13,8 +15,9 @@ class Edge(NamedTuple):
     """A dependency between two instructions.
 
     The value `producer_value` of instruction `producer` is an input of `consumer_value` of `consumer`, `distance`
-    iterations later. `latency` is the time in cycles from the one value being ready to the other. `location` is the index of the register
-    or flag that carries it, -1 for memory (store to load) and for the step from a loaded value to its own instruction's result.
+    iterations later. `latency` is the time in cycles from the one value being ready to the other. `location` is the
+    index of the register or flag that carries it, -1 for memory (store to load) and for the step from a loaded value to
+    its own instruction's result. Of several edges between the same values at the same distance only the slowest is given.
     """
 
     producer: int
@@ -54,8 +57,10 @@ class Chain(NamedTuple):
 class Event(NamedTuple):
     """The life of one dynamic instruction, in cycles from 0.
 
-    `dispatched`: enters scheduler and reorder buffer; `ready`: the inputs of its first µop are there; `started`: its first µop starts on a port; `executed`: its last result
-    is there; `retired`. `ports`: the port of each µop, -1 for none.
+    `dispatched`: enters scheduler and reorder buffer; `ready`: the inputs of the µop that starts first are there;
+    `started`: that µop starts on its port; `executed`: the last result is there, so that consumers may start in this
+    cycle; `retired`: at least one cycle later. An instruction without µops is ready, started and executed when it is
+    dispatched. `ports`: the port or resource of each µop.
     """
 
     iteration: int
@@ -75,9 +80,10 @@ class Analysis(NamedTuple):
     the column sums; `fixed_pressure` and `fixed_port_load` the same with equal shares to all allowed ports.
     `busiest_ports`: the set of ports whose joint load is the port bound. Bounds in cycles per iteration: `port_bound`
     (execution ports only), `resource_bound` (dividers and the like), `front_end_bound`, `retire_bound`,
-    `latency_bound` (loop-carried). `critical_path`: length in cycles and the steps of the longest path through one
-    iteration; `critical_path_start` is the length in cycles until the first value of the path is ready (its own load or compute). `chains`: loop-carried dependencies, longest first; `chains_complete` is False where there were too
-    many to list all. `edges`: the dependency graph.
+    `latency_bound` (loop-carried). `critical_path_cycles` and `critical_path`: length and steps of the longest path through
+    one iteration whose inputs are all there at cycle 0; `critical_path_start` of these cycles pass until the path's first
+    value is ready (its own load or compute). `chains`: loop-carried dependencies, longest first, none of latency 0, at
+    most 64; `chains_complete` is False where there are or may be more. `edges`: the dependency graph.
     """
 
     pressure: tuple[tuple[float, ...], ...]
@@ -98,12 +104,20 @@ class Analysis(NamedTuple):
     chains_complete: bool
     edges: tuple[Edge, ...]
 
+    @property
+    def critical_path_start(self) -> int:
+        return self.critical_path_cycles - sum(step.latency for step in self.critical_path)
+
 
 def analyze(bound: BoundKernel) -> Analysis:
-    """All bounds of a kernel. Raises ValueError if the arrays contradict each other."""
-    raise NotImplementedError
+    """All bounds of a kernel. Raises ValueError, naming the array, if the arrays contradict each other."""
+    return _core.analyze(bound, Fraction, Edge, Step, Chain, Analysis)
 
 
 def timeline(bound: BoundKernel, iterations: int, max_cycles: int = 0) -> tuple[Event, ...]:
-    """When each instruction of the first `iterations` is dispatched, starts, ends, retires."""
-    raise NotImplementedError
+    """When each instruction of the first `iterations` is dispatched, starts, ends, retires; in program order.
+
+    With `max_cycles` above 0 only instructions dispatched before that cycle are returned; their later times are still
+    right. Raises ValueError if the arrays contradict each other or `iterations` is negative.
+    """
+    return _core.timeline(bound, iterations, max_cycles, Event)

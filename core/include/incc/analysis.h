@@ -1,0 +1,27 @@
+//===- analysis.h - Every bound of a kernel -------------------------------===//
+
+#ifndef INCC_ANALYSIS_H
+#define INCC_ANALYSIS_H
+
+#include "incc/cycles.h"
+#include "incc/graph.h"
+#include "incc/path.h"
+#include "incc/ports.h"
+
+namespace incc {
+
+/// The same as Analysis in core/python/__init__.py, where the parts are explained.
+struct Analysis {
+  PortPressure Balanced, Fixed;
+  Rational Resource, FrontEnd, Retire;
+  CriticalPath Path;
+  LoopCarried Carried;
+  Graph Dependencies;
+};
+
+/// \throws std::invalid_argument if the kernel's arrays contradict each other.
+Analysis analyze(const Kernel &K);
+
+} // namespace incc
+
+#endif // INCC_ANALYSIS_H

@@ -1,0 +1,35 @@
+//===- memory.h - Dependencies from stores to loads -----------------------===//
+
+#ifndef INCC_MEMORY_H
+#define INCC_MEMORY_H
+
+#include "incc/kernel.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace incc {
+
+/// The load reads what the store wrote `Distance` iterations before.
+struct MemoryDependency {
+  int32_t Store; ///< A value of kind Store.
+  int32_t Load;  ///< A value of kind Load.
+  int32_t Distance;
+  int32_t Latency; ///< Cycles from the stored data being ready to the load delivering them.
+};
+
+/// For each load the latest store to any of the bytes that it reads, by the load's value.
+///
+/// Addresses are compared symbolically, over simulated iterations. Accesses whose addresses differ
+/// by more than a known number of bytes are taken to be different places, as OSACA and
+/// llvm-mca -noalias do; so are gathers and scatters, whose addresses are in vector registers. An
+/// access of unknown size counts as one byte. Stores more than 64 iterations back are not looked
+/// for, in kernels of thousands of instructions fewer (see simulatedIterations).
+std::vector<MemoryDependency> memoryDependencies(const Kernel &K);
+
+/// How many iterations of a kernel memoryDependencies simulates; distances are below this.
+int32_t simulatedIterations(const Kernel &K);
+
+} // namespace incc
+
+#endif // INCC_MEMORY_H

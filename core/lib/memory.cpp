@@ -1,0 +1,439 @@
+//===- memory.cpp - Symbolic addresses and store-to-load dependencies -----===//
+//
+// Which store does a load read from? The registers that form addresses are
+// followed symbolically through a number of iterations: each holds a linear
+// combination of symbols, the unknown values, and a constant. Values are
+// computed modulo 2^64 as the machine does. Two addresses with the same linear
+// part differ by a known number of bytes, and that is all that is needed.
+//
+// Loaded registers are followed too: through the store that the load reads, or
+// through an earlier load of the same bytes. Unoptimised code, which keeps its
+// pointers on the stack, is understood that way.
+//
+//===----------------------------------------------------------------------===//
+
+#include "incc/memory.h"
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+#include <utility>
+
+using namespace incc;
+
+namespace {
+
+constexpr int32_t MaxDistance = 64;
+/// The first iterations may behave differently, until values kept in memory have been stored once.
+constexpr int32_t WarmUp = 2;
+/// Dynamic instructions that are simulated at most, so that the time for long kernels stays
+/// proportional to their length.
+constexpr int64_t MaxInstructions = 100'000;
+constexpr int32_t MinIterations = 4;
+/// Larger accesses (state-saving instructions) count with their first bytes only.
+constexpr int32_t MaxBytes = 4096;
+/// A combination of more symbols than this is not an address that anyone will compare.
+constexpr size_t MaxTerms = 8;
+
+uint64_t mix(uint64_t Hash, uint64_t Value) {
+  Hash = (Hash ^ Value) * 0x9E3779B97F4A7C15ull;
+  return Hash ^ (Hash >> 29);
+}
+
+/// A symbolic value: linear part (0: none) plus constant. Linear parts are interned, so equal
+/// combinations have equal numbers.
+struct Linear {
+  uint32_t Part = 0;
+  uint64_t Constant = 0;
+  bool operator==(const Linear &) const = default;
+};
+
+/// The symbols in use and their linear combinations.
+class LinearParts {
+public:
+  Linear freshSymbol() { return {++LastSymbol, 0}; }
+
+  /// Value + Coefficient * Addend.
+  Linear add(Linear Value, Linear Addend, uint64_t Coefficient) {
+    Value.Constant += Coefficient * Addend.Constant;
+    if (Addend.Part == 0 || Coefficient == 0)
+      return Value;
+    if (Value.Part == 0 && Coefficient == 1)
+      return {Addend.Part, Value.Constant};
+    Terms Sum = termsOf(Value.Part);
+    for (auto [Symbol, Factor] : termsOf(Addend.Part)) {
+      auto Place = std::ranges::lower_bound(Sum, Symbol, {}, &Term::first);
+      if (Place == Sum.end() || Place->first != Symbol)
+        Place = Sum.insert(Place, {Symbol, 0});
+      Place->second += Coefficient * Factor;
+      if (Place->second == 0)
+        Sum.erase(Place);
+    }
+    if (Sum.size() > MaxTerms)
+      return freshSymbol();
+    return {intern(std::move(Sum)), Value.Constant};
+  }
+
+private:
+  using Term = std::pair<uint32_t, uint64_t>; // symbol, factor
+  using Terms = std::vector<Term>;            // sorted by symbol, no factor 0
+  struct TermsHash {
+    size_t operator()(const Terms &T) const {
+      uint64_t Hash = T.size();
+      for (auto [Symbol, Factor] : T)
+        Hash = mix(mix(Hash, Symbol), Factor);
+      return Hash;
+    }
+  };
+
+  /// Numbers from here on are combinations; below, the symbol itself.
+  static constexpr uint32_t FirstCombination = 1u << 31;
+
+  Terms termsOf(uint32_t Part) const {
+    if (Part == 0)
+      return {};
+    if (Part < FirstCombination)
+      return {{Part, 1}};
+    return *Combinations[Part - FirstCombination];
+  }
+
+  uint32_t intern(Terms T) {
+    if (T.empty())
+      return 0;
+    if (T.size() == 1 && T[0].second == 1)
+      return T[0].first;
+    auto [Place, New] = NumberOf.try_emplace(
+        std::move(T), FirstCombination + static_cast<uint32_t>(Combinations.size()));
+    if (New)
+      Combinations.push_back(&Place->first);
+    return Place->second;
+  }
+
+  uint32_t LastSymbol = 0;
+  std::unordered_map<Terms, uint32_t, TermsHash> NumberOf;
+  std::vector<const Terms *> Combinations;
+};
+
+/// Which store wrote each byte last, by symbolic address.
+class WrittenBytes {
+public:
+  WrittenBytes() : Slots(1024) {}
+
+  void write(Linear Address, int32_t Bytes, int32_t Store) {
+    forEachWord(Address, Bytes, [&](uint64_t Word, unsigned First, unsigned End) {
+      Slot &S = insert(Address.Part, Word);
+      std::fill(S.Store.begin() + First, S.Store.begin() + End, Store);
+    });
+  }
+
+  /// The latest store to any of the bytes, -1 for none.
+  int32_t latest(Linear Address, int32_t Bytes) const {
+    int32_t Latest = -1;
+    forEachWord(Address, Bytes, [&](uint64_t Word, unsigned First, unsigned End) {
+      const Slot &S = Slots[find(Address.Part, Word)];
+      if (S.Used)
+        for (unsigned B = First; B < End; ++B)
+          Latest = std::max(Latest, S.Store[B]);
+    });
+    return Latest;
+  }
+
+private:
+  /// Eight bytes; an open-addressing table of them.
+  struct Slot {
+    uint64_t Word;
+    uint32_t Part;
+    bool Used = false;
+    std::array<int32_t, 8> Store;
+  };
+
+  template <typename Fn> static void forEachWord(Linear Address, int32_t Bytes, Fn F) {
+    uint64_t At = Address.Constant;
+    for (int32_t Left = Bytes; Left > 0;) {
+      unsigned First = At & 7;
+      unsigned Count = std::min<unsigned>(8 - First, static_cast<unsigned>(Left));
+      F(At >> 3, First, First + Count);
+      At += Count;
+      Left -= static_cast<int32_t>(Count);
+    }
+  }
+
+  size_t find(uint32_t Part, uint64_t Word) const {
+    size_t Mask = Slots.size() - 1;
+    size_t At = mix(mix(0, Part), Word) & Mask;
+    while (Slots[At].Used && (Slots[At].Part != Part || Slots[At].Word != Word))
+      At = (At + 1) & Mask;
+    return At;
+  }
+
+  Slot &insert(uint32_t Part, uint64_t Word) {
+    size_t At = find(Part, Word);
+    if (Slots[At].Used)
+      return Slots[At];
+    if (2 * ++Count > Slots.size()) {
+      std::vector<Slot> Old(2 * Slots.size());
+      Old.swap(Slots);
+      for (const Slot &S : Old)
+        if (S.Used)
+          Slots[find(S.Part, S.Word)] = S;
+      At = find(Part, Word);
+    }
+    Slot &S = Slots[At];
+    S.Word = Word;
+    S.Part = Part;
+    S.Used = true;
+    S.Store.fill(-1);
+    return S;
+  }
+
+  std::vector<Slot> Slots;
+  size_t Count = 0;
+};
+
+/// What has to be followed of one instruction, worked out once for all iterations.
+struct Step {
+  struct Load {
+    int32_t Value, Operand, Bytes;
+    std::vector<int32_t> Targets; ///< Locations that get the loaded bits unchanged.
+  };
+  struct Store {
+    int32_t Value, Operand, Bytes;
+    int32_t Data; ///< Location of the stored data, -1 unknown.
+  };
+  std::vector<Load> Loads;
+  std::vector<Store> Stores;
+  std::vector<int32_t> Affine; ///< Affine entries.
+  std::vector<int32_t> Fresh;  ///< Locations that get an unknown value.
+};
+
+int32_t bytesOf(const Kernel &K, int32_t Operand) {
+  return std::clamp(K.MemorySize[Operand], 1, MaxBytes);
+}
+
+/// The operand of a load or store whose address is a scalar, else -1.
+int32_t scalarOperand(const Kernel &K, int32_t Value) {
+  int32_t Operand = K.MemoryOfValue[Value];
+  return Operand >= 0 && K.MemoryElements[Operand] <= 1 ? Operand : -1;
+}
+
+/// The location whose content a store writes to memory, -1 if that is not one register.
+int32_t storedLocation(const Kernel &K, int32_t Value, const std::vector<bool> &IsAddress) {
+  int32_t Data = -1;
+  for (int32_t In = K.InputStart[Value]; In < K.InputStart[Value + 1]; ++In) {
+    if (IsAddress[In])
+      continue;
+    if (Data >= 0 || static_cast<InputKind>(K.InputKinds[In]) == InputKind::Value)
+      return -1;
+    Data = K.InputId[In];
+  }
+  return Data;
+}
+
+/// Whether the value is what a load of its instruction read, moved to a register and nothing else:
+/// then the load, else -1.
+int32_t movedLoad(const Kernel &K, int32_t Value) {
+  if (K.valueKind(Value) == ValueKind::Load)
+    return Value;
+  int32_t In = K.InputStart[Value];
+  bool Moved = K.valueKind(Value) == ValueKind::Register && K.InputStart[Value + 1] == In + 1 &&
+               static_cast<InputKind>(K.InputKinds[In]) == InputKind::Value &&
+               K.InputLatency[In] == 0;
+  return Moved ? K.InputId[In] : -1;
+}
+
+class Simulation {
+public:
+  explicit Simulation(const Kernel &K) : K(K), IsAddress(findAddressInputs(K)) {
+    findFollowed();
+    for (int32_t I = 0; I < K.numInstructions(); ++I)
+      Steps.push_back(planStep(I));
+    for (int32_t L = 0; L < K.NumLocations; ++L)
+      State.push_back(Parts.freshSymbol());
+  }
+
+  std::vector<MemoryDependency> run() {
+    int32_t Iterations = simulatedIterations(K);
+    for (int32_t Iteration = 0; Iteration < Iterations; ++Iteration)
+      for (const Step &S : Steps)
+        simulate(S, Iteration, /*Last=*/Iteration == Iterations - 1);
+    return std::move(Result);
+  }
+
+private:
+  struct StoreInstance {
+    int32_t Value, Iteration, Bytes;
+    Linear Address, Data;
+  };
+  /// What a load read that no store is known for: valid while the latest store stays the same.
+  struct LoadKey {
+    Linear Address;
+    int32_t Bytes;
+    bool operator==(const LoadKey &) const = default;
+  };
+  struct LoadKeyHash {
+    size_t operator()(const LoadKey &Key) const {
+      return mix(mix(Key.Address.Part, Key.Address.Constant), static_cast<uint64_t>(Key.Bytes));
+    }
+  };
+  struct Loaded {
+    int32_t LatestStore;
+    Linear Data;
+  };
+
+  /// Only locations that addresses are made of matter: base and index registers, what these are
+  /// computed from, and, where one of them is loaded, everything that is stored.
+  void findFollowed() {
+    Followed.assign(static_cast<size_t>(K.NumLocations), false);
+    for (int32_t V = 0; V < K.numValues(); ++V)
+      if (int32_t M = scalarOperand(K, V); M >= 0)
+        for (int32_t Location : {K.MemoryBase[M], K.MemoryIndex[M]})
+          if (Location >= 0)
+            Followed[Location] = true;
+    for (bool Changed = true; Changed;) {
+      Changed = false;
+      auto Follow = [&](int32_t Location) {
+        Changed |= !Followed[Location];
+        Followed[Location] = true;
+      };
+      bool Loads = false;
+      for (int32_t A = 0; A < static_cast<int32_t>(K.AffineTarget.size()); ++A)
+        if (Followed[K.AffineTarget[A]])
+          for (int32_t T = K.AffineTermStart[A]; T < K.AffineTermStart[A + 1]; ++T)
+            Follow(K.AffineTermLocation[T]);
+      for (int32_t V = 0; V < K.numValues(); ++V)
+        if (movedLoad(K, V) >= 0)
+          for (int32_t Out = K.OutputStart[V]; Out < K.OutputStart[V + 1]; ++Out)
+            Loads |= Followed[K.OutputLocation[Out]];
+      if (Loads)
+        for (int32_t V = 0; V < K.numValues(); ++V)
+          if (int32_t M = scalarOperand(K, V); K.valueKind(V) == ValueKind::Store && M >= 0)
+            if (int32_t Data = storedLocation(K, V, IsAddress); Data >= 0)
+              Follow(Data);
+    }
+  }
+
+  Step planStep(int32_t I) const {
+    Step S;
+    for (int32_t V = K.ValueStart[I]; V < K.ValueStart[I + 1]; ++V) {
+      int32_t M = scalarOperand(K, V);
+      if (M >= 0 && K.valueKind(V) == ValueKind::Load)
+        S.Loads.push_back({V, M, bytesOf(K, M), {}});
+      if (M >= 0 && K.valueKind(V) == ValueKind::Store)
+        S.Stores.push_back({V, M, bytesOf(K, M), storedLocation(K, V, IsAddress)});
+    }
+    for (int32_t A = K.AffineStart[I]; A < K.AffineStart[I + 1]; ++A)
+      if (Followed[K.AffineTarget[A]])
+        S.Affine.push_back(A);
+    for (int32_t V = K.ValueStart[I]; V < K.ValueStart[I + 1]; ++V) {
+      auto Load = std::ranges::find(S.Loads, movedLoad(K, V), &Step::Load::Value);
+      // Bytes and words are merged or truncated; wider than a register cannot be an address.
+      bool Unchanged = Load != S.Loads.end() &&
+                       (K.MemorySize[Load->Operand] == 4 || K.MemorySize[Load->Operand] == 8);
+      for (int32_t Out = K.OutputStart[V]; Out < K.OutputStart[V + 1]; ++Out)
+        if (int32_t Location = K.OutputLocation[Out]; Followed[Location])
+          (Unchanged ? Load->Targets : S.Fresh).push_back(Location);
+    }
+    return S;
+  }
+
+  Linear addressOf(int32_t Operand) {
+    Linear Address{0, static_cast<uint64_t>(K.MemoryDisplacement[Operand])};
+    if (K.MemoryBase[Operand] >= 0)
+      Address = Parts.add(Address, State[K.MemoryBase[Operand]], 1);
+    if (K.MemoryIndex[Operand] >= 0)
+      Address = Parts.add(Address, State[K.MemoryIndex[Operand]],
+                          static_cast<uint64_t>(int64_t(K.MemoryScale[Operand])));
+    if (K.MemorySymbol[Operand] >= 0) {
+      auto [Place, New] = SymbolAddress.try_emplace(K.MemorySymbol[Operand]);
+      if (New)
+        Place->second = Parts.freshSymbol();
+      Address = Parts.add(Address, Place->second, 1);
+    }
+    return Address;
+  }
+
+  /// Everything is computed from the registers before the instruction and only then written.
+  void simulate(const Step &S, int32_t Iteration, bool Last) {
+    Writes.clear();
+    for (int32_t Location : S.Fresh)
+      Writes.emplace_back(Location, Parts.freshSymbol());
+    for (const Step::Load &L : S.Loads)
+      if (Last || !L.Targets.empty())
+        simulateLoad(L, Iteration, Last);
+    for (int32_t A : S.Affine) {
+      Linear Value{0, static_cast<uint64_t>(K.AffineConstant[A])};
+      for (int32_t T = K.AffineTermStart[A]; T < K.AffineTermStart[A + 1]; ++T)
+        Value = Parts.add(Value, State[K.AffineTermLocation[T]],
+                          static_cast<uint64_t>(K.AffineTermCoefficient[T]));
+      Writes.emplace_back(K.AffineTarget[A], Value);
+    }
+    for (const Step::Store &St : S.Stores) {
+      Linear Address = addressOf(St.Operand);
+      Linear Data = St.Data >= 0 && Followed[St.Data] ? State[St.Data] : Parts.freshSymbol();
+      Written.write(Address, St.Bytes, static_cast<int32_t>(Stores.size()));
+      Stores.push_back({St.Value, Iteration, St.Bytes, Address, Data});
+    }
+    for (auto [Location, Value] : Writes)
+      State[Location] = Value;
+  }
+
+  void simulateLoad(const Step::Load &L, int32_t Iteration, bool Last) {
+    Linear Address = addressOf(L.Operand);
+    int32_t Latest = Written.latest(Address, L.Bytes);
+    if (Last && Latest >= 0)
+      Result.push_back({Stores[Latest].Value, L.Value, Iteration - Stores[Latest].Iteration,
+                        forwardLatency(K.MemoryClass[L.Operand])});
+    if (L.Targets.empty())
+      return;
+    Linear Data;
+    if (Latest >= 0 && Stores[Latest].Address == Address && Stores[Latest].Bytes == L.Bytes) {
+      Data = Stores[Latest].Data;
+    } else {
+      auto [Place, New] = LoadedBefore.try_emplace({Address, L.Bytes});
+      if (New || Place->second.LatestStore != Latest)
+        Place->second = {Latest, Parts.freshSymbol()};
+      Data = Place->second.Data;
+    }
+    for (int32_t Location : L.Targets)
+      Writes.emplace_back(Location, Data);
+  }
+
+  /// The latency of the load's class, of the widest narrower one where it has none.
+  int32_t forwardLatency(int32_t Class) const {
+    int32_t Best = -1;
+    for (size_t I = 0; I < K.ForwardClass.size(); ++I)
+      if (K.ForwardClass[I] <= Class && (Best < 0 || K.ForwardClass[I] > K.ForwardClass[Best]))
+        Best = static_cast<int32_t>(I);
+    return Best < 0 ? 0 : K.ForwardCycles[Best];
+  }
+
+  const Kernel &K;
+  std::vector<bool> IsAddress;
+  std::vector<bool> Followed;
+  std::vector<Step> Steps;
+  LinearParts Parts;
+  std::vector<Linear> State; ///< By location.
+  std::unordered_map<int32_t, Linear> SymbolAddress;
+  WrittenBytes Written;
+  std::vector<StoreInstance> Stores; ///< All simulated stores, in order.
+  std::unordered_map<LoadKey, Loaded, LoadKeyHash> LoadedBefore;
+  std::vector<std::pair<int32_t, Linear>> Writes;
+  std::vector<MemoryDependency> Result;
+};
+
+} // namespace
+
+int32_t incc::simulatedIterations(const Kernel &K) {
+  int64_t Affordable = MaxInstructions / std::max(1, K.numInstructions());
+  return static_cast<int32_t>(
+      std::clamp<int64_t>(Affordable, MinIterations, MaxDistance + WarmUp + 1));
+}
+
+std::vector<MemoryDependency> incc::memoryDependencies(const Kernel &K) {
+  auto Has = [&](ValueKind Kind) {
+    return std::ranges::find(K.ValueKinds, static_cast<int32_t>(Kind)) != K.ValueKinds.end();
+  };
+  if (!Has(ValueKind::Load) || !Has(ValueKind::Store))
+    return {};
+  return Simulation(K).run();
+}

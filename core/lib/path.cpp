@@ -1,0 +1,51 @@
+//===- path.cpp - Longest path through one iteration ----------------------===//
+
+#include "incc/path.h"
+
+#include <algorithm>
+
+using namespace incc;
+
+CriticalPath incc::findCriticalPath(const Kernel &K, const Graph &G) {
+  // Edges inside the iteration form a graph without cycles: one pass in topological order.
+  std::vector<int64_t> Ready(static_cast<size_t>(G.NumValues), 0);
+  std::vector<const Edge *> Last(static_cast<size_t>(G.NumValues), nullptr);
+  for (int32_t V = 0; V < G.NumValues; ++V) {
+    if (K.InputStart[V] == K.InputStart[V + 1])
+      Ready[V] = longestLatency(K, G.InstructionOf[V], V);
+    for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
+      if (G.SourceOf[In].Value < 0 || G.SourceOf[In].Distance > 0)
+        Ready[V] = std::max<int64_t>(Ready[V], K.InputLatency[In]);
+  }
+  int32_t End = -1;
+  for (int32_t V : G.Order) {
+    if (Ready[V] > 0 && (End < 0 || Ready[V] > Ready[End]))
+      End = V;
+    for (const Edge &E : G.edgesFrom(V)) {
+      if (E.Distance != 0)
+        continue;
+      int64_t Time = Ready[V] + E.Latency;
+      int64_t &Known = Ready[E.ConsumerValue];
+      // An equally long way from outside explains less than one through the iteration.
+      if (Time > Known || (Time == Known && !Last[E.ConsumerValue])) {
+        Known = Time;
+        Last[E.ConsumerValue] = &E;
+      }
+    }
+  }
+
+  CriticalPath Path;
+  if (End < 0)
+    return Path;
+  Path.Cycles = Ready[End];
+  int32_t First = End;
+  for (; Last[First]; First = Last[First]->ProducerValue)
+    Path.Steps.push_back(*Last[First]);
+  std::ranges::reverse(Path.Steps);
+  Path.Start = Ready[First];
+  Path.Instructions.push_back(G.InstructionOf[First]);
+  for (const Edge &E : Path.Steps)
+    if (E.Consumer != Path.Instructions.back())
+      Path.Instructions.push_back(E.Consumer);
+  return Path;
+}
