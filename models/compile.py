@@ -53,7 +53,8 @@ FIELDS: dict[str, type | tuple[type, ...]] = {
 }
 """The fields of a form, in the order in which they are written, and their types."""
 
-DEFAULTS: dict[str, Any] = {str: "", int: 0, (int, float): 0, bool: False}
+DEFAULTS: dict[str, Any] = {name: kind() if isinstance(kind, type) else 0 for name, kind in FIELDS.items()}
+"""The value of each field that is as good as its absence."""
 
 _TOP = {
     "format",
@@ -155,7 +156,7 @@ def read_source(path: str) -> Source:
 
 
 def read_chain(path: str, places: Sequence[str]) -> list[Source]:
-    """A model file and those it inherits from, the oldest last. Raises ModelError, also for models that inherit in a circle."""
+    """A model file and those it inherits from, the oldest last. Raises ModelError, also for a circle of them."""
     from incc.models.model import _find
 
     chain = [read_source(path)]
@@ -172,9 +173,9 @@ def read_chain(path: str, places: Sequence[str]) -> list[Source]:
 
 
 def overlay(parent: Entry, child: Entry) -> Entry:
-    """Parent's fields, replaced by the child's; a field set to its type's default (0, "", false) is as good as absent."""
+    """Parent's fields, replaced by the child's; one set to its type's default (0, "", false) is as good as absent."""
     merged = {**parent, **child}
-    return {k: v for k, v in merged.items() if v != DEFAULTS[FIELDS[k]] or k in ("ports", "retire")}
+    return {k: v for k, v in merged.items() if v != DEFAULTS[k] or k in ("ports", "retire")}
 
 
 def merge_forms(chain: Sequence[Source]) -> Forms:
@@ -192,17 +193,21 @@ def merge_forms(chain: Sequence[Source]) -> Forms:
                     mine.pop(conditions, None)
                     continue
                 inherited = mine.get(conditions)
-                # The default source is this file's; figures inherited from another keep theirs.
-                if inherited is None and not conditions and "source" not in fields:
+                # The default source is this file's; figures that stay as inherited keep theirs.
+                if "source" not in fields and (inherited is not None or not conditions):
                     fields = {**fields, "source": default}
-                elif inherited is not None and "source" not in fields:
-                    fields = {**fields, "source": default}
-                mine[conditions] = overlay(inherited or {}, fields) if not conditions else {**(inherited or {}), **fields}
+                if conditions:
+                    mine[conditions] = {**(inherited or {}), **fields}
+                else:
+                    mine[conditions] = overlay(inherited or {}, fields)
     return merged
 
 
 def compile_model(path: str, places: Sequence[str]) -> tuple[Any, ...]:
-    """The compiled tables of a model: (cache version, files with checksums, header, forms, version). Raises ModelError."""
+    """The compiled tables of a model: (cache version, files with checksums, header, forms, version).
+
+    Raises ModelError.
+    """
     chain = read_chain(path, places)
     own = chain[0]
     header: dict[str, Any] = {

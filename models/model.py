@@ -1,7 +1,7 @@
 """A machine model in memory: pipeline parameters, ports, and figures for instruction forms looked up one by one.
 
-Model files are TOML (docs/models.md). Reading TOML takes a hundred times longer than an analysis may, so the tables of a
-model are kept in a cache; a form's figures stay packed until the form is looked up.
+Model files are TOML (docs/models.md). Reading TOML takes a hundred times longer than an analysis may, so the tables of
+a model are kept in a cache; a form's figures stay packed until the form is looked up.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ class ModelError(Exception):
 class Form(NamedTuple):
     """The figures of one instruction form on one core, conditions (traits) resolved.
 
-    `uops`: (port set, count) with the port set as a string of port names joined by "," ("0,1"), unfused domain; empty for
-    what the renamer does alone. `retire_slots`: fused-domain µops at issue, un-lamination done. `latency`: (to, from,
-    cycles) between operands: "0", "1" … explicit operands in Intel order; a register's root name for implicit ones
-    ("rax"); "C" and "SPAZO" flags; "k" the mask; "m" loaded data (figures from "m" exclude the load itself), "M" stored
-    data, "a" the address registers (for lea; and "m<a" where a load's latency is not the core's usual one).
-    `divider`: cycles that the divider is occupied; `throughput`: measured reciprocal throughput in cycles where ports do
-    not explain it, else None. `breaks_dependency`: the result does not depend on the inputs (idiom).
+    `uops`: (port set, count) with the port set as a string of port names joined by "," ("0,1"), unfused domain; empty
+    for what the renamer does alone. `retire_slots`: fused-domain µops at issue, un-lamination done. `latency`: (to,
+    from, cycles) between operands: "0", "1" … explicit operands in Intel order; a register's root name for implicit
+    ones ("rax"); "C" and "SPAZO" flags; "k" the mask; "m" loaded data (figures from "m" exclude the load itself), "M"
+    stored data, "a" the address registers (for lea; and "m<a" where a load's latency is not the core's usual one).
+    `divider`: cycles that the divider is occupied; `throughput`: measured reciprocal throughput in cycles where ports
+    do not explain it, else None. `breaks_dependency`: the result does not depend on the inputs (idiom).
     `fusion`: name of the macro-fusion class of a flag-writing instruction, else "".
     `source`: where the figures come from; `derived`: "" or the rule by which they were derived from another form.
     `attributes`: what else the data say (complex_decoder, simple_decoders, uops_ms, …; docs/models.md).
@@ -435,7 +435,7 @@ def _seal(path: str, content: tuple[Any, ...]) -> None:
                 f.write(_MAGIC + zlib.crc32(payload).to_bytes(4, "little") + payload)
             os.replace(temporary, file)
         except OSError:
-            try:
+            try:  # noqa: SIM105 -- contextlib is another import at start-up
                 os.unlink(temporary)
             except OSError:
                 pass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from incc.models.compile import DEFAULTS, FIELDS, Entry, Forms
+from incc.models.compile import DEFAULTS, Entry, Forms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,12 +47,11 @@ def reduced(entries: Mapping[tuple[str, ...], Entry]) -> dict[tuple[str, ...], E
         if not conditions:
             result[conditions] = fields
             continue
-        difference = {k: v for k, v in fields.items() if below.get(k, DEFAULTS[FIELDS[k]]) != v}
+        difference = {k: v for k, v in fields.items() if below.get(k, DEFAULTS[k]) != v}
         for k in below:
-            if k not in fields and below[k] != DEFAULTS[FIELDS[k]]:
-                if k == "retire":
-                    continue
-                difference[k] = DEFAULTS[FIELDS[k]]
+            if k not in fields and below[k] != DEFAULTS[k]:
+                difference[k] = DEFAULTS[k]
+        difference.pop("derived", None)
         if difference:
             result[conditions] = difference
     return result

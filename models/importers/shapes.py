@@ -1,4 +1,4 @@
-"""Every x86 instruction form that the decoder can produce, with its operands: what importers match their sources against.
+"""Every x86 instruction form that the decoder can produce, with its operands: importers match their sources against it.
 
 Built from iced-x86's opcode tables; one shape for each Code and kind of its modrm operand (register or memory).
 """
@@ -6,10 +6,23 @@ Built from iced-x86's opcode tables; one shape for each Code and kind of its mod
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import iced_x86 as iced
-from iced_x86 import Code, EncodingKind, MemorySizeExt, Mnemonic, OpCodeInfo, OpCodeOperandKind, OpKind, Register
+from iced_x86 import (
+    Code,
+    CpuidFeature,
+    EncodingKind,
+    MemorySizeExt,
+    Mnemonic,
+    OpAccess,
+    OpCodeInfo,
+    OpCodeOperandKind,
+    OpKind,
+    Register,
+    RegisterExt,
+    RflagsBits,
+)
 
 
 class Shape(NamedTuple):
@@ -97,7 +110,7 @@ _OTHER = {
     "SEG_RDI": "STRING",
     "SEG_RBX_AL": "STRING",
 }
-_FIXED = frozenset("AL AX EAX RAX CL DX ST0 ES CS SS DS FS GS".split())
+_FIXED = frozenset(["AL", "AX", "EAX", "RAX", "CL", "DX", "ST0", "ES", "CS", "SS", "DS", "FS", "GS"])
 _OPERAND_KINDS = {v: k for k, v in vars(OpCodeOperandKind).items() if isinstance(v, int)}
 _MNEMONICS = {v: k for k, v in vars(Mnemonic).items() if isinstance(v, int)}
 CODE_NAMES = {v: k for k, v in vars(Code).items() if isinstance(v, int)}
@@ -109,7 +122,7 @@ def shapes() -> tuple[Shape, ...]:
     """All forms of 64-bit mode, sorted by key."""
     found = []
     for code, name in CODE_NAMES.items():
-        info = OpCodeInfo(code)
+        info = OpCodeInfo(cast("iced.Code_", code))
         if not info.mode64 or not info.is_instruction:
             continue
         if _ENCODINGS[info.encoding] in ("D3NOW", "MVEX", "XOP") or name.startswith("VEX_KNC"):
@@ -195,13 +208,15 @@ _STRINGS = {
 }
 
 
-def example(shape: Shape, mask: bool = False, zeroing: bool = False, broadcast: bool = False) -> iced.Instruction | None:
+def example(
+    shape: Shape, mask: bool = False, zeroing: bool = False, broadcast: bool = False
+) -> iced.Instruction | None:
     """An instruction of this form with every register another one, or None if it cannot be built.
 
     Registers are such that none coincides with an implicit operand: r8 and up, xmm4 and up, memory at [r14].
     """
     i = iced.Instruction()
-    i.code = shape.code
+    i.code = cast("iced.Code_", shape.code)
     kinds = [_OPERAND_KINDS[k] for k in shape.info.op_kinds()]
     for n, (kind, operand) in enumerate(zip(kinds, shape.operands, strict=True)):
         if operand in ("M", "MOFFS") or operand.startswith("VSIB"):
@@ -258,3 +273,75 @@ def encode(instruction: iced.Instruction) -> bytes | None:
     code = encoder.take_buffer()
     back = iced.Decoder(64, code).decode()
     return code if back.code == instruction.code else None
+
+
+class Dataflow(NamedTuple):
+    """What a form reads and writes, by the names that latencies use (models.model.Form.latency).
+
+    `loads` and `stores`: it does, through an explicit memory operand or an implicit one.
+    """
+
+    sources: tuple[str, ...]
+    targets: tuple[str, ...]
+    loads: bool
+    stores: bool
+
+
+_READS = {OpAccess.READ, OpAccess.COND_READ, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE}
+_WRITES = {OpAccess.WRITE, OpAccess.COND_WRITE, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE}
+_FLAGS = {
+    "C": RflagsBits.CF,
+    "SPAZO": RflagsBits.SF | RflagsBits.PF | RflagsBits.AF | RflagsBits.ZF | RflagsBits.OF,
+}
+_REGISTER_NAMES = {v: k.lower() for k, v in vars(Register).items() if isinstance(v, int)}
+FEATURES = {v: k for k, v in vars(CpuidFeature).items() if isinstance(v, int)}
+
+
+def root_name(register: int) -> str:
+    """The name of the widest register that this one is a part of: "rax" of al."""
+    return _REGISTER_NAMES[RegisterExt.full_register(cast("iced.Register_", register))]
+
+
+def dataflow(shape: Shape, mask: bool = False) -> Dataflow | None:
+    """What the form reads and writes, None if there is no example of it."""
+    instruction = example(shape, mask)
+    if instruction is None:
+        return None
+    info = iced.InstructionInfoFactory().info(instruction)
+    sources: list[str] = []
+    targets: list[str] = []
+    explicit = set()
+    address = {root_name(instruction.memory_base), root_name(instruction.memory_index)}
+    for n in range(instruction.op_count):
+        if instruction.op_kind(n) == OpKind.REGISTER:
+            explicit.add(root_name(instruction.op_register(n)))
+            access = info.op_access(n)
+            sources += [str(n)] * (access in _READS)
+            targets += [str(n)] * (access in _WRITES)
+    if instruction.op_mask != Register.NONE:
+        explicit.add(root_name(instruction.op_mask))
+        sources.append("k")
+    stack = any(root_name(m.base) == "rsp" for m in info.used_memory())
+    for used in info.used_registers():
+        root = root_name(used.register)
+        if root in explicit or root in address or (root == "rsp" and stack) or root in ("rip", "cs", "ds", "es", "ss"):
+            continue
+        sources += [root] * (used.access in _READS and root not in sources)
+        targets += [root] * (used.access in _WRITES and root not in targets)
+    loads = any(m.access in _READS for m in info.used_memory())
+    stores = any(m.access in _WRITES for m in info.used_memory())
+    sources += ["m"] * loads
+    for group, bits in _FLAGS.items():
+        sources += [group] * bool(instruction.rflags_read & bits)
+        targets += [group] * bool(instruction.rflags_modified & bits)
+    targets += ["M"] * stores
+    if shape.mnemonic == "LEA":
+        sources.append("a")
+    return Dataflow(tuple(sources), tuple(targets), loads, stores)
+
+
+def features(shape: Shape) -> frozenset[str]:
+    """The CPUID features that the form needs, as iced-x86 names them ("AVX512F", "AVX512VL")."""
+    instruction = iced.Instruction()
+    instruction.code = cast("iced.Code_", shape.code)
+    return frozenset(FEATURES[f] for f in instruction.cpuid_features())

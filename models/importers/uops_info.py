@@ -14,11 +14,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import iced_x86 as iced
-from iced_x86 import OpAccess, RegisterExt
+from iced_x86 import OpAccess
 
 from incc.models.compile import Entry, Forms, write_latency, write_ports
 from incc.models.importers.common import Imported, ImportFailed, reduced
-from incc.models.importers.shapes import Shape, example, shapes
+from incc.models.importers.shapes import Shape, example, root_name, shapes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -115,7 +115,7 @@ def _lines(path: str, keep_going: bool, skipped: list[str]) -> Iterator[tuple[st
 
 
 def _record(place: str, data: dict[str, Any]) -> Record:
-    """Takes a line apart. Raises ValueError, KeyError or TypeError if it is malformed, _Unmatched if it is of no use."""
+    """Takes a line apart. Raises ValueError, KeyError or TypeError if it is malformed, _Unmatched if of no use."""
     for key, kind in (("ports", dict), ("latency", list), ("operands", list), ("variants", dict), ("attrs", dict)):
         if not isinstance(data[key], kind):
             raise ValueError(f"{key!r} is not a{' list' if kind is list else 'n object'}")
@@ -202,7 +202,7 @@ def match(record: Record) -> list[Shape]:
         size = 16
     if size and len(found) > 1:
         found = [s for s in found if s.operand_size in (0, size)] or found
-    elif len(found) > 1 and not record.operands:
+    elif len(found) > 1 and not record.operands and record.mnemonic != "NOP":
         # leave, ret, enter …: the form that has 64 bits without a prefix.
         found = [s for s in found if s.operand_size in (0, 64)] or found
     if record.memory_bits and len({s.memory_bits for s in found}) > 1:
@@ -259,8 +259,8 @@ def _plain_moves(records: list[Record]) -> Plain:
 def _operand_names(record: Record, shape: Shape) -> dict[str, tuple[list[str], list[str], str]]:
     """uops.info's operand names to (names as a source, names as a target, kind) in a form's latency.
 
-    `kind` is an operand of Shape.operands, "flags", "gpr" for an implicit register, or "". Registers that no instruction
-    names (rip, MXCSR, the time-stamp counter) get no name.
+    `kind` is an operand of Shape.operands, "flags", "gpr" for an implicit register, or "". Registers that no
+    instruction names (rip, MXCSR, the time-stamp counter) get no name.
     """
     names: dict[str, tuple[list[str], list[str], str]] = {}
     explicit = 0 if record.operands == ("STRING",) else len(record.operands)
@@ -305,7 +305,6 @@ def _used_registers(shape: Shape) -> tuple[tuple[str, str], ...]:
     instruction = example(shape)
     if instruction is None:
         return ()
-    register_names = {v: k.lower() for k, v in vars(iced.Register).items() if isinstance(v, int)}
     access = {
         OpAccess.READ: "r",
         OpAccess.COND_READ: "r",
@@ -316,7 +315,7 @@ def _used_registers(shape: Shape) -> tuple[tuple[str, str], ...]:
     }
     merged: dict[str, set[str]] = {}
     for used in iced.InstructionInfoFactory().info(instruction).used_registers():
-        root = register_names[RegisterExt.full_register(used.register)]
+        root = root_name(used.register)
         if root in _REGISTER_ORDER and used.access in access:
             merged.setdefault(root, set()).update(access[used.access])
     order = list(_REGISTER_ORDER)
@@ -341,7 +340,9 @@ def _take(registers: list[tuple[str, str]], access: str) -> str | None:
     return None
 
 
-def _latencies(record: Record, shape: Shape, plain: Plain, same_reg: bool) -> tuple[list[Latency], set[tuple[str, str]]]:
+def _latencies(
+    record: Record, shape: Shape, plain: Plain, same_reg: bool
+) -> tuple[list[Latency], set[tuple[str, str]]]:
     """Latencies between operands, and the pairs (to, from) for which only a lower bound is published."""
     names = _operand_names(record, shape)
     access = {o["name"]: o["access"] for o in record.data["operands"]}
@@ -413,11 +414,11 @@ def _entry(record: Record, shape: Shape, figures: dict[str, Any], latency: list[
 def _implausible(record: Record, figures: dict[str, Any]) -> str:
     """Why figures cannot be right, "" if they can.
 
-    Micro-fusion joins at most two µops (a gather's loads are one fused µop). Microcode is measured with some noise, which
-    hardly matters among that many µops.
+    Micro-fusion joins at most two µops (a gather's loads are one fused µop). Microcode is measured with some noise,
+    which hardly matters among that many µops.
     """
     uops = sum(figures["ports"].values())
-    limit = 5 if figures.get("uops_ms") else 2
+    limit = 5 if figures.get("uops_ms", 0) >= 4 else 2
     if uops > limit * max(1, figures["retire_slots"]) and not any(o.startswith("VSIB") for o in record.operands):
         return f"{uops} µops on ports, but only {figures['retire_slots']} fused ones"
     return ""

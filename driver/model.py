@@ -1,0 +1,349 @@
+"""`incc-model`: lists, shows, checks and imports machine models."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from incc.models.model import MachineModel, ModelError, form_key, list_models, load
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from incc.models.compile import Forms
+    from incc.models.importers.common import Imported
+    from incc.models.importers.shapes import Shape
+
+OK, FAILED, USAGE = 0, 1, 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command; returns its exit status: 0 done, 1 findings or bad input, 2 wrong usage."""
+    parser = _parser()
+    args = parser.parse_args(arguments)
+    if not args.command:
+        parser.print_usage(sys.stderr)
+        return USAGE
+    try:
+        status: int = args.run(args)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        # The reader (head, less) has seen enough.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except ModelError as e:
+        print(f"incc-model: {e}", file=sys.stderr)
+        return FAILED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="incc-model", description="Lists, shows, checks and imports machine models.")
+    parser.add_argument(
+        "--model-path", action="append", default=[], metavar="DIR", help="look for models there first (may be repeated)"
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+
+    command = commands.add_parser("list", help="the models that can be loaded")
+    command.set_defaults(run=_list)
+
+    command = commands.add_parser("show", help="a model's parameters, or its figures for instruction forms")
+    command.add_argument("what", nargs="?", help="a form's key, a mnemonic, or a pattern with * and ?")
+    command.add_argument("-mcpu", "--mcpu", required=True, metavar="NAME", help="the model, or its .toml file")
+    command.set_defaults(run=_show)
+
+    command = commands.add_parser("check", help="look for errors in models")
+    command.add_argument("models", nargs="*", metavar="MODEL", help="names or .toml files (default: all)")
+    command.add_argument("--no-warnings", action="store_true", help="report errors only")
+    command.set_defaults(run=_check)
+
+    command = commands.add_parser("import", help="write or complete a model from measurements or another tool's model")
+    command.set_defaults(run=lambda _: _usage(command))
+    sources = command.add_subparsers(dest="source", metavar="SOURCE")
+    for name, takes, text in (
+        ("uops.info", "FILE", "measurements by uops.info, JSON lines, plain or .gz"),
+        ("osaca", "FILE", "machine files of OSACA, YAML"),
+        ("llvm", "", "a scheduling model of LLVM (needs its development files)"),
+        ("derive", "", "forms that behave like one that is in the model"),
+    ):
+        source = sources.add_parser(name, help=text)
+        if takes:
+            source.add_argument("files", nargs="+", metavar=takes)
+        source.add_argument("-o", "--output", required=True, metavar="OUT", help="the model file; its header is kept")
+        source.add_argument("--fill", action="store_true", help="keep the forms in OUT, add those that it lacks")
+        source.add_argument("--keep-going", action="store_true", help="skip malformed records and count them")
+        source.add_argument("--verbose", action="store_true", help="list what was not matched")
+        source.set_defaults(run=_import, files=[], cpu="", features="", llvm_config="")
+        if name != "uops.info":
+            source.add_argument(
+                "--features",
+                default="",
+                metavar="A,B",
+                help="CPUID features (iced-x86's names) of the core beside those of the forms that the model has",
+            )
+        if name == "llvm":
+            source.add_argument("-mcpu", "--mcpu", dest="cpu", required=True, metavar="NAME", help="LLVM's processor")
+            source.add_argument("--llvm-config", default="llvm-config-19", metavar="PROGRAM")
+    return parser
+
+
+def _usage(parser: argparse.ArgumentParser) -> int:
+    parser.print_usage(sys.stderr)
+    return USAGE
+
+
+# --- list, show, check -----------------------------------------------------------------------------------------------
+
+
+def _list(args: argparse.Namespace) -> int:
+    rows = [(m.name, m.isa or "", m.title, ", ".join(m.aliases)) for m in list_models(args.model_path)]
+    widths = [max((len(r[c]) for r in rows), default=0) for c in range(3)]
+    for name, isa, title, aliases in rows:
+        print(f"{name:{widths[0]}}  {isa:{widths[1]}}  {title:{widths[2]}}  {aliases}".rstrip())
+    return OK
+
+
+def _show(args: argparse.Namespace) -> int:
+    model = load(args.mcpu, args.model_path)
+    if args.what is None:
+        _show_model(model)
+        return OK
+    forms = _matching(model, args.what)
+    if not forms:
+        print(f"incc-model: {model.name} has no form that matches {args.what!r}", file=sys.stderr)
+        return FAILED
+    for n, form in enumerate(forms):
+        if n:
+            print()
+        _show_form(model, form)
+    return OK
+
+
+def _show_model(model: MachineModel) -> None:
+    print(f"{model.title} ({model.name}; also {', '.join(model.aliases)})" if model.aliases else model.title)
+    print(f"isa {model.isa}, {len(list(model.forms()))} forms, version {model.version}")
+    for path in model.files:
+        print(f"file {os.path.relpath(path)}")
+    print(f"ports {', '.join(model.ports)}; resources {', '.join(model.resources) or 'none'}")
+    for name, ports in model.functions.items():
+        print(f"  {name} = {ports}")
+    print("parameters")
+    for name, value in sorted(model.parameters.items()):
+        text = ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else value
+        print(f"  {name} = {text if text != '' else 'none'}")
+    print("sources")
+    for name, text in model.sources.items():
+        print(f"  {name}: {text}")
+
+
+def _matching(model: MachineModel, what: str) -> list[str]:
+    """The forms with that key, without or with conditions; else those of that mnemonic; else those that match a pattern."""
+    from fnmatch import fnmatchcase
+
+    form = what.partition(" [")[0]
+    if model.entries(form):
+        return [form]
+    known = sorted(model.forms())
+    if any(c in what for c in "*?["):
+        return [f for f in known if fnmatchcase(f.lower(), what.lower())]
+    if model.isa == "x86":
+        from incc.models.importers.shapes import by_key
+
+        shapes = by_key()
+        wanted = what.strip().upper()
+        return [f for f in known if f in shapes and (shapes[f].mnemonic == wanted or f.startswith(wanted + "/"))]
+    return []
+
+
+def _show_form(model: MachineModel, form: str) -> None:
+    for conditions, fields in model.entries(form):
+        found = model.lookup(form, frozenset(conditions))
+        assert found is not None
+        print(form_key(form, conditions))
+        uops = " + ".join(f"{n} × {{{ports}}}" for ports, n in found.uops) or "none"
+        print(f"  µops      {uops}; {found.retire_slots} fused")
+        if found.latency:
+            print("  latency   " + ", ".join(f"{s} → {t}: {c}" for t, s, c in found.latency))
+        if found.divider:
+            print(f"  divider   {found.divider} cycles")
+        if found.throughput:
+            print(f"  measured  one in {found.throughput:g} cycles")
+        if found.breaks_dependency:
+            print("  idiom     does not depend on its inputs")
+        if found.fusion:
+            print(f"  fuses     {' '.join(model.macro_fusion.get(found.fusion, ()))}")
+        for name, value in found.attributes.items():
+            if value:
+                print(f"  {name}" + ("" if value is True else f" {value}"))
+        if not conditions or "source" in fields or "derived" in fields:
+            origin = found.source + (f"; derived: {found.derived}" if found.derived else "")
+            print(f"  source    {origin}")
+
+
+def _check(args: argparse.Namespace) -> int:
+    from incc.models.check import check
+    from incc.models.model import _find, _places
+
+    places = _places(args.model_path)
+    names = args.models or [m.name for m in list_models(args.model_path)]
+    errors = warnings = 0
+    for name in names:
+        for finding in check(_find(name, places), places):
+            errors += finding.level == "error"
+            warnings += finding.level == "warning"
+            if finding.level == "error" or not args.no_warnings:
+                print(finding)
+    print(f"{len(names)} models: {errors} errors, {warnings} warnings")
+    return FAILED if errors else OK
+
+
+# --- import ----------------------------------------------------------------------------------------------------------
+
+
+def _import(args: argparse.Namespace) -> int:
+    from incc.models.importers.common import ImportFailed
+
+    try:
+        return _run_import(args)
+    except ImportFailed as e:
+        print(f"incc-model: {e}", file=sys.stderr)
+        print(f"incc-model: {args.output} is unchanged", file=sys.stderr)
+        return FAILED
+
+
+def _run_import(args: argparse.Namespace) -> int:
+    from incc.models.compile import merge_forms, read_chain
+    from incc.models.importers import derive
+    from incc.models.importers.common import Imported, ImportFailed
+    from incc.models.model import _places
+
+    header = _header(args.output)
+    chain = read_chain(args.output, _places(args.model_path)) if os.path.exists(args.output) else []
+    if not chain and args.source != "uops.info":
+        raise ImportFailed(f"{args.output}: no such file: the model's header must be written first (docs/models.md)")
+    own: Forms = chain[0].forms if chain and args.fill else {}
+    fusion = _fusion(chain) if args.fill else {}
+    kept = merge_forms(chain if args.fill else chain[1:]) if chain else {}
+    if args.source == "uops.info":
+        from incc.models.importers import uops_info
+
+        imported: Imported = uops_info.import_files(args.files, args.keep_going)
+        fusion = imported.fusion
+    else:
+        wanted = _wanted(kept, args.features)
+        if args.source == "osaca":
+            from incc.models.importers import osaca
+
+            imported = osaca.import_files(args.files, wanted, args.keep_going)
+        elif args.source == "llvm":
+            from incc.models.importers import llvm
+
+            imported = llvm.import_cpu(args.cpu, wanted, args.llvm_config, args.keep_going)
+        else:
+            made = derive.derive(wanted, lambda key: kept.get(key, {}))
+            imported = Imported(made, {}, [], [], [])
+    default = chain[0].data.get("source", "") if chain else "uops.info"
+    forms = {form: dict(entries) for form, entries in own.items()}
+    added = 0
+    for form, entries in imported.forms.items():
+        if form in kept:
+            continue
+        added += 1
+        forms[form] = {c: dict(f) for c, f in entries.items()}
+        base = forms[form][()]
+        if args.source in ("osaca", "llvm"):
+            from incc.models.importers.shapes import by_key
+
+            base = forms[form][()] = derive.pairs_of_twin(by_key()[form], base, lambda key: kept.get(key, {}))
+        source = base.get("source", args.source)
+        base.pop("source", None)
+        if source != default:
+            base["source"] = source
+    if args.source == "derive":
+        added += derive.idioms(forms, lambda key: forms.get(key) or kept.get(key, {}))
+    _write(args.output, header, forms, fusion)
+    _report(args, imported, added)
+    return OK
+
+
+def _wanted(kept: Forms, features: str) -> list[Shape]:
+    """The forms that the core has as far as its known forms tell, without those that are in the model."""
+    from incc.models.importers.common import ImportFailed
+    from incc.models.importers.shapes import FEATURES, by_key
+    from incc.models.importers.shapes import features as features_of
+
+    extra = {f for f in features.upper().split(",") if f}
+    if unknown := sorted(extra - set(FEATURES.values())):
+        raise ImportFailed(f"unknown CPUID feature {unknown[0]!r} (names as in iced-x86's CpuidFeature)")
+    shapes = by_key()
+    has = extra.union(*(features_of(shapes[f]) for f in kept if f in shapes))
+    return [s for key, s in shapes.items() if key not in kept and features_of(s) <= has and "RESERVEDNOP" not in key]
+
+
+def _header(path: str) -> str:
+    """The part of a model file that is written by hand: up to the imported part, or to its forms."""
+    from incc.models.compile import GENERATED
+
+    if not os.path.exists(path):
+        name = os.path.splitext(os.path.basename(path))[0]
+        return (
+            f'format = 1\nname = "{name}"\naliases = []\ntitle = "{name}"\nisa = "x86"\nsource = "uops.info"\n\n'
+            '[sources]\n"uops.info" = "uops.info"\n\n[ports]\nnames = ["0", "1", "2", "3", "4", "5", "6", "7"]\n'
+            "resources = []\n\n[ports.functions]\n\n[parameters]\n\n"
+        )
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    cut = len(text)
+    for start in (GENERATED.split(";")[0], "[forms]", "[macro_fusion]"):
+        at = 0 if text.startswith(start) else text.find("\n" + start) + 1
+        if at or text.startswith(start):
+            cut = min(cut, at)
+    return text[:cut].rstrip("\n") + "\n\n"
+
+
+def _fusion(chain: Sequence[object]) -> dict[str, tuple[str, ...]]:
+    from incc.models.compile import Source
+
+    first = chain[0]
+    assert isinstance(first, Source)
+    return {name: tuple(jumps.split()) for name, jumps in first.data.get("macro_fusion", {}).items()}
+
+
+def _write(
+    path: str, header: str, forms: Forms, fusion: dict[str, tuple[str, ...]]
+) -> None:
+    from incc.models.compile import write_forms
+    from incc.models.importers.common import ImportFailed
+
+    temporary = f"{path}.{os.getpid()}.tmp"
+    try:
+        with open(temporary, "w", encoding="utf-8") as f:
+            f.write(header + write_forms(forms, fusion))
+        os.replace(temporary, path)
+    except OSError as e:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+        raise ImportFailed(f"{path}: {e.strerror}") from None
+
+
+def _report(args: argparse.Namespace, imported: Imported, added: int) -> None:
+    reasons: dict[str, int] = {}
+    for what, why in imported.unmatched:
+        reasons[why.partition(":")[0]] = reasons.get(why.partition(":")[0], 0) + 1
+        if args.verbose:
+            print(f"not used: {what}: {why}")
+    for note in imported.notes:
+        print(note)
+    for skipped in imported.skipped:
+        print(f"skipped: {skipped}")
+    print(f"{added} forms written to {args.output}, {len(imported.forms) - added} were there already")
+    for why, count in sorted(reasons.items()):
+        print(f"{count} not used: {why}")
+    if imported.skipped:
+        print(f"{len(imported.skipped)} malformed records skipped")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,217 @@
+"""Import of LLVM's scheduling models, through a small program over its MC library (llvm_sched.cpp).
+
+Every form of the decoder is encoded as machine code and put to LLVM, so nothing depends on how LLVM names instructions.
+How its figures become a form's is described in docs/models.md.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from typing import TYPE_CHECKING, Any
+
+from incc.models.compile import Entry, Forms, write_latency, write_ports
+from incc.models.importers.common import Imported, ImportFailed, reduced
+from incc.models.importers.shapes import Dataflow, Shape, dataflow, encode, example
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+# Cycles of the load that LLVM's Intel models add to the latency of an instruction with a memory source
+# (ReadAfterLd and ReadAfterVec*Ld in X86SchedSkylake*.td), by bits loaded or of the widest vector register.
+_LOAD_LATENCY = {0: 5, 128: 6, 256: 7, 512: 7}
+_VECTORS = {"MM": 128, "XMM": 128, "YMM": 256, "ZMM": 512}
+
+Query = tuple[str, Shape, tuple[str, ...]]
+
+
+def import_cpu(
+    cpu: str, forms: Iterable[Shape], llvm_config: str = "llvm-config-19", keep_going: bool = False
+) -> Imported:
+    """LLVM's figures for the given forms on a processor, with mask, zeroing and broadcast where they make a difference.
+
+    Raises ImportFailed if LLVM's development files or its model of the processor are missing.
+    """
+    queries = dict(_queries(forms))
+    lines = [f"{key} {code.hex()}" for key, (_, _, code) in queries.items()]
+    full: dict[str, dict[tuple[str, ...], Entry]] = {}
+    unmatched: list[tuple[str, str]] = []
+    skipped: list[str] = []
+    for number, line in enumerate(_run(cpu, lines, llvm_config), 1):
+        place = f"llvm_sched {cpu}:{number}"
+        try:
+            data = json.loads(line)
+            if "key" not in data:
+                continue
+            if "error" in data:
+                unmatched.append((data["key"], data["error"]))
+                continue
+            shape, conditions, _ = queries[data["key"]]
+            flow = dataflow(shape, "mask" in conditions)
+            if flow is not None:
+                full.setdefault(shape.key, {})[conditions] = entry(shape, flow, data)
+        except (ValueError, KeyError, TypeError) as e:
+            if not keep_going:
+                raise ImportFailed(f"{place}: malformed record: {e}") from None
+            skipped.append(f"{place}: {e}")
+    result: Forms = {key: reduced(_indexed(key, entries)) for key, entries in full.items() if () in entries}
+    return Imported(result, {}, unmatched, skipped, [])
+
+
+def _queries(forms: Iterable[Shape]) -> Iterator[tuple[str, tuple[Shape, tuple[str, ...], bytes]]]:
+    for shape in forms:
+        variants: list[tuple[str, ...]] = [()]
+        if shape.encoding == "EVEX":
+            broadcast = [("bcast",)] if shape.has_memory and shape.info.can_broadcast else []
+            masked: list[tuple[str, ...]] = [("mask",)] if shape.info.can_use_op_mask_register else []
+            zeroing = [("mask", "zeroing")] if shape.info.can_use_zeroing_masking else []
+            variants += masked + zeroing + broadcast
+        for conditions in variants:
+            instruction = example(shape, "mask" in conditions, "zeroing" in conditions, "bcast" in conditions)
+            code = None if instruction is None else encode(instruction)
+            if code is not None:
+                yield f"{shape.key}[{','.join(conditions)}]", (shape, conditions, code)
+
+
+def entry(shape: Shape, flow: Dataflow, data: dict[str, Any]) -> Entry:
+    """A form's fields from what LLVM says about it. Raises KeyError or ValueError on data that makes no sense.
+
+    LLVM has one latency for each result, a load's included, and for some inputs how many cycles later they are needed.
+    """
+    ports: dict[str, int] = {}
+    divider = 0
+    for resource in data["resources"]:
+        names = [re.search(r"Port(\d+)$", m) for m in resource["members"]]
+        if all(names):
+            key = "".join(sorted(n[1] for n in names if n))
+            ports[key] = ports.get(key, 0) + resource["cycles"]
+        elif "Divider" in resource["name"]:
+            divider = max(divider, resource["cycles"])
+        else:
+            raise ValueError(f"resource {resource['name']} is neither port nor divider")
+    fields: Entry = {"ports": write_ports(ports), "retire": fused_uops(shape, ports, flow)}
+    loads = sum(n for p, n in ports.items() if set(p) <= {"2", "3"})
+    compute = sum(n for p, n in ports.items() if not set(p) <= {"2", "3", "4", "7"})
+    width = max((_VECTORS.get(o, 0) for o in shape.operands), default=0)
+    if flow.loads and flow.stores and not width:
+        width = 0
+    load = _LOAD_LATENCY[width]
+    if data["read_advance"]:
+        load = max(a["cycles"] for a in data["read_advance"])
+    latency = data["latency"]
+    pairs = []
+    for to in flow.targets:
+        for source in flow.sources:
+            cycles = latency
+            if flow.loads and loads:
+                # Other inputs are needed when the load is done, the loaded value too.
+                cycles -= load
+            if to == "M":
+                cycles = cycles - 1 if compute else 0
+            elif not compute and source == "m":
+                cycles = 0
+            pairs.append((to, source, max(0, cycles)))
+    if pairs:
+        fields["latency"] = write_latency(pairs)
+    if divider:
+        fields["divider"] = divider
+    if fields["retire"] > 1:
+        fields["complex_decoder"] = True
+    if fields["retire"] > 4:
+        fields["uops_mite"], fields["uops_ms"] = 0, fields["retire"]
+    return fields
+
+
+def fused_uops(shape: Shape, ports: dict[str, int], flow: Dataflow) -> int:
+    """Fused-domain µops from those on ports: a load travels with a computation, a store's address with its data.
+
+    LLVM does not tell the fused domain. Only true of instructions with an operand in memory, not of microcode.
+    """
+    total = sum(ports.values())
+    gathered = flow.loads and not flow.stores and any(o.startswith("VSIB") for o in shape.operands)
+    if gathered:
+        # As measured for the VEX gathers: all loads are one fused µop.
+        return total - ports.get("23", 0) + 1
+    if total > 4:
+        return total
+    loads = sum(n for p, n in ports.items() if p in ("23",))
+    compute = sum(n for p, n in ports.items() if not set(p) <= {"2", "3", "4", "7"})
+    fused = min(loads, compute) if flow.loads else 0
+    if flow.stores and ports.get("4"):
+        fused += 1
+    return max(1, total - fused)
+
+
+def _indexed(key: str, entries: dict[tuple[str, ...], Entry]) -> dict[tuple[str, ...], Entry]:
+    """Adds what an indexed address changes on Sandy Bridge to Skylake: see docs/models.md."""
+    if not key.endswith("/m"):
+        return entries
+    for conditions, fields in list(entries.items()):
+        indexed = indexed_variant(key, fields)
+        if indexed is not None:
+            entries[tuple(sorted((*conditions, "indexed")))] = indexed
+    return entries
+
+
+def indexed_variant(key: str, fields: Entry) -> Entry | None:
+    """The fields for an indexed address, None where they are the same.
+
+    Port 7 only adds base and displacement. VEX and EVEX instructions that combine a load with a register are split at
+    issue: uops.info's measurements, and Intel's manual, section 2.5.2.5 (micro-fusion with indexed addressing modes).
+    """
+    ports = fields.get("ports", "")
+    changed = {**fields, "ports": re.sub(r"\bp237\b", "p23", ports)}
+    terms = changed["ports"].split("+")
+    if len(terms) != len({t.partition("*")[2] for t in terms}):
+        merged: dict[str, int] = {}
+        for term in terms:
+            count, _, name = term.partition("*")
+            merged[name] = merged.get(name, 0) + int(count)
+        changed["ports"] = "+".join(f"{n}*{p}" for p, n in sorted(merged.items()))
+    vector = key.startswith(("VEX_", "EVEX_"))
+    if vector and fields.get("retire") == 1 and "p23" in ports and "+" in ports and "p4" not in ports:
+        changed["retire"] = 2
+    return changed if changed != fields else None
+
+
+# --- running LLVM ----------------------------------------------------------------------------------------------------
+
+
+def _run(cpu: str, lines: list[str], llvm_config: str) -> list[str]:
+    program = _program(llvm_config)
+    done = subprocess.run([program, "x86_64", cpu], input="\n".join(lines) + "\n", capture_output=True, text=True)
+    if done.returncode:
+        raise ImportFailed(done.stderr.strip() or f"{program} ended with status {done.returncode}")
+    return done.stdout.splitlines()
+
+
+def _program(llvm_config: str) -> str:
+    """Builds llvm_sched once for each LLVM. Raises ImportFailed."""
+    config = shutil.which(llvm_config)
+    if config is None:
+        raise ImportFailed(f"{llvm_config} not found: the import needs LLVM's development files (Debian: llvm-19-dev)")
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "llvm_sched.cpp")
+
+    def ask(*what: str) -> list[str]:
+        return subprocess.run([config, *what], capture_output=True, text=True, check=True).stdout.split()
+
+    version = ask("--version")[0]
+    stamp = f"{version}-{int(os.stat(source).st_mtime)}"
+    target = os.path.join(tempfile.gettempdir(), f"incc-llvm-sched-{os.getuid()}-{stamp}", "llvm_sched")
+    if os.path.isfile(target):
+        return target
+    os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
+    compiler = shutil.which(os.environ.get("CXX", "c++"))
+    if compiler is None:
+        raise ImportFailed("no C++ compiler: set CXX")
+    flags = [f for f in ask("--cxxflags") if not f.startswith("-std=")]
+    command = [compiler, "-std=c++20", "-O1", "-w", *flags, source, "-o", target + ".new"]
+    done = subprocess.run([*command, *ask("--ldflags"), *ask("--libs")], capture_output=True, text=True)
+    if done.returncode:
+        raise ImportFailed(f"cannot build llvm_sched.cpp against LLVM {version}:\n{done.stderr.strip()}")
+    os.replace(target + ".new", target)
+    return target

@@ -1,0 +1,204 @@
+//===- llvm_sched.cpp - Read LLVM's scheduling models ---------------------===//
+//
+// Writes what LLVM's scheduling model of a processor says about instructions,
+// one JSON object a line. Reads machine code, one instruction a line:
+// "KEY HEX". Built by `incc-model import llvm` against the LLVM that
+// llvm-config names; no part of incc itself.
+//
+//===----------------------------------------------------------------------===//
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/MC/MCAsmInfo.h"
+#include "llvm/MC/MCContext.h"
+#include "llvm/MC/MCDisassembler/MCDisassembler.h"
+#include "llvm/MC/MCInst.h"
+#include "llvm/MC/MCInstrInfo.h"
+#include "llvm/MC/MCRegisterInfo.h"
+#include "llvm/MC/MCSchedule.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/TargetParser/Triple.h"
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace llvm;
+
+namespace {
+
+/// What a scheduling class says about one resource.
+struct Usage {
+  unsigned Resource;
+  uint64_t Units; ///< Bit mask of the resources without subunits in it.
+  int Cycles;
+};
+
+class Reader {
+public:
+  Reader(const MCSubtargetInfo &STI, const MCInstrInfo &MII, const MCDisassembler &Disassembler)
+      : STI(STI), MII(MII), Disassembler(Disassembler), SM(STI.getSchedModel()) {
+    for (unsigned I = 1; I < SM.getNumProcResourceKinds(); ++I)
+      Units.push_back(unitsOf(I));
+  }
+
+  /// The processor: its widths and the names of its resources.
+  json::Value processor() const {
+    json::Array Resources;
+    for (unsigned I = 1; I < SM.getNumProcResourceKinds(); ++I) {
+      const MCProcResourceDesc &Desc = *SM.getProcResource(I);
+      Resources.push_back(json::Object{{"name", Desc.Name},
+                                       {"units", static_cast<int64_t>(Desc.NumUnits)},
+                                       {"buffer", Desc.BufferSize},
+                                       {"members", names(Units[I - 1])}});
+    }
+    return json::Object{{"cpu", STI.getCPU()},
+                        {"issue_width", SM.IssueWidth},
+                        {"rob", SM.MicroOpBufferSize},
+                        {"load_latency", SM.LoadLatency},
+                        {"mispredict_penalty", SM.MispredictPenalty},
+                        {"resources", std::move(Resources)}};
+  }
+
+  json::Value read(StringRef Key, StringRef Hex) const {
+    std::string Code;
+    if (!tryGetFromHex(Hex, Code))
+      return error(Key, "not hexadecimal");
+    ArrayRef<uint8_t> Bytes(reinterpret_cast<const uint8_t *>(Code.data()), Code.size());
+    MCInst Inst;
+    uint64_t Size = 0;
+    if (Disassembler.getInstruction(Inst, Size, Bytes, 0, nulls()) != MCDisassembler::Success)
+      return error(Key, "not an instruction");
+    if (Size != Bytes.size())
+      return error(Key, "more than one instruction");
+
+    const MCInstrDesc &Desc = MII.get(Inst.getOpcode());
+    unsigned ClassID = Desc.getSchedClass();
+    while (ClassID && SM.getSchedClassDesc(ClassID)->isVariant())
+      ClassID = STI.resolveVariantSchedClass(ClassID, &Inst, &MII, SM.getProcessorID());
+    const MCSchedClassDesc *Class = ClassID ? SM.getSchedClassDesc(ClassID) : nullptr;
+    if (!Class || !Class->isValid())
+      return error(Key, "no scheduling class");
+
+    json::Array Resources;
+    for (const Usage &U : usage(*Class))
+      Resources.push_back(json::Object{{"name", SM.getProcResource(U.Resource)->Name},
+                                       {"members", names(U.Units)},
+                                       {"cycles", U.Cycles}});
+    json::Array Latencies;
+    for (unsigned I = 0; I < Class->NumWriteLatencyEntries; ++I)
+      Latencies.push_back(STI.getWriteLatencyEntry(Class, I)->Cycles);
+    json::Array Advances;
+    for (unsigned Use = 0, E = Desc.getNumOperands() + Desc.implicit_uses().size(); Use < E; ++Use) {
+      int Advance = STI.getReadAdvanceCycles(Class, Use, 0);
+      if (Advance)
+        Advances.push_back(json::Object{{"use", Use}, {"cycles", Advance}});
+    }
+    return json::Object{{"key", Key},
+                        {"opcode", MII.getName(Inst.getOpcode())},
+                        {"uops", Class->NumMicroOps},
+                        {"latency", MCSchedModel::computeInstrLatency(STI, *Class)},
+                        {"latencies", std::move(Latencies)},
+                        {"read_advance", std::move(Advances)},
+                        {"resources", std::move(Resources)},
+                        {"load", Desc.mayLoad()},
+                        {"store", Desc.mayStore()}};
+  }
+
+private:
+  static json::Value error(StringRef Key, StringRef Why) {
+    return json::Object{{"key", Key}, {"error", Why}};
+  }
+
+  uint64_t unitsOf(unsigned Resource) const {
+    const MCProcResourceDesc &Desc = *SM.getProcResource(Resource);
+    if (!Desc.SubUnitsIdxBegin)
+      return uint64_t(1) << Resource;
+    uint64_t Mask = 0;
+    for (unsigned I = 0; I < Desc.NumUnits; ++I)
+      Mask |= unitsOf(Desc.SubUnitsIdxBegin[I]);
+    return Mask;
+  }
+
+  json::Array names(uint64_t Mask) const {
+    json::Array Names;
+    for (unsigned I = 1; I < SM.getNumProcResourceKinds(); ++I)
+      if (Mask >> I & 1)
+        Names.push_back(SM.getProcResource(I)->Name);
+    return Names;
+  }
+
+  /// TableGen counts the use of a unit for every group that contains it, too. Undo it: a group
+  /// keeps what is not accounted for by the units and smaller groups within it.
+  std::vector<Usage> usage(const MCSchedClassDesc &Class) const {
+    std::vector<Usage> All;
+    for (const MCWriteProcResEntry *P = STI.getWriteProcResBegin(&Class),
+                                   *E = STI.getWriteProcResEnd(&Class);
+         P != E; ++P)
+      All.push_back({P->ProcResourceIdx, Units[P->ProcResourceIdx - 1],
+                     static_cast<int>(P->ReleaseAtCycle)});
+    std::stable_sort(All.begin(), All.end(), [](const Usage &A, const Usage &B) {
+      return popcount(A.Units) < popcount(B.Units);
+    });
+    std::vector<Usage> Own;
+    for (Usage U : All) {
+      for (const Usage &Smaller : Own)
+        if (Smaller.Units != U.Units && (Smaller.Units & ~U.Units) == 0)
+          U.Cycles -= Smaller.Cycles;
+      if (U.Cycles > 0)
+        Own.push_back(U);
+    }
+    return Own;
+  }
+
+  const MCSubtargetInfo &STI;
+  const MCInstrInfo &MII;
+  const MCDisassembler &Disassembler;
+  const MCSchedModel &SM;
+  std::vector<uint64_t> Units;
+};
+
+} // namespace
+
+int main(int Argc, char **Argv) {
+  InitLLVM Init(Argc, Argv);
+  if (Argc != 3) {
+    errs() << "usage: llvm_sched TRIPLE CPU < lines of KEY HEX\n";
+    return 2;
+  }
+  InitializeAllTargetInfos();
+  InitializeAllTargetMCs();
+  InitializeAllDisassemblers();
+
+  const std::string Triple = Triple::normalize(Argv[1]);
+  std::string Error;
+  const Target *T = TargetRegistry::lookupTarget(Triple, Error);
+  if (!T) {
+    errs() << "llvm_sched: " << Error << '\n';
+    return 1;
+  }
+  std::unique_ptr<MCRegisterInfo> MRI(T->createMCRegInfo(Triple));
+  MCTargetOptions Options;
+  std::unique_ptr<MCAsmInfo> MAI(T->createMCAsmInfo(*MRI, Triple, Options));
+  std::unique_ptr<MCInstrInfo> MII(T->createMCInstrInfo());
+  std::unique_ptr<MCSubtargetInfo> STI(T->createMCSubtargetInfo(Triple, Argv[2], ""));
+  if (!STI || !STI->isCPUStringValid(Argv[2]) || !STI->getSchedModel().hasInstrSchedModel()) {
+    errs() << "llvm_sched: LLVM has no scheduling model for '" << Argv[2] << "'\n";
+    return 1;
+  }
+  MCContext Context(llvm::Triple(Triple), MAI.get(), MRI.get(), STI.get());
+  std::unique_ptr<MCDisassembler> Disassembler(T->createMCDisassembler(*STI, Context));
+
+  Reader R(*STI, *MII, *Disassembler);
+  outs() << R.processor() << '\n';
+  std::string Key, Hex;
+  while (std::cin >> Key >> Hex)
+    outs() << R.read(Key, Hex) << '\n';
+  return 0;
+}

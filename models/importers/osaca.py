@@ -1,0 +1,149 @@
+"""Import of OSACA's machine files (YAML) for x86: ports, latency and divider of vector forms.
+
+OSACA names operands by kind only and gives one latency for all of them; its import from uops.info wrote mask registers
+as general-purpose ones. How that becomes a form's figures is described in docs/models.md.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+from incc.models.compile import Entry, Forms, write_latency, write_ports
+from incc.models.importers.common import Imported, ImportFailed, reduced
+from incc.models.importers.shapes import Shape, dataflow
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_IMPORT_MARK = "# uops.info import"
+_KINDS = {"xmm": "XMM", "ymm": "YMM", "zmm": "ZMM", "mm": "MM", "gpr": "gpr", "k": "gpr"}
+_GENERAL = frozenset(["R8", "R16", "R32", "R64", "K"])
+
+Signature = tuple[str, tuple[str, ...]]
+
+
+def import_files(paths: list[str], forms: Iterable[Shape], keep_going: bool = False) -> Imported:
+    """Measured figures (those that OSACA imported from uops.info) of the given forms.
+
+    Raises ImportFailed at the first malformed entry, or with `keep_going` skips and lists them.
+    """
+    by_signature = _signatures(forms)
+    full: dict[str, dict[tuple[str, ...], Entry]] = {}
+    unmatched: list[tuple[str, str]] = []
+    skipped: list[str] = []
+    for path in paths:
+        for line, data, imported in _read(path):
+            place = f"{path}:{line}"
+            try:
+                signature = _signature(data)
+                if signature is None or data["latency"] is None or data["port_pressure"] is None:
+                    continue
+                fields, latency = _fields(data)
+            except (KeyError, TypeError, ValueError) as e:
+                what = f"no {e}" if isinstance(e, KeyError) else str(e)
+                if not keep_going:
+                    raise ImportFailed(f"{place}: malformed instruction form: {what}") from None
+                skipped.append(f"{place}: {what}")
+                continue
+            matches = by_signature.get(signature, [])
+            text = f"{signature[0]} {', '.join(signature[1])}"
+            if not matches:
+                unmatched.append((text, "no such form asked for"))
+            elif not imported:
+                unmatched.append((text, "not marked as measured"))
+            for shape, conditions in matches if imported else ():
+                flow = dataflow(shape, "mask" in conditions)
+                if flow is None:
+                    continue
+                entries = full.setdefault(shape.key, {})
+                pairs = [(to, source, latency) for to in flow.targets for source in flow.sources]
+                entry = {**fields, "latency": write_latency(pairs)} if pairs else fields
+                entries.setdefault(conditions, entry)
+    result: Forms = {key: reduced(entries) for key, entries in full.items() if () in entries}
+    return Imported(result, {}, unmatched, skipped, [])
+
+
+def _read(path: str) -> list[tuple[int, dict[str, Any], bool]]:
+    """(line, entry, whether all of it was imported from uops.info) of each instruction form."""
+    try:
+        import yaml
+    except ImportError:
+        raise ImportFailed("the import of OSACA's files needs PyYAML: pip install pyyaml") from None
+    try:
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        loader = yaml.CSafeLoader(text)
+        root = loader.get_single_node()
+        forms = next((v for k, v in root.value if k.value == "instruction_forms"), None) if root is not None else None
+        if forms is None or not isinstance(forms.value, list):
+            raise ImportFailed(f"{path}:1: no instruction_forms: not a machine file of OSACA")
+        lines = text.split("\n")
+        return [
+            (
+                node.start_mark.line + 1,
+                loader.construct_document(node),
+                _IMPORT_MARK in lines[node.start_mark.line],
+            )
+            for node in forms.value
+        ]
+    except yaml.MarkedYAMLError as e:
+        line = e.problem_mark.line + 1 if e.problem_mark else 1
+        raise ImportFailed(f"{path}:{line}: {e.problem}") from None
+    except (OSError, UnicodeDecodeError, AttributeError, TypeError, ValueError) as e:
+        raise ImportFailed(f"{path}:1: {getattr(e, 'strerror', None) or e}") from None
+
+
+def _signatures(forms: Iterable[Shape]) -> dict[Signature, list[tuple[Shape, tuple[str, ...]]]]:
+    index = defaultdict(list)
+    for s in forms:
+        if s.has_memory:
+            continue
+        operands = tuple("gpr" if o in _GENERAL else o for o in s.operands)
+        index[s.mnemonic, operands].append((s, ()))
+        if s.info.can_use_op_mask_register:
+            index[s.mnemonic, (*operands[:1], "gpr", *operands[1:])].append((s, ("mask",)))
+    return index
+
+
+def _signature(data: Any) -> Signature | None:
+    """Mnemonic and operands in Intel order; None for entries with several names or with memory, which OSACA adds."""
+    if not isinstance(data, dict):
+        raise ValueError("not a mapping")
+    name = data["name"]
+    if not isinstance(name, str):
+        return None
+    operands = []
+    for operand in reversed(data["operands"]):
+        kind = operand["class"]
+        if kind == "immediate":
+            operands.append("I8")
+        elif kind == "register" and operand.get("name") in _KINDS:
+            operands.append(_KINDS[operand["name"]])
+        else:
+            return None
+    return name.upper(), tuple(operands)
+
+
+def _fields(data: dict[str, Any]) -> tuple[Entry, int]:
+    ports: dict[str, int] = {}
+    divider = 0
+    for cycles, where in data["port_pressure"]:
+        if isinstance(where, str):
+            ports["".join(sorted(where))] = ports.get("".join(sorted(where)), 0) + int(cycles)
+        elif where == ["0DV"]:
+            divider = int(cycles)
+        else:
+            raise ValueError(f"port pressure {where!r}")
+    latency = data["latency"]
+    if not isinstance(latency, (int, float)):
+        raise ValueError(f"latency {latency!r}")
+    total = sum(ports.values())
+    fields: Entry = {"ports": write_ports(ports), "retire": max(1, total)}
+    if divider:
+        fields["divider"] = divider
+    if total > 1:
+        fields["complex_decoder"] = True
+        if total < 4:
+            fields["simple_decoders"] = 4 - total + (total == 1)
+    return fields, round(latency)
