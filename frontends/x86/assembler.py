@@ -48,8 +48,8 @@ class Assembled(NamedTuple):
     refused: dict[int, tuple[Refused, ...]]
 
 
-# One round takes out all statements that the assembler names; more are needed where it gives up early.
-_MAX_ROUNDS = 12
+# One round takes out all statements that the assembler names; LLVM in llvmlite names one at a time.
+_MAX_ROUNDS = 64
 
 # --- statements ------------------------------------------------------------------------------------------------------
 
@@ -68,7 +68,8 @@ def _pieces(line: str) -> list[str]:
     if "/*" in line:
         line = re.sub(r"/\*.*?\*/", " ", line)
     if '"' not in line:
-        return line.partition("#")[0].split(";")
+        # GNU as knows // only at the start of a line, but people write it; no x86 operand has it.
+        return line.partition("#")[0].partition("//")[0].split(";")
     pieces, start, quoted, position = [], 0, False, 0
     while position < len(line):
         character = line[position]
@@ -269,8 +270,9 @@ def _run(command: Sequence[str], source: str, folder: str, meanwhile: Callable[[
 
 
 # Compiled where they are used: most runs see no message.
-_ERROR = r"^(?:.*in\.s|<inline asm>):(\d+)(?::\d+)?: (?:Fatal )?[Ee]rror: (.*)$"
-_UNDEFINED = r"[Ee]rror: Undefined temporary symbol (\S+)"
+# First GNU as's and clang's, then llvmlite's.
+_ERROR = r"^(?:.*in\.s:(\d+)(?::\d+)?: (?:[Ff]atal )?[Ee]rror: |error: <inline asm>:(\d+):\d+: )(.*)$"
+_UNDEFINED = r"Undefined temporary symbol (\S+)"
 _MNEMONIC = r"[`'\"]([\w.]+)"
 
 
@@ -358,9 +360,8 @@ def _assemble(
                 return read_object(result.data), refused
             except ValueError as error:
                 raise AssemblerError(f"the assembler {command[0]!r} wrote {error}") from None
-        errors = {
-            int(match[1]): match[2] for match in reversed(list(re.finditer(_ERROR, result.messages, re.MULTILINE)))
-        }
+        found = reversed(list(re.finditer(_ERROR, result.messages, re.MULTILINE)))
+        errors = {int(match[1] or match[2]): match[3] for match in found}
         errors = {number: said for number, said in errors.items() if number <= len(marked) and marked[number - 1]}
         missing = [name for name in dict.fromkeys(re.findall(_UNDEFINED, result.messages)) if name not in undefined]
         if result.status < 0:

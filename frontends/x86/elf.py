@@ -51,7 +51,7 @@ def read_object(data: bytes) -> Object:
         raise ValueError("not a 64-bit little-endian ELF object")
     try:
         return _read(data)
-    except (struct.error, IndexError) as error:
+    except (struct.error, IndexError, OverflowError) as error:
         raise ValueError(f"truncated or malformed ELF object: {error}") from None
 
 

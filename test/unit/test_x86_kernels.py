@@ -1,0 +1,117 @@
+"""Regions and raw machine code to kernels."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from incc.frontends.kernel import Region
+from incc.frontends.x86.assembler import AssemblerError
+from incc.frontends.x86.kernels import decode_bytes, decode_regions
+
+TEXT = "\n".join(
+    [
+        "\t.text",
+        "\t.p2align 6",
+        "f:",
+        "\txorl %eax, %eax",  # 4
+        "\t.p2align 4",
+        ".L3:",
+        "\tvmovupd (%rsi,%rax), %ymm0",  # 7
+        "\tvaddpd a+32(%rip), %ymm0, %ymm0",  # 8
+        "\tvbogus %ymm0",  # 9
+        "\tvmovupd %ymm0, (%rdi,%rax) ; addq $32, %rax",  # 10
+        "\tcmpq %rax, %rdx",  # 11
+        "\tjne .L3",  # 12
+        "\tret",
+    ]
+)
+
+
+def region(lines: tuple[int, ...], is_loop: bool = True, name: str = "k") -> Region:
+    return Region("loop", name, "f", ".L3", lines[0], lines[-1], lines, lines, is_loop, 1, None, ())
+
+
+def test_regions() -> None:
+    loop = region((7, 8, 9, 10, 11, 12), name="f.c:3")
+    straight = region((4,), is_loop=False)
+    first, second = decode_regions(TEXT, [loop, straight], "x.s")
+    assert (first.name, first.isa, first.region, first.is_loop, first.alignment) == ("f.c:3", "x86", loop, True, 16)
+    assert [(i.line, i.mnemonic, i.offset) for i in first.instructions] == [
+        (7, "vmovupd", 16),
+        (8, "vaddpd", 21),
+        (10, "vmovupd", 29),
+        (10, "add", 34),
+        (11, "cmp", 38),
+        (12, "jne", 41),
+    ]
+    assert first.instructions[1].memory[0][3:5] == (32, "a")
+    assert first.instructions[-1].target == ".L3"
+    assert [(r.line, r.text) for r in first.refused] == [(9, "vbogus %ymm0")]
+    assert [(i.text, i.offset) for i in second.instructions] == [("xorl %eax, %eax", 0)]
+    assert (second.is_loop, second.alignment, second.refused) == (False, 0, ())
+
+
+def test_order_of_execution() -> None:
+    """A path may run through the lines in another order than the file."""
+    (kernel,) = decode_regions(TEXT, [region((11, 12, 7))], "x.s")
+    assert [i.line for i in kernel.instructions] == [11, 12, 7]
+
+
+def test_a_macro_is_several_instructions() -> None:
+    text = "\t.macro both a, b\n\taddl \\a, \\b\n\tsubl sym(%rip), \\b\n\t.endm\n\tboth %eax, %ebx\n"
+    (kernel,) = decode_regions(text, [region((5,))], "x.s")
+    assert [(i.mnemonic, i.text, i.offset) for i in kernel.instructions] == [
+        ("add", "both %eax, %ebx", 0),
+        ("sub", "both %eax, %ebx", 2),
+    ]
+    assert kernel.instructions[0].memory == ()
+    assert kernel.instructions[1].memory[0].symbol == "sym"
+
+
+def test_no_regions() -> None:
+    assert decode_regions(TEXT, [], "x.s", ["/no/such/as"]) == []
+
+
+def test_assembler_error_names_the_file() -> None:
+    with pytest.raises(AssemblerError, match=r"^x\.s: cannot run the assembler"):
+        decode_regions(TEXT, [region((4,))], "x.s", ["/no/such/as"])
+
+
+def test_bytes() -> None:
+    kernel = decode_bytes(bytes.fromhex("c5fd10044883c00848ffc975f2"), "loop")
+    # 48 83 c0 08: the second byte pair of the index belongs to the first instruction
+    assert [i.mnemonic for i in kernel.instructions][-1] == "jne"
+    assert kernel.name == "loop"
+    block = decode_bytes(bytes.fromhex("4883c00848ffc975f7"))
+    assert [(i.text, i.offset, i.length) for i in block.instructions] == [
+        ("add $8, %rax", 0, 4),
+        ("dec %rcx", 4, 3),
+        ("jne 0", 7, 2),
+    ]
+    assert block.is_loop
+    assert not decode_bytes(bytes.fromhex("4883c00848ffc975f8")).is_loop
+    assert not decode_bytes(bytes.fromhex("4883c008")).is_loop
+    assert decode_bytes(bytes.fromhex("4883c008"), is_loop=True).is_loop
+
+
+def test_bytes_refused() -> None:
+    with pytest.raises(ValueError, match=r"offset 0x4: not an x86-64 instruction: 06 90"):
+        decode_bytes(bytes.fromhex("4883c0080690"))
+    with pytest.raises(ValueError, match="no machine code"):
+        decode_bytes(b"")
+
+
+def test_startup_imports_little() -> None:
+    """Decoding one file loads neither iced-x86's package nor other modules that take long."""
+    program = (
+        "import sys; from incc.frontends.kernel import Region; from incc.frontends.x86.kernels import decode_regions;"
+        "r = Region('file', 'k', '', '', 1, 1, (1,), (1,), False, 0, None, ());"
+        "k = decode_regions('nop\\n', [r], 'x.s'); assert len(k[0].instructions) == 1;"
+        "heavy = {'iced_x86', 'dataclasses', 'inspect', 'subprocess', 'pathlib', 'tempfile', 'argparse'};"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    run = subprocess.run([sys.executable, "-S", "-c", "import sys; sys.path = " + repr(sys.path) + ";" + program],
+                         capture_output=True, text=True, check=True)  # fmt: skip
+    assert run.stdout == "[]\n"
