@@ -17,7 +17,8 @@ class Edge(NamedTuple):
     The value `producer_value` of instruction `producer` is an input of `consumer_value` of `consumer`, `distance`
     iterations later. `latency` is the time in cycles from the one value being ready to the other. `location` is the
     index of the register or flag that carries it, -1 for memory (store to load) and for the step from a loaded value to
-    its own instruction's result. Of several edges between the same values at the same distance only the slowest is given.
+    its own instruction's result. Of several edges between the same values at the same distance only the slowest is
+    given.
     """
 
     producer: int
@@ -76,14 +77,14 @@ class Event(NamedTuple):
 class Analysis(NamedTuple):
     """Every number about one kernel; per iteration where not said otherwise.
 
-    `pressure[i][p]`: µop cycles of instruction i on port or resource p under the balanced assignment; `port_load[p]` are
-    the column sums; `fixed_pressure` and `fixed_port_load` the same with equal shares to all allowed ports.
+    `pressure[i][p]`: µop cycles of instruction i on port or resource p under the balanced assignment; `port_load[p]`
+    are the column sums; `fixed_pressure` and `fixed_port_load` the same with equal shares to all allowed ports.
     `busiest_ports`: the set of ports whose joint load is the port bound. Bounds in cycles per iteration: `port_bound`
     (execution ports only), `resource_bound` (dividers and the like), `front_end_bound`, `retire_bound`,
-    `latency_bound` (loop-carried). `critical_path_cycles` and `critical_path`: length and steps of the longest path through
-    one iteration whose inputs are all there at cycle 0; `critical_path_start` of these cycles pass until the path's first
-    value is ready (its own load or compute). `chains`: loop-carried dependencies, longest first, none of latency 0, at
-    most 64; `chains_complete` is False where there are or may be more. `edges`: the dependency graph.
+    `latency_bound` (loop-carried). `critical_path_cycles` and `critical_path`: length and steps of the longest path
+    through one iteration whose inputs are all there at cycle 0; `critical_path_start` of these cycles pass until the
+    path's first value is ready (its own load or compute). `chains`: loop-carried dependencies, longest first, none of
+    latency 0, at most 64; `chains_complete` is False where there are or may be more. `edges`: the dependency graph.
     """
 
     pressure: tuple[tuple[float, ...], ...]

@@ -107,7 +107,7 @@ class BoundBuilder:
         for mask in masks:
             self.uop(mask)
         if target is not None:
-            self.value(m.VALUE_REGISTER, [target], [(name, latency) for name, latency in inputs.items()])
+            self.value(m.VALUE_REGISTER, [target], list(inputs.items()))
         self.end(len(masks) if slots is None else slots)
 
     def add(self, target: str, constant: int, mask: int = 1, latency: int = 1) -> None:
