@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from incc.driver import wording
+from incc.driver.throughput import port_bound
 from incc.driver.verdict import chain_instructions
 from incc.models.bound import UNKNOWN, UOP_LOAD, UOP_STORE_ADDRESS
 
@@ -73,20 +74,16 @@ def sum_chain(facts: Facts) -> Hint | None:
     accumulators the additions of different iterations overlap.
 
     A running sum that is stored in each iteration is no reduction, nor is a recurrence that multiplies what it carries.
+    Where several chains limit the loop alike, all of them must be reductions.
     """
-    chain = _limiting_chain(facts)
-    if chain is None:
+    if _limiting_chain(facts) is None:
         return None
-    members = chain_instructions(chain)
-    for step in chain.steps:
-        consumer = facts.kernel.instructions[step.consumer]
-        root = facts.bound.location_names[step.location] if step.location >= 0 else ""
-        if root not in _addend_roots(consumer):
-            return None
-    if any(edge.producer in members and edge.consumer not in members for edge in facts.analysis.edges):
+    limit = facts.analysis.chains[0].cycles_per_iteration
+    chains = [chain for chain in facts.analysis.chains if chain.cycles_per_iteration == limit]
+    if not all(_is_reduction(chain, facts) for chain in chains):
         return None
+    members = [i for chain in chains for i in chain_instructions(chain)]
     packed = all(arithmetic.packed for i in members if (arithmetic := facts.kernel.instructions[i].arithmetic))
-    what = "the sum is one chain in which each addition waits for the one before"
     if packed:
         remedy = (
             "unrolling with several accumulators would break it (gcc: -funroll-loops -fvariable-expansion-in-unroller)"
@@ -95,10 +92,19 @@ def sum_chain(facts: Facts) -> Hint | None:
         remedy = (
             "several accumulators would break it (-ffast-math or -fassociative-math lets the compiler reorder a sum)"
         )
+    what = "the sum is one chain in which each addition waits for the one before"
+    if len(chains) > 1:
+        what = f"the sum is in {len(chains)} chains, and in each every addition waits for the one before"
+        remedy = "more accumulators would overlap more of them"
     return {
         "rule": "sum-chain",
         "text": f"{what}: {remedy}.",
-        "evidence": {"instructions": members, "latency": chain.latency, "packed": packed},
+        "evidence": {
+            "instructions": members,
+            "latency": facts.analysis.chains[0].latency,
+            "chains": len(chains),
+            "packed": packed,
+        },
     }
 
 
@@ -134,37 +140,53 @@ def memory_chain(facts: Facts) -> Hint | None:
 
 def store_addresses(facts: Facts) -> Hint | None:
     """Store-address µops with an indexed address compete with loads for the load ports, where the core has a port for
-    simple store addresses only (port 7 of Haswell to Cascade Lake; Intel's optimisation manual, 2.5.4 “Load and Store
-    Operation Enhancements” of Haswell)."""
-    if "port" not in facts.limits:
+    simple store addresses only (port 7 of Haswell to Cascade Lake; Intel's optimisation manual, “Load and Store
+    Operation Enhancements” of Haswell). Silent unless the port bound would really be lower with simple addresses, and
+    unless it alone limits the kernel.
+    """
+    if facts.limits != ("port",):
         return None
     bound = facts.bound
-    inside = sum(1 << p for p in facts.analysis.busiest_ports)
     names = facts.model.functions.get("store_address", "").split(",")
     execution_ports = list(enumerate(bound.port_names[: bound.n_ports]))
     anywhere = sum(1 << p for p, name in execution_ports if name in names)
-    stores, loads = [], []
+    shared = 0
+    stores: list[int] = []
+    loads: list[int] = []
+    uops: list[tuple[int, int]] = []
     for i, instruction in enumerate(facts.kernel.instructions):
         for u in range(bound.uop_start[i], bound.uop_start[i + 1]):
-            allowed = bound.uop_ports[u]
-            if allowed & ~inside:
-                continue
-            kind = bound.uop_kind[u]
+            allowed, kind = bound.uop_ports[u], bound.uop_kind[u]
             if kind == UOP_LOAD:
                 loads.append(i)
-            elif kind == UOP_STORE_ADDRESS and "indexed" in instruction.traits and anywhere & ~inside & ~allowed:
+            elif kind == UOP_STORE_ADDRESS and "indexed" in instruction.traits and anywhere & ~allowed:
                 stores.append(i)
+                shared |= allowed
+                allowed |= anywhere
+            if not allowed >> bound.n_ports:
+                uops.append((allowed, bound.uop_cycles[u]))
     if not stores or not loads:
         return None
-    simple = [name for p, name in execution_ports if anywhere & ~inside & (1 << p)]
-    busy = [bound.port_names[p] for p in facts.analysis.busiest_ports]
+    simple = [name for p, name in execution_ports if anywhere & ~shared & (1 << p)]
+    busy = [name for p, name in execution_ports if shared & (1 << p)]
+    numerator, denominator = port_bound(uops, bound.n_ports)
+    if not simple or numerator >= facts.analysis.port_bound * denominator:
+        return None
+    allow = wording.value(numerator / denominator)
     take = "takes" if len(simple) == 1 else "take"
     subject = "the indexed store address" if len(stores) == 1 else f"the {len(stores)} indexed store addresses"
     return {
         "rule": "indexed-store-address",
         "text": f"{subject} ({wording.places(facts.kernel, stores)}) and the loads compete for {wording.ports(busy)}, "
-        f"because {wording.ports(simple)} {take} only simple addresses (base and displacement).",
-        "evidence": {"stores": stores, "loads": list(dict.fromkeys(loads)), "ports": busy, "simple_ports": simple},
+        f"because {wording.ports(simple)} {take} only simple addresses (base and displacement); with these the ports "
+        f"would allow {allow}.",
+        "evidence": {
+            "stores": stores,
+            "loads": list(dict.fromkeys(loads)),
+            "ports": busy,
+            "simple_ports": simple,
+            "port_bound": numerator / denominator,
+        },
     }
 
 
@@ -241,6 +263,16 @@ def _limiting_chain(facts: Facts) -> Chain | None:
     if "loop_carried" not in facts.limits or not facts.analysis.chains:
         return None
     return facts.analysis.chains[0]
+
+
+def _is_reduction(chain: Chain, facts: Facts) -> bool:
+    """Whether the chain only adds to what it carries, and nothing outside reads the partial sums."""
+    for step in chain.steps:
+        root = facts.bound.location_names[step.location] if step.location >= 0 else ""
+        if root not in _addend_roots(facts.kernel.instructions[step.consumer]):
+            return False
+    members = chain_instructions(chain)
+    return all(edge.consumer in members for edge in facts.analysis.edges if edge.producer in members)
 
 
 def _addend_roots(instruction: Instruction) -> frozenset[str]:

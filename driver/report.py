@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import incc
 from incc.driver import hints, verdict, wording
+from incc.driver.throughput import port_bound
 from incc.models.bound import (
     ELIMINATED,
     FUSED_INTO_PREVIOUS,
@@ -347,32 +348,8 @@ def _cycles_by_instruction(instructions: Iterable[int], steps: Sequence[Step]) -
 
 
 def _own_throughput(uops: Sequence[tuple[int, int]], n_ports: int) -> Dict:
-    """Cycles between two instances of the instruction as far as its own ports and units say: the largest of work
-    divided by ports, over the sets of ports that confine some of its µops."""
-    ports_mask = (1 << n_ports) - 1
-    work: dict[int, int] = {}
-    for mask, cycles in uops:
-        work[mask] = work.get(mask, 0) + cycles
-    numerator, denominator = 0, 1
-    unions = {0}
-    for mask, cycles in work.items():
-        if mask & ports_mask:
-            unions |= {union | mask for union in unions}
-        elif cycles * denominator > numerator:
-            numerator, denominator = cycles, 1
-    for union in unions:
-        confined = sum(cycles for mask, cycles in work.items() if mask & ports_mask and not mask & ~union)
-        size = union.bit_count()
-        if confined * denominator > numerator * size:
-            numerator, denominator = confined, size
-    return _ratio(numerator, denominator)
-
-
-def _ratio(numerator: int, denominator: int) -> Dict:
-    from math import gcd
-
-    divisor = gcd(numerator, denominator)
-    numerator, denominator = numerator // divisor, denominator // divisor
+    """Cycles between two instances of the instruction as far as its own ports and units say."""
+    numerator, denominator = port_bound(uops, n_ports)
     exact = str(numerator) if denominator == 1 else f"{numerator}/{denominator}"
     return {"cycles": numerator / denominator, "exact": exact}
 

@@ -96,7 +96,11 @@ def _limit(name: str, kernel: Kernel, bound: BoundKernel, analysis: Analysis, bo
                 return "a loop-carried chain"
             chain = analysis.chains[0]
             through = wording.listed(carriers(kernel, bound, chain))
-            return f"the loop-carried chain through {through} ({wording.places(kernel, chain_instructions(chain))})"
+            where = wording.places(kernel, chain_instructions(chain))
+            others = sum(c.cycles_per_iteration == chain.cycles_per_iteration for c in analysis.chains) - 1
+            if others:
+                where += f"; {others} {'other is' if others == 1 else 'others are'} as long"
+            return f"the loop-carried chain through {through} ({where})"
         case "port":
             head, _, uses = cause.partition(": ")
             return f"{head} ({uses})"

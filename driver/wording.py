@@ -56,8 +56,9 @@ def ports(names: Sequence[str]) -> str:
 
 
 def places(kernel: Kernel, indices: Iterable[int]) -> str:
-    """Where instructions are, in the order given: “line 12”, “lines 12, 15”, “lines 12–47”; machine code that has no
-    lines gives “instruction 3”, counted from 0 as in every view."""
+    """Where instructions are, in the order given: “line 12”, “lines 12, 15”, and for many “lines 12–18” or, with others
+    between them, “7 of lines 12–47”; machine code that has no lines gives “instruction 3”, counted from 0 as in every
+    view."""
     chosen = list(dict.fromkeys(indices))
     lines = [kernel.instructions[i].line for i in chosen]
     noun = "line"
@@ -67,6 +68,8 @@ def places(kernel: Kernel, indices: Iterable[int]) -> str:
     if len(lines) == 1:
         return f"{noun} {lines[0]}"
     if len(lines) > MAX_LISTED_LINES:
+        if sorted(lines) == list(range(min(lines), max(lines) + 1)):
+            return f"{noun}s {min(lines)}–{max(lines)}"
         return f"{len(lines)} of {noun}s {min(lines)}–{max(lines)}"
     return f"{noun}s {', '.join(str(line) for line in lines)}"
 

@@ -151,7 +151,7 @@ def _kernel(unit: Dict, kernel: Dict, layout: Layout, views: Sequence[str], iter
 def _header(unit: Dict, kernel: Dict, layout: Layout) -> Iterator[str]:
     source = kernel["source"]
     title = f"{source['file']}:{source['line']}" if source else kernel["name"]
-    if kernel["function"] and kernel["function"] != title:
+    if kernel["function"] and (source or kernel["function"] not in title):
         title += f" in {kernel['function']}"
     lines = list(layout.wrap(title))
     for line in lines:
@@ -282,8 +282,8 @@ def _pressure(kernel: Dict, layout: Layout) -> Iterator[str]:
     yield ""
     heads = [f"[{number}]" for number in range(len(resources))]
     styles = [YELLOW if resource["busiest"] else "" for resource in resources]
-    # llvm-mca's columns are seven wide; narrower ones, with fewer decimals of large numbers, where instructions would be
-    # cut to less than is worth reading.
+    # llvm-mca's columns are seven wide; narrower ones, with fewer decimals of large numbers, where instructions would
+    # be cut to less than is worth reading.
     narrow = bool(layout.width) and layout.width - 7 * len(resources) < MIN_TEXT
     total = [_load(resource["load"], narrow) for resource in resources]
     rows = [

@@ -157,7 +157,15 @@ def test_long_chains_give_the_range_of_their_lines() -> None:
     steps = [(i, i + 1, 0, 1, 0) for i in range(8)]
     analysis = make_analysis(rows, chains=(chain(*steps, (8, 0, 0, 1, 1)),))
     report = build((make_kernel(rows, first_line=100), make_bound(rows, ["rax"]), analysis))
-    assert "(9 of lines 100–108), 9 cycles" in report["verdict"]
+    assert "(lines 100–108), 9 cycles" in report["verdict"]
+
+
+def test_long_chains_with_other_instructions_between() -> None:
+    rows = [COUNTER] * 18
+    steps = [(i, i + 2, 0, 1, 0) for i in range(0, 16, 2)]
+    analysis = make_analysis(rows, chains=(chain(*steps, (16, 0, 0, 1, 1)),))
+    report = build((make_kernel(rows, first_line=100), make_bound(rows, ["rax"]), analysis))
+    assert "(9 of lines 100–116), 9 cycles" in report["verdict"]
 
 
 def test_machine_code_without_lines_is_numbered() -> None:
@@ -317,7 +325,7 @@ def test_unknown_instructions_are_named_and_not_counted() -> None:
 def test_a_scalar_sum_gets_advice() -> None:
     report = build(sum_parts())
     assert rules(report) == ["sum-chain", "scalar-arithmetic"]
-    assert report["hints"][0]["evidence"] == {"instructions": [0], "latency": 4, "packed": False}
+    assert report["hints"][0]["evidence"] == {"instructions": [0], "latency": 4, "chains": 1, "packed": False}
     assert "-ffast-math" in report["hints"][0]["text"]
 
 
@@ -355,6 +363,22 @@ def test_what_is_a_sum(text: str, registers: list[tuple[int | None, str, str]], 
     assert ("sum-chain" in rules(sum_with(text, registers))) == is_sum
 
 
+def test_several_accumulators_are_counted() -> None:
+    rows = [
+        Row(f"addsd (%rdi), %xmm{r}", "rm", [(0, f"xmm{r}", "rw")], [("01", b.UOP_COMPUTE)], arithmetic=FMA)
+        for r in (0, 1)
+    ]
+    chains = chain((0, 0, 0, 4, 1)), chain((1, 1, 1, 4, 1))
+    parts = make_kernel(rows), make_bound(rows, ["zmm0", "zmm1"]), make_analysis(rows, port=1, chains=chains)
+    report = build(parts)
+    assert "through xmm0 (line 12; 1 other is as long), 4 cycles" in report["verdict"]
+    assert "the sum is in 2 chains" in report["hints"][0]["text"]
+    # with another chain as long that is no sum, accumulators would not help
+    other = [rows[0], Row("mulsd (%rdi), %xmm1", "rm", [(0, "xmm1", "rw")], [("01", b.UOP_COMPUTE)])]
+    report = build((make_kernel(other), make_bound(other, ["zmm0", "zmm1"]), parts[2]))
+    assert "sum-chain" not in rules(report)
+
+
 def test_a_running_sum_that_is_used_is_no_reduction() -> None:
     registers: list[tuple[int | None, str, str]] = [(0, "xmm0", "rw"), (1, "xmm1", "r")]
     assert "sum-chain" not in rules(sum_with("addsd %xmm1, %xmm0", registers, (edge(0, 1, 0, 0),)))
@@ -390,7 +414,14 @@ def test_indexed_store_addresses_compete_with_loads() -> None:
         "loads": [0, 1],
         "ports": ["2", "3"],
         "simple_ports": ["7"],
+        "port_bound": 1.0,
     }
+    # the front end limits as well: nothing to gain
+    tied = analysis._replace(front_end_bound=Fraction(3, 2))
+    assert rules(build((make_kernel(rows), make_bound(rows, []), tied))) == []
+    # store data are the limit too: simple addresses do not help
+    busy = [*rows, *[rows[2]] * 3]
+    assert rules(build((make_kernel(busy), make_bound(busy, []), make_analysis(busy, busiest="234", port=4)))) == []
     # no such port, no such advice
     model = make_model()
     model.functions["store_address"] = "2,3"
