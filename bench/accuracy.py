@@ -34,9 +34,9 @@ def bounds(file: pathlib.Path, cpu: str) -> dict[str, float]:
     if len(kernels) != 1:
         raise AnalysisError(f"{file}: {len(kernels)} regions instead of one")
     kernel = kernels[0]
-    if kernel["unknown"]:
-        print(f"{file.name}: not in the model: {', '.join(kernel['unknown'])}", file=sys.stderr)
-    return {name: bound["cycles"] for name, bound in kernel["bounds"].items()}
+    if kernel["unknown_instructions"]:
+        print(f"{file.name}: {len(kernel['unknown_instructions'])} instructions are not in the model", file=sys.stderr)
+    return {name: bound["cycles"] for name, bound in kernel["bounds"].items() if name != "prediction"}
 
 
 def llvm_mca(file: pathlib.Path, cpu: str, program: str) -> float | None:
