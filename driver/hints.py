@@ -14,7 +14,7 @@ from incc.driver.verdict import chain_instructions
 from incc.models.bound import UNKNOWN, UOP_LOAD, UOP_STORE_ADDRESS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from incc.core import Analysis, Chain
     from incc.frontends.kernel import Instruction, Kernel
@@ -37,6 +37,37 @@ class Facts(NamedTuple):
 def hints(facts: Facts) -> list[Hint]:
     """The hints of all rules that apply, in a fixed order."""
     return [hint for rule in RULES if (hint := rule(facts)) is not None]
+
+
+def find_remainders(kernels: Sequence[dict[str, Any]]) -> None:
+    """Takes back that a loop is not vectorised, in the reports of a unit's kernels, where it may be what a vectorised
+    loop leaves over: another loop of its function does packed arithmetic, for the same source line as far as lines are
+    known. Where the line is the same, a hint says so instead."""
+    vectorised = [kernel for kernel in kernels if kernel["arithmetic"]["vector_bits"] and kernel["is_loop"]]
+    for kernel in kernels:
+        for number, hint in enumerate(kernel["hints"]):
+            if hint["rule"] != "scalar-arithmetic":
+                continue
+            source = kernel["source"]
+            others = [
+                other
+                for other in vectorised
+                if other["function"] == kernel["function"]
+                and (source is None or other["source"] is None or other["source"] == source)
+            ]
+            if not others:
+                continue
+            if source is not None and others[0]["source"] == source:
+                first, last = others[0]["first_line"], others[0]["last_line"]
+                kernel["hints"][number] = {
+                    "rule": "remainder-loop",
+                    "text": "the same source line has a vectorised loop "
+                    f"(lines {first}–{last}); this one may only run what that leaves over.",
+                    "evidence": {"vectorised_lines": [first, last]},
+                }
+            else:
+                del kernel["hints"][number]
+            break
 
 
 def unknown_instructions(facts: Facts) -> Hint | None:

@@ -56,6 +56,8 @@ def unit_report(
 ) -> Dict:
     """One translation unit: how its assembly came about, the model and what named it, its kernels in the order given,
     and the loops and marked spans that are not analysed."""
+    kernels = list(kernels)
+    hints.find_remainders(kernels)
     return {
         "source": unit.source,
         "assembly_file": unit.assembly_file,
@@ -70,7 +72,7 @@ def unit_report(
             "isa": model.isa,
             "chosen_by": chosen_by,
         },
-        "kernels": list(kernels),
+        "kernels": kernels,
         "left_out": [item._asdict() for item in left_out],
     }
 

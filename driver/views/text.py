@@ -442,7 +442,7 @@ def _dependencies(kernel: Dict, layout: Layout) -> Iterator[str]:
     if len(chains) > MAX_CHAINS:
         yield f"  and {len(chains) - MAX_CHAINS} more that are not longer"
     if not kernel["chains_complete"]:
-        yield "  There are more chains than were searched for; the longest is among those found."
+        yield from layout.wrap("There are more than were searched for; the longest is among those found.", "  ", "  ")
 
 
 def _cycles(cycles: float) -> str:

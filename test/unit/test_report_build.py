@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from incc.core import Analysis
 from incc.driver import wording
-from incc.driver.report import kernel_report, problems, summary
+from incc.driver.pipeline import Unit
+from incc.driver.report import kernel_report, problems, summary, unit_report
 from incc.frontends.kernel import Arithmetic, Kernel
 from incc.models import bound as b
 from incc.models.bound import BoundKernel
@@ -427,6 +428,21 @@ def test_indexed_store_addresses_compete_with_loads() -> None:
     model.functions["store_address"] = "2,3"
     kernel, bound = make_kernel(rows), make_bound(rows, [])
     assert rules(kernel_report(kernel, model, bound, analysis)) == []
+
+
+def test_what_a_vectorised_loop_leaves_over() -> None:
+    def hints_beside(vectorised: dict[str, Any], **changes: Any) -> list[str]:
+        scalar = {**build(sum_parts()), "function": "triad", **changes}
+        unit_report(Unit("", "t.s"), make_model(), "", [vectorised, scalar])
+        return rules(scalar)
+
+    vectorised = build(triad_parts())
+    assert hints_beside(vectorised) == ["sum-chain", "remainder-loop"]
+    # another line of the same function, or another function: simply not vectorised
+    assert hints_beside(vectorised, source={"file": "triad.c", "line": 9}) == ["sum-chain", "scalar-arithmetic"]
+    assert hints_beside(vectorised, function="sum") == ["sum-chain", "scalar-arithmetic"]
+    # nobody knows
+    assert hints_beside(vectorised, source=None) == ["sum-chain"]
 
 
 def test_straight_code_is_not_called_a_loop() -> None:
