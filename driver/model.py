@@ -139,7 +139,7 @@ def _show_model(model: MachineModel) -> None:
 
 
 def _matching(model: MachineModel, what: str) -> list[str]:
-    """The forms with that key, without or with conditions; else those of that mnemonic; else those that match a pattern."""
+    """The form with that key (conditions do not matter), else those that match a pattern or are of that mnemonic."""
     from fnmatch import fnmatchcase
 
     form = what.partition(" [")[0]
@@ -311,9 +311,7 @@ def _fusion(chain: Sequence[object]) -> dict[str, tuple[str, ...]]:
     return {name: tuple(jumps.split()) for name, jumps in first.data.get("macro_fusion", {}).items()}
 
 
-def _write(
-    path: str, header: str, forms: Forms, fusion: dict[str, tuple[str, ...]]
-) -> None:
+def _write(path: str, header: str, forms: Forms, fusion: dict[str, tuple[str, ...]]) -> None:
     from incc.models.compile import write_forms
     from incc.models.importers.common import ImportFailed
 

@@ -27,7 +27,7 @@ class Finding(NamedTuple):
 
 REQUIRED_PARAMETERS = ("issue_width", "retire_width", "rob", "rs", "load_latency", "store_forward")
 CONDITIONS = re.compile(
-    r"indexed|same_reg|high8_[01]|mask|zeroing|bcast|lock|rep|repne|imm0|er|agen:[A-Z0-9_]+|rm0-3|rm4-7"
+    r"indexed|same_reg|high8_[01]|mask|zeroing|bcast|lock|rep|repne|imm0|er|sae|agen:[A-Z0-9_]+|rm0-3|rm4-7"
 )
 
 
@@ -85,9 +85,7 @@ def _header(own: Source, header: dict[str, Any]) -> list[Finding]:
     return found
 
 
-def _entry(
-    form: str, conditions: tuple[str, ...], merged: Forms, header: dict[str, Any]
-) -> list[tuple[str, str]]:
+def _entry(form: str, conditions: tuple[str, ...], merged: Forms, header: dict[str, Any]) -> list[tuple[str, str]]:
     """Findings about the figures that hold under an entry's conditions."""
     found: list[tuple[str, str]] = []
     for condition in conditions:
@@ -98,7 +96,7 @@ def _entry(
         if set(c) <= set(conditions):
             fields.update(f)
     if "ports" not in fields:
-        found.append(("error", "no ports (a form without µops has ports = \"\")"))
+        found.append(("error", 'no ports (a form without µops has ports = "")'))
     try:
         uops = parse_ports(fields.get("ports", ""), header["ports"])
     except ValueError as e:
@@ -142,9 +140,7 @@ def port_bound(uops: Sequence[tuple[str, int]]) -> Fraction:
     return best
 
 
-def _idle(
-    form: str, conditions: tuple[str, ...], fields: dict[str, Any], merged: Forms, inherited: Forms
-) -> list[str]:
+def _idle(form: str, conditions: tuple[str, ...], fields: dict[str, Any], merged: Forms, inherited: Forms) -> list[str]:
     """Fields of an entry that repeat what holds without it."""
     before = inherited.get(form, {}).get(conditions)
     if before is not None:
@@ -203,4 +199,3 @@ def _decoder(form: str, entries: dict[tuple[str, ...], Any]) -> list[str]:
             if not good:
                 found.append(f"{form_key('', conditions).strip()} latency names {name!r}, which is no operand".strip())
     return found
-

@@ -20,9 +20,12 @@ if TYPE_CHECKING:
 
 # Instructions whose VEX form does not name the element size.
 _UNSIZED = re.compile(r"^(VPAND|VPANDN|VPOR|VPXOR|VMOVDQA|VMOVDQU)(8|16|32|64|D|Q)(?=_)")
-_LANES = (("VEXTRACTF32X4", "VEXTRACTF128"), ("VEXTRACTI32X4", "VEXTRACTI128"), ("VEXTRACTF64X2", "VEXTRACTF128"))
-_LANES += (("VEXTRACTI64X2", "VEXTRACTI128"), ("VINSERTF32X4", "VINSERTF128"), ("VINSERTI32X4", "VINSERTI128"))
-_LANES += (("VINSERTF64X2", "VINSERTF128"), ("VINSERTI64X2", "VINSERTI128"))
+_LANES = tuple(
+    (f"{verb}{kind}{width}", f"{verb}{kind}128")
+    for verb in ("VEXTRACT", "VINSERT")
+    for kind in "FI"
+    for width in ("32X4", "64X2")
+)
 
 
 def derive(wanted: Iterable[Shape], known: Callable[[str], Mapping[tuple[str, ...], Entry]]) -> Forms:
@@ -72,6 +75,9 @@ def _vex_twin(shape: Shape, known: Callable[[str], Mapping[tuple[str, ...], Entr
     code, _, kind = shape.key.rpartition("/")
     name = vex_name(code)
     twin = known(f"{name}/{kind}") if name else None
+    if name and not twin and kind == "m":
+        name = re.sub(r"_XMMM(\d+)$", r"_M\1", name)
+        twin = known(f"{name}/{kind}")
     if not twin or shape.key == f"{name}/{kind}":
         return {}
     other = by_key()[f"{name}/{kind}"]
@@ -107,6 +113,10 @@ def _wide_move(shape: Shape, known: Callable[[str], Mapping[tuple[str, ...], Ent
     code, _, kind = shape.key.rpartition("/")
     name = _ymm_name(code)
     twin = known(f"{name}/{kind}") if name else None
+    if name and not twin:
+        # AVX's broadcasts are from memory only, AVX2's from registers, with a code each.
+        name = re.sub(r"_XMMM(\d+)$", r"_M\1", name)
+        twin = known(f"{name}/{kind}")
     if not twin or twin[()].get("ports", "") not in ("", "1*p23", "1*p237+1*p4"):
         return {}
     result = {c: dict(f) for c, f in twin.items()}

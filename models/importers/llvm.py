@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 _LOAD_LATENCY = {0: 5, 128: 6, 256: 7, 512: 7}
 _VECTORS = {"MM": 128, "XMM": 128, "YMM": 256, "ZMM": 512}
 
-Query = tuple[str, Shape, tuple[str, ...]]
-
 
 def import_cpu(
     cpu: str, forms: Iterable[Shape], llvm_config: str = "llvm-config-19", keep_going: bool = False
@@ -66,9 +64,9 @@ def _queries(forms: Iterable[Shape]) -> Iterator[tuple[str, tuple[Shape, tuple[s
     for shape in forms:
         variants: list[tuple[str, ...]] = [()]
         if shape.encoding == "EVEX":
-            broadcast = [("bcast",)] if shape.has_memory and shape.info.can_broadcast else []
+            broadcast: list[tuple[str, ...]] = [("bcast",)] if shape.has_memory and shape.info.can_broadcast else []
             masked: list[tuple[str, ...]] = [("mask",)] if shape.info.can_use_op_mask_register else []
-            zeroing = [("mask", "zeroing")] if shape.info.can_use_zeroing_masking else []
+            zeroing: list[tuple[str, ...]] = [("mask", "zeroing")] if shape.info.can_use_zeroing_masking else []
             variants += masked + zeroing + broadcast
         for conditions in variants:
             instruction = example(shape, "mask" in conditions, "zeroing" in conditions, "bcast" in conditions)

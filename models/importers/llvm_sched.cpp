@@ -95,7 +95,8 @@ public:
     for (unsigned I = 0; I < Class->NumWriteLatencyEntries; ++I)
       Latencies.push_back(STI.getWriteLatencyEntry(Class, I)->Cycles);
     json::Array Advances;
-    for (unsigned Use = 0, E = Desc.getNumOperands() + Desc.implicit_uses().size(); Use < E; ++Use) {
+    for (unsigned Use = 0, E = Desc.getNumOperands() + Desc.implicit_uses().size(); Use < E;
+         ++Use) {
       int Advance = STI.getReadAdvanceCycles(Class, Use, 0);
       if (Advance)
         Advances.push_back(json::Object{{"use", Use}, {"cycles", Advance}});
@@ -141,8 +142,8 @@ private:
     for (const MCWriteProcResEntry *P = STI.getWriteProcResBegin(&Class),
                                    *E = STI.getWriteProcResEnd(&Class);
          P != E; ++P)
-      All.push_back({P->ProcResourceIdx, Units[P->ProcResourceIdx - 1],
-                     static_cast<int>(P->ReleaseAtCycle)});
+      All.push_back(
+          {P->ProcResourceIdx, Units[P->ProcResourceIdx - 1], static_cast<int>(P->ReleaseAtCycle)});
     std::stable_sort(All.begin(), All.end(), [](const Usage &A, const Usage &B) {
       return popcount(A.Units) < popcount(B.Units);
     });

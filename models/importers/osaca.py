@@ -67,7 +67,7 @@ def import_files(paths: list[str], forms: Iterable[Shape], keep_going: bool = Fa
 def _read(path: str) -> list[tuple[int, dict[str, Any], bool]]:
     """(line, entry, whether all of it was imported from uops.info) of each instruction form."""
     try:
-        import yaml
+        import yaml  # type: ignore[import-untyped]
     except ImportError:
         raise ImportFailed("the import of OSACA's files needs PyYAML: pip install pyyaml") from None
     try:
@@ -95,7 +95,7 @@ def _read(path: str) -> list[tuple[int, dict[str, Any], bool]]:
 
 
 def _signatures(forms: Iterable[Shape]) -> dict[Signature, list[tuple[Shape, tuple[str, ...]]]]:
-    index = defaultdict(list)
+    index: dict[Signature, list[tuple[Shape, tuple[str, ...]]]] = defaultdict(list)
     for s in forms:
         if s.has_memory:
             continue

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import iced_x86 as iced
 from iced_x86 import OpAccess
-
 from incc.models.compile import Entry, Forms, write_latency, write_ports
 from incc.models.importers.common import Imported, ImportFailed, reduced
 from incc.models.importers.shapes import Shape, example, root_name, shapes
@@ -332,9 +331,9 @@ def _implicit_registers(shape: Shape) -> list[tuple[str, str]]:
 def _take(registers: list[tuple[str, str]], access: str) -> str | None:
     """Takes the first register with that access off the list, else the first that at least has it."""
     wanted = set(access.replace("c", "")) & {"r", "w"}
-    for fits in (lambda a: set(a) == wanted, lambda a: set(a) >= wanted):
-        for n, (root, a) in enumerate(registers):
-            if fits(a):
+    for exactly in (True, False):
+        for n, (root, has) in enumerate(registers):
+            if set(has) == wanted or (not exactly and set(has) >= wanted):
                 del registers[n]
                 return root
     return None
