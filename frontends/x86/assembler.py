@@ -138,7 +138,7 @@ def _mark(lines: list[str], wanted: set[int]) -> tuple[list[str], list[_Statemen
     stack: list[bool] = []
     previous = False
     depth = 0
-    carried: tuple[str, str] | None = None
+    carried: _Carried | None = None
     for number, line in enumerate(lines, 1):
         if number in wanted:
             if depth:
@@ -151,6 +151,9 @@ def _mark(lines: list[str], wanted: set[int]) -> tuple[list[str], list[_Statemen
             continue
         stripped = line.lstrip()
         first = stripped[:1]
+        if carried and first not in ("", "#") and _split_labels(_pieces(line)[0])[1]:
+            refused[carried.line] = (Refused(carried.line, carried.text.strip(), _LONE_PREFIX),)
+            carried = None
         if first == ".":
             word = stripped.split(None, 1)[0]
             if word in _SECTION_CHANGES:
@@ -174,13 +177,26 @@ def _mark(lines: list[str], wanted: set[int]) -> tuple[list[str], list[_Statemen
         elif dropping or (first == "#" and re.match(r"#\s*(?:line\s+)?\d+\s", stripped)):
             line = ""
         marked.append(line)
+    if carried:
+        refused[carried.line] = (Refused(carried.line, carried.text.strip(), _LONE_PREFIX),)
     return marked, statements, refused
 
 
+class _Carried(NamedTuple):
+    """Prefixes that wait for their instruction: the label before them, their text, and the line of the last one."""
+
+    label: str
+    text: str
+    line: int
+
+
+_LONE_PREFIX = "a prefix without its instruction"
+
+
 def _mark_line(
-    line: str, number: int, statements: list[_Statement], carried: tuple[str, str] | None
-) -> tuple[str, tuple[str, str] | None]:
-    """The line with labels around its instructions. `carried`: label and text of prefixes waiting for theirs."""
+    line: str, number: int, statements: list[_Statement], carried: _Carried | None
+) -> tuple[str, _Carried | None]:
+    """The line with labels around its instructions, and what prefixes at its end wait for theirs."""
     parts: list[str] = []
     open_end = ""
     for piece in _pieces(line):
@@ -195,13 +211,13 @@ def _mark_line(
                     open_end = ""
                 parts.append(text)
             continue
-        start, prefix = carried or (f"__incc_{len(statements)}_{number}", "")
+        start, prefix, _ = carried or (f"__incc_{len(statements)}_{number}", "", number)
         if open_end:
             parts.append(open_end + ":")
             open_end = ""
         parts.append(text if carried else f"{start}: {text}")
         if text.lower() in _PREFIXES:
-            carried = (start, prefix + text + " ")
+            carried = _Carried(start, prefix + text + " ", number)
             continue
         carried = None
         open_end = f"__incc_e{len(statements)}"

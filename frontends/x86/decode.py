@@ -295,6 +295,14 @@ def decode(
     return Instruction(text or _format(decoded.native, offset), line, offset, *fields)
 
 
+def x87_increment(instruction: Instruction) -> int:
+    """By how much a decoded instruction moves the top of the x87 stack: -1 for a push, 1 or 2 for pops, else 0."""
+    if instruction.mnemonic[0] != "f":
+        return 0
+    decoded = _DECODED.get(instruction.encoding) or _decode_at_zero(instruction.encoding, instruction.offset)
+    return int(decoded.native.fpu_stack_increment_info().increment)
+
+
 def _place(
     decoded: _Decoded, offset: int, text: str, relocations: Sequence[Relocation], section: str
 ) -> tuple[Any, ...]:
@@ -323,13 +331,17 @@ def _place(
     return tuple(fields)
 
 
+_JUMPS = ("j", "call", "loop", "xbegin", "bnd", "notrack", "data16", "rex", "cs", "ds", "{")
+
+
 def _target(native: Any, offset: int, text: str) -> str:
     """The label of a direct branch, from its statement, or its address in hexadecimal where there is none."""
     if _KIND_LETTERS[native.op0_kind] != "b":
         return ""
-    words = text.split()
-    if len(words) > 1:
-        return words[-1].removesuffix("@PLT")
+    statement = text.split()
+    # The statement may be a macro of any name; only a jump's own last word is the target.
+    if len(statement) > 1 and statement[0].lower().startswith(_JUMPS):
+        return statement[-1].removesuffix("@PLT")
     return f"{(native.near_branch_target + offset) & 0xFFFFFFFFFFFFFFFF:#x}"
 
 

@@ -59,9 +59,17 @@ def decode_regions(
         if first is not None:
             alignment = first.offset % min(64, max(first.alignment, 1))
         kernels.append(
-            Kernel(region.name, ISA, region, tuple(instructions), region.is_loop, alignment, tuple(refusals))
+            Kernel(region.name, ISA, region, _finished(instructions), region.is_loop, alignment, tuple(refusals))
         )
     return kernels
+
+
+def _finished(instructions: list[Instruction]) -> tuple[Instruction, ...]:
+    if any(instruction.mnemonic[0] == "f" for instruction in instructions):
+        from incc.frontends.x86.x87 import name_by_slot
+
+        instructions = name_by_slot(instructions)
+    return tuple(instructions)
 
 
 def _decode_statements(statements: Sequence[Encoded]) -> tuple[list[Instruction], list[Refused]]:
@@ -104,4 +112,4 @@ def decode_bytes(code: bytes, name: str = "block", is_loop: bool | None = None) 
     if is_loop is None:
         last = instructions[-1]
         is_loop = last.branch in ("conditional", "unconditional") and last.target == "0x0"
-    return Kernel(name, ISA, None, tuple(instructions), is_loop, 0)
+    return Kernel(name, ISA, None, _finished(instructions), is_loop, 0)

@@ -174,6 +174,15 @@ def test_prefixes_of_their_own() -> None:
     assert [(s.text, s.code.hex()) for s in result.statements[6]] == [("rep ret", "f3c3")]
 
 
+def test_prefixes_without_instruction() -> None:
+    result = assemble("\tlock\n\tincl (%rax)\n\tnop\n\trep\n", [1, 3, 4])
+    assert result.refused == {
+        1: (Refused(1, "lock", "a prefix without its instruction"),),
+        4: (Refused(4, "rep", "a prefix without its instruction"),),
+    }
+    assert hexes(result, 3) == ["90"]
+
+
 def test_macros_and_blocks() -> None:
     text = "\n".join(
         [

@@ -70,6 +70,29 @@ def test_a_macro_is_several_instructions() -> None:
     assert kernel.instructions[1].memory[0].symbol == "sym"
 
 
+def test_x87_stack() -> None:
+    """s += a[i] * a[i] in long double: the sum stays one register while the product is pushed on it and popped."""
+    text = "\n".join(["fldt (%rax)", "fmul %st(0), %st", "addq $16, %rax", "faddp %st, %st(1)", "jne ."])
+    (kernel,) = decode_regions(text, [region((1, 2, 3, 4, 5))], "x.s")
+    x87 = [
+        [(a.register.name, a.read, a.write) for a in i.registers if a.register.root.startswith("st")]
+        for i in kernel.instructions
+    ]
+    assert x87 == [
+        [("st7", False, True)],
+        [("st7", True, True), ("st7", True, False)],
+        [],
+        [("st0", True, True), ("st7", True, False)],
+        [],
+    ]
+
+
+def test_target_of_a_jump_in_a_macro() -> None:
+    text = "\t.macro count r\n\tdecl \\r\n\tjne 0b\n\t.endm\n0:\tcount %eax\n"
+    (kernel,) = decode_regions(text, [region((5,))], "x.s")
+    assert [i.target for i in kernel.instructions] == ["", "0x0"]
+
+
 def test_no_regions() -> None:
     assert decode_regions(TEXT, [], "x.s", ["/no/such/as"]) == []
 

@@ -1,0 +1,41 @@
+"""The x87 register stack: gives its registers fixed names, so that data flow shows across pushes and pops.
+
+An instruction names `st(i)` from the top of the stack, and the top moves. Here each register is named by where it was
+at the start of the kernel: `fld` writes st7, as the stack is circular, and what was st0 stays st0 below it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from incc.frontends.kernel import Instruction, Register, RegisterAccess
+from incc.frontends.x86.decode import x87_increment
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_SLOTS = [Register(f"st{i}", f"st{i}", 0, 80) for i in range(8)]
+_ROOTS = {register.root: i for i, register in enumerate(_SLOTS)}
+
+
+def name_by_slot(instructions: Sequence[Instruction]) -> list[Instruction]:
+    """The same instructions with the x87 registers named by their place at the start.
+
+    Pushes get the write of the new top, which the decoder does not list. Pushes that happen only for certain values
+    (fptan, fsincos) are taken to happen.
+    """
+    renamed: list[Instruction] = []
+    top = 0
+    for instruction in instructions:
+        increment = x87_increment(instruction)
+        registers = [
+            access._replace(register=_SLOTS[(_ROOTS[access.register.root] + top) % 8])
+            if access.register.root in _ROOTS
+            else access
+            for access in instruction.registers
+        ]
+        top += increment
+        if increment < 0 and instruction.mnemonic != "fdecstp":
+            registers.append(RegisterAccess(_SLOTS[top % 8], False, True, None))
+        renamed.append(instruction._replace(registers=tuple(registers)))
+    return renamed
