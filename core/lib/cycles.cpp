@@ -356,6 +356,8 @@ private:
           if (CyclesLeft-- <= 0)
             return false;
           Path.push_back(A.E);
+          // Writing down a long cycle takes as long as looking at so many edges.
+          StepsLeft -= static_cast<int64_t>(Path.size());
           Chains.add(makeChain(Path));
           Path.pop_back();
         } else if (!Blocked[A.To]) {

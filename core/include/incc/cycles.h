@@ -22,7 +22,7 @@ struct Chain {
 
 /// How far the search for chains goes.
 struct ChainLimits {
-  int64_t Steps = 100'000; ///< Edges that the enumeration looks at.
+  int64_t Steps = 100'000; ///< Edges that the enumeration looks at or writes down.
   int64_t Cycles = 10'000; ///< Cycles that it examines.
   size_t Reported = 64;
 };
