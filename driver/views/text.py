@@ -45,16 +45,17 @@ class Layout:
         return text[: max(room - 1, 0)] + "…"
 
     def wrap(self, text: str, first: str = "", indent: str = "") -> Iterator[str]:
-        """The text in lines, broken at blanks; `first` leads the first line, `indent` the others."""
+        """The text in lines, broken at blanks but not at no-break spaces; `first` leads the first line, `indent` the
+        others."""
         line = first
         empty = True
         for word in text.split(" "):
             if not empty and self.width and len(line) + 1 + len(word) > self.width:
-                yield line
+                yield line.replace("\xa0", " ")
                 line, empty = indent, True
             line = f"{line}{'' if empty else ' '}{word}"
             empty = False
-        yield line
+        yield line.replace("\xa0", " ")
 
 
 def terminal(stream: TextIO) -> tuple[int, bool]:
@@ -306,7 +307,7 @@ def _pressure(kernel: Dict, layout: Layout) -> Iterator[str]:
     yield row(heads) + layout.cut("Instructions:", column * len(resources))
     for instruction, cells in zip(kernel["instructions"], rows, strict=True):
         yield row(cells) + layout.cut(instruction["text"], column * len(resources))
-    yield from layout.wrap(f"(cycles, µops {shares} the ports that they may use; -: none{_unknown_legend(kernel)})")
+    yield from layout.wrap(f"(cycles, µops {shares} the ports that they may use; -:\xa0none{_unknown_legend(kernel)})")
 
 
 def _load(cycles: float, narrow: bool) -> str:
@@ -317,7 +318,7 @@ def _load(cycles: float, narrow: bool) -> str:
 
 
 def _unknown_legend(kernel: Dict) -> str:
-    return "; X: not in the model, excluded from all totals" if kernel["unknown_instructions"] else ""
+    return "; X:\xa0not in the model, excluded from all totals" if kernel["unknown_instructions"] else ""
 
 
 # --- timeline ---------------------------------------------------------------------------------------------------------
@@ -352,8 +353,8 @@ def _timeline(kernel: Dict, layout: Layout) -> Iterator[str]:
         yield row + layout.cut(mark + instruction["text"], len(row))
     yield ""
     yield from layout.wrap(
-        "(a column is a cycle; D: dispatched, =: waiting for inputs or a port, e: executing, E: executed, "
-        f"-: waiting to retire, R: retired{_unknown_legend(kernel)})"
+        "(a column is a cycle; D:\xa0dispatched, =:\xa0waiting for inputs or a port, e:\xa0executing, E:\xa0executed, "
+        f"-:\xa0waiting to retire, R:\xa0retired{_unknown_legend(kernel)})"
     )
     yield ""
     yield ""
@@ -424,7 +425,7 @@ def _dependencies(kernel: Dict, layout: Layout) -> Iterator[str]:
     longest = f"{chains[0]['latency']}" if chains else "-"
     yield f"{'':{width}}  {kernel['critical_path']['cycles']:>6}  {longest:>6}   in all"
     if kernel["unknown_instructions"]:
-        yield "(X: not in the model, excluded from all totals)"
+        yield from layout.wrap("(X: not in the model, excluded from all totals)")
     yield ""
     if not chains:
         yield "No loop-carried dependencies."

@@ -8,7 +8,7 @@ import sys
 import lit.formats
 
 config.name = "incc"
-config.test_format = lit.formats.ShTest(execute_external=True)
+config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".test", ".c", ".s", ".f90", ".cpp"]
 config.excludes = ["Inputs"]
 config.test_source_root = os.path.dirname(__file__)

@@ -1,0 +1,23 @@
+# An instruction that is not in the model is marked X in every view and excluded from the totals; a statement that the
+# assembler refuses is reported with its line, and the rest is still analysed.
+#
+# RUN: not incc-mca -mcpu=skylake-avx512 -timeline -timeline-max-iterations=1 %s >%t.out 2>%t.err
+# RUN: FileCheck %s --strict-whitespace <%t.out
+# RUN: FileCheck %s --check-prefix=ERR <%t.err
+#
+# ERR: unknown.s:[[#]]: error: {{.*}}nonsense
+#
+# CHECK:      3 instructions (1 not in the model)
+# CHECK:      - 1 instruction is not in the model (line [[X:[0-9]+]]); totals exclude it.
+# CHECK-NEXT: - 1 statement could not be decoded (line {{[0-9]+}}); totals exclude it.
+# CHECK:      Instructions:      200
+# CHECK:      [6]: Remarks (X not in the model, excluded from all totals)
+# CHECK:       X      X     X                     X     vaddph %zmm1, %zmm2, %zmm3
+# CHECK:      Resource pressure by instruction:
+# CHECK:      X      X      X      X      X      X      X      X      X      vaddph %zmm1, %zmm2, %zmm3
+# CHECK:      [0,1] {{.*}} X vaddph %zmm1, %zmm2, %zmm3
+# CHECK:      [[X]]       X       X   vaddph %zmm1, %zmm2, %zmm3
+	addq %rax, %rbx
+	vaddph %zmm1, %zmm2, %zmm3
+	nonsense %rax
+	addq %rbx, %rcx
