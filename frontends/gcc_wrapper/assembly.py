@@ -173,11 +173,11 @@ def make_plan(dry_run: DryRun, arguments: tuple[str, ...] | list[str], scratch: 
             writes_stdout |= _lists_to_stdout(words)
             name = _assembler_input(words)
             previous = piped_from if name == "" else made.get(name)
-            if previous is None and name == "":
-                continue
+            if previous is None and name not in _STANDARD_INPUT and not os.path.exists(name):
+                continue  # reads a compiler's output through a pipe, or (gcc --version) nothing
             cpu = _cpu(words, arguments)
             if previous is None:
-                _add(runs, skipped, Run(name, (), name, cpu, False, False), _target(words, dry_run), "")
+                _add(runs, skipped, Run(name, (), name, cpu, False, False), _target(words, dry_run), _pipe(name))
             elif previous.assembler:
                 run = Run(previous.source, previous.commands, previous.output, previous.cpu or cpu, False, False)
                 _add(runs, skipped, run, _target(words, dry_run), previous.problem)
@@ -433,17 +433,19 @@ def _source(words: tuple[str, ...], arguments: tuple[str, ...] | list[str], kind
 
 
 def _unreadable(words: tuple[str, ...]) -> str:
-    """Why the command cannot run a second time: a pipe among its inputs gives what it holds only once."""
-    for word in words[1:]:
-        if word.startswith("-") or word in _STANDARD_INPUT:
-            continue
-        try:
-            mode = os.stat(word).st_mode
-        except (OSError, ValueError):
-            continue
-        if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
-            return f"{word} is a pipe, which can be read only once"
-    return ""
+    """Why the command cannot run a second time, "" if it can."""
+    return next((reason for word in words[1:] if not word.startswith("-") and (reason := _pipe(word))), "")
+
+
+def _pipe(name: str) -> str:
+    """A pipe among the inputs gives what it holds only once, and the real compiler needs it."""
+    if name in _STANDARD_INPUT:
+        return ""
+    try:
+        mode = os.stat(name).st_mode
+    except (OSError, ValueError):
+        return ""
+    return f"{name} is a pipe, which can be read only once" if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) else ""
 
 
 def reads_stdin(command: tuple[str, ...]) -> bool:

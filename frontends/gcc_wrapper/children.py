@@ -153,7 +153,8 @@ def die_by(number: int) -> NoReturn:
     _, limit = resource.getrlimit(resource.RLIMIT_CORE)
     # The compiler has left its core file, if any; one of the interpreter would only be in the way.
     resource.setrlimit(resource.RLIMIT_CORE, (0, limit))
-    signal.signal(number, signal.SIG_DFL)
+    if number not in (signal.SIGKILL, signal.SIGSTOP):
+        signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, (number,))
     os.kill(os.getpid(), number)
     os._exit(128 + number)

@@ -27,6 +27,10 @@ _WRITING_VARIABLES = (
     "CC_LOG_DIAGNOSTICS",
 )
 
+# Options for which clang's driver itself creates or removes files, even in a dry run, in the language of
+# CCC_OVERRIDE_OPTIONS: it works on the arguments after response files have been read. gcc does not know the variable.
+_WITHOUT_DRIVER_FILES = "X-MJ s/^-MJ.+$/-w/ X--serialize-diagnostics X-serialize-diagnostics"
+
 
 class Failure(Exception):
     """The analysis cannot be made; the message says why, in one line for the user."""
@@ -212,7 +216,9 @@ def _ask(session: Session) -> DryRun:
 
     # First of all arguments: after a `--` it would be a file.
     words = [*session.compiler.words, "-###", *session.arguments]
-    environment = _quiet_environment(session) | {"LC_ALL": "C"}
+    environment = _quiet_environment(session)
+    environment["LC_ALL"] = "C"
+    environment["CCC_OVERRIDE_OPTIONS"] = f"# {environment.get('CCC_OVERRIDE_OPTIONS', '')} {_WITHOUT_DRIVER_FILES}"
     log = os.path.join(session.scratch, "dry-run")
     status = session.children.wait(session.children.start(session.compiler.path, words, environment, output=log))
     dry_run = parse(_read(log))

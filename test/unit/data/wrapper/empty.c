@@ -1,0 +1,1 @@
+extern int nothing_is_defined_here;
