@@ -200,7 +200,6 @@ class _Jump(NamedTuple):
     statement: int
     kind: str
     targets: tuple[int, ...]
-    leaves: bool
 
 
 class _Resolver:
@@ -239,15 +238,15 @@ class _Resolver:
             if what == "call":
                 if returns(name):
                     continue
-                result.append(_Jump(i, "stop", (), True))
+                result.append(_Jump(i, "stop", ()))
             elif what in ("return", "stop"):
-                result.append(_Jump(i, what, (), True))
+                result.append(_Jump(i, what, ()))
             elif what == "indirect":
                 indirect.append(len(result))
-                result.append(_Jump(i, what, (), True))
+                result.append(_Jump(i, what, ()))
             else:
                 target = label_index(self.assembly, name, i)
-                result.append(_Jump(i, what, (target,) if target >= 0 else (), target < 0))
+                result.append(_Jump(i, what, (target,) if target >= 0 else ()))
         if indirect:
             self._resolve_indirect(function, result, indirect)
         return result
@@ -264,17 +263,23 @@ class _Resolver:
         code = [i for i in function.statements if statements[i].kind == INSTRUCTION]
         mentioned: dict[str, None] = {}
         taken: dict[int, None] = {}
+        differences: set[int] = set()
         ends = {jump.statement for jump in jumps}
         for i in code:
-            if i in ends and statements[i].text.find("(") < 0 and statements[i].text.find("[") < 0:
-                continue
-            for symbol in re.findall(_SYMBOLS, statements[i].text):
+            text = statements[i].text
+            if branch(text, self.assembly.isa)[1]:
+                continue  # it names where it goes
+            for symbol in re.findall(_SYMBOLS, text):
                 if symbol in tables:
                     mentioned[symbol] = None
-                elif symbol in self.assembly.labels:
+                elif symbol in self.assembly.labels and symbol not in self.entry_names:
                     label = self.assembly.labels[symbol]
-                    if self.owner[label] >= 0 and symbol not in self.entry_names:
+                    if "-" + symbol in text:
+                        differences.add(label)  # position-independent code measures distances from it
+                    elif self.owner[label] >= 0:
                         taken[label] = None
+        for label in differences:
+            taken.pop(label, None)
         claimed: set[str] = set()
         unclaimed = []
         for number in indirect:
@@ -288,7 +293,7 @@ class _Resolver:
                     break
             if name:
                 claimed.add(name)
-                jumps[number] = jumps[number]._replace(targets=tables[name], leaves=False)
+                jumps[number] = jumps[number]._replace(targets=tables[name])
             else:
                 unclaimed.append(number)
         if unclaimed:

@@ -244,14 +244,12 @@ def parse(text: str, isa: str = "") -> Assembly:
                         if name in typed:
                             location = None
                     add(new(Statement, (LABEL, line, name, section, location)))
-            if not s or s == " ":
+            if not s or s.isspace():
                 continue
             if "  " in s and '"' not in s and "'" not in s:
                 s = " ".join(s.split())
             elif s[0] == " " or s[-1] == " ":
                 s = s.strip()
-                if not s:
-                    continue
             if s[0] != ".":
                 if block_depth:
                     continue
