@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -522,10 +524,42 @@ _OPCODES = st.tuples(
 @given(_OPCODES)
 def test_any_encoding(parts: tuple[str, str, bytes]) -> None:
     """The same, near the encodings that compilers use."""
+    code = (bytes.fromhex(parts[0] + parts[1]) + parts[2])[:15]
     try:
-        check(decode((bytes.fromhex(parts[0] + parts[1]) + parts[2])[:15]))
+        instruction = decode(code)
     except UndecodableError:
         return
+    check(instruction)
+    check_registers_used(instruction, iced.Decoder(64, code).decode())
+
+
+def check_registers_used(instruction: Instruction, native: Any) -> None:
+    """No register that iced-x86 knows to be read or written is lost between operands, addresses and implicit uses."""
+    import iced_x86
+    from iced_x86 import OpAccess
+
+    if instruction.idiom or instruction.mnemonic == "vzeroupper" or instruction.registers == ():
+        return
+    numbers = {name: number for number, name in iced.REGISTER_NAMES.items()}
+    expected: dict[int, tuple[bool, bool]] = {}
+    for used in iced.InstructionInfoFactory().info(native).used_registers():
+        if iced_x86.RegisterExt.is_segment_register(used.register):
+            continue
+        read = used.access not in (OpAccess.WRITE,)
+        write = used.access not in (OpAccess.READ, OpAccess.COND_READ)
+        full = iced_x86.RegisterExt.full_register(used.register)
+        before = expected.get(full, (False, False))
+        expected[full] = (before[0] or read, before[1] or write)
+    found: dict[int, tuple[bool, bool]] = {}
+    for access in instruction.registers:
+        full = iced_x86.RegisterExt.full_register(numbers[access.register.root.upper()])
+        before = found.get(full, (False, False))
+        found[full] = (before[0] or access.read, before[1] or access.write)
+    same_source = any(
+        native.op_kind(i) == iced_x86.OpKind.REGISTER and iced.InstructionInfoFactory().info(native).op_access(i) == 0
+        for i in range(native.op_count)
+    )
+    assert same_source or found == expected
 
 
 def check(instruction: Instruction) -> None:
