@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
+from incc.driver import hints
 from incc.driver import report as report_module
 from incc.driver.report import SCHEMA_VERSION
 from incc.driver.views.json import render
@@ -66,6 +68,15 @@ def test_wrong_values_are_not_valid(report: dict[str, Any], path: list[Any], val
     target[path[-1]] = value
     with pytest.raises(jsonschema.ValidationError):
         VALIDATOR.validate(changed)
+
+
+def test_every_rule_is_in_the_schema_and_explained() -> None:
+    rules = set(SCHEMA["$defs"]["kernel"]["properties"]["hints"]["items"]["properties"]["rule"]["enum"])
+    source = Path(hints.__file__).read_text(encoding="utf-8")
+    assert set(re.findall(r'"rule": "([a-z-]+)"', source)) == rules
+    # the documentation is beside the sources, not in an installed package
+    explained = (Path(__file__).parents[2] / "docs" / "report.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `([a-z-]+)` \|", explained, re.MULTILINE)) == rules
 
 
 def test_nothing_required_can_be_missing(report: dict[str, Any]) -> None:
