@@ -1,1 +1,15 @@
-int main() { return 0; }
+//===- main.cpp - The core's unit tests -----------------------------------===//
+
+#include "check.h"
+
+using namespace incc::test;
+
+int main() {
+  testRational();
+  testPorts();
+  testGraph();
+  testCycles();
+  testTimeline();
+  std::cout << Checks << " checks, " << Failures << " failed\n";
+  return Failures == 0 ? 0 : 1;
+}

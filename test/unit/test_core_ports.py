@@ -73,7 +73,9 @@ def test_loads_are_lexicographically_least(work: list[tuple[int, int]]) -> None:
     for level in sorted(set(loads), reverse=True):
         # With everything at this level a little lower and everything below free, the work must not fit.
         if level > 0:
-            lower = [x - Fraction(1, 10**6) if x == level else x if x > level else level - Fraction(1, 10**6) for x in loads]
+            lower = [
+                x - Fraction(1, 10**6) if x == level else x if x > level else level - Fraction(1, 10**6) for x in loads
+            ]
             assert not fits(work, lower)
 
 

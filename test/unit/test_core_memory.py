@@ -1,0 +1,226 @@
+"""Dependencies through memory: which store a load reads from, and how many iterations before."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from bound_builder import FORWARD_CYCLES, BoundBuilder
+from hypothesis import given
+from hypothesis import strategies as st
+from incc.core import analyze
+from incc.models import bound as m
+
+
+def memory_edges(b: BoundBuilder) -> list[tuple[int, int, int]]:
+    """(store's instruction, load's instruction, distance)."""
+    k = b.build()
+    return [
+        (e.producer, e.consumer, e.distance)
+        for e in analyze(k).edges
+        if k.value_kind[e.producer_value] == m.VALUE_STORE
+    ]
+
+
+def test_previous_element_is_read_back() -> None:
+    """a[i] = a[i-1] + b[i]"""
+    b = BoundBuilder()
+    b.load("x", base="rdi", displacement=-8)
+    b.op([0b11], "x", x=4)
+    b.store("x", base="rdi")
+    b.add("rdi", 8)
+    assert memory_edges(b) == [(2, 0, 1)]
+    a = analyze(b.build())
+    assert a.latency_bound == FORWARD_CYCLES + 4
+    assert a.chains[0].distance == 1
+
+
+@pytest.mark.parametrize("distance", [1, 2, 7, 64])
+def test_elements_further_back(distance: int) -> None:
+    b = BoundBuilder()
+    b.load("x", base="a", index="i", scale=8, displacement=-8 * distance)
+    b.op([1], "x", x=4)
+    b.store("x", base="a", index="i", scale=8)
+    b.add("i", 1)
+    assert memory_edges(b) == [(2, 0, distance)]
+    assert analyze(b.build()).chains[0].cycles_per_iteration == max(1, Fraction(FORWARD_CYCLES + 4, distance))
+
+
+def test_next_element_is_not() -> None:
+    b = BoundBuilder()
+    b.load("x", base="rdi", displacement=8)
+    b.store("x", base="rdi")
+    b.add("rdi", 8)
+    assert memory_edges(b) == []
+
+
+@given(
+    store_at=st.integers(-64, 64),
+    load_at=st.integers(-64, 64),
+    store_size=st.sampled_from([1, 2, 4, 8, 16, 32, 64]),
+    load_size=st.sampled_from([1, 2, 4, 8, 16, 32, 64]),
+    stride=st.integers(-24, 24).filter(bool),
+)
+def test_overlap_is_decided_by_bytes(store_at: int, load_at: int, store_size: int, load_size: int, stride: int) -> None:
+    b = BoundBuilder()
+    b.load(None, base="p", displacement=load_at, size=load_size)
+    b.store("x", base="p", displacement=store_at, size=store_size)
+    b.add("p", stride)
+    latest = next(
+        (
+            d
+            for d in range(1, 65)
+            if range(max(load_at, store_at - d * stride), min(load_at + load_size, store_at - d * stride + store_size))
+        ),
+        None,
+    )
+    assert memory_edges(b) == ([] if latest is None else [(1, 0, latest)])
+
+
+def test_the_latest_of_several_stores_counts() -> None:
+    b = BoundBuilder()
+    b.store("x", base="p")
+    b.store("y", base="p", displacement=4, size=4)
+    b.load("z", base="p")
+    b.load("z", base="p", size=4)
+    assert memory_edges(b) == [(0, 3, 0), (1, 2, 0)]
+
+
+def test_unrelated_addresses_are_different_places() -> None:
+    b = BoundBuilder()
+    b.store("x", base="p")
+    b.load("y", base="q")
+    b.store("x", symbol="a")
+    b.load("y", symbol="b")
+    b.load("y", base="p", elements=4)  # a gather
+    assert memory_edges(b) == []
+
+
+def test_symbols_and_absolute_addresses() -> None:
+    b = BoundBuilder()
+    b.store("x", symbol="a", displacement=4)
+    b.load("y", symbol="a", displacement=4)
+    b.store("x", displacement=4096)
+    b.load("y", displacement=4096)
+    assert memory_edges(b) == [(0, 1, 0), (2, 3, 0)]
+
+
+def test_address_arithmetic_is_followed_through_registers() -> None:
+    b = BoundBuilder()
+    b.uop(1)  # lea q, [p + 4*i + 16]
+    b.value(m.VALUE_REGISTER, ["q"], [("p", 1), ("i", 1)])
+    b.affine("q", 16, p=1, i=4)
+    b.end()
+    b.store("x", base="q", displacement=-16, size=4)
+    b.load("y", base="p", index="i", scale=4, size=4)
+    b.move("r", "p")
+    b.load("z", base="r", index="i", scale=4, displacement=-4, size=4)
+    b.add("i", 1)
+    assert memory_edges(b) == [(1, 2, 0), (1, 4, 1)]
+
+
+def test_a_stride_in_a_register_is_followed() -> None:
+    b = BoundBuilder()
+    b.store("x", base="p")
+    b.uop(1)  # p += s
+    b.value(m.VALUE_REGISTER, ["p"], [("p", 1), ("s", 1)])
+    b.affine("p", 0, p=1, s=1)
+    b.end()
+    b.load("y", base="p", index="s", scale=-2)
+    assert memory_edges(b) == [(0, 2, 1)]
+
+
+def test_an_unknown_address_depends_on_nothing() -> None:
+    b = BoundBuilder()
+    b.op([1], "p", p=1)  # p = hash(p)
+    b.store("x", base="p")
+    b.load("y", base="p")
+    b.load("z", base="p", displacement=8)
+    assert memory_edges(b) == [(1, 2, 0)]
+
+
+def test_unoptimised_code_reloads_its_pointer() -> None:
+    """The pointer lives at [rbp-8]; the loop stores through one copy and loads through another."""
+    b = BoundBuilder()
+    b.load("rax", base="rbp", displacement=-8)
+    b.load("xmm0", base="rax", displacement=-8, size=8)
+    b.op([1], "xmm0", xmm0=4)
+    b.load("rdx", base="rbp", displacement=-8)
+    b.store("xmm0", base="rdx")
+    b.load("rcx", base="rbp", displacement=-8)
+    b.add("rcx", 8)
+    b.store("rcx", base="rbp", displacement=-8)
+    edges = memory_edges(b)
+    assert (4, 1, 1) in edges  # a[i-1]
+    assert {(7, 0, 1), (7, 3, 1), (7, 5, 1)} <= set(edges)
+    assert len(edges) == 4
+
+
+def test_two_loads_of_a_place_give_the_same_pointer() -> None:
+    """Nothing in the kernel stores to [rbp-8], so both copies are equal until something does."""
+    b = BoundBuilder()
+    b.load("rax", base="rbp", displacement=-8)
+    b.store("x", base="rax")
+    b.load("rdx", base="rbp", displacement=-8)
+    b.load("y", base="rdx")
+    assert memory_edges(b) == [(1, 3, 0)]
+
+    b = BoundBuilder()
+    b.load("rax", base="rbp", displacement=-8)
+    b.store("x", base="rax")
+    b.store(None, base="rbp", displacement=-4, size=4)  # half of the pointer
+    b.load("rdx", base="rbp", displacement=-8)
+    b.load("y", base="rdx")
+    assert memory_edges(b) == [(2, 0, 1), (2, 3, 0)]
+
+
+def test_a_truncated_pointer_is_another_value() -> None:
+    for size, expected in [(8, [(0, 1, 0), (2, 3, 0)]), (2, [(0, 1, 0)])]:
+        b = BoundBuilder()
+        b.store("p", base="rsp", size=size)
+        b.load("q", base="rsp", size=size)
+        b.store("x", base="p")
+        b.load("y", base="q")
+        assert memory_edges(b) == expected
+
+
+def test_data_register_that_is_also_the_address() -> None:
+    """mov [p], p; mov q, [p]; then q and p are the same."""
+    b = BoundBuilder()
+    b.store("p", base="p")
+    b.load("q", base="p")
+    b.store("x", base="q", displacement=8)
+    b.load("y", base="p", displacement=8)
+    assert memory_edges(b) == [(0, 1, 0), (2, 3, 0)]
+
+
+def test_forwarding_latency_by_class() -> None:
+    b = BoundBuilder(forward_class=[0, 128, 256], forward_cycles=[4, 5, 6])
+    b.store("x", base="p", size=32)
+    for memory_class in (0, 128, 256, 512):
+        b.load("y", base="p", memory_class=memory_class)
+    k = b.build()
+    assert [e.latency for e in analyze(k).edges if k.value_kind[e.producer_value] == m.VALUE_STORE] == [4, 5, 6, 6]
+
+
+def test_a_store_waits_for_its_address() -> None:
+    """p = [p] through memory: the address of the store is an input of what is forwarded."""
+    b = BoundBuilder()
+    b.op([1], "p", p=3)
+    b.store("x", base="p")
+    assert [(e.producer, e.consumer) for e in analyze(b.build()).edges] == [(0, 0), (0, 1)]
+
+
+def test_long_kernels_look_less_far_back() -> None:
+    def distances(length: int, distance: int) -> list[tuple[int, int, int]]:
+        b = BoundBuilder()
+        b.load("x", base="p", displacement=-8 * distance)
+        b.store("x", base="p")
+        for _ in range(length):
+            b.op([1])
+        b.add("p", 8)
+        return memory_edges(b)
+
+    assert distances(100, 60) == [(1, 0, 60)]
+    assert distances(30_000, 3) == [(1, 0, 3)]
+    assert distances(30_000, 60) == []
