@@ -234,11 +234,11 @@ def _add(runs: list[Run], skipped: list[Skipped], run: Run, target: str, problem
 
 def _without_wrapper(words: tuple[str, ...]) -> tuple[str, ...]:
     """The words from the compiler proper on: `gcc -wrapper gdb,--args` puts others in front, not to be run twice."""
-    for i, word in enumerate(words):
-        if os.path.basename(word) in _GCC_FRONT_ENDS:
-            return words[i:]
-        if word.startswith("-"):
-            break
+    # -quiet tells them from linkers, for which cc1 may be the program to make.
+    if "-quiet" in words and os.path.basename(words[0]) not in _GCC_FRONT_ENDS:
+        for i, word in enumerate(words):
+            if os.path.basename(word) in _GCC_FRONT_ENDS:
+                return words[i:]
     return words
 
 

@@ -1,4 +1,4 @@
-"""With and without incc, a compiler does the same: files byte for byte, standard output, standard error, exit status."""
+"""With and without incc, a compiler does the same: files byte for byte, both output streams, exit status."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from wrapper_launcher import REPORT, Result, make_incc, run, tree
 DATA = Path(__file__).parent / "data" / "wrapper"
 C = sorted(p.name for p in DATA.glob("*.c"))
 CXX = sorted(p.name for p in DATA.glob("*.cpp"))
-FORTRAN = sorted(p.name for p in DATA.glob("*.f*") if p.suffix in (".f", ".f90")) + ["prefix.F90"]
+FORTRAN = sorted(p.name for p in DATA.iterdir() if p.suffix.lower() in (".f", ".f90"))
 
 FLAGS = {"g": ["-g"], "O0": ["-O0"], "O2": ["-O2"], "fast": ["-O3", "-ffast-math", "-march=haswell"]}
 

@@ -1,0 +1,388 @@
+"""Where reports and warnings go, which compiler is run, and what incc's own options mean."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from incc.frontends.gcc_wrapper.compiler import CompilerError, child_environment, find_compiler
+from incc.frontends.gcc_wrapper.options import UsageError, split
+from wrapper_launcher import REPORT, Result, make_incc, run, tree
+
+DATA = Path(__file__).parent / "data" / "wrapper"
+
+needs_gcc = pytest.mark.skipif(not shutil.which("gcc"), reason="no gcc")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A folder with a source and an `incc`."""
+    make_incc(tmp_path)
+    shutil.copy(DATA / "triad.c", tmp_path)
+    return tmp_path
+
+
+# --- options -------------------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\0"))))
+def test_what_is_not_ours_stays_as_it_is(arguments: list[str]) -> None:
+    arguments = [a for a in arguments if not a.startswith("--")]
+    options, rest = split(arguments, {})
+    assert rest == arguments
+    assert not options.wants_analysis
+
+
+@pytest.mark.parametrize(
+    "argument",
+    [
+        "--analyzer-output",
+        "--analyzer-no-default-checks",
+        "--analyz",
+        "-analyze",
+        "--markers=x",
+        "--incc",
+        "--",
+        "--emit",
+    ],
+)
+def test_what_only_looks_like_ours(argument: str) -> None:
+    options, rest = split([argument], {})
+    assert rest == [argument]
+    assert not options.wants_analysis
+
+
+@pytest.mark.parametrize("before", ["-Xlinker", "-Xassembler", "-Xclang", "-o", "-mllvm"])
+def test_what_belongs_to_another_option(before: str) -> None:
+    options, rest = split([before, "--analyze", "x.c"], {})
+    assert rest == [before, "--analyze", "x.c"]
+    assert not options.report
+
+
+def test_every_option() -> None:
+    arguments = [
+        "-O2",
+        "--analyze=r",
+        "--analyze-format=json",
+        "--analyze-mcpu=skx",
+        "--analyze-function=f*",
+        "--analyze-function=g",
+        "--analyze-graph=g.dot",
+        "--analyze-fixed-ports",
+        "--analyze-strict",
+        "--analyze-timeline=0",
+        "--emit-marked=m.s",
+        "--marker=iaca",
+        "--incc-cc=gcc -m64",
+        "x.c",
+    ]
+    options, rest = split(arguments, {"INCC_FORMAT": "text", "INCC_OUTPUT": "/elsewhere"})
+    assert rest == ["-O2", "x.c"]
+    assert (options.output, options.append) == ("r", False)
+    assert (options.format, options.mcpu, options.functions) == ("json", "skx", ["f*", "g"])
+    assert (options.graph, options.timeline) == ("g.dot", 0)
+    assert (options.fixed_ports, options.strict) == (True, True)
+    assert (options.marked, options.marker, options.compiler) == ("m.s", "iaca", "gcc -m64")
+
+
+def test_environment() -> None:
+    environment = {
+        "INCC_ANALYZE": "1",
+        "INCC_OUTPUT": "/out",
+        "INCC_FORMAT": "json",
+        "INCC_MCPU": "skx",
+        "INCC_FUNCTION": "f g*",
+        "INCC_STRICT": "1",
+    }
+    options, _ = split(["x.c"], environment)
+    assert options.wants_analysis
+    assert (options.output, options.append, options.format) == ("/out", True, "json")
+    assert (options.mcpu, options.functions, options.strict) == ("skx", ["f", "g*"], True)
+    for off in ("", "0"):
+        assert not split(["x.c"], environment | {"INCC_ANALYZE": off})[0].wants_analysis
+    # Under another incc the analysis is being made already.
+    options, rest = split(["--analyze", "x.c"], environment | {"INCC_DEPTH": "1"})
+    assert (options.wants_analysis, rest) == (False, ["x.c"])
+
+
+@pytest.mark.parametrize(
+    ("argument", "words"),
+    [
+        ("--analyze-fromat=json", "unknown option --analyze-fromat, did you mean --analyze-format?"),
+        ("--analyze-xyzzy", "unknown option --analyze-xyzzy"),
+        ("--analyze-format=xml", "--analyze-format is one of text, json, not 'xml'"),
+        ("--analyze-format", "--analyze-format needs a value"),
+        ("--analyze-mcpu=", "--analyze-mcpu needs a value"),
+        ("--analyze=", "--analyze= needs a file name"),
+        ("--analyze-strict=no", "--analyze-strict takes no value"),
+        ("--analyze-timeline=-1", "--analyze-timeline takes a number of iterations, not '-1'"),
+        ("--emit-marked", "--emit-marked needs a value"),
+        ("--marker=vtune", "--marker is one of osaca, llvm-mca, iaca, all, not 'vtune'"),
+        ("--incc-cc=", "--incc-cc needs a value"),
+    ],
+)
+def test_mistakes(place: Path, argument: str, words: str) -> None:
+    with pytest.raises(UsageError):
+        split([argument], {})
+    done = run([place / "incc", argument, "-c", "triad.c"], place)
+    assert done.status == 2
+    assert done.err.decode().startswith(f"incc: error: {words}")
+    assert not (place / "triad.o").exists(), "compiled in spite of the mistake"
+
+
+def test_help(place: Path) -> None:
+    from incc.frontends.gcc_wrapper.options import _NAMES
+
+    done = run([place / "incc", "--analyze-help"], place)
+    assert (done.status, done.err) == (0, b"")
+    for name in _NAMES:
+        assert name in done.out.decode()
+    assert max(map(len, done.out.decode().splitlines())) <= 120
+
+
+# --- which compiler --------------------------------------------------------------------------------------------------
+
+
+def program(folder: Path, name: str, text: str = "") -> Path:
+    folder.mkdir(exist_ok=True)
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{text or 'echo ' + name}\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_which_compiler(tmp_path: Path) -> None:
+    for name in ("cc", "gcc", "clang++-19", "icx"):
+        program(tmp_path, name)
+    path = {"PATH": str(tmp_path)}
+
+    def found(option: str, called: str, **environment: str) -> str:
+        return find_compiler(option, path | environment, called).name
+
+    assert found("", "incc") == "cc"
+    assert found("", "/a/incc-gcc") == "gcc"
+    assert found("", "incc-clang++-19") == "clang++-19"
+    assert found("", "gcc") == "gcc"
+    assert found("", "/a/b/incc.py") == "cc"
+    assert found("icx", "incc-gcc") == "icx"
+    assert found("icx", "incc-gcc", INCC_CC="cc") == "cc"
+    compiler = find_compiler("", path | {"INCC_CC": "gcc -m64 '-DX=a b'"}, "incc")
+    assert (compiler.path, compiler.words) == (str(tmp_path / "gcc"), ["gcc", "-m64", "-DX=a b"])
+    assert find_compiler(str(tmp_path / "icx"), {}, "incc").path == str(tmp_path / "icx")
+
+
+def test_no_compiler(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("not a program")
+    for command, words, status in (
+        ("nowhere", "nowhere: no such compiler in PATH", 127),
+        ("/no/where", "/no/where: no such compiler", 127),
+        (str(tmp_path / "text"), "not executable", 126),
+        (str(tmp_path), "not executable", 126),
+        ("'gcc", "cannot read the compiler's name", 127),
+    ):
+        with pytest.raises(CompilerError, match=words) as caught:
+            find_compiler("", {"PATH": str(tmp_path), "INCC_CC": command}, "incc")
+        assert caught.value.status == status
+
+
+@pytest.mark.parametrize("own", [[], ["--analyze"]])
+def test_no_compiler_from_outside(place: Path, own: list[str]) -> None:
+    done = run([place / "incc", "--incc-cc=no-such-compiler", *own, "-c", "triad.c"], place)
+    assert done == Result(127, b"", b"incc: error: no-such-compiler: no such compiler in PATH\n")
+    (place / "broken").write_bytes(b"\x7fELF nonsense")
+    (place / "broken").chmod(0o755)
+    done = run([place / "incc", f"--incc-cc={place / 'broken'}", *own, "-c", "triad.c"], place)
+    assert (done.status, done.err.count(b"\n")) == (126, 1)
+
+
+def test_incc_in_the_place_of_the_compiler(tmp_path: Path) -> None:
+    """A link `gcc` to incc in front of PATH runs the next gcc, and incc is never its own compiler."""
+    program(tmp_path / "real", "gcc", 'echo "real gcc $@"')
+    front = tmp_path / "front"
+    front.mkdir()
+    incc = make_incc(front)
+    (front / "gcc").symlink_to(incc)
+    path = f"{front}:{tmp_path / 'real'}:{os.environ['PATH']}"
+    assert run(["gcc", "-c"], tmp_path, PATH=path).out == b"real gcc -c\n"
+    assert run([front / "gcc", "-c"], tmp_path, PATH=path).out == b"real gcc -c\n"
+    assert run(["incc", "--incc-cc=gcc", "-c"], tmp_path, PATH=path).out == b"real gcc -c\n"
+    done = run(["incc", "-c"], tmp_path, PATH=path, INCC_CC=str(front / "gcc"))
+    assert done == Result(126, b"", f"incc: error: {front / 'gcc'} is incc itself, not a compiler\n".encode())
+    # Through a launcher that takes the first gcc of PATH, which is incc.
+    program(tmp_path / "real", "launch", 'exec "$@"')
+    assert run(["incc", "-c"], tmp_path, PATH=path, INCC_CC="launch gcc").out == b"real gcc -c\n"
+
+
+def test_two_inccs_that_find_each_other(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        make_incc(tmp_path / name, "gcc")
+    path = f"{tmp_path / 'a'}:{tmp_path / 'b'}"
+    done = run([tmp_path / "a" / "gcc", "-c"], tmp_path, PATH=path)
+    assert done.status == 126
+    assert b"call incc again and again" in done.err
+
+
+@pytest.mark.parametrize(
+    ("name", "compiler"), [("incc-gcc", "gcc"), ("incc-g++", "g++"), ("incc-clang-19", "clang-19"), ("incc-cc", "cc")]
+)
+def test_links(place: Path, name: str, compiler: str) -> None:
+    if not shutil.which(compiler):
+        pytest.skip(f"no {compiler}")
+    (place / name).symlink_to(place / "incc")
+    assert run([place / name, "--version"], place) == run([compiler, "--version"], place)
+
+
+def test_environment_of_the_compiler() -> None:
+    environment = child_environment({"A": "1", "LC_CTYPE": "de_DE.UTF-8"})
+    assert environment == {"A": "1", "LC_CTYPE": "de_DE.UTF-8", "INCC_DEPTH": "1"}
+    assert child_environment({"INCC_DEPTH": "4"})["INCC_DEPTH"] == "5"
+    assert child_environment({"INCC_DEPTH": "x"})["INCC_DEPTH"] == "1"
+
+
+# --- where it goes ---------------------------------------------------------------------------------------------------
+
+
+@needs_gcc
+def test_report_to_a_file(place: Path) -> None:
+    (place / "report").write_text("something longer that was there before\n")
+    done = run([place / "incc", "--analyze=report", "-c", "triad.c"], place)
+    assert done == Result(0, b"", b"")
+    assert (place / "report").read_text() == REPORT
+
+
+@needs_gcc
+def test_reports_are_added_by_environment(place: Path) -> None:
+    shutil.copy(DATA / "dot.c", place)
+    for variables in ({"INCC_ANALYZE": "all"}, {"INCC_ANALYZE": "1", "INCC_OUTPUT": "all"}):
+        assert run([place / "incc", "-c", "triad.c"], place, **variables) == Result(0, b"", b"")
+    assert (place / "all").read_text() == REPORT * 2
+    done = run([place / "incc", "-c", "triad.c"], place, INCC_ANALYZE="1", INCC_OUTPUT="lines", INCC_FORMAT="json")
+    assert done == Result(0, b"", b"")
+    done = run([place / "incc", "-c", "dot.c"], place, INCC_ANALYZE="1", INCC_OUTPUT="lines", INCC_FORMAT="json")
+    lines = (place / "lines").read_text().splitlines()
+    assert [json.loads(line)["units"][0]["source"] for line in lines] == ["triad.c", "dot.c"]
+
+
+@needs_gcc
+def test_reports_in_a_folder(place: Path) -> None:
+    (place / "out").mkdir()
+    for flags in (["-O1"], ["-O2"], ["-O2"]):
+        command = [place / "incc", *flags, "-c", "triad.c"]
+        assert run(command, place, INCC_ANALYZE="1", INCC_OUTPUT="out") == Result(0, b"", b"")
+    files = tree(place / "out")
+    assert len(files) == 2, "one for each compilation, replaced by the same one"
+    assert all(n.startswith("triad.c-") and n.endswith(".txt") for n in files)
+
+
+@needs_gcc
+def test_nothing_compiled_nothing_reported(place: Path) -> None:
+    run([place / "incc", "-E", "triad.c"], place, INCC_ANALYZE="report")
+    run([place / "incc", "--version"], place, INCC_ANALYZE="report")
+    assert not (place / "report").exists()
+
+
+@needs_gcc
+def test_marked_assembly(place: Path) -> None:
+    shutil.copy(DATA / "dot.c", place)
+    done = run([place / "incc", "--emit-marked=m.s", "--marker=iaca", "-c", "triad.c", "dot.c"], place)
+    assert done == Result(0, b"", b"")
+    assert (place / "m.s").read_text() == "iaca 2\n"
+    (place / "marked").mkdir()
+    run([place / "incc", "--emit-marked=marked", "-c", "triad.c", "dot.c"], place)
+    assert tree(place / "marked") == {"dot.c.s": b"all 1\n", "triad.c.s": b"all 1\n"}
+    # With a compiler that fails, nothing is written.
+    done = run([place / "incc", "--emit-marked=n.s", "-c", "triad.c", "missing.c"], place)
+    assert done.status != 0
+    assert not (place / "n.s").exists()
+
+
+@needs_gcc
+@pytest.mark.parametrize(
+    ("variable", "words"),
+    [("FAIL_ANALYSIS", "not analysed: no model for this"), ("CRASH_ANALYSIS", "not analysed: ZeroDivisionError: oh")],
+)
+def test_failing_analysis(place: Path, variable: str, words: str) -> None:
+    expected = Result(0, b"", f"incc: warning: {words}\n".encode())
+    assert run([place / "incc", "--analyze", "-c", "triad.c"], place, **{variable: "1"}) == expected
+    assert (place / "triad.o").exists()
+    done = run([place / "incc", "--analyze", "--analyze-strict", "-c", "triad.c"], place, **{variable: "1"})
+    assert done == expected._replace(status=1)
+    done = run([place / "incc", "-c", "triad.c"], place, INCC_ANALYZE="1", INCC_STRICT="1", **{variable: "1"})
+    assert done == expected._replace(status=1)
+
+
+@needs_gcc
+@pytest.mark.parametrize(
+    ("environment", "words"),
+    [
+        ({"INCC_FORMAT": "xml"}, "INCC_FORMAT is text or json, not 'xml'"),
+        ({"INCC_OUTPUT": "/no/where/at all"}, "the report could not be written: /no/where/at all"),
+        ({"TMPDIR": "/no/where"}, "not analysed: /no/where/incc-"),
+    ],
+)
+def test_mistakes_in_the_environment_do_not_stop_a_build(place: Path, environment: dict[str, str], words: str) -> None:
+    done = run([place / "incc", "-c", "triad.c"], place, **({"INCC_ANALYZE": "1"} | environment))
+    assert done.err.decode().startswith(f"incc: warning: {words}")
+    assert (done.status, done.out, done.err.count(b"\n")) == (0, b"", 1)
+    # gcc itself takes /tmp where TMPDIR is wrong.
+    assert (place / "triad.o").exists()
+
+
+def test_a_compiler_that_does_not_say_what_it_runs(place: Path) -> None:
+    fake = program(place, "fakecc", 'case "$1" in -\\#*) echo "unknown option $1" >&2; exit 1;; esac; echo compiled')
+    done = run([place / "incc", f"--incc-cc={fake}", "--analyze", "-c", "triad.c"], place)
+    assert done.out == b"compiled\n"
+    assert done.err == b"incc: warning: not analysed: fakecc does not answer -###, which says what it compiles\n"
+    assert done.status == 0
+
+
+@needs_gcc
+def test_dry_run_by_the_user(place: Path) -> None:
+    done = run([place / "incc", "--analyze", "-###", "-c", "triad.c"], place)
+    assert done.status == 0
+    assert REPORT.encode() not in done.out + done.err
+
+
+# --- builds ----------------------------------------------------------------------------------------------------------
+
+MAKEFILE = """\
+OBJECTS := $(patsubst %.c,%.o,$(wildcard *.c))
+all: lib.a
+lib.a: $(OBJECTS)
+\t$(AR) rcs $@ $^
+%.o: %.c
+\t@$(CC) -O2 -MMD -c $< -o $@
+"""
+
+
+@needs_gcc
+@pytest.mark.skipif(not shutil.which("make"), reason="no make")
+def test_make_with_many_jobs(tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    wrapped = tmp_path / "wrapped"
+    for folder in (plain, wrapped):
+        folder.mkdir()
+        (folder / "Makefile").write_text(MAKEFILE)
+        for source in DATA.glob("*.c"):
+            shutil.copy(source, folder)
+    (tmp_path / "bin").mkdir()
+    incc = make_incc(tmp_path / "bin")
+    output = tmp_path / "reports"
+    make = ["make", "-s", "-j4", "ARFLAGS=rcD"]
+    assert run([*make, "CC=gcc"], plain).status == 0
+    done = run(
+        [*make, f"CC={incc}"], wrapped, INCC_CC="gcc", INCC_ANALYZE="1", INCC_OUTPUT=str(output), INCC_FORMAT="json"
+    )
+    assert done.status == 0, done.err
+    assert tree(wrapped) == tree(plain)
+    sources = [json.loads(line)["units"][0]["source"] for line in output.read_text().splitlines()]
+    assert sorted(sources) == sorted(p.name for p in DATA.glob("*.c"))
+    again = subprocess.run([*make, "CC=gcc"], cwd=wrapped, capture_output=True, text=True)
+    assert again.returncode == 0
