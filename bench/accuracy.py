@@ -1,9 +1,10 @@
 """Accuracy against measurements: `bench/accuracy.py --set thesis --arch CSX DIR`.
 
-DIR holds `table_b1.csv` and the marked assembly files of Laukemann's thesis (2020, Table B.1): 51 kernels with the cycles
-per assembly iteration measured on ThunderX2, Cascade Lake and Zen, and what OSACA 0.3, llvm-mca 9 and IACA 3 said of them.
-incc's column is max(port bound, loop-carried bound); `full` is the maximum of all its bounds. llvm-mca is also run here
-where it is installed, so that a peer is measured in the same run. Errors are |prediction - measured| / measured.
+DIR holds `table_b1.csv` and the marked assembly files of Laukemann's thesis (2020, Table B.1): 51 kernels with the
+cycles per assembly iteration measured on ThunderX2, Cascade Lake and Zen, and what OSACA 0.3, llvm-mca 9 and IACA 3
+said of them. incc's column is max(port bound, loop-carried bound); `full` is the maximum of all its bounds. llvm-mca is
+also run here where it is installed, so that a peer is measured in the same run. Errors are |prediction - measured| /
+measured.
 """
 
 from __future__ import annotations

@@ -31,10 +31,10 @@ class Unit(NamedTuple):
 class Settings(NamedTuple):
     """What the user asked for.
 
-    `mcpu`: the model to use, "" to take the unit's `cpu`, else the host. `functions`: globs of function names, empty for
-    all. `regions`: "loops" for every innermost loop, "marked" for marked regions and, without any, the whole file (as
-    llvm-mca). `timeline_iterations`: how many iterations the timeline shows, 0 for none. `graph`: a DOT file to write.
-    `assembler`: the command that assembles, empty for `as`.
+    `mcpu`: the model to use, "" to take the unit's `cpu`, else the host. `functions`: globs of function names, empty
+    for all. `regions`: "loops" for every innermost loop, "marked" for marked regions and, without any, the whole file
+    (as llvm-mca). `timeline_iterations`: how many iterations the timeline shows, 0 for none. `graph`: a DOT file to
+    write. `assembler`: the command that assembles, empty for `as`.
     """
 
     mcpu: str = ""
@@ -83,17 +83,26 @@ def choose_model(mcpu: str, command_cpu: str) -> tuple[MachineModel, str]:
     host = host_cpu_name()
     name = resolve_cpu_name(host) if host else None
     if name is None:
-        asked = f"the command's target {command_cpu!r}" if command_cpu and not mcpu else f"the host ({host or 'unknown'})"
+        asked = (
+            f"the command's target {command_cpu!r}" if command_cpu and not mcpu else f"the host ({host or 'unknown'})"
+        )
         raise AnalysisError(f"no machine model for {asked}; name one of `incc-model list`")
     return load(name), f"the host, {host}"
 
 
-def find_regions(unit: Unit, settings: Settings) -> tuple[list[Region], list[LeftOut]]:
-    """The regions of a unit that the settings ask for, and what was left out."""
+def find_regions(unit: Unit, settings: Settings, isa: str = "") -> tuple[list[Region], list[LeftOut]]:
+    """The regions of a unit that the settings ask for, and what was left out.
+
+    Raises AnalysisError where the text is not for `isa` (if that is given).
+    """
     from incc.frontends.asm.parse import parse
     from incc.frontends.asm.regions import innermost_loops, marked_regions, whole_file
 
     parsed = parse(unit.assembly)
+    if isa and parsed.isa != isa and parsed.statements:
+        raise AnalysisError(
+            f"{unit.assembly_file}: this is {parsed.isa} assembly, but the machine model is of an {isa} core"
+        )
     if settings.regions == "loops":
         regions, left_out = innermost_loops(parsed)
     else:
@@ -114,12 +123,16 @@ def _selected(function: str, globs: tuple[str, ...]) -> bool:
 
 def _analyze_unit(unit: Unit, settings: Settings, model: MachineModel, reason: str) -> dict[str, Any]:
     from incc.driver.report import unit_report
+    from incc.frontends.x86.assembler import AssemblerError
     from incc.frontends.x86.kernels import decode_regions
 
     if model.isa != "x86":
-        raise AnalysisError(f"{model.name} is an {model.isa} core: only x86 code can be read yet")
-    regions, left_out = find_regions(unit, settings)
-    kernels = decode_regions(unit.assembly, regions, unit.assembly_file, settings.assembler) if regions else []
+        raise AnalysisError(f"{model.name} is an {model.isa} core, and only x86 code can be read so far")
+    regions, left_out = find_regions(unit, settings, model.isa)
+    try:
+        kernels = decode_regions(unit.assembly, regions, unit.assembly_file, settings.assembler) if regions else []
+    except AssemblerError as error:
+        raise AnalysisError(str(error)) from error
     return unit_report(unit, model, reason, [_kernel_report(k, model, settings) for k in kernels], left_out)
 
 

@@ -26,10 +26,10 @@ class Region(NamedTuple):
 
     `kind` is "loop" (an innermost natural loop), "marker" (between a pair of markers) or "file" (the whole text).
     `lines` are the 1-based lines of the statements on the analysed path, in the order of execution; labels, directives
-    and comments are not in it. `is_loop`: the path ends in a branch back to its start. `label` is the loop header's label.
-    `depth` is the loop's nesting depth (1: outermost). `body_lines` are the lines of every instruction of the region,
-    on the path or not; it equals `lines` unless there are branches inside. `notes` say in one sentence each what a reader
-    must know (“likeliest of 3 paths”, “contains a call to foo”).
+    and comments are not in it. `is_loop`: the path ends in a branch back to its start. `label` is the loop header's
+    label. `depth` is the loop's nesting depth (1: outermost). `body_lines` are the lines of every instruction of the
+    region, on the path or not; it equals `lines` unless there are branches inside. `notes` say in one sentence each
+    what a reader must know (“likeliest of 3 paths”, “contains a call to foo”).
     """
 
     kind: str
@@ -76,10 +76,10 @@ class RegisterAccess(NamedTuple):
     """How an instruction touches one register, as an operand or implicitly.
 
     `operand` is the 0-based index in Intel operand order (destination first), None for implicit registers and for
-    registers that form addresses; a mask register (`{%k1}`) has operand -1. `merges`: the write leaves the other bits of
-    the root as they were (al, ax, legacy-SSE xmm), so the root's old value flows through. `conditional`: the write may
-    not happen (cmov, merge masking), so the old value is an input too; then `read` is also set. `address`: the register
-    is read to form an address only.
+    registers that form addresses; a mask register (`{%k1}`) has operand -1. `merges`: the write leaves the other bits
+    of the root as they were (al, ax, legacy-SSE xmm), so the root's old value flows through. `conditional`: the write
+    may not happen (cmov, merge masking), so the old value is an input too; then `read` is also set. `address`: the
+    register is read to form an address only.
     """
 
     register: Register
@@ -94,8 +94,8 @@ class RegisterAccess(NamedTuple):
 class MemoryAccess(NamedTuple):
     """One memory operand, explicit or implicit (push, movs).
 
-    The address is base + index*scale + displacement (+ symbol). `size` in bytes, 0 where it is not fixed. `symbol` is the
-    relocation's symbol for RIP-relative and absolute addresses, else "". `operand` as in RegisterAccess.
+    The address is base + index*scale + displacement (+ symbol). `size` in bytes, 0 where it is not fixed. `symbol` is
+    the relocation's symbol for RIP-relative and absolute addresses, else "". `operand` as in RegisterAccess.
     `elements` is the number of separate accesses (gathers, scatters), else 1.
     """
 
@@ -127,7 +127,8 @@ class Affine(NamedTuple):
 class Arithmetic(NamedTuple):
     """Arithmetic done on vector registers: `packed` or scalar, on `element` bits each, `width` bits of register in all.
 
-    `operations` counts additions, multiplications, divisions … for one instruction (a fused multiply-add of 4 doubles: 8).
+    `operations` counts additions, multiplications, divisions … for one instruction (a fused multiply-add of 4 doubles:
+    8).
     """
 
     packed: bool
@@ -145,15 +146,16 @@ class Instruction(NamedTuple):
     which figures may depend: "indexed" (a memory operand with an index), "same_reg" (all register sources are one
     register), "high8_0"/"high8_1" (operand 0/1 is ah..dh), "mask", "zeroing", "bcast", "lock", "rep", "repne", "imm0"
     (immediate zero), "er" (embedded rounding), "sae" (exceptions suppressed without it), "agen:B_IS_D8" (the address
-    parts of a lea: Base, Index, Index with Scale above 1, displacement of 8 or 32 bits, R for RIP), "rm0-3"/"rm4-7" (the
-    lower three bits of the number of a low byte register in operand 0).
+    parts of a lea: Base, Index, Index with Scale above 1, displacement of 8 or 32 bits, R for RIP), "rm0-3"/"rm4-7"
+    (the lower three bits of the number of a low byte register in operand 0).
     `operands` has one letter an operand in Intel order: "r" register, "m" memory, "i" immediate, "b" branch target.
     `flags_read`/`flags_written` are letters of "CPAZSO"; D, I and the like are left out; an undefined flag counts as
-    written. `branch` is "", "conditional", "unconditional", "indirect", "call" or "return"; `target` the label or address
-    it goes to. `idiom` is "zero" or "ones" where the result does not depend on the inputs (xor of a register with itself);
-    whether a core knows it is the model's to say. `move` is True for plain register to register moves of full registers.
-    `text` is the statement as the user wrote it (comments and redundant blanks removed), `line` its 1-based line, 0 where
-    there is none; `offset` and `length` are in bytes, `offset` from the start of its section or block.
+    written. `branch` is "", "conditional", "unconditional", "indirect", "call" or "return"; `target` the label or
+    address it goes to. `idiom` is "zero" or "ones" where the result does not depend on the inputs (xor of a register
+    with itself); whether a core knows it is the model's to say. `move` is True for plain register to register moves of
+    full registers. `text` is the statement as the user wrote it (comments and redundant blanks removed), `line` its
+    1-based line, 0 where there is none; `offset` and `length` are in bytes, `offset` from the start of its section or
+    block.
     """
 
     text: str
@@ -188,9 +190,9 @@ class Refused(NamedTuple):
 class Kernel(NamedTuple):
     """What is analysed: a name and its instructions in the order of execution.
 
-    `is_loop`: the last instruction branches back to the first, so iterations follow each other; every kernel that is not
-    is analysed as if it were repeated, as llvm-mca does. `alignment` is the offset of the first byte within 64 bytes
-    where known, else 0. `refused` are statements of the region that are missing in `instructions`.
+    `is_loop`: the last instruction branches back to the first, so iterations follow each other; every kernel that is
+    not is analysed as if it were repeated, as llvm-mca does. `alignment` is the offset of the first byte within 64
+    bytes where known, else 0. `refused` are statements of the region that are missing in `instructions`.
     """
 
     name: str

@@ -1,7 +1,8 @@
 """Binding: a decoded kernel meets a machine model and becomes flat arrays (models.bound).
 
 Everything that depends on both sides is decided here: which form an instruction is, what its µops are, which register
-parts and flags are renamed together, what is fused, eliminated or broken, and the latency from each input to each result.
+parts and flags are renamed together, what is fused, eliminated or broken, and the latency from each input to each
+result.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ def bind(kernel: Kernel, model: MachineModel) -> tuple[b.BoundKernel, tuple[Form
     Raises ValueError if kernel and model are for different instruction sets.
     """
     if kernel.isa != model.isa:
-        raise ValueError(f"kernel {kernel.name} is {kernel.isa} code, but {model.name} is a model of an {model.isa} core")
+        raise ValueError(
+            f"kernel {kernel.name} is {kernel.isa} code, but {model.name} is a model of an {model.isa} core"
+        )
     forms = tuple(model.lookup(i.form, i.traits) for i in kernel.instructions)
     return _Binder(kernel, model, forms).run(), forms
 
@@ -54,7 +57,9 @@ class _Binder:
         self.closed = 0
         self.closed_instead = 0
         if wide and any(
-            a.register.width >= wide["width"] and _is_vector(a.register) for i in kernel.instructions for a in i.registers
+            a.register.width >= wide["width"] and _is_vector(a.register)
+            for i in kernel.instructions
+            for a in i.registers
         ):
             self.closed = self._mask(wide["closes"])
             self.closed_instead = self._mask(wide["instead"])
@@ -177,7 +182,10 @@ class _Binder:
         """Cycles for which the instruction holds a unit that is not pipelined."""
         measured = round(form.throughput) if form.throughput else 0
         if form.divider:
-            mask, cycles = self._resource(self.model.resources[0] if self.model.resources else "DV"), max(form.divider, measured)
+            mask, cycles = (
+                self._resource(self.model.resources[0] if self.model.resources else "DV"),
+                max(form.divider, measured),
+            )
         elif measured > 1:
             # Locked, serialising and microcoded instructions: what is held is not known, so each form has its own unit.
             mask, cycles = self._resource("TP " + form.key.split("/")[0].lower()), measured
@@ -306,8 +314,8 @@ class _Binder:
                 result_latency = max([result_latency, *(x[2] + load_latency * (x[0] == b.INPUT_VALUE) for x in inputs)])
                 # Results with the same inputs at the same latencies (a sum and its flags) are one value.
                 results.setdefault(tuple(inputs), []).extend(locations)
-            for inputs, locations in results.items():
-                self._push_value(k, b.VALUE_REGISTER, list(inputs), locations, None, 0)
+            for shared, locations in results.items():
+                self._push_value(k, b.VALUE_REGISTER, list(shared), locations, None, 0)
             for m in i.memory:
                 if m.store:
                     inputs = self._inputs(i, form, flags, latencies, "M", [], loads)
@@ -374,7 +382,8 @@ class _Binder:
     def _chases_pointer(self, n: int, m: MemoryAccess) -> bool:
         """Loads take one cycle less when the base register was itself just loaded by a plain move or pop.
 
-        No index, displacement of 0 to 2047 (Intel's optimization manual, “4-cycle load latency”; Sandy Bridge to Rocket Lake).
+        No index, displacement of 0 to 2047 (Intel's optimization manual, “4-cycle load latency”; Sandy Bridge to Rocket
+        Lake).
         """
         if not self.parameters.get("fast_pointer_chasing") or m.base is None or m.index is not None:
             return False
@@ -463,8 +472,8 @@ class _Latencies:
     def between(self, to: str, source: str) -> int:
         """Cycles from `source` to `to`; for a pair without figure the longest to that result, else the longest of all.
 
-        Stored data without figure are ready at once: the µop that stores them does not compute. An instruction that is not
-        in the model passes its inputs on in no time.
+        Stored data without figure are ready at once: the µop that stores them does not compute. An instruction that is
+        not in the model passes its inputs on in no time.
         """
         if not self.known:
             return 0

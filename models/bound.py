@@ -37,30 +37,31 @@ class BoundKernel:
         `retire_slots[n]`; `latency[n]`: the longest latency from a register or loaded value to a result, for display;
         `load_latency[n]`: cycles from address to loaded value, 0 where nothing is loaded.
     µops
-        `uop_start[n+1]`; `uop_ports[u]`: bit mask of allowed ports; `uop_cycles[u]`: how long the port is occupied (1 for
-        pipelined µops, more for the divider resource); `uop_kind[u]`.
+        `uop_start[n+1]`; `uop_ports[u]`: bit mask of allowed ports; `uop_cycles[u]`: how long the port is occupied (1
+        for pipelined µops, more for the divider resource); `uop_kind[u]`.
     values: the results of instructions, the nodes of the dependency graph
         `value_start[n+1]`; `value_kind[v]`;
         `output_start[v+1]`, `output_location[]`: the locations that the value is written to (may be none);
         `input_start[v+1]`, `input_kind[]`, `input_id[]` (a location, or the index of a VALUE_LOAD of the same
         instruction), `input_latency[]`: cycles from that input to this value.
-        A VALUE_LOAD's inputs are its address registers with the load-to-use latency; a VALUE_STORE's inputs are its data
-        (latency of the compute part) and its address registers.
+        A VALUE_LOAD's inputs are its address registers with the load-to-use latency; a VALUE_STORE's inputs are its
+        data (latency of the compute part) and its address registers.
     locations
-        `location_names[L]`: registers and flag groups as the hardware renames them ("rax", "rax.high", "zmm0", "flag C",
-        "flags SPAZO", "k1").
+        `location_names[L]`: registers and flag groups as the hardware renames them ("rax", "rax.high", "zmm0", "flag
+        C", "flags SPAZO", "k1").
     memory operands of VALUE_LOADs and VALUE_STOREs
         `memory_of_value[v]`: index of the memory operand, -1 for none;
         `memory_base[]`, `memory_index[]`: locations or -1; `memory_scale[]`, `memory_displacement[]`, `memory_size[]`
-        (bytes, 0 unknown); `memory_symbol[]`: number of the symbol or -1; `memory_class[]`: 0 general-purpose, else vector
-        width in bits: which forwarding latency applies. `memory_elements[]`: accesses of a gather or scatter, else 1.
+        (bytes, 0 unknown); `memory_symbol[]`: number of the symbol or -1; `memory_class[]`: 0 general-purpose, else
+        vector width in bits: which forwarding latency applies. `memory_elements[]`: accesses of a gather or scatter,
+        else 1.
     address arithmetic
         `affine_start[n+1]`, `affine_target[]`, `affine_constant[]`, and for each its terms in
         `affine_term_start[]`, `affine_term_location[]`, `affine_term_coefficient[]`. A location written by an
         instruction without affine entry gets an unknown value.
     core parameters
-        `issue_width`, `retire_width`, `rob`, `rs`, `load_buffer`, `store_buffer` (entries), `forward_latency`: cycles from stored data being
-        ready to a load of it delivering, by memory class: `forward_class[]`, `forward_cycles[]`.
+        `issue_width`, `retire_width`, `rob`, `rs`, `load_buffer`, `store_buffer` (entries), `forward_latency`: cycles
+        from stored data being ready to a load of it delivering, by memory class: `forward_class[]`, `forward_cycles[]`.
         `issue_to_execute`: cycles from issue to the earliest execution.
     kernel
         `is_loop`.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from bind_kernels import analysis, bound, inputs_of, kernel, outputs_of, ports_of
 
+from bind_kernels import analysis, bound, inputs_of, kernel, outputs_of, ports_of
 from incc.models import bound as arrays
 from incc.models.bind import bind
 from incc.models.model import load
@@ -159,7 +159,9 @@ def test_wrong_instruction_set_is_an_error() -> None:
 
 
 def test_arrays_agree() -> None:
-    b = bound("rep movsb\nlock cmpxchgq %rax, (%rdi)\nvgatherdpd %ymm1, (%rax,%xmm2,8), %ymm3\nidivq %rcx\npushq (%rax)")
+    b = bound(
+        "rep movsb\nlock cmpxchgq %rax, (%rdi)\nvgatherdpd %ymm1, (%rax,%xmm2,8), %ymm3\nidivq %rcx\npushq (%rax)"
+    )
     n = 5
     assert len(b.instruction_flags) == len(b.issue_slots) == len(b.retire_slots) == len(b.latency) == n
     assert len(b.uop_start) == len(b.value_start) == len(b.affine_start) == n + 1
