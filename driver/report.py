@@ -288,16 +288,17 @@ def _instructions(
     if analysis.chains:
         steps = analysis.chains[0].steps
         in_chain = _cycles_by_instruction((step.consumer for step in steps), steps)
-    throughputs: dict[tuple[tuple[int, int], ...], Dict] = {}
+    # kernels repeat few kinds of instruction
+    known: dict[tuple[tuple[int, int], ...], tuple[str, Dict]] = {}
     result = []
     for i, instruction in enumerate(kernel.instructions):
         flags = bound.instruction_flags[i]
         form = forms[i] if forms else None
         first, last = bound.uop_start[i], bound.uop_start[i + 1]
         uops = tuple((bound.uop_ports[u], bound.uop_cycles[u]) for u in range(first, last))
-        throughput = throughputs.get(uops)
-        if throughput is None:
-            throughput = throughputs[uops] = _own_throughput(uops, bound.n_ports)
+        if uops not in known:
+            known[uops] = _port_usage(uops, bound), _own_throughput(uops, bound.n_ports)
+        usage, throughput = known[uops]
         result.append(
             {
                 "index": i,
@@ -312,7 +313,7 @@ def _instructions(
                 "issue_slots": bound.issue_slots[i],
                 "retire_slots": bound.retire_slots[i],
                 "uops": last - first,
-                "ports": _port_usage(uops, bound),
+                "ports": usage,
                 "rthroughput": throughput,
                 "measured_rthroughput": form.throughput if form else None,
                 "loads": bool(flags & IS_LOAD),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from json.encoder import JSONEncoder
+from json.encoder import JSONEncoder, encode_basestring
 from typing import Any
 
 # Lists and objects that fit are written in one line: a row of port pressures reads as a row.
@@ -21,16 +21,22 @@ def render(report: dict[str, Any], compact: bool = False) -> str:
 
 
 def _indented(value: Any, depth: int) -> str:
-    if not isinstance(value, dict | list) or not value:
+    # Most values are strings and small numbers: the encoder's set-up for each would take longer than all the rest.
+    kind = type(value)
+    if kind is str:
+        return encode_basestring(value)
+    if kind is int:
+        return repr(value)
+    if kind not in (dict, list) or not value:
         return _flat(value)
-    items = list(value.values()) if isinstance(value, dict) else value
-    if not any(isinstance(item, dict | list) and item for item in items):
+    items = value.values() if kind is dict else value
+    if not any(item and type(item) in (dict, list) for item in items):
         line = _flat(value)
         if len(line) + 2 * depth <= LINE:
             return line
     indent = "  " * (depth + 1)
-    if isinstance(value, dict):
-        lines = [f"{indent}{_flat(key)}: {_indented(item, depth + 1)}" for key, item in value.items()]
+    if kind is dict:
+        lines = [f"{indent}{encode_basestring(key)}: {_indented(item, depth + 1)}" for key, item in value.items()]
         start, end = "{", "}"
     else:
         lines = [f"{indent}{_indented(item, depth + 1)}" for item in value]
