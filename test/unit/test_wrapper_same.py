@@ -492,7 +492,9 @@ printf '\n' >> "$RECORD"
 
 @pytest.mark.parametrize("analyze", [False, True])
 def test_command_is_unchanged(incc: Path, tmp_path: Path, analyze: bool) -> None:
-    fake = script(tmp_path, "fakecc", RECORD + "cat; echo out; echo err >&2; exit 42\n")
+    # A compiler that fails at once would end the question too, so it waits for that.
+    wait = "until grep -q -e '-###' \"$RECORD\"; do sleep 0.01; done\n" if analyze else ""
+    fake = script(tmp_path, "fakecc", f"{RECORD}{wait}cat; echo out; echo err >&2; exit 42\n")
     arguments = [
         "-O2",
         "",
@@ -539,7 +541,7 @@ def test_signals_reach_the_compiler(incc: Path, tmp_path: Path, own: list[str], 
         tmp_path,
         "fakecc",
         'case "$1" in -\\#\\#\\#) exit 0;; esac\n'
-        f"trap 'echo got it; kill $sleep; exit 3' {int(number)}\n"
+        f"trap 'echo got it; kill -9 $sleep; exit 3' {int(number)}\n"
         "sleep 60 & sleep=$!\necho ready\nwait\n",
     )
     process = subprocess.Popen(
