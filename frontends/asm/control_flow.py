@@ -556,17 +556,13 @@ def loops(successors: Sequence[Sequence[int]], entries: Sequence[int]) -> tuple[
     found: dict[int, tuple[set[int], list[int]]] = {}
     irregular: list[tuple[set[int], list[int]]] = []
     left = set(range(n))
-    roots = [e for e in entries if e in left]
-    while left:
-        if not roots:
-            targets = {t for node in left for t in successors[node] if t != node}
-            roots = sorted(left - targets) or [min(left)]
+    for from_entries in (True, False):  # what is reached from there, then the rest
         graph: list[list[int]] = [[t for t in successors[i] if t in left] if i in left else [] for i in range(n)]
+        roots = list(entries) if from_entries else _sources(graph, left)
         graph.append(roots)  # a virtual entry
         order = reverse_postorder(graph, n)
         _cycles(graph, order, found, irregular)
         left.difference_update(order)
-        roots = []
 
     depth = [0] * n
     for body, _ in found.values():
@@ -592,6 +588,14 @@ def loops(successors: Sequence[Sequence[int]], entries: Sequence[int]) -> tuple[
         for nodes, ins in sorted(irregular, key=lambda cycle: min(cycle[0]))
     ]
     return natural, irreducible
+
+
+def _sources(graph: list[list[int]], nodes: set[int]) -> list[int]:
+    """Nodes from which all `nodes` can be reached: the first of each component that no other component leads to."""
+    components = _components(graph, sorted(nodes))
+    number = {node: i for i, component in enumerate(components) for node in component}
+    inner = {number[v] for u in nodes for v in graph[u] if number[u] != number[v]}
+    return sorted(min(component) for i, component in enumerate(components) if i not in inner)
 
 
 def _cycles(
