@@ -38,7 +38,7 @@ def check(path: str, places: Sequence[str]) -> list[Finding]:
     """
     try:
         chain = read_chain(path, places)
-        header = compile_model(path, places)[2]
+        header = compile_model(path, places)[1]
     except ModelError as e:
         place, _, message = str(e).rpartition(": ")
         return [Finding("error", place or path, message)]
@@ -59,7 +59,9 @@ def check(path: str, places: Sequence[str]) -> list[Finding]:
             found += [Finding(level, place, m) for level, m in _entry(form, conditions, merged, header)]
             found += [Finding("warning", place, m) for m in _idle(form, conditions, fields, merged, inherited)]
     if header["isa"] == "x86":
-        found += [Finding("error", f"{path}: {form}", m) for form in own.forms for m in _decoder(form, merged[form])]
+        found += [
+            Finding("error", f"{path}: {form}", m) for form in own.forms for m in _decoder(form, merged.get(form, {}))
+        ]
     return found
 
 

@@ -12,7 +12,6 @@ import tomllib
 from typing import TYPE_CHECKING, Any
 
 from incc.models.model import (
-    CACHE_VERSION,
     ModelError,
     ModelName,
     checksum,
@@ -204,7 +203,7 @@ def merge_forms(chain: Sequence[Source]) -> Forms:
 
 
 def compile_model(path: str, places: Sequence[str]) -> tuple[Any, ...]:
-    """The compiled tables of a model: (cache version, files with checksums, header, forms, version).
+    """The compiled tables of a model: (files with checksums, header, forms, version).
 
     Raises ModelError.
     """
@@ -248,9 +247,12 @@ def compile_model(path: str, places: Sequence[str]) -> tuple[Any, ...]:
     if not header["isa"]:
         raise ModelError(f"{own.path}: no 'isa'")
     forms = {form: pack(entries) for form, entries in merge_forms(chain).items() if entries}
-    files = tuple((s.path, s.checksum) for s in chain)
+    folder = os.path.dirname(path)
+    files = tuple(
+        (os.path.basename(s.path) if os.path.dirname(s.path) == folder else s.path, s.checksum) for s in chain
+    )
     version = f"{FORMAT}.{checksum(marshal.dumps([c for _, c in files]))[1]:08x}"
-    return CACHE_VERSION, files, header, forms, version
+    return files, header, forms, version
 
 
 def pack(entries: dict[tuple[str, ...], Entry]) -> bytes:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-CACHE_VERSION = 1
+CACHE_VERSION = 2
 """Raised with every change of what the compiled tables contain (models/compile.py)."""
 
 
@@ -267,14 +267,17 @@ def load(name: str, search_path: Iterable[str] = ()) -> MachineModel:
     """
     places = _places(search_path)
     path = _find(name, places)
-    compiled = _read_cache(path)
+    # What a model inherits from may be found elsewhere with another search path; not so for those that come with incc.
+    seal = 0 if os.path.dirname(path) == data_folder() else zlib.crc32("\n".join(places).encode())
+    compiled = _read_cache(path, seal)
     if compiled is None:
         from incc.models import compile as compiler
 
-        compiled = compiler.compile_model(path, places)
-        _write_cache(path, compiled)
-    _, files, header, forms, version = compiled
-    return MachineModel(header, forms, tuple(f[0] for f in files), version)
+        compiled = (CACHE_VERSION, *compiler.compile_model(path, places), seal)
+        _seal(path, compiled)
+    _, files, header, forms, version, _ = compiled
+    folder = os.path.dirname(path)
+    return MachineModel(header, forms, tuple(os.path.join(folder, f) for f, _ in files), version)
 
 
 def list_models(search_path: Iterable[str] = ()) -> list[ModelName]:
@@ -367,19 +370,21 @@ def _index(place: str) -> list[ModelName]:
     for path in names:
         try:
             with open(path, "rb") as f:
-                heads.append((path, f.read(_HEAD).partition(b"\n[")[0]))
+                heads.append((os.path.basename(path), f.read(_HEAD).partition(b"\n[")[0]))
         except OSError:
             continue
     seal = zlib.crc32(marshal.dumps(heads))
-    cache = os.path.join(os.path.abspath(place), "index")
+    folder = os.path.dirname(names[0]) if names else ""
+    cache = os.path.join(folder, (os.path.basename(place) if place.endswith(".toml") else "models") + ".index")
     cached = _unseal(cache)
     if cached is not None and cached[1] == seal:
-        return [ModelName(*e) for e in cached[2]]
-    from incc.models import compile as compiler
+        entries = [ModelName(*e) for e in cached[2]]
+    else:
+        from incc.models import compile as compiler
 
-    entries = [compiler.read_head(path, head.decode(errors="replace")) for path, head in heads]
-    _seal(cache, (CACHE_VERSION, seal, [tuple(e) for e in entries]))
-    return entries
+        entries = [compiler.read_head(os.path.join(folder, n), head.decode(errors="replace")) for n, head in heads]
+        _seal(cache, (CACHE_VERSION, seal, [(*e[:-1], os.path.basename(e.path)) for e in entries]))
+    return [e._replace(path=os.path.join(folder, os.path.basename(e.path))) for e in entries]
 
 
 _HEAD = 16384
@@ -448,21 +453,21 @@ def checksum(data: bytes) -> tuple[int, int, int]:
     return len(data), zlib.crc32(data), zlib.adler32(data)
 
 
-def _read_cache(path: str) -> tuple[Any, ...] | None:
-    """The compiled tables of a model: (cache version, files with checksums, header, forms, version), if still good."""
+def _read_cache(path: str, seal: int) -> tuple[Any, ...] | None:
+    """The compiled tables of a model, (cache version, files with checksums, header, forms, version, seal), if still good.
+
+    Files in the model's own folder are named without it, since the folder may be reached by several ways.
+    """
     content = _unseal(path)
-    if content is None:
+    if content is None or content[-1] != seal:
         return None
+    folder = os.path.dirname(path)
     for file, expected in content[1]:
         try:
-            with open(file, "rb") as f:
+            with open(os.path.join(folder, file), "rb") as f:
                 data = f.read()
         except OSError:
             return None
         if checksum(data) != expected:
             return None
     return content
-
-
-def _write_cache(path: str, compiled: tuple[Any, ...]) -> None:
-    _seal(path, compiled)

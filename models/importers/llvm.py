@@ -95,8 +95,6 @@ def entry(shape: Shape, flow: Dataflow, data: dict[str, Any]) -> Entry:
     loads = sum(n for p, n in ports.items() if set(p) <= {"2", "3"})
     compute = sum(n for p, n in ports.items() if not set(p) <= {"2", "3", "4", "7"})
     width = max((_VECTORS.get(o, 0) for o in shape.operands), default=0)
-    if flow.loads and flow.stores and not width:
-        width = 0
     load = _LOAD_LATENCY[width]
     if data["read_advance"]:
         load = max(a["cycles"] for a in data["read_advance"])
@@ -108,7 +106,8 @@ def entry(shape: Shape, flow: Dataflow, data: dict[str, Any]) -> Entry:
             if flow.loads and loads:
                 # Other inputs are needed when the load is done, the loaded value too.
                 cycles -= load
-            if to == "M":
+            if flow.stores:
+                # One cycle is the store's.
                 cycles = cycles - 1 if compute else 0
             elif not compute and source == "m":
                 cycles = 0

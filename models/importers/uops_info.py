@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import iced_x86 as iced
 from iced_x86 import OpAccess
+
 from incc.models.compile import Entry, Forms, write_latency, write_ports
 from incc.models.importers.common import Imported, ImportFailed, reduced
 from incc.models.importers.shapes import Shape, example, root_name, shapes
@@ -84,7 +85,8 @@ def import_files(paths: list[str], keep_going: bool = False) -> Imported:
             except (KeyError, TypeError, ValueError, AttributeError) as e:
                 what = f"no {e}" if isinstance(e, KeyError) else str(e)
                 if not keep_going:
-                    raise ImportFailed(f"{place}: malformed record: {what}") from None
+                    name = f" {data['form']}" if isinstance(data.get("form"), str) else ""
+                    raise ImportFailed(f"{place}: malformed record{name}: {what}") from None
                 skipped.append(f"{place}: {what}")
     return _convert(records, unmatched, skipped, keep_going)
 
@@ -125,6 +127,12 @@ def _record(place: str, data: dict[str, Any]) -> Record:
         for names, count in ports.items():
             if not re.fullmatch("[0-9A-Za-z]+", names) or not isinstance(count, int) or count < 1:
                 raise ValueError(f"port usage {names!r}: {count!r}")
+    for entry in data["latency"]:
+        if not all(isinstance(entry[k], str) for k in ("from", "to")):
+            raise ValueError("a latency's 'from' and 'to' are not names of operands")
+        for key in ("cycles", "addr", "addr_index", "mem"):
+            if key in entry and not isinstance(entry[key], int):
+                raise ValueError(f"a latency's {key!r} is not a number of cycles")
     match = re.fullmatch(r"(\w+)(?: \((.*)\))?", data["form"])
     if not match:
         raise ValueError(f"form {data['form']!r} is not MNEMONIC (OPERANDS)")

@@ -1,0 +1,150 @@
+"""`incc-model check` finds each kind of defect, and only those; the models that come with incc have none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from incc.driver.model import main
+from incc.models.check import check, port_bound
+from incc.models.model import data_folder
+
+HEADER = """\
+format = 1
+name = "small"
+aliases = []
+title = "A small core"
+isa = "x86"
+source = "test"
+{inherits}
+[sources]
+test = "made up"
+[ports]
+names = ["0", "1", "2", "4", "7"]
+[ports.functions]
+load = "p2"
+store_address = "p27"
+store_data = "p4"
+[parameters]
+issue_width = 4
+retire_width = 4
+rob = 100
+rs = 50
+load_latency = {{ gpr = 5 }}
+store_forward = {{ gpr = 5 }}
+[macro_fusion]
+cmp = "je jne"
+[forms]
+"""
+GOOD = '"ADD_RM64_R64/r" = { ports = "1*p01", retire = 1, latency = "0,C,SPAZO<0,1:1", fusion = "cmp" }\n'
+
+
+@pytest.fixture(autouse=True)
+def cache_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def findings(tmp_path: Path, forms: str, header: str = HEADER, inherits: str = "", name: str = "small") -> list[str]:
+    path = tmp_path / f"{name}.toml"
+    text = header.format(inherits=inherits and f'inherits = "{inherits}"').replace('name = "small"', f'name = "{name}"')
+    path.write_text(text + forms)
+    return [
+        f"{f.level} {f.place.removeprefix(str(path)).lstrip(': ')}: {f.message}"
+        for f in check(str(path), [str(tmp_path)])
+    ]
+
+
+def test_nothing_to_find(tmp_path: Path) -> None:
+    assert findings(tmp_path, GOOD) == []
+
+
+@pytest.mark.parametrize(
+    ("forms", "expected"),
+    [
+        ('"ADD_RM64_R64/r" = { retire = 1, latency = "0<0:1" }', "error ADD_RM64_R64/r: no ports"),
+        ('"ADD_RM64_R64/r" = { ports = "1*p01", latency = "0<0:1" }', "error ADD_RM64_R64/r: no retire slots"),
+        ('"ADD_RM64_R64/r" = { ports = "1*p01", retire = 1 }', "warning ADD_RM64_R64/r: no latency"),
+        ('"ADD_RM64_R64/r" = { ports = "1*p05", retire = 1, latency = "0<0:1" }', "unknown port '5'"),
+        ('"ADD_RM64_R64/r" = { ports = "p01", retire = 1, latency = "0<0:1" }', "malformed port usage"),
+        ('"ADD_RM64_R64/r" = { ports = "1*p0", retire = 1, latency = "0<5:1" }', "latency names '5'"),
+        ('"ADD_RM64_R64/r" = { ports = "1*p0", retire = 1, latency = "0<m:1" }', "latency names 'm'"),
+        ('"ADD_RM64_R64/r" = { ports = "1*p0", retire = 1, latency = "0<rcx:1" }', "latency names 'rcx'"),
+        ('"ADD_RM64_R64/r" = { ports = "1*p0", retire = 1, latency = "0<0:1 0<0,1:2" }', "0<0 is given twice"),
+        ('"ADD_RM64_R64/r" = { ports = "1*p0", retire = 1, latency = "zero" }', "malformed latency"),
+        ('"FROB_R64/r" = { ports = "1*p0", retire = 1, latency = "0<0:1" }', "no form that the decoder knows"),
+        ('"LEA_R64_M/r" = { ports = "1*p0", retire = 1, latency = "0<a:1" }', "has no /r form, only LEA_R64_M/m"),
+        ('"ADD_RM64_R64/r" = { ports = "3*p01", retire = 1, tp = 1, latency = "0<0:1" }', "but the ports need 1.5"),
+        (GOOD + '"ADD_RM64_R64/r [same_reg]" = { retire = 1 }', "warning ADD_RM64_R64/r [same_reg]: changes nothing"),
+        (GOOD + '"ADD_RM64_R64/r [sunny]" = { retire = 2 }', "unknown condition 'sunny'"),
+        ('"ADD_RM64_R64/r [lock]" = { retire = 2 }', "has no entry without conditions"),
+        (
+            '"ADD_RM64_R64/r" = { ports = "1*p0", retire = 1, fusion = "x", latency = "0<0:1" }',
+            "macro-fusion class 'x'",
+        ),
+        ('"ADD_RM64_R64/r" = { ports = "1*p0", retire = 1, source = "x", latency = "0<0:1" }', "source 'x'"),
+        ('"ADD_RM64_R64/r" = { ports = "1*p0", retire = 1, divider = 4, latency = "0<0:1" }', "no resources"),
+        ('"ADD_RM64_R64/r" = { absent = true }', "nothing to inherit"),
+        (GOOD + GOOD, "Cannot overwrite"),
+    ],
+)
+def test_defects(tmp_path: Path, forms: str, expected: str) -> None:
+    found = findings(tmp_path, forms + "\n")
+    assert any(expected in f for f in found), found
+    assert len(found) == 1, found
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("rob = 100\n", "", "parameter 'rob' is missing"),
+        ('load = "p2"\n', "", "ports.functions.load is missing"),
+        ('load = "p2"\n', 'load = "p23"\n', "unknown port '3'"),
+        ('isa = "x86"\n', "", "no 'isa'"),
+        ("aliases = []", 'aliases = ["A", "A"]', "alias 'A' is there twice"),
+        (
+            "rob = 100\n",
+            'rob = 100\nwide_vectors = {{ width = 512, closes = "9", instead = "0" }}\n',
+            "unknown port '9'",
+        ),
+    ],
+)
+def test_header(tmp_path: Path, old: str, new: str, expected: str) -> None:
+    assert old in HEADER
+    found = findings(tmp_path, GOOD, HEADER.replace(old, new))
+    assert any(expected in f for f in found), found
+
+
+def test_override_that_changes_nothing(tmp_path: Path) -> None:
+    assert findings(tmp_path, GOOD) == []
+    same = '"ADD_RM64_R64/r" = { ports = "1*p01" }\n'
+    assert "changes nothing of what it inherits" in findings(tmp_path, same, inherits="small", name="child")[0]
+    other = '"ADD_RM64_R64/r" = { ports = "1*p0" }\n'
+    assert findings(tmp_path, other, inherits="small", name="child") == []
+
+
+def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    findings(tmp_path, GOOD)
+    assert main(["check", str(tmp_path / "small.toml")]) == 0
+    findings(tmp_path, GOOD.replace("1*p01", "1*p9"))
+    assert main(["check", str(tmp_path / "small.toml")]) == 1
+    assert "unknown port '9'" in capsys.readouterr().out
+    assert main(["check", "nosuchmodel"]) == 1
+    assert main([]) == 2
+    assert main(["import"]) == 2
+    with pytest.raises(SystemExit) as status:
+        main(["show"])
+    assert status.value.code == 2
+
+
+def test_port_bound() -> None:
+    assert port_bound([]) == 0
+    assert port_bound([("0,1", 3)]) * 2 == 3
+    assert port_bound([("0", 2), ("0,1", 1)]) == 2
+    assert port_bound([("0", 1), ("1", 1), ("0,1", 2)]) == 2
+
+
+@pytest.mark.parametrize("name", ["skylake", "skylake-avx512", "cascadelake"])
+def test_models_have_no_errors(name: str) -> None:
+    path = f"{data_folder()}/{name}.toml"
+    assert [str(f) for f in check(path, [data_folder()]) if f.level == "error"] == []
