@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from incc.frontends.gcc_wrapper.assembly import Plan, make_plan
 from incc.frontends.gcc_wrapper.dry_run import Command, parse
 

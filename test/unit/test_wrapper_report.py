@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from wrapper_launcher import REPORT, Result, make_incc, run, tree
+
 from incc.frontends.gcc_wrapper.compiler import CompilerError, child_environment, find_compiler
 from incc.frontends.gcc_wrapper.options import UsageError, split
-from wrapper_launcher import REPORT, Result, make_incc, run, tree
 
 DATA = Path(__file__).parent / "data" / "wrapper"
 
