@@ -2,7 +2,7 @@
 
 The lines of the text stay as they are; markers are added between them. A file marked for IACA is for analysis, not to
 be run: IACA's markers overwrite ebx (x1 on AArch64). OSACA and IACA analyse the first marked region of a file, llvm-mca
-all of them; OSACA reads IACA's markers in AT&T syntax only.
+all of them. OSACA reads IACA's markers in AT&T syntax only.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ def insert_markers(text: str, regions: Iterable[Region], dialects: str | Iterabl
     `dialects` are names out of DIALECTS, one or several, or "all". The begin marker stands before the label that the
     loop's branch goes back to, the end marker behind its last instruction, so neither is executed in the loop. Where
     the analysed path is not in one piece, the smallest span that contains it is marked and a comment says how many
-    other instructions are in it. llvm-mca's regions get the regions' names, numbered where they repeat. Raises
-    ValueError for an unknown dialect and for a region that is not of this text.
+    other instructions are in it. llvm-mca's regions get the regions' names, numbered where they repeat (none on
+    AArch64 together with OSACA's markers, which could not be read then). Raises ValueError for an unknown dialect and
+    for a region that is not of this text.
     """
     chosen = _dialects(dialects)
     assembly = parse(text, isa)
@@ -142,8 +143,11 @@ def _marker_lines(
         begin.append(f"{mark} OSACA-BEGIN")
         end.insert(0, f"{mark} OSACA-END")
     if "llvm-mca" in dialects:
-        begin.append(f"{mark} LLVM-MCA-BEGIN {name}".rstrip())
-        end.insert(0, f"{mark} LLVM-MCA-END {name}".rstrip())
+        # On AArch64 llvm-mca overlooks markers behind `//`, and OSACA reads none behind `#` except llvm-mca's without name.
+        if isa != "x86" and len(dialects) > 1:
+            name = ""
+        begin.append(f"# LLVM-MCA-BEGIN {name}".rstrip())
+        end.insert(0, f"# LLVM-MCA-END {name}".rstrip())
     return begin, end
 
 

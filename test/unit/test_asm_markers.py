@@ -76,8 +76,9 @@ def test_aarch64() -> None:
         "\tmov\tx1, #111",
         "\t.byte\t213,3,32,31",
         "// OSACA-BEGIN",
-        "// LLVM-MCA-BEGIN .L3",
+        "# LLVM-MCA-BEGIN",
     ]
+    assert insert_markers(text, loops(text), "llvm-mca").startswith("f:\n# LLVM-MCA-BEGIN .L3\n.L3:")
     assert [len(r.lines) for r in marked_regions(parse(marked))[0]] == [2]
 
 
