@@ -7,6 +7,7 @@ all of them. OSACA reads IACA's markers in AT&T syntax only.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 
 from incc.frontends.asm.parse import INSTRUCTION, LABEL, parse
@@ -39,6 +40,7 @@ def insert_markers(text: str, regions: Iterable[Region], dialects: str | Iterabl
         if statement.kind == INSTRUCTION:
             instruction_at.setdefault(statement.line, []).append(i)
 
+    coded = sorted(instruction_at)
     # Before line n stand, in this order: ends of regions, then begins; outer regions end later and begin earlier.
     ends: dict[int, list[list[str]]] = {}
     begins: dict[int, list[list[str]]] = {}
@@ -54,7 +56,7 @@ def insert_markers(text: str, regions: Iterable[Region], dialects: str | Iterabl
     spans.sort(key=lambda span: (span[0], -span[1]))
     for first, last, region in spans:
         name = _unique(region.name, names)
-        note = _foreign(assembly, region, first, last)
+        note = _foreign(region, first, last, instruction_at, coded)
         newline = "\r" if lines[first - 1].endswith("\r") else ""
         begin, end = _marker_lines(chosen, assembly.isa, name, note, _intel(assembly, first), _intel(assembly, last))
         begins.setdefault(first, []).append([line + newline for line in begin])
@@ -98,15 +100,19 @@ def _span(assembly: Assembly, region: Region, instruction_at: dict[int, list[int
     return begin, last_line
 
 
-def _foreign(assembly: Assembly, region: Region, first: int, last: int) -> str:
-    """What a reader of the marked file must know: how many instructions between the markers are not on the path."""
+def _foreign(region: Region, first: int, last: int, instruction_at: dict[int, list[int]], coded: list[int]) -> str:
+    """What a reader of the marked file must know: how many instructions between the markers are not on the path.
+
+    `coded` are the lines with instructions, ascending.
+    """
     own = set(region.lines)
-    between = [s.line for s in assembly.statements if s.kind == INSTRUCTION and first <= s.line <= last]
-    others = sum(line not in own for line in between)
+    between = coded[bisect_left(coded, first) : bisect_right(coded, last)]
+    others = sum(len(instruction_at[line]) for line in between if line not in own)
     if not others:
         return ""
     verb = "is" if others == 1 else "are"
-    return f"incc: {others} of the {len(between)} instructions between these markers {verb} not on the analysed path"
+    total = sum(len(instruction_at[line]) for line in between)
+    return f"incc: {others} of the {total} instructions between these markers {verb} not on the analysed path"
 
 
 def _intel(assembly: Assembly, line: int) -> bool:
@@ -143,7 +149,7 @@ def _marker_lines(
         begin.append(f"{mark} OSACA-BEGIN")
         end.insert(0, f"{mark} OSACA-END")
     if "llvm-mca" in dialects:
-        # On AArch64 llvm-mca overlooks markers behind `//`, and OSACA reads none behind `#` except llvm-mca's without name.
+        # On AArch64 llvm-mca overlooks markers behind `//`, and behind `#` OSACA reads none but llvm-mca's without name.
         if isa != "x86" and len(dialects) > 1:
             name = ""
         begin.append(f"# LLVM-MCA-BEGIN {name}".rstrip())

@@ -6,6 +6,7 @@ import networkx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from incc.frontends.asm import control_flow as cfg
 from incc.frontends.asm.control_flow import ControlFlow, branch, control_flow, dominators, loops
 from incc.frontends.asm.parse import Assembly, parse

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from incc.frontends.asm.parse import parse
 from incc.frontends.asm.regions import innermost_loops, marked_regions, whole_file
 from incc.frontends.kernel import LeftOut, Region
