@@ -148,7 +148,7 @@ class MachineModel:
         """Whether the flag-writing instruction macro-fuses with the conditional jump of that mnemonic ("jne")."""
         return branch in self._fusion.get(first.fusion, ())
 
-    def keys(self) -> list[str]:
+    def entry_keys(self) -> list[str]:
         """The keys of all entries, with their conditions, in the order of the model files."""
         return [form_key(form, c) for form, packed in self._forms.items() for c, _ in marshal.loads(packed)]
 
@@ -454,7 +454,9 @@ def checksum(data: bytes) -> tuple[int, int, int]:
 
 
 def _read_cache(path: str, seal: int) -> tuple[Any, ...] | None:
-    """The compiled tables of a model, (cache version, files with checksums, header, forms, version, seal), if still good.
+    """The compiled tables of a model if they are still good.
+
+    They are (cache version, files with checksums, header, forms, version, seal).
 
     Files in the model's own folder are named without it, since the folder may be reached by several ways.
     """

@@ -259,7 +259,11 @@ instruction_forms:
   latency: 4
   port_pressure: [[1, '05']]
 - name: VADDPD  # uops.info import
-  operands: [{class: register, name: zmm}, {class: register, name: zmm}, {class: register, name: gpr}, {class: register, name: zmm}]
+  operands:
+  - {class: register, name: zmm}
+  - {class: register, name: zmm}
+  - {class: register, name: gpr}
+  - {class: register, name: zmm}
   latency: 6
   port_pressure: [[1, '05']]
 - name: VDIVPD  # uops.info import

@@ -322,8 +322,8 @@ def test_imports_stay_light() -> None:
     """Loading a model from the cache must not pull in what costs start-up time."""
     program = (
         "import sys\nfrom incc.models.model import load\nload('skylake')\n"
-        "heavy = {'tomllib', 'json', 'dataclasses', 'inspect', 'subprocess', 'pathlib', 'argparse', 'hashlib', 'iced_x86',"
-        " 'llvmlite', 'difflib'}\nprint(sorted(heavy & set(sys.modules)))"
+        "heavy = {'tomllib', 'json', 'dataclasses', 'inspect', 'subprocess', 'pathlib', 'argparse', 'hashlib',"
+        " 'iced_x86', 'llvmlite', 'difflib'}\nprint(sorted(heavy & set(sys.modules)))"
     )
     for _ in range(2):
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
@@ -379,7 +379,7 @@ def test_fusion_of_skylake() -> None:
 @pytest.mark.parametrize("name", ["skylake", "skylake-avx512", "cascadelake"])
 def test_every_form_can_be_read(name: str) -> None:
     model = m.load(name)
-    for key in model.keys():
+    for key in model.entry_keys():
         form, conditions = m.split_key(key)
         assert model.lookup(form, frozenset(conditions)) is not None
 
