@@ -149,7 +149,7 @@ def _marker_lines(
         begin.append(f"{mark} OSACA-BEGIN")
         end.insert(0, f"{mark} OSACA-END")
     if "llvm-mca" in dialects:
-        # On AArch64 llvm-mca overlooks markers behind `//`, and behind `#` OSACA reads none but llvm-mca's without name.
+        # On AArch64 llvm-mca overlooks markers behind `//`; behind `#` OSACA reads only llvm-mca's without name.
         if isa != "x86" and len(dialects) > 1:
             name = ""
         begin.append(f"# LLVM-MCA-BEGIN {name}".rstrip())
