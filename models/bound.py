@@ -58,7 +58,8 @@ class BoundKernel:
     address arithmetic
         `affine_start[n+1]`, `affine_target[]`, `affine_constant[]`, and for each its terms in
         `affine_term_start[]`, `affine_term_location[]`, `affine_term_coefficient[]`. A location written by an
-        instruction without affine entry gets an unknown value.
+        instruction without affine entry gets an unknown value. Target -1 is the memory that the instruction both loads
+        and stores (`add $8, (mem)`): the stored value is the loaded one plus the terms and the constant.
     core parameters
         `issue_width`, `retire_width`, `rob`, `rs`, `load_buffer`, `store_buffer` (entries), `forward_latency`: cycles
         from stored data being ready to a load of it delivering, by memory class: `forward_class[]`, `forward_cycles[]`.

@@ -120,7 +120,7 @@ void validateMemory(const Kernel &K) {
 
 void validateAffine(const Kernel &K) {
   checkStart("affine_start", K.AffineStart, K.InstructionFlags.size(), K.AffineTarget.size());
-  checkRange("affine_target", K.AffineTarget, 0, K.NumLocations - 1);
+  checkRange("affine_target", K.AffineTarget, -1, K.NumLocations - 1);
   checkLength("affine_constant", K.AffineConstant, K.AffineTarget.size());
   checkStart("affine_term_start", K.AffineTermStart, K.AffineTarget.size(),
              K.AffineTermLocation.size());

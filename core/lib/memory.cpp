@@ -195,10 +195,12 @@ struct Step {
   struct Load {
     int32_t Value, Operand, Bytes;
     std::vector<int32_t> Targets; ///< Locations that get the loaded bits unchanged.
+    bool Added = false;           ///< The instruction stores it again, with a constant added.
   };
   struct Store {
     int32_t Value, Operand, Bytes;
-    int32_t Data; ///< Location of the stored data, -1 unknown.
+    int32_t Data;    ///< Location of the stored data, -1 unknown.
+    int32_t AddedBy; ///< Affine entry that makes the data from the loaded ones, -1 for none.
   };
   std::vector<Load> Loads;
   std::vector<Store> Stores;
@@ -297,7 +299,7 @@ private:
       };
       bool Loads = false;
       for (int32_t A = 0; A < static_cast<int32_t>(K.AffineTarget.size()); ++A)
-        if (Followed[K.AffineTarget[A]])
+        if (K.AffineTarget[A] < 0 || Followed[K.AffineTarget[A]])
           for (int32_t T = K.AffineTermStart[A]; T < K.AffineTermStart[A + 1]; ++T)
             Follow(K.AffineTermLocation[T]);
       for (int32_t V = 0; V < K.numValues(); ++V)
@@ -317,23 +319,32 @@ private:
     for (int32_t V = K.ValueStart[I]; V < K.ValueStart[I + 1]; ++V) {
       int32_t M = scalarOperand(K, V);
       if (M >= 0 && K.valueKind(V) == ValueKind::Load)
-        S.Loads.push_back({V, M, bytesOf(K, M), {}});
+        S.Loads.push_back({V, M, bytesOf(K, M), {}, false});
       if (M >= 0 && K.valueKind(V) == ValueKind::Store)
-        S.Stores.push_back({V, M, bytesOf(K, M), storedLocation(K, V, IsAddress)});
+        S.Stores.push_back({V, M, bytesOf(K, M), storedLocation(K, V, IsAddress), -1});
     }
-    for (int32_t A = K.AffineStart[I]; A < K.AffineStart[I + 1]; ++A)
-      if (Followed[K.AffineTarget[A]])
-        S.Affine.push_back(A);
+    for (int32_t A = K.AffineStart[I]; A < K.AffineStart[I + 1]; ++A) {
+      if (K.AffineTarget[A] >= 0) {
+        if (Followed[K.AffineTarget[A]])
+          S.Affine.push_back(A);
+      } else if (S.Loads.size() == 1 && S.Stores.size() == 1 && isAddressSize(S.Loads[0].Operand)) {
+        S.Loads[0].Added = true;
+        S.Stores[0].AddedBy = A;
+      }
+    }
     for (int32_t V = K.ValueStart[I]; V < K.ValueStart[I + 1]; ++V) {
       auto Load = std::ranges::find(S.Loads, movedLoad(K, V), &Step::Load::Value);
-      // Bytes and words are merged or truncated; wider than a register cannot be an address.
-      bool Unchanged = Load != S.Loads.end() &&
-                       (K.MemorySize[Load->Operand] == 4 || K.MemorySize[Load->Operand] == 8);
+      bool Unchanged = Load != S.Loads.end() && isAddressSize(Load->Operand);
       for (int32_t Out = K.OutputStart[V]; Out < K.OutputStart[V + 1]; ++Out)
         if (int32_t Location = K.OutputLocation[Out]; Followed[Location])
           (Unchanged ? Load->Targets : S.Fresh).push_back(Location);
     }
     return S;
+  }
+
+  /// Bytes and words are merged or truncated; wider than a register cannot be an address.
+  bool isAddressSize(int32_t Operand) const {
+    return K.MemorySize[Operand] == 4 || K.MemorySize[Operand] == 8;
   }
 
   Linear addressOf(int32_t Operand) {
@@ -357,19 +368,17 @@ private:
     Writes.clear();
     for (int32_t Location : S.Fresh)
       Writes.emplace_back(Location, Parts.freshSymbol());
+    Linear LoadedData;
     for (const Step::Load &L : S.Loads)
-      if (Last || !L.Targets.empty())
-        simulateLoad(L, Iteration, Last);
-    for (int32_t A : S.Affine) {
-      Linear Value{0, static_cast<uint64_t>(K.AffineConstant[A])};
-      for (int32_t T = K.AffineTermStart[A]; T < K.AffineTermStart[A + 1]; ++T)
-        Value = Parts.add(Value, State[K.AffineTermLocation[T]],
-                          static_cast<uint64_t>(K.AffineTermCoefficient[T]));
-      Writes.emplace_back(K.AffineTarget[A], Value);
-    }
+      if (Last || L.Added || !L.Targets.empty())
+        LoadedData = simulateLoad(L, Iteration, Last);
+    for (int32_t A : S.Affine)
+      Writes.emplace_back(K.AffineTarget[A], evaluate(A, Linear()));
     for (const Step::Store &St : S.Stores) {
       Linear Address = addressOf(St.Operand);
-      Linear Data = St.Data >= 0 && Followed[St.Data] ? State[St.Data] : Parts.freshSymbol();
+      Linear Data = St.AddedBy >= 0                     ? evaluate(St.AddedBy, LoadedData)
+                    : St.Data >= 0 && Followed[St.Data] ? State[St.Data]
+                                                        : Parts.freshSymbol();
       Written.write(Address, St.Bytes, static_cast<int32_t>(Stores.size()));
       Stores.push_back({St.Value, Iteration, St.Bytes, Address, Data});
     }
@@ -377,14 +386,24 @@ private:
       State[Location] = Value;
   }
 
-  void simulateLoad(const Step::Load &L, int32_t Iteration, bool Last) {
+  /// An affine entry's combination of registers, and what else is added.
+  Linear evaluate(int32_t A, Linear Value) {
+    Value.Constant += static_cast<uint64_t>(K.AffineConstant[A]);
+    for (int32_t T = K.AffineTermStart[A]; T < K.AffineTermStart[A + 1]; ++T)
+      Value = Parts.add(Value, State[K.AffineTermLocation[T]],
+                        static_cast<uint64_t>(K.AffineTermCoefficient[T]));
+    return Value;
+  }
+
+  /// The loaded value, if anything depends on it.
+  Linear simulateLoad(const Step::Load &L, int32_t Iteration, bool Last) {
     Linear Address = addressOf(L.Operand);
     int32_t Latest = Written.latest(Address, L.Bytes);
     if (Last && Latest >= 0)
       Result.push_back({Stores[Latest].Value, L.Value, Iteration - Stores[Latest].Iteration,
                         forwardLatency(K.MemoryClass[L.Operand])});
-    if (L.Targets.empty())
-      return;
+    if (L.Targets.empty() && !L.Added)
+      return {};
     Linear Data;
     if (Latest >= 0 && Stores[Latest].Address == Address && Stores[Latest].Bytes == L.Bytes) {
       Data = Stores[Latest].Data;
@@ -396,6 +415,7 @@ private:
     }
     for (int32_t Location : L.Targets)
       Writes.emplace_back(Location, Data);
+    return Data;
   }
 
   /// The latency of the load's class, of the widest narrower one where it has none.

@@ -80,8 +80,9 @@ class BoundBuilder:
         return len(k.value_kind) - 1
 
     def affine(self, target: str, constant: int, **terms: int) -> None:
+        """Target "" is the memory that the instruction loads and stores."""
         k = self.k
-        k.affine_target.append(self.location(target))
+        k.affine_target.append(self.location(target) if target else -1)
         k.affine_constant.append(constant)
         for name, coefficient in terms.items():
             k.affine_term_location.append(self.location(name))
@@ -151,14 +152,19 @@ class BoundBuilder:
         self.value(m.VALUE_STORE, [], inputs + self._address(memory, 0), memory)
         self.end(flags=m.IS_STORE)
 
-    def add_to_memory(self, source: str, latency: int = 1, **memory: Any) -> None:
-        """memory += source."""
+    def add_to_memory(self, source: str | int, latency: int = 1, **memory: Any) -> None:
+        """memory += source, a register or a constant."""
         self.uop(0b1100, kind=m.UOP_LOAD)
         self.uop(0b11)
         self.uop(0b1100, kind=m.UOP_STORE_ADDRESS)
         self.uop(0b10000, kind=m.UOP_STORE_DATA)
         value = self.value(m.VALUE_LOAD, [], self._address(memory, LOAD_LATENCY), memory)
-        inputs: list[tuple[str | int, int]] = [(source, latency), (value, latency)]
+        inputs: list[tuple[str | int, int]] = [(value, latency)]
+        if isinstance(source, str):
+            inputs.insert(0, (source, latency))
+            self.affine("", 0, **{source: 1})
+        else:
+            self.affine("", source)
         self.value(m.VALUE_STORE, [], inputs + self._address(memory, 0), memory)
         self.end(slots=2, flags=m.IS_LOAD | m.IS_STORE, load_latency=LOAD_LATENCY)
 

@@ -156,6 +156,27 @@ def test_unoptimised_code_reloads_its_pointer() -> None:
     assert len(edges) == 4
 
 
+@pytest.mark.parametrize("step", [1, 3])
+def test_a_counter_in_memory_is_followed(step: int) -> None:
+    """gcc -O0 counts with `addq $1, -8(%rbp)` and reloads the counter for every access."""
+    b = BoundBuilder()
+    b.load("rax", base="rbp", displacement=-8)
+    b.load("xmm0", base="a", index="rax", scale=8, displacement=-24)
+    b.load("rdx", base="rbp", displacement=-8)
+    b.store("xmm0", base="a", index="rdx", scale=8)
+    b.add_to_memory(step, base="rbp", displacement=-8)
+    assert set(memory_edges(b)) == {(4, 0, 1), (4, 2, 1), (4, 4, 1), (3, 1, 3 // step)}
+
+
+def test_a_pointer_in_memory_moved_by_a_register() -> None:
+    b = BoundBuilder()
+    b.load("p", base="rsp")
+    b.store("x", base="p")
+    b.load("y", base="p", index="s", scale=-2)
+    b.add_to_memory("s", base="rsp")
+    assert set(memory_edges(b)) == {(3, 0, 1), (3, 3, 1), (1, 2, 2)}
+
+
 def test_two_loads_of_a_place_give_the_same_pointer() -> None:
     """Nothing in the kernel stores to [rbp-8], so both copies are equal until something does."""
     b = BoundBuilder()
