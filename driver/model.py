@@ -285,6 +285,7 @@ def _wanted(kept: Forms, features: str) -> list[Shape]:
 def _header(path: str) -> str:
     """The part of a model file that is written by hand: up to the imported part, or to its forms."""
     from incc.models.compile import GENERATED
+    from incc.models.importers.common import ImportFailed
 
     if not os.path.exists(path):
         name = os.path.splitext(os.path.basename(path))[0]
@@ -293,8 +294,11 @@ def _header(path: str) -> str:
             '[sources]\n"uops.info" = "uops.info"\n\n[ports]\nnames = ["0", "1", "2", "3", "4", "5", "6", "7"]\n'
             "resources = []\n\n[ports.functions]\n\n[parameters]\n\n"
         )
-    with open(path, encoding="utf-8") as f:
-        text = f.read()
+    try:
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+    except (OSError, UnicodeDecodeError) as e:
+        raise ImportFailed(f"{path}: {getattr(e, 'strerror', None) or 'not UTF-8 text'}") from None
     cut = len(text)
     for start in (GENERATED.split(";")[0], "[forms]", "[macro_fusion]"):
         at = 0 if text.startswith(start) else text.find("\n" + start) + 1

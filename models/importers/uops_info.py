@@ -41,8 +41,8 @@ _OPERANDS = {"R8l": "R8", "R8h": "R8", "Rel8": "REL8", "Rel32": "REL32", "0": "I
 _STRING_INSTRUCTIONS = re.compile(r"(MOVS|CMPS|SCAS|LODS|STOS|INS|OUTS)[BWDQ]$")
 _ATTRIBUTES = ("lcp_stall", "no_micro_fusion", "no_dsb_jcc_erratum", "implicit_rsp_change", "locked")
 _VECTORS = ("MM", "XMM", "YMM")
-# Cycles by which reading back more than was just stored, as done to measure narrow vector stores, takes longer than
-# forwarding: such a figure says nothing about the store. (About 11 from Sandy Bridge to Skylake; Fog, microarchitecture.)
+# Reading back more than was just stored, as done to measure narrow vector stores, cannot be forwarded and takes about
+# 11 cycles longer (Sandy Bridge to Skylake; Fog, microarchitecture manual): figures above this say nothing of the store.
 _FORWARDING_FAILED = 8
 # In the order in which XED lists a form's implicit registers, where two have the same access.
 _REGISTER_ORDER = ("rax", "rdx", "rbx", "rcx", "rsi", "rdi", "rbp", "rsp", "zmm0")
