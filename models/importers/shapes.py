@@ -287,6 +287,9 @@ class Dataflow(NamedTuple):
     stores: bool
 
 
+# Segment registers are hardly ever written; the decoder leaves them out.
+_SEGMENTS = frozenset(["SEG", "ES", "CS", "SS", "DS", "FS", "GS"])
+_UNTRACKED = frozenset(["rip", "es", "cs", "ss", "ds", "fs", "gs"])
 _READS = {OpAccess.READ, OpAccess.COND_READ, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE}
 _WRITES = {OpAccess.WRITE, OpAccess.COND_WRITE, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE}
 _FLAGS = {
@@ -315,6 +318,8 @@ def dataflow(shape: Shape, mask: bool = False) -> Dataflow | None:
     for n in range(instruction.op_count):
         if instruction.op_kind(n) == OpKind.REGISTER:
             explicit.add(root_name(instruction.op_register(n)))
+            if shape.operands[n] in _SEGMENTS:
+                continue
             access = info.op_access(n)
             sources += [str(n)] * (access in _READS)
             targets += [str(n)] * (access in _WRITES)
@@ -324,7 +329,7 @@ def dataflow(shape: Shape, mask: bool = False) -> Dataflow | None:
     stack = any(root_name(m.base) == "rsp" for m in info.used_memory())
     for used in info.used_registers():
         root = root_name(used.register)
-        if root in explicit or root in address or (root == "rsp" and stack) or root in ("rip", "cs", "ds", "es", "ss"):
+        if root in explicit or root in address or (root == "rsp" and stack) or root in _UNTRACKED:
             continue
         sources += [root] * (used.access in _READS and root not in sources)
         targets += [root] * (used.access in _WRITES and root not in targets)

@@ -384,6 +384,34 @@ def test_every_form_can_be_read(name: str) -> None:
         assert model.lookup(form, frozenset(conditions)) is not None
 
 
+def test_latencies_name_what_the_decoder_reports() -> None:
+    """Model and decoder must agree in forms' keys and in the names of operands, or latencies would not be found."""
+    from incc.frontends.x86.decode import decode
+    from incc.models.importers.shapes import by_key, encode, example
+
+    model = m.load("cascadelake")
+    checked = 0
+    for key in model.forms():
+        instruction = example(by_key()[key])
+        code = None if instruction is None else encode(instruction)
+        if code is None:
+            continue
+        decoded = decode(code)
+        assert decoded.form == key
+        operands = {"k" if a.operand == -1 else str(a.operand) for a in decoded.registers if a.operand is not None}
+        implicit = {a.register.root for a in decoded.registers if a.operand is None}
+        flags = decoded.flags_read + decoded.flags_written
+        names = operands | implicit | {"C"} & set(flags) | ({"SPAZO"} if set("SPAZO") & set(flags) else set())
+        names |= {"m"} if any(x.load for x in decoded.memory) else set()
+        names |= {"M"} if any(x.store for x in decoded.memory) else set()
+        names |= {"a"} if any(a.address for a in decoded.registers) else set()
+        form = model.lookup(key, decoded.traits)
+        assert form is not None
+        assert {n for to, source, _ in form.latency for n in (to, source)} <= names, key
+        checked += 1
+    assert checked > 6000
+
+
 def test_cascade_lake_differs_in_its_loop_detector() -> None:
     assert m.load("CLX").parameters["lsd"] is True
     assert m.load("SKX").parameters["lsd"] is False
