@@ -131,9 +131,9 @@ def _wide_move(shape: Shape, known: Callable[[str], Mapping[tuple[str, ...], Ent
 def idioms(forms: Forms, known: Callable[[str], Mapping[tuple[str, ...], Entry]]) -> int:
     """Adds to forms, in place, that they do not depend on their inputs with one register for all; returns how many.
 
-    Of a core that has zero idioms: EVEX forms as the VEX form of the same operation, unless masked; and the pcmpeq
-    instructions, whose result is all ones, but which do execute (Intel's manual, section 3.5.1.8, and Fog's
-    microarchitecture manual, section “Dependency-breaking instructions”).
+    Of a core that has zero idioms: EVEX forms as the VEX form of the same operation, unless masked (assumed); and the
+    pcmpeq instructions, whose result is all ones, but which do execute (Intel's optimization manual names them among
+    the dependency-breaking idioms).
     """
     added = 0
     if not any(f.get("breaks") for f in known("PXOR_XMM_XMMM128/r").values()):

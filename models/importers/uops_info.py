@@ -42,7 +42,7 @@ _STRING_INSTRUCTIONS = re.compile(r"(MOVS|CMPS|SCAS|LODS|STOS|INS|OUTS)[BWDQ]$")
 _ATTRIBUTES = ("lcp_stall", "no_micro_fusion", "no_dsb_jcc_erratum", "implicit_rsp_change", "locked")
 _VECTORS = ("MM", "XMM", "YMM")
 # Reading back more than was just stored, as done to measure narrow vector stores, cannot be forwarded and takes about
-# 11 cycles longer (Sandy Bridge to Skylake; Fog, microarchitecture manual): figures above this tell nothing of a store.
+# 9 cycles longer in the data for Skylake (movd [mem], mm against movq): figures above this tell nothing of a store.
 _FORWARDING_FAILED = 8
 # In the order in which XED lists a form's implicit registers, where two have the same access.
 _REGISTER_ORDER = ("rax", "rdx", "rbx", "rcx", "rsi", "rdi", "rbp", "rsp", "zmm0")
