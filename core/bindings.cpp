@@ -123,6 +123,8 @@ Kernel readKernel(py::handle Bound) {
   read(Bound, "load_buffer", K.LoadBuffer);
   read(Bound, "store_buffer", K.StoreBuffer);
   read(Bound, "issue_to_execute", K.IssueToExecute);
+  read(Bound, "line_bytes", K.LineBytes);
+  read(Bound, "line_crossing_cycles", K.LineCrossingCycles);
   read(Bound, "forward_class", K.ForwardClass);
   read(Bound, "forward_cycles", K.ForwardCycles);
   return K;
@@ -220,14 +222,15 @@ py::object analyzeBound(py::handle Bound, py::handle Fraction, py::handle EdgeCl
     return MakeChain(C.Latency, C.Distance, toTuple(C.Steps, ToStep));
   };
   auto ToInt = [](int32_t Value) { return py::int_(Value); };
-  return MakeAnalysis(pressureRows(A.Balanced), toTuple(A.Balanced.Load, 0, A.Balanced.Load.size()),
-                      pressureRows(A.Fixed), toTuple(A.Fixed.Load, 0, A.Fixed.Load.size()),
-                      portsOf(A.Balanced.Busiest), ToFraction(A.Balanced.Bound),
-                      ToFraction(A.Fixed.Bound), ToFraction(A.Resource), ToFraction(A.FrontEnd),
-                      ToFraction(A.Retire), ToFraction(A.Carried.Bound), A.Path.Cycles,
-                      toTuple(A.Path.Steps, ToStep), toTuple(A.Path.Instructions, ToInt),
-                      toTuple(A.Carried.Chains, ToChain), A.Carried.Complete,
-                      toTuple(A.Dependencies.Edges, ToEdge));
+  return MakeAnalysis(
+      pressureRows(A.Balanced), toTuple(A.Balanced.Load, 0, A.Balanced.Load.size()),
+      pressureRows(A.Fixed), toTuple(A.Fixed.Load, 0, A.Fixed.Load.size()),
+      portsOf(A.Balanced.Busiest), ToFraction(A.Balanced.Bound), ToFraction(A.Fixed.Bound),
+      ToFraction(A.Resource), ToFraction(A.FrontEnd), ToFraction(A.Retire),
+      ToFraction(A.Carried.Bound), ToFraction(A.WorstAlignmentBound), ToFraction(A.LineCrossings),
+      ToFraction(A.WorstLineCrossings), A.Path.Cycles, toTuple(A.Path.Steps, ToStep),
+      toTuple(A.Path.Instructions, ToInt), toTuple(A.Carried.Chains, ToChain), A.Carried.Complete,
+      toTuple(A.Dependencies.Edges, ToEdge));
 }
 
 py::tuple timelineOf(py::handle Bound, int32_t Iterations, int64_t MaxCycles,

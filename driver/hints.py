@@ -275,12 +275,37 @@ def scalar_arithmetic(facts: Facts) -> Hint | None:
     }
 
 
+def alignment(facts: Facts) -> Hint | None:
+    """Vector loads that reach into a second cache line take their port twice (Intel's optimisation manual, alignment).
+    The port bound holds at the best alignment of each pointer; what the worst costs is said where it would be felt."""
+    a = facts.analysis
+    prediction = max(a.port_bound, a.resource_bound, a.front_end_bound, a.retire_bound, a.latency_bound)
+    if a.worst_alignment_port_bound <= prediction:
+        return None
+    line = facts.bound.line_bytes
+    least = ""
+    if a.line_crossings:
+        least = f"at least {wording.number(a.line_crossings)} and "
+    return {
+        "rule": "alignment",
+        "text": f"{least}up to {wording.number(a.worst_line_crossings)} loads an iteration cross a {line}-byte cache line, "
+        f"depending on where the arrays start; at the worst the ports take "
+        f"{wording.cycles(a.worst_alignment_port_bound)}.",
+        "evidence": {
+            "line_crossings": float(a.line_crossings),
+            "worst_line_crossings": float(a.worst_line_crossings),
+            "worst_alignment_port_bound": float(a.worst_alignment_port_bound),
+        },
+    }
+
+
 RULES = (
     unknown_instructions,
     refused_statements,
     sum_chain,
     memory_chain,
     store_addresses,
+    alignment,
     invariant_divisor,
     scalar_arithmetic,
 )

@@ -161,7 +161,7 @@ def kernel_report(
             "uops": len(bound.uop_ports),
         },
         "arithmetic": _arithmetic(kernel),
-        "memory": _memory(kernel),
+        "memory": {**_memory(kernel), **_lines(analysis)},
         "verdict": verdict.sentence(kernel, bound, analysis, figures, len(unknown)),
         "hints": hints.hints(facts),
         "bounds": figures,
@@ -249,6 +249,15 @@ def _memory(kernel: Kernel) -> Dict:
             if access.elements == 1 and (access.load or access.store):
                 widest = max(widest, 8 * access.size)
     return {"bytes_loaded": loaded, "bytes_stored": stored, "unsized_accesses": unsized, "widest_access_bits": widest}
+
+
+def _lines(analysis: Analysis) -> Dict:
+    """Loads an iteration that cross a cache line, and the port bound at the worst alignment of the pointers."""
+    return {
+        "line_crossings": round(float(analysis.line_crossings), DECIMALS),
+        "worst_line_crossings": round(float(analysis.worst_line_crossings), DECIMALS),
+        "worst_alignment_port_bound": round(float(analysis.worst_alignment_port_bound), DECIMALS),
+    }
 
 
 def _intensity(flop: int, memory: Dict) -> float | None:

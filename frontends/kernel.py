@@ -116,7 +116,8 @@ class Affine(NamedTuple):
     """What an instruction does to a register, where that is linear: target = sum(coefficient * root) + constant.
 
     `terms` are (root, coefficient), over full-width (64-bit, or 32-bit zero-extended) general-purpose registers.
-    Used to compare addresses symbolically, also between iterations.
+    Target "" is the memory that the instruction both loads and stores: the stored value is the loaded one plus the
+    terms and the constant. Used to compare addresses symbolically, also between iterations.
     """
 
     target: str

@@ -108,6 +108,8 @@ class _Binder:
         k.store_buffer = p.get("store_buffer", 0)
         # The distance from issue to execution is the same for every µop; it only shifts a timeline to the right.
         k.issue_to_execute = 1
+        k.line_bytes = p.get("line_bytes", 0)
+        k.line_crossing_cycles = p.get("line_crossing_cycles", 0)
         forward = p["store_forward"]
         k.forward_class = [_CLASS_OF_NAME[c] for c in forward]
         k.forward_cycles = list(forward.values())
@@ -162,7 +164,12 @@ class _Binder:
         return mask
 
     def _resource(self, name: str) -> int:
-        """The mask of an exclusive resource, added to the columns when first used."""
+        """The mask of an exclusive resource, added to the columns when first used.
+
+        The core takes 64 columns: kernels with more kinds of serialising instructions share the last.
+        """
+        if name not in self.port_number and len(self.port_names) >= _MOST_COLUMNS:
+            return 1 << (len(self.port_names) - 1)
         if name not in self.port_number:
             self.port_number[name] = len(self.port_names)
             self.port_names.append(name)
@@ -316,6 +323,9 @@ class _Binder:
                 results.setdefault(tuple(inputs), []).extend(locations)
             for shared, locations in results.items():
                 self._push_value(k, b.VALUE_REGISTER, list(shared), locations, None, 0)
+            if i.branch == "conditional" and (tested := self._inputs(i, form, flags, latencies, "", [], loads)):
+                # Nothing depends on a jump, but the timeline must not let it go before its flags are there.
+                self._push_value(k, b.VALUE_REGISTER, tested, [], None, 0)
             for m in i.memory:
                 if m.store:
                     inputs = self._inputs(i, form, flags, latencies, "M", [], loads)
@@ -440,7 +450,7 @@ class _Binder:
 
     def _add_affine(self, k: b.BoundKernel, i: Instruction) -> None:
         if i.affine is not None:
-            k.affine_target.append(self._location(i.affine.target))
+            k.affine_target.append(self._location(i.affine.target) if i.affine.target else -1)
             k.affine_constant.append(i.affine.constant)
             for root, coefficient in i.affine.terms:
                 k.affine_term_location.append(self._location(root))
@@ -485,6 +495,7 @@ class _Latencies:
         return max((c for (t, _), c in self.pairs.items() if t == to), default=self.longest)
 
 
+_MOST_COLUMNS = 64
 _CLASS_OF_NAME = {"gpr": 0, "xmm": 128, "ymm": 256, "zmm": 512}
 _FLAG_LOCATION = {"C": "flag C", "SPAZO": "flags SPAZO"}
 _UOP_ORDER = {b.UOP_LOAD: 0, b.UOP_COMPUTE: 1, b.UOP_BRANCH: 2, b.UOP_STORE_ADDRESS: 3, b.UOP_STORE_DATA: 4}

@@ -63,7 +63,9 @@ class BoundKernel:
     core parameters
         `issue_width`, `retire_width`, `rob`, `rs`, `load_buffer`, `store_buffer` (entries), `forward_latency`: cycles
         from stored data being ready to a load of it delivering, by memory class: `forward_class[]`, `forward_cycles[]`.
-        `issue_to_execute`: cycles from issue to the earliest execution.
+        `issue_to_execute`: cycles from issue to the earliest execution. `line_bytes`: bytes of a cache line, 0 to take
+        every access for one; `line_crossing_cycles`: cycles for which a load that crosses a line holds its port beyond
+        the first.
     kernel
         `is_loop`.
     """
@@ -87,6 +89,8 @@ class BoundKernel:
         "issue_to_execute",
         "issue_width",
         "latency",
+        "line_bytes",
+        "line_crossing_cycles",
         "load_buffer",
         "load_latency",
         "location_names",
@@ -122,6 +126,8 @@ class BoundKernel:
     n_ports: int
     issue_width: int
     issue_to_execute: int
+    line_bytes: int
+    line_crossing_cycles: int
     retire_width: int
     rob: int
     rs: int

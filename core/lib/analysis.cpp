@@ -1,14 +1,28 @@
 //===- analysis.cpp - Every bound of a kernel -----------------------------===//
 
 #include "incc/analysis.h"
+#include "incc/lines.h"
+
+#include <numeric>
 
 using namespace incc;
 
 Analysis incc::analyze(const Kernel &K) {
   validate(K);
   Analysis A;
-  A.Balanced = balancedPressure(K);
-  A.Fixed = fixedPressure(K);
+  LineCrossings Lines = lineCrossings(K);
+  PortWork Work = portWork(K, Lines.Best, Lines.Iterations);
+  A.Balanced = balancedPressure(K, Work);
+  A.Fixed = fixedPressure(K, Work);
+  A.WorstAlignmentBound = A.Balanced.Bound;
+  if (Lines.Worst != Lines.Best)
+    A.WorstAlignmentBound = balancedPressure(K, portWork(K, Lines.Worst, Lines.Iterations)).Bound;
+  auto PerIteration = [&](const std::vector<int64_t> &Crossings) {
+    return Rational(std::accumulate(Crossings.begin(), Crossings.end(), int64_t(0)),
+                    Lines.Iterations);
+  };
+  A.LineCrossings = PerIteration(Lines.Best);
+  A.WorstLineCrossings = PerIteration(Lines.Worst);
   A.Resource = resourceBound(K);
   A.FrontEnd = frontEndBound(K);
   A.Retire = retireBound(K);

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <unordered_map>
 #include <utility>
 
@@ -253,6 +254,19 @@ public:
       State.push_back(Parts.freshSymbol());
   }
 
+  /// Addresses from the end of the warm-up on, for as many iterations as a power of two allows.
+  LoadAddresses traceLoads() {
+    int64_t Steady = std::max(1, simulatedIterations(K) - WarmUp);
+    LoadAddresses Addresses{int64_t(std::bit_floor(static_cast<uint64_t>(Steady))), {}};
+    int64_t End = WarmUp + Addresses.Iterations;
+    for (int32_t Iteration = 0; Iteration < End; ++Iteration) {
+      Trace = Iteration < WarmUp ? nullptr : &Addresses.Loads;
+      for (const Step &S : Steps)
+        simulate(S, Iteration, /*Last=*/false);
+    }
+    return Addresses;
+  }
+
   std::vector<MemoryDependency> run() {
     int32_t Iterations = simulatedIterations(K);
     for (int32_t Iteration = 0; Iteration < Iterations; ++Iteration)
@@ -370,7 +384,7 @@ private:
       Writes.emplace_back(Location, Parts.freshSymbol());
     Linear LoadedData;
     for (const Step::Load &L : S.Loads)
-      if (Last || L.Added || !L.Targets.empty())
+      if (Last || Trace || L.Added || !L.Targets.empty())
         LoadedData = simulateLoad(L, Iteration, Last);
     for (int32_t A : S.Affine)
       Writes.emplace_back(K.AffineTarget[A], evaluate(A, Linear()));
@@ -398,6 +412,10 @@ private:
   /// The loaded value, if anything depends on it.
   Linear simulateLoad(const Step::Load &L, int32_t Iteration, bool Last) {
     Linear Address = addressOf(L.Operand);
+    if (Trace && K.MemorySize[L.Operand] > 0)
+      Trace->push_back({L.Value, L.Bytes, Address.Part, Address.Constant});
+    if (!Last && !L.Added && L.Targets.empty())
+      return {};
     int32_t Latest = Written.latest(Address, L.Bytes);
     if (Last && Latest >= 0)
       Result.push_back({Stores[Latest].Value, L.Value, Iteration - Stores[Latest].Iteration,
@@ -439,6 +457,7 @@ private:
   std::unordered_map<LoadKey, Loaded, LoadKeyHash> LoadedBefore;
   std::vector<std::pair<int32_t, Linear>> Writes;
   std::vector<MemoryDependency> Result;
+  std::vector<LoadAddress> *Trace = nullptr;
 };
 
 } // namespace
@@ -448,6 +467,8 @@ int32_t incc::simulatedIterations(const Kernel &K) {
   return static_cast<int32_t>(
       std::clamp<int64_t>(Affordable, MinIterations, MaxDistance + WarmUp + 1));
 }
+
+LoadAddresses incc::loadAddresses(const Kernel &K) { return Simulation(K).traceLoads(); }
 
 std::vector<MemoryDependency> incc::memoryDependencies(const Kernel &K) {
   auto Has = [&](ValueKind Kind) {

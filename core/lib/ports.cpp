@@ -41,7 +41,7 @@ template <typename Fn> void forEachBit(uint64_t Mask, Fn F) {
 struct PortGroup {
   uint64_t Mask;    ///< As the model gives it.
   uint64_t Allowed; ///< Without the ports that are already peeled off.
-  int64_t Work;     ///< Port cycles.
+  int64_t Work;     ///< Port cycles, scaled (PortWork).
   std::vector<double> Share;
 };
 
@@ -279,19 +279,21 @@ void evenShares(const std::vector<PortGroup *> &Groups, uint64_t Ports, double L
 }
 
 /// The µops' work by port set, resources left out, in the order of the masks.
-std::vector<PortGroup> portGroups(const Kernel &K) {
+std::vector<PortGroup> portGroups(const Kernel &K, const PortWork &Work) {
   std::map<uint64_t, int64_t> WorkOfMask;
   for (int32_t U = 0; U < K.numUops(); ++U)
     if (!K.isResource(U))
-      WorkOfMask[K.UopPorts[U]] += K.UopCycles[U];
+      WorkOfMask[K.UopPorts[U]] += Work.OfUop[U];
   std::vector<PortGroup> Groups;
-  for (auto [Mask, Work] : WorkOfMask)
-    Groups.push_back({Mask, Mask, Work, std::vector<double>(64, 0.0)});
+  for (auto [Mask, Sum] : WorkOfMask)
+    Groups.push_back({Mask, Mask, Sum, std::vector<double>(64, 0.0)});
   return Groups;
 }
 
 /// Writes each group's shares to the instructions that its µops belong to.
-void spread(const Kernel &K, const std::vector<PortGroup> &Groups, PortPressure &Result) {
+void spread(const Kernel &K, const std::vector<PortGroup> &Groups, const PortWork &Work,
+            PortPressure &Result) {
+  double Scale = static_cast<double>(Work.Scale);
   size_t Columns = static_cast<size_t>(K.NumColumns);
   Result.Pressure.assign(K.InstructionFlags.size() * Columns, 0.0);
   Result.Load.assign(Columns, 0.0);
@@ -304,13 +306,15 @@ void spread(const Kernel &K, const std::vector<PortGroup> &Groups, PortPressure 
         continue;
       }
       auto Group = std::ranges::lower_bound(Groups, Mask, {}, &PortGroup::Mask);
-      forEachBit(Mask, [&](int P) { Row[P] += K.UopCycles[U] * Group->Share[P]; });
+      double Cycles = static_cast<double>(Work.OfUop[U]) / Scale;
+      forEachBit(Mask, [&](int P) { Row[P] += Cycles * Group->Share[P]; });
     }
   for (int32_t U = 0; U < K.numUops(); ++U)
     if (K.isResource(U))
       Result.Load[std::countr_zero(K.UopPorts[U])] += K.UopCycles[U];
   for (const PortGroup &G : Groups)
-    forEachBit(G.Mask, [&](int P) { Result.Load[P] += static_cast<double>(G.Work) * G.Share[P]; });
+    forEachBit(G.Mask,
+               [&](int P) { Result.Load[P] += static_cast<double>(G.Work) / Scale * G.Share[P]; });
 }
 
 Rational perCycle(const Kernel &K, const std::vector<int32_t> &Slots, int32_t Width) {
@@ -323,8 +327,29 @@ Rational perCycle(const Kernel &K, const std::vector<int32_t> &Slots, int32_t Wi
 
 } // namespace
 
-PortPressure incc::balancedPressure(const Kernel &K) {
-  std::vector<PortGroup> Groups = portGroups(K);
+PortWork incc::portWork(const Kernel &K) { return {{K.UopCycles.begin(), K.UopCycles.end()}, 1}; }
+
+PortWork incc::portWork(const Kernel &K, const std::vector<int64_t> &Crossings,
+                        int64_t Iterations) {
+  PortWork Work = portWork(K);
+  Work.Scale = Iterations;
+  for (int64_t &Cycles : Work.OfUop)
+    Cycles *= Iterations;
+  for (int32_t I = 0; I < K.numInstructions(); ++I) {
+    int64_t Crossed = 0;
+    for (int32_t V = K.ValueStart[I]; V < K.ValueStart[I + 1]; ++V)
+      Crossed += Crossings[V];
+    auto Load =
+        std::find(K.UopKinds.begin() + K.UopStart[I], K.UopKinds.begin() + K.UopStart[I + 1],
+                  static_cast<int32_t>(UopKind::Load));
+    if (Load != K.UopKinds.begin() + K.UopStart[I + 1])
+      Work.OfUop[static_cast<size_t>(Load - K.UopKinds.begin())] += Crossed * K.LineCrossingCycles;
+  }
+  return Work;
+}
+
+PortPressure incc::balancedPressure(const Kernel &K, const PortWork &Work) {
+  std::vector<PortGroup> Groups = portGroups(K, Work);
   PortPressure Result;
   std::vector<PortGroup *> Left;
   for (PortGroup &G : Groups)
@@ -338,7 +363,7 @@ PortPressure incc::balancedPressure(const Kernel &K) {
       Result.Busiest |= Ports;
       First = false;
     }
-    ExactLoad.emplace_back(Ports, Load.toDouble());
+    ExactLoad.emplace_back(Ports, (Load / Work.Scale).toDouble());
     auto Inside = std::stable_partition(Left.begin(), Left.end(), [Ports](const PortGroup *G) {
       return (G->Allowed & ~Ports) != 0;
     });
@@ -349,25 +374,26 @@ PortPressure incc::balancedPressure(const Kernel &K) {
     for (PortGroup *G : Left)
       G->Allowed &= ~Ports;
   }
-  spread(K, Groups, Result);
+  Result.Bound = Result.Bound / Work.Scale;
+  spread(K, Groups, Work, Result);
   // The loads are known exactly; summing shares would only add rounding.
   for (auto [Ports, Load] : ExactLoad)
     forEachBit(Ports, [&](int P) { Result.Load[P] = Load; });
   return Result;
 }
 
-PortPressure incc::fixedPressure(const Kernel &K) {
-  std::vector<PortGroup> Groups = portGroups(K);
+PortPressure incc::fixedPressure(const Kernel &K, const PortWork &Work) {
+  std::vector<PortGroup> Groups = portGroups(K, Work);
   PortPressure Result;
   std::array<Rational, 64> Load;
   for (PortGroup &G : Groups) {
     int Width = std::popcount(G.Mask);
     forEachBit(G.Mask, [&](int P) {
       G.Share[P] = 1.0 / Width;
-      Load[P] = Load[P] + Rational(G.Work, Width);
+      Load[P] = Load[P] + Rational(G.Work, Width * Work.Scale);
     });
   }
-  spread(K, Groups, Result);
+  spread(K, Groups, Work, Result);
   for (int32_t P = 0; P < K.NumPorts; ++P) {
     Result.Load[P] = Load[P].toDouble();
     Result.Bound = std::max(Result.Bound, Load[P]);

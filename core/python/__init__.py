@@ -81,10 +81,13 @@ class Analysis(NamedTuple):
     are the column sums; `fixed_pressure` and `fixed_port_load` the same with equal shares to all allowed ports.
     `busiest_ports`: the set of ports whose joint load is the port bound. Bounds in cycles per iteration: `port_bound`
     (execution ports only), `resource_bound` (dividers and the like), `front_end_bound`, `retire_bound`,
-    `latency_bound` (loop-carried). `critical_path_cycles` and `critical_path`: length and steps of the longest path
-    through one iteration whose inputs are all there at cycle 0; `critical_path_start` of these cycles pass until the
-    path's first value is ready (its own load or compute). `chains`: loop-carried dependencies, longest first, none of
-    latency 0, at most 64; `chains_complete` is False where there are or may be more. `edges`: the dependency graph.
+    `latency_bound` (loop-carried). `line_crossings`: loads an iteration that reach into a second cache line at the best
+    alignment of each pointer, which the port bound contains; `worst_line_crossings` the same at the worst alignment
+    that elements of up to 8 bytes allow, and `worst_alignment_port_bound` the port bound then. `critical_path_cycles`
+    and `critical_path`: length and steps of the longest path through one iteration whose inputs are all there at cycle
+    0; `critical_path_start` of these cycles pass until the path's first value is ready (its own load or compute).
+    `chains`: loop-carried dependencies, longest first, none of latency 0, at most 64; `chains_complete` is False where
+    there are or may be more. `edges`: the dependency graph.
     """
 
     pressure: tuple[tuple[float, ...], ...]
@@ -98,6 +101,9 @@ class Analysis(NamedTuple):
     front_end_bound: Fraction
     retire_bound: Fraction
     latency_bound: Fraction
+    worst_alignment_port_bound: Fraction
+    line_crossings: Fraction
+    worst_line_crossings: Fraction
     critical_path_cycles: int
     critical_path: tuple[Step, ...]
     critical_path_instructions: tuple[int, ...]

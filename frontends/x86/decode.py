@@ -609,7 +609,7 @@ def _sum(*terms: tuple[str, int]) -> tuple[tuple[str, int], ...]:
 
 
 def _affine(i: Any, form: _Form, kinds: list[int], idiom: str) -> Affine | None:
-    """The linear effect on a general-purpose register of at least 32 bits, or None."""
+    """The linear effect on a general-purpose register of at least 32 bits or on memory, or None."""
     mnemonic = form.mnemonic
     stack = i.stack_pointer_increment
     if stack:
@@ -628,7 +628,7 @@ def _affine(i: Any, form: _Form, kinds: list[int], idiom: str) -> Affine | None:
         root = "rsi" if mnemonic[:4] == "lods" else "rdi"
         return Affine(root, ((root, 1),), int(iced.MemorySizeExt.size(i.memory_size)))
     if not kinds or kinds[0] != _KIND_REGISTER:
-        return None
+        return _affine_memory(i, mnemonic, kinds)
     target = _REGISTERS[i.op0_register]
     if target.root not in _GENERAL or target.width < 32:
         return None
@@ -661,6 +661,20 @@ def _affine(i: Any, form: _Form, kinds: list[int], idiom: str) -> Affine | None:
     if mnemonic in ("shl", "sal") and 0 <= immediate < 32:
         return Affine(root, ((root, 1 << immediate),), 0)
     return None
+
+
+def _affine_memory(i: Any, mnemonic: str, kinds: list[int]) -> Affine | None:
+    """The same for a read-modify-write of 4 or 8 bytes of memory: unoptimised code keeps its counters there."""
+    if not kinds or _KIND_LETTERS[kinds[0]] != "m" or iced.MemorySizeExt.size(i.memory_size) not in (4, 8):
+        return None
+    if mnemonic in ("inc", "dec"):
+        return Affine("", (), 1 if mnemonic == "inc" else -1)
+    if mnemonic not in ("add", "sub") or len(kinds) != 2:
+        return None
+    sign = 1 if mnemonic == "add" else -1
+    if kinds[1] == _KIND_REGISTER:
+        return Affine("", ((_root(i, 1), sign),), 0)
+    return Affine("", (), sign * _signed(i.immediate(1), 64))
 
 
 def _affine_lea(i: Any, root: str) -> Affine | None:

@@ -30,6 +30,8 @@ class BoundBuilder:
         k.issue_width = k.retire_width = 4
         k.rob, k.rs, k.load_buffer, k.store_buffer = 224, 97, 72, 56
         k.issue_to_execute = 1
+        k.line_bytes = 0
+        k.line_crossing_cycles = 0
         k.forward_class, k.forward_cycles = [0], [FORWARD_CYCLES]
         k.is_loop = True
         for name, value in parameters.items():

@@ -360,7 +360,11 @@ def test_branch(text: str, branch: str, target: str) -> None:
         ("add ax, 1", None),
         ("mov al, 1", None),
         ("add rax, [rbx]", None),
-        ("add [rbx], rax", None),
+        ("add [rbx], rax", Affine("", (("rax", 1),), 0)),
+        ("sub dword ptr [rbx], 3", Affine("", (), -3)),
+        ("inc qword ptr [rbx]", Affine("", (), 1)),
+        ("add word ptr [rbx], 3", None),
+        ("and qword ptr [rbx], 3", None),
         ("neg rax", None),
         ("cmovne rax, rbx", None),
         ("push rbx", Affine("rsp", (("rsp", 1),), -8)),
@@ -582,7 +586,8 @@ def check(instruction: Instruction) -> None:
     if instruction.affine is not None:
         written = {a.register.root for a in instruction.registers if a.write}
         read = {a.register.root for a in instruction.registers if a.read}
-        assert instruction.affine.target in written
+        in_memory = any(m.load and m.store for m in instruction.memory)
+        assert instruction.affine.target in written or (instruction.affine.target == "" and in_memory)
         assert {root for root, _ in instruction.affine.terms} <= read
     if instruction.move:
         assert [a.operand for a in instruction.registers] == [0, 1]

@@ -13,6 +13,10 @@ namespace incc {
 /// The same as Analysis in core/python/__init__.py, where the parts are explained.
 struct Analysis {
   PortPressure Balanced, Fixed;
+  /// The port bound if pointers were aligned as badly as their elements allow.
+  Rational WorstAlignmentBound;
+  /// Loads an iteration that cross a cache line, at the best and the worst alignment.
+  Rational LineCrossings, WorstLineCrossings;
   Rational Resource, FrontEnd, Retire;
   CriticalPath Path;
   LoopCarried Carried;

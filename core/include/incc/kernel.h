@@ -61,6 +61,9 @@ struct Kernel {
   int32_t IssueWidth = 1, RetireWidth = 1;
   int32_t Rob = 0, Rs = 0, LoadBuffer = 0, StoreBuffer = 0;
   int32_t IssueToExecute = 1;
+  /// Bytes of a cache line, 0 to leave lines out; cycles for which a load that crosses one holds
+  /// its port beyond the first.
+  int32_t LineBytes = 0, LineCrossingCycles = 0;
   std::vector<int32_t> ForwardClass, ForwardCycles;
 
   bool IsLoop = true;

@@ -27,6 +27,23 @@ struct MemoryDependency {
 /// for, in kernels of thousands of instructions fewer (see simulatedIterations).
 std::vector<MemoryDependency> memoryDependencies(const Kernel &K);
 
+/// Where a load reads in one iteration: `Constant` bytes from an unknown place that is the same for
+/// all loads with the same `Part`.
+struct LoadAddress {
+  int32_t Value; ///< A value of kind Load.
+  int32_t Bytes;
+  uint32_t Part;
+  uint64_t Constant;
+};
+
+/// The addresses of all loads over a number of iterations, a power of two, in the steady state.
+/// Gathers are left out, and accesses of unknown size.
+struct LoadAddresses {
+  int64_t Iterations = 1;
+  std::vector<LoadAddress> Loads;
+};
+LoadAddresses loadAddresses(const Kernel &K);
+
 /// How many iterations of a kernel memoryDependencies simulates; distances are below this.
 int32_t simulatedIterations(const Kernel &K);
 

@@ -11,6 +11,20 @@
 
 namespace incc {
 
+/// Port cycles of each µop, `Scale` times what an iteration takes: whole numbers also where a µop
+/// is repeated in some iterations only.
+struct PortWork {
+  std::vector<int64_t> OfUop;
+  int64_t Scale = 1;
+};
+
+/// The µops' cycles.
+PortWork portWork(const Kernel &K);
+
+/// The µops' cycles, and for loads those of the accesses that cross a line: `Crossings` by value
+/// over `Iterations`.
+PortWork portWork(const Kernel &K, const std::vector<int64_t> &Crossings, int64_t Iterations);
+
 /// One way to share out the µops of an iteration over the ports.
 struct PortPressure {
   /// Cycles of instruction I on port or resource P at [I * NumColumns + P].
@@ -27,10 +41,10 @@ struct PortPressure {
 /// second busiest, and so on (the lexicographically least loads, which are unique). Among all
 /// shares with these loads, the most even: the ones of greatest entropy. µops with the same set of
 /// ports get the same shares.
-PortPressure balancedPressure(const Kernel &K);
+PortPressure balancedPressure(const Kernel &K, const PortWork &Work);
 
 /// Equal shares to all allowed ports.
-PortPressure fixedPressure(const Kernel &K);
+PortPressure fixedPressure(const Kernel &K, const PortWork &Work);
 
 /// Cycles that the most used resource (a divider, say) is held.
 Rational resourceBound(const Kernel &K);

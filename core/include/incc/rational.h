@@ -29,6 +29,9 @@ public:
   friend constexpr Rational operator+(Rational A, Rational B) {
     return reduce(Wide(A.Num) * B.Den + Wide(B.Num) * A.Den, Wide(A.Den) * B.Den);
   }
+  friend constexpr Rational operator/(Rational A, int64_t Divisor) {
+    return reduce(A.Num, Wide(A.Den) * Divisor);
+  }
   friend constexpr bool operator==(Rational A, Rational B) = default;
   friend constexpr std::strong_ordering operator<=>(Rational A, Rational B) {
     return Wide(A.Num) * B.Den <=> Wide(B.Num) * A.Den;

@@ -1,0 +1,29 @@
+//===- lines.h - Loads that cross cache lines -----------------------------===//
+
+#ifndef INCC_LINES_H
+#define INCC_LINES_H
+
+#include "incc/kernel.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace incc {
+
+/// How often the loads of a kernel reach over the end of a cache line, which costs a second access.
+///
+/// Accesses whose addresses differ by a known number of bytes form a group; what the group's
+/// pointer is modulo the line is not known. `Best` and `Worst` are the counts for the alignments
+/// with the fewest and the most crossings, found for each group on its own. `Best` is what cannot
+/// be avoided: of two streams of vectors half a vector apart one always crosses.
+struct LineCrossings {
+  int64_t Iterations = 1;           ///< That the counts are for.
+  std::vector<int64_t> Best, Worst; ///< By value; 0 for what is not a load.
+};
+
+/// Worst leaves out what has a symbol's address: compilers align their constants and objects.
+LineCrossings lineCrossings(const Kernel &K);
+
+} // namespace incc
+
+#endif // INCC_LINES_H

@@ -1,0 +1,91 @@
+//===- lines.cpp - Loads that cross cache lines ---------------------------===//
+//
+// The symbolic addresses of the loads over a number of iterations (memory.h),
+// grouped by linear part; then every residue that the unknown part can have
+// modulo the line is tried. Strides repeat modulo a line after at most 64
+// iterations, and the number of iterations is a power of two, so the counts are
+// exact averages wherever that many could be simulated.
+//
+//===----------------------------------------------------------------------===//
+
+#include "incc/lines.h"
+#include "incc/memory.h"
+
+#include <algorithm>
+#include <bit>
+#include <unordered_map>
+
+using namespace incc;
+
+namespace {
+
+/// The pointers of a program are aligned to their elements; of vectors we do not know the
+/// elements, and larger ones than this are rare.
+constexpr int64_t LargestElement = 8;
+
+struct Group {
+  std::vector<LoadAddress> Loads;
+  bool Symbol = false;
+};
+
+bool crosses(const LoadAddress &L, int64_t Residue, int64_t LineBytes) {
+  int64_t First = (static_cast<int64_t>(L.Constant) + Residue) & (LineBytes - 1);
+  return First + L.Bytes > LineBytes;
+}
+
+} // namespace
+
+LineCrossings incc::lineCrossings(const Kernel &K) {
+  LineCrossings Result;
+  Result.Best.assign(static_cast<size_t>(K.numValues()), 0);
+  Result.Worst = Result.Best;
+  if (K.LineBytes == 0)
+    return Result;
+  // Without vector loads nothing crosses at the alignment that elements have.
+  auto IsWide = [&](int32_t Value) {
+    int32_t M = K.MemoryOfValue[Value];
+    return K.valueKind(Value) == ValueKind::Load && M >= 0 && K.MemorySize[M] > LargestElement;
+  };
+  bool AnyWide = false;
+  for (int32_t V = 0; V < K.numValues(); ++V)
+    AnyWide |= IsWide(V);
+  if (!AnyWide)
+    return Result;
+
+  auto [Iterations, Loads] = loadAddresses(K);
+  Result.Iterations = Iterations;
+  std::unordered_map<uint32_t, Group> Groups;
+  for (const LoadAddress &L : Loads) {
+    if (L.Bytes > K.LineBytes)
+      continue;
+    Group &G = Groups[L.Part];
+    G.Loads.push_back(L);
+    G.Symbol |= K.MemorySymbol[K.MemoryOfValue[L.Value]] >= 0;
+  }
+  // The groups are independent, so the order in which the table gives them does not matter.
+  for (const auto &[Part, G] : Groups) {
+    auto Smallest = std::ranges::min_element(G.Loads, {}, &LoadAddress::Bytes);
+    int64_t Element =
+        std::min(LargestElement, int64_t(std::bit_floor(static_cast<uint32_t>(Smallest->Bytes))));
+    int64_t BestCount = -1, WorstCount = -1, BestResidue = 0, WorstResidue = 0;
+    // The smallest access is aligned to its elements.
+    int64_t Start = -static_cast<int64_t>(Smallest->Constant) & (Element - 1);
+    for (int64_t Residue = Start; Residue < K.LineBytes; Residue += Element) {
+      int64_t Count = std::ranges::count_if(
+          G.Loads, [&](const LoadAddress &L) { return crosses(L, Residue, K.LineBytes); });
+      if (BestCount < 0 || Count < BestCount) {
+        BestCount = Count;
+        BestResidue = Residue;
+      }
+      if (Count > WorstCount) {
+        WorstCount = Count;
+        WorstResidue = Residue;
+      }
+    }
+    for (const LoadAddress &L : G.Loads) {
+      Result.Best[L.Value] += crosses(L, BestResidue, K.LineBytes);
+      Result.Worst[L.Value] += crosses(L, G.Symbol ? BestResidue : WorstResidue, K.LineBytes);
+    }
+  }
+  return Result;
+}
