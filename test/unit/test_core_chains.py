@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 import pytest
-from bound_builder import FORWARD_CYCLES, LOAD_LATENCY, BoundBuilder
 from hypothesis import given
 from hypothesis import strategies as st
+
+from bound_builder import FORWARD_CYCLES, LOAD_LATENCY, BoundBuilder
 from incc.core import analyze
 from incc.models import bound as m
 

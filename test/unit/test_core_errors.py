@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from bound_builder import BoundBuilder
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from bound_builder import BoundBuilder
 from incc.core import analyze, timeline
 from incc.models.bound import BoundKernel
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from bind_kernels import analysis
 from hypothesis import given
 from hypothesis import strategies as st
+
+from bind_kernels import analysis
 
 
 def crossings(displacements: list[tuple[int, int]], stride: int, residue: int) -> int:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from bound_builder import FORWARD_CYCLES, BoundBuilder
 from hypothesis import given
 from hypothesis import strategies as st
+
+from bound_builder import FORWARD_CYCLES, BoundBuilder
 from incc.core import analyze
 from incc.models import bound as m
 

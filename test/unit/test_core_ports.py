@@ -6,9 +6,10 @@ from fractions import Fraction
 from itertools import combinations
 
 import pytest
-from bound_builder import BoundBuilder
 from hypothesis import example, given
 from hypothesis import strategies as st
+
+from bound_builder import BoundBuilder
 from incc.core import analyze
 
 PORTS = 6

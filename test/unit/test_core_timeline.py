@@ -6,9 +6,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
-from bound_builder import FORWARD_CYCLES, LOAD_LATENCY, BoundBuilder
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from bound_builder import FORWARD_CYCLES, LOAD_LATENCY, BoundBuilder
 from incc.core import analyze, timeline
 from incc.models import bound as m
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from incc.core import Analysis
 from incc.driver import wording
 from incc.driver.pipeline import Unit

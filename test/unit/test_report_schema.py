@@ -10,6 +10,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+
 from incc.driver import hints
 from incc.driver import report as report_module
 from incc.driver.report import SCHEMA_VERSION

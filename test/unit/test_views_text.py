@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from incc.driver.pipeline import Unit
 from incc.driver.report import build_report, kernel_report, unit_report
 from incc.driver.views.text import VIEWS, render, terminal

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from incc.frontends.kernel import Refused
 from incc.frontends.x86 import assembler
 from incc.frontends.x86.assembler import Assembled, AssemblerError, assemble

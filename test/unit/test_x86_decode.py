@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from incc.frontends.kernel import Affine, Arithmetic, Instruction, Register
 from incc.frontends.x86 import iced
 from incc.frontends.x86.assembler import assemble

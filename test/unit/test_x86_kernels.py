@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+
 from incc.frontends.kernel import Region
 from incc.frontends.x86.assembler import AssemblerError
 from incc.frontends.x86.kernels import decode_bytes, decode_regions
