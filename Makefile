@@ -43,6 +43,10 @@ check: $(VENV)/.installed $(VENV)/.test-tools build/core/incc_core_test
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/lit test/lit
 	$(BIN)/python -m pytest
 
+# Write every golden file anew; look at `git diff` before you commit it.
+golden: $(VENV)/.installed $(VENV)/.test-tools
+	INCC_GOLDEN=write PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/lit -q test/lit/golden
+
 lint: $(VENV)/.installed $(VENV)/.lint-tools
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .

@@ -288,8 +288,8 @@ def alignment(facts: Facts) -> Hint | None:
         least = f"at least {wording.number(a.line_crossings)} and "
     return {
         "rule": "alignment",
-        "text": f"{least}up to {wording.number(a.worst_line_crossings)} loads an iteration cross a {line}-byte cache "
-        f"line, depending on where the arrays start; at the worst the ports take "
+        "text": f"loads that cross a {line}-byte cache line: {least}up to {wording.number(a.worst_line_crossings)} an "
+        f"iteration, depending on where the arrays start; at the worst the ports take "
         f"{wording.cycles(a.worst_alignment_port_bound)}.",
         "evidence": {
             "line_crossings": float(a.line_crossings),

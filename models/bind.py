@@ -329,8 +329,7 @@ class _Binder:
             for m in i.memory:
                 if m.store:
                     inputs = self._inputs(i, form, flags, latencies, "M", [], loads)
-                    extra = 0 if form is None else self.parameters.get("store_address_latency", 0)
-                    inputs += self._address_inputs(m, extra)
+                    inputs += self._address_inputs(m, 0)
                     c = self._load_class(i, m)
                     self._push_value(k, b.VALUE_STORE, inputs, [], m, _CLASS_OF_NAME[c])
         k.value_start.append(len(k.value_kind))

@@ -10,7 +10,7 @@ import lit.formats
 config.name = "incc"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".test", ".c", ".s", ".f90", ".cpp"]
-config.excludes = ["Inputs"]
+config.excludes = ["Inputs", "lit.cfg.py", "golden.py"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.test_source_root, "..", "..", "build", "lit")
 config.environment["PATH"] = os.environ["PATH"]
@@ -21,9 +21,12 @@ config.environment["LC_ALL"] = "C.UTF-8"
 config.environment["NO_COLOR"] = "1"
 for name in [n for n in os.environ if n.startswith("INCC_")]:
     config.environment.pop(name, None)
+if "INCC_GOLDEN" in os.environ:  # make golden
+    config.environment["INCC_GOLDEN"] = os.environ["INCC_GOLDEN"]
 
 config.substitutions.append(("%python", sys.executable))
 config.substitutions.append(("FileCheck", f"{os.path.join(os.path.dirname(sys.executable), 'filecheck')}"))
+config.substitutions.append(("%golden", f"{sys.executable} {os.path.join(config.test_source_root, 'golden.py')}"))
 config.substitutions.append(("%root", os.path.abspath(os.path.join(config.test_source_root, "..", ".."))))
 
 # Tests of optional parts name what they need with REQUIRES and are reported as unsupported without it.
