@@ -10,6 +10,6 @@ int main() {
   testGraph();
   testCycles();
   testTimeline();
-  std::cout << Checks << " checks, " << Failures << " failed\n";
+  std::cout << "core: " << Checks - Failures << " passed, " << Failures << " failed\n";
   return Failures == 0 ? 0 : 1;
 }
