@@ -14,7 +14,8 @@ IACA), or without any the whole file as one region. Options may be written with 
 what to analyse
   -mcpu=NAME                     the core, see `incc-model list`; default: the host
   --auto                         innermost loops instead of marked regions
-  --function=GLOB                only functions of this name; may be given several times
+  --function=GLOB                only functions of this name (symbol, or C++ name with or without
+                                 parameters); may be given several times
 
 what to show
   -summary-view, -instruction-info, -resource-pressure, -dependency-view

@@ -110,15 +110,20 @@ def find_regions(unit: Unit, settings: Settings, isa: str = "") -> tuple[list[Re
         if not regions and not left_out:
             regions, left_out = whole_file(parsed)
     if settings.functions:
-        regions = [r for r in regions if _selected(r.function, settings.functions)]
-        left_out = [x for x in left_out if _selected(x.function, settings.functions)]
+        from incc.driver.demangle import demangle
+
+        readable = demangle([r.function for r in regions] + [x.function for x in left_out])
+        regions = [r for r in regions if _selected(r.function, readable, settings.functions)]
+        left_out = [x for x in left_out if _selected(x.function, readable, settings.functions)]
     return regions, left_out
 
 
-def _selected(function: str, globs: tuple[str, ...]) -> bool:
+def _selected(function: str, readable: dict[str, str], globs: tuple[str, ...]) -> bool:
+    """Whether a glob fits the symbol, or the C++ name with or without its parameters."""
     from fnmatch import fnmatchcase
 
-    return any(fnmatchcase(function, g) for g in globs)
+    name = readable.get(function, function)
+    return any(fnmatchcase(n, g) for n in (function, name, name.split("(")[0]) for g in globs)
 
 
 def _analyze_unit(unit: Unit, settings: Settings, model: MachineModel, reason: str) -> dict[str, Any]:

@@ -44,11 +44,25 @@ Dict = dict[str, Any]
 
 def build_report(units: Iterable[Dict]) -> Dict:
     """The whole report from what `unit_report` made of each translation unit, in the order given."""
+    units = list(units)
+    _demangle([kernel for unit in units for kernel in unit["kernels"]])
     return {
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "incc", "version": incc.__version__},
-        "units": list(units),
+        "units": units,
     }
+
+
+def _demangle(kernels: Sequence[Dict]) -> None:
+    """Make C++ names readable where people read them: function names and notes."""
+    if not any("_Z" in text for kernel in kernels for text in (kernel["function"], *kernel["notes"])):
+        return
+    from incc.driver.demangle import demangle, replace
+
+    readable = demangle(text for kernel in kernels for text in (kernel["function"], *kernel["notes"]))
+    for kernel in kernels:
+        kernel["function_name"] = replace(kernel["function"], readable)
+        kernel["notes"] = [replace(note, readable) for note in kernel["notes"]]
 
 
 def unit_report(
@@ -145,6 +159,7 @@ def kernel_report(
         "name": kernel.name,
         "kind": region.kind if region else "code",
         "function": region.function if region else "",
+        "function_name": region.function if region else "",
         "source": _location(region.source) if region else None,
         "label": region.label if region else "",
         "first_line": region.first_line if region else 0,

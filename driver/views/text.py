@@ -153,7 +153,7 @@ def _header(unit: Dict, kernel: Dict, layout: Layout) -> Iterator[str]:
     source = kernel["source"]
     title = f"{source['file']}:{source['line']}" if source else kernel["name"]
     if kernel["function"] and (source or kernel["function"] not in title):
-        title += f" in {kernel['function']}"
+        title += f" in {kernel['function_name']}"
     lines = list(layout.wrap(title))
     for line in lines:
         yield layout.paint(line, BOLD)
