@@ -13,6 +13,7 @@ IACA), or without any the whole file as one region. Options may be written with 
 
 what to analyse
   -mcpu=NAME                     the core, see `incc-model list`; default: the host
+  --model-path=FOLDER|FILE       look for models there first; may be given several times
   --auto                         innermost loops instead of marked regions
   --function=GLOB                only functions of this name (symbol, or C++ name with or without
                                  parameters); may be given several times
@@ -63,15 +64,16 @@ class UsageError(Exception):
 
 
 class Options:
-    """The parsed command line: switches, numbers and texts by name, function globs and the input file."""
+    """The parsed command line: switches, numbers and texts by name, function globs, places of models, the input file."""
 
-    __slots__ = ("file", "functions", "given", "numbers", "switches", "texts")
+    __slots__ = ("file", "functions", "given", "model_path", "numbers", "switches", "texts")
 
     def __init__(self, arguments: list[str]) -> None:
         self.switches = dict(_SWITCHES)
         self.numbers = dict(_NUMBERS)
         self.texts = dict(_TEXTS)
         self.functions: list[str] = []
+        self.model_path: list[str] = []
         self.file = ""
         self.given: set[str] = set()
         rest = iter(arguments)
@@ -84,7 +86,7 @@ class Options:
             name, equals, value = argument.lstrip("-").partition("=")
             if name in self.switches:
                 self._switch(name, value if equals else "true")
-            elif name in self.numbers or name in self.texts or name == "function":
+            elif name in self.numbers or name in self.texts or name in ("function", "model-path"):
                 if not equals:
                     value = next(rest, "")
                 if not value:
@@ -104,6 +106,8 @@ class Options:
             self.texts[name] = value
         elif name == "function":
             self.functions.append(value)
+        elif name == "model-path":
+            self.model_path.append(value)
         elif value.isdecimal() and int(value) > 0:
             self.numbers[name] = int(value)
         else:
@@ -159,6 +163,7 @@ def _run(options: Options) -> int:
         iterations=options.numbers["iterations"],
         timeline_iterations=options.numbers["timeline-max-iterations"] if timeline else 0,
         timeline_cycles=options.numbers["timeline-max-cycles"],
+        model_path=tuple(options.model_path),
     )
     try:
         report = analyze_units([Unit(text, name)], settings)

@@ -34,7 +34,8 @@ class Settings(NamedTuple):
     `mcpu`: the model to use, "" to take the unit's `cpu`, else the host. `functions`: globs of function names, empty
     for all. `regions`: "loops" for every innermost loop, "marked" for marked regions and, without any, the whole file
     (as llvm-mca). `timeline_iterations`: how many iterations the timeline shows, 0 for none. `graph`: a DOT file to
-    write. `assembler`: the command that assembles, empty for `as`.
+    write. `assembler`: the command that assembles, empty for `as`. `model_path`: folders and files of models that are
+    searched before all others.
     """
 
     mcpu: str = ""
@@ -47,6 +48,7 @@ class Settings(NamedTuple):
     timeline_iterations: int = 2
     timeline_cycles: int = 80
     assembler: tuple[str, ...] = ()
+    model_path: tuple[str, ...] = ()
 
 
 class AnalysisError(Exception):
@@ -62,32 +64,38 @@ def analyze_units(units: Sequence[Unit], settings: Settings) -> dict[str, Any]:
 
     parts: list[dict[str, Any]] = []
     for unit in units:
-        model, reason = choose_model(settings.mcpu, unit.cpu)
+        model, reason = choose_model(settings.mcpu, unit.cpu, settings.model_path)
         parts.append(_analyze_unit(unit, settings, model, reason))
     return build_report(parts)
 
 
-def choose_model(mcpu: str, command_cpu: str) -> tuple[MachineModel, str]:
-    """The machine model and how it was chosen. Raises AnalysisError for names without a model."""
-    from incc.models.model import ModelError, host_cpu_name, load, resolve_cpu_name
+def choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str] = ()) -> tuple[MachineModel, str]:
+    """The machine model and how it was chosen. Raises AnalysisError for names without a model, and for bad models."""
+    from incc.models.model import ModelError
+
+    try:
+        return _choose_model(mcpu, command_cpu, model_path)
+    except ModelError as error:
+        raise AnalysisError(str(error)) from error
+
+
+def _choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str]) -> tuple[MachineModel, str]:
+    from incc.models.model import host_cpu_name, load, resolve_cpu_name
 
     if mcpu and mcpu != "native":
-        try:
-            return load(mcpu), f"-mcpu={mcpu}"
-        except ModelError as error:
-            raise AnalysisError(str(error)) from error
+        return load(mcpu, model_path), f"-mcpu={mcpu}"
     if not mcpu and command_cpu and command_cpu != "native":
-        name = resolve_cpu_name(command_cpu)
+        name = resolve_cpu_name(command_cpu, model_path)
         if name is not None:
-            return load(name), f"the command's target, {command_cpu}"
+            return load(name, model_path), f"the command's target, {command_cpu}"
     host = host_cpu_name()
-    name = resolve_cpu_name(host) if host else None
+    name = resolve_cpu_name(host, model_path) if host else None
     if name is None:
         asked = (
             f"the command's target {command_cpu!r}" if command_cpu and not mcpu else f"the host ({host or 'unknown'})"
         )
         raise AnalysisError(f"no machine model for {asked}; name one of `incc-model list`")
-    return load(name), f"the host, {host}"
+    return load(name, model_path), f"the host, {host}"
 
 
 def find_regions(unit: Unit, settings: Settings, isa: str = "") -> tuple[list[Region], list[LeftOut]]:

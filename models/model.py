@@ -292,7 +292,7 @@ def list_models(search_path: Iterable[str] = ()) -> list[ModelName]:
 def resolve_cpu_name(value: str, search_path: Iterable[str] = ()) -> str | None:
     """The name of the model for what a compiler's -march=, -mtune= or -mcpu= was given, or None without such a model.
 
-    "native" is the processor that this runs on, as LLVM names it.
+    "native" is the processor that this runs on, as LLVM names it. Raises ModelError as `load` does for its places.
     """
     wanted = value.strip().lower()
     if wanted == "native":
@@ -317,6 +317,14 @@ def data_folder() -> str:
 
 
 def _places(search_path: Iterable[str]) -> list[str]:
+    """The folders and files to search, in order. Raises ModelError if one that was asked for is not there.
+
+    A folder of the environment may be missing: it is set once, for many commands.
+    """
+    search_path = [p for p in search_path if p]
+    for place in search_path:
+        if not os.path.exists(place):
+            raise ModelError(f"no such folder or file of models: {place}")
     from_environment = os.environ.get("INCC_MODEL_PATH", "").split(os.pathsep)
     return [p for p in (*search_path, *from_environment) if p] + [data_folder()]
 

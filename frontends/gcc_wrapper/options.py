@@ -27,6 +27,7 @@ _NAMES = (
     "--analyze-graph",
     "--analyze-help",
     "--analyze-mcpu",
+    "--analyze-model-path",
     "--analyze-strict",
     "--analyze-timeline",
     "--emit-marked",
@@ -60,6 +61,7 @@ class Options:
         "marked",
         "marker",
         "mcpu",
+        "model_path",
         "output",
         "problems",
         "report",
@@ -74,6 +76,7 @@ class Options:
         self.format = "text"
         self.mcpu = ""
         self.functions: list[str] = []
+        self.model_path: list[str] = []
         self.graph = ""
         self.marked = ""
         self.marker = "all"
@@ -169,6 +172,9 @@ def _take(options: Options, name: str, value: str | None) -> None:
         options.mcpu = text
     elif name == "--analyze-function":
         options.functions.append(text)
+    elif name == "--analyze-model-path":
+        # abspath as for the reports.
+        options.model_path.append(os.path.abspath(text))
     elif name == "--analyze-graph":
         options.graph = text
     elif name == "--analyze-timeline":

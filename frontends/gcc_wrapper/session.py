@@ -312,6 +312,7 @@ def _settings(options: Options) -> Settings:
     settings = Settings(
         mcpu=options.mcpu,
         functions=tuple(options.functions),
+        model_path=tuple(options.model_path),
         fixed_ports=options.fixed_ports,
         format=options.format,
         graph=options.graph,

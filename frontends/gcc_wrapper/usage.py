@@ -25,6 +25,8 @@ what to write
 what to analyse
   --analyze-mcpu=NAME         the core, see `incc-model list`; default: the one that the code is tuned or generated
                               for (-mtune, -march, -mcpu), else the host
+  --analyze-model-path=FOLDER|FILE
+                              look for models there first; may be given several times (also: INCC_MODEL_PATH)
   --analyze-function=GLOB     only functions of this name; may be given several times
   --analyze-fixed-ports       equal shares to all ports that a µop may use, instead of the best distribution
   --analyze-strict            an analysis that fails is an error (exit status 1), not a warning
