@@ -64,7 +64,7 @@ class UsageError(Exception):
 
 
 class Options:
-    """The parsed command line: switches, numbers and texts by name, function globs, places of models, the input file."""
+    """The parsed command line: switches, numbers, texts by name, function globs, places of models, the input file."""
 
     __slots__ = ("file", "functions", "given", "model_path", "numbers", "switches", "texts")
 
