@@ -12,7 +12,7 @@ from incc.models.model import MachineModel, ModelError, form_key, list_models, l
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incc.models.compile import Forms
+    from incc.models.compile import Forms, Source
     from incc.models.importers.common import Imported
     from incc.models.importers.shapes import Shape
 
@@ -216,7 +216,7 @@ def _import(args: argparse.Namespace) -> int:
 def _run_import(args: argparse.Namespace) -> int:
     from incc.models.compile import merge_forms, read_chain
     from incc.models.importers import derive
-    from incc.models.importers.common import Imported, ImportFailed
+    from incc.models.importers.common import Imported, ImportFailed, differences
     from incc.models.model import _places
 
     header = _header(args.output)
@@ -231,6 +231,14 @@ def _run_import(args: argparse.Namespace) -> int:
 
         imported: Imported = uops_info.import_files(args.files, args.keep_going)
         fusion = imported.fusion
+        if not args.fill:
+            # Measured on this core: stands before what is inherited, however that came about.
+            kept, inherited = {}, kept
+            derive.idioms(imported.forms, lambda key: imported.forms.get(key, {}))
+            own_source = chain[0].data.get("source", "") if chain else "uops.info"
+            imported = imported._replace(forms=differences(imported.forms, inherited, own_source))
+            known = {k: v for n in range(len(chain) - 1, 0, -1) for k, v in _fusion(chain[n:]).items()}
+            fusion = {k: v for k, v in fusion.items() if v != known.get(k)}
     else:
         wanted = _wanted(kept, args.features)
         if args.source == "osaca":
@@ -252,6 +260,8 @@ def _run_import(args: argparse.Namespace) -> int:
             continue
         added += 1
         forms[form] = {c: dict(f) for c, f in entries.items()}
+        if () not in forms[form]:
+            continue
         base = forms[form][()]
         if args.source in ("osaca", "llvm"):
             from incc.models.importers.shapes import by_key
@@ -307,12 +317,9 @@ def _header(path: str) -> str:
     return text[:cut].rstrip("\n") + "\n\n"
 
 
-def _fusion(chain: Sequence[object]) -> dict[str, tuple[str, ...]]:
-    from incc.models.compile import Source
-
-    first = chain[0]
-    assert isinstance(first, Source)
-    return {name: tuple(jumps.split()) for name, jumps in first.data.get("macro_fusion", {}).items()}
+def _fusion(chain: Sequence[Source]) -> dict[str, tuple[str, ...]]:
+    """The macro-fusion classes that the first model of a chain writes down itself."""
+    return {n: tuple(jumps.split()) for s in chain[:1] for n, jumps in s.data.get("macro_fusion", {}).items()}
 
 
 def _write(path: str, header: str, forms: Forms, fusion: dict[str, tuple[str, ...]]) -> None:

@@ -55,3 +55,39 @@ def reduced(entries: Mapping[tuple[str, ...], Entry]) -> dict[tuple[str, ...], E
         if difference:
             result[conditions] = difference
     return result
+
+
+def differences(forms: Forms, inherited: Forms, source: str) -> Forms:
+    """What a model must say of forms, given in full, beside what it inherits; laid over that, it gives them exactly.
+
+    A form with the same figures is left out if they come from the same source; else it says its source only.
+    """
+    result: Forms = {}
+    for form, entries in forms.items():
+        parents = inherited.get(form, {})
+        changed: dict[tuple[str, ...], Entry] = {}
+        for conditions in sorted({*entries, *parents}, key=lambda c: (len(c), c)):
+            parent = parents.get(conditions)
+            if conditions not in entries:
+                changed[conditions] = {"absent": True}
+                continue
+            fields = entries[conditions]
+            if parent is None:
+                changed[conditions] = fields
+                continue
+            difference = {k: v for k, v in fields.items() if k != "source" and parent.get(k, DEFAULTS[k]) != v}
+            # What only the parent says here goes back to what holds with fewer conditions.
+            below: Entry = {}
+            for c, f in entries.items():
+                if set(c) < set(conditions):
+                    below.update(f)
+            for k, v in parent.items():
+                if k not in fields and k != "source" and v != (value := below.get(k, DEFAULTS[k])):
+                    difference[k] = value
+            if not conditions and not difference and parent.get("source") != source:
+                difference["source"] = source
+            if difference:
+                changed[conditions] = difference
+        if changed:
+            result[form] = changed
+    return result

@@ -228,13 +228,13 @@ class Plain(NamedTuple):
     """Published figures of plain moves, in cycles: what measuring through memory adds to an instruction's own latency.
 
     `load`: address to register by kind of register; `store`: register to stored data by kind of register and by bits of
-    memory; `store_address`: address to stored data by bits; `forward`: stored to loaded data for 64-bit registers.
+    memory; `modify`: address to stored data by bits, of an instruction that adds one cycle to load and store, less that
+    cycle.
     """
 
     load: dict[str, int]
     store: dict[str, int]
-    store_address: dict[int, int]
-    forward: int
+    modify: dict[int, int]
 
 
 def _plain_moves(records: list[Record]) -> Plain:
@@ -262,9 +262,9 @@ def _plain_moves(records: list[Record]) -> Plain:
     store["XMM"] = stored("MOVAPS (M128, XMM)", 0)
     store["YMM"] = stored("VMOVAPS (M256, YMM)", store["XMM"])
     store["MM"] = stored("MOVQ (M64, MM)", store["XMM"])
-    address = {n: figure(f"MOV (M{n}, R{n if n > 8 else '8l'})", "addr", 0) for n in (8, 16, 32, 64)}
-    forward = store["64"] + figure("MOV (R64, M64)", "mem", 0)
-    return Plain(load, store, address, forward)
+    through = gpr + store["64"] + figure("MOV (R64, M64)", "mem", 0)
+    modify = {n: figure(f"INC (M{n})", "addr", through + 1) - 1 for n in (8, 16, 32, 64)}
+    return Plain(load, store, modify)
 
 
 def _operand_names(record: Record, shape: Shape) -> dict[str, tuple[list[str], list[str], str]]:
@@ -371,9 +371,8 @@ def _latencies(
             if source_kind == "M":
                 if access[entry["to"]] != "rw" or "addr" not in entry:
                     continue
-                narrow = plain.store_address.get(record.memory_bits, 0) - plain.store_address[64]
                 published = max(entry["addr"], entry.get("addr_index", 0))
-                cycles = published - plain.load["gpr"] - plain.forward - max(0, narrow)
+                cycles = published - plain.modify.get(record.memory_bits, plain.modify[64])
             else:
                 through = source_kind if source_kind in plain.store else str(record.memory_bits)
                 cycles = int(entry["cycles"]) - plain.store.get(through, plain.store["64"])
