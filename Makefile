@@ -67,7 +67,7 @@ dev: build/core/incc_core_test
 	@ln -sfn ../../../driver/package.py build/dev/incc/__init__.py
 	@cp build/core/_core*.so core/python/
 	@mkdir -p build/dev/bin
-	@for c in incc incc-mca incc-model; do \
+	@for c in incc incc-mca incc-model incc-scan; do \
 	  m=$${c#incc-}; \
 	  printf '#!%s\nimport sys\nsys.path.insert(0, "%s")\nfrom incc.driver.%s import main\nsys.exit(main())\n' \
 	    "$(CURDIR)/$(BIN)/python" "$(CURDIR)/build/dev" "$$m" > build/dev/bin/$$c; chmod +x build/dev/bin/$$c; done

@@ -1,0 +1,305 @@
+"""The command `incc-scan`: many kernels in one process, as a table, JSON lines or plain cycles."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable, Iterator
+
+    from incc.frontends.kernel import Kernel
+    from incc.models.model import MachineModel
+
+# Kernels that a worker process takes at a time: enough to make handing them over cheap, few enough to share out evenly.
+CHUNK = 64
+
+
+class Item(NamedTuple):
+    """One thing to analyse: where it stands in the input, and for `hex` its first word, else its file."""
+
+    number: int
+    text: str
+
+
+class Result(NamedTuple):
+    """What came of an item: rows for the output, and messages about what could not be analysed."""
+
+    rows: list[dict[str, Any]]
+    problems: list[str]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; returns its exit status: 0, 1 if not all of the input could be analysed, 2 for usage."""
+    options = _parser().parse_args(sys.argv[1:] if arguments is None else arguments)
+    try:
+        models = _models(options.mcpu)
+    except ValueError as error:
+        print(f"incc-scan: error: {error}", file=sys.stderr)
+        return 1
+    if options.output == "cycles" and len(models) > 1:
+        print("incc-scan: error: --output=cycles is for one core", file=sys.stderr)
+        return 2
+    failed = False
+    try:
+        write = _writer(options.output, [m.name for m in models])
+        for result in _progress(_results(options, models), options):
+            for problem in result.problems:
+                failed = True
+                print(f"incc-scan: {problem}", file=sys.stderr)
+            for row in result.rows:
+                write(row)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0
+    except OSError as error:
+        print(f"incc-scan: error: {error.filename or 'input'}: {error.strerror}", file=sys.stderr)
+        return 1
+    return 1 if failed else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    import argparse
+
+    parser = argparse.ArgumentParser(
+        prog="incc-scan",
+        description="Analyse many kernels in one process, in the order of the input.",
+        epilog="exit status: 0; 1 if not all of the input could be analysed; 2 for a mistake on the command line",
+    )
+    parser.add_argument("files", nargs="*", metavar="FILE", help="input files; - or none: standard input (hex only)")
+    parser.add_argument(
+        "--input-format",
+        choices=("hex", "asm", "obj"),
+        default="hex",
+        help="hex: each line's first word is the machine code of a block, a loop if it ends in a branch to its start "
+        "(default); asm: assembly, its marked regions or innermost loops; obj: objects and programs, their loops",
+    )
+    parser.add_argument(
+        "-mcpu", "--mcpu", default="native", metavar="NAME", help="the core, or `all` (default: the host)"
+    )
+    parser.add_argument(
+        "--output",
+        choices=("table", "json", "cycles"),
+        default="table",
+        help="table (default); json: one object a line; cycles: the input's first word and the cycles",
+    )
+    parser.add_argument("-j", dest="jobs", type=_positive, default=1, metavar="N", help="worker processes (1)")
+    return parser
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise ValueError
+    return value
+
+
+def _models(name: str) -> list[MachineModel]:
+    """The models to analyse for. Raises ValueError with a message for unknown names."""
+    from incc.models.model import ModelError, list_models, load
+
+    try:
+        if name == "all":
+            return [m for m in (load(entry.name) for entry in list_models()) if m.isa == "x86"]
+        if name != "native":
+            return [load(name)]
+    except ModelError as error:
+        raise ValueError(str(error)) from error
+    from incc.driver.pipeline import AnalysisError, choose_model
+
+    try:
+        return [choose_model("native", "")[0]]
+    except AnalysisError as error:
+        raise ValueError(str(error)) from error
+
+
+# --- input ------------------------------------------------------------------------------------------------------------
+
+
+def _items(options: argparse.Namespace) -> Iterator[Item]:
+    if options.input_format != "hex":
+        for number, name in enumerate(options.files or ["-"]):
+            yield Item(number, name)
+        return
+    for name in options.files or ["-"]:
+        with open(0 if name == "-" else name, encoding="ascii", errors="replace") as file:
+            for number, line in enumerate(file, start=1):
+                words = line.split(maxsplit=1)
+                if words and not words[0].startswith("#"):
+                    yield Item(number, words[0])
+
+
+def _results(options: argparse.Namespace, models: list[MachineModel]) -> Iterable[Result]:
+    worker = _Worker(options.input_format, [m.name for m in models], ", ".join(options.files) or "<stdin>")
+    items = _items(options)
+    if options.jobs == 1:
+        return map(worker, items)
+    import multiprocessing
+
+    pool = multiprocessing.Pool(options.jobs)
+    # The pool's processes end with this one.
+    return pool.imap(worker, items, CHUNK if options.input_format == "hex" else 1)
+
+
+class _Worker:
+    """Analyses items in whichever process it is called; models are loaded there, once."""
+
+    def __init__(self, input_format: str, models: list[str], name: str) -> None:
+        self.input_format = input_format
+        self.names = models
+        self.name = name
+        self.models: list[MachineModel] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "models": None}
+
+    def __call__(self, item: Item) -> Result:
+        if self.models is None:
+            from incc.models.model import load
+
+            self.models = [load(name) for name in self.names]
+        problems: list[str] = []
+        kernels = _READERS[self.input_format](item, self.name, problems)
+        rows = []
+        for kernel, identity in kernels:
+            try:
+                found = {model.name: estimate(kernel, model) for model in self.models}
+            except ValueError as error:
+                problems.append(f"{self.name}:{item.number}: {error}")
+                continue
+            rows.append({**identity, "cpus": found})
+        return Result(rows, problems)
+
+
+_Identified = tuple["Kernel", dict[str, Any]]
+
+
+def _read_hex(item: Item, name: str, problems: list[str]) -> list[_Identified]:
+    from incc.frontends.x86.kernels import decode_bytes
+
+    try:
+        code = bytes.fromhex(item.text)
+        kernel = decode_bytes(code)
+    except ValueError as error:
+        problems.append(f"{name}:{item.number}: {error}")
+        return []
+    return [(kernel, {"input": item.text, "line": item.number})]
+
+
+def _read_asm(item: Item, _name: str, problems: list[str]) -> list[_Identified]:
+    from incc.driver.pipeline import AnalysisError, Settings, Unit, find_regions
+    from incc.frontends.x86.assembler import AssemblerError
+    from incc.frontends.x86.kernels import decode_regions
+
+    try:
+        with open(0 if item.text == "-" else item.text, encoding="utf-8", errors="surrogateescape") as file:
+            text = file.read()
+        unit = Unit(text, item.text)
+        regions, left_out = find_regions(unit, Settings(regions="marked"), "x86")
+        if all(region.kind == "file" for region in regions):
+            regions, left_out = find_regions(unit, Settings(regions="loops"), "x86")
+        kernels = decode_regions(text, regions, item.text, ()) if regions else []
+    except OSError as error:
+        problems.append(f"{item.text}: {error.strerror}")
+        return []
+    except (AnalysisError, AssemblerError) as error:
+        problems.append(str(error))
+        return []
+    problems += [f"{item.text}:{x.first_line}: not analysed: {x.reason}" for x in left_out]
+    problems += [f"{item.text}:{r.line}: {r.message}" for kernel in kernels for r in kernel.refused]
+    return [(k, {"input": f"{item.text}:{k.name}", "line": k.region.first_line if k.region else 0}) for k in kernels]
+
+
+def _read_obj(item: Item, _name: str, problems: list[str]) -> list[_Identified]:
+    from incc.frontends.x86.objects import ObjectError, object_kernels
+
+    try:
+        kernels, left_out = object_kernels(item.text)
+    except OSError as error:
+        problems.append(f"{item.text}: {error.strerror}")
+        return []
+    except ObjectError as error:
+        problems.append(f"{item.text}: {error}")
+        return []
+    problems += [f"{item.text}: {x.function}: not analysed: {x.reason}" for x in left_out]
+    return [(k, {"input": f"{item.text}:{k.name}", "line": 0}) for k in kernels]
+
+
+_READERS = {"hex": _read_hex, "asm": _read_asm, "obj": _read_obj}
+
+
+# --- analysis ---------------------------------------------------------------------------------------------------------
+
+
+def estimate(kernel: Kernel, model: MachineModel) -> dict[str, Any]:
+    """Cycles per iteration of a kernel on a core, the bounds behind them and how many instructions are not in the
+    model.
+
+    Raises ValueError where the kernel cannot be analysed for this core.
+    """
+    from incc import core
+    from incc.models.bind import bind
+
+    bound, forms = bind(kernel, model)
+    analysis = core.analyze(bound)
+    bounds = {
+        "port": analysis.port_bound,
+        "divider": analysis.resource_bound,
+        "front_end": analysis.front_end_bound,
+        "retire": analysis.retire_bound,
+        "loop_carried": analysis.latency_bound,
+    }
+    cycles = max(bounds.values())
+    return {
+        "cycles": round(float(cycles), 6),
+        "limited_by": [name for name, value in bounds.items() if value == cycles and value],
+        "bounds": {name: round(float(value), 6) for name, value in bounds.items()},
+        "instructions": len(kernel.instructions),
+        "unknown": sum(form is None for form in forms),
+    }
+
+
+# --- output -----------------------------------------------------------------------------------------------------------
+
+
+def _writer(output: str, cpus: list[str]) -> Any:
+    """A function that prints one row."""
+    if output == "cycles":
+        return lambda row: print(row["input"], f"{row['cpus'][cpus[0]]['cycles']:.6g}")
+    if output == "json":
+        import json
+
+        return lambda row: print(json.dumps(row, ensure_ascii=False))
+    width = max(len(cpu) for cpu in cpus) + 2
+    print(f"{'cycles':>9}  {'instr.':>6}  {'core':<{width}}{'limited by':<28}kernel")
+
+    def table(row: dict[str, Any]) -> None:
+        for cpu, found in row["cpus"].items():
+            unknown = f" ({found['unknown']} X)" if found["unknown"] else ""
+            limits = ", ".join(found["limited_by"]).replace("_", " ") + unknown
+            print(f"{found['cycles']:>9.2f}  {found['instructions']:>6}  {cpu:<{width}}{limits:<28}{row['input']}")
+
+    return table
+
+
+def _progress(results: Iterable[Result], options: argparse.Namespace) -> Iterator[Result]:
+    """The results, with a counter on a terminal where they do not themselves go there."""
+    if not sys.stderr.isatty() or sys.stdout.isatty():
+        yield from results
+        return
+    from rich.progress import track  # 0.1 s: only for people who watch
+
+    yield from track(results, description="analysing", total=None, transient=True, console=_stderr_console())
+
+
+def _stderr_console() -> Any:
+    from rich.console import Console
+
+    return Console(stderr=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,102 @@
+"""Objects: what the compiler assembled and what is read back from its object file are the same kernels."""
+
+from __future__ import annotations
+
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+from incc.frontends.asm.parse import parse
+from incc.frontends.asm.regions import innermost_loops
+from incc.frontends.kernel import Kernel
+from incc.frontends.x86.kernels import decode_regions
+from incc.frontends.x86.objects import ObjectError, object_kernels
+
+SOURCE = """
+#include <stddef.h>
+extern double g(double);
+double table[1000];
+void scale(double *restrict a, const double *restrict b, double s, long n) {
+  for (long i = 0; i < n; ++i) a[i] = s * b[i];
+}
+double chain(const double *a, size_t n) {
+  double s = 1;
+  for (size_t i = 0; i < n; ++i) s = s * a[i] + table[i];
+  return s;
+}
+double calls(const double *a, long n) {
+  double s = 0;
+  for (long i = 0; i < n; ++i) s += g(a[i]);
+  return s;
+}
+int search(const int *a, int n, int x) {
+  int found = 0;
+  for (int i = 0; i < n; ++i) if (a[i] == x) found = 2 * found + i;
+  return found;
+}
+"""
+
+
+def compiled(folder: pathlib.Path, compiler: str, *flags: str) -> tuple[pathlib.Path, str]:
+    """The object file and the assembly text of SOURCE."""
+    source = folder / "x.c"
+    source.write_text(SOURCE)
+    subprocess.run([compiler, *flags, "-c", source, "-o", folder / "x.o"], check=True)
+    subprocess.run([compiler, *flags, "-S", source, "-o", folder / "x.s"], check=True)
+    # clang writes bytes that are not UTF-8 with -g.
+    return folder / "x.o", (folder / "x.s").read_text(encoding="utf-8", errors="surrogateescape")
+
+
+def shape(kernel: Kernel) -> list[tuple[str, bytes]]:
+    # Jumps only by name: clang 14's own assembler makes all of them long at -O0. What calls and names need, the linker
+    # fills in.
+    return [(i.mnemonic, b"" if i.branch else i.encoding) for i in kernel.instructions]
+
+
+@pytest.mark.parametrize("flags", [("-O0",), ("-O2", "-g"), ("-O3", "-march=skylake-avx512", "-ffunction-sections")])
+@pytest.mark.parametrize("compiler", ["gcc", "clang-19", "clang-14"])
+def test_objects_give_the_kernels_of_the_assembly(
+    tmp_path: pathlib.Path, compiler: str, flags: tuple[str, ...]
+) -> None:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    path, text = compiled(tmp_path, compiler, *flags)
+    regions, _ = innermost_loops(parse(text))
+    expected = decode_regions(text, regions, "x.s", ())
+    found, left_out = object_kernels(str(path))
+    assert left_out == []
+    assert len(found) >= 4
+    # The order of the sections is the compiler's affair.
+    assert sorted(map(shape, found)) == sorted(map(shape, expected))
+    assert sorted(k.region.function for k in found if k.region) == sorted(r.function for r in regions)
+
+
+def test_calls_and_objects_keep_their_names(tmp_path: pathlib.Path) -> None:
+    path, _ = compiled(tmp_path, "gcc", "-O2", "-fno-pic")
+    kernels = {k.region.function: k for k in object_kernels(str(path))[0] if k.region}
+    assert kernels["calls"].region is not None
+    assert any("call to g" in note for note in kernels["calls"].region.notes)
+    assert any(m.symbol == "table" for i in kernels["chain"].instructions for m in i.memory)
+
+
+def test_programs_are_read_at_their_addresses(tmp_path: pathlib.Path) -> None:
+    path, _ = compiled(tmp_path, "gcc", "-O2")
+    program = tmp_path / "x.so"
+    subprocess.run(["gcc", "-shared", "-o", program, path, "-Wl,--unresolved-symbols=ignore-all"], check=False)
+    if not program.exists():
+        subprocess.run(["gcc", "-O2", "-fPIC", "-shared", "-o", program, tmp_path / "x.c"], check=True)
+    names = {k.region.function for k in object_kernels(str(program))[0] if k.region}
+    assert {"scale", "chain", "calls", "search"} <= names
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(b"", "empty"), (b"no object at all\n", "not an ELF"), (b"\x7fELF" + bytes(200), "ELF|code for")],
+)
+def test_other_files_are_refused(tmp_path: pathlib.Path, content: bytes, message: str) -> None:
+    file = tmp_path / "x.o"
+    file.write_bytes(content)
+    with pytest.raises(ObjectError, match=message):
+        object_kernels(str(file))

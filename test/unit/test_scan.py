@@ -1,0 +1,94 @@
+"""incc-scan: order, bad lines, worker processes, outputs."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from incc.driver import scan
+
+BLOCKS = ["4801c0", "480fafc3ebfa", "c5fd58c1", "90", "48ffc975fb", "f20f59c1f20f58c1"]
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[str], str]:
+    status = scan.main(["-mcpu=skylake", *arguments])
+    printed = capsys.readouterr()
+    return status, printed.out.splitlines(), printed.err
+
+
+def write(folder: pathlib.Path, lines: list[str]) -> str:
+    file = folder / "blocks.txt"
+    file.write_text("\n".join(lines) + "\n")
+    return str(file)
+
+
+def test_cycles_in_the_order_of_the_input(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, lines, errors = run(capsys, "--output=cycles", write(tmp_path, [f"{b} 1.00 name" for b in BLOCKS]))
+    assert (status, errors) == (0, "")
+    assert [line.split()[0] for line in lines] == BLOCKS
+    assert lines[0] == "4801c0 1"
+    assert lines[-1] == "f20f59c1f20f58c1 8"
+
+
+def test_workers_print_the_same(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = write(tmp_path, BLOCKS * 50)
+    alone = run(capsys, "--output=cycles", file)
+    assert run(capsys, "--output=cycles", "-j3", file) == alone
+    assert len(alone[1]) == 50 * len(BLOCKS)
+
+
+def test_bad_lines_are_named_and_do_not_stop_the_rest(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write(tmp_path, ["4801c0", "", "# a comment", "48zz", "06", "90"])
+    status, lines, errors = run(capsys, "--output=cycles", file)
+    assert status == 1
+    assert [line.split()[0] for line in lines] == ["4801c0", "90"]
+    assert f"{file}:4: " in errors
+    assert f"{file}:5: offset 0x0" in errors
+
+
+def test_json_lines(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, lines, _ = run(capsys, "--output=json", write(tmp_path, BLOCKS))
+    rows = [json.loads(line) for line in lines]
+    assert [row["line"] for row in rows] == list(range(1, len(BLOCKS) + 1))
+    found = rows[0]["cpus"]["skylake"]
+    assert found["cycles"] == found["bounds"]["loop_carried"] == 1
+    assert found["limited_by"] == ["loop_carried"]
+    assert found["unknown"] == 0
+
+
+def test_all_cores(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert scan.main(["-mcpu=all", "--output=json", write(tmp_path, ["c5fd58c1"])]) == 0
+    (row,) = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {"skylake", "skylake-avx512", "cascadelake"} <= row["cpus"].keys()
+
+
+def test_unknown_core_and_missing_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert scan.main(["-mcpu=nosuch"]) == 1
+    assert "nosuch" in capsys.readouterr().err
+    assert scan.main(["-mcpu=skylake", "/nonexistent/blocks"]) == 1
+    assert "/nonexistent/blocks" in capsys.readouterr().err
+
+
+def test_assembly_files(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good = tmp_path / "a.s"
+    good.write_text(".L1:\n\tmulsd %xmm1, %xmm0\n\tdecq %rcx\n\tjne .L1\n")
+    bad = tmp_path / "b.s"
+    bad.write_text(".L1:\n\tfrobnicate %rax\n\tdecq %rcx\n\tjne .L1\n")
+    status, lines, errors = run(capsys, "--input-format=asm", "--output=json", str(bad), str(good))
+    assert status == 1
+    assert f"{bad}:2: " in errors
+    assert [json.loads(line)["cpus"]["skylake"]["cycles"] for line in lines] == [1, 4]
+
+
+@given(st.binary(max_size=40))
+def test_any_line_is_analysed_or_named(code: bytes) -> None:
+    worker = scan._Worker("hex", ["skylake"], "x")
+    result = worker(scan.Item(7, code.hex()))
+    assert len(result.rows) + len(result.problems) == 1
+    assert all(message.startswith("x:7: ") for message in result.problems)
