@@ -127,14 +127,14 @@ def _record(place: str, data: dict[str, Any]) -> Record:
     for key in ("uops", "retire_slots"):
         if not isinstance(data[key], int) or data[key] < 0:
             raise ValueError(f"{key!r} is not a number of µops")
-    for ports in (data["ports"], *(v["ports"] for v in data["variants"].values())):
+    for ports in (data["ports"], *(v.get("ports", {}) for v in data["variants"].values())):
         for names, count in ports.items():
             if not re.fullmatch("[0-9A-Za-z]+", names) or not isinstance(count, int) or count < 1:
                 raise ValueError(f"port usage {names!r}: {count!r}")
     for entry in data["latency"]:
         if not all(isinstance(entry[k], str) for k in ("from", "to")):
             raise ValueError("a latency's 'from' and 'to' are not names of operands")
-        for key in ("cycles", "addr", "addr_index", "mem"):
+        for key in ("cycles", "addr", "addr_index", "mem", "same_reg"):
             if key in entry and not isinstance(entry[key], int):
                 raise ValueError(f"a latency's {key!r} is not a number of cycles")
     match = re.fullmatch(r"(\w+)(?: \((.*)\))?", data["form"])
@@ -243,7 +243,7 @@ def _plain_moves(records: list[Record]) -> Plain:
 
     def figure(form: str, key: str, default: int) -> int:
         for entry in published.get(form, ()):
-            if key in entry and not entry.get("same_reg"):
+            if key in entry:
                 return int(entry[key])
         return default
 
@@ -359,10 +359,7 @@ def _latencies(
     access = {o["name"]: o["access"] for o in record.data["operands"]}
     found: list[Latency] = []
     bounds: set[tuple[str, str]] = set()
-    only_same = {(e["to"], e["from"]) for e in record.data["latency"] if e.get("same_reg")}
     for entry in record.data["latency"]:
-        if bool(entry.get("same_reg")) != (same_reg and (entry["to"], entry["from"]) in only_same):
-            continue
         if entry["from"] not in names or entry["to"] not in names:
             continue
         sources, _, source_kind = names[entry["from"]]
@@ -400,9 +397,26 @@ def _latencies(
                     published = max(published, entry.get("addr_index", 0))
                 cycles = published - base
         else:
-            cycles = int(entry["cycles"])
+            cycles = int(entry["same_reg" if same_reg and "same_reg" in entry else "cycles"])
         found += [(t, s, max(0, cycles)) for t in targets for s in sources]
     return found, bounds
+
+
+def _all_figures(record: Record) -> list[dict[str, Any]]:
+    """The figures of a record and of its variants that have any."""
+    return [f for f in (record.data, *record.data["variants"].values()) if "ports" in f and "uops" in f]
+
+
+def _fused_uops(record: Record, figures: dict[str, Any]) -> int:
+    """µops in the fused domain where they could not be counted: a load travels with a computation, the two µops of a
+    store as one (Intel's optimization manual on micro-fusion); long sequences come from microcode, where nothing does.
+    """
+    uops = int(figures["uops"])
+    if uops > 4:
+        return uops
+    access = "".join(o["access"] for o in record.data["operands"] if o["type"] == "mem")
+    computes = uops > ("r" in access) + 2 * ("w" in access)
+    return max(1, uops - ("r" in access and computes) - ("w" in access))
 
 
 def _entry(record: Record, shape: Shape, figures: dict[str, Any], latency: list[Latency]) -> Entry:
@@ -441,6 +455,11 @@ def _implausible(record: Record, figures: dict[str, Any]) -> str:
 
 def _convert(records: list[Record], unmatched: list[tuple[str, str]], skipped: list[str], keep_going: bool) -> Imported:
     plain = _plain_moves(records)
+    if records and all(f.get("retire_slots", 1) == 1 for r in records for f in _all_figures(r)):
+        # No counter of fused µops (Core 2).
+        for record in records:
+            for figures in _all_figures(record):
+                figures["retire_slots"] = _fused_uops(record, figures)
     lsd_known = any(r.data.get("can_be_used_by_lsd") for r in records)
     classes = _fusion_classes(records)
     full: dict[str, dict[tuple[str, ...], Entry]] = {}
@@ -490,6 +509,8 @@ def _add(
 ) -> None:
     data = record.data
     latency, open_pairs = _latencies(record, shape, plain, same_reg=False)
+    if not data["uops"] and not any(cycles for _, _, cycles in latency):
+        latency = []  # done by the renamer
     common: Entry = {}
     for name in _ATTRIBUTES:
         if data.get(name):
@@ -507,7 +528,7 @@ def _add(
     for condition, figures in data["variants"].items():
         if condition not in ("indexed", "same_reg"):
             raise ValueError(f"unknown variant {condition!r}")
-        if _implausible(record, figures):
+        if not figures.keys() >= {"ports", "uops", "retire_slots"} or _implausible(record, figures):
             continue
         conditions = tuple(sorted({*record.conditions, condition}))
         own = latency
@@ -517,12 +538,16 @@ def _add(
             if eliminated and data["uops"] and record.mnemonic != "XCHG":
                 own, fields = [], {"breaks": True}
             else:
-                own, _ = _latencies(record, shape, plain, same_reg=True)
-                # Published as 0 where the chain that was measured is a move that the renamer does half of the time.
-                own = [(t, s, max(1, c)) for t, s, c in own] if figures["uops"] else own
+                own = _latencies(record, shape, plain, same_reg=True)[0] if figures["uops"] else []
         entries[conditions] = {**_entry(record, shape, figures, own), **common, **fields}
         if open_pairs:
             bounds[shape.key, conditions] = open_pairs
+    published = data["latency"]
+    if data["uops"] and published and all(e.get("same_reg") == 0 for e in published):
+        # Executes, but need not wait: what it makes of one register twice is known (all ones, or zero before zero
+        # idioms were left to the renamer).
+        conditions = tuple(sorted({*record.conditions, "same_reg"}))
+        entries.setdefault(conditions, {**entries[record.conditions], "breaks": True})
 
 
 def _jumps(record: Record) -> tuple[str, ...]:
