@@ -204,7 +204,7 @@ def _disassemble(code: Code) -> Iterator[Instruction]:
                 instruction = decode(code.data[at : min(end, at + 15)], code.address + at, section=code.name)
                 mine = tuple(r for r in here if r.offset < at + instruction.length)
                 if mine and instruction.branch:
-                    # What the linker will fill in: a name instead of the bytes' own target, unless it is in this section.
+                    # What the linker will fill in: a name, unless the target is in this section.
                     symbol, distance = mine[0].symbol, mine[0].addend + 4
                     start_of = {name: start for start, name in code.functions}
                     start_of[code.name] = 0

@@ -43,6 +43,7 @@ def install() -> None:
         fixed_ports: bool = False
         format: str = "text"
         graph: str = ""
+        model_path: tuple[str, ...] = ()
         timeline_iterations: int = 2
 
     class AnalysisError(Exception):
