@@ -41,6 +41,7 @@ _OPERANDS = {"R8l": "R8", "R8h": "R8", "Rel8": "REL8", "Rel32": "REL32", "0": "I
 _STRING_INSTRUCTIONS = re.compile(r"(MOVS|CMPS|SCAS|LODS|STOS|INS|OUTS)[BWDQ]$")
 _ATTRIBUTES = ("lcp_stall", "no_micro_fusion", "no_dsb_jcc_erratum", "implicit_rsp_change", "locked")
 _VECTORS = ("MM", "XMM", "YMM")
+_DECODED = 4  # µops that the decoders make; more come from microcode
 # Reading back more than was just stored, as done to measure narrow vector stores, cannot be forwarded and takes about
 # 9 cycles longer in the data for Skylake (movd [mem], mm against movq): figures above this tell nothing of a store.
 _FORWARDING_FAILED = 8
@@ -129,7 +130,7 @@ def _record(place: str, data: dict[str, Any]) -> Record:
             raise ValueError(f"{key!r} is not a number of µops")
     for ports in (data["ports"], *(v.get("ports", {}) for v in data["variants"].values())):
         for names, count in ports.items():
-            if not re.fullmatch("[0-9A-Za-z]+", names) or not isinstance(count, int) or count < 1:
+            if not re.fullmatch("[0-9A-Za-z_]+", names) or not isinstance(count, int) or count < 1:
                 raise ValueError(f"port usage {names!r}: {count!r}")
     for entry in data["latency"]:
         if not all(isinstance(entry[k], str) for k in ("from", "to")):
@@ -402,21 +403,26 @@ def _latencies(
     return found, bounds
 
 
-def _all_figures(record: Record) -> list[dict[str, Any]]:
-    """The figures of a record and of its variants that have any."""
-    return [f for f in (record.data, *record.data["variants"].values()) if "ports" in f and "uops" in f]
+def _count_fused_uops(records: list[Record]) -> None:
+    """Sets `retire_slots` on cores that have no counter of them, where one is published for every instruction.
 
-
-def _fused_uops(record: Record, figures: dict[str, Any]) -> int:
-    """µops in the fused domain where they could not be counted: a load travels with a computation, the two µops of a
-    store as one (Intel's optimization manual on micro-fusion); long sequences come from microcode, where nothing does.
+    If a plain store counts as one µop, what was counted are macro-operations as they retire (AMD, Intel's Atom line).
+    Else (Core 2) a load is taken to travel with a computation and the two µops of a store as one (Intel's optimization
+    manual on micro-fusion), but for sequences from microcode.
     """
-    uops = int(figures["uops"])
-    if uops > 4:
-        return uops
-    access = "".join(o["access"] for o in record.data["operands"] if o["type"] == "mem")
-    computes = uops > ("r" in access) + 2 * ("w" in access)
-    return max(1, uops - ("r" in access and computes) - ("w" in access))
+    figures = [(r, f) for r in records for f in (r.data, *r.data["variants"].values()) if "uops" in f]
+    if any(f.get("retire_slots", 1) != 1 for _, f in figures):
+        return
+    fused = any(r.form == "MOV (M64, R64)" and r.data["uops"] == 1 for r in records)
+    if not fused and not any(r.form == "MOV (M64, R64)" and sum(r.data["ports"].values()) == 2 for r in records):
+        return
+    for record, f in figures:
+        uops = int(f["uops"])
+        access = "".join(o["access"] for o in record.data["operands"] if o["type"] == "mem")
+        loads, stores = int("r" in access), int("w" in access)
+        if not fused and uops <= _DECODED:
+            uops -= (loads if uops > loads + 2 * stores else 0) + stores
+        f["retire_slots"] = max(1, uops)
 
 
 def _entry(record: Record, shape: Shape, figures: dict[str, Any], latency: list[Latency]) -> Entry:
@@ -455,11 +461,7 @@ def _implausible(record: Record, figures: dict[str, Any]) -> str:
 
 def _convert(records: list[Record], unmatched: list[tuple[str, str]], skipped: list[str], keep_going: bool) -> Imported:
     plain = _plain_moves(records)
-    if records and all(f.get("retire_slots", 1) == 1 for r in records for f in _all_figures(r)):
-        # No counter of fused µops (Core 2).
-        for record in records:
-            for figures in _all_figures(record):
-                figures["retire_slots"] = _fused_uops(record, figures)
+    _count_fused_uops(records)
     lsd_known = any(r.data.get("can_be_used_by_lsd") for r in records)
     classes = _fusion_classes(records)
     full: dict[str, dict[tuple[str, ...], Entry]] = {}
