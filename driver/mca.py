@@ -29,6 +29,7 @@ what to show
   --fixed-ports                  equal shares to all ports that a µop may use, instead of the best distribution
   --json                         the report as JSON (docs/report.md)
   --graph=FILE.dot               write the dependency graphs, in Graphviz's language
+  --html=FILE.html               write the timeline as a page for the browser
   -o FILE                        write the report to FILE
 
   -h, --help                     this text
@@ -49,7 +50,7 @@ _SWITCHES = {
     "all-views": False,
 }
 _NUMBERS = {"iterations": 100, "timeline-max-iterations": 10, "timeline-max-cycles": 80}
-_TEXTS = {"mcpu": "", "o": "", "graph": ""}
+_TEXTS = {"mcpu": "", "o": "", "graph": "", "html": ""}
 _VIEWS = {
     "summary-view": "summary",
     "instruction-info": "info",
@@ -154,7 +155,7 @@ def _run(options: Options) -> int:
     except OSError as error:
         sys.stderr.write(f"incc-mca: error: {name}: {error.strerror}\n")
         return 1
-    timeline = options.switches["timeline"] or options.switches["all-views"]
+    timeline = options.switches["timeline"] or options.switches["all-views"] or bool(options.texts["html"])
     settings = Settings(
         mcpu=options.texts["mcpu"],
         functions=tuple(options.functions),
@@ -190,11 +191,22 @@ def _read(file: str) -> str:
 
 
 def _write_outputs(report: dict[str, object], options: Options) -> None:
+    from incc.driver.pipeline import AnalysisError
+
     if options.texts["graph"]:
         from incc.driver.views.dot import render as render_graph
 
         with open(options.texts["graph"], "w", encoding="utf-8") as f:
             f.write(render_graph(report))
+    if options.texts["html"]:
+        from incc.driver.views.html import render as render_page
+
+        try:
+            page = render_page(report)
+        except ValueError as error:
+            raise AnalysisError(f"{options.texts['html']}: not written: {error}") from error
+        with open(options.texts["html"], "w", encoding="utf-8") as f:
+            f.write(page)
     target = options.texts["o"]
     if options.switches["json"]:
         from incc.driver.views.json import render as render_json

@@ -12,7 +12,7 @@ from incc.models.model import MachineModel, ModelError, form_key, list_models, l
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incc.models.compile import Forms, Source
+    from incc.models.compile import Also, Forms, Source
     from incc.models.importers.common import Imported
     from incc.models.importers.shapes import Shape
 
@@ -63,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     command.set_defaults(run=lambda _: _usage(command))
     sources = command.add_subparsers(dest="source", metavar="SOURCE")
     for name, takes, text in (
-        ("uops.info", "FILE", "measurements by uops.info, JSON lines, plain or .gz"),
+        ("uops.info", "FILE", "measurements by uops.info, instructions.xml or JSON lines, plain or .gz"),
         ("osaca", "FILE", "machine files of OSACA, YAML"),
         ("llvm", "", "a scheduling model of LLVM (needs its development files)"),
         ("derive", "", "forms that behave like one that is in the model"),
@@ -72,10 +72,17 @@ def _parser() -> argparse.ArgumentParser:
         if takes:
             source.add_argument("files", nargs="+", metavar=takes)
         source.add_argument("-o", "--output", required=True, metavar="OUT", help="the model file; its header is kept")
-        source.add_argument("--fill", action="store_true", help="keep the forms in OUT, add those that it lacks")
+        kept = source.add_mutually_exclusive_group()
+        kept.add_argument("--fill", action="store_true", help="keep the forms in OUT, add those that it lacks")
+        kept.add_argument("--prefer", action="store_true", help="keep the forms in OUT that the source does not have")
+        kept.add_argument(
+            "--compare", action="store_true", help="keep all forms in OUT, note where the source has other figures"
+        )
         source.add_argument("--keep-going", action="store_true", help="skip malformed records and count them")
         source.add_argument("--verbose", action="store_true", help="list what was not matched")
-        source.set_defaults(run=_import, files=[], cpu="", features="", llvm_config="")
+        source.set_defaults(run=_import, files=[], cpu="", features="", llvm_config="", arch="")
+        if name == "uops.info":
+            source.add_argument("--arch", metavar="NAME", help="the core, as uops.info calls it (SKL); for XML files")
         if name != "uops.info":
             source.add_argument(
                 "--features",
@@ -154,7 +161,7 @@ def _matching(model: MachineModel, what: str) -> list[str]:
         shapes = by_key()
         wanted = what.strip().upper()
         return [f for f in known if f in shapes and (shapes[f].mnemonic == wanted or f.startswith(wanted + "/"))]
-    return []
+    return [f for f in known if f.partition("/")[0] == what.strip().lower()]
 
 
 def _show_form(model: MachineModel, form: str) -> None:
@@ -216,22 +223,25 @@ def _import(args: argparse.Namespace) -> int:
 def _run_import(args: argparse.Namespace) -> int:
     from incc.models.compile import merge_forms, read_chain
     from incc.models.importers import derive
-    from incc.models.importers.common import Imported, ImportFailed, differences
+    from incc.models.importers.common import Imported, ImportFailed, differences, note_disagreements
     from incc.models.model import _places
 
     header = _header(args.output)
     chain = read_chain(args.output, _places(args.model_path)) if os.path.exists(args.output) else []
     if not chain and args.source != "uops.info":
         raise ImportFailed(f"{args.output}: no such file: the model's header must be written first (docs/models.md)")
-    own: Forms = chain[0].forms if chain and args.fill else {}
-    fusion = _fusion(chain) if args.fill else {}
-    kept = merge_forms(chain if args.fill else chain[1:]) if chain else {}
+    keep = args.fill or args.prefer or args.compare
+    own: Forms = chain[0].forms if chain and keep else {}
+    also: Also = chain[0].also if chain and keep else {}
+    fusion = _fusion(chain) if keep else {}
+    kept = merge_forms(chain if keep else chain[1:]) if chain else {}
+    isa = next((s.name.isa for s in chain if s.name.isa), "x86")
     if args.source == "uops.info":
         from incc.models.importers import uops_info
 
-        imported: Imported = uops_info.import_files(args.files, args.keep_going)
+        imported: Imported = uops_info.import_files(args.files, args.keep_going, args.arch)
         fusion = imported.fusion
-        if not args.fill:
+        if not keep:
             # Measured on this core: stands before what is inherited, however that came about.
             kept, inherited = {}, kept
             derive.idioms(imported.forms, lambda key: imported.forms.get(key, {}))
@@ -239,8 +249,10 @@ def _run_import(args: argparse.Namespace) -> int:
             imported = imported._replace(forms=differences(imported.forms, inherited, own_source))
             known = {k: v for n in range(len(chain) - 1, 0, -1) for k, v in _fusion(chain[n:]).items()}
             fusion = {k: v for k, v in fusion.items() if v != known.get(k)}
+    elif isa == "aarch64":
+        imported = _import_aarch64(args, chain[0], kept)
     else:
-        wanted = _wanted(kept, args.features)
+        wanted = _wanted(kept, args.features, others=not (args.prefer or args.compare))
         if args.source == "osaca":
             from incc.models.importers import osaca
 
@@ -255,15 +267,17 @@ def _run_import(args: argparse.Namespace) -> int:
     default = chain[0].data.get("source", "") if chain else "uops.info"
     forms = {form: dict(entries) for form, entries in own.items()}
     added = 0
+    if args.prefer or args.compare:
+        note_disagreements(also, kept, imported.forms, args.source, default, args.prefer)
     for form, entries in imported.forms.items():
-        if form in kept:
+        if args.compare or (form in kept and not args.prefer):
             continue
         added += 1
         forms[form] = {c: dict(f) for c, f in entries.items()}
         if () not in forms[form]:
             continue
         base = forms[form][()]
-        if args.source in ("osaca", "llvm"):
+        if isa == "x86" and args.source in ("osaca", "llvm"):
             from incc.models.importers.shapes import by_key
 
             base = forms[form][()] = derive.pairs_of_twin(by_key()[form], base, lambda key: kept.get(key, {}))
@@ -273,13 +287,27 @@ def _run_import(args: argparse.Namespace) -> int:
             base["source"] = source
     if args.source == "derive":
         added += derive.idioms(forms, lambda key: forms.get(key) or kept.get(key, {}))
-    _write(args.output, header, forms, fusion)
+    _write(args.output, header, forms, fusion, also)
     _report(args, imported, added)
     return OK
 
 
-def _wanted(kept: Forms, features: str) -> list[Shape]:
-    """The forms that the core has as far as its known forms tell, without those that are in the model."""
+def _import_aarch64(args: argparse.Namespace, own: Source, kept: Forms) -> Imported:
+    from incc.models.importers.common import ImportFailed
+
+    if args.source == "llvm":
+        from incc.models.importers import llvm, llvm_aarch64
+
+        return llvm_aarch64.import_cpu(args.cpu, llvm.enumerate_aarch64(args.cpu, args.llvm_config), args.keep_going)
+    if args.source == "osaca":
+        from incc.models.importers import osaca_aarch64
+
+        return osaca_aarch64.import_files(args.files, own.name.name, kept, args.keep_going)
+    raise ImportFailed(f"{args.output}: {args.source} has nothing for AArch64")
+
+
+def _wanted(kept: Forms, features: str, others: bool = True) -> list[Shape]:
+    """The forms that the core has as far as its known forms tell; with `others` only those that the model lacks."""
     from incc.models.importers.common import ImportFailed
     from incc.models.importers.shapes import FEATURES, by_key
     from incc.models.importers.shapes import features as features_of
@@ -289,7 +317,11 @@ def _wanted(kept: Forms, features: str) -> list[Shape]:
         raise ImportFailed(f"unknown CPUID feature {unknown[0]!r} (names as in iced-x86's CpuidFeature)")
     shapes = by_key()
     has = extra.union(*(features_of(shapes[f]) for f in kept if f in shapes))
-    return [s for key, s in shapes.items() if key not in kept and features_of(s) <= has and "RESERVEDNOP" not in key]
+    return [
+        s
+        for key, s in shapes.items()
+        if not (others and key in kept) and features_of(s) <= has and "RESERVEDNOP" not in key
+    ]
 
 
 def _header(path: str) -> str:
@@ -322,14 +354,14 @@ def _fusion(chain: Sequence[Source]) -> dict[str, tuple[str, ...]]:
     return {n: tuple(jumps.split()) for s in chain[:1] for n, jumps in s.data.get("macro_fusion", {}).items()}
 
 
-def _write(path: str, header: str, forms: Forms, fusion: dict[str, tuple[str, ...]]) -> None:
+def _write(path: str, header: str, forms: Forms, fusion: dict[str, tuple[str, ...]], also: Also) -> None:
     from incc.models.compile import write_forms
     from incc.models.importers.common import ImportFailed
 
     temporary = f"{path}.{os.getpid()}.tmp"
     try:
         with open(temporary, "w", encoding="utf-8") as f:
-            f.write(header + write_forms(forms, fusion))
+            f.write(header + write_forms(forms, fusion, also))
         os.replace(temporary, path)
     except OSError as e:
         if os.path.exists(temporary):

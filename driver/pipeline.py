@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incc.frontends.kernel import Kernel, LeftOut, Region
+    from incc.frontends.asm.parse import Assembly
+    from incc.frontends.kernel import Kernel, LeftOut, Region, SourceLocation
     from incc.models.model import MachineModel
 
 
@@ -98,19 +99,22 @@ def _choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str]) -> tup
     return load(name, model_path), f"the host, {host}"
 
 
-def find_regions(unit: Unit, settings: Settings, isa: str = "") -> tuple[list[Region], list[LeftOut]]:
-    """The regions of a unit that the settings ask for, and what was left out.
-
-    Raises AnalysisError where the text is not for `isa` (if that is given).
-    """
+def read_assembly(unit: Unit, isa: str = "") -> Assembly:
+    """The unit's assembly, parsed. Raises AnalysisError where it is not for `isa` (if that is given)."""
     from incc.frontends.asm.parse import parse
-    from incc.frontends.asm.regions import innermost_loops, marked_regions, whole_file
 
     parsed = parse(unit.assembly)
     if isa and parsed.isa != isa and parsed.statements:
         raise AnalysisError(
             f"{unit.assembly_file}: this is {parsed.isa} assembly, but the machine model is of an {isa} core"
         )
+    return parsed
+
+
+def find_regions(parsed: Assembly, settings: Settings) -> tuple[list[Region], list[LeftOut]]:
+    """The regions that the settings ask for, and what was left out."""
+    from incc.frontends.asm.regions import innermost_loops, marked_regions, whole_file
+
     if settings.regions == "loops":
         regions, left_out = innermost_loops(parsed)
     else:
@@ -141,15 +145,19 @@ def _analyze_unit(unit: Unit, settings: Settings, model: MachineModel, reason: s
 
     if model.isa != "x86":
         raise AnalysisError(f"{model.name} is an {model.isa} core, and only x86 code can be read so far")
-    regions, left_out = find_regions(unit, settings, model.isa)
+    parsed = read_assembly(unit, model.isa)
+    regions, left_out = find_regions(parsed, settings)
     try:
         kernels = decode_regions(unit.assembly, regions, unit.assembly_file, settings.assembler) if regions else []
     except AssemblerError as error:
         raise AnalysisError(str(error)) from error
-    return unit_report(unit, model, reason, [_kernel_report(k, model, settings) for k in kernels], left_out)
+    lines = {s.line: s.location for s in parsed.statements if s.location is not None} if kernels else {}
+    return unit_report(unit, model, reason, [_kernel_report(k, model, settings, lines) for k in kernels], left_out)
 
 
-def _kernel_report(kernel: Kernel, model: MachineModel, settings: Settings) -> dict[str, Any]:
+def _kernel_report(
+    kernel: Kernel, model: MachineModel, settings: Settings, lines: dict[int, SourceLocation]
+) -> dict[str, Any]:
     from incc import core
     from incc.driver.report import kernel_report
     from incc.models.bind import bind
@@ -159,7 +167,9 @@ def _kernel_report(kernel: Kernel, model: MachineModel, settings: Settings) -> d
     events = None
     if settings.timeline_iterations and kernel.instructions:
         events = core.timeline(bound, settings.timeline_iterations, settings.timeline_cycles)
-    return kernel_report(kernel, model, bound, analysis, events, forms, fixed_ports=settings.fixed_ports)
+    return kernel_report(
+        kernel, model, bound, analysis, events, forms, source_lines=lines, fixed_ports=settings.fixed_ports
+    )
 
 
 def write_marked(units: Sequence[Unit], settings: Settings, path: str, dialect: str) -> None:
@@ -170,7 +180,7 @@ def write_marked(units: Sequence[Unit], settings: Settings, path: str, dialect: 
     from incc.frontends.asm.markers import insert_markers
 
     for unit in units:
-        regions, _ = find_regions(unit, settings)
+        regions, _ = find_regions(read_assembly(unit), settings)
         target = path if len(units) == 1 else f"{path}.{_base(unit.source or unit.assembly_file)}.s"
         with open(target, "w", encoding="utf-8", errors="surrogateescape") as f:
             f.write(insert_markers(unit.assembly, regions, dialect))

@@ -190,17 +190,17 @@ def _read_hex(item: Item, name: str, problems: list[str]) -> list[_Identified]:
 
 
 def _read_asm(item: Item, _name: str, problems: list[str]) -> list[_Identified]:
-    from incc.driver.pipeline import AnalysisError, Settings, Unit, find_regions
+    from incc.driver.pipeline import AnalysisError, Settings, Unit, find_regions, read_assembly
     from incc.frontends.x86.assembler import AssemblerError
     from incc.frontends.x86.kernels import decode_regions
 
     try:
         with open(0 if item.text == "-" else item.text, encoding="utf-8", errors="surrogateescape") as file:
             text = file.read()
-        unit = Unit(text, item.text)
-        regions, left_out = find_regions(unit, Settings(regions="marked"), "x86")
+        parsed = read_assembly(Unit(text, item.text), "x86")
+        regions, left_out = find_regions(parsed, Settings(regions="marked"))
         if all(region.kind == "file" for region in regions):
-            regions, left_out = find_regions(unit, Settings(regions="loops"), "x86")
+            regions, left_out = find_regions(parsed, Settings(regions="loops"))
         kernels = decode_regions(text, regions, item.text, ()) if regions else []
     except OSError as error:
         problems.append(f"{item.text}: {error.strerror}")

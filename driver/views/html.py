@@ -1,0 +1,235 @@
+"""The timeline as one self-contained HTML page: rows are instructions, columns cycles; pointing at an instruction
+explains its life and shows what it waited for. Opens offline in a browser."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+Dict = dict[str, Any]
+
+
+def render(report: Dict) -> str:
+    """The page of all kernels that have a timeline. Raises ValueError where none has."""
+    kernels = [_kernel(unit, kernel) for unit in report["units"] for kernel in unit["kernels"] if kernel["timeline"]]
+    if not kernels:
+        raise ValueError("no kernel has a timeline")
+    tool = f"{report['tool']['name']} {report['tool']['version']}"
+    return (
+        _PAGE.replace("@TITLE@", html.escape(kernels[0]["title"]))
+        .replace("@TOOL@", html.escape(tool))
+        .replace("@DATA@", _script_json(kernels))
+    )
+
+
+def _script_json(value: Any) -> str:
+    """JSON that may stand in a script element: `<` could end it."""
+    import json
+
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _kernel(unit: Dict, kernel: Dict) -> Dict:
+    """What the page needs of a kernel, in short keys."""
+    source = kernel["source"]
+    place = f"{source['file']}:{source['line']} " if source else ""
+    return {
+        "title": f"{place}{kernel['function_name'] or kernel['name']}",
+        "model": unit["model"]["title"],
+        "verdict": kernel["verdict"],
+        "cycles": kernel["timeline"]["cycles"],
+        "instructions": [
+            {
+                "line": i["line"],
+                "text": i["text"],
+                "uops": i["ports"],
+                "latency": i["latency"],
+                "remarks": i["remarks"],
+            }
+            for i in kernel["instructions"]
+        ],
+        "events": [
+            [
+                e["iteration"],
+                e["instruction"],
+                e["dispatched"],
+                e["ready"],
+                e["started"],
+                e["executed"],
+                e["retired"],
+                ["-" if p is None else p for p in e["ports"]],
+            ]
+            for e in kernel["timeline"]["events"]
+        ],
+        "dependencies": [
+            [d["from"], d["to"], d["distance"], d["via"] or d["kind"], d["latency"]] for d in kernel["dependencies"]
+        ],
+    }
+
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>@TITLE@ - timeline</title>
+<style>
+:root { --cell: 14px; --row: 18px; --text: #1a1a1a; --paper: #ffffff; --grid: #e4e4e4; --head: #f4f4f4; --muted: #666;
+  --dispatched: #9e9e9e; --waiting: #f2c14e; --port: #e08214; --executing: #3b7dd8; --done: #cfe0f5; --retired: #2e7d32;
+  --mark: #d81b60; }
+@media (prefers-color-scheme: dark) { :root { --text: #e8e8e8; --paper: #1b1b1b; --grid: #333; --head: #262626;
+  --muted: #aaa; --done: #2a3f5c; } }
+body { margin: 0; font: 13px/1.4 system-ui, sans-serif; color: var(--text); background: var(--paper); }
+header { position: sticky; top: 0; left: 0; z-index: 3; background: var(--head); padding: 8px 12px;
+  border-bottom: 1px solid var(--grid); width: 100vw; box-sizing: border-box; }
+h1 { font-size: 15px; margin: 0 0 2px; }
+.verdict { margin: 0 0 6px; }
+.muted { color: var(--muted); }
+.controls { display: flex; gap: 18px; align-items: center; flex-wrap: wrap; }
+.key { display: inline-flex; align-items: center; gap: 4px; }
+.key i { width: 12px; height: 12px; display: inline-block; border-radius: 2px; }
+#detail { min-height: 3.9em; margin-top: 6px; white-space: pre-wrap; font: 12px/1.3 ui-monospace, monospace; }
+#chart { position: relative; }
+.row { height: var(--row); position: relative; white-space: nowrap; }
+.row.first { border-top: 1px solid var(--muted); }
+.row.hit { background: color-mix(in srgb, var(--executing) 14%, transparent); }
+.row.cause { background: color-mix(in srgb, var(--mark) 18%, transparent); }
+.name { position: sticky; left: 0; z-index: 2; display: inline-block; width: 420px; height: var(--row);
+  overflow: hidden; text-overflow: ellipsis; background: var(--paper); border-right: 1px solid var(--grid); padding-left: 8px;
+  box-sizing: border-box; font: 12px/var(--row) ui-monospace, monospace; }
+.row.hit .name { background: color-mix(in srgb, var(--executing) 14%, var(--paper)); }
+.row.cause .name { background: color-mix(in srgb, var(--mark) 18%, var(--paper)); }
+.bar { position: absolute; top: 3px; height: calc(var(--row) - 6px); }
+.tick { position: absolute; top: 0; font: 10px/16px ui-monospace, monospace; color: var(--muted); padding-left: 2px;
+  border-left: 1px solid var(--grid); height: 100%; pointer-events: none; }
+#axis { position: relative; height: 16px; }
+</style>
+</head>
+<body>
+<header>
+<h1 id="title"></h1>
+<p class="verdict"><span id="verdict"></span> <span class="muted" id="model"></span></p>
+<div class="controls">
+<label id="choice">Kernel <select id="kernel"></select></label>
+<label>Zoom <input id="zoom" type="range" min="3" max="40" value="14"></label>
+<span class="key"><i style="background:var(--dispatched)"></i>dispatched</span>
+<span class="key"><i style="background:var(--waiting)"></i>waits for inputs</span>
+<span class="key"><i style="background:var(--port)"></i>waits for a port</span>
+<span class="key"><i style="background:var(--executing)"></i>executes</span>
+<span class="key"><i style="background:var(--done)"></i>waits to retire</span>
+<span class="key"><i style="background:var(--retired)"></i>retired</span>
+<span class="muted">@TOOL@</span>
+</div>
+<div id="detail" class="muted"></div>
+</header>
+<div id="axis"></div>
+<div id="chart"></div>
+<script>
+"use strict";
+const kernels = @DATA@;
+const NAME_WIDTH = 420, HINT = "Point at an instruction: what it did when, on which ports, and what it waited for.";
+const element = id => document.getElementById(id);
+let cell = 14;
+
+function bar(row, from, to, colour) {
+  if (to <= from) return;
+  const b = document.createElement("div");
+  b.className = "bar";
+  b.style.left = `calc(${NAME_WIDTH}px + ${from} * var(--cell))`;
+  b.style.width = `calc(${to - from} * var(--cell))`;
+  b.style.background = `var(--${colour})`;
+  row.append(b);
+}
+
+function describe(kernel, byPlace, event) {
+  const [iteration, index, dispatched, ready, started, executed, retired, ports] = event;
+  const i = kernel.instructions[index];
+  const causes = [];
+  let text = `[${iteration},${index}] line ${i.line}: ${i.text}\\n`;
+  text += `dispatched ${dispatched}, inputs ready ${ready}, started ${started}, executed ${executed}, `;
+  text += `retired ${retired}`;
+  if (ports.length) text += `; ports ${ports.join(" ")}`;
+  if (i.uops) text += ` (${i.uops})`;
+  if (i.remarks) text += `; ${i.remarks}`;
+  const waited = [];
+  for (const [from, to, distance, via, latency] of kernel.dependencies) {
+    if (to !== index || (from === index && distance === 0)) continue;
+    const producer = byPlace.get(`${iteration - distance},${from}`);
+    if (!producer) continue;
+    causes.push(producer);
+    waited.push(`[${iteration - distance},${from}] through ${via} (+${latency}), executed ${producer.event[5]}`);
+  }
+  text += waited.length ? `\\ninputs from ${waited.join("; ")}` : "\\nno inputs from shown instructions";
+  return [text, causes];
+}
+
+function show(number) {
+  const kernel = kernels[number], chart = element("chart"), byPlace = new Map();
+  element("title").textContent = kernel.title;
+  element("verdict").textContent = kernel.verdict.charAt(0).toUpperCase() + kernel.verdict.slice(1) + ".";
+  element("model").textContent = kernel.model;
+  element("detail").textContent = HINT;
+  chart.replaceChildren();
+  for (const event of kernel.events) {
+    const [iteration, index, dispatched, ready, started, executed, retired] = event;
+    const row = document.createElement("div"), name = document.createElement("span");
+    row.className = index === 0 ? "row first" : "row";
+    name.className = "name";
+    name.textContent = `${String(iteration).padStart(2)} ${String(kernel.instructions[index].line).padStart(5)}  ` +
+      kernel.instructions[index].text;
+    name.title = kernel.instructions[index].text;
+    row.append(name);
+    const inputs = Math.min(Math.max(ready, dispatched + 1), started);
+    bar(row, dispatched, dispatched + 1, "dispatched");
+    bar(row, dispatched + 1, inputs, "waiting");
+    bar(row, Math.max(inputs, dispatched + 1), started, "port");
+    bar(row, Math.max(started, dispatched + 1), executed, "executing");
+    bar(row, Math.max(executed, dispatched + 1), retired, "done");
+    bar(row, retired, retired + 1, "retired");
+    byPlace.set(`${iteration},${index}`, {event, row});
+    row.addEventListener("mouseenter", () => {
+      const [text, causes] = describe(kernel, byPlace, event);
+      element("detail").textContent = text;
+      row.classList.add("hit");
+      for (const cause of causes) cause.row.classList.add("cause");
+    });
+    row.addEventListener("mouseleave", () => {
+      for (const r of chart.querySelectorAll(".hit, .cause")) r.classList.remove("hit", "cause");
+    });
+    chart.append(row);
+  }
+  axis(kernel);
+}
+
+function axis(kernel) {
+  const steps = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].filter(s => s * cell >= 30);
+  const step = steps[0] || 1000, marks = [];
+  for (let c = 0; c <= kernel.cycles; c += step) {
+    const t = document.createElement("div");
+    t.className = "tick";
+    t.style.left = `calc(${NAME_WIDTH}px + ${c} * var(--cell))`;
+    t.textContent = c;
+    marks.push(t);
+  }
+  element("axis").replaceChildren(...marks);
+  const width = `calc(${NAME_WIDTH}px + ${kernel.cycles + 2} * var(--cell))`;
+  element("chart").style.width = element("axis").style.width = width;
+}
+
+kernels.forEach((kernel, number) => {
+  const option = document.createElement("option");
+  option.value = number;
+  option.textContent = kernel.title;
+  element("kernel").append(option);
+});
+element("choice").hidden = kernels.length < 2;
+element("kernel").addEventListener("change", event => show(Number(event.target.value)));
+element("zoom").addEventListener("input", event => {
+  cell = Number(event.target.value);
+  document.documentElement.style.setProperty("--cell", `${cell}px`);
+  axis(kernels[Number(element("kernel").value) || 0]);
+});
+show(0);
+</script>
+</body>
+</html>
+"""

@@ -1,0 +1,15 @@
+# RUN: incc-mca -mcpu=skylake --auto --html=%t.html %s >/dev/null
+# RUN: FileCheck %s <%t.html
+# RUN: not incc-mca -mcpu=skylake --auto --function=none --html=%t.none %s 2>&1 >/dev/null | FileCheck %s --check-prefix=NONE
+# RUN: not test -e %t.none
+#
+# CHECK: <!DOCTYPE html>
+# CHECK: const kernels = [{"title":"f",
+# NONE: error: {{.*}}.none: not written: no kernel has a timeline
+	.type f, @function
+f:
+.L1:
+	mulsd %xmm1, %xmm0
+	decq %rcx
+	jne .L1
+	ret
