@@ -94,8 +94,8 @@ h1 { font-size: 15px; margin: 0 0 2px; }
 .row.hit { background: color-mix(in srgb, var(--executing) 14%, transparent); }
 .row.cause { background: color-mix(in srgb, var(--mark) 18%, transparent); }
 .name { position: sticky; left: 0; z-index: 2; display: inline-block; width: 420px; height: var(--row);
-  overflow: hidden; text-overflow: ellipsis; background: var(--paper); border-right: 1px solid var(--grid); padding-left: 8px;
-  box-sizing: border-box; font: 12px/var(--row) ui-monospace, monospace; }
+  overflow: hidden; text-overflow: ellipsis; background: var(--paper); border-right: 1px solid var(--grid);
+  padding-left: 8px; box-sizing: border-box; font: 12px/var(--row) ui-monospace, monospace; }
 .row.hit .name { background: color-mix(in srgb, var(--executing) 14%, var(--paper)); }
 .row.cause .name { background: color-mix(in srgb, var(--mark) 18%, var(--paper)); }
 .bar { position: absolute; top: 3px; height: calc(var(--row) - 6px); }
