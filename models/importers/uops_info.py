@@ -1,4 +1,4 @@
-"""Import of uops.info's measurements: JSON lines, one instruction variant each, the first line naming the core.
+"""Import of uops.info's measurements: its instructions.xml, or JSON lines, one instruction variant each.
 
 Variants are matched to decoder forms by their operands and opcodes, never by disassembled text. How published latencies
 become latencies between operands is described in docs/models.md.
@@ -17,6 +17,7 @@ import iced_x86 as iced
 from iced_x86 import OpAccess
 
 from incc.models.compile import Entry, Forms, write_latency, write_ports
+from incc.models.importers import uops_xml
 from incc.models.importers.common import Imported, ImportFailed, reduced
 from incc.models.importers.shapes import Shape, example, root_name, shapes
 
@@ -73,16 +74,23 @@ class _Unmatched(Exception):
     """The record is of something that the decoder has no form for."""
 
 
-def import_files(paths: list[str], keep_going: bool = False) -> Imported:
+def import_files(paths: list[str], keep_going: bool = False, arch: str = "") -> Imported:
     """All forms of one core, from one or more files. Raises ImportFailed at the first malformed record.
 
-    With `keep_going` malformed records are skipped and listed instead.
+    `arch` is uops.info's name of the core, needed for XML files, which have many; JSON lines are about one. With
+    `keep_going` malformed records are skipped and listed instead.
     """
     records: list[Record] = []
     unmatched: list[tuple[str, str]] = []
     skipped: list[str] = []
     for path in paths:
-        for place, data in _lines(path, keep_going, skipped):
+        if path.removesuffix(".gz").endswith(".xml"):
+            if not arch:
+                raise ImportFailed(f"{path}: has measurements of many cores: name one (--arch SKL)")
+            found = uops_xml.read(path, arch, keep_going, skipped)
+        else:
+            found = _lines(path, keep_going, skipped)
+        for place, data in found:
             try:
                 records.append(_record(place, data))
             except _Unmatched as e:
