@@ -185,7 +185,13 @@ def _divider_cause(kernel: Kernel, bound: BoundKernel, analysis: Analysis) -> st
     resource = bound.n_ports + loads.index(max(loads))
     users = [i for i, row in enumerate(analysis.pressure) if row[resource] > 0]
     name = bound.port_names[resource]
-    title = f"divider of port {name[:-2]}" if name.endswith("DV") and name != "DV" else f"unit {name}"
+    if name.startswith("TP "):
+        # Serialising and locked instructions: measured to take this long, which their µops' ports do not explain.
+        title = "measured throughput of one instruction"
+    elif name.endswith("DV") and name != "DV":
+        title = f"divider of port {name[:-2]}"
+    else:
+        title = f"unit {name}"
     return f"{title} ({wording.places(kernel, users)})"
 
 
