@@ -238,12 +238,14 @@ class Plain(NamedTuple):
 
     `load`: address to register by kind of register; `store`: register to stored data by kind of register and by bits of
     memory; `modify`: address to stored data by bits, of an instruction that adds one cycle to load and store, less that
-    cycle.
+    cycle. `renamed`: the renamer passes what was just stored on to a load from the same address (Golden Cove, Gracemont
+    and later), so that measuring through memory shows none of it.
     """
 
     load: dict[str, int]
     store: dict[str, int]
     modify: dict[int, int]
+    renamed: bool
 
 
 def _plain_moves(records: list[Record]) -> Plain:
@@ -273,7 +275,7 @@ def _plain_moves(records: list[Record]) -> Plain:
     store["MM"] = stored("MOVQ (M64, MM)", store["XMM"])
     through = gpr + store["64"] + figure("MOV (R64, M64)", "mem", 0)
     modify = {n: figure(f"INC (M{n})", "addr", through + 1) - 1 for n in (8, 16, 32, 64)}
-    return Plain(load, store, modify)
+    return Plain(load, store, modify, figure("MOV (M64, R64)", "addr", 1) == 0)
 
 
 def _operand_names(record: Record, shape: Shape) -> dict[str, tuple[list[str], list[str], str]]:
@@ -373,6 +375,9 @@ def _latencies(
             continue
         sources, _, source_kind = names[entry["from"]]
         _, targets, target_kind = names[entry["to"]]
+        if plain.renamed and source_kind == "M" and access[entry["from"]] == "rw" and not _has_vector(record):
+            bounds |= {(t, s) for t in targets for s in sources}
+            continue
         if target_kind == "M":
             if source_kind == "M":
                 if access[entry["to"]] != "rw" or "addr" not in entry:
@@ -431,6 +436,10 @@ def _count_fused_uops(records: list[Record]) -> None:
         if not fused and uops <= _DECODED:
             uops -= (loads if uops > loads + 2 * stores else 0) + stores
         f["retire_slots"] = max(1, uops)
+
+
+def _has_vector(record: Record) -> bool:
+    return any(o.endswith("MM") for o in record.operands)
 
 
 def _entry(record: Record, shape: Shape, figures: dict[str, Any], latency: list[Latency]) -> Entry:
@@ -541,6 +550,9 @@ def _add(
         if not figures.keys() >= {"ports", "uops", "retire_slots"} or _implausible(record, figures):
             continue
         conditions = tuple(sorted({*record.conditions, condition}))
+        if figures["uops"] == data["uops"] == sum(data["ports"].values()) > sum(figures["ports"].values()):
+            # Not all ports of the variant were found; an address changes none of the others.
+            figures = {**figures, "ports": data["ports"]}
         own = latency
         fields: Entry = {}
         if condition == "same_reg":
@@ -583,7 +595,7 @@ def _fusion_classes(records: list[Record]) -> dict[tuple[str, ...], str]:
 def _fill_bounds(
     full: dict[str, dict[tuple[str, ...], Entry]], bounds: dict[tuple[str, tuple[str, ...]], set[tuple[str, str]]]
 ) -> None:
-    """From memory, only a lower bound is published for some forms (dividers): they get the register form's latency."""
+    """Gives the register form's latency to pairs from memory of which only a lower bound is published, or nothing."""
     from incc.models.model import parse_latency
 
     for (key, conditions), pairs in bounds.items():
@@ -595,11 +607,13 @@ def _fill_bounds(
         for to, source in sorted(pairs):
             if (to, source) in known:
                 continue
-            figures = [c for t, s, c in of_twin if t == to and s == memory] or [
+            register = memory if to == "M" else to
+            figures = [c for t, s, c in of_twin if t == register and s == memory] or [
                 c for (t, s), c in known.items() if t == to and s != "m"
             ]
             if figures:
-                known[to, source] = max(figures)
+                # What the renamer does to a register without delay (an increment on Golden Cove) still takes a cycle.
+                known[to, source] = max(1, *figures)
         if known:
             entry["latency"] = write_latency([(t, s, c) for (t, s), c in known.items()])
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gzip
 import re
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from xml.parsers import expat
 
 from incc.models.importers.common import ImportFailed
@@ -106,8 +106,8 @@ def _instructions(path: str) -> Iterator[tuple[int, Element]]:
         raise ImportFailed(f"{path}:{parser.CurrentLineNumber}: {getattr(e, 'strerror', None) or e}") from None
 
 
-def _open(path: str) -> IO[bytes]:
-    return gzip.open(path) if path.endswith(".gz") else open(path, "rb")
+def _open(path: str) -> BinaryIO:
+    return cast("BinaryIO", gzip.open(path)) if path.endswith(".gz") else open(path, "rb")
 
 
 def _children(element: Element, tag: str) -> list[Element]:
