@@ -1,10 +1,16 @@
-"""Accuracy against measurements: `bench/accuracy.py --set thesis --arch CSX DIR`.
+"""Accuracy of predictions against references.
 
-DIR holds `table_b1.csv` and the marked assembly files of Laukemann's thesis (2020, Table B.1): 51 kernels with the
-cycles per assembly iteration measured on ThunderX2, Cascade Lake and Zen, and what OSACA 0.3, llvm-mca 9 and IACA 3
-said of them. incc's column is max(port bound, loop-carried bound); `full` is the maximum of all its bounds. llvm-mca is
-also run here where it is installed, so that a peer is measured in the same run. Errors are |prediction - measured| /
-measured.
+`bench/accuracy.py --set blocks [--worst N] FILE…`: files of `hex cycles` lines, the machine code of a block and its
+cycles per iteration. The core is named by -mcpu, or by the file: `skl_loop.txt` is for skylake, `hsw_` haswell, `snb_`
+sandybridge, a file in a folder `zen4` for znver4. A block that ends in a jump to its start runs as a loop, another
+unrolled. Prints for each file the share of cases covered, the mean absolute percentage error (MAPE) and Kendall's tau-b
+of the simulation and of the largest bound, and how long decoding, binding and simulating took.
+
+`bench/accuracy.py --set thesis --arch CSX DIR`: DIR holds `table_b1.csv` and the marked assembly files of Laukemann's
+thesis (2020, Table B.1): 51 kernels with the cycles per assembly iteration measured on ThunderX2, Cascade Lake and Zen,
+and what OSACA 0.3, llvm-mca 9 and IACA 3 said of them. incc's column is max(port bound, loop-carried bound); `full` is
+the maximum of all its bounds. llvm-mca is also run here where it is installed, so that a peer is measured in the same
+run. Errors are |prediction - measured| / measured.
 """
 
 from __future__ import annotations
@@ -16,10 +22,15 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
+from incc import core
 from incc.driver.pipeline import AnalysisError, Settings, Unit, analyze_units
+from incc.frontends.x86.kernels import decode_bytes
+from incc.models.bind import bind
+from incc.models.model import ModelError, load
 
 # What the table calls a core, and what it is called by incc and by LLVM.
 CORES = {"CSX": ("cascadelake", "cascadelake")}
@@ -105,16 +116,120 @@ def thesis(folder: pathlib.Path, arch: str) -> int:
     return 0
 
 
+# --- files of blocks -------------------------------------------------------------------------------------------------
+
+
+def core_of(file: pathlib.Path) -> str:
+    """The core that a file of references is for. Raises ValueError if its name does not say."""
+    cores = {"snb": "sandybridge", "ivb": "ivybridge", "hsw": "haswell", "skl": "skylake", "clx": "cascadelake"}
+    if file.parent.name == "zen4":
+        return "znver4"
+    try:
+        return cores[file.name.partition("_")[0]]
+    except KeyError:
+        raise ValueError(f"{file}: its name does not say for which core it is (use -mcpu)") from None
+
+
+def read_reference(file: pathlib.Path) -> list[tuple[str, float]]:
+    """(machine code in hexadecimal, cycles) of each case. Raises ValueError with file and line."""
+    cases = []
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+        words = line.split()
+        try:
+            cases.append((words[0], float(words[1])))
+        except (IndexError, ValueError):
+            raise ValueError(f"{file}:{number}: not a line of `hex cycles`") from None
+    return cases
+
+
+def kendall_tau(x: list[float], y: list[float]) -> float:
+    """Kendall's tau-b in O(n log n): pairs in the same order less pairs in the other, ties accounted for."""
+
+    def ties(values: list[Any]) -> int:
+        counts: dict[Any, int] = {}
+        for value in values:
+            counts[value] = counts.get(value, 0) + 1
+        return sum(n * (n - 1) // 2 for n in counts.values())
+
+    def discordant(values: list[float]) -> tuple[list[float], int]:
+        if len(values) < 2:
+            return values, 0
+        left, a = discordant(values[: len(values) // 2])
+        right, b = discordant(values[len(values) // 2 :])
+        merged, swaps, i = [], a + b, 0
+        for value in right:
+            while i < len(left) and left[i] <= value:
+                merged.append(left[i])
+                i += 1
+            swaps += len(left) - i
+            merged.append(value)
+        return merged + left[i:], swaps
+
+    pairs = len(x) * (len(x) - 1) // 2
+    ties_x, ties_y, ties_both = ties(x), ties(y), ties(list(zip(x, y, strict=True)))
+    _, swaps = discordant([b for _, b in sorted(zip(x, y, strict=True))])
+    norm = ((pairs - ties_x) * (pairs - ties_y)) ** 0.5
+    return (pairs - ties_x - ties_y + ties_both - 2 * swaps) / norm if norm else float("nan")
+
+
+def blocks(files: list[pathlib.Path], cpu: str | None, worst: int) -> int:
+    """The table for files of blocks; returns the exit status."""
+    print(f"{'file':<28}{'cases':>7}{'covered':>9}{'MAPE':>8}{'tau':>8}{'bounds':>9}{'tau':>8}", end="")
+    print(f"{'decode':>9}{'bind':>7}{'simulate':>10}{'us/block':>10}")
+    for file in files:
+        model = load(cpu or core_of(file))
+        cases = read_reference(file)
+        spent = [0.0, 0.0, 0.0]
+        found: list[tuple[float, float, float, str, str]] = []
+        for code, reference in cases:
+            start = time.perf_counter()
+            try:
+                kernel = decode_bytes(bytes.fromhex(code))
+                decoded = time.perf_counter()
+                bound, forms = bind(kernel, model)
+                bind_end = time.perf_counter()
+                predicted = float(core.simulate(bound).cycles_per_iteration)
+            except (ValueError, RuntimeError) as problem:
+                print(f"{file}: {code}: {problem}", file=sys.stderr)
+                continue
+            end = time.perf_counter()
+            spent = [spent[0] + decoded - start, spent[1] + bind_end - decoded, spent[2] + end - bind_end]
+            a = core.analyze(bound)
+            bounds_only = (a.port_bound, a.resource_bound, a.front_end_bound, a.retire_bound, a.latency_bound)
+            text = "; ".join(i.text for i in kernel.instructions)
+            unknown = [i.text for i, form in zip(kernel.instructions, forms, strict=True) if form is None]
+            text += f" (not in the model: {', '.join(unknown)})" if unknown else ""
+            found.append((reference, predicted, float(max(bounds_only)), code, text))
+        if not found:
+            return 1
+        references = [f[0] for f in found]
+        line = f"{'/'.join(file.parts[-2:]):<28}{len(cases):>7}{len(found) / len(cases):>9.3f}"
+        for column in (1, 2):
+            values = [f[column] for f in found]
+            mape = sum(abs(v - r) / r for v, r in zip(values, references, strict=True)) / len(found)
+            line += f"{100 * mape:>7.2f}%{kendall_tau(references, values):>8.4f}"
+            line += " " if column == 1 else ""
+        print(line + "".join(f"{1e6 * s / len(found):>9.0f}" for s in spent) + f"{1e6 * sum(spent) / len(found):>9.0f}")
+        for reference, predicted, most, code, text in sorted(found, key=lambda f: -abs(f[1] - f[0]) / f[0])[:worst]:
+            error = 100 * (predicted - reference) / reference
+            print(f"  {reference:8.2f} {predicted:8.2f} {error:+7.1f}% bounds {most:6.2f}  {code}\n      {text}")
+    return 0
+
+
 def main() -> int:
     """Parse the command line and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--set", choices=["thesis"], default="thesis")
-    parser.add_argument("--arch", choices=sorted(CORES), default="CSX")
-    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--set", choices=["blocks", "thesis"], default="blocks")
+    parser.add_argument("--arch", choices=sorted(CORES), default="CSX", help="with --set thesis")
+    parser.add_argument("-mcpu", metavar="CPU", help="with --set blocks: the core, else by the files' names")
+    parser.add_argument("--worst", type=int, default=0, metavar="N", help="also print the N cases that are most off")
+    parser.add_argument("paths", type=pathlib.Path, nargs="+")
     arguments = parser.parse_args()
     try:
-        return thesis(arguments.folder, arguments.arch)
-    except (OSError, AnalysisError) as problem:
+        if arguments.set == "thesis":
+            return max(thesis(folder, arguments.arch) for folder in arguments.paths)
+        return blocks(arguments.paths, arguments.mcpu, arguments.worst)
+    except (OSError, AnalysisError, ModelError, ValueError) as problem:
         print(f"accuracy.py: {problem}", file=sys.stderr)
         return 1
 

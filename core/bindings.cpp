@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "incc/analysis.h"
+#include "incc/sim.h"
 #include "incc/timeline.h"
 
 #include <pybind11/pybind11.h>
@@ -130,6 +131,59 @@ Kernel readKernel(py::handle Bound) {
   return K;
 }
 
+Pipeline readPipeline(py::handle Bound) {
+  Pipeline P;
+  read(Bound, "length", P.Length);
+  read(Bound, "offset", P.Offset);
+  read(Bound, "opcode_offset", P.OpcodeOffset);
+  read(Bound, "lcp", P.Lcp);
+  read(Bound, "fusible", P.Fusible);
+  read(Bound, "complex_decoder", P.ComplexDecoder);
+  read(Bound, "simple_decoders", P.SimpleDecoders);
+  read(Bound, "ends_group", P.EndsGroup);
+  read(Bound, "uops_mite", P.UopsMite);
+  read(Bound, "uops_ms", P.UopsMs);
+  read(Bound, "dsb_extra_slots", P.DsbExtraSlots);
+  read(Bound, "no_lsd", P.NoLsd);
+  read(Bound, "merges_high", P.MergesHigh);
+  read(Bound, "syncs_stack", P.SyncsStack);
+  read(Bound, "move_class", P.MoveClasses);
+  read(Bound, "move_from", P.MoveFrom);
+  read(Bound, "move_to", P.MoveTo);
+  read(Bound, "move_ports", P.MovePorts);
+  read(Bound, "move_latency", P.MoveLatency);
+  read(Bound, "wide_memory", P.WideMemory);
+  read(Bound, "alignment", P.Alignment);
+  read(Bound, "port_binding", P.Binding);
+  P.LoadMask = toInteger<uint64_t>(attribute(Bound, "load_mask").ptr(), "load_mask");
+  P.RenamerPorts = toInteger<uint64_t>(attribute(Bound, "renamer_ports").ptr(), "renamer_ports");
+  read(Bound, "alternating", P.Alternating);
+  read(Bound, "lsd_unroll", P.LsdUnroll);
+  read(Bound, "issue_to_dispatch", P.IssueToDispatch);
+  read(Bound, "idq", P.Idq);
+  read(Bound, "predecode_block_bytes", P.PredecodeBlockBytes);
+  read(Bound, "predecode_width", P.PredecodeWidth);
+  read(Bound, "predecode_to_decode", P.PredecodeToDecode);
+  read(Bound, "lcp_stall", P.LcpStall);
+  read(Bound, "iq", P.Iq);
+  read(Bound, "decoders", P.NumDecoders);
+  read(Bound, "decoded_uops_by_complex", P.DecodedUopsByComplex);
+  read(Bound, "ms_width", P.MsWidth);
+  read(Bound, "dsb_width", P.DsbWidth);
+  read(Bound, "dsb_block", P.DsbBlock);
+  read(Bound, "dsb_ms_stall", P.DsbMsStall);
+  read(Bound, "both_32B_halves_must_be_cacheable", P.BothHalvesMustBeCacheable);
+  read(Bound, "branch_may_end_cached_block", P.BranchMayEndCachedBlock);
+  read(Bound, "fusible_may_be_last_decoded", P.FusibleMayBeLastDecoded);
+  read(Bound, "lsd", P.Lsd);
+  read(Bound, "move_elim_gpr", P.MoveElimGpr);
+  read(Bound, "move_elim_simd", P.MoveElimSimd);
+  read(Bound, "move_elim_pipeline", P.MoveElimPipeline);
+  read(Bound, "move_elim_all_aliases_overwritten", P.MoveElimAllAliases);
+  read(Bound, "slow_256bit_memory", P.Slow256BitMemory);
+  return P;
+}
+
 // --- results to Python ------------------------------------------------------------------------
 
 /// Makes instances of one NamedTuple class without going through its Python-level constructor,
@@ -233,14 +287,7 @@ py::object analyzeBound(py::handle Bound, py::handle Fraction, py::handle EdgeCl
       toTuple(A.Dependencies.Edges, ToEdge));
 }
 
-py::tuple timelineOf(py::handle Bound, int32_t Iterations, int64_t MaxCycles,
-                     py::handle EventClass) {
-  Kernel K = readKernel(Bound);
-  Timeline T;
-  {
-    py::gil_scoped_release NoPython;
-    T = runTimeline(K, Iterations, MaxCycles);
-  }
+py::tuple toEvents(const Kernel &K, const Timeline &T, py::handle EventClass) {
   NamedTuple MakeEvent(EventClass);
   size_t FirstUop = 0;
   return toTuple(T.Events, [&](const Event &E) {
@@ -254,6 +301,36 @@ py::tuple timelineOf(py::handle Bound, int32_t Iterations, int64_t MaxCycles,
   });
 }
 
+py::tuple timelineOf(py::handle Bound, int32_t Iterations, int64_t MaxCycles,
+                     py::handle EventClass) {
+  Kernel K = readKernel(Bound);
+  Timeline T;
+  {
+    py::gil_scoped_release NoPython;
+    T = runTimeline(K, Iterations, MaxCycles);
+  }
+  return toEvents(K, T, EventClass);
+}
+
+py::object simulateBound(py::handle Bound, bool Loop, int32_t Alignment, int32_t Iterations,
+                         int64_t MaxCycles, bool Record, py::handle Fraction, py::handle EventClass,
+                         py::handle SimulationClass) {
+  Kernel K = readKernel(Bound);
+  Pipeline P = readPipeline(attribute(Bound, "pipeline"));
+  SimulationOptions Options{Loop, Alignment, Iterations, MaxCycles, Record};
+  Simulation S;
+  {
+    py::gil_scoped_release NoPython;
+    S = simulate(K, P, Options);
+  }
+  auto ToInt = [](int64_t Value) { return py::int_(Value); };
+  return NamedTuple(SimulationClass)(
+      py::object(Fraction(S.CyclesPerIteration.numerator(), S.CyclesPerIteration.denominator())),
+      S.Period, S.Cycles, S.Iterations, toTuple(S.Uops, ToInt), toTuple(S.LostSlots, ToInt),
+      toTuple(S.PortUops, ToInt), S.MovesEliminated, S.MovesExecuted,
+      toEvents(K, S.Trace, EventClass));
+}
+
 } // namespace
 
 PYBIND11_MODULE(_core, M) {
@@ -262,4 +339,7 @@ PYBIND11_MODULE(_core, M) {
         py::arg("step"), py::arg("chain"), py::arg("analysis"));
   M.def("timeline", &timelineOf, py::arg("bound"), py::arg("iterations"), py::arg("max_cycles"),
         py::arg("event"));
+  M.def("simulate", &simulateBound, py::arg("bound"), py::arg("loop"), py::arg("alignment"),
+        py::arg("iterations"), py::arg("max_cycles"), py::arg("record"), py::arg("fraction"),
+        py::arg("event"), py::arg("simulation"));
 }

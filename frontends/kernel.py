@@ -156,7 +156,8 @@ class Instruction(NamedTuple):
     with itself); whether a core knows it is the model's to say. `move` is True for plain register to register moves of
     full registers. `text` is the statement as the user wrote it (comments and redundant blanks removed), `line` its
     1-based line, 0 where there is none; `offset` and `length` are in bytes, `offset` from the start of its section or
-    block.
+    block. `opcode_offset`: bytes of prefixes and escapes before the primary opcode; `immediate_bytes`: of the longest
+    immediate, 0 without.
     """
 
     text: str
@@ -178,6 +179,8 @@ class Instruction(NamedTuple):
     move: bool
     arithmetic: Arithmetic | None
     encoding: bytes
+    opcode_offset: int = 0
+    immediate_bytes: int = 0
 
 
 class Refused(NamedTuple):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from incc.models import bound as b
+from incc.models.pipeline import bind_pipeline
 
 if TYPE_CHECKING:
     from incc.frontends.kernel import Instruction, Kernel, MemoryAccess, Register, RegisterAccess
@@ -79,6 +80,7 @@ class _Binder:
             k.instruction_flags.append(flags)
             self._add_values(k, n, i, form, flags)
             self._add_affine(k, i)
+        k.pipeline = bind_pipeline(self.kernel, self.model, self.forms, k, self._mask, self._location, self.split_roots)
         k.location_names = list(self.locations)
         k.port_names = list(self.port_names)
         k.n_ports = len(self.model.ports)
@@ -117,9 +119,13 @@ class _Binder:
     # --- instructions ------------------------------------------------------------------------------------------------
 
     def _macro_fused(self) -> set[int]:
-        """Indices of conditional jumps that are fused into the instruction before them."""
+        """Indices of conditional jumps that are fused into the instruction before them.
+
+        Not at the start of a 64-byte line: there the decoders do not see both at once (Abel and Reineke, uiCA).
+        """
         fused = set()
         instructions = self.kernel.instructions
+        origin = self.kernel.alignment - (instructions[0].offset if instructions else 0)
         for n in range(1, len(instructions)):
             first = self.forms[n - 1]
             if (
@@ -128,6 +134,7 @@ class _Binder:
                 and instructions[n].branch == "conditional"
                 and self.forms[n] is not None
                 and self.model.fuses(first, instructions[n].mnemonic)
+                and (origin + instructions[n].offset) % 64 != 0
             ):
                 fused.add(n)
         return fused
@@ -178,9 +185,10 @@ class _Binder:
     def _add_uops(self, k: b.BoundKernel, n: int, i: Instruction, form: Form | None, flags: int) -> None:
         if form is not None and not flags & b.FUSED_INTO_PREVIOUS:
             fused_branch = self.forms[n + 1] if n + 1 in self.fused else None
+            hold = form.attributes.get("hold", 1)
             for mask, kind in self._uops(n, i, form, fused_branch):
                 k.uop_ports.append(mask)
-                k.uop_cycles.append(1)
+                k.uop_cycles.append(hold)
                 k.uop_kind.append(kind)
             self._add_occupancy(k, form)
         k.uop_start.append(len(k.uop_ports))
@@ -189,10 +197,8 @@ class _Binder:
         """Cycles for which the instruction holds a unit that is not pipelined."""
         measured = round(form.throughput) if form.throughput else 0
         if form.divider:
-            mask, cycles = (
-                self._resource(self.model.resources[0] if self.model.resources else "DV"),
-                max(form.divider, measured),
-            )
+            unit = form.attributes.get("unit") or (self.model.resources[0] if self.model.resources else "DV")
+            mask, cycles = self._resource(unit), max(form.divider, measured)
         elif measured > 1:
             # Locked, serialising and microcoded instructions: what is held is not known, so each form has its own unit.
             mask, cycles = self._resource("TP " + form.key.split("/")[0].lower()), measured
@@ -205,7 +211,7 @@ class _Binder:
     def _uops(self, n: int, i: Instruction, form: Form, fused_branch: Form | None) -> list[tuple[int, int]]:
         """(port mask, kind) of each µop, loads first, then compute, then stores."""
         functions = self.model.functions
-        load = functions.get("load", "")
+        load = {ports for name, ports in functions.items() if name.startswith("load")}
         data = functions.get("store_data", "")
         address = {functions.get("store_address", ""), functions.get("store_address_indexed", "")} - {""}
         loads_left = sum(m.elements for m in i.memory if m.load)
@@ -215,7 +221,7 @@ class _Binder:
         for ports, count in form.uops:
             mask = self._mask(ports)
             for _ in range(count):
-                if ports == load and loads_left:
+                if ports in load and loads_left:
                     loads_left -= 1
                     kind = b.UOP_LOAD
                 elif stores and ports == data:
@@ -290,6 +296,16 @@ class _Binder:
         width = max(width, widest if m.elements > 1 else 0)
         return "zmm" if width > 256 else "ymm" if width > 128 else "xmm"
 
+    def _renamed(self, i: Instruction, m: MemoryAccess, latencies: _Latencies) -> bool:
+        """Whether the renamer hands a value that was just stored on to this load.
+
+        On cores with memory renaming, for whole registers of 32 or 64 bits that are loaded without computing, and for
+        read-modify-writes (measured on Zen 4).
+        """
+        if not self.parameters.get("memory_renaming") or m.size not in (4, 8) or m.elements > 1:
+            return False
+        return m.store or all(cycles == 0 for (_, source), cycles in latencies.pairs.items() if source == "m")
+
     def _address_inputs(self, m: MemoryAccess, latency: int) -> list[_Input]:
         return [
             (b.INPUT_LOCATION, location, latency)
@@ -314,7 +330,8 @@ class _Binder:
                             cycles -= 1
                     load_latency = max(load_latency, cycles)
                     loads.append(len(k.value_kind))
-                    self._push_value(k, b.VALUE_LOAD, self._address_inputs(m, cycles), [], m, _CLASS_OF_NAME[c])
+                    forward = -1 if c == "gpr" and self._renamed(i, m, latencies) else _CLASS_OF_NAME[c]
+                    self._push_value(k, b.VALUE_LOAD, self._address_inputs(m, cycles), [], m, forward)
             results: dict[tuple[_Input, ...], list[int]] = {}
             for to, old, locations in self._results(i):
                 inputs = self._inputs(i, form, flags, latencies, to, old, loads)
@@ -469,7 +486,9 @@ class _Latencies:
         if form is not None:
             for to, source, cycles in form.latency:
                 self.pairs[to, source] = max(cycles, self.pairs.get((to, source), 0))
-        self.longest = max((c for (to, _), c in self.pairs.items() if to != "m"), default=0)
+        # Without any figure, one cycle: no execution port is faster.
+        executes = form is not None and not self.pairs and any(count for _, count in form.uops)
+        self.longest = max((c for (to, _), c in self.pairs.items() if to != "m"), default=int(executes))
 
     def get(self, to: str, source: str, default: int) -> int:
         return self.pairs.get((to, source), default)

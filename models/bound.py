@@ -26,6 +26,125 @@ VALUE_REGISTER, VALUE_LOAD, VALUE_STORE = range(3)
 INPUT_LOCATION, INPUT_VALUE = range(2)
 
 
+# What the renamer does with a move (move_class): nothing, or eliminates it if it has a slot of that kind to spare.
+MOVE_NONE, MOVE_GPR, MOVE_SIMD = range(3)
+
+# How µops get their ports (port_binding)
+PORTS_LEAST_LOADED, PORTS_SIX, PORTS_EIGHT, PORTS_TEN = range(4)
+
+UNLIMITED = 1 << 20  # slots of move elimination
+
+# Parameters of the model that are attributes of Pipeline, with what holds where the model does not say: nothing that
+# would make a kernel slower.
+PIPELINE_PARAMETERS = {
+    "issue_to_dispatch": 1,
+    "idq": 64,
+    "predecode_block_bytes": 0,
+    "predecode_width": 1,
+    "predecode_to_decode": 0,
+    "lcp_stall": 0,
+    "iq": 0,
+    "decoders": 0,
+    "decoded_uops_by_complex": 4,
+    "ms_width": 4,
+    "dsb_width": 0,
+    "dsb_block": 32,
+    "dsb_ms_stall": 0,
+    "both_32B_halves_must_be_cacheable": 0,
+    "branch_may_end_cached_block": 1,
+    "fusible_may_be_last_decoded": 1,
+    "lsd": 0,
+    "move_elim_gpr": UNLIMITED,
+    "move_elim_simd": UNLIMITED,
+    "move_elim_pipeline": 1,
+    "move_elim_all_aliases_overwritten": 0,
+    "slow_256bit_memory": 0,
+}
+
+
+class Pipeline:
+    """What the simulator knows of a kernel beyond its dependencies and µops. All arrays have one entry an instruction.
+
+    front end
+        `length`, `offset`: bytes, and the place of the first byte within the kernel's code, which begins `alignment`
+        bytes behind a multiple of 64. `opcode_offset`: bytes of prefixes and escapes before the primary opcode.
+        `lcp`: 1 with a length-changing prefix that stalls the predecoder. `fusible`: 1 if the decoders wait for the
+        next instruction, which might fuse with it. `complex_decoder`: 1 if only the first decoder takes it;
+        `simple_decoders`: how many others work beside it. `ends_group`: 1 if nothing is decoded behind it in the same
+        cycle. `uops_mite`: fused µops from the decoders or the µop cache, `uops_ms`: from the microcode sequencer
+        after those. `dsb_extra_slots`: of the µop cache, for long immediates. `no_lsd`: 1 keeps a loop out of the loop
+        stream detector.
+    renamer
+        `merges_high`: 1 if a register's bits 8-15, renamed apart, must first be merged into it. `syncs_stack`: 1 if the
+        stack engine's offset must first be added to the stack pointer. Either is a µop of the renamer's own, for a port
+        of `renamer_ports` (bit mask).
+        `move_class`; `move_from`, `move_to`: locations; `move_ports`, `move_latency`: the µop if it is not eliminated.
+    execution
+        `wide_memory`: 1 if the instruction accesses 256 bits of memory at once.
+    parameters
+        Those of PIPELINE_PARAMETERS, by the same names (docs/models.md); `port_binding`; `load_mask`: the ports of
+        loads; `alternating`: port sets (bit masks) whose ports are taken in turn; `lsd_unroll[n]`: how often the loop
+        stream detector unrolls a loop of n+1 µops, 1 for longer ones.
+    """
+
+    __slots__ = (
+        *PIPELINE_PARAMETERS,
+        "alignment",
+        "alternating",
+        "complex_decoder",
+        "dsb_extra_slots",
+        "ends_group",
+        "fusible",
+        "lcp",
+        "length",
+        "load_mask",
+        "lsd_unroll",
+        "merges_high",
+        "move_class",
+        "move_from",
+        "move_latency",
+        "move_ports",
+        "move_to",
+        "no_lsd",
+        "offset",
+        "opcode_offset",
+        "port_binding",
+        "renamer_ports",
+        "simple_decoders",
+        "syncs_stack",
+        "uops_mite",
+        "uops_ms",
+        "wide_memory",
+    )
+
+    alignment: int
+    port_binding: int
+    load_mask: int
+    renamer_ports: int
+    alternating: list[int]
+    lsd_unroll: list[int]
+    complex_decoder: list[int]
+    dsb_extra_slots: list[int]
+    ends_group: list[int]
+    fusible: list[int]
+    lcp: list[int]
+    length: list[int]
+    merges_high: list[int]
+    move_class: list[int]
+    move_from: list[int]
+    move_latency: list[int]
+    move_ports: list[int]
+    move_to: list[int]
+    no_lsd: list[int]
+    offset: list[int]
+    opcode_offset: list[int]
+    simple_decoders: list[int]
+    syncs_stack: list[int]
+    uops_mite: list[int]
+    uops_ms: list[int]
+    wide_memory: list[int]
+
+
 class BoundKernel:
     """See the module's docstring; the fields in groups:
 
@@ -53,7 +172,7 @@ class BoundKernel:
         `memory_of_value[v]`: index of the memory operand, -1 for none;
         `memory_base[]`, `memory_index[]`: locations or -1; `memory_scale[]`, `memory_displacement[]`, `memory_size[]`
         (bytes, 0 unknown); `memory_symbol[]`: number of the symbol or -1; `memory_class[]`: 0 general-purpose, else
-        vector width in bits: which forwarding latency applies. `memory_elements[]`: accesses of a gather or scatter,
+        vector width in bits: which forwarding latency applies; -1: none, the renamer hands the stored value on. `memory_elements[]`: accesses of a gather or scatter,
         else 1.
     address arithmetic
         `affine_start[n+1]`, `affine_target[]`, `affine_constant[]`, and for each its terms in
@@ -68,6 +187,8 @@ class BoundKernel:
         the first.
     kernel
         `is_loop`.
+    simulation
+        `pipeline`: what else the simulator needs to know, None for a core whose pipeline is not described.
     """
 
     __slots__ = (
@@ -106,6 +227,7 @@ class BoundKernel:
         "n_ports",
         "output_location",
         "output_start",
+        "pipeline",
         "port_names",
         "retire_slots",
         "retire_width",
@@ -123,6 +245,7 @@ class BoundKernel:
     port_names: list[str]
     location_names: list[str]
     is_loop: bool
+    pipeline: Pipeline | None
     n_ports: int
     issue_width: int
     issue_to_execute: int

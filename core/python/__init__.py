@@ -128,3 +128,59 @@ def timeline(bound: BoundKernel, iterations: int, max_cycles: int = 0) -> tuple[
     right. Raises ValueError if the arrays contradict each other or `iterations` is negative.
     """
     return _core.timeline(bound, iterations, max_cycles, Event)
+
+
+class Simulation(NamedTuple):
+    """What a run through the pipeline showed.
+
+    `cycles_per_iteration`: in the steady state, or of all iterations where their number was given. `period`: iterations
+    after which the retirement repeats exactly, 0 if no such period was seen. `cycles`, `iterations`: simulated.
+    `uops_by_source`: fused µops delivered by decoders, µop cache, loop stream detector and microcode sequencer;
+    `lost_slots`: issue slots left empty since there was no µop, no room in the reorder buffer, none in the scheduler,
+    or since µops that must be issued together did not fit; both over the whole run. `port_uops[p]`: µops started on
+    port or resource p. `moves_eliminated` and `moves_executed`: of the moves that can be eliminated. `events`: only if
+    recorded.
+    """
+
+    cycles_per_iteration: Fraction
+    period: int
+    cycles: int
+    iterations: int
+    uops_by_source: tuple[int, int, int, int]
+    lost_slots: tuple[int, int, int, int]
+    port_uops: tuple[int, ...]
+    moves_eliminated: int
+    moves_executed: int
+    events: tuple[Event, ...]
+
+
+def simulate(
+    bound: BoundKernel,
+    *,
+    loop: bool | None = None,
+    alignment: int | None = None,
+    iterations: int = 0,
+    max_cycles: int = 0,
+    record: bool = False,
+) -> Simulation:
+    """Run a kernel through the core's pipeline, cycle by cycle.
+
+    `loop`: whether it ends in a jump to its start (None: as the kernel says); if not, copies of it follow each other in
+    memory. `alignment`: of its first byte, within 64 (None: as the kernel says). `iterations`: run exactly so many; 0
+    goes on until the throughput is steady. `record` keeps every event. Raises ValueError if the model does not describe
+    the core's pipeline or the arrays contradict each other, RuntimeError after more than `max_cycles` cycles (0: a
+    limit that grows with the kernel).
+    """
+    if bound.pipeline is None:
+        raise ValueError("pipeline: the model does not describe it")
+    return _core.simulate(
+        bound,
+        bound.is_loop if loop is None else loop,
+        -1 if alignment is None else alignment,
+        iterations,
+        max_cycles,
+        record,
+        Fraction,
+        Event,
+        Simulation,
+    )

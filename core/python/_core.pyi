@@ -1,6 +1,6 @@
 from fractions import Fraction
 
-from incc.core import Analysis, Chain, Edge, Event, Step
+from incc.core import Analysis, Chain, Edge, Event, Simulation, Step
 from incc.models.bound import BoundKernel
 
 def analyze(
@@ -12,3 +12,14 @@ def analyze(
     analysis: type[Analysis],
 ) -> Analysis: ...
 def timeline(bound: BoundKernel, iterations: int, max_cycles: int, event: type[Event]) -> tuple[Event, ...]: ...
+def simulate(
+    bound: BoundKernel,
+    loop: bool,
+    alignment: int,
+    iterations: int,
+    max_cycles: int,
+    record: bool,
+    fraction: type[Fraction],
+    event: type[Event],
+    simulation: type[Simulation],
+) -> Simulation: ...

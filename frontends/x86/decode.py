@@ -384,6 +384,7 @@ def _decode_at_zero(code: bytes, offset: int) -> _Decoded:
     ):
         read |= written
 
+    offsets = decoder.get_constant_offsets(i)
     branch = _BRANCHES.get(i.flow_control, "") if form.mnemonic not in ("syscall", "sysenter") else ""
     fields = (
         i.len,
@@ -402,8 +403,9 @@ def _decode_at_zero(code: bytes, offset: int) -> _Decoded:
         _is_move(i, form, kinds),
         None if idiom or form.arithmetic is None else _arithmetic(i, form.arithmetic, kinds),
         code[: i.len],
+        _opcode_offset(code),
+        offsets.immediate_size if "i" in [_KIND_LETTERS[kind] for kind in kinds] else 0,
     )
-    offsets = decoder.get_constant_offsets(i)
     return _Decoded(
         fields,
         explicit_memory,
@@ -412,6 +414,24 @@ def _decode_at_zero(code: bytes, offset: int) -> _Decoded:
         offsets.displacement_offset if offsets.has_displacement else -1,
         i,
     )
+
+
+_PREFIXES = frozenset(b"\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0\xf2\xf3")
+_VECTOR_PREFIXES = {0xC5: 2, 0xC4: 3, 0x62: 4}
+
+
+def _opcode_offset(code: bytes) -> int:
+    """Where the primary opcode is: behind legacy prefixes, REX, VEX or EVEX, and the escapes 0F, 0F 38 and 0F 3A."""
+    at = 0
+    while code[at] in _PREFIXES:
+        at += 1
+    if code[at] in _VECTOR_PREFIXES:
+        return at + _VECTOR_PREFIXES[code[at]]
+    if code[at] & 0xF0 == 0x40:
+        at += 1
+    if code[at] == 0x0F:
+        at += 2 if code[at + 1] in (0x38, 0x3A) else 1
+    return at
 
 
 def _register_accesses(

@@ -25,6 +25,7 @@ class BoundBuilder:
         k = self.k = m.BoundKernel()
         for name in m.BoundKernel.__slots__:
             setattr(k, name, [0] if name.endswith("_start") else [])
+        k.pipeline = None
         k.n_ports = ports
         k.port_names = [str(p) for p in range(ports)] + [f"{r}R" for r in range(resources)]
         k.issue_width = k.retire_width = 4

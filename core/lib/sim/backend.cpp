@@ -1,0 +1,252 @@
+//===- backend.cpp - Reorder buffer, scheduler and execution --------------===//
+//
+// Data flow is event driven: a value that learns its time tells those who wait
+// for it, so that a µop is touched when it is issued, when its last input is
+// known, when it becomes ready and when it starts.
+//
+//===----------------------------------------------------------------------===//
+
+#include "backend.h"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <utility>
+
+using namespace incc;
+using namespace incc::sim;
+
+namespace {
+
+/// Slots that a buffer of unlimited size holds at most; more than fit any core.
+constexpr int32_t MostSlots = 1 << 14;
+
+} // namespace
+
+ReorderBuffer::ReorderBuffer(int32_t Size, int32_t RetireWidth)
+    : Capacity(Size > 0 ? Size : MostSlots), RetireWidth(RetireWidth),
+      Mask(std::bit_ceil(static_cast<size_t>(Capacity) + 1) - 1), States(Mask + 1) {}
+
+int64_t ReorderBuffer::push(int64_t Cycle, int32_t Pending, bool LastOfIteration) {
+  States[static_cast<size_t>(Tail) & Mask] = {Cycle, Pending, LastOfIteration};
+  return Tail++;
+}
+
+Backend::Backend(const Program &P, Simulation &Counters)
+    : Rob(P.K.Rob, P.K.RetireWidth), Binder(P), P(P), Counters(Counters), Rs(P.K.Rs),
+      NumValues(static_cast<size_t>(P.numValues())) {
+  // An iteration fills at least as many slots as it has entries in the queue.
+  size_t InFlight = static_cast<size_t>(P.K.Rob > 0 ? P.K.Rob : MostSlots) /
+                        static_cast<size_t>(std::max(1, static_cast<int32_t>(P.Slots.size()))) +
+                    3;
+  IterationMask = std::bit_ceil(InFlight) - 1;
+  Values.resize((IterationMask + 1) * NumValues);
+  Calendar.fill(-1);
+  Counters.PortUops.assign(static_cast<size_t>(P.K.NumColumns), 0);
+}
+
+void Backend::enterIteration(int64_t Iteration) { Newest = Iteration; }
+
+void Backend::addWaiter(DynValue &To, int32_t Uop, int64_t Value, int32_t Latency) {
+  int32_t W = FreeWaiter;
+  if (W >= 0) {
+    FreeWaiter = Waiters[static_cast<size_t>(W)].Next;
+  } else {
+    W = static_cast<int32_t>(Waiters.size());
+    Waiters.emplace_back();
+  }
+  Waiters[static_cast<size_t>(W)] = {To.FirstWaiter, Uop, Value, Latency};
+  To.FirstWaiter = W;
+}
+
+void Backend::enterInstruction(int32_t I, int64_t Iteration, int64_t Cycle, bool Executed) {
+  auto Connect = [&](int32_t V) {
+    const Value &Static = P.Values[static_cast<size_t>(V)];
+    DynValue &Dyn = valueAt(Iteration, V);
+    Dyn.Time = Cycle;
+    Dyn.FirstWaiter = -1;
+    Dyn.Known = false;
+    Dyn.Missing = Static.NumUops;
+    if (Executed && V == P.Instructions[static_cast<size_t>(I)].MoveValue) {
+      Dyn.Missing = 1;
+      return;
+    }
+    for (int32_t N = Static.Inputs.Begin; N < Static.Inputs.End; ++N) {
+      const Input &In = P.Inputs[static_cast<size_t>(N)];
+      DynValue *From = find(Iteration, In);
+      if (!From)
+        continue;
+      if (From->Known) {
+        Dyn.Time = std::max(Dyn.Time, From->Time + In.Latency);
+        continue;
+      }
+      ++Dyn.Missing;
+      addWaiter(*From, -1, &Dyn - Values.data(), In.Latency);
+    }
+    Dyn.Known = Dyn.Missing == 0;
+  };
+  // Hidden values first: nothing of the instruction itself may find an old one.
+  Range Hidden = P.HiddenValues[static_cast<size_t>(I)];
+  for (int32_t V = Hidden.Begin; V < Hidden.End; ++V)
+    Connect(V);
+  for (int32_t V = P.K.ValueStart[I]; V < P.K.ValueStart[I + 1]; ++V)
+    Connect(V);
+}
+
+void Backend::issue(int32_t U, int64_t Iteration, int64_t Cycle, int32_t Port, int64_t RobSlot) {
+  int32_t N = FreeUop;
+  if (N >= 0) {
+    FreeUop = Pool[static_cast<size_t>(N)].Next;
+  } else {
+    N = static_cast<int32_t>(Pool.size());
+    Pool.emplace_back();
+  }
+  const Uop &Static = P.Uops[static_cast<size_t>(U)];
+  {
+    DynUop &Dyn = Pool[static_cast<size_t>(N)];
+    Dyn = {Iteration, INT64_MIN / 2, Cycle + P.P.IssueToDispatch, RobSlot, NextOrder++, U, 0, Port,
+           -1};
+    for (int32_t X = Static.Inputs.Begin; X < Static.Inputs.End; ++X) {
+      const Input &In = P.Inputs[static_cast<size_t>(X)];
+      DynValue *From = find(Iteration, In);
+      if (!From)
+        continue;
+      if (From->Known) {
+        Dyn.Ready = std::max(Dyn.Ready, From->Time + In.Latency);
+        continue;
+      }
+      ++Dyn.Missing;
+      addWaiter(*From, N, -1, In.Latency);
+    }
+  }
+  ++Waiting;
+  if (Pool[static_cast<size_t>(N)].Missing == 0)
+    schedule(N);
+}
+
+void Backend::watch(int32_t V, int64_t Iteration, int64_t RobSlot) {
+  DynValue &Dyn = valueAt(Iteration, V);
+  if (Dyn.Known)
+    Rob.executed(RobSlot, Dyn.Time);
+  else
+    addWaiter(Dyn, -2, RobSlot, 0);
+}
+
+void Backend::schedule(int32_t N) {
+  DynUop &Dyn = Pool[static_cast<size_t>(N)];
+  // A µop whose inputs become ready just as it could leave is held up for a cycle.
+  int64_t Time = Dyn.Ready == Dyn.Earliest || Dyn.Ready == Dyn.Earliest + 1
+                     ? Dyn.Ready + 1
+                     : std::max(Dyn.Ready, Dyn.Earliest);
+  Time = std::max(Time, Now + 1);
+  Dyn.Ready = Time;
+  int64_t Slot = std::min(Time, Now + Horizon - 1) % Horizon;
+  Dyn.Next = Calendar[static_cast<size_t>(Slot)];
+  Calendar[static_cast<size_t>(Slot)] = N;
+}
+
+void Backend::dispatch(int64_t Cycle) {
+  Now = Cycle;
+  int32_t &First = Calendar[static_cast<size_t>(Cycle % Horizon)];
+  for (int32_t N = std::exchange(First, -1); N >= 0;) {
+    DynUop &Dyn = Pool[static_cast<size_t>(N)];
+    int32_t Next = Dyn.Next;
+    if (Dyn.Ready > Cycle) {
+      int64_t Slot = std::min(Dyn.Ready, Cycle + Horizon - 1) % Horizon;
+      Dyn.Next = Calendar[static_cast<size_t>(Slot)];
+      Calendar[static_cast<size_t>(Slot)] = N;
+    } else {
+      PortState &Port = Ports[static_cast<size_t>(Dyn.Port)];
+      Port.Ready.emplace_back(Dyn.Order, N);
+      std::push_heap(Port.Ready.begin(), Port.Ready.end(), std::greater());
+      Busy |= uint64_t(1) << Dyn.Port;
+    }
+    N = Next;
+  }
+  for (uint64_t Left = Busy; Left != 0; Left &= Left - 1) {
+    int32_t Number = std::countr_zero(Left);
+    PortState &Port = Ports[static_cast<size_t>(Number)];
+    if (Port.FreeAt > Cycle)
+      continue;
+    auto IsFree = [&](int32_t N) {
+      int32_t Held = P.Uops[static_cast<size_t>(Pool[static_cast<size_t>(N)].Static)].Held;
+      return Held < 0 || HeldUntil[static_cast<size_t>(Held)] <= Cycle;
+    };
+    size_t At = 0;
+    if (!IsFree(Port.Ready.front().second)) {
+      // The oldest of those that need not wait for the divider.
+      At = Port.Ready.size();
+      for (size_t N = 0; N < Port.Ready.size(); ++N)
+        if (IsFree(Port.Ready[N].second) &&
+            (At == Port.Ready.size() || Port.Ready[N] < Port.Ready[At]))
+          At = N;
+      if (At == Port.Ready.size())
+        continue;
+    }
+    int32_t Uop = Port.Ready[At].second;
+    if (At == 0) {
+      std::pop_heap(Port.Ready.begin(), Port.Ready.end(), std::greater());
+      Port.Ready.pop_back();
+    } else {
+      Port.Ready.erase(Port.Ready.begin() + static_cast<std::ptrdiff_t>(At));
+      std::make_heap(Port.Ready.begin(), Port.Ready.end(), std::greater());
+    }
+    if (Port.Ready.empty())
+      Busy &= ~(uint64_t(1) << Number);
+    start(Uop, Cycle);
+  }
+}
+
+void Backend::start(int32_t N, int64_t Cycle) {
+  DynUop Dyn = Pool[static_cast<size_t>(N)];
+  const Uop &Static = P.Uops[static_cast<size_t>(Dyn.Static)];
+  Pool[static_cast<size_t>(N)].Next = FreeUop;
+  FreeUop = N;
+  --Waiting;
+  Binder.hasLeft(Dyn.Port);
+  ++Counters.PortUops[static_cast<size_t>(Dyn.Port)];
+  Ports[static_cast<size_t>(Dyn.Port)].FreeAt = Cycle + Static.PortCycles;
+  if (Static.Held >= 0) {
+    HeldUntil[static_cast<size_t>(Static.Held)] = Cycle + Static.HeldCycles;
+    ++Counters.PortUops[static_cast<size_t>(Static.Held)];
+  }
+  Rob.executed(Dyn.RobSlot, Cycle + Static.Done - 1);
+  if (Record)
+    Record->push_back({Dyn.Iteration, Dyn.Static, Dyn.Port, Dyn.Ready, Cycle});
+  auto Feed = [&](int32_t V, int32_t Latency) {
+    DynValue &Fed = valueAt(Dyn.Iteration, V);
+    Fed.Time = std::max(Fed.Time, Cycle + Latency);
+    if (--Fed.Missing == 0)
+      publish(Fed);
+  };
+  for (int32_t X = Static.Feeds.Begin; X < Static.Feeds.End; ++X)
+    Feed(P.Feeds[static_cast<size_t>(X)].Value, P.Feeds[static_cast<size_t>(X)].Latency);
+}
+
+void Backend::publish(DynValue &First) {
+  News.push_back(&First - Values.data());
+  while (!News.empty()) {
+    DynValue &Known = Values[static_cast<size_t>(News.back())];
+    News.pop_back();
+    Known.Known = true;
+    for (int32_t W = std::exchange(Known.FirstWaiter, -1); W >= 0;) {
+      Waiter Told = Waiters[static_cast<size_t>(W)];
+      Waiters[static_cast<size_t>(W)].Next = FreeWaiter;
+      FreeWaiter = W;
+      W = Told.Next;
+      if (Told.Uop >= 0) {
+        DynUop &Dyn = Pool[static_cast<size_t>(Told.Uop)];
+        Dyn.Ready = std::max(Dyn.Ready, Known.Time + Told.Latency);
+        if (--Dyn.Missing == 0)
+          schedule(Told.Uop);
+      } else if (Told.Uop == -1) {
+        DynValue &Next = Values[static_cast<size_t>(Told.Value)];
+        Next.Time = std::max(Next.Time, Known.Time + Told.Latency);
+        if (--Next.Missing == 0)
+          News.push_back(Told.Value);
+      } else {
+        Rob.executed(Told.Value, Known.Time);
+      }
+    }
+  }
+}

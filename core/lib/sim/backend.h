@@ -1,0 +1,179 @@
+//===- backend.h - Reorder buffer, scheduler and execution ----------------===//
+
+#ifndef INCC_LIB_SIM_BACKEND_H
+#define INCC_LIB_SIM_BACKEND_H
+
+#include "program.h"
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace incc::sim {
+
+constexpr int64_t Unknown = std::numeric_limits<int64_t>::max();
+
+/// Chooses ports when µops are issued; see PortBinding.
+class PortBinder {
+public:
+  explicit PortBinder(const Program &P);
+
+  /// Before the issue of a cycle: what has left for its port in the cycle before counts no more.
+  void newCycle();
+  /// The port of a µop in an issue slot of this cycle.
+  int32_t choose(uint64_t Allowed, int32_t Slot);
+  void hasLeft(int32_t Port) { ++Leaving[Port]; }
+
+private:
+  int32_t leastLoaded(uint64_t Allowed) const;
+  int32_t sixPorts(uint64_t Allowed, int32_t Slot) const;
+  int32_t eightPorts(uint64_t Allowed, int32_t Slot) const;
+  int32_t tenPorts(uint64_t Allowed, int32_t Slot);
+
+  PortBinding Policy;
+  std::vector<uint64_t> Alternating;
+  std::vector<int32_t> Turn;               ///< By alternating set.
+  std::array<int32_t, 64> Bound{};         ///< µops bound to each port and not executed.
+  std::array<int32_t, 64> Use{}, Before{}; ///< As it stood at the start of this and the last cycle.
+  std::array<int32_t, 64> Leaving{};
+  std::vector<std::pair<uint64_t, int32_t>> SeenInCycle; ///< Port sets and how often, ten ports.
+};
+
+/// In-order buffer of issue slots until they retire.
+class ReorderBuffer {
+public:
+  ReorderBuffer(int32_t Size, int32_t RetireWidth);
+
+  bool hasRoom(int32_t Slots) const { return Capacity == 0 || Tail - Head + Slots <= Capacity; }
+  /// A new slot, to be followed by as many calls of executed() as `Pending`.
+  int64_t push(int64_t Cycle, int32_t Pending, bool LastOfIteration);
+  void executed(int64_t Slot, int64_t Done) {
+    State &S = States[static_cast<size_t>(Slot) & Mask];
+    --S.Pending;
+    S.Done = std::max(S.Done, Done);
+  }
+  /// Retires in order what has been executed before this cycle. `Retired` is called with the place
+  /// in the cycle of each slot that ends an iteration.
+  template <typename Fn> void retire(int64_t Cycle, Fn Retired) {
+    for (int32_t N = 0; N < RetireWidth && Head < Tail; ++N) {
+      const State &S = States[static_cast<size_t>(Head) & Mask];
+      if (S.Pending > 0 || S.Done >= Cycle)
+        return;
+      ++Head;
+      if (S.LastOfIteration)
+        Retired(N);
+    }
+  }
+  int64_t head() const { return Head; }
+  bool empty() const { return Head == Tail; }
+
+private:
+  struct State {
+    int64_t Done = 0;
+    int32_t Pending = 0;
+    bool LastOfIteration = false;
+  };
+  int32_t Capacity, RetireWidth;
+  size_t Mask;
+  std::vector<State> States;
+  int64_t Head = 0, Tail = 0;
+};
+
+/// The µops that wait for inputs and ports, the ports, and the values that flow between them.
+class Backend {
+public:
+  Backend(const Program &P, Simulation &Counters);
+
+  bool hasRoom(int32_t Uops) const { return Rs == 0 || Waiting + Uops <= Rs; }
+  ReorderBuffer Rob;
+  PortBinder Binder;
+
+  /// The first instruction of an iteration is issued.
+  void enterIteration(int64_t Iteration);
+  /// Connects the values of an instruction to their inputs. `Executed`: it is a move that is not
+  /// eliminated.
+  void enterInstruction(int32_t I, int64_t Iteration, int64_t Cycle, bool Executed);
+  /// Gives a µop to the scheduler.
+  void issue(int32_t U, int64_t Iteration, int64_t Cycle, int32_t Port, int64_t RobSlot);
+  /// Starts on each port the oldest µop that is ready.
+  void dispatch(int64_t Cycle);
+  /// Tells when a load that may be forwarded has its data, too.
+  void watch(int32_t V, int64_t Iteration, int64_t RobSlot);
+
+  /// Called with (dynamic µop number in order of issue, port, start) when set.
+  bool anythingWaiting() const { return Waiting > 0; }
+
+  struct Watched {
+    int64_t Iteration;
+    int32_t Uop;
+    int32_t Port;
+    int64_t Ready, Start;
+  };
+  std::vector<Watched> *Record = nullptr;
+
+private:
+  struct DynUop {
+    int64_t Iteration = 0, Ready = 0, Earliest = 0, RobSlot = 0;
+    uint64_t Order = 0;
+    int32_t Static = 0, Missing = 0, Port = 0, Next = -1;
+  };
+  struct DynValue {
+    int64_t Time = 0;
+    int32_t Missing = 0;
+    int32_t FirstWaiter = -1;
+    bool Known = true;
+  };
+  /// Somebody who waits for a value: a µop, another value, or (neither) a slot of the reorder
+  /// buffer.
+  struct Waiter {
+    int32_t Next, Uop;
+    int64_t Value; ///< Or the slot.
+    int32_t Latency;
+  };
+
+  DynValue &valueAt(int64_t Iteration, int32_t V) {
+    return Values[(static_cast<size_t>(Iteration) & IterationMask) * NumValues +
+                  static_cast<size_t>(V)];
+  }
+  /// The time of an input, Unknown if it is to come. What left the machine long ago was ready.
+  DynValue *find(int64_t Iteration, const Input &In) {
+    int64_t From = Iteration - In.Distance;
+    if (From < 0 || From + static_cast<int64_t>(IterationMask) < Newest)
+      return nullptr;
+    return &valueAt(From, In.Value);
+  }
+  void addWaiter(DynValue &To, int32_t Uop, int64_t Value, int32_t Latency);
+  void publish(DynValue &First);
+  void schedule(int32_t Uop);
+  void start(int32_t Uop, int64_t Cycle);
+
+  const Program &P;
+  Simulation &Counters;
+  int32_t Rs;
+  int32_t Waiting = 0;
+  size_t NumValues, IterationMask;
+  int64_t Newest = -1; ///< Iteration.
+  int64_t Now = 0;
+  uint64_t NextOrder = 0;
+  std::vector<DynValue> Values;
+  std::vector<DynUop> Pool;
+  int32_t FreeUop = -1;
+  std::vector<Waiter> Waiters;
+  int32_t FreeWaiter = -1;
+  std::vector<int64_t> News;
+
+  static constexpr int64_t Horizon = 256;
+  std::array<int32_t, Horizon> Calendar; ///< First µop that becomes ready in a cycle.
+  struct PortState {
+    std::vector<std::pair<uint64_t, int32_t>> Ready; ///< A heap, oldest first.
+    int64_t FreeAt = 0;
+  };
+  std::array<PortState, 64> Ports;
+  uint64_t Busy = 0; ///< Ports with ready µops.
+  std::array<int64_t, 64> HeldUntil{};
+};
+
+} // namespace incc::sim
+
+#endif // INCC_LIB_SIM_BACKEND_H

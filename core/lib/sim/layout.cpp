@@ -1,0 +1,104 @@
+//===- layout.cpp - Addresses, and what the µop cache holds ---------------===//
+
+#include "frontend.h"
+
+#include <algorithm>
+
+using namespace incc;
+using namespace incc::sim;
+
+namespace {
+
+/// A line of Intel's µop cache holds six µops; three lines hold a block of 32 bytes (Intel's
+/// optimization manual), six one of 64 (Abel and Reineke, uiCA).
+constexpr int32_t LineSlots = 6, BytesOfThreeLines = 32;
+
+} // namespace
+
+CodeLayout::CodeLayout(const Program &P, bool Loop, int32_t Alignment)
+    : P(P), Loop(Loop), Start(Alignment), Bytes(0) {
+  int32_t Last = numInstructions() - 1;
+  if (Last >= 0)
+    Bytes = P.P.Offset[Last] + P.P.Length[Last];
+  Lines.assign(P.Entries.size(), 0);
+  if (!Loop || P.P.DsbWidth == 0)
+    return;
+  fillCache();
+  int32_t Uops = P.numEntries();
+  bool Allowed = std::ranges::find(P.P.NoLsd, 1) == P.P.NoLsd.end();
+  if (P.P.Lsd && Allowed && Cached == numInstructions() && Uops > 0 && Uops <= P.P.Idq) {
+    size_t At = static_cast<size_t>(Uops) - 1;
+    Unrolling = At < P.P.LsdUnroll.size() ? P.P.LsdUnroll[At] : 1;
+  }
+}
+
+/// Whether a jump, or the pair that it is fused into, crosses a boundary of 32 bytes or ends there.
+bool CodeLayout::endsAtBoundary(int32_t I) const {
+  if (!P.K.hasFlag(I, IsBranch))
+    return false;
+  int32_t First = P.K.hasFlag(I, FusedIntoPrevious) && I > 0 ? I - 1 : I;
+  return (Start + P.P.Offset[First]) / 32 != (Start + P.P.Offset[I] + P.P.Length[I]) / 32;
+}
+
+void CodeLayout::fillCache() {
+  int32_t N = numInstructions();
+  int64_t Size = P.P.DsbBlock;
+  auto BlockOf = [&](int32_t I) { return (Start + P.P.Offset[I]) / Size; };
+  std::vector<bool> Fits(static_cast<size_t>(N), true);
+  int32_t Line = -1;
+  for (int32_t Begin = 0; Begin < N;) {
+    int32_t End = Begin;
+    int32_t Used = LineSlots, LinesUsed = 0;
+    bool Good = true;
+    auto NewLine = [&] {
+      ++LinesUsed;
+      ++Line;
+      Used = 0;
+    };
+    for (; End < N && BlockOf(End) == BlockOf(Begin); ++End) {
+      const InstructionPlan &I = P.Instructions[static_cast<size_t>(End)];
+      if (!P.P.BranchMayEndCachedBlock && endsAtBoundary(End)) {
+        Good = false;
+        // The pair's first half, if it lies in the block before.
+        if (P.K.hasFlag(End, FusedIntoPrevious) && End == Begin && End > 0)
+          Fits[static_cast<size_t>(End) - 1] = false;
+      }
+      if (I.Entries.size() == 0)
+        continue;
+      bool FromMicrocode = I.Mite < I.Entries.size();
+      int32_t Slots = FromMicrocode ? LineSlots : I.Entries.size() + P.P.DsbExtraSlots[End];
+      if (Used + Slots > LineSlots)
+        NewLine();
+      for (int32_t E = I.Entries.Begin; E < I.Entries.End; ++E)
+        Lines[static_cast<size_t>(E)] = Line;
+      Used += Slots;
+    }
+    if (LinesUsed > 3 * Size / BytesOfThreeLines || !Good)
+      std::fill(Fits.begin() + Begin, Fits.begin() + End, false);
+    Begin = End;
+  }
+  // A block is left out as a whole, also where only its last pair was found to be in the way.
+  for (int32_t I = N - 1; I > 0; --I)
+    if (!Fits[static_cast<size_t>(I)] && BlockOf(I - 1) == BlockOf(I))
+      Fits[static_cast<size_t>(I) - 1] = false;
+  auto Whole = [&](int32_t I) {
+    if (!P.P.BothHalvesMustBeCacheable)
+      return Fits[static_cast<size_t>(I)] == true;
+    int64_t CacheLine = (Start + P.P.Offset[I]) / 64;
+    for (int32_t J = 0; J < N; ++J)
+      if ((Start + P.P.Offset[J]) / 64 == CacheLine && !Fits[static_cast<size_t>(J)])
+        return false;
+    return true;
+  };
+  std::vector<bool> Usable(static_cast<size_t>(N));
+  int64_t Checked = -1;
+  bool Good = false;
+  for (int32_t I = 0; I < N; ++I) {
+    int64_t CacheLine = (Start + P.P.Offset[I]) / (P.P.BothHalvesMustBeCacheable ? 64 : Size);
+    if (CacheLine != Checked)
+      Good = Whole(I);
+    Checked = CacheLine;
+    Usable[static_cast<size_t>(I)] = Good;
+  }
+  Cached = static_cast<int32_t>(std::ranges::find(Usable, false) - Usable.begin());
+}

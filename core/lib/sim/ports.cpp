@@ -1,0 +1,124 @@
+//===- ports.cpp - Which port a µop is bound to ---------------------------===//
+//
+// The rules of Intel's cores are those found by Abel and Reineke (uiCA, ICS 2022).
+//
+//===----------------------------------------------------------------------===//
+
+#include "backend.h"
+
+#include <algorithm>
+#include <bit>
+
+using namespace incc;
+using namespace incc::sim;
+
+PortBinder::PortBinder(const Program &P)
+    : Policy(static_cast<PortBinding>(P.P.Binding)), Alternating(P.P.Alternating),
+      Turn(P.P.Alternating.size(), 0) {}
+
+void PortBinder::newCycle() {
+  Before = Use;
+  for (size_t N = 0; N < Bound.size(); ++N) {
+    Bound[N] -= Leaving[N];
+    Leaving[N] = 0;
+  }
+  Use = Bound;
+  SeenInCycle.clear();
+}
+
+int32_t PortBinder::choose(uint64_t Allowed, int32_t Slot) {
+  int32_t Port = -1;
+  if (std::has_single_bit(Allowed)) {
+    Port = std::countr_zero(Allowed);
+  } else {
+    auto Set = std::ranges::find(Alternating, Allowed);
+    if (Set != Alternating.end()) {
+      int32_t &Next = Turn[static_cast<size_t>(Set - Alternating.begin())];
+      for (int32_t Skip = 0; Skip < Next; ++Skip)
+        Allowed &= Allowed - 1;
+      Port = std::countr_zero(Allowed);
+      Next = (Next + 1) % std::popcount(*Set);
+    } else {
+      switch (Policy) {
+      case PortBinding::LeastLoaded:
+        Port = leastLoaded(Allowed);
+        break;
+      case PortBinding::SixPorts:
+        Port = sixPorts(Allowed, Slot);
+        break;
+      case PortBinding::EightPorts:
+        Port = eightPorts(Allowed, Slot);
+        break;
+      case PortBinding::TenPorts:
+        Port = tenPorts(Allowed, Slot);
+        break;
+      }
+    }
+  }
+  ++Bound[Port];
+  return Port;
+}
+
+int32_t PortBinder::leastLoaded(uint64_t Allowed) const {
+  int32_t Best = std::countr_zero(Allowed);
+  for (uint64_t Left = Allowed; Left != 0; Left &= Left - 1)
+    if (int32_t N = std::countr_zero(Left); Bound[N] < Bound[Best])
+      Best = N;
+  return Best;
+}
+
+int32_t PortBinder::sixPorts(uint64_t Allowed, int32_t Slot) const {
+  int32_t Least = -1, Most = -1;
+  for (uint64_t Left = Allowed; Left != 0; Left &= Left - 1) {
+    int32_t N = std::countr_zero(Left);
+    if (Least < 0 || Use[N] < Use[Least])
+      Least = N;
+    if (Most < 0 || Use[N] >= Use[Most])
+      Most = N;
+  }
+  if (Use[Most] - Use[Least] >= 3)
+    return Least;
+  if (Allowed == 0b100011) {
+    static constexpr int32_t BySlot[3][4] = {{0, 5, 1, 0}, {1, 5, 0, 1}, {5, 1, 0, 5}};
+    return BySlot[Least == 5 ? 2 : Least][Slot & 3];
+  }
+  return Slot % 2 == 0 ? Least : Most;
+}
+
+int32_t PortBinder::eightPorts(uint64_t Allowed, int32_t Slot) const {
+  int32_t Least = -1, Second = -1;
+  for (uint64_t Left = Allowed; Left != 0; Left &= Left - 1) {
+    int32_t N = std::countr_zero(Left);
+    if (Least < 0 || Use[N] <= Use[Least]) {
+      Second = Least;
+      Least = N;
+    } else if (Second < 0 || Use[N] <= Use[Second]) {
+      Second = N;
+    }
+  }
+  if (Use[Second] - Use[Least] >= 3)
+    Second = Least;
+  return Slot % 2 == 0 ? Least : Second;
+}
+
+int32_t PortBinder::tenPorts(uint64_t Allowed, int32_t Slot) {
+  std::array<int32_t, 64> Sorted{};
+  size_t Count = 0;
+  for (uint64_t Left = Allowed; Left != 0; Left &= Left - 1)
+    Sorted[Count++] = std::countr_zero(Left);
+  std::sort(
+      Sorted.begin(), Sorted.begin() + static_cast<std::ptrdiff_t>(Count),
+      [&](int32_t A, int32_t B) { return Before[A] != Before[B] ? Before[A] < Before[B] : A > B; });
+  while (Count > 1 && Before[Sorted[Count - 1]] - Before[Sorted[0]] >= 5)
+    --Count;
+  auto Seen = std::ranges::find(SeenInCycle, Allowed, &std::pair<uint64_t, int32_t>::first);
+  if (Seen == SeenInCycle.end()) {
+    SeenInCycle.emplace_back(Allowed, 0);
+    Seen = SeenInCycle.end() - 1;
+    if (Slot == 3 && Count > 1)
+      Seen->second = 1;
+  }
+  if (Slot == 4)
+    return Sorted[0];
+  return Sorted[static_cast<size_t>(Seen->second++) % Count];
+}

@@ -1,0 +1,437 @@
+//===- program.cpp - A kernel as the simulated machine sees it ------------===//
+
+#include "program.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <utility>
+
+using namespace incc;
+using namespace incc::sim;
+
+namespace {
+
+class Builder {
+public:
+  Builder(Program &To) : To(To), K(To.K), P(To.P), IsAddress(findAddressInputs(K)) {
+    To.Values.resize(static_cast<size_t>(K.numValues()));
+    Followed.resize(To.Values.size());
+  }
+
+  void build() {
+    for (const MemoryDependency &M : To.G.Memory) {
+      Followed[M.Load].push_back({M.Store, M.Distance, std::max(0, M.Latency - StoreDataKnown)});
+      To.Values[M.Load].Forwarded = true;
+    }
+    for (int32_t I = 0; I < K.numInstructions(); ++I)
+      buildInstruction(I);
+    assignEntered();
+    addRenamerUops();
+    flatten();
+  }
+
+private:
+  /// An input of the instruction, the same register for several results.
+  struct Operand {
+    Source From;
+    int32_t Longest = 0;
+    int32_t Results = 0; ///< That need it.
+    int32_t Uop = -1;
+    int32_t Early = 0; ///< Cycles by which its µop may start before it is ready.
+  };
+
+  Source sourceOf(int32_t In) const {
+    if (static_cast<InputKind>(K.InputKinds[In]) == InputKind::Value)
+      return {K.InputId[In], 0};
+    return To.G.SourceOf[In];
+  }
+
+  int32_t newUop(int32_t I, int32_t Index, uint64_t Ports, UopKind Kind) {
+    Uop U;
+    U.Ports = Ports;
+    U.Instruction = I;
+    U.Index = Index;
+    U.Kind = Kind;
+    To.Uops.push_back(U);
+    UopInputs.emplace_back();
+    UopFeeds.emplace_back();
+    return static_cast<int32_t>(To.Uops.size()) - 1;
+  }
+
+  int32_t newValue() {
+    To.Values.emplace_back();
+    Followed.emplace_back();
+    return static_cast<int32_t>(To.Values.size()) - 1;
+  }
+
+  void waitFor(int32_t U, Source S, int32_t Latency) {
+    if (S.Value >= 0)
+      UopInputs[U].push_back({S.Value, S.Distance, Latency});
+  }
+
+  /// The later of two latencies counts if a µop feeds a value twice.
+  void feed(int32_t U, int32_t V, int32_t Latency) {
+    Latency = std::max(Latency, 1);
+    for (Feed &F : UopFeeds[U])
+      if (F.Value == V) {
+        F.Latency = std::max(F.Latency, Latency);
+        return;
+      }
+    UopFeeds[U].push_back({V, Latency});
+    ++To.Values[V].NumUops;
+  }
+
+  void buildInstruction(int32_t I) {
+    Loads.clear();
+    Compute.clear();
+    StoreAddress.clear();
+    StoreData.clear();
+    int32_t Hidden = To.numValues();
+    for (int32_t U = K.UopStart[I]; U < K.UopStart[I + 1]; ++U) {
+      if (K.isResource(U))
+        continue;
+      int32_t N = newUop(I, U, K.UopPorts[U], K.uopKind(U));
+      switch (K.uopKind(U)) {
+      case UopKind::Load:
+        Loads.push_back(N);
+        break;
+      case UopKind::StoreAddress:
+        StoreAddress.push_back(N);
+        break;
+      case UopKind::StoreData:
+        StoreData.push_back(N);
+        break;
+      case UopKind::Compute:
+      case UopKind::Branch:
+        Compute.push_back(N);
+        break;
+      }
+    }
+    if (P.Slow256BitMemory && P.WideMemory[I]) {
+      for (int32_t U : Loads)
+        To.Uops[U].PortCycles = 2;
+      for (int32_t U : StoreData)
+        To.Uops[U].PortCycles = 2;
+    }
+    holdResources(I);
+    buildDataFlow(I);
+    To.HiddenValues.push_back({Hidden, To.numValues()});
+    buildEntries(I);
+    buildMove(I);
+  }
+
+  /// A divider is held by the µop that can go to the fewest ports: it is the divider's.
+  void holdResources(int32_t I) {
+    for (int32_t U = K.UopStart[I]; U < K.UopStart[I + 1]; ++U) {
+      if (!K.isResource(U))
+        continue;
+      const std::vector<int32_t> &Any = !Compute.empty() ? Compute
+                                        : !Loads.empty() ? Loads
+                                                         : StoreData;
+      if (Any.empty())
+        continue;
+      int32_t Best = Any.front();
+      for (int32_t C : Any)
+        if (std::popcount(To.Uops[C].Ports) < std::popcount(To.Uops[Best].Ports))
+          Best = C;
+      To.Uops[Best].Held = std::countr_zero(K.UopPorts[U]);
+      To.Uops[Best].HeldCycles = K.UopCycles[U];
+    }
+  }
+
+  static int32_t ownerOf(const std::vector<int32_t> &Of, size_t Number) {
+    return Of.empty() ? -1 : Of[std::min(Number, Of.size() - 1)];
+  }
+
+  /// Whether a register result is the content of one location, passed on by the renamer.
+  bool isPassedOn(int32_t V) const {
+    int32_t In = K.InputStart[V];
+    return K.InputStart[V + 1] == In + 1 &&
+           static_cast<InputKind>(K.InputKinds[In]) == InputKind::Location &&
+           K.InputLatency[In] == 0 && K.OutputStart[V + 1] == K.OutputStart[V] + 1 &&
+           K.OutputLocation[K.OutputStart[V]] == K.InputId[In];
+  }
+
+  void buildDataFlow(int32_t I) {
+    std::vector<int32_t> Loaded, Stored, Computed;
+    bool HasRegister = false;
+    for (int32_t V = K.ValueStart[I]; V < K.ValueStart[I + 1]; ++V) {
+      if (K.valueKind(V) == ValueKind::Load)
+        Loaded.push_back(V);
+      else if (K.valueKind(V) == ValueKind::Store)
+        Stored.push_back(V);
+      else {
+        HasRegister = true;
+        if (!Compute.empty() && !isPassedOn(V))
+          Computed.push_back(V);
+        else
+          follow(V);
+      }
+    }
+    for (size_t N = 0; N < Loads.size(); ++N)
+      if (int32_t V = ownerOf(Loaded, N); V >= 0)
+        loadsValue(I, Loads[N], V);
+    for (int32_t V : Loaded)
+      if (Loads.empty())
+        follow(V);
+    for (size_t N = 0; N < StoreAddress.size(); ++N)
+      if (int32_t V = ownerOf(Stored, N); V >= 0) {
+        for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
+          if (IsAddress[In])
+            waitFor(StoreAddress[N], sourceOf(In), K.InputLatency[In]);
+        feed(StoreAddress[N], V, StoreAddressKnown);
+      }
+    // By stored value: the hidden value that is computed for it, -1 for a register's content.
+    std::map<int32_t, int32_t> DataOf;
+    for (int32_t V : Stored) {
+      bool FromLoad = false;
+      for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
+        FromLoad |= static_cast<InputKind>(K.InputKinds[In]) == InputKind::Value;
+      // In a store that also updates its address register, the computing µop is for that.
+      DataOf[V] = !Compute.empty() && (FromLoad || !HasRegister) ? newValue() : -1;
+    }
+    compute(Computed, DataOf);
+    for (size_t N = 0; N < StoreData.size(); ++N)
+      if (int32_t V = ownerOf(Stored, N); V >= 0) {
+        if (DataOf[V] >= 0)
+          waitFor(StoreData[N], {DataOf[V], 0}, 0);
+        else
+          for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
+            if (!IsAddress[In])
+              waitFor(StoreData[N], sourceOf(In), K.InputLatency[In]);
+        feed(StoreData[N], V, StoreDataKnown);
+      }
+  }
+
+  void follow(int32_t V) {
+    for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
+      if (Source S = sourceOf(In); S.Value >= 0)
+        Followed[V].push_back({S.Value, S.Distance, K.InputLatency[In]});
+  }
+
+  void loadsValue(int32_t I, int32_t U, int32_t V) {
+    int32_t Latency = longestLatency(K, I, V);
+    for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
+      waitFor(U, sourceOf(In), K.InputLatency[In] - Latency);
+    feed(U, V, Latency);
+  }
+
+  /// Whether a computed result depends on an input: nothing is computed in no time, so a register
+  /// at that distance was measured not to matter.
+  bool isInput(int32_t In) const {
+    return K.InputLatency[In] > 0 || static_cast<InputKind>(K.InputKinds[In]) == InputKind::Value;
+  }
+
+  /// Distributes the instruction's inputs over its computing µops. The inputs with the shortest way
+  /// to the result belong to the last µop, those with longer ways to µops before it. Where there
+  /// are more lengths than µops, the first µop takes all that is left and starts before those of
+  /// its inputs that it needs later.
+  void compute(const std::vector<int32_t> &Computed, const std::map<int32_t, int32_t> &DataOf) {
+    if (Compute.empty())
+      return;
+    // The inputs of each value as (input, value fed).
+    std::vector<std::pair<int32_t, int32_t>> Results;
+    for (int32_t V : Computed)
+      Results.emplace_back(V, V);
+    for (auto [V, Data] : DataOf)
+      if (Data >= 0)
+        Results.emplace_back(V, Data);
+    std::map<std::pair<int32_t, int32_t>, Operand> Operands;
+    auto KeyOf = [&](int32_t In) { return std::pair(K.InputKinds[In], K.InputId[In]); };
+    auto IsData = [&](int32_t V, int32_t In) {
+      return K.valueKind(V) != ValueKind::Store || !IsAddress[In];
+    };
+    // By length, and for one length by how many results need the operand: what all need comes
+    // first, so that no result waits for what only others need.
+    std::vector<std::pair<int32_t, int32_t>> Classes;
+    for (auto [V, Fed] : Results)
+      for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
+        if (IsData(V, In) && isInput(In)) {
+          Operand &O = Operands[KeyOf(In)];
+          O.From = sourceOf(In);
+          O.Longest = std::max(O.Longest, K.InputLatency[In]);
+          ++O.Results;
+        }
+    for (auto &[Key, O] : Operands)
+      Classes.emplace_back(O.Longest, O.Results);
+    std::ranges::sort(Classes, std::greater());
+    Classes.erase(std::unique(Classes.begin(), Classes.end()), Classes.end());
+    // The first µops beyond the number of classes read what the first of the chain reads.
+    size_t Chain = std::min(Classes.size(), Compute.size());
+    size_t Surplus = Compute.size() - std::max<size_t>(Chain, 1);
+    std::vector<std::pair<int32_t, int32_t>> ClassOf(
+        Compute.size(), Classes.empty() ? std::pair(1, 0) : Classes.front());
+    for (size_t N = 0; N + 1 < Chain; ++N)
+      ClassOf[Compute.size() - 1 - N] = Classes[Classes.size() - 1 - N];
+    for (auto &[Key, O] : Operands) {
+      size_t At = Surplus;
+      for (size_t N = Surplus; N < Compute.size(); ++N)
+        if (ClassOf[N] >= std::pair(O.Longest, O.Results))
+          At = N;
+      O.Uop = static_cast<int32_t>(At);
+      O.Early = ClassOf[At].first - O.Longest;
+      waitFor(Compute[At], O.From, -O.Early);
+      if (At == Surplus)
+        for (size_t N = 0; N < Surplus; ++N)
+          waitFor(Compute[N], O.From, -O.Early);
+    }
+    for (size_t N = Surplus; N + 1 < Compute.size(); ++N) {
+      int32_t Lag = ClassOf[N].first - ClassOf[N + 1].first;
+      if (Lag == 0)
+        continue;
+      int32_t Between = newValue();
+      feed(Compute[N], Between, Lag);
+      waitFor(Compute[N + 1], {Between, 0}, 0);
+    }
+    for (auto [V, Fed] : Results) {
+      bool Any = false;
+      for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
+        if (IsData(V, In) && isInput(In)) {
+          const Operand &O = Operands[KeyOf(In)];
+          feed(Compute[O.Uop], Fed, K.InputLatency[In] + O.Early);
+          Any = true;
+        }
+      if (!Any)
+        feed(Compute.back(), Fed, 1);
+    }
+  }
+
+  // --- issue slots and queue entries ------------------------------------------------------------
+
+  using Groups = std::vector<std::vector<int32_t>>;
+
+  /// Joins neighbours until `Wanted` are left: loads with what computes on them and addresses with
+  /// data first, as micro-fusion does.
+  template <typename Fn> static void join(Groups &G, size_t Wanted, Fn KindOf) {
+    auto Fuse = [&](UopKind First, UopKind Second) {
+      for (size_t N = 0; N + 1 < G.size() && G.size() > Wanted; ++N)
+        if (!G[N].empty() && !G[N + 1].empty() && KindOf(G[N].back()) == First &&
+            KindOf(G[N + 1].front()) == Second) {
+          G[N].insert(G[N].end(), G[N + 1].begin(), G[N + 1].end());
+          G.erase(G.begin() + static_cast<std::ptrdiff_t>(N) + 1);
+        }
+    };
+    Fuse(UopKind::StoreAddress, UopKind::StoreData);
+    Fuse(UopKind::Load, UopKind::Compute);
+    Fuse(UopKind::Load, UopKind::Branch);
+    while (G.size() > std::max<size_t>(Wanted, 1)) {
+      G[G.size() - 2].insert(G[G.size() - 2].end(), G.back().begin(), G.back().end());
+      G.pop_back();
+    }
+  }
+
+  void buildEntries(int32_t I) {
+    InstructionPlan Plan;
+    Plan.Entries.Begin = Plan.Entries.End = To.numEntries();
+    int32_t Wanted = K.IssueSlots[I];
+    if (Wanted > 0) {
+      Groups InSlot;
+      for (int32_t U : Loads)
+        InSlot.push_back({U});
+      for (int32_t U : Compute)
+        InSlot.push_back({U});
+      for (size_t N = 0; N < std::max(StoreAddress.size(), StoreData.size()); ++N) {
+        if (N < StoreAddress.size())
+          InSlot.push_back({StoreAddress[N]});
+        if (N < StoreData.size())
+          InSlot.push_back({StoreData[N]});
+      }
+      join(InSlot, static_cast<size_t>(Wanted), [&](int32_t U) { return To.Uops[U].Kind; });
+      InSlot.resize(std::max(InSlot.size(), static_cast<size_t>(Wanted)));
+      int32_t FirstSlot = static_cast<int32_t>(To.Slots.size());
+      Groups InEntry;
+      for (const std::vector<int32_t> &Group : InSlot) {
+        int32_t Begin = static_cast<int32_t>(To.SlotUops.size());
+        To.SlotUops.insert(To.SlotUops.end(), Group.begin(), Group.end());
+        InEntry.push_back({static_cast<int32_t>(To.Slots.size())});
+        To.Slots.push_back({Begin, static_cast<int32_t>(To.SlotUops.size())});
+      }
+      int32_t Queued = std::clamp(P.UopsMite[I] + P.UopsMs[I], 1, Wanted);
+      join(InEntry, static_cast<size_t>(Queued), [&](int32_t Slot) {
+        const std::vector<int32_t> &Group = InSlot[static_cast<size_t>(Slot - FirstSlot)];
+        return Group.empty() ? UopKind::Branch : To.Uops[Group.front()].Kind;
+      });
+      for (const std::vector<int32_t> &Group : InEntry) {
+        Entry E;
+        E.Instruction = I;
+        E.Slots = {Group.front(), Group.back() + 1};
+        E.First = To.numEntries() == Plan.Entries.Begin;
+        To.Entries.push_back(E);
+      }
+      Plan.Entries.End = To.numEntries();
+      Plan.Mite =
+          P.UopsMs[I] > 0 ? std::min(P.UopsMite[I], Plan.Entries.size()) : Plan.Entries.size();
+    }
+    To.Instructions.push_back(Plan);
+  }
+
+  void buildMove(int32_t I) {
+    if (static_cast<MoveClass>(P.MoveClasses[I]) == MoveClass::None || P.MovePorts[I] == 0)
+      return;
+    for (int32_t V = K.ValueStart[I]; V < K.ValueStart[I + 1]; ++V)
+      if (K.valueKind(V) == ValueKind::Register && !Followed[V].empty()) {
+        int32_t U = newUop(I, -1, P.MovePorts[I], UopKind::Compute);
+        for (const Input &In : Followed[V])
+          UopInputs[U].push_back(In);
+        UopFeeds[U].push_back({V, std::max(1, P.MoveLatency[I])});
+        To.Instructions[I].MoveUop = U;
+        To.Instructions[I].MoveValue = V;
+        return;
+      }
+  }
+
+  /// Values of instructions without an entry (not in the model) go on with the one before.
+  void assignEntered() {
+    int32_t Next = 0;
+    for (size_t E = 0; E < To.Entries.size(); ++E) {
+      if (!To.Entries[E].First)
+        continue;
+      size_t After = E + 1;
+      while (After < To.Entries.size() && !To.Entries[After].First)
+        ++After;
+      int32_t End = After < To.Entries.size() ? To.Entries[After].Instruction : K.numInstructions();
+      To.Entries[E].Entered = {Next, End};
+      Next = End;
+    }
+  }
+
+  void addRenamerUops() {
+    if (P.RenamerPorts != 0)
+      To.SyncUop = newUop(0, -1, P.RenamerPorts, UopKind::Compute);
+  }
+
+  void flatten() {
+    for (size_t U = 0; U < To.Uops.size(); ++U) {
+      To.Uops[U].Inputs.Begin = static_cast<int32_t>(To.Inputs.size());
+      To.Inputs.insert(To.Inputs.end(), UopInputs[U].begin(), UopInputs[U].end());
+      To.Uops[U].Inputs.End = static_cast<int32_t>(To.Inputs.size());
+      To.Uops[U].Feeds.Begin = static_cast<int32_t>(To.Feeds.size());
+      To.Feeds.insert(To.Feeds.end(), UopFeeds[U].begin(), UopFeeds[U].end());
+      To.Uops[U].Feeds.End = static_cast<int32_t>(To.Feeds.size());
+      // A store is done with when address and data are on their way.
+      if (To.Uops[U].Kind != UopKind::StoreAddress && To.Uops[U].Kind != UopKind::StoreData)
+        for (const Feed &F : UopFeeds[U])
+          To.Uops[U].Done = std::max(To.Uops[U].Done, F.Latency);
+    }
+    for (size_t V = 0; V < To.Values.size(); ++V) {
+      To.Values[V].Inputs.Begin = static_cast<int32_t>(To.Inputs.size());
+      To.Inputs.insert(To.Inputs.end(), Followed[V].begin(), Followed[V].end());
+      To.Values[V].Inputs.End = static_cast<int32_t>(To.Inputs.size());
+    }
+  }
+
+  Program &To;
+  const Kernel &K;
+  const Pipeline &P;
+  std::vector<bool> IsAddress;
+  std::vector<int32_t> Loads, Compute, StoreAddress, StoreData; ///< Of the current instruction.
+  std::vector<std::vector<Input>> UopInputs, Followed;
+  std::vector<std::vector<Feed>> UopFeeds;
+};
+
+} // namespace
+
+Program::Program(const Kernel &K, const Pipeline &P) : K(K), P(P), G(buildGraph(K)) {
+  Builder(*this).build();
+}

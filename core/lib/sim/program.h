@@ -1,0 +1,97 @@
+//===- program.h - A kernel as the simulated machine sees it --------------===//
+//
+// What is the same in every iteration, worked out once: the entries of the µop
+// queue, the issue slots that each of them fills, the µops in a slot, and which
+// value waits for which µop.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef INCC_LIB_SIM_PROGRAM_H
+#define INCC_LIB_SIM_PROGRAM_H
+
+#include "incc/graph.h"
+#include "incc/sim.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace incc::sim {
+
+/// A range of indices into another array.
+struct Range {
+  int32_t Begin = 0, End = 0;
+  int32_t size() const { return End - Begin; }
+};
+
+/// A value of `Distance` iterations before, and how many cycles after it (before it, if negative).
+struct Input {
+  int32_t Value, Distance, Latency;
+};
+
+/// The value is ready no earlier than `Latency` cycles after the µop started.
+struct Feed {
+  int32_t Value, Latency;
+};
+
+struct Uop {
+  uint64_t Ports = 0;
+  int32_t Instruction = 0;
+  int32_t Index = -1; ///< In the Kernel; -1 for µops of the renamer.
+  UopKind Kind = UopKind::Compute;
+  Range Inputs, Feeds;
+  int32_t Done = 1;       ///< Cycles from start to the last result.
+  int32_t Held = -1;      ///< A resource taken beside the port,
+  int32_t HeldCycles = 0; ///< for so long.
+  int32_t PortCycles = 1; ///< The port itself is taken for so long.
+};
+
+struct Value {
+  int32_t NumUops = 0;    ///< That feed it.
+  Range Inputs;           ///< Values that it follows without a µop.
+  bool Forwarded = false; ///< A load that may get what a store wrote.
+};
+
+/// Fused µops of the queue; an entry fills one issue slot, several if it is un-laminated.
+struct Entry {
+  int32_t Instruction = 0;
+  Range Slots;
+  bool First = false; ///< Of its instruction.
+  Range Entered;      ///< Then also these instructions, which have no entry of their own, go on.
+};
+
+struct InstructionPlan {
+  Range Entries;
+  int32_t Mite = 0; ///< The first of these come from decoders or µop cache, the rest from the MS.
+  int32_t MoveUop = -1; ///< What a move is if it is not eliminated.
+  int32_t MoveValue = -1;
+};
+
+struct Program {
+  Program(const Kernel &K, const Pipeline &P);
+
+  const Kernel &K;
+  const Pipeline &P;
+  Graph G;
+  std::vector<Uop> Uops;
+  std::vector<Input> Inputs;
+  std::vector<Feed> Feeds;
+  std::vector<Value> Values; ///< The kernel's, then those between µops of one instruction.
+  std::vector<Range> Slots;  ///< µops of an issue slot, in SlotUops.
+  std::vector<int32_t> SlotUops;
+  std::vector<Entry> Entries;
+  std::vector<InstructionPlan> Instructions;
+  std::vector<Range> HiddenValues; ///< By instruction: its values beyond the kernel's.
+  int32_t SyncUop = -1;            ///< The renamer's own µop.
+
+  int32_t numEntries() const { return static_cast<int32_t>(Entries.size()); }
+  int32_t numValues() const { return static_cast<int32_t>(Values.size()); }
+};
+
+/// Cycles from the start of a store's address and data µops to a load seeing them (Abel and
+/// Reineke, uiCA); getting the data to the load takes the rest of the forwarding latency.
+constexpr int32_t StoreAddressKnown = 5, StoreDataKnown = 1;
+
+} // namespace incc::sim
+
+#endif // INCC_LIB_SIM_PROGRAM_H

@@ -1,0 +1,200 @@
+//===- renamer.cpp - Rename and allocate ----------------------------------===//
+
+#include "renamer.h"
+
+#include <algorithm>
+#include <utility>
+
+using namespace incc;
+using namespace incc::sim;
+
+// --- move elimination ---------------------------------------------------------------------------
+
+MoveElimination::MoveElimination(const Program &P)
+    : P(P), GroupOf(static_cast<size_t>(P.K.NumLocations), -1) {
+  Kinds[0].Slots = P.P.MoveElimGpr;
+  Kinds[1].Slots = P.P.MoveElimSimd;
+  size_t Ring = static_cast<size_t>(std::max(1, P.P.MoveElimPipeline)) + 1;
+  for (Kind &K : Kinds) {
+    K.HeldBefore.assign(Ring, 0);
+    K.EliminatedBefore.assign(Ring, 0);
+  }
+  for (const InstructionPlan &I : P.Instructions)
+    Used |= I.MoveUop >= 0;
+}
+
+void MoveElimination::newCycle() {
+  if (!Used)
+    return;
+  Now = (Now + 1) % Kinds[0].HeldBefore.size();
+  for (Kind &K : Kinds) {
+    K.HeldBefore[Now] = K.Held;
+    K.EliminatedBefore[Now] = 0;
+  }
+}
+
+bool MoveElimination::eliminate(int32_t I) {
+  Kind &K = Kinds[static_cast<MoveClass>(P.P.MoveClasses[I]) == MoveClass::Simd];
+  size_t Ring = K.HeldBefore.size();
+  // Ring has one entry more than the pipeline is long: the oldest is that many cycles ago.
+  int32_t Free = K.Slots - K.HeldBefore[(Now + 1) % Ring];
+  for (size_t Ago = 0; Ago + 1 < Ring; ++Ago)
+    Free -= K.EliminatedBefore[(Now + Ring - Ago) % Ring];
+  if (Free <= 0)
+    return false;
+  ++K.EliminatedBefore[Now];
+  int32_t From = P.P.MoveFrom[I], To = P.P.MoveTo[I];
+  if (From == To)
+    return true;
+  leave(To);
+  if (GroupOf[From] < 0) {
+    int32_t New;
+    if (FreeGroups.empty()) {
+      New = static_cast<int32_t>(Groups.size());
+      Groups.emplace_back();
+    } else {
+      New = FreeGroups.back();
+      FreeGroups.pop_back();
+    }
+    Groups[New] = {1, static_cast<int32_t>(&K - Kinds.data())};
+    GroupOf[From] = New;
+    ++K.Held;
+  }
+  GroupOf[To] = GroupOf[From];
+  ++Groups[GroupOf[To]].Members;
+  return true;
+}
+
+void MoveElimination::leave(int32_t Location) {
+  int32_t Old = std::exchange(GroupOf[Location], -1);
+  if (Old < 0)
+    return;
+  int32_t Left = --Groups[Old].Members;
+  if (Left > (P.P.MoveElimAllAliases ? 0 : 1))
+    return;
+  --Kinds[Groups[Old].Of].Held;
+  FreeGroups.push_back(Old);
+  if (Left > 0)
+    std::ranges::replace(GroupOf, Old, -1);
+}
+
+void MoveElimination::overwrite(int32_t I) {
+  if (!Used)
+    return;
+  for (int32_t Out = P.K.OutputStart[P.K.ValueStart[I]];
+       Out < P.K.OutputStart[P.K.ValueStart[I + 1]]; ++Out)
+    leave(P.K.OutputLocation[Out]);
+}
+
+// --- renamer ------------------------------------------------------------------------------------
+
+Renamer::Renamer(const Program &P, const CodeLayout &Code, FrontEnd &Front, Backend &Back,
+                 Simulation &Counters)
+    : P(P), Code(Code), Front(Front), Back(Back), Counters(Counters), Moves(P) {}
+
+void Renamer::cycle(int64_t Cycle) {
+  Back.Binder.newCycle();
+  Moves.newCycle();
+  int32_t Width = P.K.IssueWidth, Used = 0;
+  auto Lost = [&](Stall Cause) { Counters.LostSlots[static_cast<size_t>(Cause)] += Width - Used; };
+  if (!Back.Rob.hasRoom(Width) && !Back.Rob.empty())
+    return Lost(Stall::ReorderBuffer);
+  if (!Back.hasRoom(Width) && Back.anythingWaiting())
+    return Lost(Stall::Scheduler);
+  while (Used < Width && !isDone()) {
+    if (Front.Queue.Head == Front.Queue.Tail)
+      return Lost(Stall::FrontEnd);
+    const Entry &E = P.Entries[static_cast<size_t>(At)];
+    int32_t Unrolling = Code.lsdUnrolling();
+    if (At == 0 && SlotAt == 0 && Used > 0 && Unrolling > 0 && Iteration % Unrolling == 0)
+      return Lost(Stall::FrontEnd);
+    if (E.First && SlotAt == 0) {
+      if (P.P.MergesHigh[E.Instruction] && !Merged && P.SyncUop >= 0) {
+        // Alone in its cycle.
+        if (Used > 0)
+          return Lost(Stall::Group);
+        Merged = true;
+        int64_t Slot = Back.Rob.push(Cycle, 1, false);
+        Back.issue(P.SyncUop, Iteration, Cycle, Back.Binder.choose(P.P.RenamerPorts, 0), Slot);
+        Used = 1;
+        return Lost(Stall::Group);
+      }
+      if (P.P.SyncsStack[E.Instruction] && !Synced && P.SyncUop >= 0) {
+        Synced = true;
+        int64_t Slot = Back.Rob.push(Cycle, 1, false);
+        Back.issue(P.SyncUop, Iteration, Cycle, Back.Binder.choose(P.P.RenamerPorts, Used), Slot);
+        ++Used;
+        continue;
+      }
+    }
+    int32_t Slots = E.Slots.size() - SlotAt;
+    if (Used > 0 && Slots > Width - Used)
+      return Lost(Stall::Group);
+    if (E.First && SlotAt == 0)
+      enter(E, Cycle);
+    bool LastEntry = At + 1 == P.numEntries();
+    for (int32_t Left = std::min(Slots, Width - Used); Left > 0; --Left, ++SlotAt) {
+      bool Last = LastEntry && SlotAt + 1 == E.Slots.size();
+      issueSlot(P.Slots[static_cast<size_t>(E.Slots.Begin + SlotAt)], Used++, Cycle, Last);
+    }
+    if (SlotAt < E.Slots.size())
+      return;
+    SlotAt = 0;
+    Merged = Synced = false;
+    ++Front.Queue.Head;
+    if (LastEntry) {
+      At = 0;
+      ++Iteration;
+    } else {
+      ++At;
+    }
+  }
+}
+
+void Renamer::enter(const Entry &E, int64_t Cycle) {
+  if (&E == P.Entries.data())
+    Back.enterIteration(Iteration);
+  for (int32_t I = E.Entered.Begin; I < E.Entered.End; ++I) {
+    const InstructionPlan &Plan = P.Instructions[static_cast<size_t>(I)];
+    bool Executed = false;
+    if (Plan.MoveUop >= 0) {
+      Executed = !Moves.eliminate(I);
+      ++(Executed ? Counters.MovesExecuted : Counters.MovesEliminated);
+    }
+    if (Plan.MoveUop < 0 || Executed)
+      Moves.overwrite(I);
+    Back.enterInstruction(I, Iteration, Cycle, Executed);
+    if (I == E.Instruction)
+      MoveExecuted = Executed;
+    if (Record)
+      Record->push_back(Cycle);
+  }
+}
+
+void Renamer::issueSlot(Range Uops, int32_t Slot, int64_t Cycle, bool Last) {
+  const Entry &E = P.Entries[static_cast<size_t>(At)];
+  int32_t Move = P.Instructions[static_cast<size_t>(E.Instruction)].MoveUop;
+  if (Move >= 0 && MoveExecuted) {
+    int64_t RobSlot = Back.Rob.push(Cycle, 1, Last);
+    Back.issue(Move, Iteration, Cycle,
+               Back.Binder.choose(P.Uops[static_cast<size_t>(Move)].Ports, Slot), RobSlot);
+    return;
+  }
+  int32_t Watched = -1;
+  for (int32_t N = Uops.Begin; N < Uops.End; ++N) {
+    const Uop &U = P.Uops[static_cast<size_t>(P.SlotUops[static_cast<size_t>(N)])];
+    if (U.Kind == UopKind::Load && U.Feeds.size() > 0) {
+      int32_t V = P.Feeds[static_cast<size_t>(U.Feeds.Begin)].Value;
+      if (P.Values[static_cast<size_t>(V)].Forwarded)
+        Watched = V;
+    }
+  }
+  int64_t RobSlot = Back.Rob.push(Cycle, Uops.size() + (Watched >= 0 ? 1 : 0), Last);
+  for (int32_t N = Uops.Begin; N < Uops.End; ++N) {
+    int32_t U = P.SlotUops[static_cast<size_t>(N)];
+    Back.issue(U, Iteration, Cycle, Back.Binder.choose(P.Uops[static_cast<size_t>(U)].Ports, Slot),
+               RobSlot);
+  }
+  if (Watched >= 0)
+    Back.watch(Watched, Iteration, RobSlot);
+}

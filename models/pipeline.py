@@ -1,0 +1,211 @@
+"""Binding for the simulator: what front end and renamer make of a kernel's instructions (models.bound.Pipeline)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from incc.models import bound as b
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from incc.frontends.kernel import Instruction, Kernel
+    from incc.models.model import Form, MachineModel
+
+PORT_BINDING = {
+    "least_loaded": b.PORTS_LEAST_LOADED,
+    "six_ports": b.PORTS_SIX,
+    "eight_ports": b.PORTS_EIGHT,
+    "ten_ports": b.PORTS_TEN,
+}
+"""The values of the model parameter `port_binding`; a core with another value, or none, is not simulated."""
+
+_PER_INSTRUCTION = (
+    *("length", "offset", "opcode_offset", "lcp", "fusible", "complex_decoder", "simple_decoders", "ends_group"),
+    *("uops_mite", "uops_ms", "dsb_extra_slots", "no_lsd", "merges_high", "syncs_stack"),
+    *("move_class", "move_from", "move_to", "move_ports", "move_latency", "wide_memory"),
+)
+
+
+def bind_pipeline(
+    kernel: Kernel,
+    model: MachineModel,
+    forms: tuple[Form | None, ...],
+    bound: b.BoundKernel,
+    mask: Callable[[str], int],
+    location: Callable[[str], int],
+    split_roots: set[str],
+) -> b.Pipeline | None:
+    """The kernel's `Pipeline`, or None if the model does not say how µops get their ports.
+
+    `mask` turns a port set into bits, `location` a register's root into a location; `split_roots` are the registers
+    whose bits 8-15 are renamed apart in this kernel.
+    """
+    parameters = model.parameters
+    binding = PORT_BINDING.get(parameters.get("port_binding", ""))
+    if binding is None:
+        return None
+    p = b.Pipeline()
+    for name in _PER_INSTRUCTION:
+        setattr(p, name, [])
+    for name, default in b.PIPELINE_PARAMETERS.items():
+        value = parameters.get(name, default)
+        setattr(p, name, b.UNLIMITED if value == "unlimited" else int(value))
+    p.port_binding = binding
+    p.lsd_unroll = _unroll_table(parameters.get("lsd_unroll", {}))
+    p.alternating = [mask(ports) for ports in parameters.get("alternating_ports", [])]
+    p.renamer_ports = mask(parameters["renamer_ports"]) if "renamer_ports" in parameters else 0
+    p.load_mask = mask(model.functions["load"]) if "load" in model.functions else 0
+    p.alignment = kernel.alignment
+
+    merges = _high8_merges(kernel, split_roots)
+    syncs = _stack_syncs(kernel, parameters.get("stack_engine", ""))
+    offsets = _offsets(kernel)
+    for n, (i, form) in enumerate(zip(kernel.instructions, forms, strict=True)):
+        flags = bound.instruction_flags[n]
+        counted = form is not None and not flags & b.FUSED_INTO_PREVIOUS
+        attributes: dict[str, Any] = form.attributes if form is not None else {}
+        slots = bound.issue_slots[n]
+        p.length.append(i.length)
+        p.offset.append(offsets[n])
+        p.opcode_offset.append(i.opcode_offset)
+        p.lcp.append(int(bool(attributes.get("lcp_stall")) or _changes_length(i)))
+        p.fusible.append(int(form is not None and form.fusion != ""))
+        pop5c = i.mnemonic == "pop" and i.length > i.opcode_offset and i.encoding[i.opcode_offset] == 0x5C
+        complex_decoder = bool(attributes.get("complex_decoder"))
+        if pop5c and parameters.get("pop_rsp_r12_complex"):
+            complex_decoder = True
+        p.complex_decoder.append(int(complex_decoder))
+        p.simple_decoders.append(attributes.get("simple_decoders", 0 if complex_decoder and not pop5c else 4))
+        p.ends_group.append(int(i.branch != "" or bool(pop5c and parameters.get("pop_rsp_r12_ends_group"))))
+        ms = attributes.get("uops_ms", 0)
+        p.uops_mite.append(attributes.get("uops_mite", max(slots - ms, 0)) if counted else 0)
+        p.uops_ms.append(ms if counted else 0)
+        p.dsb_extra_slots.append(int(_takes_extra_slot(i)))
+        p.no_lsd.append(int(bool(attributes.get("no_lsd"))))
+        p.merges_high.append(int(n in merges))
+        p.syncs_stack.append(int(n in syncs))
+        p.wide_memory.append(int(any(m.size == 32 and m.elements == 1 for m in i.memory)))
+        _add_move(p, i, form, flags, model, mask, location)
+    return p
+
+
+def _add_move(
+    p: b.Pipeline,
+    i: Instruction,
+    form: Form | None,
+    flags: int,
+    model: MachineModel,
+    mask: Callable[[str], int],
+    location: Callable[[str], int],
+) -> None:
+    """A move that the renamer may eliminate, and what it is otherwise: the same form from a register to itself."""
+    kind, source, target, ports, latency = b.MOVE_NONE, -1, -1, 0, 0
+    if form is not None and flags & b.NO_EXECUTION and not form.breaks_dependency and not i.memory:
+        written = [a for a in i.registers if a.write]
+        read = [a for a in i.registers if a.read and not a.address]
+        executed = model.lookup(i.form, i.traits | {"same_reg"})
+        if len(written) == 1 and len(read) == 1 and executed is not None and executed.uops:
+            vector = written[0].register.root.startswith(("zmm", "mm"))
+            kind = b.MOVE_SIMD if vector else b.MOVE_GPR
+            source, target = location(read[0].register.root), location(written[0].register.root)
+            ports = mask(executed.uops[0][0])
+            latency = max((cycles for _, _, cycles in executed.latency), default=1)
+    p.move_class.append(kind)
+    p.move_from.append(source)
+    p.move_to.append(target)
+    p.move_ports.append(ports)
+    p.move_latency.append(latency)
+
+
+def _takes_extra_slot(i: Instruction) -> bool:
+    """A 64-bit immediate; or with a memory operand, one of 32 bits that does not fit into 16."""
+    if i.immediate_bytes == 8:
+        return True
+    if i.immediate_bytes != 4 or all(m.operand is None for m in i.memory):
+        return False
+    return not -(1 << 15) <= int.from_bytes(i.encoding[-4:], "little", signed=True) < 1 << 15
+
+
+def _changes_length(i: Instruction) -> bool:
+    """An operand-size prefix before an immediate of 16 bits, which would be 32 bits without.
+
+    Moves of an immediate to a register do not stall from Sandy Bridge on (Fog, The microarchitecture of Intel, AMD and
+    VIA CPUs).
+    """
+    return i.immediate_bytes == 2 and 0x66 in i.encoding[: i.opcode_offset] and i.mnemonic != "mov"
+
+
+def _unroll_table(ranges: dict[str, int]) -> list[int]:
+    """`lsd_unroll` of the model ({"1": 8, "9-12": 3}) as a list by µops, from 1."""
+    table: list[int] = []
+    for key, times in ranges.items():
+        first, _, last = key.partition("-")
+        for uops in range(int(first), int(last or first) + 1):
+            table += [1] * (uops - len(table))
+            table[uops - 1] = times
+    return table
+
+
+def _offsets(kernel: Kernel) -> list[int]:
+    """Where each instruction lies from the first one's place.
+
+    As decoded, where that is one run of code; the analysed path may also leave out code, or go back.
+    """
+    first = kernel.instructions[0].offset if kernel.instructions else 0
+    offsets, end = [], 0
+    ordered = True
+    for i in kernel.instructions:
+        ordered = ordered and i.offset - first >= end
+        offsets.append(i.offset - first if ordered else end)
+        end = offsets[-1] + i.length
+    return offsets
+
+
+def _high8_merges(kernel: Kernel, split_roots: set[str]) -> set[int]:
+    """The instructions before which bits 8-15 must be merged: the wide register is read after they were written."""
+    merges: set[int] = set()
+    if not split_roots:
+        return merges
+    apart: set[str] = set()
+    for _ in range(2):  # The second time with the state that an iteration leaves behind.
+        merges = set()
+        for n, i in enumerate(kernel.instructions):
+            wide = {a.register.root for a in i.registers if a.register.width > 8 and (a.read or a.register.width < 32)}
+            if wide & apart:
+                merges.add(n)
+                apart -= wide
+            for a in i.registers:
+                if a.write and a.register.root in split_roots:
+                    if a.register.offset == 8:
+                        apart.add(a.register.root)
+                    elif a.register.width > 8:
+                        apart.discard(a.register.root)
+    return merges
+
+
+def _stack_syncs(kernel: Kernel, stack: str) -> set[int]:
+    """The instructions that use the stack pointer itself while the renamer still holds an offset to it."""
+    syncs: set[int] = set()
+    if not stack:
+        return syncs
+    offset = False
+    for _ in range(2):
+        syncs = set()
+        for n, i in enumerate(kernel.instructions):
+            implicit = any(m.operand is None and m.base is not None and m.base.root == stack for m in i.memory)
+            named = [a for a in i.registers if a.register.root == stack]
+            explicit = any(a.operand is not None and a.read for a in named) or any(
+                m.operand is not None and any(r is not None and r.root == stack for r in (m.base, m.index))
+                for m in i.memory
+            )
+            if not implicit and any(a.address for a in named):
+                explicit = True  # lea
+            if explicit and offset:
+                syncs.add(n)
+                offset = False
+            if implicit:
+                offset = True
+            elif any(a.write for a in named):
+                offset = False
+    return syncs
