@@ -64,6 +64,8 @@ def _parser() -> argparse.ArgumentParser:
     sources = command.add_subparsers(dest="source", metavar="SOURCE")
     for name, takes, text in (
         ("uops.info", "FILE", "measurements by uops.info, instructions.xml or JSON lines, plain or .gz"),
+        ("measured", "FILE", "measurements by models/importers/measure.py, JSON lines"),
+        ("amd", "FILE", "uops.info's measurements of AMD's cores, with integer units as in another model"),
         ("osaca", "FILE", "machine files of OSACA, YAML"),
         ("llvm", "", "a scheduling model of LLVM (needs its development files)"),
         ("derive", "", "forms that behave like one that is in the model"),
@@ -81,9 +83,11 @@ def _parser() -> argparse.ArgumentParser:
         source.add_argument("--keep-going", action="store_true", help="skip malformed records and count them")
         source.add_argument("--verbose", action="store_true", help="list what was not matched")
         source.set_defaults(run=_import, files=[], cpu="", features="", llvm_config="", arch="")
+        if name == "amd":
+            source.add_argument("--like", default="znver4", metavar="MODEL", help="the model with the integer units")
         if name == "uops.info":
             source.add_argument("--arch", metavar="NAME", help="the core, as uops.info calls it (SKL); for XML files")
-        if name != "uops.info":
+        if name not in ("uops.info", "measured", "amd"):
             source.add_argument(
                 "--features",
                 default="",
@@ -249,6 +253,9 @@ def _run_import(args: argparse.Namespace) -> int:
             imported = imported._replace(forms=differences(imported.forms, inherited, own_source))
             known = {k: v for n in range(len(chain) - 1, 0, -1) for k, v in _fusion(chain[n:]).items()}
             fusion = {k: v for k, v in fusion.items() if v != known.get(k)}
+    elif args.source in ("measured", "amd"):
+        imported = _import_measured(args)
+        fusion = fusion or imported.fusion
     elif isa == "aarch64":
         imported = _import_aarch64(args, chain[0], kept)
     else:
@@ -290,6 +297,14 @@ def _run_import(args: argparse.Namespace) -> int:
     _write(args.output, header, forms, fusion, also)
     _report(args, imported, added)
     return OK
+
+
+def _import_measured(args: argparse.Namespace) -> Imported:
+    from incc.models.importers import amd, measured
+
+    if args.source == "amd":
+        return amd.import_files(args.files, args.output, args.like, args.model_path, args.keep_going)
+    return measured.import_files(args.files, args.keep_going)
 
 
 def _import_aarch64(args: argparse.Namespace, own: Source, kept: Forms) -> Imported:

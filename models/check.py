@@ -127,6 +127,8 @@ def _entry(form: str, conditions: tuple[str, ...], merged: Forms, header: dict[s
         found.append(("error", f"source {fields['source']!r} is not in [sources]"))
     if fields.get("divider") and not header["resources"]:
         found.append(("error", "occupies the divider, but [ports] has no resources"))
+    if fields.get("unit") and fields["unit"] not in header["resources"]:
+        found.append(("error", f"unit {fields['unit']!r} is not in ports.resources"))
     return found
 
 

@@ -31,6 +31,8 @@ FIELDS: dict[str, type | tuple[type, ...]] = {
     "retire": int,
     "latency": str,
     "divider": int,
+    "unit": str,
+    "hold": int,
     "tp": (int, float),
     "breaks": bool,
     "fusion": str,

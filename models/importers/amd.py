@@ -1,0 +1,226 @@
+"""Completes uops.info's figures of AMD's cores, which name ports of floating-point µops only.
+
+The rules are in docs/models.md.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from incc.models.compile import Entry, Forms, compile_model, merge_forms, read_chain
+from incc.models.importers import uops_info
+from incc.models.importers.common import Imported, ImportFailed, reduced
+from incc.models.importers.shapes import Shape, by_key, dataflow
+from incc.models.model import _find, _places
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+Entries = dict[tuple[str, ...], Entry]
+
+# What the sets of arithmetic units of the core that was measured stand for on another one: ports.functions.
+_ROLES = {"ALU1": "multiply", "ALU12": "shift", "ALU03": "select", "ALU0123": "integer"}
+_FUNCTIONS = (
+    *("load", "load_vector", "store_address", "store_data", "store_vector"),
+    *("branch_taken", "branch_not_taken", "integer", "multiply", "shift", "select"),
+)
+_FIELDS_FROM_COUNTERS = ("uops", "uops_mite", "uops_ms", "simple_decoders", "complex_decoder", "no_lsd")
+_VECTORS = {"MM": 64, "XMM": 128, "YMM": 256, "ZMM": 512}
+
+
+def import_files(
+    files: list[str], output: str, like: str, search_path: Sequence[str], keep_going: bool = False
+) -> Imported:
+    """uops.info's figures of a core of AMD, completed; `output`: the model file, whose ports they are for.
+
+    Raises ImportFailed and ModelError.
+    """
+    places = _places(search_path)
+    header = compile_model(output, places)[1]
+    reference = merge_forms(read_chain(_find(like, places), places))
+    missing = sorted(set(_FUNCTIONS) - set(header["functions"]))
+    if missing:
+        raise ImportFailed(f"{output}: ports.functions.{missing[0]} is missing, which says what AMD's integer units do")
+    imported = uops_info.import_files(files, keep_going)
+    bits = header["parameters"].get("memory_bits", 256)
+    forms = complete(imported.forms, header["functions"], header["ports"], bits, lambda key: reference.get(key, {}))
+    classes = {
+        name: jumps
+        for s in read_chain(_find(like, places), places)[:1]
+        for name, jumps in s.data.get("macro_fusion", {}).items()
+    }
+    for key, entries in forms.items():
+        entries[()]["source"] = "uops.info"
+        if fusion := reference.get(key, {}).get((), {}).get("fusion"):
+            entries[()]["fusion"] = fusion
+    return imported._replace(forms=forms, fusion={n: tuple(jumps.split()) for n, jumps in classes.items()})
+
+
+def complete(
+    forms: Forms,
+    functions: Mapping[str, str],
+    ports: Sequence[str],
+    vector_bits: int,
+    like: Callable[[str], Mapping[tuple[str, ...], Entry]],
+) -> Forms:
+    """The forms with µops on all ports.
+
+    `functions` and `ports` are the core's; beside what every model has: `integer`, `multiply`, `shift`, `select` (the
+    units that conditional moves and sets go to), `load_vector`, `store_vector`, `branch_not_taken`. `vector_bits`: the
+    width of one access to memory. `like`: the entries of a form on a core of which the integer units were measured.
+    """
+    sets = {name: _write(found.split(","), ports) for name, found in functions.items()}
+    result: Forms = {}
+    for key, entries in forms.items():
+        shape = by_key().get(key)
+        if shape is None or () not in entries:
+            continue
+        reference = like(key)
+        done: Entries = {}
+        for conditions in entries:
+            fields = _merged(entries, conditions)
+            measured = _merged(reference, conditions) if reference else {}
+            done[conditions] = _entry(shape, conditions, fields, measured, sets, ports, vector_bits)
+        result[key] = reduced(done)
+    return result
+
+
+def _merged(entries: Mapping[tuple[str, ...], Entry], conditions: tuple[str, ...]) -> Entry:
+    fields: Entry = {}
+    for c in sorted(entries, key=lambda c: (len(c), c)):
+        if set(c) <= set(conditions):
+            fields.update(entries[c])
+    return fields
+
+
+def _entry(
+    shape: Shape,
+    conditions: tuple[str, ...],
+    fields: Entry,
+    measured: Entry,
+    sets: Mapping[str, str],
+    ports: Sequence[str],
+    vector_bits: int,
+) -> Entry:
+    slots = max(1, fields.get("retire", 1))
+    own = _terms(fields.get("ports", ""))
+    vector = sum(own.values())
+    memory = _memory(shape, conditions, sets, vector_bits)
+    usage = {p: n for p, n in own.items() if p != "FP45"}
+    if own.get("FP45"):
+        # Counted is that a pipe for stores and transfers was used; loads and stores have their ports below.
+        name = sets["store_vector"] if not _compares(shape) else sets.get("compare", sets["store_vector"])
+        usage[name] = usage.get(name, 0) + own["FP45"]
+    stored = sum(n for p, n in memory.items() if p == sets["store_vector"])
+    if stored and own and usage.get(sets["store_vector"]):
+        memory.pop(sets["store_vector"])
+    integer = _integer(shape, slots - vector, measured, sets, memory)
+    if (fields.get("breaks") or _eliminated(shape, fields, measured)) and not measured.get("ports"):
+        usage, integer, memory = {}, {}, {}
+    for part in (integer, memory):
+        for p, n in part.items():
+            usage[p] = usage.get(p, 0) + n
+    done = {k: v for k, v in fields.items() if k not in _FIELDS_FROM_COUNTERS}
+    done["ports"] = "+".join(f"{n}*{p}" for p, n in sorted(usage.items()) if n)
+    done["retire"] = slots
+    if shape.mnemonic in ("DIV", "IDIV"):
+        done["unit"] = "IDV"
+    elif measured.get("unit") == "FDV":
+        done["unit"] = "FDV"
+        done["divider"] = measured["divider"]
+    return done
+
+
+def _eliminated(shape: Shape, fields: Entry, measured: Entry) -> bool:
+    """Moves between registers that take no time, as they do on the core that was measured."""
+    latency = [t.rpartition(":")[2] for t in fields.get("latency", "").split()]
+    return (
+        not shape.has_memory
+        and bool(measured)
+        and not measured.get("ports")
+        and not fields.get("ports")
+        and all(c == "0" for c in latency)
+    )
+
+
+def _terms(ports: str) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for term in ports.split("+") if ports else ():
+        count, _, name = term.partition("*")
+        found[name] = found.get(name, 0) + int(count)
+    return found
+
+
+def _write(names: Sequence[str], ports: Sequence[str]) -> str:
+    """The notation of a set of ports: "ALU12", or "p(ALU0|BR)"."""
+    if len(names) == 1:
+        return names[0]
+    prefixes = {n[:-1] for n in names}
+    short = prefixes.pop() + "".join(sorted(n[-1] for n in names))
+    if not prefixes and all(n[-1].isdigit() for n in names) and short not in ports:
+        return short
+    return f"p({'|'.join(names)})"
+
+
+def _compares(shape: Shape) -> bool:
+    """Results that go to flags."""
+    flow = dataflow(shape)
+    return flow is not None and bool({"C", "SPAZO"} & set(flow.targets))
+
+
+def _integer(
+    shape: Shape, most: int, measured: Entry, sets: Mapping[str, str], memory: Mapping[str, int]
+) -> dict[str, int]:
+    """µops of the integer units: as on the core that was measured, else one for each macro-op that is nothing else."""
+    from iced_x86 import FlowControl
+
+    from incc.models.importers.shapes import example
+
+    known = {p: n for p, n in _terms(measured.get("ports", "")).items() if p in _ROLES}
+    found: dict[str, int] = {}
+    if measured and (measured.get("retire") == most or sum(known.values()) <= max(most, 0)):
+        for ports, count in known.items():
+            role = sets[_ROLES[ports]]
+            found[role] = found.get(role, 0) + count
+        return found
+    instruction = example(shape)
+    kind = None if instruction is None else instruction.flow_control
+    rest = most - (1 if memory and not measured and most == 1 else 0)
+    if kind in (FlowControl.CONDITIONAL_BRANCH, FlowControl.UNCONDITIONAL_BRANCH):
+        return {sets["branch_not_taken"]: 1, **({sets["integer"]: most - 1} if most > 1 else {})}
+    if kind in (FlowControl.CALL, FlowControl.RETURN, FlowControl.INDIRECT_BRANCH, FlowControl.INDIRECT_CALL):
+        return {sets["branch_taken"]: 1}
+    if "NOP" in shape.mnemonic or shape.mnemonic.startswith("PREFETCH") or shape.mnemonic == "VZEROUPPER":
+        return {}
+    return {sets["integer"]: rest} if rest > 0 else {}
+
+
+def _memory(shape: Shape, conditions: tuple[str, ...], sets: Mapping[str, str], vector_bits: int) -> dict[str, int]:
+    """Accesses to memory, explicit and implicit."""
+    flow = dataflow(shape, "mask" in conditions)
+    if flow is None or shape.mnemonic == "LEA" or "NOP" in shape.mnemonic:
+        return {}
+    width = max((_VECTORS.get(o, 0) for o in shape.operands), default=0)
+    parts = max(1, (shape.memory_bits if "bcast" not in conditions else 0) // vector_bits)
+    if any(o.startswith("VSIB") for o in shape.operands):
+        parts = elements(shape)
+    found: dict[str, int] = {}
+    if flow.loads or shape.mnemonic.startswith("PREFETCH"):
+        found[sets["load_vector" if width > 64 else "load"]] = parts
+    if flow.stores:
+        for name in ("store_address", "store_data", *(("store_vector",) if width else ())):
+            if name in sets:
+                found[sets[name]] = found.get(sets[name], 0) + parts
+    return found
+
+
+def elements(shape: Shape) -> int:
+    """Accesses of a gather or scatter: as many as there are both data and indices in the registers."""
+    index = next(
+        int({"XMM": 128, "YMM": 256, "ZMM": 512}[o.removeprefix("VSIB_")]) for o in shape.operands if "VSIB" in o
+    )
+    data = max((_VECTORS.get(o, 0) for o in shape.operands), default=128)
+    indices = re.search(r"(?:GATHER|SCATTER)P?([DQ])", shape.mnemonic)
+    index_bits = 64 if indices and indices[1] == "Q" else 32
+    return max(1, min(index // index_bits, data // max(shape.memory_bits, 32)))
