@@ -145,8 +145,12 @@ Pipeline readPipeline(py::handle Bound) {
   read(Bound, "uops_ms", P.UopsMs);
   read(Bound, "dsb_extra_slots", P.DsbExtraSlots);
   read(Bound, "no_lsd", P.NoLsd);
+  read(Bound, "merges_low", P.MergesLow);
   read(Bound, "merges_high", P.MergesHigh);
-  read(Bound, "syncs_stack", P.SyncsStack);
+  read(Bound, "uses_stack", P.UsesStack);
+  read(Bound, "stack_change", P.StackChange);
+  read(Bound, "stack_location", P.StackLocation);
+  read(Bound, "stack_offset_limit", P.StackOffsetLimit);
   read(Bound, "move_class", P.MoveClasses);
   read(Bound, "move_from", P.MoveFrom);
   read(Bound, "move_to", P.MoveTo);

@@ -59,6 +59,7 @@ PIPELINE_PARAMETERS = {
     "move_elim_pipeline": 1,
     "move_elim_all_aliases_overwritten": 0,
     "slow_256bit_memory": 0,
+    "stack_offset_limit": UNLIMITED,
 }
 
 
@@ -75,9 +76,12 @@ class Pipeline:
         after those. `dsb_extra_slots`: of the µop cache, for long immediates. `no_lsd`: 1 keeps a loop out of the loop
         stream detector.
     renamer
-        `merges_high`: 1 if a register's bits 8-15, renamed apart, must first be merged into it. `syncs_stack`: 1 if the
-        stack engine's offset must first be added to the stack pointer. Either is a µop of the renamer's own, for a port
-        of `renamer_ports` (bit mask).
+        `merges_low`, `merges_high`: the locations of a register and of its bits 8-15, renamed apart, that must first be
+        merged, else -1. `stack_change`: bytes
+        by which push, pop, call and ret change the stack pointer, which the stack engine only adds up; `uses_stack`: 1
+        for instructions that need the stack pointer itself, at `stack_location`, so that what was added up must be
+        added to it before; so it must when it is larger than `stack_offset_limit` bytes. Merging and adding are µops of
+        the renamer's own, for a port of `renamer_ports` (bit mask).
         `move_class`; `move_from`, `move_to`: locations; `move_ports`, `move_latency`: the µop if it is not eliminated.
     execution
         `wide_memory`: 1 if the instruction accesses 256 bits of memory at once.
@@ -100,6 +104,7 @@ class Pipeline:
         "load_mask",
         "lsd_unroll",
         "merges_high",
+        "merges_low",
         "move_class",
         "move_from",
         "move_latency",
@@ -111,15 +116,18 @@ class Pipeline:
         "port_binding",
         "renamer_ports",
         "simple_decoders",
-        "syncs_stack",
+        "stack_change",
+        "stack_location",
         "uops_mite",
         "uops_ms",
+        "uses_stack",
         "wide_memory",
     )
 
     alignment: int
     port_binding: int
     load_mask: int
+    stack_location: int
     renamer_ports: int
     alternating: list[int]
     lsd_unroll: list[int]
@@ -130,6 +138,7 @@ class Pipeline:
     lcp: list[int]
     length: list[int]
     merges_high: list[int]
+    merges_low: list[int]
     move_class: list[int]
     move_from: list[int]
     move_latency: list[int]
@@ -139,7 +148,8 @@ class Pipeline:
     offset: list[int]
     opcode_offset: list[int]
     simple_decoders: list[int]
-    syncs_stack: list[int]
+    stack_change: list[int]
+    uses_stack: list[int]
     uops_mite: list[int]
     uops_ms: list[int]
     wide_memory: list[int]

@@ -22,7 +22,7 @@ PORT_BINDING = {
 
 _PER_INSTRUCTION = (
     *("length", "offset", "opcode_offset", "lcp", "fusible", "complex_decoder", "simple_decoders", "ends_group"),
-    *("uops_mite", "uops_ms", "dsb_extra_slots", "no_lsd", "merges_high", "syncs_stack"),
+    *("uops_mite", "uops_ms", "dsb_extra_slots", "no_lsd", "merges_low", "merges_high", "uses_stack", "stack_change"),
     *("move_class", "move_from", "move_to", "move_ports", "move_latency", "wide_memory"),
 )
 
@@ -59,7 +59,8 @@ def bind_pipeline(
     p.alignment = kernel.alignment
 
     merges = _high8_merges(kernel, split_roots)
-    syncs = _stack_syncs(kernel, parameters.get("stack_engine", ""))
+    stack = parameters.get("stack_engine", "")
+    p.stack_location = location(stack) if stack else -1
     offsets = _offsets(kernel)
     for n, (i, form) in enumerate(zip(kernel.instructions, forms, strict=True)):
         flags = bound.instruction_flags[n]
@@ -76,15 +77,19 @@ def bind_pipeline(
         if pop5c and parameters.get("pop_rsp_r12_complex"):
             complex_decoder = True
         p.complex_decoder.append(int(complex_decoder))
-        p.simple_decoders.append(attributes.get("simple_decoders", 0 if complex_decoder and not pop5c else 4))
+        p.simple_decoders.append(attributes.get("simple_decoders", p.decoders))
         p.ends_group.append(int(i.branch != "" or bool(pop5c and parameters.get("pop_rsp_r12_ends_group"))))
         ms = attributes.get("uops_ms", 0)
         p.uops_mite.append(attributes.get("uops_mite", max(slots - ms, 0)) if counted else 0)
         p.uops_ms.append(ms if counted else 0)
         p.dsb_extra_slots.append(int(_takes_extra_slot(i)))
         p.no_lsd.append(int(bool(attributes.get("no_lsd"))))
-        p.merges_high.append(int(n in merges))
-        p.syncs_stack.append(int(n in syncs))
+        root = merges.get(n, "")
+        p.merges_low.append(location(root) if root else -1)
+        p.merges_high.append(location(root + ".high") if root else -1)
+        implicit, explicit = _stack_use(i, stack)
+        p.uses_stack.append(int(explicit))
+        p.stack_change.append(i.affine.constant if implicit and i.affine is not None else 0)
         p.wide_memory.append(int(any(m.size == 32 and m.elements == 1 for m in i.memory)))
         _add_move(p, i, form, flags, model, mask, location)
     return p
@@ -162,18 +167,18 @@ def _offsets(kernel: Kernel) -> list[int]:
     return offsets
 
 
-def _high8_merges(kernel: Kernel, split_roots: set[str]) -> set[int]:
-    """The instructions before which bits 8-15 must be merged: the wide register is read after they were written."""
-    merges: set[int] = set()
+def _high8_merges(kernel: Kernel, split_roots: set[str]) -> dict[int, str]:
+    """The instructions that read a register after its bits 8-15 were written, which must be merged before; with it."""
+    merges: dict[int, str] = {}
     if not split_roots:
         return merges
     apart: set[str] = set()
     for _ in range(2):  # The second time with the state that an iteration leaves behind.
-        merges = set()
+        merges = {}
         for n, i in enumerate(kernel.instructions):
             wide = {a.register.root for a in i.registers if a.register.width > 8 and (a.read or a.register.width < 32)}
             if wide & apart:
-                merges.add(n)
+                merges[n] = min(wide & apart)
                 apart -= wide
             for a in i.registers:
                 if a.write and a.register.root in split_roots:
@@ -184,28 +189,14 @@ def _high8_merges(kernel: Kernel, split_roots: set[str]) -> set[int]:
     return merges
 
 
-def _stack_syncs(kernel: Kernel, stack: str) -> set[int]:
-    """The instructions that use the stack pointer itself while the renamer still holds an offset to it."""
-    syncs: set[int] = set()
-    if not stack:
-        return syncs
-    offset = False
-    for _ in range(2):
-        syncs = set()
-        for n, i in enumerate(kernel.instructions):
-            implicit = any(m.operand is None and m.base is not None and m.base.root == stack for m in i.memory)
-            named = [a for a in i.registers if a.register.root == stack]
-            explicit = any(a.operand is not None and a.read for a in named) or any(
-                m.operand is not None and any(r is not None and r.root == stack for r in (m.base, m.index))
-                for m in i.memory
-            )
-            if not implicit and any(a.address for a in named):
-                explicit = True  # lea
-            if explicit and offset:
-                syncs.add(n)
-                offset = False
-            if implicit:
-                offset = True
-            elif any(a.write for a in named):
-                offset = False
-    return syncs
+def _stack_use(i: Instruction, stack: str) -> tuple[bool, bool]:
+    """Whether an instruction moves the stack pointer on the way (push, pop, call, ret), and whether it reads it itself."""
+    implicit = any(m.operand is None and m.base is not None and m.base.root == stack for m in i.memory)
+    reads = any(a.register.root == stack and a.read and (a.operand is not None or a.address) for a in i.registers)
+    if implicit:
+        # Its address is the stack pointer, without being an operand.
+        reads = any(a.register.root == stack and a.read and a.operand is not None for a in i.registers) or any(
+            m.operand is not None and any(r is not None and r.root == stack for r in (m.base, m.index))
+            for m in i.memory
+        )
+    return implicit, reads

@@ -21,8 +21,8 @@ enum class PortBinding : int32_t { LeastLoaded, SixPorts, EightPorts, TenPorts }
 struct Pipeline {
   // By instruction.
   std::vector<int32_t> Length, Offset, OpcodeOffset, Lcp, Fusible, ComplexDecoder, SimpleDecoders,
-      EndsGroup, UopsMite, UopsMs, DsbExtraSlots, NoLsd, MergesHigh, SyncsStack, MoveClasses,
-      MoveFrom, MoveTo, MoveLatency, WideMemory;
+      EndsGroup, UopsMite, UopsMs, DsbExtraSlots, NoLsd, MergesLow, MergesHigh, UsesStack,
+      StackChange, MoveClasses, MoveFrom, MoveTo, MoveLatency, WideMemory;
   std::vector<uint64_t> MovePorts;
 
   // Parameters.
@@ -39,6 +39,7 @@ struct Pipeline {
   int32_t Lsd = 0;
   int32_t MoveElimGpr = 0, MoveElimSimd = 0, MoveElimPipeline = 1, MoveElimAllAliases = 0;
   int32_t Slow256BitMemory = 0;
+  int32_t StackLocation = -1, StackOffsetLimit = 0;
 };
 
 /// Where the µops of a kernel come from.

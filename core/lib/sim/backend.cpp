@@ -59,7 +59,8 @@ void Backend::addWaiter(DynValue &To, int32_t Uop, int64_t Value, int32_t Latenc
   To.FirstWaiter = W;
 }
 
-void Backend::enterInstruction(int32_t I, int64_t Iteration, int64_t Cycle, bool Executed) {
+void Backend::enterInstruction(int32_t I, int64_t Iteration, int64_t Cycle, Issued Optional) {
+  const InstructionPlan &Plan = P.Instructions[static_cast<size_t>(I)];
   auto Connect = [&](int32_t V) {
     const Value &Static = P.Values[static_cast<size_t>(V)];
     DynValue &Dyn = valueAt(Iteration, V);
@@ -67,7 +68,8 @@ void Backend::enterInstruction(int32_t I, int64_t Iteration, int64_t Cycle, bool
     Dyn.FirstWaiter = -1;
     Dyn.Known = false;
     Dyn.Missing = Static.NumUops;
-    if (Executed && V == P.Instructions[static_cast<size_t>(I)].MoveValue) {
+    if ((Optional.Move && V == Plan.Move.Value) || (Optional.Sync && V == Plan.Sync.Value) ||
+        (Optional.Merge && V == Plan.Merge.Value)) {
       Dyn.Missing = 1;
       return;
     }

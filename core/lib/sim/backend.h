@@ -91,9 +91,12 @@ public:
 
   /// The first instruction of an iteration is issued.
   void enterIteration(int64_t Iteration);
-  /// Connects the values of an instruction to their inputs. `Executed`: it is a move that is not
-  /// eliminated.
-  void enterInstruction(int32_t I, int64_t Iteration, int64_t Cycle, bool Executed);
+  /// Which optional µops of an instruction are issued.
+  struct Issued {
+    bool Move = false, Sync = false, Merge = false;
+  };
+  /// Connects the values of an instruction to their inputs.
+  void enterInstruction(int32_t I, int64_t Iteration, int64_t Cycle, Issued Optional);
   /// Gives a µop to the scheduler.
   void issue(int32_t U, int64_t Iteration, int64_t Cycle, int32_t Port, int64_t RobSlot);
   /// Starts on each port the oldest µop that is ready.

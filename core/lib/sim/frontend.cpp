@@ -160,10 +160,6 @@ void FrontEnd::readCache() {
     if (EntryOfNext < Entries) {
       if (Width == 0)
         return;
-      // What takes an extra slot is the first of its cycle (seen in uiCA's predictions for loops of
-      // such instructions).
-      if (P.P.DsbExtraSlots[Next.Instruction] && EntryOfNext == 0 && Width < P.P.DsbWidth)
-        return;
       int32_t LineOfNext = Code.line(I.Entries.Begin + EntryOfNext);
       if (LineOfNext != Line) {
         if (++LinesRead > 2)
@@ -181,9 +177,14 @@ void FrontEnd::readCache() {
       Stalled = P.P.DsbMsStall;
       return;
     }
+    // A µop with an extra slot is the last of its cycle (seen in loops of such instructions).
+    if (Entries > 0 && P.P.DsbExtraSlots[Next.Instruction])
+      Width = 0;
+    int64_t Block = Code.block(Next.Instruction);
     advance();
-    if (Next.Instruction == 0)
-      return; // A taken branch ends the cycle.
+    // A block that was just read cannot be read once more from another line in the same cycle.
+    if (Next.Instruction == 0 && Code.block(0) == Block && Line >= 0 && Code.line(0) != Line)
+      return;
   }
 }
 
@@ -200,7 +201,7 @@ void FrontEnd::decode(int64_t Cycle) {
     if (P.P.Fusible[N]) {
       if (!Predecode.isAvailable(Cycle, 1))
         return;
-      if (Left == 1 && !P.P.FusibleMayBeLastDecoded)
+      if (Used == P.P.NumDecoders - 1 && !P.P.FusibleMayBeLastDecoded)
         return;
     }
     if (!Queue.hasRoom(I.Mite))

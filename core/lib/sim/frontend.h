@@ -32,6 +32,10 @@ public:
   }
   /// Instructions from the loop's start on that come from the µop cache; those behind are decoded.
   int32_t numCached() const { return Cached; }
+  /// The block of the µop cache that an instruction of a loop is in.
+  int64_t block(int32_t Instruction) const {
+    return (Start + P.P.Offset[Instruction]) / P.P.DsbBlock;
+  }
   /// The line of the µop cache that an entry of the queue is in.
   int32_t line(int32_t Entry) const { return Lines[static_cast<size_t>(Entry)]; }
   /// How often the loop stream detector unrolls the loop, 0 if it does not replay it.

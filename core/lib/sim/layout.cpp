@@ -3,6 +3,7 @@
 #include "frontend.h"
 
 #include <algorithm>
+#include <numeric>
 
 using namespace incc;
 using namespace incc::sim;
@@ -26,6 +27,8 @@ CodeLayout::CodeLayout(const Program &P, bool Loop, int32_t Alignment)
   fillCache();
   int32_t Uops = P.numEntries();
   bool Allowed = std::ranges::find(P.P.NoLsd, 1) == P.P.NoLsd.end();
+  // Pushes and pops must match (Intel's optimization manual on the loop stream detector).
+  Allowed &= std::accumulate(P.P.StackChange.begin(), P.P.StackChange.end(), 0) == 0;
   if (P.P.Lsd && Allowed && Cached == numInstructions() && Uops > 0 && Uops <= P.P.Idq) {
     size_t At = static_cast<size_t>(Uops) - 1;
     Unrolling = At < P.P.LsdUnroll.size() ? P.P.LsdUnroll[At] : 1;

@@ -44,6 +44,11 @@ private:
   Source sourceOf(int32_t In) const {
     if (static_cast<InputKind>(K.InputKinds[In]) == InputKind::Value)
       return {K.InputId[In], 0};
+    if (Plan.Sync.Value >= 0 && K.InputId[In] == P.StackLocation)
+      return {Plan.Sync.Value, 0};
+    if (Plan.Merge.Value >= 0 &&
+        (K.InputId[In] == P.MergesLow[Current] || K.InputId[In] == P.MergesHigh[Current]))
+      return {Plan.Merge.Value, 0};
     return To.G.SourceOf[In];
   }
 
@@ -88,6 +93,9 @@ private:
     StoreAddress.clear();
     StoreData.clear();
     int32_t Hidden = To.numValues();
+    Plan = {};
+    Current = I;
+    buildRenamerUops(I);
     for (int32_t U = K.UopStart[I]; U < K.UopStart[I + 1]; ++U) {
       if (K.isResource(U))
         continue;
@@ -119,6 +127,44 @@ private:
     To.HiddenValues.push_back({Hidden, To.numValues()});
     buildEntries(I);
     buildMove(I);
+    To.Instructions.push_back(Plan);
+  }
+
+  /// The renamer's own µops before an instruction that uses what it has put aside.
+  void buildRenamerUops(int32_t I) {
+    if (P.RenamerPorts == 0)
+      return;
+    auto Before = [&](std::initializer_list<int32_t> Locations) {
+      OptionalUop Own;
+      std::vector<Source> From;
+      for (int32_t V = K.ValueStart[I]; V < K.ValueStart[I + 1]; ++V)
+        for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
+          if (static_cast<InputKind>(K.InputKinds[In]) == InputKind::Location &&
+              std::ranges::find(Locations, K.InputId[In]) != Locations.end())
+            if (Source S = To.G.SourceOf[In];
+                std::ranges::find(From, std::pair(S.Value, S.Distance), [](Source X) {
+                  return std::pair(X.Value, X.Distance);
+                }) == From.end())
+              From.push_back(S);
+      Own.Uop = newUop(I, -1, P.RenamerPorts, UopKind::Compute);
+      Own.Value = newValue();
+      for (Source S : From) {
+        waitFor(Own.Uop, S, 0);
+        if (S.Value >= 0)
+          Followed[Own.Value].push_back({S.Value, S.Distance, 0});
+      }
+      UopFeeds[Own.Uop].push_back({Own.Value, 1});
+      return Own;
+    };
+    bool MovesStack =
+        std::ranges::any_of(P.StackChange, [](int32_t Change) { return Change != 0; });
+    OptionalUop Sync, Merge;
+    if (P.UsesStack[I] && P.StackLocation >= 0 && MovesStack)
+      Sync = Before({P.StackLocation});
+    if (P.MergesHigh[I] >= 0)
+      Merge = Before({P.MergesLow[I], P.MergesHigh[I]});
+    Plan.Sync = Sync;
+    Plan.Merge = Merge;
   }
 
   /// A divider is held by the µop that can go to the fewest ports: it is the divider's.
@@ -322,7 +368,6 @@ private:
   }
 
   void buildEntries(int32_t I) {
-    InstructionPlan Plan;
     Plan.Entries.Begin = Plan.Entries.End = To.numEntries();
     int32_t Wanted = K.IssueSlots[I];
     if (Wanted > 0) {
@@ -363,7 +408,6 @@ private:
       Plan.Mite =
           P.UopsMs[I] > 0 ? std::min(P.UopsMite[I], Plan.Entries.size()) : Plan.Entries.size();
     }
-    To.Instructions.push_back(Plan);
   }
 
   void buildMove(int32_t I) {
@@ -375,8 +419,7 @@ private:
         for (const Input &In : Followed[V])
           UopInputs[U].push_back(In);
         UopFeeds[U].push_back({V, std::max(1, P.MoveLatency[I])});
-        To.Instructions[I].MoveUop = U;
-        To.Instructions[I].MoveValue = V;
+        Plan.Move = {U, V};
         return;
       }
   }
@@ -422,6 +465,8 @@ private:
   }
 
   Program &To;
+  InstructionPlan Plan; ///< Of the current instruction.
+  int32_t Current = 0;
   const Kernel &K;
   const Pipeline &P;
   std::vector<bool> IsAddress;

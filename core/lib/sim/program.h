@@ -60,11 +60,18 @@ struct Entry {
   Range Entered;      ///< Then also these instructions, which have no entry of their own, go on.
 };
 
+/// A µop that is issued or not as the renamer's state has it, and the value that is its result or,
+/// if it is not issued, passed on.
+struct OptionalUop {
+  int32_t Uop = -1, Value = -1;
+};
+
 struct InstructionPlan {
   Range Entries;
-  int32_t Mite = 0; ///< The first of these come from decoders or µop cache, the rest from the MS.
-  int32_t MoveUop = -1; ///< What a move is if it is not eliminated.
-  int32_t MoveValue = -1;
+  int32_t Mite = 0;  ///< The first of these come from decoders or µop cache, the rest from the MS.
+  OptionalUop Move;  ///< What a move is if it is not eliminated.
+  OptionalUop Sync;  ///< Adds the stack engine's offset to the stack pointer before it is used.
+  OptionalUop Merge; ///< Merges bits 8-15, renamed apart, into their register.
 };
 
 struct Program {
@@ -82,7 +89,7 @@ struct Program {
   std::vector<Entry> Entries;
   std::vector<InstructionPlan> Instructions;
   std::vector<Range> HiddenValues; ///< By instruction: its values beyond the kernel's.
-  int32_t SyncUop = -1;            ///< The renamer's own µop.
+  int32_t SyncUop = -1; ///< The same where nothing waits for it: the offset became too large.
 
   int32_t numEntries() const { return static_cast<int32_t>(Entries.size()); }
   int32_t numValues() const { return static_cast<int32_t>(Values.size()); }

@@ -3,6 +3,7 @@
 #include "renamer.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 using namespace incc;
@@ -20,7 +21,7 @@ MoveElimination::MoveElimination(const Program &P)
     K.EliminatedBefore.assign(Ring, 0);
   }
   for (const InstructionPlan &I : P.Instructions)
-    Used |= I.MoveUop >= 0;
+    Used |= I.Move.Uop >= 0;
 }
 
 void MoveElimination::newCycle() {
@@ -108,30 +109,31 @@ void Renamer::cycle(int64_t Cycle) {
     int32_t Unrolling = Code.lsdUnrolling();
     if (At == 0 && SlotAt == 0 && Used > 0 && Unrolling > 0 && Iteration % Unrolling == 0)
       return Lost(Stall::FrontEnd);
-    if (E.First && SlotAt == 0) {
-      if (P.P.MergesHigh[E.Instruction] && !Merged && P.SyncUop >= 0) {
-        // Alone in its cycle.
-        if (Used > 0)
-          return Lost(Stall::Group);
-        Merged = true;
-        int64_t Slot = Back.Rob.push(Cycle, 1, false);
-        Back.issue(P.SyncUop, Iteration, Cycle, Back.Binder.choose(P.P.RenamerPorts, 0), Slot);
-        Used = 1;
+    const InstructionPlan &Plan = P.Instructions[static_cast<size_t>(E.Instruction)];
+    if (E.First && SlotAt == 0 && !Entered) {
+      bool TooFar = std::abs(StackOffset) > P.P.StackOffsetLimit;
+      bool Syncs = StackOffset != 0 && (Plan.Sync.Uop >= 0 || (TooFar && P.SyncUop >= 0));
+      // Merging is done alone in its cycle.
+      if (Plan.Merge.Uop >= 0 && Used > 0)
+        return Lost(Stall::Group);
+      enter(E, Cycle, Syncs && Plan.Sync.Uop >= 0);
+      Entered = true;
+      if (Plan.Merge.Uop >= 0) {
+        issueOwn(Plan.Merge.Uop, Used++, Cycle);
+        WaitsForSync = Syncs;
         return Lost(Stall::Group);
       }
-      if (P.P.SyncsStack[E.Instruction] && !Synced && P.SyncUop >= 0) {
-        Synced = true;
-        int64_t Slot = Back.Rob.push(Cycle, 1, false);
-        Back.issue(P.SyncUop, Iteration, Cycle, Back.Binder.choose(P.P.RenamerPorts, Used), Slot);
-        ++Used;
-        continue;
-      }
+      WaitsForSync = Syncs;
+    }
+    if (WaitsForSync) {
+      issueOwn(Plan.Sync.Uop >= 0 ? Plan.Sync.Uop : P.SyncUop, Used++, Cycle);
+      WaitsForSync = false;
+      StackOffset = 0;
+      continue;
     }
     int32_t Slots = E.Slots.size() - SlotAt;
     if (Used > 0 && Slots > Width - Used)
       return Lost(Stall::Group);
-    if (E.First && SlotAt == 0)
-      enter(E, Cycle);
     bool LastEntry = At + 1 == P.numEntries();
     for (int32_t Left = std::min(Slots, Width - Used); Left > 0; --Left, ++SlotAt) {
       bool Last = LastEntry && SlotAt + 1 == E.Slots.size();
@@ -140,7 +142,9 @@ void Renamer::cycle(int64_t Cycle) {
     if (SlotAt < E.Slots.size())
       return;
     SlotAt = 0;
-    Merged = Synced = false;
+    Entered = false;
+    if (At + 1 == Plan.Entries.End)
+      StackOffset += P.P.StackChange[E.Instruction];
     ++Front.Queue.Head;
     if (LastEntry) {
       At = 0;
@@ -151,21 +155,29 @@ void Renamer::cycle(int64_t Cycle) {
   }
 }
 
-void Renamer::enter(const Entry &E, int64_t Cycle) {
+void Renamer::issueOwn(int32_t Uop, int32_t Slot, int64_t Cycle) {
+  int64_t RobSlot = Back.Rob.push(Cycle, 1, false);
+  Back.issue(Uop, Iteration, Cycle, Back.Binder.choose(P.P.RenamerPorts, Slot), RobSlot);
+}
+
+void Renamer::enter(const Entry &E, int64_t Cycle, bool Syncs) {
   if (&E == P.Entries.data())
     Back.enterIteration(Iteration);
   for (int32_t I = E.Entered.Begin; I < E.Entered.End; ++I) {
     const InstructionPlan &Plan = P.Instructions[static_cast<size_t>(I)];
-    bool Executed = false;
-    if (Plan.MoveUop >= 0) {
-      Executed = !Moves.eliminate(I);
-      ++(Executed ? Counters.MovesExecuted : Counters.MovesEliminated);
+    Backend::Issued Issued;
+    if (Plan.Move.Uop >= 0) {
+      Issued.Move = !Moves.eliminate(I);
+      ++(Issued.Move ? Counters.MovesExecuted : Counters.MovesEliminated);
     }
-    if (Plan.MoveUop < 0 || Executed)
+    if (Plan.Move.Uop < 0 || Issued.Move)
       Moves.overwrite(I);
-    Back.enterInstruction(I, Iteration, Cycle, Executed);
-    if (I == E.Instruction)
-      MoveExecuted = Executed;
+    if (I == E.Instruction) {
+      Issued.Sync = Syncs;
+      Issued.Merge = Plan.Merge.Uop >= 0;
+      MoveExecuted = Issued.Move;
+    }
+    Back.enterInstruction(I, Iteration, Cycle, Issued);
     if (Record)
       Record->push_back(Cycle);
   }
@@ -173,7 +185,7 @@ void Renamer::enter(const Entry &E, int64_t Cycle) {
 
 void Renamer::issueSlot(Range Uops, int32_t Slot, int64_t Cycle, bool Last) {
   const Entry &E = P.Entries[static_cast<size_t>(At)];
-  int32_t Move = P.Instructions[static_cast<size_t>(E.Instruction)].MoveUop;
+  int32_t Move = P.Instructions[static_cast<size_t>(E.Instruction)].Move.Uop;
   if (Move >= 0 && MoveExecuted) {
     int64_t RobSlot = Back.Rob.push(Cycle, 1, Last);
     Back.issue(Move, Iteration, Cycle,

@@ -60,7 +60,8 @@ public:
   std::vector<int64_t> *Record = nullptr;
 
 private:
-  void enter(const Entry &E, int64_t Cycle);
+  void enter(const Entry &E, int64_t Cycle, bool Syncs);
+  void issueOwn(int32_t Uop, int32_t Slot, int64_t Cycle);
   void issueSlot(Range Uops, int32_t Slot, int64_t Cycle, bool Last);
 
   const Program &P;
@@ -70,10 +71,11 @@ private:
   Simulation &Counters;
   MoveElimination Moves;
   int64_t Iteration = 0;
-  int32_t At = 0;      ///< Entry.
-  int32_t SlotAt = 0;  ///< Slots of it that are already issued.
-  bool Merged = false; ///< The renamer's own µops of this instruction are out.
-  bool Synced = false;
+  int32_t At = 0;            ///< Entry.
+  int32_t SlotAt = 0;        ///< Slots of it that are already issued.
+  bool Entered = false;      ///< The instruction at the head of the queue is known to the backend,
+  bool WaitsForSync = false; ///< and waits for the µop that adds the stack engine's offset.
+  int64_t StackOffset = 0;
   bool MoveExecuted = false; ///< The current instruction is a move that is not eliminated.
 };
 

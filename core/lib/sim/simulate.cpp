@@ -42,8 +42,10 @@ void validatePipeline(const Kernel &K, const Pipeline &P) {
       {"uops_ms", &P.UopsMs},
       {"dsb_extra_slots", &P.DsbExtraSlots},
       {"no_lsd", &P.NoLsd},
+      {"merges_low", &P.MergesLow},
       {"merges_high", &P.MergesHigh},
-      {"syncs_stack", &P.SyncsStack},
+      {"uses_stack", &P.UsesStack},
+      {"stack_change", &P.StackChange},
       {"move_class", &P.MoveClasses},
       {"move_from", &P.MoveFrom},
       {"move_to", &P.MoveTo},
@@ -53,7 +55,7 @@ void validatePipeline(const Kernel &K, const Pipeline &P) {
   for (auto [Name, Values] : Arrays) {
     Check(Name, Values->size());
     for (int32_t Value : *Values)
-      if (Value < -1 || Value > 1 << 20)
+      if (Value < -(1 << 20) || Value > 1 << 20)
         throw std::invalid_argument(std::string("pipeline: ") + Name + ": " +
                                     std::to_string(Value) + " is out of range");
   }
