@@ -68,6 +68,7 @@ def _parser() -> argparse.ArgumentParser:
         ("amd", "FILE", "uops.info's measurements of AMD's cores, with integer units as in another model"),
         ("osaca", "FILE", "machine files of OSACA, YAML"),
         ("llvm", "", "a scheduling model of LLVM (needs its development files)"),
+        ("predecessor", "", "forms of another model, on this core's ports"),
         ("derive", "", "forms that behave like one that is in the model"),
     ):
         source = sources.add_parser(name, help=text)
@@ -80,6 +81,7 @@ def _parser() -> argparse.ArgumentParser:
         kept.add_argument(
             "--compare", action="store_true", help="keep all forms in OUT, note where the source has other figures"
         )
+        source.add_argument("--forms", default="*", metavar="GLOB", help="only forms whose key fits")
         source.add_argument("--keep-going", action="store_true", help="skip malformed records and count them")
         source.add_argument("--verbose", action="store_true", help="list what was not matched")
         source.set_defaults(run=_import, files=[], cpu="", features="", llvm_config="", arch="")
@@ -93,6 +95,17 @@ def _parser() -> argparse.ArgumentParser:
                 default="",
                 metavar="A,B",
                 help="CPUID features (iced-x86's names) of the core beside those of the forms that the model has",
+            )
+        if name == "osaca":
+            source.add_argument(
+                "--rename-ports", default="", metavar="A=B,…", help="OSACA's ports that the model calls otherwise"
+            )
+        if name == "predecessor":
+            # What is in OUT already was measured: it goes into the forms that are made.
+            source.set_defaults(prefer=True)
+            source.add_argument("-mcpu", "--mcpu", dest="cpu", required=True, metavar="NAME", help="the other model")
+            source.add_argument(
+                "--ports", default="", metavar="A=B,…", help="the other model's port sets that are different here"
             )
         if name == "llvm":
             source.add_argument("-mcpu", "--mcpu", dest="cpu", required=True, metavar="NAME", help="LLVM's processor")
@@ -225,6 +238,8 @@ def _import(args: argparse.Namespace) -> int:
 
 
 def _run_import(args: argparse.Namespace) -> int:
+    from fnmatch import fnmatchcase
+
     from incc.models.compile import merge_forms, read_chain
     from incc.models.importers import derive
     from incc.models.importers.common import Imported, ImportFailed, differences, note_disagreements
@@ -260,10 +275,29 @@ def _run_import(args: argparse.Namespace) -> int:
         imported = _import_aarch64(args, chain[0], kept)
     else:
         wanted = _wanted(kept, args.features, others=not (args.prefer or args.compare))
-        if args.source == "osaca":
+        if args.source == "predecessor":
+            from incc.models.importers import predecessor
+
+            parameters = chain[0].data.get("parameters", {})
+            inherited = merge_forms(chain[1:])
+            measured_here = {
+                f: e
+                for f, e in own.items()
+                if "ports" in (base := e.get((), {})) and base.get("source", chain[0].data.get("source")) != args.source
+            }
+            imported = predecessor.import_model(args.cpu, args.ports, measured_here, parameters, args.model_path)
+            if args.fill:
+                args.prefer = False
+            elif inherited:
+                # Only what differs from the inherited model, which is not known to be like this core.
+                made = {f: e for f, e in imported.forms.items() if fnmatchcase(f, args.forms)}
+                imported = imported._replace(forms=differences(made, inherited, chain[0].data.get("source", "")))
+            fusion = {} if inherited else imported.fusion
+        elif args.source == "osaca":
             from incc.models.importers import osaca
 
-            imported = osaca.import_files(args.files, wanted, args.keep_going)
+            renamed = dict(r.split("=", 1) for r in args.rename_ports.split(",") if "=" in r)
+            imported = osaca.import_files(args.files, wanted, args.keep_going, renamed)
         elif args.source == "llvm":
             from incc.models.importers import llvm
 
@@ -271,10 +305,12 @@ def _run_import(args: argparse.Namespace) -> int:
         else:
             made = derive.derive(wanted, lambda key: kept.get(key, {}))
             imported = Imported(made, {}, [], [], [])
+    if args.forms != "*":
+        imported = imported._replace(forms={f: e for f, e in imported.forms.items() if fnmatchcase(f, args.forms)})
     default = chain[0].data.get("source", "") if chain else "uops.info"
     forms = {form: dict(entries) for form, entries in own.items()}
     added = 0
-    if args.prefer or args.compare:
+    if (args.prefer or args.compare) and args.source != "predecessor":
         note_disagreements(also, kept, imported.forms, args.source, default, args.prefer)
     for form, entries in imported.forms.items():
         if args.compare or (form in kept and not args.prefer):

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 # Cycles of the load that LLVM's Intel models add to the latency of an instruction with a memory source
 # (ReadAfterLd and ReadAfterVec*Ld in X86SchedSkylake*.td), by bits loaded or of the widest vector register.
 _LOAD_LATENCY = {0: 5, 128: 6, 256: 7, 512: 7}
+# From Golden Cove on, the models name ports as uops.info does: A the load port 11, B the arithmetic port 10.
+_PORT_NAMES = {10: "B", 11: "A"}
+_LOAD_PORTS, _STORE_PORTS = frozenset("23A"), frozenset("4789")
 _VECTORS = {"MM": 128, "XMM": 128, "YMM": 256, "ZMM": 512}
 
 
@@ -85,15 +88,15 @@ def entry(shape: Shape, flow: Dataflow, data: dict[str, Any]) -> Entry:
     for resource in data["resources"]:
         names = [re.search(r"Port(\d+)$", m) for m in resource["members"]]
         if all(names):
-            key = "".join(sorted(n[1] for n in names if n))
+            key = "".join(sorted(_PORT_NAMES.get(int(n[1]), str(int(n[1]))) for n in names if n))
             ports[key] = ports.get(key, 0) + resource["cycles"]
         elif "Divider" in resource["name"]:
             divider = max(divider, resource["cycles"])
         else:
             raise ValueError(f"resource {resource['name']} is neither port nor divider")
     fields: Entry = {"ports": write_ports(ports), "retire": fused_uops(shape, ports, flow)}
-    loads = sum(n for p, n in ports.items() if set(p) <= {"2", "3"})
-    compute = sum(n for p, n in ports.items() if not set(p) <= {"2", "3", "4", "7"})
+    loads = sum(n for p, n in ports.items() if set(p) <= _LOAD_PORTS)
+    compute = sum(n for p, n in ports.items() if not set(p) <= _LOAD_PORTS | _STORE_PORTS)
     width = max((_VECTORS.get(o, 0) for o in shape.operands), default=0)
     load = _LOAD_LATENCY[width]
     if data["read_advance"]:
@@ -132,13 +135,13 @@ def fused_uops(shape: Shape, ports: dict[str, int], flow: Dataflow) -> int:
     gathered = flow.loads and not flow.stores and any(o.startswith("VSIB") for o in shape.operands)
     if gathered:
         # As measured for the VEX gathers: all loads are one fused µop.
-        return total - ports.get("23", 0) + 1
+        return total - sum(n for p, n in ports.items() if set(p) <= _LOAD_PORTS) + 1
     if total > 4:
         return total
-    loads = sum(n for p, n in ports.items() if p in ("23",))
-    compute = sum(n for p, n in ports.items() if not set(p) <= {"2", "3", "4", "7"})
+    loads = sum(n for p, n in ports.items() if set(p) <= _LOAD_PORTS and len(p) > 1)
+    compute = sum(n for p, n in ports.items() if not set(p) <= _LOAD_PORTS | _STORE_PORTS)
     fused = min(loads, compute) if flow.loads else 0
-    if flow.stores and ports.get("4"):
+    if flow.stores and (ports.get("4") or ports.get("49")):
         fused += 1
     return max(1, total - fused)
 
@@ -178,11 +181,22 @@ def indexed_variant(key: str, fields: Entry) -> Entry | None:
 # --- running LLVM ----------------------------------------------------------------------------------------------------
 
 
+def enumerate_aarch64(cpu: str, llvm_config: str = "llvm-config-19") -> list[str]:
+    """What LLVM says about an example of every instruction of an AArch64 processor: JSON, one a line.
+
+    Raises ImportFailed if LLVM's development files or its model of the processor are missing.
+    """
+    return _start([_program(llvm_config), "aarch64", cpu, "--enumerate"], "")
+
+
 def _run(cpu: str, lines: list[str], llvm_config: str) -> list[str]:
-    program = _program(llvm_config)
-    done = subprocess.run([program, "x86_64", cpu], input="\n".join(lines) + "\n", capture_output=True, text=True)
+    return _start([_program(llvm_config), "x86_64", cpu], "\n".join(lines) + "\n")
+
+
+def _start(command: list[str], text: str) -> list[str]:
+    done = subprocess.run(command, input=text, capture_output=True, text=True)
     if done.returncode:
-        raise ImportFailed(done.stderr.strip() or f"{program} ended with status {done.returncode}")
+        raise ImportFailed(done.stderr.strip() or f"{command[0]} ended with status {done.returncode}")
     return done.stdout.splitlines()
 
 

@@ -14,17 +14,23 @@ from incc.models.importers.common import Imported, ImportFailed, reduced
 from incc.models.importers.shapes import Shape, dataflow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-_IMPORT_MARK = "# uops.info import"
+# What OSACA's own importer of uops.info's XML, or its measurements with ibench and asmbench, left in the files.
+_MEASURED = ("# uops.info import", "# model_importer.py instructions.xml", "# ibench", "# asmbench", "# uops.info")
 _KINDS = {"xmm": "XMM", "ymm": "YMM", "zmm": "ZMM", "mm": "MM", "gpr": "gpr", "k": "gpr"}
-_GENERAL = frozenset(["R8", "R16", "R32", "R64", "K"])
+_WIDTHS = frozenset(["R8", "R16", "R32", "R64"])
+_GENERAL = _WIDTHS | {"K"}
 
 Signature = tuple[str, tuple[str, ...]]
 
 
-def import_files(paths: list[str], forms: Iterable[Shape], keep_going: bool = False) -> Imported:
-    """Measured figures (those that OSACA imported from uops.info) of the given forms.
+def import_files(
+    paths: list[str], forms: Iterable[Shape], keep_going: bool = False, renamed: Mapping[str, str] | None = None
+) -> Imported:
+    """Measured figures of the given forms: those that OSACA imported from uops.info or took with ibench or asmbench.
+
+    `renamed`: OSACA's names of ports that the model calls otherwise.
 
     Raises ImportFailed at the first malformed entry, or with `keep_going` skips and lists them.
     """
@@ -33,13 +39,13 @@ def import_files(paths: list[str], forms: Iterable[Shape], keep_going: bool = Fa
     unmatched: list[tuple[str, str]] = []
     skipped: list[str] = []
     for path in paths:
-        for line, data, imported in _read(path):
+        for line, data, imported in read_forms(path):
             place = f"{path}:{line}"
             try:
                 signature = _signature(data)
                 if signature is None or data["latency"] is None or data["port_pressure"] is None:
                     continue
-                fields, latency = _fields(data)
+                fields, latency = _fields(data, renamed or {})
             except (KeyError, TypeError, ValueError) as e:
                 what = f"no {e}" if isinstance(e, KeyError) else str(e)
                 if not keep_going:
@@ -64,8 +70,8 @@ def import_files(paths: list[str], forms: Iterable[Shape], keep_going: bool = Fa
     return Imported(result, {}, unmatched, skipped, [])
 
 
-def _read(path: str) -> list[tuple[int, dict[str, Any], bool]]:
-    """(line, entry, whether all of it was imported from uops.info) of each instruction form."""
+def read_forms(path: str) -> list[tuple[int, dict[str, Any], bool]]:
+    """(line, entry, whether it is marked as measured) of each instruction form."""
     try:
         import yaml  # type: ignore[import-untyped]
     except ImportError:
@@ -83,7 +89,7 @@ def _read(path: str) -> list[tuple[int, dict[str, Any], bool]]:
             (
                 node.start_mark.line + 1,
                 loader.construct_document(node),
-                _IMPORT_MARK in lines[node.start_mark.line],
+                any(mark in lines[node.start_mark.line] for mark in _MEASURED),
             )
             for node in forms.value
         ]
@@ -97,7 +103,9 @@ def _read(path: str) -> list[tuple[int, dict[str, Any], bool]]:
 def _signatures(forms: Iterable[Shape]) -> dict[Signature, list[tuple[Shape, tuple[str, ...]]]]:
     index: dict[Signature, list[tuple[Shape, tuple[str, ...]]]] = defaultdict(list)
     for s in forms:
-        if s.has_memory:
+        if s.has_memory or (s.encoding != "EVEX" and "K" not in s.operands and not _WIDTHS.isdisjoint(s.operands)):
+            # Of general-purpose registers OSACA does not tell the width, which here makes a difference (division,
+            # conversion) or is a form of its own.
             continue
         operands = tuple("gpr" if o in _GENERAL else o for o in s.operands)
         index[s.mnemonic, operands].append((s, ()))
@@ -125,16 +133,17 @@ def _signature(data: Any) -> Signature | None:
     return name.upper(), tuple(operands)
 
 
-def _fields(data: dict[str, Any]) -> tuple[Entry, int]:
+def _fields(data: dict[str, Any], renamed: Mapping[str, str]) -> tuple[Entry, int]:
     ports: dict[str, int] = {}
     divider = 0
     for cycles, where in data["port_pressure"]:
-        if isinstance(where, str):
-            ports["".join(sorted(where))] = ports.get("".join(sorted(where)), 0) + int(cycles)
-        elif where == ["0DV"]:
-            divider = int(cycles)
-        else:
+        if not isinstance(where, (str, list)) or not all(isinstance(w, str) for w in where):
             raise ValueError(f"port pressure {where!r}")
+        if isinstance(where, list) and where and all(w.endswith("DV") for w in where):
+            divider = max(divider, int(cycles))
+            continue
+        names = "".join(sorted(renamed.get(w, w) for w in where))
+        ports[names] = ports.get(names, 0) + int(cycles)
     latency = data["latency"]
     if not isinstance(latency, (int, float)):
         raise ValueError(f"latency {latency!r}")
