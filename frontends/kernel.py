@@ -143,12 +143,13 @@ class Instruction(NamedTuple):
     """One decoded instruction, free of any microarchitecture.
 
     `form` names the instruction form in the model files: for x86 iced-x86's Code name, then "/m" if a memory operand
-    was used where a register could be, else "/r" (`VEX_VFMADD213PD_YMM_YMM_YMMM256/m`). `traits` are the conditions on
-    which figures may depend: "indexed" (a memory operand with an index), "same_reg" (all register sources are one
-    register), "high8_0"/"high8_1" (operand 0/1 is ah..dh), "mask", "zeroing", "bcast", "lock", "rep", "repne", "imm0"
-    (immediate zero), "er" (embedded rounding), "sae" (exceptions suppressed without it), "agen:B_IS_D8" (the address
-    parts of a lea: Base, Index, Index with Scale above 1, displacement of 8 or 32 bits, R for RIP), "rm0-3"/"rm4-7"
-    (the lower three bits of the number of a low byte register in operand 0).
+    was used where a register could be, else "/r" (`VEX_VFMADD213PD_YMM_YMM_YMMM256/m`); for AArch64 mnemonic and
+    operand shapes (`fmla/v.2d,v.2d,v.2d`, made by `frontends.aarch64.forms`), whose flags N, Z, C, V are S, Z, C, O
+    here. `traits` are the conditions on which figures may depend: "indexed" (a memory operand with an index),
+    "same_reg" (all register sources are one register), "high8_0"/"high8_1" (operand 0/1 is ah..dh), "mask", "zeroing",
+    "bcast", "lock", "rep", "repne", "imm0" (immediate zero), "er" (embedded rounding), "sae" (exceptions suppressed
+    without it), "agen:B_IS_D8" (the address parts of a lea: Base, Index, Index with Scale above 1, displacement of 8 or
+    32 bits, R for RIP), "rm0-3"/"rm4-7" (the lower three bits of the number of a low byte register in operand 0).
     `operands` has one letter an operand in Intel order: "r" register, "m" memory, "i" immediate, "b" branch target.
     `flags_read`/`flags_written` are letters of "CPAZSO"; D, I and the like are left out; an undefined flag counts as
     written. `branch` is "", "conditional", "unconditional", "indirect", "call" or "return"; `target` the label or

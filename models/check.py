@@ -27,7 +27,7 @@ class Finding(NamedTuple):
 
 REQUIRED_PARAMETERS = ("issue_width", "retire_width", "rob", "rs", "load_latency", "store_forward")
 CONDITIONS = re.compile(
-    r"indexed|same_reg|high8_[01]|mask|zeroing|bcast|lock|rep|repne|imm0|er|sae|agen:[A-Z0-9_]+|rm0-3|rm4-7"
+    r"indexed|same_reg|high8_[01]|mask|zeroing|bcast|lock|rep|repne|imm0|er|sae|agen:[A-Z0-9_]+|rm0-3|rm4-7|shift1-4"
 )
 
 

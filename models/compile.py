@@ -70,11 +70,15 @@ _TOP = {
     "ports",
     "macro_fusion",
     "forms",
+    "also",
 }
 
 Entry = dict[str, Any]
 Forms = dict[str, dict[tuple[str, ...], Entry]]
 """Form name to conditions to fields."""
+
+Also = dict[str, dict[str, Entry]]
+"""Source to form name to the figures in which it disagrees: "ports", and "latency", the longest in cycles."""
 
 
 def read_head(path: str, text: str) -> ModelName:
@@ -100,9 +104,9 @@ def _name(path: str, data: dict[str, Any]) -> ModelName:
 
 
 class Source:
-    """One model file as it is written: `name`, `data` (the tables without [forms]), `forms`, and its checksum."""
+    """One model file as it is written: `name`, `data` (the other tables), `forms`, `also`, and its checksum."""
 
-    __slots__ = ("checksum", "data", "forms", "name", "path")
+    __slots__ = ("also", "checksum", "data", "forms", "name", "path")
 
     def __init__(self, path: str, text: bytes) -> None:
         self.path = path
@@ -118,9 +122,13 @@ class Source:
             raise ModelError(f"{path}: format {self.data.get('format')!r}, but this incc reads format {FORMAT}")
         for key in self.data.keys() - _TOP:
             raise ModelError(f"{path}: unknown key {key!r}")
-        for key in ("sources", "parameters", "ports", "macro_fusion", "forms"):
+        for key in ("sources", "parameters", "ports", "macro_fusion", "forms", "also"):
             if not isinstance(self.data.get(key, {}), dict):
                 raise ModelError(f"{path}: {key!r} must be a table")
+        self.also: Also = self.data.pop("also", {})
+        for source, forms in self.also.items():
+            if not isinstance(forms, dict) or not all(isinstance(f, dict) for f in forms.values()):
+                raise ModelError(f"{path}: also.{source} must be a table of forms")
         self.forms: Forms = {}
         for key, fields in self.data.pop("forms", {}).items():
             try:
@@ -276,8 +284,8 @@ GENERATED = "# --- written by incc-model import; what stands above is kept "
 """Starts the line that separates the part written by hand from the imported part."""
 
 
-def write_forms(forms: Forms, fusion: dict[str, tuple[str, ...]]) -> str:
-    """The imported part of a model file: macro-fusion classes and forms, sorted, a line each."""
+def write_forms(forms: Forms, fusion: dict[str, tuple[str, ...]], also: Also | None = None) -> str:
+    """The imported part of a model file: macro-fusion classes, forms, other sources' figures; sorted, a line each."""
     lines = [GENERATED.ljust(119, "-"), ""]
     if fusion:
         lines += ["[macro_fusion]", *(f'{name} = "{" ".join(jumps)}"' for name, jumps in sorted(fusion.items())), ""]
@@ -285,6 +293,9 @@ def write_forms(forms: Forms, fusion: dict[str, tuple[str, ...]]) -> str:
     for form in sorted(forms):
         for conditions in sorted(forms[form], key=lambda c: (len(c), c)):
             lines.append(f'"{form_key(form, conditions)}" = {write_fields(forms[form][conditions])}')
+    for source, others in sorted((also or {}).items()):
+        lines += ["", f"[also.{source}]" if source.isidentifier() else f'[also."{source}"]']
+        lines += [f'"{form}" = {write_fields(fields)}' for form, fields in sorted(others.items())]
     return "\n".join(lines) + "\n"
 
 

@@ -202,8 +202,8 @@ def split_key(key: str) -> tuple[str, tuple[str, ...]]:
         conditions = tuple(sorted(rest[:-1].split(", ")))
     else:
         raise ValueError(f"malformed key {key!r}: conditions are written FORM [ONE, OTHER]")
-    if not form or form[-2:] not in ("/r", "/m") or " " in form:
-        raise ValueError(f"malformed key {key!r}: a form ends in /r or /m")
+    if not form.partition("/")[0] or "/" not in form or " " in form:
+        raise ValueError(f"malformed key {key!r}: a form is written NAME/OPERANDS, without blanks")
     return form, conditions
 
 

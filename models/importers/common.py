@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from incc.models.compile import DEFAULTS, Entry, Forms
+from incc.models.compile import DEFAULTS, Also, Entry, Forms
+from incc.models.model import parse_latency
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -91,3 +92,46 @@ def differences(forms: Forms, inherited: Forms, source: str) -> Forms:
         if changed:
             result[form] = changed
     return result
+
+
+def note_disagreements(
+    also: Also, kept: Forms, imported: Forms, source: str, default: str, replaced: bool = False
+) -> None:
+    """Notes in `also`, under the name of the source that is not used, where a model's figures and a source's disagree.
+
+    The figures in use are the model's (`kept`), or with `replaced` the source's. Compared are the µops by port and the
+    longest latency of the forms without conditions; what the source does not say is no disagreement.
+    """
+    for name in [source] if not replaced else list(also):
+        for form in imported:
+            also.get(name, {}).pop(form, None)
+    for form, entries in imported.items():
+        old, new = kept.get(form, {}).get(()), entries.get(())
+        if old is None or new is None:
+            continue
+        loser, winner = (old, new) if replaced else (new, old)
+        name = (old.get("source") or default) if replaced else source
+        if replaced and name == source:
+            continue
+        fields: Entry = {}
+        if "ports" in loser and _ports(loser) != _ports(winner):
+            fields["ports"] = loser["ports"]
+        longest = _longest(loser)
+        if longest is not None and longest != _longest(winner):
+            fields["latency"] = longest
+        if fields:
+            also.setdefault(name, {})[form] = fields
+    for name in [n for n, forms in also.items() if not forms]:
+        del also[name]
+
+
+def _ports(fields: Entry) -> list[str]:
+    return sorted(fields.get("ports", "").split("+"))
+
+
+def _longest(fields: Entry) -> int | None:
+    """The longest latency; None where there is none, or for memory operands, where sources count differently."""
+    pairs = parse_latency(fields.get("latency", ""))
+    if any("m" in (t, s) or "M" in (t, s) for t, s, _ in pairs):
+        return None
+    return max((c for _, _, c in pairs), default=None)

@@ -2,8 +2,9 @@
 //
 // Writes what LLVM's scheduling model of a processor says about instructions,
 // one JSON object a line. Reads machine code, one instruction a line:
-// "KEY HEX". Built by `incc-model import llvm` against the LLVM that
-// llvm-config names; no part of incc itself.
+// "KEY HEX"; or, with --enumerate, finds an example of every instruction that
+// the processor has, where instructions have 32 bits. Built by `incc-model
+// import llvm` against the LLVM that llvm-config names; no part of incc itself.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,6 +13,7 @@
 #include "llvm/MC/MCContext.h"
 #include "llvm/MC/MCDisassembler/MCDisassembler.h"
 #include "llvm/MC/MCInst.h"
+#include "llvm/MC/MCInstPrinter.h"
 #include "llvm/MC/MCInstrInfo.h"
 #include "llvm/MC/MCRegisterInfo.h"
 #include "llvm/MC/MCSchedule.h"
@@ -27,6 +29,7 @@
 #include <iostream>
 #include <memory>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 using namespace llvm;
@@ -42,8 +45,9 @@ struct Usage {
 
 class Reader {
 public:
-  Reader(const MCSubtargetInfo &STI, const MCInstrInfo &MII, const MCDisassembler &Disassembler)
-      : STI(STI), MII(MII), Disassembler(Disassembler), SM(STI.getSchedModel()) {
+  Reader(const MCSubtargetInfo &STI, const MCInstrInfo &MII, const MCRegisterInfo &MRI,
+         const MCDisassembler &Disassembler)
+      : STI(STI), MII(MII), MRI(MRI), Disassembler(Disassembler), SM(STI.getSchedModel()) {
     for (unsigned I = 1; I < SM.getNumProcResourceKinds(); ++I)
       Units.push_back(unitsOf(I));
   }
@@ -78,6 +82,11 @@ public:
     if (Size != Bytes.size())
       return error(Key, "more than one instruction");
 
+    return describe(Key, Inst);
+  }
+
+  /// What the model says about one decoded instruction.
+  json::Value describe(StringRef Key, const MCInst &Inst) const {
     const MCInstrDesc &Desc = MII.get(Inst.getOpcode());
     unsigned ClassID = Desc.getSchedClass();
     while (ClassID && SM.getSchedClassDesc(ClassID)->isVariant())
@@ -92,11 +101,27 @@ public:
                                        {"members", names(U.Units)},
                                        {"cycles", U.Cycles}});
     json::Array Latencies;
-    for (unsigned I = 0; I < Class->NumWriteLatencyEntries; ++I)
-      Latencies.push_back(STI.getWriteLatencyEntry(Class, I)->Cycles);
+    json::Array Forwarded;
+    unsigned Uses = Desc.getNumOperands() + Desc.implicit_uses().size();
+    for (unsigned I = 0; I < Class->NumWriteLatencyEntries; ++I) {
+      const MCWriteLatencyEntry *Write = STI.getWriteLatencyEntry(Class, I);
+      Latencies.push_back(Write->Cycles);
+      // How much later an operand is needed that comes from an instruction like this one.
+      for (unsigned Use = 0; Use < Uses; ++Use)
+        if (int Advance = STI.getReadAdvanceCycles(Class, Use, Write->WriteResourceID))
+          Forwarded.push_back(json::Object{{"use", Use}, {"def", I}, {"cycles", Advance}});
+    }
+    json::Array Operands;
+    for (unsigned I = 0; I < Inst.getNumOperands(); ++I)
+      Operands.push_back(Inst.getOperand(I).isReg() ? MRI.getName(Inst.getOperand(I).getReg())
+                                                    : "");
+    json::Array Reads, Writes;
+    for (MCPhysReg R : Desc.implicit_uses())
+      Reads.push_back(MRI.getName(R));
+    for (MCPhysReg R : Desc.implicit_defs())
+      Writes.push_back(MRI.getName(R));
     json::Array Advances;
-    for (unsigned Use = 0, E = Desc.getNumOperands() + Desc.implicit_uses().size(); Use < E;
-         ++Use) {
+    for (unsigned Use = 0; Use < Uses; ++Use) {
       int Advance = STI.getReadAdvanceCycles(Class, Use, 0);
       if (Advance)
         Advances.push_back(json::Object{{"use", Use}, {"cycles", Advance}});
@@ -107,12 +132,83 @@ public:
                         {"latency", MCSchedModel::computeInstrLatency(STI, *Class)},
                         {"latencies", std::move(Latencies)},
                         {"read_advance", std::move(Advances)},
+                        {"forwarded", std::move(Forwarded)},
+                        {"operands", std::move(Operands)},
+                        {"defs", Desc.getNumDefs()},
+                        {"reads", std::move(Reads)},
+                        {"writes", std::move(Writes)},
                         {"resources", std::move(Resources)},
                         {"load", Desc.mayLoad()},
                         {"store", Desc.mayStore()}};
   }
 
+  /// An example of every instruction with 32 bits, and of each kind of operands that may make a
+  /// difference, with all registers different where that can be.
+  ///
+  /// One full walk over the bits 10 to 31 with registers 1 and 6 in the lowest fields finds nearly
+  /// everything. Further walks put other numbers there, where these fields are part of the opcode,
+  /// with few values of bits 16 to 20.
+  void enumerate(raw_ostream &OS, MCInstPrinter &Printer) const {
+    std::unordered_set<std::string> Seen;
+    auto Try = [&](uint32_t Word) {
+      MCInst Inst;
+      uint64_t Size = 0;
+      const uint8_t Bytes[] = {uint8_t(Word), uint8_t(Word >> 8), uint8_t(Word >> 16),
+                               uint8_t(Word >> 24)};
+      if (Disassembler.getInstruction(Inst, Size, Bytes, 0, nulls()) != MCDisassembler::Success)
+        return;
+      std::string Kind = kindOf(Inst);
+      if (Kind.empty() || !Seen.insert(std::move(Kind)).second)
+        return;
+      std::string Text;
+      raw_string_ostream Stream(Text);
+      Printer.printInst(&Inst, 0, "", STI, Stream);
+      OS << describe(StringRef(Text).trim(), Inst) << '\n';
+    };
+    for (uint32_t High = 0; High < 1u << 22; ++High)
+      Try(High << 10 | 6 << 5 | 1);
+    for (uint32_t Low : {0u, 1u, 4u, 8u, 16u, 17u, 24u, 31u})
+      for (uint32_t Second : {0u, 6u, 10u, 22u, 31u})
+        for (uint32_t Top = 0; Top < 1u << 11; ++Top)
+          for (uint32_t Third : {0u, 1u, 3u, 8u, 12u, 16u, 20u, 31u})
+            for (uint32_t Middle = 0; Middle < 1u << 6; ++Middle)
+              Try(Top << 21 | Third << 16 | Middle << 10 | Second << 5 | Low);
+  }
+
 private:
+  /// Opcode and kinds of operands: equal for instructions that the model cannot tell apart and that
+  /// print alike. Empty where registers coincide that need not.
+  std::string kindOf(const MCInst &Inst) const {
+    const MCInstrDesc &Desc = MII.get(Inst.getOpcode());
+    std::string Kind = std::to_string(Inst.getOpcode());
+    SmallVector<MCRegister, 8> Used;
+    for (unsigned I = 0; I < Inst.getNumOperands(); ++I) {
+      const MCOperand &Operand = Inst.getOperand(I);
+      Kind += '|';
+      if (Operand.isReg()) {
+        StringRef Name = Operand.getReg() ? MRI.getName(Operand.getReg()) : "";
+        bool Special = Name.ends_with("ZR") || Name.ends_with("SP");
+        Kind += Special ? 'z' : 'r';
+        bool Tied = I < Desc.getNumOperands() && Desc.getOperandConstraint(I, MCOI::TIED_TO) != -1;
+        if (Special || Tied || !Operand.getReg())
+          continue;
+        for (MCRegister Other : Used)
+          if (MRI.regsOverlap(Other, Operand.getReg()))
+            return "";
+        Used.push_back(Operand.getReg());
+      } else if (Operand.isImm()) {
+        // Zero, 1 to 4 (cheap shifts), more; and the kind of shift or extension, which is in the
+        // bits above.
+        int64_t Value = Operand.getImm(), Amount = Value & 63;
+        Kind += std::to_string(std::clamp<int64_t>(Value >> 6, -1, 12));
+        Kind += Amount == 0 ? 'a' : Amount < 5 ? 'b' : 'c';
+      } else {
+        Kind += 'e';
+      }
+    }
+    return Kind;
+  }
+
   static json::Value error(StringRef Key, StringRef Why) {
     return json::Object{{"key", Key}, {"error", Why}};
   }
@@ -160,6 +256,7 @@ private:
 
   const MCSubtargetInfo &STI;
   const MCInstrInfo &MII;
+  const MCRegisterInfo &MRI;
   const MCDisassembler &Disassembler;
   const MCSchedModel &SM;
   std::vector<uint64_t> Units;
@@ -169,8 +266,10 @@ private:
 
 int main(int Argc, char **Argv) {
   InitLLVM Init(Argc, Argv);
-  if (Argc != 3) {
-    errs() << "usage: llvm_sched TRIPLE CPU < lines of KEY HEX\n";
+  const bool Enumerate = Argc == 4 && StringRef(Argv[3]) == "--enumerate";
+  if (Argc != 3 && !Enumerate) {
+    errs() << "usage: llvm_sched TRIPLE CPU < lines of KEY HEX\n"
+              "       llvm_sched TRIPLE CPU --enumerate\n";
     return 2;
   }
   InitializeAllTargetInfos();
@@ -196,8 +295,14 @@ int main(int Argc, char **Argv) {
   MCContext Context(llvm::Triple(Triple), MAI.get(), MRI.get(), STI.get());
   std::unique_ptr<MCDisassembler> Disassembler(T->createMCDisassembler(*STI, Context));
 
-  Reader R(*STI, *MII, *Disassembler);
+  Reader R(*STI, *MII, *MRI, *Disassembler);
   outs() << R.processor() << '\n';
+  if (Enumerate) {
+    std::unique_ptr<MCInstPrinter> Printer(
+        T->createMCInstPrinter(llvm::Triple(Triple), MAI->getAssemblerDialect(), *MAI, *MII, *MRI));
+    R.enumerate(outs(), *Printer);
+    return 0;
+  }
   std::string Key, Hex;
   while (std::cin >> Key >> Hex)
     outs() << R.read(Key, Hex) << '\n';

@@ -1,0 +1,1 @@
+"""AArch64: what an instruction's text says about its form."""
