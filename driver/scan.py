@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Iterator
+    from fractions import Fraction
 
+    from incc.core import Analysis, Simulation
     from incc.frontends.kernel import Kernel
+    from incc.models.bound import BoundKernel
     from incc.models.model import MachineModel
 
 # Kernels that a worker process takes at a time: enough to make handing them over cheap, few enough to share out evenly.
@@ -86,6 +89,12 @@ def _parser() -> argparse.ArgumentParser:
         default="table",
         help="table (default); json: one object a line; cycles: the input's first word and the cycles",
     )
+    parser.add_argument(
+        "--bounds",
+        action="store_true",
+        help="the largest bound instead of the simulation, which is left out (cores whose pipeline the model does not "
+        "describe: always)",
+    )
     parser.add_argument("-j", dest="jobs", type=_positive, default=1, metavar="N", help="worker processes (1)")
     return parser
 
@@ -133,25 +142,43 @@ def _items(options: argparse.Namespace) -> Iterator[Item]:
 
 
 def _results(options: argparse.Namespace, models: list[MachineModel]) -> Iterable[Result]:
-    worker = _Worker(options.input_format, [m.name for m in models], ", ".join(options.files) or "<stdin>")
+    what = "cycles" if options.output == "cycles" else "all"
+    worker = _Worker(options.input_format, models, ", ".join(options.files) or "<stdin>", what, not options.bounds)
     items = _items(options)
     if options.jobs == 1:
         return map(worker, items)
     import multiprocessing
 
-    pool = multiprocessing.Pool(options.jobs)
+    _load_everything()
     # The pool's processes end with this one.
-    return pool.imap(worker, items, CHUNK if options.input_format == "hex" else 1)
+    pool = multiprocessing.Pool(options.jobs, _start_worker, (worker,))
+    return pool.imap(_work, items, CHUNK if options.input_format == "hex" else 1)
+
+
+def _load_everything() -> None:
+    """Import what every worker needs before they are forked off, so that it is done once."""
+    import importlib
+
+    for name in ("core", "frontends.x86.kernels", "frontends.x86.decode", "models.bind"):
+        importlib.import_module(f"incc.{name}")
 
 
 class _Worker:
-    """Analyses items in whichever process it is called; models are loaded there, once."""
+    """Analyses items in whichever process it is called.
 
-    def __init__(self, input_format: str, models: list[str], name: str) -> None:
+    `what`: "all" figures or the "cycles" alone. `simulate`: not the bounds alone. Where processes are not forked,
+    models are loaded in each, once.
+    """
+
+    def __init__(
+        self, input_format: str, models: list[MachineModel], name: str, what: str = "all", simulate: bool = True
+    ) -> None:
         self.input_format = input_format
-        self.names = models
+        self.names = [m.name for m in models]
         self.name = name
-        self.models: list[MachineModel] | None = None
+        self.what = what
+        self.simulate = simulate
+        self.models: list[MachineModel] | None = models
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "models": None}
@@ -162,16 +189,28 @@ class _Worker:
 
             self.models = [load(name) for name in self.names]
         problems: list[str] = []
-        kernels = _READERS[self.input_format](item, self.name, problems)
         rows = []
-        for kernel, identity in kernels:
+        of_kernel = cycles_of if self.what == "cycles" else estimate
+        for kernel, identity in _READERS[self.input_format](item, self.name, problems):
             try:
-                found = {model.name: estimate(kernel, model) for model in self.models}
-            except ValueError as error:
+                found = {model.name: of_kernel(kernel, model, self.simulate) for model in self.models}
+            except (ValueError, RuntimeError) as error:
                 problems.append(f"{self.name}:{item.number}: {error}")
                 continue
             rows.append({**identity, "cpus": found})
         return Result(rows, problems)
+
+
+_WORKER: list[_Worker] = []
+"""The worker of this process, in a process of the pool: handed over once, not with every item."""
+
+
+def _start_worker(worker: _Worker) -> None:
+    _WORKER[:] = [worker]
+
+
+def _work(item: Item) -> Result:
+    return _WORKER[0](item)
 
 
 _Identified = tuple["Kernel", dict[str, Any]]
@@ -234,31 +273,69 @@ _READERS = {"hex": _read_hex, "asm": _read_asm, "obj": _read_obj}
 # --- analysis ---------------------------------------------------------------------------------------------------------
 
 
-def estimate(kernel: Kernel, model: MachineModel) -> dict[str, Any]:
-    """Cycles per iteration of a kernel on a core, the bounds behind them and how many instructions are not in the
-    model.
+def cycles_of(kernel: Kernel, model: MachineModel, simulated: bool = True) -> dict[str, Any]:
+    """Cycles per iteration of a kernel on a core, without anything else: see `estimate`."""
+    from incc import core
+    from incc.models.bind import bind
 
-    Raises ValueError where the kernel cannot be analysed for this core.
+    bound, _ = bind(kernel, model)
+    if simulated and bound.pipeline is not None:
+        return {"cycles": round(float(core.simulate(bound).cycles_per_iteration), 6)}
+    return {"cycles": round(float(max(_bounds(core.analyze(bound)).values())), 6)}
+
+
+def estimate(kernel: Kernel, model: MachineModel, simulated: bool = True) -> dict[str, Any]:
+    """Cycles per iteration of a kernel on a core, and where they come from.
+
+    `cycles` are those of the simulation if that is `simulated` and the model describes the core's pipeline, else the
+    largest bound. A kernel that is a loop is run as one, another as copies of it in a row. `limited_by` names the
+    largest bounds, `unknown` counts instructions that are not in the model.
+
+    Raises ValueError where the kernel cannot be analysed for this core, RuntimeError where the simulation does not end.
     """
     from incc import core
     from incc.models.bind import bind
 
     bound, forms = bind(kernel, model)
-    analysis = core.analyze(bound)
-    bounds = {
+    bounds = _bounds(core.analyze(bound))
+    largest = max(bounds.values())
+    found: dict[str, Any] = {
+        "cycles": round(float(largest), 6),
+        "simulated": None,
+        "limited_by": [name for name, value in bounds.items() if value == largest and value],
+        "bounds": {name: round(float(value), 6) for name, value in bounds.items()},
+        "instructions": len(kernel.instructions),
+        "unknown": sum(form is None for form in forms),
+    }
+    if simulated and bound.pipeline is not None:
+        run = core.simulate(bound)
+        found["cycles"] = found["simulated"] = round(float(run.cycles_per_iteration), 6)
+        found["simulation"] = _counters(run, bound)
+    return found
+
+
+def _bounds(analysis: Analysis) -> dict[str, Fraction]:
+    return {
         "port": analysis.port_bound,
         "divider": analysis.resource_bound,
         "front_end": analysis.front_end_bound,
         "retire": analysis.retire_bound,
         "loop_carried": analysis.latency_bound,
     }
-    cycles = max(bounds.values())
+
+
+def _counters(run: Simulation, bound: BoundKernel) -> dict[str, Any]:
+    """What the simulation counted, over all `iterations` that it ran."""
+    sources = ("decoders", "uop_cache", "loop_stream_detector", "microcode")
+    causes = ("no_uops", "reorder_buffer", "scheduler", "group")
     return {
-        "cycles": round(float(cycles), 6),
-        "limited_by": [name for name, value in bounds.items() if value == cycles and value],
-        "bounds": {name: round(float(value), 6) for name, value in bounds.items()},
-        "instructions": len(kernel.instructions),
-        "unknown": sum(form is None for form in forms),
+        "iterations": run.iterations,
+        "cycles": run.cycles,
+        "period": run.period,
+        "uops": dict(zip(sources, run.uops_by_source, strict=True)),
+        "lost_slots": dict(zip(causes, run.lost_slots, strict=True)),
+        "ports": dict(zip(bound.port_names, run.port_uops, strict=False)),
+        "moves": {"eliminated": run.moves_eliminated, "executed": run.moves_executed},
     }
 
 
@@ -274,13 +351,17 @@ def _writer(output: str, cpus: list[str]) -> Any:
 
         return lambda row: print(json.dumps(row, ensure_ascii=False))
     width = max(len(cpu) for cpu in cpus) + 2
-    print(f"{'cycles':>9}  {'instr.':>6}  {'core':<{width}}{'limited by':<28}kernel")
+    print(f"{'cycles':>9}  {'bound':>8}  {'instr.':>6}  {'core':<{width}}{'limited by':<28}kernel")
 
     def table(row: dict[str, Any]) -> None:
         for cpu, found in row["cpus"].items():
             unknown = f" ({found['unknown']} X)" if found["unknown"] else ""
-            limits = ", ".join(found["limited_by"]).replace("_", " ") + unknown
-            print(f"{found['cycles']:>9.2f}  {found['instructions']:>6}  {cpu:<{width}}{limits:<28}{row['input']}")
+            bound = max(found["bounds"].values())
+            limits = ", ".join(found["limited_by"]).replace("_", " ")
+            if found["cycles"] > bound + 0.05 * max(bound, 1):
+                limits = f"pipeline ({limits})" if limits else "pipeline"
+            cells = f"{found['cycles']:>9.2f}  {bound:>8.2f}  {found['instructions']:>6}  {cpu:<{width}}"
+            print(f"{cells}{limits + unknown:<27} {row['input']}")
 
     return table
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incc.driver import scan
+from incc.models.model import load
 
 BLOCKS = ["4801c0", "480fafc3ebfa", "c5fd58c1", "90", "48ffc975fb", "f20f59c1f20f58c1"]
 
@@ -57,9 +58,40 @@ def test_json_lines(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) 
     rows = [json.loads(line) for line in lines]
     assert [row["line"] for row in rows] == list(range(1, len(BLOCKS) + 1))
     found = rows[0]["cpus"]["skylake"]
-    assert found["cycles"] == found["bounds"]["loop_carried"] == 1
+    assert found["cycles"] == found["simulated"] == found["bounds"]["loop_carried"] == 1
     assert found["limited_by"] == ["loop_carried"]
     assert found["unknown"] == 0
+
+
+def test_counters_of_the_simulation(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # A chain of three dependent additions, which is a loop: three µops an iteration, dec and jne fused.
+    _, lines, _ = run(capsys, "--output=json", write(tmp_path, ["4801c04801c048ffc975f5"]))
+    counted = json.loads(lines[0])["cpus"]["skylake"]["simulation"]
+    assert sum(counted["uops"].values()) >= 3 * counted["iterations"]
+    assert counted["uops"]["microcode"] == 0
+    assert counted["cycles"] >= 2 * (counted["iterations"] - 1)
+    assert set(counted["lost_slots"]) == {"no_uops", "reorder_buffer", "scheduler", "group"}
+
+
+def test_a_loop_is_run_as_one_and_another_block_in_copies(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Seven bytes of nop each; copies of it come from the decoders, 16 bytes a cycle, the loop from the µop cache.
+    nops = "0f1f8000000000" * 3
+    _, lines, _ = run(capsys, "--output=cycles", write(tmp_path, [nops, nops + "48ffc975e6"]))
+    straight, loop = (float(line.split()[1]) for line in lines)
+    assert straight == pytest.approx(7 * 3 / 16, rel=0.02)
+    assert loop == pytest.approx(4 / 4, rel=0.02)
+
+
+def test_bounds_only(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = write(tmp_path, BLOCKS)
+    _, lines, _ = run(capsys, "--output=json", "--bounds", file)
+    rows = [json.loads(line)["cpus"]["skylake"] for line in lines]
+    assert all(row["simulated"] is None and "simulation" not in row for row in rows)
+    assert all(row["cycles"] == max(row["bounds"].values()) for row in rows)
+    _, cycles, _ = run(capsys, "--output=cycles", "--bounds", file)
+    assert [float(line.split()[1]) for line in cycles] == pytest.approx([row["cycles"] for row in rows], rel=1e-5)
 
 
 def test_all_cores(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -88,7 +120,7 @@ def test_assembly_files(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[st
 
 @given(st.binary(max_size=40))
 def test_any_line_is_analysed_or_named(code: bytes) -> None:
-    worker = scan._Worker("hex", ["skylake"], "x")
+    worker = scan._Worker("hex", [load("skylake")], "x")
     result = worker(scan.Item(7, code.hex()))
     assert len(result.rows) + len(result.problems) == 1
     assert all(message.startswith("x:7: ") for message in result.problems)
