@@ -250,10 +250,14 @@ class _Decoded(NamedTuple):
 
 
 _DECODED: dict[bytes, _Decoded] = {}
+_TEXTS: dict[bytes, str] = {}
+"""The formatted text of instructions whose text does not depend on their place."""
+
 _MEMORY_FIELD = Instruction._fields.index("memory") - 3
 _TARGET_FIELD = Instruction._fields.index("target") - 3
 _AFFINE_FIELD = Instruction._fields.index("affine") - 3
 _BRANCH_FIELD = Instruction._fields.index("branch") - 3
+_ENCODING_FIELD = Instruction._fields.index("encoding") - 3
 
 
 class UndecodableError(ValueError):
@@ -283,23 +287,24 @@ def decode(
 
     Raises UndecodableError.
     """
-    decoded = _DECODED.get(code)
-    if decoded is None:
-        decoded = _decode_at_zero(code, offset)
-        length = decoded.fields[0]
-        code = code[:length]
-        _DECODED[code] = decoded
-    fields = decoded.fields
-    if decoded.branch or decoded.rip or relocations:
+    decoded = _DECODED.get(code) or _decoded(code, offset)
+    fields, _, rip, branch, _, native = decoded
+    if not (branch or rip or relocations):
+        if not text:
+            text = _TEXTS.get(fields[_ENCODING_FIELD], "")
+            if not text:
+                text = _TEXTS[fields[_ENCODING_FIELD]] = _format(native, offset)
+    else:
         fields = _place(decoded, offset, text, relocations, section)
-    return Instruction(text or _format(decoded.native, offset), line, offset, *fields)
+        text = text or _format(native, offset)
+    return Instruction._make((text, line, offset, *fields))
 
 
 def x87_increment(instruction: Instruction) -> int:
     """By how much a decoded instruction moves the top of the x87 stack: -1 for a push, 1 or 2 for pops, else 0."""
     if instruction.mnemonic[0] != "f":
         return 0
-    decoded = _DECODED.get(instruction.encoding) or _decode_at_zero(instruction.encoding, instruction.offset)
+    decoded = _DECODED.get(instruction.encoding) or _decoded(instruction.encoding, instruction.offset)
     return int(decoded.native.fpu_stack_increment_info().increment)
 
 
@@ -363,11 +368,20 @@ def _format(native: Any, offset: int) -> str:
     return str(_FORMATTERS[0].format(native)).replace("\t", " ")
 
 
-def _decode_at_zero(code: bytes, offset: int) -> _Decoded:
+def _decoded(code: bytes, offset: int) -> _Decoded:
+    """The instruction at the start of `code`, which may be longer: only the decoder knows where it ends."""
     decoder = iced.Decoder(64, code[:15])
-    i = decoder.decode()
-    if i.is_invalid:
+    native = decoder.decode()
+    if native.is_invalid:
         raise UndecodableError(code, offset)
+    encoding = code[: native.len]
+    decoded = _DECODED.get(encoding)
+    if decoded is None:
+        decoded = _DECODED[encoding] = _decode_at_zero(encoding, native, decoder)
+    return decoded
+
+
+def _decode_at_zero(code: bytes, i: Any, decoder: Any) -> _Decoded:
     form = _form(i.code)
     info = _FACTORY.info(i)
     kinds = [i.op_kind(k) for k in range(i.op_count)]
@@ -402,7 +416,7 @@ def _decode_at_zero(code: bytes, offset: int) -> _Decoded:
         idiom,
         _is_move(i, form, kinds),
         None if idiom or form.arithmetic is None else _arithmetic(i, form.arithmetic, kinds),
-        code[: i.len],
+        code,
         _opcode_offset(code),
         offsets.immediate_size if "i" in [_KIND_LETTERS[kind] for kind in kinds] else 0,
     )
