@@ -317,11 +317,13 @@ py::tuple timelineOf(py::handle Bound, int32_t Iterations, int64_t MaxCycles,
 }
 
 py::object simulateBound(py::handle Bound, bool Loop, int32_t Alignment, int32_t Iterations,
-                         int64_t MaxCycles, bool Record, py::handle Fraction, py::handle EventClass,
+                         int64_t MaxCycles, bool Record, bool UnlimitedPorts, bool NoRegisters,
+                         bool NoMemory, py::handle Fraction, py::handle EventClass,
                          py::handle SimulationClass) {
   Kernel K = readKernel(Bound);
   Pipeline P = readPipeline(attribute(Bound, "pipeline"));
-  SimulationOptions Options{Loop, Alignment, Iterations, MaxCycles, Record};
+  SimulationOptions Options{Loop,      Alignment, Iterations,
+                            MaxCycles, Record,    {UnlimitedPorts, NoRegisters, NoMemory}};
   Simulation S;
   {
     py::gil_scoped_release NoPython;
@@ -344,6 +346,8 @@ PYBIND11_MODULE(_core, M) {
   M.def("timeline", &timelineOf, py::arg("bound"), py::arg("iterations"), py::arg("max_cycles"),
         py::arg("event"));
   M.def("simulate", &simulateBound, py::arg("bound"), py::arg("loop"), py::arg("alignment"),
-        py::arg("iterations"), py::arg("max_cycles"), py::arg("record"), py::arg("fraction"),
-        py::arg("event"), py::arg("simulation"));
+        py::arg("iterations"), py::arg("max_cycles"), py::arg("record"),
+        py::arg("unlimited_ports"), py::arg("no_register_dependencies"),
+        py::arg("no_memory_dependencies"), py::arg("fraction"), py::arg("event"),
+        py::arg("simulation"));
 }

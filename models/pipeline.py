@@ -51,6 +51,7 @@ def bind_pipeline(
     for name, default in b.PIPELINE_PARAMETERS.items():
         value = parameters.get(name, default)
         setattr(p, name, b.UNLIMITED if value == "unlimited" else int(value))
+    decoders = int(parameters.get("decoders", 0))
     p.port_binding = binding
     p.lsd_unroll = _unroll_table(parameters.get("lsd_unroll", {}))
     p.alternating = [mask(ports) for ports in parameters.get("alternating_ports", [])]
@@ -77,7 +78,7 @@ def bind_pipeline(
         if pop5c and parameters.get("pop_rsp_r12_complex"):
             complex_decoder = True
         p.complex_decoder.append(int(complex_decoder))
-        p.simple_decoders.append(attributes.get("simple_decoders", p.decoders))
+        p.simple_decoders.append(attributes.get("simple_decoders", decoders))
         p.ends_group.append(int(i.branch != "" or bool(pop5c and parameters.get("pop_rsp_r12_ends_group"))))
         ms = attributes.get("uops_ms", 0)
         p.uops_mite.append(attributes.get("uops_mite", max(slots - ms, 0)) if counted else 0)
@@ -190,7 +191,7 @@ def _high8_merges(kernel: Kernel, split_roots: set[str]) -> dict[int, str]:
 
 
 def _stack_use(i: Instruction, stack: str) -> tuple[bool, bool]:
-    """Whether an instruction moves the stack pointer on the way (push, pop, call, ret), and whether it reads it itself."""
+    """Whether an instruction moves the stack pointer on the way (push, pop, call, ret); whether it reads it itself."""
     implicit = any(m.operand is None and m.base is not None and m.base.root == stack for m in i.memory)
     reads = any(a.register.root == stack and a.read and (a.operand is not None or a.address) for a in i.registers)
     if implicit:

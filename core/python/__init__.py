@@ -162,14 +162,18 @@ def simulate(
     iterations: int = 0,
     max_cycles: int = 0,
     record: bool = False,
+    unlimited_ports: bool = False,
+    no_register_dependencies: bool = False,
+    no_memory_dependencies: bool = False,
 ) -> Simulation:
     """Run a kernel through the core's pipeline, cycle by cycle.
 
     `loop`: whether it ends in a jump to its start (None: as the kernel says); if not, copies of it follow each other in
     memory. `alignment`: of its first byte, within 64 (None: as the kernel says). `iterations`: run exactly so many; 0
-    goes on until the throughput is steady. `record` keeps every event. Raises ValueError if the model does not describe
-    the core's pipeline or the arrays contradict each other, RuntimeError after more than `max_cycles` cycles (0: a
-    limit that grows with the kernel).
+    goes on until the throughput is steady. `record` keeps every event. `unlimited_ports`: every µop starts when its
+    inputs are there, whatever ports and dividers do; the last two leave dependencies between instructions out. Raises
+    ValueError if the model does not describe the core's pipeline or the arrays contradict each other, RuntimeError
+    after more than `max_cycles` cycles (0: a limit that grows with the kernel).
     """
     if bound.pipeline is None:
         raise ValueError("pipeline: the model does not describe it")
@@ -180,6 +184,9 @@ def simulate(
         iterations,
         max_cycles,
         record,
+        unlimited_ports,
+        no_register_dependencies,
+        no_memory_dependencies,
         Fraction,
         Event,
         Simulation,

@@ -48,12 +48,19 @@ enum class UopSource : int32_t { Decoders, UopCache, LoopStream, Microcode, NumS
 /// Why the renamer left issue slots empty in a cycle.
 enum class Stall : int32_t { FrontEnd, ReorderBuffer, Scheduler, Group, NumStalls };
 
+/// What a run takes for granted, to show what it would gain.
+struct Assumptions {
+  bool UnlimitedPorts = false; ///< Every µop starts when its inputs are there.
+  bool NoRegisterDependencies = false, NoMemoryDependencies = false;
+};
+
 struct SimulationOptions {
   bool Loop = true;          ///< Ends in a jump to its start; else copies follow each other.
   int32_t Alignment = -1;    ///< Of the first byte within 64; -1: the pipeline's.
   int32_t Iterations = 0;    ///< Exactly so many; 0: until the steady state.
   int64_t MaxCycles = 0;     ///< Gives up there; 0: a limit that grows with the kernel.
   bool RecordEvents = false; ///< Fills Simulation::Trace.
+  Assumptions Assume;
 };
 
 struct Simulation {

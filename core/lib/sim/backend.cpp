@@ -32,9 +32,9 @@ int64_t ReorderBuffer::push(int64_t Cycle, int32_t Pending, bool LastOfIteration
   return Tail++;
 }
 
-Backend::Backend(const Program &P, Simulation &Counters)
-    : Rob(P.K.Rob, P.K.RetireWidth), Binder(P), P(P), Counters(Counters), Rs(P.K.Rs),
-      NumValues(static_cast<size_t>(P.numValues())) {
+Backend::Backend(const Program &P, Simulation &Counters, bool UnlimitedPorts)
+    : Rob(P.K.Rob, P.K.RetireWidth), Binder(P), P(P), Counters(Counters),
+      UnlimitedPorts(UnlimitedPorts), Rs(P.K.Rs), NumValues(static_cast<size_t>(P.numValues())) {
   // An iteration fills at least as many slots as it has entries in the queue.
   size_t InFlight = static_cast<size_t>(P.K.Rob > 0 ? P.K.Rob : MostSlots) /
                         static_cast<size_t>(std::max(1, static_cast<int32_t>(P.Slots.size()))) +
@@ -157,6 +157,8 @@ void Backend::dispatch(int64_t Cycle) {
       int64_t Slot = std::min(Dyn.Ready, Cycle + Horizon - 1) % Horizon;
       Dyn.Next = Calendar[static_cast<size_t>(Slot)];
       Calendar[static_cast<size_t>(Slot)] = N;
+    } else if (UnlimitedPorts) {
+      start(N, Cycle);
     } else {
       PortState &Port = Ports[static_cast<size_t>(Dyn.Port)];
       Port.Ready.emplace_back(Dyn.Order, N);

@@ -83,7 +83,7 @@ private:
 /// The µops that wait for inputs and ports, the ports, and the values that flow between them.
 class Backend {
 public:
-  Backend(const Program &P, Simulation &Counters);
+  Backend(const Program &P, Simulation &Counters, bool UnlimitedPorts = false);
 
   bool hasRoom(int32_t Uops) const { return Rs == 0 || Waiting + Uops <= Rs; }
   ReorderBuffer Rob;
@@ -153,6 +153,7 @@ private:
 
   const Program &P;
   Simulation &Counters;
+  bool UnlimitedPorts;
   int32_t Rs;
   int32_t Waiting = 0;
   size_t NumValues, IterationMask;

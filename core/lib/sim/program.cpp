@@ -100,6 +100,7 @@ private:
       if (K.isResource(U))
         continue;
       int32_t N = newUop(I, U, K.UopPorts[U], K.uopKind(U));
+      To.Uops[N].PortCycles = K.UopCycles[U];
       switch (K.uopKind(U)) {
       case UopKind::Load:
         Loads.push_back(N);
@@ -231,13 +232,33 @@ private:
     // By stored value: the hidden value that is computed for it, -1 for a register's content.
     std::map<int32_t, int32_t> DataOf;
     for (int32_t V : Stored) {
-      bool FromLoad = false;
-      for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
+      bool FromLoad = false, Delayed = K.InputStart[V] == K.InputStart[V + 1];
+      for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In) {
         FromLoad |= static_cast<InputKind>(K.InputKinds[In]) == InputKind::Value;
+        Delayed |= !IsAddress[In] && K.InputLatency[In] > 0;
+      }
       // In a store that also updates its address register, the computing µop is for that.
-      DataOf[V] = !Compute.empty() && (FromLoad || !HasRegister) ? newValue() : -1;
+      DataOf[V] = !Compute.empty() && (FromLoad || (!HasRegister && Delayed)) ? newValue() : -1;
+      // µops that do not delay the data go beside the store: they take them to the store queue.
+      if (DataOf[V] < 0 && !HasRegister)
+        for (int32_t U : Compute) {
+          for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
+            if (!IsAddress[In])
+              waitFor(U, sourceOf(In), 0);
+          feed(U, V, StoreDataKnown);
+        }
     }
     compute(Computed, DataOf);
+    // Where no µop takes the data to the store queue, they go there by themselves.
+    if (StoreData.empty())
+      for (int32_t V : Stored) {
+        if (DataOf[V] >= 0)
+          Followed[V].push_back({DataOf[V], 0, StoreDataKnown});
+        else
+          for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
+            if (Source S = sourceOf(In); !IsAddress[In] && S.Value >= 0)
+              Followed[V].push_back({S.Value, S.Distance, K.InputLatency[In] + StoreDataKnown});
+      }
     for (size_t N = 0; N < StoreData.size(); ++N)
       if (int32_t V = ownerOf(Stored, N); V >= 0) {
         if (DataOf[V] >= 0)
@@ -477,6 +498,11 @@ private:
 
 } // namespace
 
-Program::Program(const Kernel &K, const Pipeline &P) : K(K), P(P), G(buildGraph(K)) {
+Program::Program(const Kernel &K, const Pipeline &P, const Assumptions &Assume)
+    : K(K), P(P), G(buildGraph(K)) {
+  if (Assume.NoRegisterDependencies)
+    G.SourceOf.assign(G.SourceOf.size(), {});
+  if (Assume.NoMemoryDependencies)
+    G.Memory.clear();
   Builder(*this).build();
 }

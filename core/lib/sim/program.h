@@ -75,7 +75,7 @@ struct InstructionPlan {
 };
 
 struct Program {
-  Program(const Kernel &K, const Pipeline &P);
+  Program(const Kernel &K, const Pipeline &P, const Assumptions &Assume = {});
 
   const Kernel &K;
   const Pipeline &P;

@@ -79,11 +79,11 @@ Simulation incc::simulate(const Kernel &K, const Pipeline &Pipe, const Simulatio
   validate(K);
   validatePipeline(K, Pipe);
   Simulation Result;
-  Program P(K, Pipe);
+  Program P(K, Pipe, Options.Assume);
   if (P.Entries.empty())
     return Result;
   CodeLayout Code(P, Options.Loop, Options.Alignment < 0 ? Pipe.Alignment : Options.Alignment);
-  Backend Back(P, Result);
+  Backend Back(P, Result, Options.Assume.UnlimitedPorts);
   FrontEnd Front(P, Code, Result);
   Renamer Rename(P, Code, Front, Back, Result);
   if (Options.Iterations > 0)
@@ -92,6 +92,9 @@ Simulation incc::simulate(const Kernel &K, const Pipeline &Pipe, const Simulatio
                       ? Options.MaxCycles
                       : 1'000'000 + 100'000 * static_cast<int64_t>(K.numInstructions());
 
+  // The first half of the iterations must have filled the reorder buffer and emptied it again.
+  int64_t WantedIterations =
+      std::max<int64_t>(MinIterations, 4 * int64_t(K.Rob) / static_cast<int64_t>(P.Slots.size()));
   std::vector<Retirement> Retired;
   int64_t Cycle = 0, EnoughAt = 0;
   for (bool Done = false; !Done; ++Cycle) {
@@ -105,7 +108,7 @@ Simulation incc::simulate(const Kernel &K, const Pipeline &Pipe, const Simulatio
     int64_t Iterations = static_cast<int64_t>(Retired.size());
     if (Options.Iterations > 0) {
       Done = Iterations >= Options.Iterations;
-    } else if (Cycle >= MinCycles && Iterations >= MinIterations) {
+    } else if (Cycle >= MinCycles && Iterations >= WantedIterations) {
       if (EnoughAt == 0)
         EnoughAt = Iterations;
       Done = isSteady(Retired) || Iterations >= EnoughAt + MostFurtherIterations;
