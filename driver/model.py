@@ -12,6 +12,7 @@ from incc.models.model import MachineModel, ModelError, form_key, list_models, l
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from incc.driver.coverage import Refused, Used
     from incc.models.compile import Also, Forms, Source
     from incc.models.importers.common import Imported
     from incc.models.importers.shapes import Shape
@@ -49,10 +50,29 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("list", help="the models that can be loaded")
     command.set_defaults(run=_list)
 
-    command = commands.add_parser("show", help="a model's parameters, or its figures for instruction forms")
+    command = commands.add_parser("show", help="a model's parameters, or figures of instruction forms")
     command.add_argument("what", nargs="?", help="a form's key, a mnemonic, or a pattern with * and ?")
-    command.add_argument("-mcpu", "--mcpu", required=True, metavar="NAME", help="the model, or its .toml file")
+    command.add_argument(
+        "-mcpu", "--mcpu", metavar="NAME", help="the model, or its .toml file; without, what every core says"
+    )
     command.set_defaults(run=_show)
+
+    command = commands.add_parser("diff", help="what is different between two models, or between a model's sources")
+    command.add_argument("models", nargs="+", metavar="MODEL", help="names or .toml files: two, or with --sources one")
+    command.add_argument("--sources", action="store_true", help="what sources of the model say that were not used")
+    command.add_argument("--summary", action="store_true", help="how many forms are different, and in what, only")
+    command.add_argument("--forms", default="*", metavar="GLOB", help="only forms whose key fits")
+    command.set_defaults(run=_diff, command_parser=command)
+
+    command = commands.add_parser("coverage", help="which instructions of given code a model knows, derives or lacks")
+    command.add_argument("-mcpu", "--mcpu", required=True, metavar="NAME", help="the model, or its .toml file")
+    command.add_argument("--input-format", choices=("asm", "hex"), default="asm", help="hex: a block's bytes a line")
+    command.add_argument("--auto", action="store_true", help="only the innermost loops of assembly files")
+    command.add_argument("--weighted", action="store_true", help="the number after the bytes is a block's weight")
+    command.add_argument("--strict", action="store_true", help="exit status 1 if something is lacking")
+    command.add_argument("--verbose", action="store_true", help="list what is derived, too")
+    command.add_argument("files", nargs="+", metavar="FILE")
+    command.set_defaults(run=_coverage)
 
     command = commands.add_parser("check", help="look for errors in models")
     command.add_argument("models", nargs="*", metavar="MODEL", help="names or .toml files (default: all)")
@@ -96,9 +116,9 @@ def _parser() -> argparse.ArgumentParser:
                 metavar="A,B",
                 help="CPUID features (iced-x86's names) of the core beside those of the forms that the model has",
             )
-        if name == "osaca":
+        if name in ("uops.info", "osaca"):
             source.add_argument(
-                "--rename-ports", default="", metavar="A=B,…", help="OSACA's ports that the model calls otherwise"
+                "--rename-ports", default="", metavar="A=B,…", help="the source's ports that the model calls otherwise"
             )
         if name == "predecessor":
             # What is in OUT already was measured: it goes into the forms that are made.
@@ -130,6 +150,16 @@ def _list(args: argparse.Namespace) -> int:
 
 
 def _show(args: argparse.Namespace) -> int:
+    if not args.mcpu:
+        from incc.driver.model_views import show_by_core
+
+        if args.what is None:
+            print("incc-model: name a core (-mcpu=NAME), or an instruction form", file=sys.stderr)
+            return USAGE
+        if not show_by_core(args.what, args.model_path, _matching):
+            print(f"incc-model: no model has a form that matches {args.what!r}", file=sys.stderr)
+            return FAILED
+        return OK
     model = load(args.mcpu, args.model_path)
     if args.what is None:
         _show_model(model)
@@ -206,6 +236,44 @@ def _show_form(model: MachineModel, form: str) -> None:
             print(f"  source    {origin}")
 
 
+def _diff(args: argparse.Namespace) -> int:
+    from incc.driver.model_views import show_difference, show_disagreements
+
+    if len(args.models) != (1 if args.sources else 2):
+        return _usage(args.command_parser)
+    if args.sources:
+        from incc.models.compile import read_chain
+        from incc.models.model import _find, _places
+
+        places = _places(args.model_path)
+        show_disagreements(read_chain(_find(args.models[0], places), places), args.forms)
+    else:
+        left, right = (load(name, args.model_path) for name in args.models)
+        show_difference(left, right, args.summary, args.forms)
+    return OK
+
+
+def _coverage(args: argparse.Namespace) -> int:
+    from incc.driver.coverage import InputError, read_assembly, read_hex
+    from incc.driver.model_views import show_coverage
+
+    model = load(args.mcpu, args.model_path)
+    code: list[Used | Refused] = []
+    try:
+        for path in args.files:
+            if args.input_format == "asm":
+                code += read_assembly(path, model.isa, args.auto)
+            elif model.isa == "x86":
+                code += read_hex(path, args.weighted)
+            else:
+                raise InputError(f"machine code of {model.isa} cannot be read, only assembly")
+    except InputError as error:
+        print(f"incc-model: {error}", file=sys.stderr)
+        return FAILED
+    complete = show_coverage(model, code, args.verbose)
+    return FAILED if args.strict and not complete else OK
+
+
 def _check(args: argparse.Namespace) -> int:
     from incc.models.check import check
     from incc.models.model import _find, _places
@@ -258,7 +326,7 @@ def _run_import(args: argparse.Namespace) -> int:
     if args.source == "uops.info":
         from incc.models.importers import uops_info
 
-        imported: Imported = uops_info.import_files(args.files, args.keep_going, args.arch)
+        imported: Imported = uops_info.import_files(args.files, args.keep_going, args.arch, _renamed(args))
         fusion = imported.fusion
         if not keep:
             # Measured on this core: stands before what is inherited, however that came about.
@@ -296,8 +364,7 @@ def _run_import(args: argparse.Namespace) -> int:
         elif args.source == "osaca":
             from incc.models.importers import osaca
 
-            renamed = dict(r.split("=", 1) for r in args.rename_ports.split(",") if "=" in r)
-            imported = osaca.import_files(args.files, wanted, args.keep_going, renamed)
+            imported = osaca.import_files(args.files, wanted, args.keep_going, _renamed(args))
         elif args.source == "llvm":
             from incc.models.importers import llvm
 
@@ -341,6 +408,15 @@ def _import_measured(args: argparse.Namespace) -> Imported:
     if args.source == "amd":
         return amd.import_files(args.files, args.output, args.like, args.model_path, args.keep_going)
     return measured.import_files(args.files, args.keep_going)
+
+
+def _renamed(args: argparse.Namespace) -> dict[str, str]:
+    from incc.models.importers.common import ImportFailed
+
+    pairs = [r.split("=") for r in args.rename_ports.split(",") if r]
+    if not all(len(pair) == 2 and all(pair) for pair in pairs):
+        raise ImportFailed(f"malformed list of ports {args.rename_ports!r}: it is written 10=B,11=A")
+    return dict(pairs)
 
 
 def _import_aarch64(args: argparse.Namespace, own: Source, kept: Forms) -> Imported:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,7 +22,7 @@ from incc.models.importers.common import Imported, ImportFailed, reduced
 from incc.models.importers.shapes import Shape, example, root_name, shapes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 _CONDITION_CODES = {"NB": "AE", "NBE": "A", "NL": "GE", "NLE": "G", "NZ": "NE", "Z": "E"}
 _MNEMONICS = {
@@ -74,11 +74,14 @@ class _Unmatched(Exception):
     """The record is of something that the decoder has no form for."""
 
 
-def import_files(paths: list[str], keep_going: bool = False, arch: str = "") -> Imported:
+def import_files(
+    paths: list[str], keep_going: bool = False, arch: str = "", renamed: Mapping[str, str] | None = None
+) -> Imported:
     """All forms of one core, from one or more files. Raises ImportFailed at the first malformed record.
 
     `arch` is uops.info's name of the core, needed for XML files, which have many; JSON lines are about one. With
-    `keep_going` malformed records are skipped and listed instead.
+    `keep_going` malformed records are skipped and listed instead. `renamed`: port sets by their names in the source,
+    where these are kinds of µop rather than ports (Lion Cove's "ALU").
     """
     records: list[Record] = []
     unmatched: list[tuple[str, str]] = []
@@ -101,7 +104,7 @@ def import_files(paths: list[str], keep_going: bool = False, arch: str = "") -> 
                     name = f" {data['form']}" if isinstance(data.get("form"), str) else ""
                     raise ImportFailed(f"{place}: malformed record{name}: {what}") from None
                 skipped.append(f"{place}: {what}")
-    return _convert(records, unmatched, skipped, keep_going)
+    return _convert(records, unmatched, skipped, keep_going, renamed or {})
 
 
 def _lines(path: str, keep_going: bool, skipped: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -476,9 +479,20 @@ def _implausible(record: Record, figures: dict[str, Any]) -> str:
     return ""
 
 
-def _convert(records: list[Record], unmatched: list[tuple[str, str]], skipped: list[str], keep_going: bool) -> Imported:
+def _convert(
+    records: list[Record],
+    unmatched: list[tuple[str, str]],
+    skipped: list[str],
+    keep_going: bool,
+    renamed: Mapping[str, str],
+) -> Imported:
     plain = _plain_moves(records)
     _count_fused_uops(records)
+    for figures in (f for r in records for f in (r.data, *r.data["variants"].values()) if "ports" in f):
+        ports: Counter[str] = Counter()
+        for names, n in figures["ports"].items():
+            ports[renamed.get(names, names)] += n
+        figures["ports"] = dict(ports)
     lsd_known = any(r.data.get("can_be_used_by_lsd") for r in records)
     classes = _fusion_classes(records)
     full: dict[str, dict[tuple[str, ...], Entry]] = {}

@@ -127,3 +127,10 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
 
     peak(10)
     assert peak(8000) < 2 * peak(800) + 100_000
+
+
+def test_kinds_of_uops_become_ports() -> None:
+    renamed = {"0156": "IN0123", "23": "LP01", "p015": "unused"}
+    got = uops_info.import_files([SAMPLE], arch="HSW", renamed=renamed).forms
+    assert got["ADD_R64_RM64/m"][()]["ports"] == "1*IN0123+1*LP01"
+    assert got["VEX_VPXOR_XMM_XMM_XMMM128/r"][()]["ports"] == "1*p015"
