@@ -1,0 +1,163 @@
+"""Which instructions of given code a model knows, and from where; which it derives, and which it lacks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from incc.models.model import MachineModel
+
+DERIVED, LACKING = "derived", "lacking"
+
+
+class InputError(Exception):
+    """The code cannot be read; the message names the file, and the line where there is one."""
+
+
+class Used(NamedTuple):
+    """An instruction of the code: its form's key and traits, its text, where it stands, and how much it counts."""
+
+    form: str
+    traits: frozenset[str]
+    text: str
+    place: str
+    weight: float
+
+
+class Refused(NamedTuple):
+    """What is no instruction for the decoder: where it stands, and why."""
+
+    place: str
+    message: str
+
+
+class Coverage(NamedTuple):
+    """How much of the code comes from where.
+
+    `weights`: by source, DERIVED or LACKING, the sum of the instructions' weights; `forms`: the same for distinct
+    forms. `lacking` and `derived`: (weight, key, rule by which it is derived or "", example) of each form, the heaviest
+    first.
+    """
+
+    weights: dict[str, float]
+    forms: dict[str, int]
+    lacking: list[tuple[float, str, str, Used]]
+    derived: list[tuple[float, str, str, Used]]
+
+    @property
+    def total(self) -> float:
+        return sum(self.weights.values())
+
+    def share(self, kind: str) -> float:
+        """The part of all weight that is of this kind, 0 to 1; 0 of no code."""
+        return self.weights.get(kind, 0.0) / self.total if self.total else 0.0
+
+
+def measure(model: MachineModel, code: Iterable[Used]) -> Coverage:
+    """Look every instruction of the code up in the model."""
+    seen: dict[tuple[str, frozenset[str]], tuple[float, Used]] = {}
+    for used in code:
+        weight, first = seen.get((used.form, used.traits), (0.0, used))
+        seen[used.form, used.traits] = weight + used.weight, first
+    weights: dict[str, float] = {}
+    forms: dict[str, int] = {}
+    lists: dict[str, list[tuple[float, str, str, Used]]] = {DERIVED: [], LACKING: []}
+    for weight, used in seen.values():
+        form = model.lookup(used.form, used.traits)
+        kind = LACKING if form is None else DERIVED if form.derived else form.source
+        weights[kind] = weights.get(kind, 0.0) + weight
+        forms[kind] = forms.get(kind, 0) + 1
+        if kind in lists:
+            lists[kind].append((weight, used.form, form.derived if form else "", used))
+    for entries in lists.values():
+        entries.sort(key=lambda e: (-e[0], e[1]))
+    return Coverage(weights, forms, lists[LACKING], lists[DERIVED])
+
+
+# --- reading code ----------------------------------------------------------------------------------------------------
+
+
+def read_assembly(path: str, isa: str, only_loops: bool = False) -> Iterator[Used | Refused]:
+    """Every instruction of an assembly file, or only those of its innermost loops, once each. Raises InputError."""
+    from incc.frontends.asm.parse import INSTRUCTION, parse
+    from incc.frontends.asm.regions import innermost_loops
+    from incc.frontends.kernel import Region
+
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as f:
+            text = f.read()
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+    parsed = parse(text)
+    statements = {s.line: s.text for s in parsed.statements if s.kind == INSTRUCTION}
+    if not statements:
+        return
+    if parsed.isa != isa:
+        raise InputError(f"{path}: this is {parsed.isa} assembly, but the machine model is of an {isa} core")
+    if only_loops:
+        lines = sorted({line for region in innermost_loops(parsed)[0] for line in region.lines})
+    else:
+        lines = sorted(statements)
+    if isa == "aarch64":
+        yield from _aarch64(path, [(line, statements[line]) for line in lines])
+        return
+    from incc.frontends.x86.assembler import AssemblerError
+    from incc.frontends.x86.kernels import decode_regions
+
+    everything = tuple(lines)
+    region = (
+        Region("file", path, "", "", lines[0], lines[-1], everything, everything, False, 0, None, ()) if lines else None
+    )
+    try:
+        kernels = decode_regions(text, [region], path) if region else []
+    except AssemblerError as error:
+        raise InputError(str(error)) from None
+    for kernel in kernels:
+        for i in kernel.instructions:
+            yield Used(i.form, i.traits, i.text, f"{path}:{i.line}", 1.0)
+        for refused in kernel.refused:
+            yield Refused(f"{path}:{refused.line}", refused.message)
+
+
+def _aarch64(path: str, statements: Iterable[tuple[int, str]]) -> Iterator[Used | Refused]:
+    from incc.frontends.aarch64.forms import form_of
+
+    for line, text in statements:
+        try:
+            form, traits = form_of(text)
+        except ValueError as error:
+            yield Refused(f"{path}:{line}", str(error))
+            continue
+        yield Used(form, traits, text, f"{path}:{line}", 1.0)
+
+
+def read_hex(path: str, weighted: bool = False) -> Iterator[Used | Refused]:
+    """The instructions of blocks of x86 machine code, one block a line: `hex [number …]`. Raises InputError.
+
+    With `weighted` the number after the code says how much the block's instructions count.
+    """
+    from incc.frontends.x86.kernels import decode_bytes
+
+    try:
+        with open(path, encoding="utf-8", errors="replace") as f:
+            rows = f.read().splitlines()
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+    for line, row in enumerate(rows, 1):
+        words = row.split()
+        if not words or words[0].startswith("#"):
+            continue
+        place = f"{path}:{line}"
+        try:
+            kernel = decode_bytes(bytes.fromhex(words[0]))
+        except ValueError as error:
+            yield Refused(place, str(error))
+            continue
+        try:
+            weight = float(words[1]) if weighted else 1.0
+        except (IndexError, ValueError):
+            raise InputError(f"{place}: no weight after the machine code") from None
+        for i in kernel.instructions:
+            yield Used(i.form, i.traits, i.text, place, weight)

@@ -1,0 +1,137 @@
+"""What `incc-model show`, `diff` and `coverage` print about several models or about code."""
+
+from __future__ import annotations
+
+import sys
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from incc.models.model import list_models, load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from incc.driver.coverage import Refused, Used
+    from incc.models.compile import Source
+    from incc.models.model import MachineModel
+
+
+def table(rows: Sequence[Sequence[str]], indent: str = "") -> None:
+    """Prints rows with aligned columns."""
+    widths = [max(len(row[c]) for row in rows) for c in range(len(rows[0]))] if rows else []
+    for row in rows:
+        print((indent + "  ".join(f"{cell:{w}}" for cell, w in zip(row, widths, strict=True))).rstrip())
+
+
+# --- show ------------------------------------------------------------------------------------------------------------
+
+
+def show_by_core(what: str, search_path: Sequence[str], matching: Callable[[MachineModel, str], list[str]]) -> bool:
+    """A table of what every core says about the forms that fit, conditions apart; False if there are none."""
+    from incc.models.compare import latency, throughput, usage
+
+    rows: dict[str, list[list[str]]] = {}
+    for name in list_models(search_path):
+        model = load(name.path, search_path)
+        for key in matching(model, what):
+            form = model.lookup(key, frozenset())
+            if form is None:
+                continue
+            source = form.source + (" (derived)" if form.derived else "")
+            cycles = f"{throughput(form, model):.2f}"
+            uops = str(form.retire_slots)
+            rows.setdefault(key, []).append([model.name, uops, usage(form) or "none", latency(form), cycles, source])
+    for n, (key, cores) in enumerate(sorted(rows.items())):
+        print("\n" * bool(n) + key)
+        table([["core", "µops", "ports", "latency", "throughput", "source"], *cores], "  ")
+    return bool(rows)
+
+
+# --- diff ------------------------------------------------------------------------------------------------------------
+
+
+def show_difference(left: MachineModel, right: MachineModel, summary: bool, forms: str = "*") -> None:
+    """Settings, forms that only one has, and forms that differ, grouped by the fields in which they do."""
+    from incc.models.compare import compare
+
+    found = compare(left, right)
+    print(f"{left.name} | {right.name}")
+    if found.settings and forms == "*":
+        print("\nparameters")
+        table([[c.key, " | ".join(c.fields[c.key])] for c in found.settings], "  ")
+    for model, only in ((left, found.only_left), (right, found.only_right)):
+        chosen = [f for f in only if fnmatchcase(f, forms)]
+        if chosen:
+            print(f"\nonly in {model.name}: {len(chosen)} forms")
+            for key in () if summary else chosen:
+                print(f"  {key}")
+    for names, all_changes in sorted(found.changed.items(), key=lambda c: -len(c[1])):
+        changes = [c for c in all_changes if fnmatchcase(c.key, forms)]
+        if changes:
+            print(f"\ndifferent in {', '.join(names)}: {len(changes)} forms")
+            if not summary:
+                table([[c.key, *(f"{n} {c.fields[n][0]} | {c.fields[n][1]}" for n in names)] for c in changes], "  ")
+
+
+def show_disagreements(chain: Sequence[Source], forms: str = "*") -> None:
+    """What the sources of a model say that were not used, where they say something else."""
+    from incc.models.compile import merge_forms
+    from incc.models.model import parse_latency
+
+    merged = merge_forms(chain)
+    found = 0
+    for part in chain:
+        for source, others in sorted(part.also.items()):
+            rows = []
+            for form, fields in sorted(others.items()):
+                used = merged.get(form, {}).get((), {})
+                if not fnmatchcase(form, forms) or not used:
+                    continue
+                longest = max((c for _, _, c in parse_latency(used.get("latency", ""))), default=0)
+                values = {"ports": used.get("ports", ""), "latency": str(longest)}
+                rows.append(
+                    [
+                        form,
+                        *(
+                            f"{name} {values[name] or 'none'} | {fields[name] or 'none'}" if name in fields else ""
+                            for name in ("ports", "latency")
+                        ),
+                        used.get("source", ""),
+                    ]
+                )
+            if rows:
+                found += len(rows)
+                print(f"{part.name.name}: in use | {source}: {len(rows)} forms")
+                table(rows, "  ")
+    print(f"{found} disagreements")
+
+
+# --- coverage --------------------------------------------------------------------------------------------------------
+
+
+def show_coverage(model: MachineModel, code: Sequence[Used | Refused], verbose: bool) -> bool:
+    """How much of the code the model knows, by source; what it lacks. True if it lacks nothing."""
+    from incc.driver.coverage import DERIVED, LACKING, Used, measure
+
+    found = measure(model, [u for u in code if isinstance(u, Used)])
+    refused = [r for r in code if not isinstance(r, Used)]
+    print(f"{model.name}: {found.total:g} instructions of {sum(found.forms.values())} forms")
+    order = sorted((k for k in found.weights if k not in (DERIVED, LACKING)), key=lambda k: -found.weights[k])
+    rows = [
+        [
+            kind,
+            f"{100 * found.share(kind):.2f} %",
+            f"{found.weights.get(kind, 0):g}",
+            f"{found.forms.get(kind, 0)} forms",
+        ]
+        for kind in [*order, DERIVED, LACKING]
+    ]
+    table(rows, "  ")
+    lists = [("lacking", found.lacking)] + [("derived", found.derived)] * verbose
+    for title, entries in lists:
+        if entries:
+            print(title)
+            table([[f"{w:g}", key, rule, u.text, u.place] for w, key, rule, u in entries], "  ")
+    for r in refused:
+        print(f"{r.place}: {r.message}", file=sys.stderr)
+    return not found.lacking and not refused
