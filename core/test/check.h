@@ -24,6 +24,7 @@ void testPorts();
 void testGraph();
 void testCycles();
 void testTimeline();
+void testSimulation();
 
 } // namespace incc::test
 

@@ -10,6 +10,7 @@ int main() {
   testGraph();
   testCycles();
   testTimeline();
+  testSimulation();
   std::cout << "core: " << Checks - Failures << " passed, " << Failures << " failed\n";
   return Failures == 0 ? 0 : 1;
 }

@@ -106,8 +106,14 @@ void Backend::issue(int32_t U, int64_t Iteration, int64_t Cycle, int32_t Port, i
   const Uop &Static = P.Uops[static_cast<size_t>(U)];
   {
     DynUop &Dyn = Pool[static_cast<size_t>(N)];
-    Dyn = {Iteration, INT64_MIN / 2, Cycle + P.P.IssueToDispatch, RobSlot, NextOrder++, U, 0, Port,
-           -1};
+    Dyn = DynUop();
+    Dyn.Iteration = Iteration;
+    Dyn.Ready = INT64_MIN / 2;
+    Dyn.Earliest = Cycle + P.P.IssueToDispatch;
+    Dyn.RobSlot = RobSlot;
+    Dyn.Order = NextOrder++;
+    Dyn.Static = U;
+    Dyn.Port = Port;
     for (int32_t X = Static.Inputs.Begin; X < Static.Inputs.End; ++X) {
       const Input &In = P.Inputs[static_cast<size_t>(X)];
       DynValue *From = find(Iteration, In);
@@ -129,7 +135,7 @@ void Backend::issue(int32_t U, int64_t Iteration, int64_t Cycle, int32_t Port, i
 void Backend::watch(int32_t V, int64_t Iteration, int64_t RobSlot) {
   DynValue &Dyn = valueAt(Iteration, V);
   if (Dyn.Known)
-    Rob.executed(RobSlot, Dyn.Time);
+    Rob.executed(RobSlot, Dyn.Time - 1);
   else
     addWaiter(Dyn, -2, RobSlot, 0);
 }
@@ -141,6 +147,7 @@ void Backend::schedule(int32_t N) {
                      ? Dyn.Ready + 1
                      : std::max(Dyn.Ready, Dyn.Earliest);
   Time = std::max(Time, Now + 1);
+  Dyn.Inputs = std::max(Dyn.Ready, Dyn.Earliest - P.P.IssueToDispatch);
   Dyn.Ready = Time;
   int64_t Slot = std::min(Time, Now + Horizon - 1) % Horizon;
   Dyn.Next = Calendar[static_cast<size_t>(Slot)];
@@ -216,7 +223,7 @@ void Backend::start(int32_t N, int64_t Cycle) {
   }
   Rob.executed(Dyn.RobSlot, Cycle + Static.Done - 1);
   if (Record)
-    Record->push_back({Dyn.Iteration, Dyn.Static, Dyn.Port, Dyn.Ready, Cycle});
+    Record->push_back({Dyn.Iteration, Dyn.Static, Dyn.Port, Dyn.Inputs, Cycle});
   auto Feed = [&](int32_t V, int32_t Latency) {
     DynValue &Fed = valueAt(Dyn.Iteration, V);
     Fed.Time = std::max(Fed.Time, Cycle + Latency);
@@ -249,7 +256,7 @@ void Backend::publish(DynValue &First) {
         if (--Next.Missing == 0)
           News.push_back(Told.Value);
       } else {
-        Rob.executed(Told.Value, Known.Time);
+        Rob.executed(Told.Value, Known.Time - 1);
       }
     }
   }

@@ -53,14 +53,15 @@ public:
     --S.Pending;
     S.Done = std::max(S.Done, Done);
   }
-  /// Retires in order what has been executed before this cycle. `Retired` is called with the place
-  /// in the cycle of each slot that ends an iteration.
-  template <typename Fn> void retire(int64_t Cycle, Fn Retired) {
+  /// Retires in order what was executed by the cycle before. `Retired` is called with the place
+  /// in the cycle of each slot that ends an iteration, `SlotRetired` with the number of every slot
+  /// and the cycle in which its last result was there.
+  template <typename Fn, typename Each> void retire(int64_t Cycle, Fn Retired, Each SlotRetired) {
     for (int32_t N = 0; N < RetireWidth && Head < Tail; ++N) {
       const State &S = States[static_cast<size_t>(Head) & Mask];
-      if (S.Pending > 0 || S.Done >= Cycle)
+      if (S.Pending > 0 || S.Done + 1 >= Cycle)
         return;
-      ++Head;
+      SlotRetired(Head++, S.Done + 1);
       if (S.LastOfIteration)
         Retired(N);
     }
@@ -104,20 +105,19 @@ public:
   /// Tells when a load that may be forwarded has its data, too.
   void watch(int32_t V, int64_t Iteration, int64_t RobSlot);
 
-  /// Called with (dynamic µop number in order of issue, port, start) when set.
   bool anythingWaiting() const { return Waiting > 0; }
 
-  struct Watched {
+  /// A µop that started; its inputs were there in cycle `Ready`.
+  struct Started {
     int64_t Iteration;
-    int32_t Uop;
-    int32_t Port;
+    int32_t Uop, Port;
     int64_t Ready, Start;
   };
-  std::vector<Watched> *Record = nullptr;
+  std::vector<Started> *Record = nullptr;
 
 private:
   struct DynUop {
-    int64_t Iteration = 0, Ready = 0, Earliest = 0, RobSlot = 0;
+    int64_t Iteration = 0, Ready = 0, Earliest = 0, RobSlot = 0, Inputs = 0;
     uint64_t Order = 0;
     int32_t Static = 0, Missing = 0, Port = 0, Next = -1;
   };

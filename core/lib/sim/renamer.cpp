@@ -155,8 +155,15 @@ void Renamer::cycle(int64_t Cycle) {
   }
 }
 
+int64_t Renamer::pushSlot(int64_t Cycle, int32_t Pending, bool Last) {
+  if (Record)
+    Record->InSlot.push_back(Iteration * P.K.numInstructions() +
+                             P.Entries[static_cast<size_t>(At)].Instruction);
+  return Back.Rob.push(Cycle, Pending, Last);
+}
+
 void Renamer::issueOwn(int32_t Uop, int32_t Slot, int64_t Cycle) {
-  int64_t RobSlot = Back.Rob.push(Cycle, 1, false);
+  int64_t RobSlot = pushSlot(Cycle, 1, false);
   Back.issue(Uop, Iteration, Cycle, Back.Binder.choose(P.P.RenamerPorts, Slot), RobSlot);
 }
 
@@ -179,7 +186,7 @@ void Renamer::enter(const Entry &E, int64_t Cycle, bool Syncs) {
     }
     Back.enterInstruction(I, Iteration, Cycle, Issued);
     if (Record)
-      Record->push_back(Cycle);
+      Record->Issued.push_back(Cycle);
   }
 }
 
@@ -187,7 +194,7 @@ void Renamer::issueSlot(Range Uops, int32_t Slot, int64_t Cycle, bool Last) {
   const Entry &E = P.Entries[static_cast<size_t>(At)];
   int32_t Move = P.Instructions[static_cast<size_t>(E.Instruction)].Move.Uop;
   if (Move >= 0 && MoveExecuted) {
-    int64_t RobSlot = Back.Rob.push(Cycle, 1, Last);
+    int64_t RobSlot = pushSlot(Cycle, 1, Last);
     Back.issue(Move, Iteration, Cycle,
                Back.Binder.choose(P.Uops[static_cast<size_t>(Move)].Ports, Slot), RobSlot);
     return;
@@ -201,7 +208,7 @@ void Renamer::issueSlot(Range Uops, int32_t Slot, int64_t Cycle, bool Last) {
         Watched = V;
     }
   }
-  int64_t RobSlot = Back.Rob.push(Cycle, Uops.size() + (Watched >= 0 ? 1 : 0), Last);
+  int64_t RobSlot = pushSlot(Cycle, Uops.size() + (Watched >= 0 ? 1 : 0), Last);
   for (int32_t N = Uops.Begin; N < Uops.End; ++N) {
     int32_t U = P.SlotUops[static_cast<size_t>(N)];
     Back.issue(U, Iteration, Cycle, Back.Binder.choose(P.Uops[static_cast<size_t>(U)].Ports, Slot),

@@ -56,11 +56,16 @@ public:
   int64_t LastIteration = INT64_MAX;
   bool isDone() const { return Iteration > LastIteration; }
 
-  /// With a recorder, the cycle in which each instruction was issued, in order.
-  std::vector<int64_t> *Record = nullptr;
+  /// With a recorder, the cycle in which each instruction was issued, in order, and the number of
+  /// the instruction in each slot of the reorder buffer.
+  struct Log {
+    std::vector<int64_t> Issued, InSlot;
+  };
+  Log *Record = nullptr;
 
 private:
   void enter(const Entry &E, int64_t Cycle, bool Syncs);
+  int64_t pushSlot(int64_t Cycle, int32_t Pending, bool Last);
   void issueOwn(int32_t Uop, int32_t Slot, int64_t Cycle);
   void issueSlot(Range Uops, int32_t Slot, int64_t Cycle, bool Last);
 

@@ -3,6 +3,7 @@
 #include "renamer.h"
 
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 #include <string>
 
@@ -69,9 +70,93 @@ Rational readOff(const std::vector<Retirement> &Retired) {
                   static_cast<int64_t>(Last - Middle));
 }
 
+/// The number of iterations after which retirement repeats itself throughout the second half, at
+/// least three times; 0 without.
+int32_t findPeriod(const std::vector<Retirement> &Retired) {
+  size_t N = Retired.size(), Half = N / 2;
+  for (size_t Period = 1; Period <= Half / 3; ++Period) {
+    int64_t Cycles = Retired[N - 1].Cycle - Retired[N - 1 - Period].Cycle;
+    size_t At = N;
+    while (At > Half + Period && Retired[At - 1].Slot == Retired[At - 1 - Period].Slot &&
+           Retired[At - 1].Cycle - Retired[At - 1 - Period].Cycle == Cycles)
+      --At;
+    if (At == Half + Period)
+      return static_cast<int32_t>(Period);
+  }
+  return 0;
+}
+
 bool isSteady(const std::vector<Retirement> &Retired) {
   return Retired[Retired.size() - 1].Slot == Retired[Retired.size() / 2 - 1].Slot;
 }
+
+/// The life of every instruction, collected by those who know its parts.
+struct Recorder {
+  Renamer::Log Issue;
+  std::vector<Backend::Started> Started;
+  struct Slot {
+    int64_t Retired, Executed;
+  };
+  std::vector<Slot> Slots; ///< Of the reorder buffer.
+
+  void retire(int64_t Number, int64_t Cycle, int64_t Executed) {
+    Slots.resize(static_cast<size_t>(Number) + 1, {0, 0});
+    Slots.back() = {Cycle, Executed};
+  }
+
+  Timeline collect(const Program &P, int64_t Iterations) const {
+    const Kernel &K = P.K;
+    int64_t N = K.numInstructions();
+    size_t Total = static_cast<size_t>(
+        std::min<int64_t>(Iterations * N, static_cast<int64_t>(Issue.Issued.size())));
+    Timeline Result;
+    Result.Ports.assign(static_cast<size_t>(Iterations * K.numUops()), -1);
+    for (size_t I = 0; I < Total; ++I)
+      Result.Events.push_back({static_cast<int32_t>(static_cast<int64_t>(I) / N),
+                               static_cast<int32_t>(static_cast<int64_t>(I) % N), Issue.Issued[I],
+                               -1, -1, Issue.Issued[I], -1});
+    for (const Backend::Started &S : Started) {
+      const Uop &U = P.Uops[static_cast<size_t>(S.Uop)];
+      size_t I = static_cast<size_t>(S.Iteration * N + U.Instruction);
+      // The renamer's own µops are nobody's.
+      if (I >= Total ||
+          (U.Index < 0 && P.Instructions[static_cast<size_t>(U.Instruction)].Move.Uop != S.Uop))
+        continue;
+      Event &E = Result.Events[I];
+      if (E.Started < 0 || S.Start < E.Started) {
+        E.Started = S.Start;
+        E.Ready = std::min(S.Ready, S.Start);
+      }
+      if (U.Index < 0)
+        continue;
+      size_t First = static_cast<size_t>(S.Iteration * K.numUops());
+      Result.Ports[First + static_cast<size_t>(U.Index)] = static_cast<int8_t>(S.Port);
+      for (int32_t R = K.UopStart[U.Instruction]; R < K.UopStart[U.Instruction + 1]; ++R)
+        if (K.isResource(R))
+          Result.Ports[First + static_cast<size_t>(R)] =
+              static_cast<int8_t>(std::countr_zero(K.UopPorts[R]));
+    }
+    for (size_t Slot = 0; Slot < Slots.size(); ++Slot) {
+      size_t I = static_cast<size_t>(Issue.InSlot[Slot]);
+      if (I >= Total)
+        break;
+      Event &E = Result.Events[I];
+      E.Retired = Slots[Slot].Retired;
+      if (E.Started >= 0)
+        E.Executed = std::max(E.Executed, Slots[Slot].Executed);
+    }
+    int64_t Before = 0;
+    for (Event &E : Result.Events) {
+      if (E.Started < 0)
+        E.Ready = E.Started = E.Dispatched;
+      // Without a slot of its own an instruction retires with the one before.
+      if (E.Retired < 0)
+        E.Retired = std::max(Before, E.Dispatched + 1);
+      Before = E.Retired;
+    }
+    return Result;
+  }
+};
 
 } // namespace
 
@@ -88,6 +173,11 @@ Simulation incc::simulate(const Kernel &K, const Pipeline &Pipe, const Simulatio
   Renamer Rename(P, Code, Front, Back, Result);
   if (Options.Iterations > 0)
     Rename.LastIteration = Options.Iterations - 1;
+  Recorder Log;
+  if (Options.RecordEvents) {
+    Back.Record = &Log.Started;
+    Rename.Record = &Log.Issue;
+  }
   int64_t Limit = Options.MaxCycles > 0
                       ? Options.MaxCycles
                       : 1'000'000 + 100'000 * static_cast<int64_t>(K.numInstructions());
@@ -101,7 +191,12 @@ Simulation incc::simulate(const Kernel &K, const Pipeline &Pipe, const Simulatio
     if (Cycle >= Limit)
       throw std::runtime_error("the simulation was given up after " + std::to_string(Limit) +
                                " cycles and " + std::to_string(Retired.size()) + " iterations");
-    Back.Rob.retire(Cycle, [&](int32_t Slot) { Retired.push_back({Cycle, Slot}); });
+    Back.Rob.retire(
+        Cycle, [&](int32_t Slot) { Retired.push_back({Cycle, Slot}); },
+        [&](int64_t Slot, int64_t Executed) {
+          if (Options.RecordEvents)
+            Log.retire(Slot, Cycle, Executed);
+        });
     Back.dispatch(Cycle);
     Rename.cycle(Cycle);
     Front.cycle(Cycle);
@@ -116,7 +211,16 @@ Simulation incc::simulate(const Kernel &K, const Pipeline &Pipe, const Simulatio
   }
   Result.Cycles = Cycle;
   Result.Iterations = static_cast<int64_t>(Retired.size());
-  Result.CyclesPerIteration =
-      Options.Iterations > 0 ? Rational(Cycle, Result.Iterations) : readOff(Retired);
+  if (Options.Iterations > 0) {
+    Result.CyclesPerIteration = Rational(Cycle, Result.Iterations);
+  } else if (int32_t Period = findPeriod(Retired)) {
+    Result.Period = Period;
+    Result.CyclesPerIteration =
+        Rational(Retired.back().Cycle - Retired[Retired.size() - 1 - Period].Cycle, Period);
+  } else {
+    Result.CyclesPerIteration = readOff(Retired);
+  }
+  if (Options.RecordEvents)
+    Result.Trace = Log.collect(P, Result.Iterations);
   return Result;
 }

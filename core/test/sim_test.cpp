@@ -1,0 +1,68 @@
+#include "incc/sim.h"
+
+#include "builder.h"
+#include "check.h"
+
+#include <stdexcept>
+
+using namespace incc;
+using namespace incc::test;
+
+namespace {
+
+/// One entry an instruction, no peculiarities, no described front end.
+Pipeline plain(const Kernel &K) {
+  Pipeline P;
+  size_t N = K.InstructionFlags.size();
+  for (auto *Array : {&P.Length, &P.Offset, &P.OpcodeOffset, &P.Lcp, &P.Fusible, &P.ComplexDecoder,
+                      &P.SimpleDecoders, &P.EndsGroup, &P.UopsMs, &P.DsbExtraSlots, &P.NoLsd,
+                      &P.UsesStack, &P.StackChange, &P.MoveClasses, &P.MoveLatency, &P.WideMemory})
+    Array->assign(N, 0);
+  for (auto *Array : {&P.MergesLow, &P.MergesHigh, &P.MoveFrom, &P.MoveTo})
+    Array->assign(N, -1);
+  P.UopsMite = K.IssueSlots;
+  P.MovePorts.assign(N, 0);
+  return P;
+}
+
+} // namespace
+
+void incc::test::testSimulation() {
+  // A chain of four cycles.
+  Builder Chain;
+  Chain.uop(0b11).result(1, {{1, 4}}).end();
+  CHECK(simulate(Chain.K, plain(Chain.K)).CyclesPerIteration == Rational(4));
+
+  // Six independent µops on two ports.
+  Builder Wide;
+  for (int32_t I = 0; I < 6; ++I)
+    Wide.uop(0b11).result(I, {}).end();
+  Pipeline P = plain(Wide.K);
+  CHECK(simulate(Wide.K, P).CyclesPerIteration == Rational(3));
+  // Bound to the least used of eight.
+  Wide.K.UopPorts.assign(6, 0xff);
+  CHECK(simulate(Wide.K, P).CyclesPerIteration == Rational(3, 2));
+
+  // A load of what was just stored: 4 cycles to forward, 1 for the addition.
+  Builder Memory;
+  Memory.load(1, 2, 0).add(1, 1).store(1, 2, 0);
+  CHECK(simulate(Memory.K, plain(Memory.K)).CyclesPerIteration == Rational(5));
+
+  // A port held for three cycles.
+  Builder Held;
+  Held.uop(1, 3).result(1, {}).end();
+  CHECK(simulate(Held.K, plain(Held.K)).CyclesPerIteration == Rational(3));
+
+  SimulationOptions Options;
+  Options.MaxCycles = 10;
+  CHECK_THROWS(simulate(Chain.K, plain(Chain.K), Options), std::runtime_error);
+  Options = {};
+  Options.Iterations = 5;
+  Options.RecordEvents = true;
+  Simulation S = simulate(Chain.K, plain(Chain.K), Options);
+  CHECK(S.Trace.Events.size() == 5 && S.Trace.Ports.size() == 5);
+  CHECK(S.Trace.Events[4].Started == S.Trace.Events[0].Started + 16);
+  P.Length.pop_back();
+  CHECK_THROWS(simulate(Wide.K, P), std::invalid_argument);
+  CHECK(simulate(Builder().K, plain(Builder().K)).CyclesPerIteration == Rational(0));
+}

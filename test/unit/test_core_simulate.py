@@ -1,0 +1,381 @@
+"""The pipeline simulator: a test a rule of the hardware, and what must hold for every kernel."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bind_kernels import kernel as decoded
+from bound_builder import BoundBuilder
+from incc.core import Simulation, analyze, simulate
+from incc.models import bound as m
+from incc.models.bind import bind
+from incc.models.model import load
+
+COUNTER = "dec %r15; jne 1b"
+
+
+def bound(body: str, cpu: str = "skylake", loop: bool = True) -> m.BoundKernel:
+    """The body as a loop with a counter in r15, or alone."""
+    k = decoded(f"1: {body}; {COUNTER}" if loop else body)._replace(is_loop=loop, alignment=0)
+    return bind(k, load(cpu))[0]
+
+
+def run(body: str, cpu: str = "skylake", loop: bool = True) -> Simulation:
+    return simulate(bound(body, cpu, loop))
+
+
+def cycles(body: str, cpu: str = "skylake", loop: bool = True) -> float:
+    return float(run(body, cpu, loop).cycles_per_iteration)
+
+
+def repeat(line: str, times: int) -> str:
+    return "; ".join([line] * times)
+
+
+# --- decoders --------------------------------------------------------------------------------------------------------
+
+
+def test_predecoder_takes_16_bytes_a_cycle() -> None:
+    # Four instructions of 8 bytes: 32 bytes.
+    assert cycles(repeat("nopl 0x12345678(%rax,%rbx)", 4), loop=False) == pytest.approx(2, abs=0.02)
+
+
+def test_predecoder_takes_five_instructions_a_cycle() -> None:
+    # 16 instructions in a block take four cycles, which the decoders take as well; 8 of 2 bytes two.
+    assert cycles(repeat("nop", 16), loop=False) == pytest.approx(4, abs=0.05)
+    assert cycles(repeat("test %eax, %ebx", 8), loop=False) == pytest.approx(2, abs=0.05)
+
+
+def test_a_crossing_instruction_counts_where_its_opcode_is() -> None:
+    # Three or four instructions of five bytes to a block of 16: a cycle each.
+    assert cycles(repeat("mov $1, %ecx", 16), loop=False) == pytest.approx(5, abs=0.05)
+    # Of three bytes, five end in the first block and the sixth has its opcode there: two cycles for the first block,
+    # and for the next two, where six end in the last one.
+    assert cycles(repeat("lea 1(%rax), %ecx", 16), loop=False) > 4.3
+
+
+def test_length_changing_prefix_stalls_three_cycles() -> None:
+    plain = cycles("cmp $0x1234, %ebx; mov %eax, %ecx; mov %eax, %ecx", loop=False)
+    assert cycles("cmp $0x1234, %bx; mov %eax, %ecx; mov %eax, %ecx", loop=False) >= plain + 2
+    # Moves do not stall.
+    assert cycles("mov $0x1234, %bx; mov %eax, %ecx; mov %eax, %ecx", loop=False) < plain + 1
+
+
+def test_one_complex_decoder() -> None:
+    # Two µops each: only the first decoder takes them, one a cycle.
+    assert cycles(repeat("xchg %rax, %rbx", 2), loop=False) >= 2
+    assert cycles("cmovbe %rax, %rbx; cmovbe %rcx, %rdx", loop=False) == pytest.approx(2, abs=0.05)
+
+
+@pytest.mark.parametrize(("cpu", "expected"), [("skylake", 1.0), ("haswell", 4 / 3)])
+def test_last_decoder_and_instructions_that_might_fuse(cpu: str, expected: float) -> None:
+    # Haswell's fourth decoder does not take a comparison, since a jump might follow.
+    assert cycles(repeat("test %eax, %eax", 4), cpu, loop=False) == pytest.approx(expected, abs=0.02)
+
+
+def test_pop_r12_needs_the_complex_decoder() -> None:
+    assert cycles(repeat("pop %r12", 4), loop=False) > 1.9 * cycles(repeat("pop %r13", 4), loop=False) - 0.2
+
+
+def test_microcode_takes_its_own_cycles() -> None:
+    s = run("shld %cl, %rax, (%rbx)")
+    assert s.uops_by_source[3] > 0
+    # Switching to the sequencer and back costs cycles in which nothing is delivered.
+    assert s.lost_slots[0] > 0
+
+
+# --- µop cache and loop stream detector ------------------------------------------------------------------------------
+
+
+def test_seven_uops_of_one_block_take_two_cycles_from_the_cache() -> None:
+    s = run(repeat("mov $1, %eax", 5) + "; nop")
+    assert s.cycles_per_iteration == 2
+    assert s.uops_by_source[0] == 0
+    assert s.uops_by_source[1] > 0
+
+
+def test_more_than_three_lines_of_a_block_are_not_cached() -> None:
+    assert run(repeat("nop", 17)).uops_by_source[0] == 0  # 18 µops with the jump: three lines
+    assert run(repeat("nop", 19)).uops_by_source[1] == 0
+
+
+@pytest.mark.parametrize(("bytes_before", "cached"), [(26, True), (27, False), (29, False), (31, False), (32, True)])
+def test_a_jump_at_the_end_of_a_block_keeps_it_out_of_the_cache(bytes_before: int, cached: bool) -> None:
+    # dec and jne are one, of five bytes: they must not cross byte 32 or end there.
+    body = repeat("mov $1, %eax", 5) + "; " + repeat("nop", bytes_before - 25)
+    assert (run(body).uops_by_source[0] == 0) == cached
+    assert run(body, "haswell").uops_by_source[0] == 0
+
+
+def test_loop_stream_detector_unrolls() -> None:
+    # Five µops: unrolled six times, 30 µops leave in 8 cycles; without unrolling it would be 2.
+    s = run(repeat("nop", 4), "haswell")
+    assert s.uops_by_source[2] > 0
+    assert s.cycles_per_iteration == Fraction(8, 6)
+    assert cycles(repeat("nop", 4), "sandybridge") == 2
+
+
+def test_unbalanced_stack_keeps_out_of_the_loop_stream_detector() -> None:
+    assert run("pop %rax; pop %rbx", "haswell").uops_by_source[2] == 0
+    assert run("push %rax; pop %rbx", "haswell").uops_by_source[2] > 0
+
+
+def test_unrolled_code_comes_from_the_decoders() -> None:
+    s = run(repeat("mov $1, %eax", 5), loop=False)
+    assert s.uops_by_source[1] == s.uops_by_source[2] == 0
+
+
+# --- renamer ---------------------------------------------------------------------------------------------------------
+
+
+def test_issue_width() -> None:
+    assert cycles(repeat("nop", 11)) == 3
+
+
+def test_unlaminated_uops_are_issued_together() -> None:
+    plain = cycles(repeat("vaddps (%rax), %ymm1, %ymm2", 3))
+    assert plain == pytest.approx(1.5, abs=0.05)
+    assert cycles(repeat("vaddps (%rax,%rbx), %ymm1, %ymm2", 3)) >= 7 / 4
+
+
+def test_moves_wait_for_slots_of_elimination() -> None:
+    # More moves than slots become free.
+    s = run("mov %rax, %rbx; mov %rbx, %rcx; mov %rcx, %rdx; add $1, %rdx; mov %rdx, %rax")
+    assert s.moves_eliminated > 0
+    assert s.moves_executed > 0
+    assert run("mov %rax, %rbx", "sandybridge").moves_eliminated == 0
+
+
+def test_zero_idioms_do_not_wait() -> None:
+    assert cycles("xor %eax, %eax; add %rax, %rbx; imul %rbx, %rax") < 2.1
+
+
+def test_merging_high_bytes_is_issued_alone() -> None:
+    body = "mov %cl, %ah; mov %eax, %ebx; " + repeat("nop", 5)
+    without = "mov %cl, %al; mov %eax, %ebx; " + repeat("nop", 5)
+    assert cycles(body) >= cycles(without) + 0.9
+
+
+def test_stack_pointer_is_synchronised_before_use() -> None:
+    # One µop more, and the chain through rsp one cycle longer.
+    assert run("push %rax; lea 8(%rsp), %rsp").port_uops != run("push %rax; lea 8(%rbp), %rbp").port_uops
+    assert cycles("push %rax; lea 8(%rsp), %rsp") >= 2
+    assert cycles("push %rax; pop %rbx") < 5.1
+
+
+# --- ports and execution ---------------------------------------------------------------------------------------------
+
+
+def test_taken_jumps_go_to_port_6() -> None:
+    s = run("nop")
+    assert s.port_uops[6] >= s.iterations
+    assert s.port_uops[0] == 0
+
+
+def test_loads_alternate() -> None:
+    s = run(repeat("mov (%rax), %rbx", 4))
+    assert abs(s.port_uops[2] - s.port_uops[3]) <= 4
+    assert s.cycles_per_iteration == 2
+
+
+@pytest.mark.parametrize("cpu", ["sandybridge", "haswell", "skylake"])
+def test_ports_are_shared_evenly(cpu: str) -> None:
+    body = "; ".join(f"add $1, %{r}" for r in ("rax", "rbx", "rcx", "rdx", "rsi", "rdi"))
+    assert cycles(body, cpu) <= 1.12 * float(analyze(bound(body, cpu)).port_bound) + 0.5
+
+
+def test_latency_chain() -> None:
+    assert cycles("imul %rax, %rax; add $1, %rax") == 4
+
+
+def test_fast_pointer_chasing() -> None:
+    assert cycles("mov (%rax), %rax") == 4
+    assert cycles("mov 2048(%rax), %rax") == 5
+    assert cycles("mov (%rax,%rbx), %rax") == 5
+
+
+def test_store_forwarding() -> None:
+    # 4 cycles after the data are known, which is 1 cycle after their µop; and the addition.
+    assert cycles("addq $1, (%rax)") == 6
+
+
+def test_store_address_delays_the_load() -> None:
+    # The address comes through a load each time: known 5 cycles after its µop, forwarded 4 later.
+    late = cycles("mov (%rbx), %rax; mov %rcx, (%rax); mov (%rax), %rbx")
+    assert late >= 4 + 5 + 4
+
+
+def test_divider() -> None:
+    assert cycles("vdivpd %ymm1, %ymm2, %ymm3") == 8
+    assert cycles("vdivpd %ymm1, %ymm2, %ymm3; vdivpd %ymm1, %ymm2, %ymm4") == 16
+
+
+def test_256_bit_memory_takes_two_cycles_on_sandy_bridge() -> None:
+    body = repeat("vmovaps (%rax), %ymm1", 4)
+    assert cycles(body, "sandybridge") == 4
+    assert cycles(body, "haswell") == 2
+
+
+# --- what holds for every kernel -------------------------------------------------------------------------------------
+
+REGISTERS = ["rax", "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9"]
+STATEMENTS: list[Callable[[random.Random], str]] = [
+    lambda r: f"add %{r.choice(REGISTERS)}, %{r.choice(REGISTERS)}",
+    lambda r: f"mov %{r.choice(REGISTERS)}, %{r.choice(REGISTERS)}",
+    lambda r: f"imul %{r.choice(REGISTERS)}, %{r.choice(REGISTERS)}",
+    lambda r: f"lea {r.randrange(99)}(%{r.choice(REGISTERS)},%{r.choice(REGISTERS)}), %{r.choice(REGISTERS)}",
+    lambda r: f"mov {8 * r.randrange(4)}(%rbp), %{r.choice(REGISTERS)}",
+    lambda r: f"mov %{r.choice(REGISTERS)}, {8 * r.randrange(4)}(%rbp)",
+    lambda r: f"xor %{r.choice(REGISTERS)}, %{r.choice(REGISTERS)}",
+    lambda r: f"shl $3, %{r.choice(REGISTERS)}",
+    lambda r: f"vfmadd231pd %ymm{r.randrange(4)}, %ymm{r.randrange(4)}, %ymm{r.randrange(4)}",
+    lambda r: f"vaddpd {32 * r.randrange(4)}(%rbp), %ymm{r.randrange(4)}, %ymm{r.randrange(4)}",
+    lambda r: f"vpshufd $3, %xmm{r.randrange(4)}, %xmm{r.randrange(4)}",
+]
+
+
+def some_body(seed: int, length: int = 0) -> str:
+    r = random.Random(seed)
+    return "; ".join(r.choice(STATEMENTS)(r) for _ in range(length or r.randrange(1, 14)))
+
+
+BODIES = [some_body(seed) for seed in range(40)]
+
+
+@pytest.fixture(scope="module")
+def kernels() -> list[m.BoundKernel]:
+    return [bound(body, cpu) for body, cpu in zip(BODIES, itertools.cycle(["skylake", "haswell"]), strict=False)]
+
+
+def test_no_bound_is_beaten(kernels: list[m.BoundKernel]) -> None:
+    for k, body in zip(kernels, BODIES, strict=True):
+        a, s = analyze(k), simulate(k)
+        # Reading off in the middle of a pattern may be off by a slot.
+        most = max(a.port_bound, a.resource_bound, a.front_end_bound, a.retire_bound, a.latency_bound)
+        assert s.cycles_per_iteration >= most * Fraction(97, 100), body
+
+
+def test_events_are_consistent(kernels: list[m.BoundKernel]) -> None:
+    for k, body in zip(kernels, BODIES, strict=True):
+        s = simulate(k, iterations=12, record=True)
+        assert [(e.iteration, e.instruction) for e in s.events] == [
+            (n, i) for n in range(12) for i in range(len(k.instruction_flags))
+        ]
+        busy: set[tuple[int, int]] = set()
+        for before, e in itertools.pairwise([None, *s.events]):
+            assert e is not None
+            assert e.dispatched <= e.ready <= e.started <= e.executed < e.retired or not e.ports, body
+            if before is not None:
+                assert before.retired <= e.retired, body
+                assert before.dispatched <= e.dispatched, body
+            assert len(e.ports) == k.uop_start[e.instruction + 1] - k.uop_start[e.instruction]
+            if len(e.ports) == 1:
+                assert (e.started, e.ports[0]) not in busy, body
+                busy.add((e.started, e.ports[0]))
+        for cycle in {e.retired for e in s.events}:
+            slots = sum(k.retire_slots[e.instruction] for e in s.events if e.retired == cycle)
+            assert slots <= k.retire_width + max(k.retire_slots), body
+
+
+def test_nothing_is_recorded_unless_asked_for(kernels: list[m.BoundKernel]) -> None:
+    assert simulate(kernels[0]).events == ()
+
+
+def test_iterations_are_those_asked_for(kernels: list[m.BoundKernel]) -> None:
+    s = simulate(kernels[0], iterations=7)
+    assert s.iterations >= 7
+    assert s.cycles >= 7
+
+
+def mean(change: Callable[[m.BoundKernel], None], kernels: list[m.BoundKernel]) -> float:
+    """Mean ratio of the cycles with a change of the kernels' parameters to those without."""
+    ratios = []
+    for k in kernels:
+        before = simulate(k).cycles_per_iteration
+        saved = {name: getattr(k, name) for name in ("rob", "rs", "retire_width", "issue_width", "input_latency")}
+        change(k)
+        ratios.append(float(simulate(k).cycles_per_iteration / before))
+        for name, value in saved.items():
+            setattr(k, name, value)
+    return sum(ratios) / len(ratios)
+
+
+def test_more_of_something_is_not_slower(kernels: list[m.BoundKernel]) -> None:
+    def buffers(k: m.BoundKernel) -> None:
+        k.rob, k.rs = 2 * k.rob, 2 * k.rs
+
+    def retirement(k: m.BoundKernel) -> None:
+        k.retire_width *= 2
+
+    def latency(k: m.BoundKernel) -> None:
+        k.input_latency = [min(x, 1) for x in k.input_latency]
+
+    assert mean(buffers, kernels) <= 1.01
+    assert mean(retirement, kernels) <= 1.01
+    assert mean(latency, kernels) <= 1.01
+
+
+def test_less_of_something_is_not_faster(kernels: list[m.BoundKernel]) -> None:
+    def buffers(k: m.BoundKernel) -> None:
+        k.rob, k.rs = 24, 12
+
+    assert mean(buffers, kernels) >= 1.0
+
+
+@given(st.permutations(["rax", "rbx", "rcx", "rdx", "rsi", "rdi"]), st.integers(0, 30))
+@settings(max_examples=15, deadline=None)
+def test_names_of_registers_do_not_matter(names: list[str], seed: int) -> None:
+    r = random.Random(seed)
+    lines = [
+        r.choice(["add {}, {}", "imul {}, {}", "mov {}, {}", "xor {}, {}"]).format(
+            *("%" + r.choice(REGISTERS[:6]) for _ in range(2))
+        )
+        for _ in range(6)
+    ]
+    # Encodings have the same lengths without rax's short forms.
+    body = "; ".join(lines)
+    renamed = body
+    for old, new in zip(REGISTERS[:6], names, strict=True):
+        renamed = renamed.replace("%" + old, "%<" + new)
+    assert cycles(body) == cycles(renamed.replace("<", ""))
+
+
+def test_very_long_kernels_end() -> None:
+    s = run("; ".join(some_body(seed, 50) for seed in range(30)), loop=False)
+    assert s.iterations >= 10
+
+
+# --- bad input -------------------------------------------------------------------------------------------------------
+
+
+def test_limit_of_cycles() -> None:
+    with pytest.raises(RuntimeError, match="given up after 40 cycles"):
+        simulate(bound("imul %rax, %rax"), max_cycles=40)
+
+
+def test_a_core_without_pipeline() -> None:
+    b = BoundBuilder()
+    b.op([1], "rax", rax=1)
+    with pytest.raises(ValueError, match="pipeline"):
+        simulate(b.build())
+
+
+@pytest.mark.parametrize("name", ["length", "uops_mite", "move_ports", "no_lsd"])
+def test_wrong_arrays_are_named(name: str) -> None:
+    k = bound("add %rax, %rbx")
+    getattr(k.pipeline, name).append(0)
+    with pytest.raises(ValueError, match=name):
+        simulate(k)
+
+
+def test_nothing_to_issue() -> None:
+    k = bound("add %rax, %rbx")
+    k.issue_slots = [0] * len(k.issue_slots)
+    assert simulate(k).cycles_per_iteration == 0
