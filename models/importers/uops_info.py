@@ -419,6 +419,26 @@ def _latencies(
     return found, bounds
 
 
+def _kinds(record: Record, uops: int) -> dict[str, int]:
+    """µops by the kind of unit that they need, on cores of which no counter tells ports (Intel's Atom line).
+
+    The µops counted there are whole: one may load, compute and store. "load", "store_address" and "store_data" are what
+    the memory operands need, in halves if a 256-bit one counts twice; "branch", "vector" or "int" the rest.
+    """
+    access = "".join(o["access"] for o in record.data["operands"] if o["type"] == "mem")
+    halves = 2 if record.memory_bits == 256 and uops >= 2 else 1
+    moves = record.mnemonic.startswith(("MOV", "VMOV", "LDDQU", "VLDDQU", "POP", "PUSH"))
+    kinds = Counter({"load": halves * ("r" in access)})
+    kinds.update({k: halves * ("w" in access) for k in ("store_address", "store_data")})
+    if record.mnemonic.startswith(("J", "CALL", "RET", "LOOP")):
+        kind = "branch"
+    else:
+        kind = "vector" if any(o in _VECTORS or o.startswith("VSIB") for o in record.operands) else "int"
+    if not (access and moves and uops <= halves):
+        kinds[kind] += uops
+    return {k: n for k, n in kinds.items() if n} if uops else {}
+
+
 def _count_fused_uops(records: list[Record]) -> None:
     """Sets `retire_slots` on cores that have no counter of them, where one is published for every instruction.
 
@@ -472,6 +492,8 @@ def _implausible(record: Record, figures: dict[str, Any]) -> str:
     Micro-fusion joins at most two µops (a gather's loads are one fused µop). Microcode is measured with some noise,
     which hardly matters among that many µops.
     """
+    if record.data.get("whole_uops"):
+        return ""
     uops = sum(figures["ports"].values())
     limit = 5 if figures.get("uops_ms", 0) >= 4 else 2
     if uops > limit * max(1, figures["retire_slots"]) and not any(o.startswith("VSIB") for o in record.operands):
@@ -488,6 +510,14 @@ def _convert(
 ) -> Imported:
     plain = _plain_moves(records)
     _count_fused_uops(records)
+    by_kind = bool(records) and not any(r.data["ports"] for r in records) and bool(renamed)
+    if by_kind:
+        for record in records:
+            record.data["whole_uops"] = True
+            record.data["ports"] = _kinds(record, record.data["uops"])
+            for f in record.data["variants"].values():
+                if "uops" in f:
+                    f["ports"] = _kinds(record, f["uops"])
     for figures in (f for r in records for f in (r.data, *r.data["variants"].values()) if "ports" in f):
         ports: Counter[str] = Counter()
         for names, n in figures["ports"].items():
@@ -513,6 +543,8 @@ def _convert(
                 continue
             try:
                 _add(record, shape, plain, classes, lsd_known, entries, bounds)
+                if by_kind and entries[record.conditions]["ports"]:
+                    entries[record.conditions]["derived"] = "ports by kind"
             except (KeyError, TypeError, ValueError, AttributeError) as e:
                 what = f"no {e}" if isinstance(e, KeyError) else str(e)
                 if not keep_going:

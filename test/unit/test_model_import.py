@@ -394,3 +394,50 @@ def test_llvm() -> None:
         llvm.import_cpu("nosuchcpu", [])
     with pytest.raises(ImportFailed, match="not found"):
         llvm.import_cpu("skylake", [], llvm_config="no-such-llvm-config")
+
+
+def test_ports_by_kind_where_none_are_known(tmp_path: Path) -> None:
+    renamed = {"int": "IN01", "vector": "VX01", "load": "LP0", "store_address": "ST0", "store_data": "SX0"}
+    lines = [
+        record("MOV (M64, R64)", {}, "MEM0:w REG0:r", "MEM0<REG0:1", uops=1),
+        record("MOV (R64, M64)", {}, "REG0:w MEM0:r", "REG0<MEM0:4@", uops=1),
+        record("ADD (M64, R64)", {}, "MEM0:rw REG0:r", "MEM0<REG0:1", uops=1),
+        record("ADDPD (XMM, M128)", {}, "REG0:rw MEM0:r", "REG0<REG0:3", uops=1),
+        record("VADDPD (YMM, YMM, M256)", {}, "REG0:w REG1:r MEM0:r", "REG0<REG1:3", uops=2),
+        record("NOP", {}, "", uops=0),
+    ]
+    got = uops_info.import_files([write(tmp_path, lines)], renamed=renamed).forms
+    ports = {form: entries[()]["ports"] for form, entries in got.items()}
+    assert ports["MOV_RM64_R64/m"] == "1*ST0+1*SX0"
+    assert ports["MOV_R64_RM64/m"] == "1*LP0"
+    assert ports["ADD_RM64_R64/m"] == "1*IN01+1*LP0+1*ST0+1*SX0"
+    assert ports["ADDPD_XMM_XMMM128/m"] == "1*LP0+1*VX01"
+    assert ports["VEX_VADDPD_YMM_YMM_YMMM256/m"] == "2*LP0+2*VX01"
+    assert got["VEX_VADDPD_YMM_YMM_YMMM256/m"][()]["retire"] == 2
+    assert got["ADD_RM64_R64/m"][()]["derived"] == "ports by kind"
+    assert "derived" not in got["NOPD/r"][()]
+
+
+def test_figures_with_one_register_for_both(tmp_path: Path) -> None:
+    shld = record("SHLD (R64, R64, I8)", {"1": 1}, "REG0:rw REG1:r IMM0:r", "REG0<REG0:3 REG0<REG1:3")
+    shld["variants"]["same_reg"] = {"uops": 1, "retire_slots": 1, "ports": {"06": 1}}
+    ones = record("PCMPEQD (XMM, XMM)", {"01": 1}, "REG0:rw REG1:r", "REG0<REG0:1 REG0<REG1:1")
+    for entry in shld["latency"]:
+        entry["same_reg"] = 1
+    for entry in ones["latency"]:
+        entry["same_reg"] = 0
+    got = forms(tmp_path, shld, ones)
+    assert got["SHLD_RM64_R64_IMM8/r"][()]["latency"] == "0<0,1:3"
+    assert got["SHLD_RM64_R64_IMM8/r"]["same_reg",] == {"ports": "1*p06", "latency": "0<0,1:1"}
+    assert got["PCMPEQD_XMM_XMMM128/r"]["same_reg",] == {"breaks": True}
+
+
+def test_renamed_memory_gives_read_modify_write_the_register_forms_latency(tmp_path: Path) -> None:
+    """What the renamer passes on from a store to a load shows as no latency: no figure of the instruction."""
+    store = record("MOV (M64, R64)", {"78": 1, "49": 1}, "MEM0:w REG0:r", "MEM0<REG0:0 MEM0<MEM0:0@")
+    load = record("MOV (R64, M64)", {"23A": 1}, "REG0:w MEM0:r", "REG0<MEM0:5@")
+    register = record("SHL (R64, I8)", {"06": 1}, "REG0:rw IMM0:r", "REG0<REG0:1")
+    memory = record("SHL (M64, I8)", {"06": 1, "23A": 1, "78": 1, "49": 1}, "MEM0:rw IMM0:r", "MEM0<MEM0:0@")
+    memory["retire_slots"] = 2
+    got = uops_info.import_files([write(tmp_path, [store, load, register, memory])]).forms
+    assert got["SHL_RM64_IMM8/m"][()]["latency"] == "M<m:1"
