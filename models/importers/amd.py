@@ -8,11 +8,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from incc.models.compile import Entry, Forms, compile_model, merge_forms, read_chain
+from iced_x86 import FlowControl
+
+from incc.models.compile import Entry, Forms, compile_model, merge_forms, read_chain, write_latency
 from incc.models.importers import uops_info
 from incc.models.importers.common import Imported, ImportFailed, reduced
-from incc.models.importers.shapes import Shape, by_key, dataflow
-from incc.models.model import _find, _places
+from incc.models.importers.shapes import Shape, by_key, dataflow, example
+from incc.models.model import _find, _places, parse_latency, parse_ports
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +23,9 @@ Entries = dict[tuple[str, ...], Entry]
 
 # What the sets of arithmetic units of the core that was measured stand for on another one: ports.functions.
 _ROLES = {"ALU1": "multiply", "ALU12": "shift", "ALU03": "select", "ALU0123": "integer"}
+# Published latencies between general-purpose and vector registers are those of the way there and back, less one cycle
+# (`movd` both ways: 5, of 6). Those of `movd`, so shared out that a vector is loaded in the 7 cycles of AMD's guides:
+_TO_VECTOR, _TO_GENERAL = 4, 2
 _FUNCTIONS = (
     *("load", "load_vector", "store_address", "store_data", "store_vector"),
     *("branch_taken", "branch_not_taken", "integer", "multiply", "shift", "select"),
@@ -104,7 +109,7 @@ def _entry(
     vector_bits: int,
 ) -> Entry:
     slots = max(1, fields.get("retire", 1))
-    own = _terms(fields.get("ports", ""))
+    own = _terms(fields.get("ports", "")) or _pipes(measured, slots, ports)
     vector = sum(own.values())
     memory = _memory(shape, conditions, sets, vector_bits)
     usage = {p: n for p, n in own.items() if p != "FP45"}
@@ -115,21 +120,51 @@ def _entry(
     stored = sum(n for p, n in memory.items() if p == sets["store_vector"])
     if stored and own and usage.get(sets["store_vector"]):
         memory.pop(sets["store_vector"])
-    integer = _integer(shape, slots - vector, measured, sets, memory)
+    waits = max((c for _, _, c in parse_latency(fields.get("latency", ""))), default=0)
+    integer = _integer(shape, slots - vector, measured, sets, memory, waits)
     if (fields.get("breaks") or _eliminated(shape, fields, measured)) and not measured.get("ports"):
         usage, integer, memory = {}, {}, {}
     for part in (integer, memory):
         for p, n in part.items():
             usage[p] = usage.get(p, 0) + n
     done = {k: v for k, v in fields.items() if k not in _FIELDS_FROM_COUNTERS}
+    done["latency"] = _latency(shape, fields.get("latency", ""), measured)
     done["ports"] = "+".join(f"{n}*{p}" for p, n in sorted(usage.items()) if n)
     done["retire"] = slots
+    if not done["latency"]:
+        del done["latency"]
     if shape.mnemonic in ("DIV", "IDIV"):
         done["unit"] = "IDV"
     elif measured.get("unit") == "FDV":
         done["unit"] = "FDV"
         done["divider"] = measured["divider"]
     return done
+
+
+def _latency(shape: Shape, latency: str, measured: Entry) -> str:
+    """Latencies without the way back between classes of registers, and those to memory as on the measured core."""
+    stored = {s: c for t, s, c in parse_latency(measured.get("latency", "")) if t == "M"}
+    pairs = []
+    for to, source, cycles in parse_latency(latency):
+        ends = _class(shape, source), _class(shape, to)
+        if ends == ("general", "vector"):
+            cycles = max(0, cycles + 1 - _TO_GENERAL)
+        elif ends == ("vector", "general"):
+            cycles = max(0, cycles + 1 - _TO_VECTOR)
+        elif to == "M" and source in stored:
+            cycles = stored[source]
+        pairs.append((to, source, cycles))
+    return write_latency(pairs)
+
+
+def _class(shape: Shape, name: str) -> str:
+    """ "general" or "vector" for a register or flag by its name in latencies, "" for memory and masks."""
+    if name.isdigit():
+        operand = shape.operands[int(name)]
+        return "vector" if operand in _VECTORS else "general" if operand.startswith("R") else ""
+    if name in ("m", "M", "a", "k"):
+        return ""
+    return "vector" if name.startswith("zmm") else "general"
 
 
 def _eliminated(shape: Shape, fields: Entry, measured: Entry) -> bool:
@@ -142,6 +177,20 @@ def _eliminated(shape: Shape, fields: Entry, measured: Entry) -> bool:
         and not fields.get("ports")
         and all(c == "0" for c in latency)
     )
+
+
+def _pipes(measured: Entry, slots: int, ports: Sequence[str]) -> dict[str, int]:
+    """Floating-point µops where none are published: as on the core that is like it, twice for twice the macro-ops.
+
+    Only if this core has the same pipes.
+    """
+    times = max(1, slots // max(1, measured.get("retire", 1)))
+    found = {p: n * times for p, n in _terms(measured.get("ports", "")).items() if p.startswith("FP")}
+    try:
+        parse_ports("+".join(f"1*{p}" for p in found), ports)
+    except ValueError:
+        return {}
+    return found
 
 
 def _terms(ports: str) -> dict[str, int]:
@@ -170,29 +219,29 @@ def _compares(shape: Shape) -> bool:
 
 
 def _integer(
-    shape: Shape, most: int, measured: Entry, sets: Mapping[str, str], memory: Mapping[str, int]
+    shape: Shape, most: int, measured: Entry, sets: Mapping[str, str], memory: Mapping[str, int], waits: int
 ) -> dict[str, int]:
-    """µops of the integer units: as on the core that was measured, else one for each macro-op that is nothing else."""
-    from iced_x86 import FlowControl
+    """µops of the integer units: as on the core that was measured, else one for each macro-op that is nothing else.
 
-    from incc.models.importers.shapes import example
-
-    known = {p: n for p, n in _terms(measured.get("ports", "")).items() if p in _ROLES}
-    found: dict[str, int] = {}
-    if measured and (measured.get("retire") == most or sum(known.values()) <= max(most, 0)):
-        for ports, count in known.items():
-            role = sets[_ROLES[ports]]
-            found[role] = found.get(role, 0) + count
-        return found
+    `waits`: the longest latency.
+    """
     instruction = example(shape)
     kind = None if instruction is None else instruction.flow_control
-    rest = most - (1 if memory and not measured and most == 1 else 0)
     if kind in (FlowControl.CONDITIONAL_BRANCH, FlowControl.UNCONDITIONAL_BRANCH):
         return {sets["branch_not_taken"]: 1, **({sets["integer"]: most - 1} if most > 1 else {})}
     if kind in (FlowControl.CALL, FlowControl.RETURN, FlowControl.INDIRECT_BRANCH, FlowControl.INDIRECT_CALL):
         return {sets["branch_taken"]: 1}
     if "NOP" in shape.mnemonic or shape.mnemonic.startswith("PREFETCH") or shape.mnemonic == "VZEROUPPER":
         return {}
+    known = {p: n for p, n in _terms(measured.get("ports", "")).items() if p in _ROLES}
+    vector = any(p.startswith("FP") for p in _terms(measured.get("ports", "")))
+    if known or vector or (measured and waits == 0):
+        found: dict[str, int] = {}
+        for ports, count in known.items():
+            role = sets[_ROLES[ports]]
+            found[role] = found.get(role, 0) + min(count, max(most, 1))
+        return found
+    rest = most - (1 if memory and most == 1 and waits == 0 else 0)
     return {sets["integer"]: rest} if rest > 0 else {}
 
 

@@ -318,17 +318,12 @@ class Harness:
             return None
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        found = []
-        for _ in range(2):
-            self.process.stdin.write(code.hex() + (" wide\n" if wide else "\n"))
-            self.process.stdin.flush()
-            line = self.process.stdout.readline()
-            if not line:
-                raise ImportFailed("the measuring program has ended")
-            if line.startswith("fail"):
-                return None
-            found.append(float(line))
-        return min(found)
+        self.process.stdin.write(code.hex() + (" wide\n" if wide else "\n"))
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        if not line:
+            raise ImportFailed("the measuring program has ended")
+        return None if line.startswith("fail") else float(line)
 
 
 def _program() -> str:
@@ -454,7 +449,7 @@ class Bench:
     def _baseline(self, key: tuple[int, int, bool], code: Sequence[iced.Instruction]) -> float:
         """Cycles of the others alone, measured often enough to be undisturbed once: all figures depend on it."""
         if key not in self.baselines:
-            self.baselines[key] = min(self.harness.cycles(encode(code), key[2]) or 0.0 for _ in range(20))
+            self.baselines[key] = min(self.harness.cycles(encode(code), key[2]) or 0.0 for _ in range(5))
         return self.baselines[key]
 
     def throughput(self, v: Variant, wide: bool) -> float | None:

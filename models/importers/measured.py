@@ -110,6 +110,9 @@ def entry(
     flow = dataflow(shape, "mask" in conditions)
     assert flow is not None
     slots = max(1, round(data["slots"]))
+    if shape.mnemonic in ("DIV", "IDIV"):
+        # Beside an instruction that waits for it; both results are a macro-op each (uops.info, Zen 3).
+        slots = 3 if shape.has_memory else 2
     compute, hold = _compute_of(shape, conditions, data, twin, slots)
     memory = _memory(shape, conditions, flow.loads, flow.stores)
     wide = shape.memory_bits == 512 and "bcast" not in conditions
@@ -158,7 +161,7 @@ def _compute_of(
     """As _compute; with a memory operand, that of the register form unless that has a way between registers in it."""
     if shape.mnemonic in ("DIV", "IDIV"):
         # What was seen is that others wait while it runs; one µop divides, the other delivers the second result.
-        return {"ALU0123": min(slots, 2)}, 1
+        return {"ALU0123": 2}, 1
     if _is_plain_store(shape, conditions):
         return {}, 1
     other = twin.get(conditions) or (twin.get(()) if conditions == ("bcast",) else None)
@@ -269,7 +272,7 @@ def _latency(
     load: Mapping[str, int],
     stores: bool,
 ) -> list[tuple[str, str, int]]:
-    """Latencies by operand. Where there is a register form, its figures hold from memory and to memory, too."""
+    """Latencies by operand. Stored data are ready when the register form's result is."""
     other = twin.get(conditions) or (twin.get(()) if conditions == ("bcast",) else None)
     memory = next((str(n) for n, o in enumerate(shape.operands) if o == "M"), "")
     if stores:
@@ -283,11 +286,13 @@ def _latency(
             for t, s, c in other["latency"]
             if t in (*flow.targets, memory)
         )
-    if other is not None:
-        return _pairs((t, "m" if s == memory else s, c) for t, s, c in other["latency"])
-    wide = any(o == "ZMM" for o in shape.operands) and not shape.info.can_broadcast and shape.memory_bits == 512
-    base = load["zmm" if wide else "vector"] if any(o in _VECTORS for o in shape.operands) else load["gpr"]
-    return _pairs((t, s, max(0, c - base) if s == "m" else c) for t, s, c in data["latency"])
+    base = load["vector"] if any(o in _VECTORS for o in shape.operands) else load["gpr"]
+    if shape.memory_bits == 512 and "bcast" not in conditions:
+        base = load["zmm"]
+    found = {(t, s): max(0, c - base) if s == "m" else c for t, s, c in data["latency"]}
+    for t, s, c in other["latency"] if other is not None and "m" not in {s for _, s in found} else ():
+        found.setdefault((t, "m" if s == memory else s), c)
+    return _pairs((t, s, c) for (t, s), c in found.items())
 
 
 def _pairs(latency: Any) -> list[tuple[str, str, int]]:
