@@ -88,6 +88,8 @@ def _parser() -> argparse.ArgumentParser:
         ("amd", "FILE", "uops.info's measurements of AMD's cores, with integer units as in another model"),
         ("osaca", "FILE", "machine files of OSACA, YAML"),
         ("llvm", "", "a scheduling model of LLVM (needs its development files)"),
+        ("ibench", "FILE", "output of ibench; what is measured goes before what the model has"),
+        ("asmbench", "FILE", "output of asmbench, with names; what is measured goes before what the model has"),
         ("predecessor", "", "forms of another model, on this core's ports"),
         ("derive", "", "forms that behave like one that is in the model"),
     ):
@@ -120,6 +122,8 @@ def _parser() -> argparse.ArgumentParser:
             source.add_argument(
                 "--rename-ports", default="", metavar="A=B,…", help="the source's ports that the model calls otherwise"
             )
+        if name in ("ibench", "asmbench"):
+            source.set_defaults(prefer=True)
         if name == "predecessor":
             # What is in OUT already was measured: it goes into the forms that are made.
             source.set_defaults(prefer=True)
@@ -339,6 +343,8 @@ def _run_import(args: argparse.Namespace) -> int:
     elif args.source in ("measured", "amd"):
         imported = _import_measured(args)
         fusion = fusion or imported.fusion
+    elif args.source in ("ibench", "asmbench"):
+        imported = _import_benchmark(args, chain, kept, isa)
     elif isa == "aarch64":
         imported = _import_aarch64(args, chain[0], kept)
     else:
@@ -417,6 +423,14 @@ def _renamed(args: argparse.Namespace) -> dict[str, str]:
     if not all(len(pair) == 2 and all(pair) for pair in pairs):
         raise ImportFailed(f"malformed list of ports {args.rename_ports!r}: it is written 10=B,11=A")
     return dict(pairs)
+
+
+def _import_benchmark(args: argparse.Namespace, chain: Sequence[Source], kept: Forms, isa: str) -> Imported:
+    from incc.models.importers import asmbench, benchmark, ibench
+
+    read = ibench.read if args.source == "ibench" else asmbench.read
+    ports = next((s.data["ports"]["names"] for s in chain if "names" in s.data.get("ports", {})), [])
+    return benchmark.import_files(read, args.files, args.source, isa, ports, kept, args.keep_going)
 
 
 def _import_aarch64(args: argparse.Namespace, own: Source, kept: Forms) -> Imported:
