@@ -429,7 +429,7 @@ def _kinds(record: Record, uops: int) -> dict[str, int]:
     halves = 2 if record.memory_bits == 256 and uops >= 2 else 1
     moves = record.mnemonic.startswith(("MOV", "VMOV", "LDDQU", "VLDDQU", "POP", "PUSH"))
     kinds = Counter({"load": halves * ("r" in access)})
-    kinds.update({k: halves * ("w" in access) for k in ("store_address", "store_data")})
+    kinds.update(dict.fromkeys(("store_address", "store_data"), halves * ("w" in access)))
     if record.mnemonic.startswith(("J", "CALL", "RET", "LOOP")):
         kind = "branch"
     else:
