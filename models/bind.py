@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from incc.models import bound as b
+from incc.models.pieces import Piece, append, is_vector, pieces, register_facts
 from incc.models.pipeline import bind_pipeline
 
 if TYPE_CHECKING:
@@ -48,22 +49,21 @@ class _Binder:
         self.symbols: dict[str, int] = {}
         self.fused = self._macro_fused()
         # Bits 8-15 of rax … rdx are a location of their own only where the kernel names one of them.
-        self.split_roots = {
-            a.register.root
-            for i in kernel.instructions
-            for a in i.registers
-            if a.register.offset == 8 and self.parameters.get("high8_renamed_separately", False)
-        }
+        self.split_roots: set[str] = set()
+        widest = 0
+        for i in kernel.instructions:
+            high, width = register_facts(i)
+            self.split_roots.update(high)
+            widest = max(widest, width)
+        if not self.parameters.get("high8_renamed_separately", False):
+            self.split_roots.clear()
         wide = self.parameters.get("wide_vectors")
         self.closed = 0
         self.closed_instead = 0
-        if wide and any(
-            a.register.width >= wide["width"] and _is_vector(a.register)
-            for i in kernel.instructions
-            for a in i.registers
-        ):
+        if wide and widest >= wide["width"]:
             self.closed = self._mask(wide["closes"])
             self.closed_instead = self._mask(wide["instead"])
+        self.known_pieces = pieces(model, frozenset(self.split_roots), self.closed, self.closed_instead)
 
     # --- the parts ---------------------------------------------------------------------------------------------------
 
@@ -72,20 +72,43 @@ class _Binder:
         k.is_loop = self.kernel.is_loop
         self._init_arrays(k)
         for n, (i, form) in enumerate(zip(self.kernel.instructions, self.forms, strict=True)):
-            flags = self._flags(n, i, form)
-            self._add_uops(k, n, i, form, flags)
-            slots = 0 if form is None or flags & b.FUSED_INTO_PREVIOUS else form.retire_slots
-            k.issue_slots.append(slots)
-            k.retire_slots.append(slots)
-            k.instruction_flags.append(flags)
-            self._add_values(k, n, i, form, flags)
-            self._add_affine(k, i)
+            append(k, self._piece(n, i, form), self.locations, self.symbols)
         k.pipeline = bind_pipeline(self.kernel, self.model, self.forms, k, self._mask, self._location, self.split_roots)
         k.location_names = list(self.locations)
         k.port_names = list(self.port_names)
         k.n_ports = len(self.model.ports)
         self._set_parameters(k)
         return k
+
+    def _piece(self, n: int, i: Instruction, form: Form | None) -> Piece:
+        """What the instruction adds to the kernel: known, or made and kept for the next one like it."""
+        fused = n in self.fused
+        fuses_with = self.forms[n + 1] if n + 1 in self.fused else None
+        last = n == len(self.forms) - (2 if fuses_with is not None else 1) if fuses_with or i.branch else False
+        chases = tuple([self._chases_pointer(n, m) for m in i.memory if m.load]) if i.memory else ()
+        key = (i.encoding, fused, None if fuses_with is None else fuses_with.key, last, chases)
+        piece = self.known_pieces.get(key)
+        if piece is not None and piece.fits(i, form):
+            return piece
+        kept = self.locations, self.symbols
+        self.locations, self.symbols = {}, {}
+        k = b.BoundKernel()
+        self._init_arrays(k)
+        flags = self._flags(n, i, form)
+        self._add_uops(k, n, i, form, flags)
+        slots = 0 if form is None or flags & b.FUSED_INTO_PREVIOUS else form.retire_slots
+        k.issue_slots.append(slots)
+        k.retire_slots.append(slots)
+        k.instruction_flags.append(flags)
+        self._add_values(k, n, i, form, flags)
+        self._add_affine(k, i)
+        piece = Piece(i, form, k, tuple(self.locations), tuple(self.symbols))
+        self.locations, self.symbols = kept
+        # Columns that the kernel added have other numbers in another kernel.
+        own = len(self.model.ports) + len(self.model.resources)
+        if i.encoding and not any(mask >> own for mask in k.uop_ports):
+            self.known_pieces[key] = piece
+        return piece
 
     @staticmethod
     def _init_arrays(k: b.BoundKernel) -> None:
@@ -216,7 +239,7 @@ class _Binder:
         address = {functions.get("store_address", ""), functions.get("store_address_indexed", "")} - {""}
         loads_left = sum(m.elements for m in i.memory if m.load)
         stores = any(m.store for m in i.memory)
-        vector = any(_is_vector(a.register) for a in i.registers)
+        vector = any(is_vector(a.register) for a in i.registers)
         uops: list[tuple[int, int]] = []
         for ports, count in form.uops:
             mask = self._mask(ports)
@@ -284,15 +307,15 @@ class _Binder:
         General-purpose parts do, except bits 8-15 where they are renamed separately. Legacy SSE writes do not while the
         upper halves are clean, which compilers see to (vzeroupper).
         """
-        if not a.merges or _is_vector(a.register):
+        if not a.merges or is_vector(a.register):
             return False
         return not (a.register.offset == 8 and a.register.root in self.split_roots)
 
     def _load_class(self, i: Instruction, m: MemoryAccess) -> str:
         width = 8 * m.size
-        if not any(_is_vector(a.register) for a in i.registers):
+        if not any(is_vector(a.register) for a in i.registers):
             return "gpr"
-        widest = max(a.register.width for a in i.registers if _is_vector(a.register))
+        widest = max(a.register.width for a in i.registers if is_vector(a.register))
         width = max(width, widest if m.elements > 1 else 0)
         return "zmm" if width > 256 else "ymm" if width > 128 else "xmm"
 
@@ -517,10 +540,6 @@ _MOST_COLUMNS = 64
 _CLASS_OF_NAME = {"gpr": 0, "xmm": 128, "ymm": 256, "zmm": 512}
 _FLAG_LOCATION = {"C": "flag C", "SPAZO": "flags SPAZO"}
 _UOP_ORDER = {b.UOP_LOAD: 0, b.UOP_COMPUTE: 1, b.UOP_BRANCH: 2, b.UOP_STORE_ADDRESS: 3, b.UOP_STORE_DATA: 4}
-
-
-def _is_vector(r: Register) -> bool:
-    return r.root.startswith("zmm")
 
 
 def _operand_name(a: RegisterAccess) -> str:

@@ -69,7 +69,7 @@ class MachineModel:
     beside the ports ("0DV"); `functions`: port set by function, as strings like Form.uops' ("load", "store_address",
     "store_data", "branch_taken"); `parameters`: pipeline parameters by name (docs/models.md); `sources`: what the short
     names of sources stand for. `files`: the files that it was read from, the model's own first; `version` changes with
-    their content.
+    their content. `pieces`: what binding keeps (models/pieces.py).
     """
 
     __slots__ = (
@@ -83,6 +83,7 @@ class MachineModel:
         "isa",
         "name",
         "parameters",
+        "pieces",
         "ports",
         "resources",
         "sources",
@@ -98,6 +99,7 @@ class MachineModel:
     resources: tuple[str, ...]
     functions: dict[str, str]
     parameters: dict[str, Any]
+    pieces: dict[Any, Any]
     sources: dict[str, str]
     files: tuple[str, ...]
     version: str
@@ -117,6 +119,7 @@ class MachineModel:
         self._source: str = header["source"]
         self._fusion: dict[str, tuple[str, ...]] = header["macro_fusion"]
         self._forms = forms
+        self.pieces = {}
         self._cache: dict[tuple[str, frozenset[str]], Form | None] = {}
 
     def lookup(self, form: str, traits: frozenset[str]) -> Form | None:
