@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from incc.models import bound as b
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from incc.frontends.kernel import Instruction, Kernel
+    from incc.frontends.kernel import Instruction, Kernel, RegisterAccess
     from incc.models.model import Form, MachineModel
 
 PORT_BINDING = {
@@ -20,11 +20,14 @@ PORT_BINDING = {
 }
 """The values of the model parameter `port_binding`; a core with another value, or none, is not simulated."""
 
-_PER_INSTRUCTION = (
-    *("length", "offset", "opcode_offset", "lcp", "fusible", "complex_decoder", "simple_decoders", "ends_group"),
-    *("uops_mite", "uops_ms", "dsb_extra_slots", "no_lsd", "merges_low", "merges_high", "uses_stack", "stack_change"),
-    *("move_class", "move_from", "move_to", "move_ports", "move_latency", "wide_memory"),
+_FROM_FACTS = (
+    *("length", "opcode_offset", "lcp", "fusible", "complex_decoder", "simple_decoders", "ends_group"),
+    *("uops_mite", "uops_ms", "dsb_extra_slots", "no_lsd", "uses_stack", "stack_change"),
+    *("move_class", "move_ports", "move_latency", "wide_memory"),
 )
+_BY_PLACE = ("move_from", "move_to", "merges_low", "merges_high")
+_FACTS_DEPEND_ON = ("pop_rsp_r12_complex", "pop_rsp_r12_ends_group", "decoders")
+_MOST_KEPT = 16384
 
 
 def bind_pipeline(
@@ -46,12 +49,11 @@ def bind_pipeline(
     if binding is None:
         return None
     p = b.Pipeline()
-    for name in _PER_INSTRUCTION:
+    for name in (*_FROM_FACTS, *_BY_PLACE):
         setattr(p, name, [])
     for name, default in b.PIPELINE_PARAMETERS.items():
         value = parameters.get(name, default)
         setattr(p, name, b.UNLIMITED if value == "unlimited" else int(value))
-    decoders = int(parameters.get("decoders", 0))
     p.port_binding = binding
     p.lsd_unroll = _unroll_table(parameters.get("lsd_unroll", {}))
     p.alternating = [mask(ports) for ports in parameters.get("alternating_ports", [])]
@@ -62,66 +64,100 @@ def bind_pipeline(
     merges = _high8_merges(kernel, split_roots)
     stack = parameters.get("stack_engine", "")
     p.stack_location = location(stack) if stack else -1
-    offsets = _offsets(kernel)
+    p.offset = _offsets(kernel)
+    # What follows from the encoding alone is worked out once for a core, and again if its parameters were changed.
+    context: Any = ("pipeline", stack, model.ports, *(parameters.get(name) for name in _FACTS_DEPEND_ON))
+    known: dict[Any, _Facts] = model.pieces.setdefault(context, {})
+    if len(known) > _MOST_KEPT:
+        known.clear()
+    rows = []
     for n, (i, form) in enumerate(zip(kernel.instructions, forms, strict=True)):
         flags = bound.instruction_flags[n]
-        counted = form is not None and not flags & b.FUSED_INTO_PREVIOUS
-        attributes: dict[str, Any] = form.attributes if form is not None else {}
-        slots = bound.issue_slots[n]
-        p.length.append(i.length)
-        p.offset.append(offsets[n])
-        p.opcode_offset.append(i.opcode_offset)
-        p.lcp.append(int(bool(attributes.get("lcp_stall")) or _changes_length(i)))
-        p.fusible.append(int(form is not None and form.fusion != ""))
-        pop5c = i.mnemonic == "pop" and i.length > i.opcode_offset and i.encoding[i.opcode_offset] == 0x5C
-        complex_decoder = bool(attributes.get("complex_decoder"))
-        if pop5c and parameters.get("pop_rsp_r12_complex"):
-            complex_decoder = True
-        p.complex_decoder.append(int(complex_decoder))
-        p.simple_decoders.append(attributes.get("simple_decoders", decoders))
-        p.ends_group.append(int(i.branch != "" or bool(pop5c and parameters.get("pop_rsp_r12_ends_group"))))
-        ms = attributes.get("uops_ms", 0)
-        p.uops_mite.append(attributes.get("uops_mite", max(slots - ms, 0)) if counted else 0)
-        p.uops_ms.append(ms if counted else 0)
-        p.dsb_extra_slots.append(int(_takes_extra_slot(i)))
-        p.no_lsd.append(int(bool(attributes.get("no_lsd"))))
-        root = merges.get(n, "")
+        key = (i.encoding, flags)
+        facts = known.get(key)
+        if facts is None or facts.form is not form or facts.registers != i.registers:
+            facts = known[key] = _facts(i, form, flags, bound.issue_slots[n], model, mask, stack)
+        rows.append(facts.numbers)
+        p.move_from.append(location(facts.move_from) if facts.move_from else -1)
+        p.move_to.append(location(facts.move_to) if facts.move_to else -1)
+        root = merges.get(n, "") if merges else ""
         p.merges_low.append(location(root) if root else -1)
         p.merges_high.append(location(root + ".high") if root else -1)
-        implicit, explicit = _stack_use(i, stack)
-        p.uses_stack.append(int(explicit))
-        p.stack_change.append(i.affine.constant if implicit and i.affine is not None else 0)
-        p.wide_memory.append(int(any(m.size == 32 and m.elements == 1 for m in i.memory)))
-        _add_move(p, i, form, flags, model, mask, location)
+    for name, column in zip(_FROM_FACTS, zip(*rows, strict=True), strict=False):
+        setattr(p, name, list(column))
     return p
 
 
-def _add_move(
-    p: b.Pipeline,
+class _Facts(NamedTuple):
+    """What the simulator must know of one instruction wherever it is: `numbers` in the order of _FROM_FACTS.
+
+    `move_from` and `move_to` are registers (roots), "" if it is no move that can be eliminated. `form` and `registers`
+    are what it was made from, beside the encoding.
+    """
+
+    form: Form | None
+    registers: tuple[RegisterAccess, ...]
+    numbers: tuple[int, ...]
+    move_from: str
+    move_to: str
+
+
+def _facts(
     i: Instruction,
     form: Form | None,
     flags: int,
+    slots: int,
     model: MachineModel,
     mask: Callable[[str], int],
-    location: Callable[[str], int],
-) -> None:
-    """A move that the renamer may eliminate, and what it is otherwise: the same form from a register to itself."""
-    kind, source, target, ports, latency = b.MOVE_NONE, -1, -1, 0, 0
+    stack: str,
+) -> _Facts:
+    parameters = model.parameters
+    attributes: dict[str, Any] = form.attributes if form is not None else {}
+    counted = form is not None and not flags & b.FUSED_INTO_PREVIOUS
+    pop5c = i.mnemonic == "pop" and i.length > i.opcode_offset and i.encoding[i.opcode_offset] == 0x5C
+    complex_decoder = bool(attributes.get("complex_decoder") or (pop5c and parameters.get("pop_rsp_r12_complex")))
+    implicit, explicit = _stack_use(i, stack)
+    ms = attributes.get("uops_ms", 0)
+    move_class, move_ports, move_latency, move_from, move_to = _move(i, form, flags, model, mask)
+    numbers = {
+        "length": i.length,
+        "opcode_offset": i.opcode_offset,
+        "lcp": int(bool(attributes.get("lcp_stall")) or _changes_length(i)),
+        "fusible": int(form is not None and form.fusion != ""),
+        "complex_decoder": int(complex_decoder),
+        "simple_decoders": attributes.get("simple_decoders", int(parameters.get("decoders", 0))),
+        "ends_group": int(i.branch != "" or bool(pop5c and parameters.get("pop_rsp_r12_ends_group"))),
+        "uops_mite": attributes.get("uops_mite", max(slots - ms, 0)) if counted else 0,
+        "uops_ms": ms if counted else 0,
+        "dsb_extra_slots": int(_takes_extra_slot(i)),
+        "no_lsd": int(bool(attributes.get("no_lsd"))),
+        "uses_stack": int(explicit),
+        "stack_change": i.affine.constant if implicit and i.affine is not None else 0,
+        "move_class": move_class,
+        "move_ports": move_ports,
+        "move_latency": move_latency,
+        "wide_memory": int(any(m.size == 32 and m.elements == 1 for m in i.memory)),
+    }
+    return _Facts(form, i.registers, tuple([numbers[name] for name in _FROM_FACTS]), move_from, move_to)
+
+
+def _move(
+    i: Instruction, form: Form | None, flags: int, model: MachineModel, mask: Callable[[str], int]
+) -> tuple[int, int, int, str, str]:
+    """(class, ports, latency, from, to) of a move that the renamer may eliminate.
+
+    If it does not, it is what the same form is from a register to itself.
+    """
     if form is not None and flags & b.NO_EXECUTION and not form.breaks_dependency and not i.memory:
         written = [a for a in i.registers if a.write]
         read = [a for a in i.registers if a.read and not a.address]
         executed = model.lookup(i.form, i.traits | {"same_reg"})
         if len(written) == 1 and len(read) == 1 and executed is not None and executed.uops:
-            vector = written[0].register.root.startswith(("zmm", "mm"))
-            kind = b.MOVE_SIMD if vector else b.MOVE_GPR
-            source, target = location(read[0].register.root), location(written[0].register.root)
-            ports = mask(executed.uops[0][0])
+            source, target = read[0].register.root, written[0].register.root
             latency = max((cycles for _, _, cycles in executed.latency), default=1)
-    p.move_class.append(kind)
-    p.move_from.append(source)
-    p.move_to.append(target)
-    p.move_ports.append(ports)
-    p.move_latency.append(latency)
+            kind = b.MOVE_SIMD if target.startswith(("zmm", "mm")) else b.MOVE_GPR
+            return kind, mask(executed.uops[0][0]), latency, source, target
+    return b.MOVE_NONE, 0, 0, "", ""
 
 
 def _takes_extra_slot(i: Instruction) -> bool:
