@@ -51,6 +51,9 @@ def import_cpu(
             if "error" in data:
                 unmatched.append((data["key"], data["error"]))
                 continue
+            if any(r["name"].endswith("PortInvalid") for r in data["resources"]):
+                unmatched.append((data["key"], "LLVM does not know its ports"))
+                continue
             shape, conditions, _ = queries[data["key"]]
             flow = dataflow(shape, "mask" in conditions)
             if flow is not None:
