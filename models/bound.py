@@ -59,6 +59,7 @@ PIPELINE_PARAMETERS = {
     "move_elim_pipeline": 1,
     "move_elim_all_aliases_overwritten": 0,
     "slow_256bit_memory": 0,
+    "just_ready_penalty": 0,
     "stack_offset_limit": UNLIMITED,
 }
 

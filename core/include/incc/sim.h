@@ -38,7 +38,7 @@ struct Pipeline {
   int32_t BothHalvesMustBeCacheable = 0, BranchMayEndCachedBlock = 1, FusibleMayBeLastDecoded = 1;
   int32_t Lsd = 0;
   int32_t MoveElimGpr = 0, MoveElimSimd = 0, MoveElimPipeline = 1, MoveElimAllAliases = 0;
-  int32_t Slow256BitMemory = 0;
+  int32_t Slow256BitMemory = 0, JustReadyPenalty = 0;
   int32_t StackLocation = -1, StackOffsetLimit = 0;
 };
 

@@ -142,9 +142,9 @@ void Backend::watch(int32_t V, int64_t Iteration, int64_t RobSlot) {
 
 void Backend::schedule(int32_t N) {
   DynUop &Dyn = Pool[static_cast<size_t>(N)];
-  // A µop whose inputs become ready just as it could leave is held up for a cycle.
+  // A µop whose inputs become ready just as it could leave may be held up.
   int64_t Time = Dyn.Ready == Dyn.Earliest || Dyn.Ready == Dyn.Earliest + 1
-                     ? Dyn.Ready + 1
+                     ? Dyn.Ready + P.P.JustReadyPenalty
                      : std::max(Dyn.Ready, Dyn.Earliest);
   Time = std::max(Time, Now + 1);
   Dyn.Inputs = std::max(Dyn.Ready, Dyn.Earliest - P.P.IssueToDispatch);
@@ -216,7 +216,12 @@ void Backend::start(int32_t N, int64_t Cycle) {
   --Waiting;
   Binder.hasLeft(Dyn.Port);
   ++Counters.PortUops[static_cast<size_t>(Dyn.Port)];
-  Ports[static_cast<size_t>(Dyn.Port)].FreeAt = Cycle + Static.PortCycles;
+  // A load that crosses a cache line takes its port once more.
+  bool Crosses = Static.Crossings > 0 &&
+                 Dyn.Iteration * Static.Crossings / P.CrossingIterations !=
+                     (Dyn.Iteration + 1) * Static.Crossings / P.CrossingIterations;
+  Ports[static_cast<size_t>(Dyn.Port)].FreeAt =
+      Cycle + Static.PortCycles + (Crosses ? P.K.LineCrossingCycles : 0);
   if (Static.Held >= 0) {
     HeldUntil[static_cast<size_t>(Static.Held)] = Cycle + Static.HeldCycles;
     ++Counters.PortUops[static_cast<size_t>(Static.Held)];

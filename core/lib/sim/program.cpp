@@ -1,6 +1,7 @@
 //===- program.cpp - A kernel as the simulated machine sees it ------------===//
 
 #include "program.h"
+#include "incc/lines.h"
 
 #include <algorithm>
 #include <bit>
@@ -20,6 +21,9 @@ public:
   }
 
   void build() {
+    if (K.LineBytes > 0 && K.LineCrossingCycles > 0)
+      Lines = lineCrossings(K);
+    To.CrossingIterations = Lines.Iterations;
     for (const MemoryDependency &M : To.G.Memory) {
       Followed[M.Load].push_back({M.Store, M.Distance, std::max(0, M.Latency - StoreDataKnown)});
       To.Values[M.Load].Forwarded = true;
@@ -282,6 +286,7 @@ private:
     for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
       waitFor(U, sourceOf(In), K.InputLatency[In] - Latency);
     feed(U, V, Latency);
+    To.Uops[U].Crossings = static_cast<size_t>(V) < Lines.Best.size() ? Lines.Best[V] : 0;
   }
 
   /// Whether a computed result depends on an input: nothing is computed in no time, so a register
@@ -491,6 +496,7 @@ private:
   const Kernel &K;
   const Pipeline &P;
   std::vector<bool> IsAddress;
+  LineCrossings Lines;
   std::vector<int32_t> Loads, Compute, StoreAddress, StoreData; ///< Of the current instruction.
   std::vector<std::vector<Input>> UopInputs, Followed;
   std::vector<std::vector<Feed>> UopFeeds;

@@ -44,6 +44,7 @@ struct Uop {
   int32_t Held = -1;      ///< A resource taken beside the port,
   int32_t HeldCycles = 0; ///< for so long.
   int32_t PortCycles = 1; ///< The port itself is taken for so long.
+  int64_t Crossings = 0;  ///< How often a load crosses a cache line in CrossingIterations.
 };
 
 struct Value {
@@ -89,6 +90,7 @@ struct Program {
   std::vector<Entry> Entries;
   std::vector<InstructionPlan> Instructions;
   std::vector<Range> HiddenValues; ///< By instruction: its values beyond the kernel's.
+  int64_t CrossingIterations = 1;
   int32_t SyncUop = -1; ///< The same where nothing waits for it: the offset became too large.
 
   int32_t numEntries() const { return static_cast<int32_t>(Entries.size()); }
