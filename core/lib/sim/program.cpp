@@ -329,26 +329,26 @@ private:
       Classes.emplace_back(O.Longest, O.Results);
     std::ranges::sort(Classes, std::greater());
     Classes.erase(std::unique(Classes.begin(), Classes.end()), Classes.end());
-    // The first µops beyond the number of classes read what the first of the chain reads.
-    size_t Chain = std::min(Classes.size(), Compute.size());
-    size_t Surplus = Compute.size() - std::max<size_t>(Chain, 1);
-    std::vector<std::pair<int32_t, int32_t>> ClassOf(
-        Compute.size(), Classes.empty() ? std::pair(1, 0) : Classes.front());
+    // Beyond the number of classes, µops read what the first of the chain reads. They are younger, so
+    // that they do not keep the result waiting for a port.
+    size_t Chain = std::clamp<size_t>(Classes.size(), 1, Compute.size());
+    std::vector<std::pair<int32_t, int32_t>> ClassOf(Chain, Classes.empty() ? std::pair(1, 0)
+                                                                             : Classes.front());
     for (size_t N = 0; N + 1 < Chain; ++N)
-      ClassOf[Compute.size() - 1 - N] = Classes[Classes.size() - 1 - N];
+      ClassOf[Chain - 1 - N] = Classes[Classes.size() - 1 - N];
     for (auto &[Key, O] : Operands) {
-      size_t At = Surplus;
-      for (size_t N = Surplus; N < Compute.size(); ++N)
+      size_t At = 0;
+      for (size_t N = 0; N < Chain; ++N)
         if (ClassOf[N] >= std::pair(O.Longest, O.Results))
           At = N;
       O.Uop = static_cast<int32_t>(At);
       O.Early = ClassOf[At].first - O.Longest;
       waitFor(Compute[At], O.From, -O.Early);
-      if (At == Surplus)
-        for (size_t N = 0; N < Surplus; ++N)
+      if (At == 0)
+        for (size_t N = Chain; N < Compute.size(); ++N)
           waitFor(Compute[N], O.From, -O.Early);
     }
-    for (size_t N = Surplus; N + 1 < Compute.size(); ++N) {
+    for (size_t N = 0; N + 1 < Chain; ++N) {
       int32_t Lag = ClassOf[N].first - ClassOf[N + 1].first;
       if (Lag == 0)
         continue;
@@ -365,7 +365,7 @@ private:
           Any = true;
         }
       if (!Any)
-        feed(Compute.back(), Fed, 1);
+        feed(Compute[Chain - 1], Fed, 1);
     }
   }
 
