@@ -429,7 +429,7 @@ def _import_benchmark(args: argparse.Namespace, chain: Sequence[Source], kept: F
     from incc.models.importers import asmbench, benchmark, ibench
 
     read = ibench.read if args.source == "ibench" else asmbench.read
-    ports = next((s.data["ports"]["names"] for s in chain if "names" in s.data.get("ports", {})), [])
+    ports: list[str] = next((s.data["ports"]["names"] for s in chain if "names" in s.data.get("ports", {})), [])
     return benchmark.import_files(read, args.files, args.source, isa, ports, kept, args.keep_going)
 
 

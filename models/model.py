@@ -422,8 +422,16 @@ def _cache_files(path: str) -> list[str]:
     return files
 
 
+def _shipped(path: str) -> list[str]:
+    """Where the tables that were compiled when incc was built are: last, so that what a user changed goes before."""
+    folder, name = os.path.split(path)
+    if folder != data_folder():
+        return []
+    return [os.path.join(os.path.dirname(folder), "tables", f"{name}.{sys.implementation.cache_tag}.incc")]
+
+
 def _unseal(path: str) -> tuple[Any, ...] | None:
-    for file in _cache_files(path):
+    for file in (*_cache_files(path), *_shipped(path)):
         try:
             with open(file, "rb") as f:
                 data = f.read()

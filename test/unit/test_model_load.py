@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import string
 import subprocess
 import sys
@@ -416,3 +417,35 @@ def test_cascade_lake_differs_in_its_loop_detector() -> None:
     assert m.load("CLX").parameters["lsd"] is True
     assert m.load("SKX").parameters["lsd"] is False
     assert m.load("SKX").parameters["wide_vectors"]["closes"] == "1"
+
+
+def test_tables_compiled_ahead(tmp_path: Path) -> None:
+    """What the build compiles is what a first run would; it is found where nothing can be written, and when it fits."""
+    package = tmp_path / "incc"
+    source = Path(m.data_folder()).parent
+    (tmp_path / "source" / "models" / "data").mkdir(parents=True)
+    for file in (*source.glob("*.py"), *source.glob("data/skylake*.toml")):
+        shutil.copy(file, tmp_path / "source" / "models" / file.relative_to(source))
+    run = [sys.executable, str(source / "precompile.py"), str(tmp_path / "source"), str(tmp_path / "tables")]
+    subprocess.run(run, check=True, env={**os.environ, "INCC_MODEL_PATH": ""})
+    package.mkdir()
+    (package / "__init__.py").touch()
+    shutil.copytree(tmp_path / "source" / "models", package / "models")
+    shutil.copytree(tmp_path / "tables", package / "models" / "tables")
+    # A file where the cache's folder would be: nothing can be written, whoever runs this.
+    (package / "models" / "data" / "__pycache__").write_text("")
+    program = (
+        "import sys; from incc.models.model import load\n"
+        "m = load('skx'); print(len(list(m.forms())), 'incc.models.compile' in sys.modules)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "XDG_CACHE_HOME": "/dev/null/none", "INCC_MODEL_PATH": ""}
+
+    def run_it() -> str:
+        return subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment
+        ).stdout.strip()
+
+    assert run_it() == f"{len(list(m.load('skx').forms()))} False"
+    with open(package / "models" / "data" / "skylake.toml", "a", encoding="utf-8") as f:
+        f.write('"MINE_R64/r" = { ports = "1*p0", retire = 1 }\n')
+    assert run_it().endswith(" True"), "tables of another model file must not be used"
