@@ -18,6 +18,8 @@ public:
   Builder(Program &To) : To(To), K(To.K), P(To.P), IsAddress(findAddressInputs(K)) {
     To.Values.resize(static_cast<size_t>(K.numValues()));
     Followed.resize(To.Values.size());
+    Renamed.assign(To.Values.size(), false);
+    DataValue.assign(To.Values.size(), -1);
   }
 
   void build() {
@@ -25,17 +27,36 @@ public:
       Lines = lineCrossings(K);
     To.CrossingIterations = Lines.Iterations;
     for (const MemoryDependency &M : To.G.Memory) {
+      if (M.Latency == 0) {
+        Renamed[M.Load] = true;
+        continue;
+      }
       Followed[M.Load].push_back({M.Store, M.Distance, std::max(0, M.Latency - StoreDataKnown)});
       To.Values[M.Load].Forwarded = true;
     }
     for (int32_t I = 0; I < K.numInstructions(); ++I)
       buildInstruction(I);
+    for (const MemoryDependency &M : To.G.Memory)
+      if (Renamed[M.Load])
+        renameMemory(M);
     assignEntered();
     addRenamerUops();
     flatten();
   }
 
 private:
+  /// The renamer hands what is stored on to the load: it follows the data, not the store.
+  void renameMemory(const MemoryDependency &M) {
+    if (DataValue[M.Store] >= 0) {
+      Followed[M.Load].push_back({DataValue[M.Store], M.Distance, 0});
+      return;
+    }
+    for (int32_t In = K.InputStart[M.Store]; In < K.InputStart[M.Store + 1]; ++In)
+      if (!IsAddress[In] && static_cast<InputKind>(K.InputKinds[In]) == InputKind::Location)
+        if (Source S = To.G.SourceOf[In]; S.Value >= 0)
+          Followed[M.Load].push_back({S.Value, S.Distance + M.Distance, K.InputLatency[In]});
+  }
+
   /// An input of the instruction, the same register for several results.
   struct Operand {
     Source From;
@@ -252,6 +273,8 @@ private:
           feed(U, V, StoreDataKnown);
         }
     }
+    for (auto [V, Data] : DataOf)
+      DataValue[V] = Data;
     compute(Computed, DataOf);
     // Where no µop takes the data to the store queue, they go there by themselves.
     if (StoreData.empty())
@@ -285,7 +308,8 @@ private:
     int32_t Latency = longestLatency(K, I, V);
     for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
       waitFor(U, sourceOf(In), K.InputLatency[In] - Latency);
-    feed(U, V, Latency);
+    if (!Renamed[V])
+      feed(U, V, Latency);
     To.Uops[U].Crossings = static_cast<size_t>(V) < Lines.Best.size() ? Lines.Best[V] : 0;
   }
 
@@ -497,6 +521,8 @@ private:
   const Pipeline &P;
   std::vector<bool> IsAddress;
   LineCrossings Lines;
+  std::vector<bool> Renamed;      ///< Loads that get their data from the renamer.
+  std::vector<int32_t> DataValue; ///< By stored value: what is computed for it, -1 for a register.
   std::vector<int32_t> Loads, Compute, StoreAddress, StoreData; ///< Of the current instruction.
   std::vector<std::vector<Input>> UopInputs, Followed;
   std::vector<std::vector<Feed>> UopFeeds;
