@@ -33,7 +33,7 @@ from incc.models.bind import bind
 from incc.models.model import ModelError, load
 
 # What the table calls a core, and what it is called by incc and by LLVM.
-CORES = {"CSX": ("cascadelake", "cascadelake")}
+CORES = {"CSX": ("cascadelake", "cascadelake"), "ZEN": ("znver1", "znver1")}
 
 
 def bounds(file: pathlib.Path, cpu: str) -> dict[str, float]:

@@ -399,7 +399,8 @@ class _Binder:
         loads: list[int],
     ) -> list[_Input]:
         """The inputs of one result with their latencies; the longest where two name the same location."""
-        if form is not None and form.breaks_dependency:
+        breaks = form is not None and form.breaks_dependency
+        if breaks and not i.flags_read:
             return []
         stack = self.parameters.get("stack_engine", "")
         if to == stack and any(m.operand is None and m.base is not None and m.base.root == stack for m in i.memory):
@@ -410,7 +411,7 @@ class _Binder:
         def add(kind: int, number: int, cycles: int) -> None:
             inputs[kind, number] = max(cycles, inputs.get((kind, number), 0))
 
-        for a in i.registers:
+        for a in () if breaks else i.registers:
             if a.read and not a.address:
                 cycles = latencies.between(to, _operand_name(a))
                 for location in self._read_locations(a.register):
@@ -420,7 +421,7 @@ class _Binder:
                 for location in self._read_locations(a.register):
                     add(b.INPUT_LOCATION, location, cycles)
         for group in ("C", "SPAZO"):
-            if any(f in i.flags_read for f in group):
+            if any(f in i.flags_read for f in group) and latencies.needs_flags(to, group):
                 add(b.INPUT_LOCATION, self._location(_FLAG_LOCATION[group]), latencies.between(to, group))
         for location in old:
             add(b.INPUT_LOCATION, location, latencies.between(to, to))
@@ -515,6 +516,14 @@ class _Latencies:
 
     def get(self, to: str, source: str, default: int) -> int:
         return self.pairs.get((to, source), default)
+
+    def needs_flags(self, to: str, group: str) -> bool:
+        """Whether a register waits for flags that may stay as they are: shifts by cl do so on some cores only.
+
+        A figure says so; without any figures for the register it is assumed.
+        """
+        register = to not in ("", "M", *_FLAG_LOCATION)
+        return (to, group) in self.pairs or not register or not any(t == to for t, _ in self.pairs)
 
     def has_address(self, to: str) -> bool:
         """Whether addresses are plain inputs of this result (lea)."""

@@ -109,7 +109,7 @@ def _entry(
     vector_bits: int,
 ) -> Entry:
     slots = max(1, fields.get("retire", 1))
-    own = _terms(fields.get("ports", "")) or _pipes(measured, slots, ports)
+    own = _terms(fields.get("ports", "")) or _pipes(measured, slots, ports, sets["store_vector"])
     vector = sum(own.values())
     memory = _memory(shape, conditions, sets, vector_bits)
     usage = {p: n for p, n in own.items() if p != "FP45"}
@@ -137,7 +137,7 @@ def _entry(
         done["unit"] = "IDV"
     elif measured.get("unit") == "FDV":
         done["unit"] = "FDV"
-        done["divider"] = measured["divider"]
+        done["divider"] = measured["divider"] * max(1, slots // max(1, measured.get("retire", 1)))
     return done
 
 
@@ -179,13 +179,18 @@ def _eliminated(shape: Shape, fields: Entry, measured: Entry) -> bool:
     )
 
 
-def _pipes(measured: Entry, slots: int, ports: Sequence[str]) -> dict[str, int]:
+def _pipes(measured: Entry, slots: int, ports: Sequence[str], leaving: str) -> dict[str, int]:
     """Floating-point µops where none are published: as on the core that is like it, twice for twice the macro-ops.
 
-    Only if this core has the same pipes.
+    `leaving`: the pipe through which results leave the unit on cores without a fifth and sixth. Empty where the core
+    lacks another one of the pipes.
     """
     times = max(1, slots // max(1, measured.get("retire", 1)))
-    found = {p: n * times for p, n in _terms(measured.get("ports", "")).items() if p.startswith("FP")}
+    found: dict[str, int] = {}
+    for name, count in _terms(measured.get("ports", "")).items():
+        if name.startswith("FP"):
+            here = leaving if name in ("FP4", "FP5") and name not in ports else name
+            found[here] = found.get(here, 0) + count * times
     try:
         parse_ports("+".join(f"1*{p}" for p in found), ports)
     except ValueError:

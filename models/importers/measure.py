@@ -65,7 +65,8 @@ class Core(NamedTuple):
 
 
 _SCRATCH = ("RSI", "RDI", "RBX")
-_VECTORS = ("YMM5", "YMM6", "YMM7", "YMM8", "YMM9", "YMM10")
+# Not wider: what writes the upper halves makes SSE instructions keep them.
+_VECTORS = ("XMM5", "XMM6", "XMM7", "XMM8", "XMM9", "XMM10")
 _X86_64_V4 = (
     "INTEL8086 INTEL8086_ONLY INTEL186 INTEL286 INTEL386 INTEL486 X64 CMOV SSE SSE2 SSE3 SSSE3 SSE4_1 SSE4_2 POPCNT"
     " LZCNT BMI1 BMI2 MOVBE ADX AES PCLMULQDQ SHA AVX AVX2 FMA F16C GFNI VAES VPCLMULQDQ MULTIBYTENOP"
@@ -86,10 +87,10 @@ ZEN_4 = Core(
         Blocker("ALU1", 1, "IMUL_R64_RM64_IMM8", _SCRATCH, ("R15",), 1),
         Blocker("ALU03", 2, "CMOVB_R64_RM64", _SCRATCH, ("R15",)),
         Blocker("FP5", 1, "VEX_VMOVD_RM32_XMM", ("ESI",), ("XMM12",)),
-        Blocker("FP01", 2, "VEX_VMULPD_YMM_YMM_YMMM256", _VECTORS, ("YMM12", "YMM12")),
-        Blocker("FP23", 2, "VEX_VADDPD_YMM_YMM_YMMM256", _VECTORS, ("YMM12", "YMM12")),
-        Blocker("FP12", 2, "VEX_VPSHUFB_YMM_YMM_YMMM256", _VECTORS, ("YMM12", "YMM12")),
-        Blocker("FP0123", 4, "VEX_VPADDD_YMM_YMM_YMMM256", _VECTORS, ("YMM12", "YMM12")),
+        Blocker("FP01", 2, "VEX_VMULPD_XMM_XMM_XMMM128", _VECTORS, ("XMM12", "XMM12")),
+        Blocker("FP23", 2, "VEX_VADDPD_XMM_XMM_XMMM128", _VECTORS, ("XMM12", "XMM12")),
+        Blocker("FP12", 2, "VEX_VPSHUFB_XMM_XMM_XMMM128", _VECTORS, ("XMM12", "XMM12")),
+        Blocker("FP0123", 4, "VEX_VPADDD_XMM_XMM_XMMM128", _VECTORS, ("XMM12", "XMM12")),
         Blocker("AG012", 3, "MOV_R64_RM64", _SCRATCH, memory=True),
     ),
 )
@@ -144,7 +145,7 @@ def measurable(core: Core) -> list[Shape]:
             continue
         if info.must_be_cpl0 or info.is_privileged or info.is_stack_instruction or info.is_save_restore:
             continue
-        if info.is_non_temporal or info.is_input_output or not info.amd_decoder64 or "NOP" in shape.key:
+        if info.is_non_temporal or info.is_input_output or not info.amd_decoder64 or "RESERVEDNOP" in shape.key:
             continue
         if any(
             o in ("MM", "ST", "ST0", "SEG", "CR", "DR", "BND", "TMM", "FAR", "STRING", "MOFFS") for o in shape.operands
@@ -287,8 +288,8 @@ def _move(to: int, source: int) -> list[tuple[iced.Instruction, float]]:
     if a == b == "gpr":
         return [(_code("MOV_R64_RM64", to, source), 0)]
     if a == b == "vector":
-        wide = [r - Register.ZMM0 + Register.YMM0 for r in (to, source)]
-        return [(_code("VEX_VMOVAPS_YMM_YMMM256", *wide), 0)]
+        narrow = [r - Register.ZMM0 + Register.XMM0 for r in (to, source)]
+        return [(_code("VEX_VMOVAPS_XMM_XMMM128", *narrow), 0)]
     if a == b == "mask":
         return [(_code("VEX_KMOVQ_KR_KM64", to, source), -1)]
     if a == "gpr" and b == "vector":
@@ -488,7 +489,7 @@ class Bench:
             if kind == "gpr":
                 code.append(_code("MOV_R64_RM64", register, _ZERO if register == Register.RDX else _ONE))
             elif kind == "vector":
-                code.append(_code("VEX_VMOVAPS_YMM_YMMM256", register - Register.ZMM0 + Register.YMM0, Register.YMM0))
+                code.append(_code("VEX_VMOVAPS_XMM_XMMM128", register - Register.ZMM0 + Register.XMM0, Register.XMM0))
             else:
                 code.append(_code("VEX_KXNORW_KR_KR_KR", register, Register.K7, Register.K7))
         if {"C", "SPAZO"} & set(roots):

@@ -109,7 +109,8 @@ def entry(
     """A form's fields. `twin`: what was measured of its register form, by conditions; `load`: cycles, by class."""
     flow = dataflow(shape, "mask" in conditions)
     assert flow is not None
-    slots = max(1, round(data["slots"]))
+    # A nop travels with the instruction before it.
+    slots = max(0 if shape.mnemonic == "NOP" else 1, min(round(data["slots"]), _most(data, 6)))
     if shape.mnemonic in ("DIV", "IDIV"):
         # Beside an instruction that waits for it; both results are a macro-op each (uops.info, Zen 3).
         slots = 3 if shape.has_memory else 2
@@ -118,10 +119,10 @@ def entry(
     wide = shape.memory_bits == 512 and "bcast" not in conditions
     if hold > 1 and memory and not wide:
         compute, hold = {p: n * hold for p, n in compute.items()}, 1
-    elif wide and not compute:
+    elif wide and not compute and not flow.stores:
         hold = 2
     elif wide and hold == 1:
-        memory = [(p, 2 * n) for p, n in memory]
+        memory = [(p, n if p == "FP5" else 2 * n) for p, n in memory]
     usage: dict[str, int] = {}
     for name, count in (*compute.items(), *memory):
         usage[name] = usage.get(name, 0) + count
@@ -167,10 +168,12 @@ def _compute_of(
     other = twin.get(conditions) or (twin.get(()) if conditions == ("bcast",) else None)
     if other is not None:
         register = by_key()[shape.key[:-1] + "r"]
-        found = _compute(register, conditions, other, max(1, round(other["slots"])))
+        found = _compute(register, conditions, other, max(1, min(round(other["slots"]), _most(other, 6))))
         moves = any(p.startswith("ALU") for p in found[0]) and any(p.startswith("FP") for p in found[0])
+        computes = any(round(data["seen"].get(p, 0)) for p in ("ALU0123", "FP0123"))
         if not moves and (found[0] or not data["seen"]):
-            return found
+            # Some loads extend or broadcast on the way.
+            return found if computes else ({}, 1)
     return _compute(shape, conditions, data, slots)
 
 
@@ -184,13 +187,14 @@ def _compute(
     shape: Shape, conditions: tuple[str, ...], data: Mapping[str, Any], slots: int
 ) -> tuple[dict[str, int], int]:
     """(µops by port set, cycles for which each holds its port) of what is not a load or a store."""
-    seen = {name: round(count) for name, count in data["seen"].items()}
+    seen = {name: min(int(count + 0.4), _most(data, _width(name))) for name, count in data["seen"].items()}
     vector = any(o in (*_VECTORS, "K") for o in shape.operands) or "zmm" in str(shape.operands)
     general = any(o.startswith("R") and o[1:].isdigit() for o in shape.operands)
     to_general = vector and ((general and shape.operands[0].startswith("R")) or not _writes_vector(shape))
     found: dict[str, int] = {}
     if vector:
-        found = _vector_ports(shape, seen, float(data["tp"] or 0))
+        # Where results leave by one pipe only, the throughput tells nothing of the others.
+        found = _vector_ports(shape, seen, 0.0 if to_general else float(data["tp"] or 0))
     fp = sum(found.values())
     hold = 1
     if "ZMM" in shape.operands and found and all(n % 2 == 0 for n in found.values()) and slots <= fp // 2:
@@ -208,6 +212,11 @@ def _compute(
         most = slots if vector and not to_general else slots - fp
         found.update(_integer_ports(seen, most))
     return found, hold
+
+
+def _most(data: Mapping[str, Any], width: int) -> int:
+    """µops that so many ports can have taken at the measured throughput."""
+    return 1_000_000 if not data["tp"] else int(data["tp"] * width + 0.3)
 
 
 def _writes_vector(shape: Shape) -> bool:
@@ -302,7 +311,7 @@ def _pairs(latency: Any) -> list[tuple[str, str, int]]:
 
 def _idiom(same: Mapping[str, Any], base: Entry) -> Entry:
     """What holds with one register for all sources: nothing, or that the result does not depend on it."""
-    if not same["latency"] or any(c > 0.6 for _, _, c in same["latency"]):
+    if not same["latency"] or any(c > 0.6 and s not in ("C", "SPAZO") for _, s, c in same["latency"]):
         return {}
     if not base.get("ports"):
         return {}
