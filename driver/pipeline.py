@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from incc.core import Analysis
+    from incc.driver.whatif import Change, Run
     from incc.frontends.asm.parse import Assembly
     from incc.frontends.kernel import Kernel, LeftOut, Region, SourceLocation
+    from incc.models.bound import BoundKernel
     from incc.models.model import MachineModel
 
 
@@ -36,7 +39,10 @@ class Settings(NamedTuple):
     for all. `regions`: "loops" for every innermost loop, "marked" for marked regions and, without any, the whole file
     (as llvm-mca). `timeline_iterations`: how many iterations the timeline shows, 0 for none. `graph`: a DOT file to
     write. `assembler`: the command that assembles, empty for `as`. `model_path`: folders and files of models that are
-    searched before all others.
+    searched before all others. `simulate`: not the bounds alone. `what_if`: changes to the core to try beside those
+    that always are. `cold_iterations`: also simulate so many from a
+    cold start, 0 for not. `alignment`: of the kernel's first byte within 64, -1 for where it was found, -2 to simulate
+    all.
     """
 
     mcpu: str = ""
@@ -50,6 +56,10 @@ class Settings(NamedTuple):
     timeline_cycles: int = 80
     assembler: tuple[str, ...] = ()
     model_path: tuple[str, ...] = ()
+    simulate: bool = True
+    what_if: tuple[Change, ...] = ()
+    cold_iterations: int = 0
+    alignment: int = -1
 
 
 class AnalysisError(Exception):
@@ -162,14 +172,58 @@ def _kernel_report(
     from incc.driver.report import kernel_report
     from incc.models.bind import bind
 
+    if settings.alignment >= 0:
+        kernel = kernel._replace(alignment=settings.alignment)
     bound, forms = bind(kernel, model)
     analysis = core.analyze(bound)
+    # Equal shares are OSACA's model of a core, beside which a simulation says something else.
+    simulates = settings.simulate and not settings.fixed_ports
+    run, notes = _simulate(kernel, bound, analysis, settings) if simulates else (None, ())
     events = None
     if settings.timeline_iterations and kernel.instructions:
-        events = core.timeline(bound, settings.timeline_iterations, settings.timeline_cycles)
+        if run is None:
+            events = core.timeline(bound, settings.timeline_iterations, settings.timeline_cycles)
+        else:
+            recorded = core.simulate(bound, iterations=settings.timeline_iterations, record=True).events
+            events = tuple(e for e in recorded if e.dispatched < settings.timeline_cycles)
     return kernel_report(
-        kernel, model, bound, analysis, events, forms, source_lines=lines, fixed_ports=settings.fixed_ports
+        kernel,
+        model,
+        bound,
+        analysis,
+        events,
+        forms,
+        source_lines=lines,
+        fixed_ports=settings.fixed_ports,
+        notes=notes,
+        run=run,
     )
+
+
+def _simulate(
+    kernel: Kernel, bound: BoundKernel, analysis: Analysis, settings: Settings
+) -> tuple[Run | None, tuple[str, ...]]:
+    """All simulations that the settings ask for, None where the model does not describe the core's pipeline or there is
+    nothing to run; and what the reader must know. Raises AnalysisError for changes that the core does not allow."""
+    if bound.pipeline is None or not any(bound.issue_slots):
+        asked = settings.what_if or settings.cold_iterations or settings.alignment == -2
+        notes = ("not simulated: the model does not describe the core's pipeline",)
+        return None, notes if asked and bound.pipeline is None else ()
+    from incc import core
+    from incc.driver import whatif
+
+    try:
+        base = core.simulate(bound)
+        what_ifs = whatif.what_ifs(kernel, bound, analysis, base, settings.what_if)
+        count = settings.cold_iterations
+        cold = core.simulate(bound, iterations=count) if count else None
+        places = range(64) if settings.alignment == -2 else ()
+        alignments = tuple(core.simulate(bound, alignment=place).cycles_per_iteration for place in places)
+    except ValueError as error:
+        raise AnalysisError(str(error)) from error
+    except RuntimeError as error:
+        return None, (f"not simulated: {error}",)
+    return whatif.Run(base, what_ifs, cold, alignments), ()
 
 
 def write_marked(units: Sequence[Unit], settings: Settings, path: str, dialect: str) -> None:

@@ -24,13 +24,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from fractions import Fraction
 
-    from incc.core import Analysis, Chain, Edge, Event, Step
+    from incc.core import Analysis, Chain, Edge, Event, Simulation, Step
     from incc.driver.pipeline import Unit
+    from incc.driver.whatif import Run
     from incc.frontends.kernel import Kernel, LeftOut, SourceLocation
     from incc.models.bound import BoundKernel
     from incc.models.model import Form, MachineModel
 
-SCHEMA_VERSION = "1.0"
+SCHEMA_VERSION = "1.1"
 
 # Iterations that the summary counts unless told otherwise; llvm-mca's default.
 ITERATIONS = 100
@@ -139,17 +140,19 @@ def kernel_report(
     source_lines: Mapping[int, SourceLocation] | None = None,
     fixed_ports: bool = False,
     notes: Sequence[str] = (),
+    run: Run | None = None,
 ) -> Dict:
     """Everything about one kernel.
 
     `events`: the simulated first iterations, for the timeline; None leaves it out. `forms`: the model's entry for each
     instruction, None for unknown ones; may be empty. `source_lines`: where in the user's source each assembly line
     comes from. `fixed_ports`: report the analysis with equal shares to all allowed ports. `notes` follow those of the
-    region.
+    region. `run`: the simulations; None where there are none, and the prediction is the largest bound.
     """
     region = kernel.region
     unknown = [i for i, flags in enumerate(bound.instruction_flags) if flags & UNKNOWN]
-    figures = verdict.bounds(kernel, bound, analysis, fixed_ports)
+    simulated = run.simulation.cycles_per_iteration if run else None
+    figures = verdict.bounds(kernel, bound, analysis, fixed_ports, simulated)
     limits = tuple(figures["prediction"]["limited_by"])
     facts = hints.Facts(kernel, model, bound, analysis, limits)
     load = analysis.fixed_port_load if fixed_ports else analysis.port_load
@@ -177,9 +180,13 @@ def kernel_report(
         },
         "arithmetic": _arithmetic(kernel),
         "memory": {**_memory(kernel), **_lines(analysis)},
-        "verdict": verdict.sentence(kernel, bound, analysis, figures, len(unknown)),
+        "verdict": verdict.sentence(kernel, bound, analysis, figures, len(unknown), run.what_ifs if run else ()),
         "hints": hints.hints(facts),
         "bounds": figures,
+        "simulated": _simulated(bound, run.simulation) if run else None,
+        "what_ifs": _what_ifs(run) if run else [],
+        "cold": _cold(run.cold) if run and run.cold else None,
+        "alignments": [_ratio(cycles) for cycles in run.alignments] if run else [],
         "dispatch_width": bound.issue_width,
         "port_assignment": "equal" if fixed_ports else "balanced",
         "resources": [
@@ -398,6 +405,52 @@ def _port_usage(uops: Sequence[tuple[int, int]], bound: BoundKernel) -> str:
 def _port_names(mask: int, bound: BoundKernel) -> list[str]:
     names = [name for p, name in enumerate(bound.port_names) if mask >> p & 1]
     return names if all(len(name) == 1 for name in names) or len(names) == 1 else ["(", ",".join(names), ")"]
+
+
+# --- simulation -------------------------------------------------------------------------------------------------------
+
+UOP_SOURCES = ("decoders", "uop_cache", "loop_stream_detector", "microcode")
+LOST_SLOTS = ("no_uops", "reorder_buffer", "scheduler", "group")
+
+
+def _simulated(bound: BoundKernel, run: Simulation) -> Dict:
+    """What the simulation found and counted, as shares; over the whole run, its start included."""
+
+    def shares(counts: Sequence[int], whole: int = 0) -> list[float]:
+        return [round(count / (whole or sum(counts) or 1), DECIMALS) for count in counts]
+
+    return {
+        **_ratio(run.cycles_per_iteration),
+        "period": run.period,
+        "iterations": run.iterations,
+        "run_cycles": run.cycles,
+        "uops": dict(zip(UOP_SOURCES, shares(run.uops_by_source), strict=True)),
+        "lost_slots": dict(zip(LOST_SLOTS, shares(run.lost_slots, run.cycles * bound.issue_width), strict=True)),
+        "port_uops": shares(run.port_uops[: len(bound.port_names)], run.cycles),
+        "moves": dict(zip(("eliminated", "executed"), shares((run.moves_eliminated, run.moves_executed)), strict=True)),
+    }
+
+
+def _what_ifs(run: Run) -> list[Dict]:
+    base = run.simulation.cycles_per_iteration
+    return [
+        {
+            "change": w.name,
+            "text": w.text,
+            **_ratio(w.cycles),
+            "gained": round(float(base - w.cycles), DECIMALS),
+            "asked": w.asked,
+        }
+        for w in run.what_ifs
+    ]
+
+
+def _cold(run: Simulation) -> Dict:
+    return {"iterations": run.iterations, "cycles": run.cycles}
+
+
+def _ratio(cycles: Fraction) -> Dict:
+    return {"cycles": float(cycles), "exact": str(cycles)}
 
 
 # --- dependencies -----------------------------------------------------------------------------------------------------

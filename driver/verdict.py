@@ -8,9 +8,11 @@ from incc.driver import wording
 from incc.models.bound import UOP_BRANCH, UOP_COMPUTE, UOP_LOAD, UOP_STORE_ADDRESS, UOP_STORE_DATA
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from fractions import Fraction
 
     from incc.core import Analysis, Chain
+    from incc.driver.whatif import WhatIf
     from incc.frontends.kernel import Kernel
     from incc.models.bound import BoundKernel
 
@@ -20,11 +22,21 @@ ORDER = ("loop_carried", "port", "divider", "front_end", "retire")
 # A bound of at least this share of the prediction is called close: improving the first alone gains less than a sixth.
 CLOSE = 0.85
 
+# A bound of at least this share of the simulated cycles explains them; a run's average is not exact either.
+REACHED = 0.98
 
-def bounds(kernel: Kernel, bound: BoundKernel, analysis: Analysis, fixed_ports: bool) -> dict[str, Any]:
-    """Every lower bound in cycles per iteration with its cause in words, and the prediction, the largest of them.
+# Cycles gained by a change are worth a word from this share of the prediction on.
+WORTH_SAYING = 0.02
 
-    Retirement is not a limit of its own beside a front end that is at least as narrow; it is named only when above it.
+
+def bounds(
+    kernel: Kernel, bound: BoundKernel, analysis: Analysis, fixed_ports: bool, simulated: Fraction | None = None
+) -> dict[str, Any]:
+    """Every lower bound in cycles per iteration with its cause in words, and the prediction: what was simulated, or
+    without a simulation the largest of them.
+
+    The largest bounds limit the kernel, unless the simulation shows that something else does. Retirement is not a
+    limit of its own beside a front end that is at least as narrow; it is named only when above it.
     """
     figures: dict[str, tuple[Fraction, str]] = {
         "port": (
@@ -36,33 +48,79 @@ def bounds(kernel: Kernel, bound: BoundKernel, analysis: Analysis, fixed_ports: 
         "retire": (analysis.retire_bound, _width_cause(sum(bound.retire_slots), bound.retire_width)),
         "loop_carried": (analysis.latency_bound, _chain_cause(kernel, bound, analysis)),
     }
-    prediction = max(cycles for cycles, _ in figures.values())
-    limits = [name for name in ORDER if prediction > 0 and figures[name][0] == prediction]
+    largest = max(cycles for cycles, _ in figures.values())
+    prediction = largest if simulated is None else simulated
+    reached = largest > 0 and largest >= REACHED * prediction
+    limits = [name for name in ORDER if reached and figures[name][0] == largest]
     if "retire" in limits and "front_end" in limits:
         limits.remove("retire")
     report: dict[str, Any] = {
         name: {"cycles": float(cycles), "exact": str(cycles), "by": cause} for name, (cycles, cause) in figures.items()
     }
-    report["prediction"] = {"cycles": float(prediction), "exact": str(prediction), "limited_by": limits}
+    report["prediction"] = {
+        "cycles": float(prediction),
+        "exact": str(prediction),
+        "by": "bounds" if simulated is None else "simulation",
+        "limited_by": limits,
+    }
     return report
 
 
-def sentence(kernel: Kernel, bound: BoundKernel, analysis: Analysis, bounds: dict[str, Any], unknown: int) -> str:
-    """The verdict on a kernel whose bounds are given: what limits it and by how much, what comes next."""
+def sentence(
+    kernel: Kernel,
+    bound: BoundKernel,
+    analysis: Analysis,
+    bounds: dict[str, Any],
+    unknown: int,
+    what_ifs: Sequence[WhatIf] = (),
+) -> str:
+    """The verdict on a kernel whose bounds are given: what limits it and by how much.
+
+    With a simulation, what changes to the core would gain is the evidence; without one, what the next bound is.
+    """
     if not kernel.instructions:
         return "nothing to analyse: no instruction could be decoded"
     if unknown == len(kernel.instructions):
         return "nothing to say: none of the instructions is in the model"
     limits: list[str] = bounds["prediction"]["limited_by"]
-    if not limits:
-        return "no bound: the instructions take neither ports nor issue slots"
     limit = bounds["prediction"]["cycles"]
+    by_simulation = bounds["prediction"]["by"] == "simulation"
+    if not limits and not limit:
+        return "no bound: the instructions take neither ports nor issue slots"
+    if not limits:
+        largest = max(ORDER, key=lambda name: bounds[name]["cycles"])
+        above = f"simulated to take {wording.cycles(limit)}"
+        if bounds[largest]["cycles"]:
+            above += (
+                f", more than the largest bound ({_short(largest, bounds)}, {wording.value(bounds[largest]['cycles'])})"
+            )
+        return above + _evidence(limit, what_ifs)
     causes = [_limit(name, kernel, bound, analysis, bounds) for name in limits]
     text = f"bound by {wording.listed(causes)}{' alike' if len(causes) > 1 else ''}, {wording.cycles(limit)}"
     if "loop_carried" in limits and analysis.chains and analysis.chains[0].distance > 1:
         chain = analysis.chains[0]
         text += f" ({chain.latency} over {chain.distance} iterations)"
-    return text + _runners_up(limits, bounds)
+    return text + (_evidence(limit, what_ifs) if by_simulation else _runners_up(limits, bounds))
+
+
+def gaining(limit: float, what_ifs: Sequence[WhatIf]) -> list[WhatIf]:
+    """The changes that gain something worth saying, the best first."""
+    return [w for w in what_ifs if float(w.cycles) <= (1 - WORTH_SAYING) * limit]
+
+
+def _evidence(limit: float, what_ifs: Sequence[WhatIf]) -> str:
+    """The single change to the core that gains most, and by how much."""
+    tried = [w for w in what_ifs if not w.asked]
+    if not tried:
+        return ""
+    best = gaining(limit, tried)
+    if not best:
+        return "; no single change of the core would make it faster"
+    # What a designer can build says more than what gains as much by taking a limit away.
+    least = float(best[0].cycles)
+    alike = [w for w in best if float(w.cycles) <= least + WORTH_SAYING * limit]
+    chosen = next((w for w in alike if w.name not in ("unlimited-ports", "dependencies")), alike[0])
+    return f"; {chosen.text} {wording.value(limit)} → {wording.value(chosen.cycles)}"
 
 
 def busiest_ports(bound: BoundKernel, analysis: Analysis, fixed_ports: bool) -> tuple[int, ...]:

@@ -38,8 +38,10 @@ def render(report: Dict) -> str:
 def _cluster(number: int, kernel: Dict) -> Iterator[str]:
     source = kernel["source"]
     title = f"{source['file']}:{source['line']} {kernel['function']}".rstrip() if source else kernel["name"]
-    prediction = kernel["bounds"]["prediction"]["exact"]
-    yield f"label={_quoted(f'{title}: {prediction} cycles per iteration')};"
+    prediction = kernel["bounds"]["prediction"]
+    # The fraction of a bound says more than its decimals; that of a simulated run does not.
+    cycles = prediction["exact"] if prediction["by"] == "bounds" else f"{prediction['cycles']:.2f}"
+    yield f"label={quoted(f'{title}: {cycles} cycles per iteration')};"
     for instruction in kernel["instructions"]:
         where = instruction["line"] or instruction["index"]
         attributes = {"label": f"{where}: {instruction['text']}"}
@@ -79,10 +81,10 @@ def _node(kernel: int, instruction: int) -> str:
 
 
 def _attributes(attributes: dict[str, str]) -> str:
-    return ", ".join(f"{name}={_quoted(value)}" for name, value in attributes.items())
+    return ", ".join(f"{name}={quoted(value)}" for name, value in attributes.items())
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     """A quoted string of the DOT language; a backslash would start one of its escapes, and labels have no tabs."""
     text = text.replace("\\", "\\\\").replace('"', '\\"').replace("\t", " ")
     return '"' + text.replace("\r", " ").replace("\n", "\\n") + '"'

@@ -226,9 +226,68 @@ def _bounds(kernel: Dict, layout: Layout) -> Iterator[str]:
         limits = name in prediction["limited_by"]
         lines = list(layout.wrap(bound["by"], row, " " * len(row)))
         yield from (layout.paint(line, BOLD if limits else "") for line in lines)
-    yield f"  {'Prediction':<13} {_cycles(prediction['cycles']):>8}  the largest of these"
+    by = "simulated" if prediction["by"] == "simulation" else "the largest of these"
+    yield f"  {'Prediction':<13} {_cycles(prediction['cycles']):>8}  {by}"
     path = kernel["critical_path"]
     yield f"  {'Critical path':<13} {_cycles(path['cycles']):>8}  from start to end of one iteration on its own"
+    yield from _simulation(kernel, layout)
+
+
+_SOURCES = {
+    "loop_stream_detector": "the loop stream detector",
+    "uop_cache": "the µop cache",
+    "decoders": "the decoders",
+    "microcode": "the microcode sequencer",
+}
+_LOST = {
+    "no_uops": "no µop was there",
+    "scheduler": "the scheduler was full",
+    "reorder_buffer": "the reorder buffer was full",
+    "group": "what is issued together did not fit",
+}
+
+
+def _simulation(kernel: Dict, layout: Layout) -> Iterator[str]:
+    """What the simulation found beyond the cycles: changes that gain something, and where µops came from."""
+    simulated = kernel["simulated"]
+    if simulated is None:
+        return
+    yield ""
+    yield "Simulated with a changed core, in cycles per iteration:"
+    shown = [w for w in kernel["what_ifs"] if w["asked"] or w["gained"] >= 0.01 * simulated["cycles"]]
+    for change in shown:
+        row = f"  {_cycles(simulated['cycles']):>8} → {_cycles(change['cycles']):>5}  "
+        yield from layout.wrap(change["text"], row, " " * len(row))
+    rest = [w["text"].replace(" ", "\xa0") for w in kernel["what_ifs"] if w not in shown]
+    if rest:
+        yield from layout.wrap(", ".join(rest), "  Nothing gained ", "    ")
+    yield ""
+    uops = [f"{_percent(s)} from {title}" for name, title in _SOURCES.items() if (s := simulated["uops"][name])]
+    yield from layout.wrap(f"µops: {', '.join(uops)}", indent="  ")
+    lost = [(share, title) for name, title in _LOST.items() if (share := simulated["lost_slots"][name]) >= 0.005]
+    causes = [f"{_percent(share)} empty since {title}" for share, title in sorted(lost, reverse=True)]
+    used = _percent(1 - sum(simulated["lost_slots"].values()))
+    yield from layout.wrap(f"Issue slots: {', '.join([f'{used} used', *causes])}", indent="  ")
+    if simulated["moves"]["executed"]:
+        yield f"Moves that the renamer can eliminate: {_percent(simulated['moves']['executed'])} executed all the same"
+    if kernel["cold"]:
+        cold = kernel["cold"]
+        yield f"{_count(cold['iterations'], 'iteration')} from a cold start: {_count(cold['cycles'], 'cycle')}"
+    if kernel["alignments"]:
+        yield ""
+        yield "Simulated cycles per iteration by the place of the first byte within 64:"
+        yield "       " + "".join(f"{f'+{n}':>6}" for n in range(8))
+        for first in range(0, 64, 8):
+            cells = kernel["alignments"][first : first + 8]
+            yield f"  {first:>4} " + "".join(f"{_cycles(cell['cycles']):>6}" for cell in cells)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f}\xa0%"
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 def _instruction_info(kernel: Dict, layout: Layout) -> Iterator[str]:
@@ -303,6 +362,11 @@ def _pressure(kernel: Dict, layout: Layout) -> Iterator[str]:
     yield row(heads)
     yield row(total)
     yield ""
+    if kernel["simulated"] is not None:
+        yield "Simulated, µops per cycle:"
+        yield row(heads)
+        yield row([_load(count, narrow) for count in kernel["simulated"]["port_uops"]])
+        yield ""
     yield "Resource pressure by instruction:"
     yield row(heads) + layout.cut("Instructions:", column * len(resources))
     for instruction, cells in zip(kernel["instructions"], rows, strict=True):

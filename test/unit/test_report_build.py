@@ -111,7 +111,12 @@ def test_bounds_are_exact() -> None:
     parts = make_kernel(rows), make_bound(rows, []), make_analysis(rows, busiest="5", port=Fraction(31, 3), front_end=9)
     report = build(parts)
     assert report["bounds"]["port"]["exact"] == "31/3"
-    assert report["bounds"]["prediction"] == {"cycles": 31 / 3, "exact": "31/3", "limited_by": ["port"]}
+    assert report["bounds"]["prediction"] == {
+        "cycles": 31 / 3,
+        "exact": "31/3",
+        "by": "bounds",
+        "limited_by": ["port"],
+    }
     # 100 iterations of 31/3 cycles are 1033.3…: rounded up, and exactly so
     assert report["summary"]["cycles"] == 1034
     assert summary(report, 3)["cycles"] == 31

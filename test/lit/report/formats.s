@@ -6,7 +6,7 @@
 # RUN: incc-mca -mcpu=skylake-avx512 --auto --json %s | diff - %t.json
 # RUN: %python -c "import json, sys; json.load(open(sys.argv[1]))" %t.json
 #
-# CHECK:      "schema_version": "1.0",
+# CHECK:      "schema_version": "1.1",
 # CHECK-NEXT: "tool": {"name": "incc", "version": "{{.*}}"},
 # CHECK:      "chosen_by": "-mcpu=skylake-avx512"
 # CHECK:      "function": "swap",
@@ -14,7 +14,7 @@
 # CHECK:      "through": ["rbx", "rax"],
 #
 # DOT:      digraph dependencies {
-# DOT:      label="swap:.L2: 5/2 cycles per iteration";
+# DOT:      label="swap:.L2: 2.5{{[0-9]?}} cycles per iteration";
 # DOT:      k0_i[[#]] -> k0_i[[#]] [label="{{.*}}", style="dashed", constraint="false", color="#d55e00", fontcolor="#d55e00"];
 	.text
 	.globl swap

@@ -1,0 +1,145 @@
+"""The small language of `--what-if`: port 5 += 1, rob = 512, latency VADDPD = 3. Imported only where it is used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyparsing as pp
+
+from incc.driver import whatif
+from incc.models import bound as b
+
+if TYPE_CHECKING:
+    from incc.driver.whatif import Change, Scenario
+
+GRAMMAR = "port NAME += N, PARAMETER = N|unlimited, or latency MNEMONIC = N (also with += and -=)"
+
+MOST = 1 << 20  # of a parameter or a latency
+
+
+def parse(text: str) -> Change:
+    """The change written in a text.
+
+    Raises ValueError naming the text and the column for what is not in the language. What a core has not (a port of
+    that name, an instruction of the kernel) shows when the change is applied, as a ValueError too.
+    """
+    try:
+        found = _LANGUAGE.parse_string(text, parse_all=True)
+    except pp.ParseBaseException as error:
+        wanted = error.msg.removeprefix("Expected ").replace("end of text", "nothing more")
+        raise ValueError(f"--what-if {text!r}: column {error.column}: expected {wanted}") from None
+    kind, name, operator, value = found
+    title = f"with {' '.join(text.split())}"
+    match kind:
+        case "port":
+            return _port(text, title, name, operator, value)
+        case "latency":
+            return whatif.Change(f"latency {name}", title, _Latency(text, name, operator, value))
+        case _:
+            return whatif.Change(name, title, _Parameter(text, name, operator, value))
+
+
+def _language() -> pp.ParserElement:
+    number = pp.Regex(r"[0-9]+").set_parse_action(lambda t: int(t[0])).set_name("a number")
+    unlimited = pp.Keyword("unlimited").set_parse_action(pp.replace_with(b.UNLIMITED))
+    operator = pp.one_of("+= -= =").set_name("=, += or -=")
+    parameter = pp.one_of(whatif.PARAMETERS, as_keyword=True).set_name("port, latency or a parameter of the core")
+    port = pp.Keyword("port") - pp.Word(pp.alphanums).set_name("the name of a port") - operator - number
+    mnemonic = pp.Word(pp.alphas, pp.alphanums + "_").set_name("a mnemonic")
+    latency = pp.Keyword("latency") - mnemonic - operator - number
+    either = (number | unlimited).set_name("a number or unlimited")
+    setting = pp.Empty().set_parse_action(pp.replace_with("parameter")) + parameter - operator - either
+    return (port | latency | setting).set_name("port, latency or a parameter of the core")
+
+
+_LANGUAGE = _language()
+
+
+def _port(text: str, title: str, name: str, operator: str, value: int) -> Change:
+    """More ports like one: `= N` says how many there are then."""
+    count = value if operator == "+=" else value - 1
+    if operator == "-=" or count < 1:
+        raise ValueError(f"--what-if {text!r}: ports can only be added")
+    change = whatif.more_ports(name, count)
+
+    def apply(s: Scenario) -> Scenario:
+        try:
+            return change.apply(s)
+        except ValueError as error:
+            raise ValueError(f"--what-if {text!r}: {error}") from error
+
+    return whatif.Change(change.name, title, apply)
+
+
+class _Parameter:
+    """Sets a parameter of the core."""
+
+    def __init__(self, text: str, name: str, operator: str, value: int) -> None:
+        self.text, self.name, self.operator, self.value = text, name, operator, value
+
+    def __call__(self, s: Scenario) -> Scenario:
+        bound = whatif.copy(s.bound)
+        old = whatif.get_parameter(bound, self.name)
+        if self.operator == "=":
+            new = self.value
+        elif self.value == b.UNLIMITED or old == b.UNLIMITED:
+            raise ValueError(f"--what-if {self.text!r}: {self.name} can only be set, not changed, from or to unlimited")
+        else:
+            new = old + self.value if self.operator == "+=" else old - self.value
+        least = 1 if self.name in _POSITIVE else 0
+        if not least <= new <= MOST:
+            raise ValueError(f"--what-if {self.text!r}: {self.name} would be {new}; it is from {least} to {MOST}")
+        # Wider than any buffer is as good as unlimited, and takes no time to simulate.
+        if self.name in ("issue_width", "retire_width", "idq"):
+            new = min(new, WIDEST)
+        whatif.set_parameter(bound, self.name, new)
+        return s._replace(bound=bound)
+
+
+WIDEST = 1 << 10
+
+# Parameters without which nothing would ever move; 0 of the others means that there is no such limit or unit.
+_POSITIVE = frozenset(
+    (
+        "issue_width",
+        "retire_width",
+        "idq",
+        "predecode_width",
+        "ms_width",
+        "dsb_block",
+        "rob",
+        "rs",
+        "move_elim_pipeline",
+    )
+)
+
+
+class _Latency:
+    """Sets the latency of the instructions of one mnemonic, from registers and loaded data to results.
+
+    What is forwarded in no time, and the latency of loads, stay.
+    """
+
+    def __init__(self, text: str, mnemonic: str, operator: str, value: int) -> None:
+        self.text, self.mnemonic, self.operator, self.value = text, mnemonic.upper(), operator, value
+        if value > MOST:
+            raise ValueError(f"--what-if {text!r}: {value} cycles are too many")
+
+    def __call__(self, s: Scenario) -> Scenario:
+        bound = whatif.copy(s.bound)
+        bound.input_latency = list(bound.input_latency)
+        chosen = [n for n, i in enumerate(s.kernel.instructions) if i.mnemonic.upper() == self.mnemonic]
+        if not chosen:
+            raise ValueError(f"--what-if {self.text!r}: the kernel has no {self.mnemonic}")
+        for i in chosen:
+            for v in range(bound.value_start[i], bound.value_start[i + 1]):
+                if bound.value_kind[v] != b.VALUE_LOAD:
+                    self._set(bound, v)
+        return s._replace(bound=bound)
+
+    def _set(self, bound: Any, value: int) -> None:
+        for n in range(bound.input_start[value], bound.input_start[value + 1]):
+            old = bound.input_latency[n]
+            if old:
+                change = {"=": self.value, "+=": old + self.value, "-=": old - self.value}[self.operator]
+                bound.input_latency[n] = max(1, change)

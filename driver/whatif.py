@@ -1,0 +1,256 @@
+"""What would make a kernel faster: simulations on a core with one thing changed, the evidence for its bottleneck."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from incc.models import bound as b
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from fractions import Fraction
+
+    from incc.core import Analysis, Simulation
+    from incc.frontends.kernel import Kernel
+    from incc.models.bound import BoundKernel
+
+# A port that is busy for less of the time than this is no bottleneck, and a second one like it is not tried.
+BUSY = 0.5
+
+
+class Scenario(NamedTuple):
+    """A kernel on a core that may be changed, and what the simulation takes for granted (options of core.simulate)."""
+
+    kernel: Kernel
+    bound: BoundKernel
+    assumed: dict[str, bool]
+
+
+class Change(NamedTuple):
+    """A change to a core: `name` for programs, `text` for people (“with …”, “without …”); `apply` makes it."""
+
+    name: str
+    text: str
+    apply: Callable[[Scenario], Scenario]
+
+
+class WhatIf(NamedTuple):
+    """What a change, or several together, makes of a kernel: cycles per iteration. `asked`: the user named it."""
+
+    name: str
+    text: str
+    cycles: Fraction
+    asked: bool
+
+
+class Run(NamedTuple):
+    """All simulations of a kernel: of the core as it is; with changes, the best first; of a number of iterations from a
+    cold start; and the cycles per iteration for each place of the first byte within 64, if that was asked for."""
+
+    simulation: Simulation
+    what_ifs: tuple[WhatIf, ...] = ()
+    cold: Simulation | None = None
+    alignments: tuple[Fraction, ...] = ()
+
+
+def simulate(scenario: Scenario) -> Simulation:
+    """A simulation until the throughput is steady. Raises RuntimeError where it does not end."""
+    from incc import core
+
+    return core.simulate(scenario.bound, **scenario.assumed)
+
+
+def what_ifs(
+    kernel: Kernel, bound: BoundKernel, analysis: Analysis, base: Simulation, asked: Sequence[Change] = ()
+) -> tuple[WhatIf, ...]:
+    """The changes that make sense for a kernel, and those asked for (alone and together), by the cycles that remain.
+
+    `base` is the simulation of the core as it is. Changes without a meaning for the kernel are not tried: a divider
+    that it does not use, ports that are mostly idle. Raises RuntimeError as `simulate` does.
+    """
+    start = Scenario(kernel, bound, {})
+    names = {c.name for c in asked}
+    found = [
+        WhatIf(c.name, c.text, simulate(c.apply(start)).cycles_per_iteration, False)
+        for c in changes(bound, analysis, base)
+        if c.name not in names
+    ]
+    found += [WhatIf(c.name, c.text, simulate(c.apply(start)).cycles_per_iteration, True) for c in asked]
+    if len(asked) > 1:
+        together = start
+        for change in asked:
+            together = change.apply(together)
+        name = ", ".join(c.name for c in asked)
+        text = f"all together: {', '.join(c.text for c in asked)}"
+        found.append(WhatIf(name, text, simulate(together).cycles_per_iteration, True))
+    # Stable: of equal ones the more tangible change, which is tried first, stays in front.
+    return tuple(sorted(found, key=lambda w: w.cycles))
+
+
+def changes(bound: BoundKernel, analysis: Analysis, base: Simulation) -> list[Change]:
+    """The changes that the report tries, the most tangible first; see `what_ifs`."""
+    result = []
+    for ports in _alike(bound):
+        uses = max(base.port_uops[p] for p in ports)
+        if 2 * uses >= base.cycles * 2 * BUSY:
+            names = [bound.port_names[p] for p in ports]
+            result.append(more_ports(names[0], 1, ports=names))
+    if any(mask >> bound.n_ports for mask in bound.uop_ports):
+        result.append(PIPELINED_UNITS)
+    through_memory = any(e.location < 0 and (e.producer != e.consumer or e.distance) for e in analysis.edges)
+    if through_memory:
+        result.append(NO_MEMORY_DEPENDENCIES)
+    if any(e.location >= 0 for e in analysis.edges):
+        result.append(NO_REGISTER_DEPENDENCIES)
+    if through_memory:
+        result.append(NO_DEPENDENCIES)
+    if get_parameter(bound, "decoders") or get_parameter(bound, "lsd"):
+        result.append(PERFECT_FRONT_END)
+    result += [WIDER_ISSUE, UNLIMITED_WINDOW]
+    if base.moves_executed:
+        result.append(ALL_MOVES_ELIMINATED)
+    result.append(UNLIMITED_PORTS)
+    return result
+
+
+def _alike(bound: BoundKernel) -> list[list[int]]:
+    """The execution ports that some µop may use, in groups that no µop tells apart."""
+    groups: dict[tuple[bool, ...], list[int]] = {}
+    masks = sorted({mask for mask in bound.uop_ports if not mask >> bound.n_ports})
+    for port in range(bound.n_ports):
+        used = tuple(bool(mask >> port & 1) for mask in masks)
+        if any(used):
+            groups.setdefault(used, []).append(port)
+    return list(groups.values())
+
+
+# --- changes ----------------------------------------------------------------------------------------------------------
+
+
+def copy(bound: BoundKernel) -> BoundKernel:
+    """A bound kernel whose attributes, and those of its pipeline, can be set without changing the original."""
+    result = b.BoundKernel()
+    for name in b.BoundKernel.__slots__:
+        setattr(result, name, getattr(bound, name))
+    if bound.pipeline is not None:
+        result.pipeline = b.Pipeline()
+        for name in b.Pipeline.__slots__:
+            setattr(result.pipeline, name, getattr(bound.pipeline, name))
+    return result
+
+
+def _assuming(**options: bool) -> Callable[[Scenario], Scenario]:
+    return lambda s: s._replace(assumed={**s.assumed, **options})
+
+
+def _setting(**parameters: int) -> Callable[[Scenario], Scenario]:
+    def apply(s: Scenario) -> Scenario:
+        bound = copy(s.bound)
+        for name, value in parameters.items():
+            set_parameter(bound, name, value)
+        return s._replace(bound=bound)
+
+    return apply
+
+
+def get_parameter(bound: BoundKernel, name: str) -> int:
+    """A parameter of the core by its name in the model; see `PARAMETERS`."""
+    owner = bound.pipeline if name in b.PIPELINE_PARAMETERS else bound
+    return int(getattr(owner, name))
+
+
+def set_parameter(bound: BoundKernel, name: str, value: int) -> None:
+    """Set what `get_parameter` gets; the value b.UNLIMITED takes a limit away."""
+    if name in _WINDOW and value == b.UNLIMITED:
+        value = 0
+    setattr(bound.pipeline if name in b.PIPELINE_PARAMETERS else bound, name, value)
+
+
+_WINDOW = ("rob", "rs", "load_buffer", "store_buffer")
+
+PARAMETERS = ("issue_width", "retire_width", *_WINDOW, *b.PIPELINE_PARAMETERS)
+"""The parameters that can be changed, by their names in the model (docs/models.md)."""
+
+
+def _pipelined(s: Scenario) -> Scenario:
+    bound = copy(s.bound)
+    bound.uop_cycles = [
+        1 if mask >> bound.n_ports else cycles for mask, cycles in zip(bound.uop_ports, bound.uop_cycles, strict=True)
+    ]
+    return s._replace(bound=bound)
+
+
+def _wider(s: Scenario) -> Scenario:
+    bound = copy(s.bound)
+    bound.issue_width *= 2
+    bound.retire_width *= 2
+    return s._replace(bound=bound)
+
+
+PERFECT_FRONT_END = Change("front-end", "with a perfect front end", _setting(decoders=0, lsd=0))
+WIDER_ISSUE = Change("issue-width", "with twice the issue and retire width", _wider)
+UNLIMITED_PORTS = Change("unlimited-ports", "with unlimited ports", _assuming(unlimited_ports=True))
+UNLIMITED_WINDOW = Change(
+    "window",
+    "with an unlimited window of µops",
+    _setting(rob=b.UNLIMITED, rs=b.UNLIMITED, load_buffer=b.UNLIMITED, store_buffer=b.UNLIMITED),
+)
+NO_REGISTER_DEPENDENCIES = Change(
+    "register-dependencies", "without dependencies through registers", _assuming(no_register_dependencies=True)
+)
+NO_MEMORY_DEPENDENCIES = Change(
+    "memory-dependencies", "without dependencies through memory", _assuming(no_memory_dependencies=True)
+)
+NO_DEPENDENCIES = Change(
+    "dependencies",
+    "without any dependencies",
+    _assuming(no_register_dependencies=True, no_memory_dependencies=True),
+)
+ALL_MOVES_ELIMINATED = Change(
+    "move-elimination",
+    "with every move eliminated that can be",
+    _setting(move_elim_gpr=b.UNLIMITED, move_elim_simd=b.UNLIMITED),
+)
+PIPELINED_UNITS = Change("divider", "with a pipelined divider", _pipelined)
+
+NAMED = {c.name: c for c in (PERFECT_FRONT_END, UNLIMITED_PORTS, NO_DEPENDENCIES)} | {
+    c.name: c for c in (NO_REGISTER_DEPENDENCIES, NO_MEMORY_DEPENDENCIES)
+}
+"""Changes that users ask for by options of their own."""
+
+
+def more_ports(name: str, count: int, ports: Sequence[str] = ()) -> Change:
+    """`count` more ports like the one of that name; `ports` are those that do the same for the kernel at hand.
+
+    Raises ValueError, when applied, if the core has no such port, or with more than 64 in all.
+    """
+
+    def apply(s: Scenario) -> Scenario:
+        bound = copy(s.bound)
+        execution = bound.port_names[: bound.n_ports]
+        if name not in execution:
+            raise ValueError(f"no port {name!r}; there are {', '.join(execution)}")
+        if len(bound.port_names) + count > 64:
+            raise ValueError(f"{len(bound.port_names) + count} ports are too many; there may be 64")
+        port, old = execution.index(name), bound.n_ports
+        copies = ((1 << count) - 1) << old
+
+        def extended(mask: int) -> int:
+            """The copies stand behind the ports, so that what is behind those moves up."""
+            moved = (mask & ((1 << old) - 1)) | (mask >> old << (old + count))
+            return moved | copies if mask >> port & 1 else moved
+
+        bound.port_names = [*execution, *(f"{name}'" for _ in range(count)), *bound.port_names[old:]]
+        bound.n_ports = old + count
+        bound.uop_ports = [extended(mask) for mask in bound.uop_ports]
+        if bound.pipeline is not None:
+            pipeline = bound.pipeline
+            pipeline.move_ports = [extended(mask) for mask in pipeline.move_ports]
+            pipeline.alternating = [extended(mask) for mask in pipeline.alternating]
+            pipeline.load_mask = extended(pipeline.load_mask)
+            pipeline.renamer_ports = extended(pipeline.renamer_ports)
+        return s._replace(bound=bound)
+
+    number = "one more port" if count == 1 else f"{count} more ports"
+    like = " or ".join(ports or [name])
+    return Change(f"port {name}", f"with {number} like {like}", apply)
