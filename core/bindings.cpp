@@ -347,8 +347,7 @@ PYBIND11_MODULE(_core, M) {
   M.def("timeline", &timelineOf, py::arg("bound"), py::arg("iterations"), py::arg("max_cycles"),
         py::arg("event"));
   M.def("simulate", &simulateBound, py::arg("bound"), py::arg("loop"), py::arg("alignment"),
-        py::arg("iterations"), py::arg("max_cycles"), py::arg("record"),
-        py::arg("unlimited_ports"), py::arg("no_register_dependencies"),
-        py::arg("no_memory_dependencies"), py::arg("fraction"), py::arg("event"),
-        py::arg("simulation"));
+        py::arg("iterations"), py::arg("max_cycles"), py::arg("record"), py::arg("unlimited_ports"),
+        py::arg("no_register_dependencies"), py::arg("no_memory_dependencies"), py::arg("fraction"),
+        py::arg("event"), py::arg("simulation"));
 }

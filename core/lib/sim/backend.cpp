@@ -217,9 +217,9 @@ void Backend::start(int32_t N, int64_t Cycle) {
   Binder.hasLeft(Dyn.Port);
   ++Counters.PortUops[static_cast<size_t>(Dyn.Port)];
   // A load that crosses a cache line takes its port once more.
-  bool Crosses = Static.Crossings > 0 &&
-                 Dyn.Iteration * Static.Crossings / P.CrossingIterations !=
-                     (Dyn.Iteration + 1) * Static.Crossings / P.CrossingIterations;
+  bool Crosses =
+      Static.Crossings > 0 && Dyn.Iteration * Static.Crossings / P.CrossingIterations !=
+                                  (Dyn.Iteration + 1) * Static.Crossings / P.CrossingIterations;
   Ports[static_cast<size_t>(Dyn.Port)].FreeAt =
       Cycle + Static.PortCycles + (Crosses ? P.K.LineCrossingCycles : 0);
   if (Static.Held >= 0) {

@@ -353,11 +353,11 @@ private:
       Classes.emplace_back(O.Longest, O.Results);
     std::ranges::sort(Classes, std::greater());
     Classes.erase(std::unique(Classes.begin(), Classes.end()), Classes.end());
-    // Beyond the number of classes, µops read what the first of the chain reads. They are younger, so
-    // that they do not keep the result waiting for a port.
+    // Beyond the number of classes, µops read what the first of the chain reads. They are younger,
+    // so that they do not keep the result waiting for a port.
     size_t Chain = std::clamp<size_t>(Classes.size(), 1, Compute.size());
     std::vector<std::pair<int32_t, int32_t>> ClassOf(Chain, Classes.empty() ? std::pair(1, 0)
-                                                                             : Classes.front());
+                                                                            : Classes.front());
     for (size_t N = 0; N + 1 < Chain; ++N)
       ClassOf[Chain - 1 - N] = Classes[Classes.size() - 1 - N];
     for (auto &[Key, O] : Operands) {
