@@ -183,8 +183,8 @@ class BoundKernel:
         `memory_of_value[v]`: index of the memory operand, -1 for none;
         `memory_base[]`, `memory_index[]`: locations or -1; `memory_scale[]`, `memory_displacement[]`, `memory_size[]`
         (bytes, 0 unknown); `memory_symbol[]`: number of the symbol or -1; `memory_class[]`: 0 general-purpose, else
-        vector width in bits: which forwarding latency applies; -1: none, the renamer hands the stored value on. `memory_elements[]`: accesses of a gather or scatter,
-        else 1.
+        vector width in bits: which forwarding latency applies; -1: none, the renamer hands the stored value on.
+        `memory_elements[]`: accesses of a gather or scatter, else 1.
     address arithmetic
         `affine_start[n+1]`, `affine_target[]`, `affine_constant[]`, and for each its terms in
         `affine_term_start[]`, `affine_term_location[]`, `affine_term_coefficient[]`. A location written by an
