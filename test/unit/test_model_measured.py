@@ -1,0 +1,194 @@
+"""Measured forms and AMD's cores: port sets from what blockers showed, and what uops.info leaves out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from incc.models.importers import amd, measure, measured, shapes
+from incc.models.importers.common import ImportFailed
+from incc.models.model import load, parse_ports
+
+HEAD = {"core": "x", "load_latency": {"gpr": 4, "vector": 7, "zmm": 8}, "fusion": {"add cmp": "je jne"}}
+ADD = "ADD_R64_RM64/r"
+
+
+def record(
+    form: str, seen: dict[str, float], latency: list[Any], tp: float | None = None, **more: Any
+) -> dict[str, Any]:
+    return {"form": form, "conditions": [], "slots": 1.0, "seen": seen, "tp": tp, "latency": latency, **more}
+
+
+def imported(tmp_path: Path, *records: Any, keep_going: bool = False) -> Any:
+    file = tmp_path / "core.jsonl"
+    lines = [r if isinstance(r, str) else json.dumps(r) for r in (HEAD, *records)]
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return measured.import_files([str(file)], keep_going)
+
+
+@pytest.mark.parametrize(
+    ("form", "seen", "tp", "ports"),
+    [
+        (ADD, {"ALU0123": 1.0}, 0.25, "1*ALU0123"),
+        # A multiplication keeps more waiting than its own unit.
+        ("IMUL_R64_RM64/r", {"ALU0123": 4.0, "ALU12": 3.0, "ALU1": 1.0}, 1.0, "1*ALU1"),
+        ("VEX_VADDPD_YMM_YMM_YMMM256/r", {"FP23": 0.98, "FP0123": 1.04}, 0.5, "1*FP23"),
+        # Seen beside blockers of FP01 and of FP12: only FP1 is in both.
+        ("VEX_VADDPD_YMM_YMM_YMMM256/r", {"FP01": 1.0, "FP12": 1.0, "FP0123": 1.0}, 1.0, "1*FP1"),
+        ("VEX_VADDPD_YMM_YMM_YMMM256/r", {"FP23": 1.0, "FP0123": 1.0}, 1.0, "1*FP3"),
+        ("VEX_VUNPCKLPD_YMM_YMM_YMMM256/r", {"FP0123": 1.0}, 0.333, "1*FP123"),
+        # Two µops at two a cycle cannot be.
+        ("VEX_VPERMD_YMM_YMM_YMMM256/r", {"FP12": 1.7, "FP0123": 1.3}, 0.5, "1*FP12"),
+        ("VEX_VUCOMISD_XMM_XMMM64/r", {"FP23": 1.0, "FP0123": 1.0}, 1.0, "1*FP23+1*FP4"),
+    ],
+)
+def test_ports(tmp_path: Path, form: str, seen: dict[str, float], tp: float, ports: str) -> None:
+    slots = 2 if "UCOMI" in form else 1
+    forms = imported(tmp_path, record(form, seen, [], tp, slots=slots)).forms
+    assert forms[form][()]["ports"] == ports
+
+
+def test_512_bits_hold_their_pipe(tmp_path: Path) -> None:
+    form = "EVEX_VADDPD_ZMM_K1Z_ZMM_ZMMM512B64_ER"
+    seen = {"FP23": 2.0, "FP0123": 2.0}
+    forms = imported(
+        tmp_path,
+        record(form + "/r", seen, [["0", "1", 3.0]], 1.0),
+        record(form + "/m", {**seen, "AG012": 2.0}, [["0", "1", 3.0], ["0", "m", 10.9]], 1.0),
+        record(form + "/m", {**seen, "AG012": 1.0}, [["0", "1", 3.0], ["0", "m", 9.9]], 1.0, conditions=["bcast"]),
+    ).forms
+    assert forms[form + "/r"][()] == {"ports": "1*FP23", "retire": 1, "hold": 2, "latency": "0<1:3"}
+    assert forms[form + "/m"][()]["ports"] == "1*AG01+1*FP23"
+    assert forms[form + "/m"][()]["latency"] == "0<1,m:3"
+    # What is broadcast is one narrow access.
+    assert forms[form + "/m"][("bcast",)]["ports"] == "1*AG01+2*FP23"
+
+
+def test_idioms_and_fusion(tmp_path: Path) -> None:
+    xor, sbb = "XOR_R64_RM64/r", "SBB_R64_RM64/r"
+    forms = imported(
+        tmp_path,
+        record(ADD, {"ALU0123": 1.0}, [["0", "0", 1.0]]),
+        record(ADD, {"ALU0123": 1.0}, [["0", "0", 1.0]], conditions=["same_reg"]),
+        record(xor, {"ALU0123": 1.0}, [["0", "0", 1.0]]),
+        record(xor, {}, [["0", "0", 0.3]], conditions=["same_reg"]),
+        record(sbb, {"ALU0123": 1.0}, [["0", "0", 1.0], ["0", "C", 1.0]]),
+        record(sbb, {"ALU0123": 1.0}, [["0", "0", 0.3], ["0", "C", 1.0]], conditions=["same_reg"]),
+    ).forms
+    assert ("same_reg",) not in forms[ADD]
+    assert forms[xor][("same_reg",)] == {"ports": "", "latency": "", "breaks": True}
+    assert forms[sbb][("same_reg",)] == {"breaks": True}
+    assert forms[ADD][()]["fusion"] == "add_cmp"
+    assert "fusion" not in forms[xor][()]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["{", "[]", '{"form": "X"}', json.dumps(record(ADD, {"ALU0123": -1.0}, [])), json.dumps(record(ADD, {}, [["0"]]))],
+)
+def test_malformed_record(tmp_path: Path, line: str) -> None:
+    with pytest.raises(ImportFailed, match=r"core\.jsonl:2: "):
+        imported(tmp_path, line)
+
+
+def test_keep_going(tmp_path: Path) -> None:
+    result = imported(tmp_path, '{"form": "X"}', record(ADD, {"ALU0123": 1.0}, []), keep_going=True)
+    assert list(result.forms) == [ADD]
+    assert len(result.skipped) == 1
+
+
+FUNCTIONS = {
+    "load": "AG0,AG1",
+    "load_vector": "AG0,AG1",
+    "store_address": "AG0,AG1",
+    "store_data": "ST0",
+    "store_vector": "FP2",
+    "branch_taken": "ALU0",
+    "branch_not_taken": "ALU0",
+    "integer": "ALU0,ALU1",
+    "multiply": "ALU1",
+    "shift": "ALU0,ALU1",
+    "select": "ALU0,ALU1",
+}
+PORTS = ("ALU0", "ALU1", "AG0", "AG1", "ST0", "FP0", "FP1", "FP2", "FP3")
+
+
+def completed(form: str, entry: dict[str, Any], like: dict[str, Any] | None = None) -> dict[str, Any]:
+    forms = amd.complete({form: {(): entry}}, FUNCTIONS, PORTS, 128, lambda _: {(): like} if like else {})
+    fields = forms[form][()]
+    parse_ports(fields["ports"], PORTS)
+    return fields
+
+
+def test_completed_ports() -> None:
+    add = {"ports": "", "retire": 1, "latency": "0<0,1:1"}
+    assert completed(ADD, add)["ports"] == "1*ALU01"
+    assert completed("IMUL_R64_RM64/r", add, {"ports": "1*ALU1", "retire": 1})["ports"] == "1*ALU1"
+    assert completed("ADD_R64_RM64/m", add, {"ports": "1*AG012+1*ALU0123", "retire": 1})["ports"] == "1*AG01+1*ALU01"
+    assert completed("JNE_REL8_64/r", {"ports": "", "retire": 1}, {"ports": "1*p(ALU0|BR)"})["ports"] == "1*ALU0"
+    assert completed("MOV_R64_RM64/r", {"ports": "", "retire": 1, "latency": "0<1:0"}, {"ports": ""})["ports"] == ""
+
+
+def test_256_bits_are_two_on_128() -> None:
+    load = completed("VEX_VMOVUPS_YMM_YMMM256/m", {"ports": "", "retire": 2, "latency": "0<m:0"}, {"ports": "1*AG01"})
+    assert load["ports"] == "2*AG01"
+    add = completed(
+        "VEX_VADDPD_YMM_YMM_YMMM256/r",
+        {"ports": "", "retire": 2, "latency": "0<1,2:3"},
+        {"ports": "1*FP23", "retire": 1},
+    )
+    assert add["ports"] == "2*FP23"
+
+
+def test_the_way_back_is_taken_off() -> None:
+    to_vector = completed("VEX_VMOVD_XMM_RM32/r", {"ports": "", "retire": 1, "latency": "0<1:5"})
+    back = completed("VEX_VMOVD_RM32_XMM/r", {"ports": "1*FP2", "retire": 1, "latency": "0<1:5"})
+    # 5 is published for each; there and back take 6.
+    assert (to_vector["latency"], back["latency"]) == ("0<1:4", "0<1:2")
+
+
+def test_gathers_access_each_element() -> None:
+    by_key = shapes.by_key()
+    assert amd.elements(by_key["VEX_VPGATHERDD_YMM_VM32Y_YMM/m"]) == 8
+    assert amd.elements(by_key["VEX_VGATHERQPS_XMM_VM64Y_XMM/m"]) == 4
+
+
+@pytest.mark.parametrize("core", sorted(measure.CORES))
+def test_what_is_measured_can_be_encoded(core: str) -> None:
+    found = measure.measurable(measure.CORES[core])
+    assert len(found) > 4000
+    for shape in found[::37]:
+        for v in measure.variants(shape):
+            assert measure.encode([v.build()])
+    for blocker in measure.CORES[core].blockers:
+        assert measure.encode([measure.blocking(blocker, n) for n in range(12)])
+
+
+def test_hardware_facts_of_zen_4() -> None:
+    """Figures that AMD and others publish, too: they must survive another measurement."""
+    model = load("znver4")
+    none = frozenset[str]()
+
+    def ports(form: str, *traits: str) -> dict[str, int]:
+        found = model.lookup(form, frozenset(traits))
+        assert found is not None
+        return dict(found.uops)
+
+    assert ports("VEX_VFMADD231PD_YMM_YMM_YMMM256/r") == {"FP0,FP1": 1}
+    assert ports("MOV_R64_RM64/r") == {} == ports("VEX_VPXOR_XMM_XMM_XMMM128/r", "same_reg")
+    assert ports("MOV_RM64_R64/m") == {"AG0,AG1,AG2": 1, "ST0,ST1": 1}
+    add = model.lookup("EVEX_VADDPD_ZMM_K1Z_ZMM_ZMMM512B64_ER/r", none)
+    assert add is not None
+    assert (add.attributes["hold"], add.latency, add.retire_slots) == (2, (("0", "1", 3), ("0", "2", 3)), 1)
+    compare, in_memory = model.lookup("CMP_R64_RM64/r", none), model.lookup("CMP_R64_RM64/m", none)
+    assert compare is not None
+    assert in_memory is not None
+    assert model.fuses(compare, "jo")
+    assert not model.fuses(in_memory, "je")
+    decrement = model.lookup("DEC_RM64/r", none)
+    assert decrement is not None
+    assert model.fuses(decrement, "jne")
+    assert not model.fuses(decrement, "jb")
