@@ -208,7 +208,7 @@ class _Binder:
     def _add_uops(self, k: b.BoundKernel, n: int, i: Instruction, form: Form | None, flags: int) -> None:
         if form is not None and not flags & b.FUSED_INTO_PREVIOUS:
             fused_branch = self.forms[n + 1] if n + 1 in self.fused else None
-            hold = form.attributes.get("hold", 1)
+            hold = form.attributes.get("hold") or 1
             for mask, kind in self._uops(n, i, form, fused_branch):
                 k.uop_ports.append(mask)
                 k.uop_cycles.append(hold)

@@ -166,7 +166,7 @@ def _compute_of(
     if _is_plain_store(shape, conditions):
         return {}, 1
     other = twin.get(conditions) or (twin.get(()) if conditions == ("bcast",) else None)
-    if other is not None:
+    if other is not None and round(other["slots"] - data["slots"]) < 1:
         register = by_key()[shape.key[:-1] + "r"]
         found = _compute(register, conditions, other, max(1, min(round(other["slots"]), _most(other, 6))))
         moves = any(p.startswith("ALU") for p in found[0]) and any(p.startswith("FP") for p in found[0])
