@@ -239,15 +239,17 @@ def match(record: Record) -> list[Shape]:
 class Plain(NamedTuple):
     """Published figures of plain moves, in cycles: what measuring through memory adds to an instruction's own latency.
 
-    `load`: address to register by kind of register; `store`: register to stored data by kind of register and by bits of
-    memory; `modify`: address to stored data by bits, of an instruction that adds one cycle to load and store, less that
-    cycle. `renamed`: the renamer passes what was just stored on to a load from the same address (Golden Cove, Gracemont
+    `load`: address to register by kind of register; `store`: register to stored data by kind of register and by
+    bits of memory; `modify`: address to stored data by bits, of an instruction that adds one cycle to load and
+    store, less that cycle; `modify_memory`: stored data to stored data by the same, 0 where it is not published.
+    `renamed`: the renamer passes what was just stored on to a load from the same address (Golden Cove, Gracemont
     and later), so that measuring through memory shows none of it.
     """
 
     load: dict[str, int]
     store: dict[str, int]
     modify: dict[int, int]
+    modify_memory: dict[int, int]
     renamed: bool
 
 
@@ -278,7 +280,8 @@ def _plain_moves(records: list[Record]) -> Plain:
     store["MM"] = stored("MOVQ (M64, MM)", store["XMM"])
     through = gpr + store["64"] + figure("MOV (R64, M64)", "mem", 0)
     modify = {n: figure(f"INC (M{n})", "addr", through + 1) - 1 for n in (8, 16, 32, 64)}
-    return Plain(load, store, modify, figure("MOV (M64, R64)", "addr", 1) == 0)
+    memory = {n: figure(f"INC (M{n})", "mem", 1) - 1 for n in (8, 16, 32, 64)}
+    return Plain(load, store, modify, memory, figure("MOV (M64, R64)", "addr", 1) == 0)
 
 
 def _operand_names(record: Record, shape: Shape) -> dict[str, tuple[list[str], list[str], str]]:
@@ -385,8 +388,12 @@ def _latencies(
             if source_kind == "M":
                 if access[entry["to"]] != "rw" or "addr" not in entry:
                     continue
-                published = max(entry["addr"], entry.get("addr_index", 0))
-                cycles = published - plain.modify.get(record.memory_bits, plain.modify[64])
+                through = plain.modify_memory.get(record.memory_bits, 0)
+                if through and "mem" in entry:
+                    cycles = int(entry["mem"]) - through
+                else:
+                    published = max(entry["addr"], entry.get("addr_index", 0))
+                    cycles = published - plain.modify.get(record.memory_bits, plain.modify[64])
             else:
                 through = source_kind if source_kind in plain.store else str(record.memory_bits)
                 cycles = int(entry["cycles"]) - plain.store.get(through, plain.store["64"])
