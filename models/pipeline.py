@@ -192,7 +192,8 @@ def _unroll_table(ranges: dict[str, int]) -> list[int]:
 def _offsets(kernel: Kernel) -> list[int]:
     """Where each instruction lies from the first one's place.
 
-    As decoded, where that is one run of code; the analysed path may also leave out code, or go back.
+    As decoded, where that is one run of code; the analysed path may also leave out code, or go back, in a loop to a
+    place behind its start. Where parts would lie on each other, as from several sections, they follow on each other.
     """
     first = kernel.instructions[0].offset if kernel.instructions else 0
     offsets, end = [], 0
@@ -201,6 +202,11 @@ def _offsets(kernel: Kernel) -> list[int]:
         ordered = ordered and i.offset - first >= end
         offsets.append(i.offset - first if ordered else end)
         end = offsets[-1] + i.length
+    if not ordered and kernel.is_loop:
+        places = sorted((i.offset - first, i.length) for i in kernel.instructions)
+        ends = [0, *(start + length for start, length in places)]
+        if all(end <= start for end, (start, _) in zip(ends, places, strict=False)):
+            return [i.offset - first for i in kernel.instructions]
     return offsets
 
 
