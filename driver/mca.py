@@ -280,7 +280,8 @@ def _branches_inside(unit: Unit, settings: Settings, options: Options) -> tuple[
         page = render_flow(parsed, find_regions(parsed, settings)[0])
         with open(options.texts["cfg"], "w", encoding="utf-8", errors="surrogateescape") as f:
             f.write(page)
-    tables, refused = "", {}
+    tables = ""
+    refused: dict[str, None] = {}
     for name in ("branch", "paths"):
         if options.switches[name]:
             from incc.driver.paths import analyze, render

@@ -52,17 +52,18 @@ def innermost_loops(
 # --- loops -----------------------------------------------------------------------------------------------------------
 
 
-def _loop_region(assembly: Assembly, graph: ControlFlow, loop: Loop) -> Region:
+def _loop_region(assembly: Assembly, graph: ControlFlow, loop: Loop, chosen: list[int] | None = None) -> Region:
+    """The loop along the path `chosen` (blocks from the header on), by default the likeliest."""
     statements = assembly.statements
     blocks = graph.blocks
     header = blocks[loop.header]
-    path, indirect = _likeliest_path(graph, loop)
+    path, indirect = (chosen, 0) if chosen is not None else _likeliest_path(graph, loop)
     body = [i for b in sorted(loop.body) for i in blocks[b].instructions]
     on_path = [i for b in path for i in blocks[b].instructions]
 
     notes: list[str] = []
     forks = sum(len(loop.body.intersection(blocks[b].successors)) > 1 for b in loop.body)
-    if len(on_path) < len(body):
+    if chosen is None and len(on_path) < len(body):
         off = sorted(set(body).difference(on_path))
         branches = "1 branch" if forks == 1 else f"{forks} branches"
         missing = (
@@ -72,13 +73,13 @@ def _loop_region(assembly: Assembly, graph: ControlFlow, loop: Loop) -> Region:
         )
         notes.append(
             f"{branches} inside: analysed the likeliest path (backward branches taken, else fall-through); {missing}"
-            f" ({_line_list(statements[i].line for i in off)})"
+            f" ({line_list(statements[i].line for i in off)})"
         )
     if indirect:
         notes.append(f"an indirect jump with {indirect} targets inside: analysed the first")
     leaves = [b for b in path if any(s not in loop.body for s in blocks[b].successors) or _leaves(blocks[b])]
     if len(leaves) > 1:
-        where = _line_list(statements[blocks[b].instructions[-1]].line for b in leaves)
+        where = line_list(statements[blocks[b].instructions[-1]].line for b in leaves)
         notes.append(f"{len(leaves)} exits ({where}): analysed as if none were taken")
     notes += _notes(assembly, on_path)
 
@@ -110,20 +111,91 @@ def _likeliest_path(graph: ControlFlow, loop: Loop) -> tuple[list[int], int]:
     block = loop.header
     while True:
         path.append(block)
-        _, _, kind, taken, fall = graph.blocks[block]
-        inside = [t for t in taken if t in loop.body]
-        backward = [t for t in inside if t <= block]
-        if kind == "indirect" and len(inside) > 1:
+        inside = [t for t in graph.blocks[block].taken if t in loop.body]
+        if graph.blocks[block].branch == "indirect" and len(inside) > 1:
             indirect = len(inside)
-            block = inside[0]
-        elif backward:
-            block = backward[0]
-        elif fall in loop.body:
-            block = fall
-        else:
-            block = inside[0]
+        block = _likeliest_next(graph, loop, block)
         if block == loop.header:
             return path, indirect
+
+
+def _likeliest_next(graph: ControlFlow, loop: Loop, block: int) -> int:
+    _, _, kind, taken, fall = graph.blocks[block]
+    inside = [t for t in taken if t in loop.body]
+    backward = [t for t in inside if t <= block]
+    if kind == "indirect" and len(inside) > 1:
+        return inside[0]
+    if backward:
+        return backward[0]
+    return fall if fall in loop.body else inside[0]
+
+
+class LoopPath(NamedTuple):
+    """One way through a loop, from its header back to it.
+
+    `branches` are the lines of the branches inside at which it could have gone another way, and whether it takes them;
+    `probability` is that of going this way at all of these.
+    """
+
+    region: Region
+    branches: tuple[tuple[int, bool], ...]
+    probability: float
+
+
+def loop_paths(
+    assembly: Assembly, region: Region, limit: int = 16, first_side: float | None = None, sides: bool = False
+) -> tuple[list[LoopPath], bool]:
+    """The ways through an innermost loop (a region of `innermost_loops`), and whether these are all.
+
+    At each fork the side without jump comes first. Its probability is `first_side`, the others share the rest; by
+    default all sides are equally likely. With `sides` only the first fork on the way from the header counts: one path
+    for each of its sides, which goes on in the likeliest way. No more than `limit` paths. A region that is no innermost
+    loop has none.
+    """
+    for graph in cfg.control_flow(assembly, None):
+        for loop in cfg.loops([block.successors for block in graph.blocks], graph.entries)[0]:
+            body = (i for b in loop.body for i in graph.blocks[b].instructions)
+            if loop.innermost and {assembly.statements[i].line for i in body} == set(region.body_lines):
+                return _paths_of(assembly, graph, loop, limit, first_side, sides)
+    return [], True
+
+
+def _paths_of(
+    assembly: Assembly, graph: ControlFlow, loop: Loop, limit: int, first_side: float | None, sides: bool
+) -> tuple[list[LoopPath], bool]:
+    found: list[LoopPath] = []
+    # Without inner cycles every way leads back to the header, so each path begun is one found. Depth first, first
+    # sides first.
+    begun: list[tuple[list[int], tuple[tuple[int, bool], ...], float]] = [([loop.header], (), 1.0)]
+    while begun:
+        path, branches, probability = begun.pop()
+        while len(path) == 1 or path[-1] != loop.header:
+            block = graph.blocks[path[-1]]
+            following = [t for t in block.successors if t in loop.body]
+            forks = len(following) > 1
+            if forks and sides and branches:
+                following, forks = [_likeliest_next(graph, loop, path[-1])], False
+            if forks:
+                line = assembly.statements[block.instructions[-1]].line
+                shares = _shares(len(following), first_side)
+                others = [
+                    ([*path, t], (*branches, (line, t != block.fall)), probability * share)
+                    for t, share in zip(following[1:], shares[1:], strict=True)
+                ]
+                begun += reversed(others)
+                branches = (*branches, (line, following[0] != block.fall))
+                probability *= shares[0]
+            path = [*path, following[0]]
+        if len(found) == limit:
+            return found, False
+        found.append(LoopPath(_loop_region(assembly, graph, loop, path[:-1]), branches, probability))
+    return found, True
+
+
+def _shares(sides: int, first: float | None) -> list[float]:
+    if first is None:
+        return [1 / sides] * sides
+    return [first, *([(1 - first) / (sides - 1)] * (sides - 1))]
 
 
 def _leaves(block: cfg.Block) -> bool:
@@ -452,7 +524,7 @@ def _lines(assembly: Assembly, statements: Iterable[int]) -> tuple[int, ...]:
     return tuple(dict.fromkeys([assembly.statements[i].line for i in statements]))
 
 
-def _line_list(lines: Iterable[int]) -> str:
+def line_list(lines: Iterable[int]) -> str:
     """ "line 4" or "lines 12-15, 20"."""
     spans: list[list[int]] = []
     for line in sorted(set(lines)):
@@ -515,7 +587,7 @@ def _notes(assembly: Assembly, members: Sequence[int]) -> list[str]:
     ]
     notes += [f"branches inside the macro {name} are not seen" for name in macros]
     if data:
-        notes.append(f"contains bytes written as data ({_line_list(data)}): they are not analysed")
+        notes.append(f"contains bytes written as data ({line_list(data)}): they are not analysed")
     if repeated:
-        notes.append(f"contains a repeated block ({_line_list(repeated)}): it is not analysed")
+        notes.append(f"contains a repeated block ({line_list(repeated)}): it is not analysed")
     return notes
