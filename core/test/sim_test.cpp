@@ -48,6 +48,10 @@ void incc::test::testSimulation() {
   Memory.load(1, 2, 0).add(1, 1).store(1, 2, 0);
   CHECK(simulate(Memory.K, plain(Memory.K)).CyclesPerIteration == Rational(5));
 
+  // The renamer hands the value on: only the addition is left.
+  Memory.K.ForwardCycles = {0};
+  CHECK(simulate(Memory.K, plain(Memory.K)).CyclesPerIteration == Rational(1));
+
   // A port held for three cycles.
   Builder Held;
   Held.uop(1, 3).result(1, {}).end();

@@ -32,6 +32,7 @@ private:
   int32_t tenPorts(uint64_t Allowed, int32_t Slot);
 
   PortBinding Policy;
+  size_t NumPorts;
   std::vector<uint64_t> Alternating;
   std::vector<int32_t> Turn;               ///< By alternating set.
   std::array<int32_t, 64> Bound{};         ///< µops bound to each port and not executed.

@@ -13,16 +13,16 @@ using namespace incc;
 using namespace incc::sim;
 
 PortBinder::PortBinder(const Program &P)
-    : Policy(static_cast<PortBinding>(P.P.Binding)), Alternating(P.P.Alternating),
-      Turn(P.P.Alternating.size(), 0) {}
+    : Policy(static_cast<PortBinding>(P.P.Binding)), NumPorts(static_cast<size_t>(P.K.NumPorts)),
+      Alternating(P.P.Alternating), Turn(P.P.Alternating.size(), 0) {}
 
 void PortBinder::newCycle() {
-  Before = Use;
-  for (size_t N = 0; N < Bound.size(); ++N) {
+  for (size_t N = 0; N < NumPorts; ++N) {
+    Before[N] = Use[N];
     Bound[N] -= Leaving[N];
     Leaving[N] = 0;
+    Use[N] = Bound[N];
   }
-  Use = Bound;
   SeenInCycle.clear();
 }
 
