@@ -317,10 +317,21 @@ py::tuple timelineOf(py::handle Bound, int32_t Iterations, int64_t MaxCycles,
   return toEvents(K, T, EventClass);
 }
 
+py::tuple toUops(const std::vector<StartedUop> &Uops, py::handle UopClass) {
+  NamedTuple MakeUop(UopClass);
+  return toTuple(Uops, [&](const StartedUop &U) {
+    return MakeUop(U.Iteration, U.Instruction, U.Port, U.PortCycles, U.Unit, U.UnitCycles,
+                   U.Earliest, U.Ready, U.Started,
+                   py::object(toTuple(U.Late, [](const StartedUop::LateInput &In) -> py::object {
+                     return py::make_tuple(In.Instruction, In.Arrived);
+                   })));
+  });
+}
+
 py::object simulateBound(py::handle Bound, bool Loop, int32_t Alignment, int32_t Iterations,
                          int64_t MaxCycles, bool Record, bool UnlimitedPorts, bool NoRegisters,
                          bool NoMemory, py::handle Fraction, py::handle EventClass,
-                         py::handle SimulationClass) {
+                         py::handle UopClass, py::handle SimulationClass) {
   Kernel K = readKernel(Bound);
   Pipeline P = readPipeline(attribute(Bound, "pipeline"));
   SimulationOptions Options{Loop,      Alignment, Iterations,
@@ -335,7 +346,7 @@ py::object simulateBound(py::handle Bound, bool Loop, int32_t Alignment, int32_t
       py::object(Fraction(S.CyclesPerIteration.numerator(), S.CyclesPerIteration.denominator())),
       S.Period, S.Cycles, S.Iterations, toTuple(S.Uops, ToInt), toTuple(S.LostSlots, ToInt),
       toTuple(S.PortUops, ToInt), S.MovesEliminated, S.MovesExecuted,
-      toEvents(K, S.Trace, EventClass));
+      toEvents(K, S.Trace, EventClass), toUops(S.Started, UopClass));
 }
 
 } // namespace
@@ -349,5 +360,5 @@ PYBIND11_MODULE(_core, M) {
   M.def("simulate", &simulateBound, py::arg("bound"), py::arg("loop"), py::arg("alignment"),
         py::arg("iterations"), py::arg("max_cycles"), py::arg("record"), py::arg("unlimited_ports"),
         py::arg("no_register_dependencies"), py::arg("no_memory_dependencies"), py::arg("fraction"),
-        py::arg("event"), py::arg("simulation"));
+        py::arg("event"), py::arg("uop"), py::arg("simulation"));
 }

@@ -130,6 +130,26 @@ def timeline(bound: BoundKernel, iterations: int, max_cycles: int = 0) -> tuple[
     return _core.timeline(bound, iterations, max_cycles, Event)
 
 
+class StartedUop(NamedTuple):
+    """A µop that was started on a port; times in cycles.
+
+    It took `port` for `port_cycles` and `unit` (a divider; -1 for none) for `unit_cycles` from `started` on. `earliest`:
+    when it could have started, were its inputs there; `ready`: when they were. `late_inputs`: (instruction, cycle) of
+    those that came after `earliest`, from other instructions or from the same in an iteration before.
+    """
+
+    iteration: int
+    instruction: int
+    port: int
+    port_cycles: int
+    unit: int
+    unit_cycles: int
+    earliest: int
+    ready: int
+    started: int
+    late_inputs: tuple[tuple[int, int], ...]
+
+
 class Simulation(NamedTuple):
     """What a run through the pipeline showed.
 
@@ -138,8 +158,8 @@ class Simulation(NamedTuple):
     `uops_by_source`: fused µops delivered by decoders, µop cache, loop stream detector and microcode sequencer;
     `lost_slots`: issue slots left empty since there was no µop, no room in the reorder buffer, none in the scheduler,
     or since µops that must be issued together did not fit; both over the whole run. `port_uops[p]`: µops started on
-    port or resource p. `moves_eliminated` and `moves_executed`: of the moves that can be eliminated. `events`: only if
-    recorded.
+    port or resource p. `moves_eliminated` and `moves_executed`: of the moves that can be eliminated. `events` and
+    `started`, the µops in the order of their starts: only if recorded.
     """
 
     cycles_per_iteration: Fraction
@@ -152,6 +172,7 @@ class Simulation(NamedTuple):
     moves_eliminated: int
     moves_executed: int
     events: tuple[Event, ...]
+    started: tuple[StartedUop, ...]
 
 
 def simulate(
@@ -189,5 +210,6 @@ def simulate(
         no_memory_dependencies,
         Fraction,
         Event,
+        StartedUop,
         Simulation,
     )

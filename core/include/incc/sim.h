@@ -63,6 +63,23 @@ struct SimulationOptions {
   Assumptions Assume;
 };
 
+/// A µop that was started. Times are those of the scheduler, in cycles.
+struct StartedUop {
+  int64_t Iteration;
+  int32_t Instruction;
+  int32_t Port, PortCycles; ///< Taken from the start on, for so long,
+  int32_t Unit, UnitCycles; ///< and so a resource beside it, -1 for none.
+  int64_t Earliest;         ///< Could start, were its inputs there.
+  int64_t Ready, Started;
+  /// An instruction whose result came later than `Earliest`, and when: other ones, or the same in
+  /// an iteration before.
+  struct LateInput {
+    int32_t Instruction;
+    int64_t Arrived;
+  };
+  std::vector<LateInput> Late;
+};
+
 struct Simulation {
   /// In the steady state, or of all iterations where their number was given.
   Rational CyclesPerIteration;
@@ -74,6 +91,7 @@ struct Simulation {
   std::vector<int64_t> PortUops; ///< µops executed by port and resource.
   int64_t MovesEliminated = 0, MovesExecuted = 0;
   Timeline Trace;
+  std::vector<StartedUop> Started; ///< In the order of their starts; with the trace.
 };
 
 /// Runs a kernel through the pipeline.

@@ -121,6 +121,7 @@ void Backend::issue(int32_t U, int64_t Iteration, int64_t Cycle, int32_t Port, i
         continue;
       if (From->Known) {
         Dyn.Ready = std::max(Dyn.Ready, From->Time + In.Latency);
+        noteInput(N, *From, From->Time + In.Latency);
         continue;
       }
       ++Dyn.Missing;
@@ -138,6 +139,23 @@ void Backend::watch(int32_t V, int64_t Iteration, int64_t RobSlot) {
     Rob.executed(RobSlot, Dyn.Time - 1);
   else
     addWaiter(Dyn, -2, RobSlot, 0);
+}
+
+void Backend::noteInput(int32_t N, const DynValue &From, int64_t Time) {
+  const DynUop &Dyn = Pool[static_cast<size_t>(N)];
+  if (!RecordUops || Time <= Dyn.Earliest)
+    return;
+  size_t Index = static_cast<size_t>(&From - Values.data());
+  size_t V = Index % NumValues;
+  int32_t Own = P.Uops[static_cast<size_t>(Dyn.Static)].Instruction;
+  // What passes between the µops of an instruction is no wait for anybody.
+  if (V >= static_cast<size_t>(P.K.numValues()))
+    return;
+  int32_t Producer = P.G.InstructionOf[V];
+  if (Producer == Own && Index / NumValues == (static_cast<size_t>(Dyn.Iteration) & IterationMask))
+    return;
+  Late.resize(Pool.size());
+  Late[static_cast<size_t>(N)].push_back({Producer, Time});
 }
 
 void Backend::schedule(int32_t N) {
@@ -229,6 +247,12 @@ void Backend::start(int32_t N, int64_t Cycle) {
   Rob.executed(Dyn.RobSlot, Cycle + Static.Done - 1);
   if (Record)
     Record->push_back({Dyn.Iteration, Dyn.Static, Dyn.Port, Dyn.Inputs, Cycle});
+  if (RecordUops) {
+    Late.resize(Pool.size());
+    RecordUops->push_back({Dyn.Iteration, Static.Instruction, Dyn.Port, Static.PortCycles,
+                           Static.Held, Static.HeldCycles, Dyn.Earliest, Dyn.Ready, Cycle,
+                           std::exchange(Late[static_cast<size_t>(N)], {})});
+  }
   auto Feed = [&](int32_t V, int32_t Latency) {
     DynValue &Fed = valueAt(Dyn.Iteration, V);
     Fed.Time = std::max(Fed.Time, Cycle + Latency);
@@ -253,6 +277,7 @@ void Backend::publish(DynValue &First) {
       if (Told.Uop >= 0) {
         DynUop &Dyn = Pool[static_cast<size_t>(Told.Uop)];
         Dyn.Ready = std::max(Dyn.Ready, Known.Time + Told.Latency);
+        noteInput(Told.Uop, Known, Known.Time + Told.Latency);
         if (--Dyn.Missing == 0)
           schedule(Told.Uop);
       } else if (Told.Uop == -1) {

@@ -115,6 +115,7 @@ public:
     int64_t Ready, Start;
   };
   std::vector<Started> *Record = nullptr;
+  std::vector<StartedUop> *RecordUops = nullptr;
 
 private:
   struct DynUop {
@@ -150,6 +151,8 @@ private:
   void addWaiter(DynValue &To, int32_t Uop, int64_t Value, int32_t Latency);
   void publish(DynValue &First);
   void schedule(int32_t Uop);
+  /// With a recorder: the input of a µop is ready at `Time`.
+  void noteInput(int32_t Uop, const DynValue &From, int64_t Time);
   void start(int32_t Uop, int64_t Cycle);
 
   const Program &P;
@@ -163,6 +166,7 @@ private:
   uint64_t NextOrder = 0;
   std::vector<DynValue> Values;
   std::vector<DynUop> Pool;
+  std::vector<std::vector<StartedUop::LateInput>> Late; ///< As Pool, with a recorder.
   int32_t FreeUop = -1;
   std::vector<Waiter> Waiters;
   int32_t FreeWaiter = -1;

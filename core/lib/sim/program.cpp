@@ -26,6 +26,7 @@ public:
     if (K.LineBytes > 0 && K.LineCrossingCycles > 0)
       Lines = lineCrossings(K);
     To.CrossingIterations = Lines.Iterations;
+    MovesStack = std::ranges::any_of(P.StackChange, [](int32_t Change) { return Change != 0; });
     for (const MemoryDependency &M : To.G.Memory) {
       if (M.Latency == 0) {
         Renamed[M.Load] = true;
@@ -182,8 +183,6 @@ private:
       UopFeeds[Own.Uop].push_back({Own.Value, 1});
       return Own;
     };
-    bool MovesStack =
-        std::ranges::any_of(P.StackChange, [](int32_t Change) { return Change != 0; });
     OptionalUop Sync, Merge;
     if (P.UsesStack[I] && P.StackLocation >= 0 && MovesStack)
       Sync = Before({P.StackLocation});
@@ -520,6 +519,7 @@ private:
   const Kernel &K;
   const Pipeline &P;
   std::vector<bool> IsAddress;
+  bool MovesStack = false; ///< Something in the kernel uses the stack engine.
   LineCrossings Lines;
   std::vector<bool> Renamed;      ///< Loads that get their data from the renamer.
   std::vector<int32_t> DataValue; ///< By stored value: what is computed for it, -1 for a register.

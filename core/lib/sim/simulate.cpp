@@ -176,6 +176,7 @@ Simulation incc::simulate(const Kernel &K, const Pipeline &Pipe, const Simulatio
   Recorder Log;
   if (Options.RecordEvents) {
     Back.Record = &Log.Started;
+    Back.RecordUops = &Result.Started;
     Rename.Record = &Log.Issue;
   }
   int64_t Limit = Options.MaxCycles > 0
