@@ -95,7 +95,7 @@ def _parser() -> argparse.ArgumentParser:
     ):
         source = sources.add_parser(name, help=text)
         if takes:
-            source.add_argument("files", nargs="+", metavar=takes)
+            source.add_argument("files", nargs="*" if name == "amd" else "+", metavar=takes)
         source.add_argument("-o", "--output", required=True, metavar="OUT", help="the model file; its header is kept")
         kept = source.add_mutually_exclusive_group()
         kept.add_argument("--fill", action="store_true", help="keep the forms in OUT, add those that it lacks")

@@ -6,11 +6,11 @@ The rules are in docs/models.md.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from iced_x86 import FlowControl
 
-from incc.models.compile import Entry, Forms, compile_model, merge_forms, read_chain, write_latency
+from incc.models.compile import DEFAULTS, Entry, Forms, compile_model, merge_forms, read_chain, write_latency
 from incc.models.importers import uops_info
 from incc.models.importers.common import Imported, ImportFailed, reduced
 from incc.models.importers.shapes import Shape, by_key, dataflow, example
@@ -39,7 +39,7 @@ def import_files(
 ) -> Imported:
     """uops.info's figures of a core of AMD, completed; `output`: the model file, whose ports they are for.
 
-    Raises ImportFailed and ModelError.
+    Without files, the forms are those of `like` on the core's ports. Raises ImportFailed and ModelError.
     """
     places = _places(search_path)
     header = compile_model(output, places)[1]
@@ -47,19 +47,57 @@ def import_files(
     missing = sorted(set(_FUNCTIONS) - set(header["functions"]))
     if missing:
         raise ImportFailed(f"{output}: ports.functions.{missing[0]} is missing, which says what AMD's integer units do")
+    if not files:
+        return Imported(successor(reference, header, like), classes(like, places), [], [], [])
     imported = uops_info.import_files(files, keep_going)
     bits = header["parameters"].get("memory_bits", 256)
     forms = complete(imported.forms, header["functions"], header["ports"], bits, lambda key: reference.get(key, {}))
-    classes = {
-        name: jumps
-        for s in read_chain(_find(like, places), places)[:1]
-        for name, jumps in s.data.get("macro_fusion", {}).items()
-    }
     for key, entries in forms.items():
         entries[()]["source"] = "uops.info"
         if fusion := reference.get(key, {}).get((), {}).get("fusion"):
             entries[()]["fusion"] = fusion
-    return imported._replace(forms=forms, fusion={n: tuple(jumps.split()) for n, jumps in classes.items()})
+    return imported._replace(forms=forms, fusion=classes(like, places))
+
+
+def classes(like: str, places: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """The macro-fusion classes of a model."""
+    own = read_chain(_find(like, places), places)[0].data
+    return {name: tuple(jumps.split()) for name, jumps in own.get("macro_fusion", {}).items()}
+
+
+def successor(reference: Forms, header: Mapping[str, Any], like: str) -> Forms:
+    """The forms of the measured core on another one's ports: more units of each kind, and pipes of 512 bits.
+
+    With pipes as wide (`memory_bits`), what held a pipe for two cycles is one µop, and an access one access.
+    """
+    sets = {name: _write(found.split(","), header["ports"]) for name, found in header["functions"].items()}
+    renamed = {old: sets[role] for old, role in _ROLES.items()}
+    renamed |= {"AG012": sets["load"], "AG01": sets["load_vector"], "ST01": sets["store_data"]}
+    renamed |= {"BR": sets["branch_taken"], "p(ALU0|BR)": sets["branch_not_taken"]}
+    whole = header["parameters"].get("memory_bits", 256) >= 512
+    result: Forms = {}
+    for key, entries in reference.items():
+        shape = by_key().get(key)
+        wide = whole and shape is not None and (shape.memory_bits == 512 or "ZMM" in shape.operands)
+        result[key] = {}
+        for conditions, fields in sorted(entries.items(), key=lambda e: (len(e[0]), e[0])):
+            done = {k: v for k, v in fields.items() if not (wide and k == "hold")}
+            if "ports" in done:
+                usage: dict[str, int] = {}
+                terms = _terms(done["ports"])
+                halve = (
+                    wide and not _merged(entries, conditions).get("hold") and any(n % 2 == 0 for n in terms.values())
+                )
+                for name, count in terms.items():
+                    here = renamed.get(name, name)
+                    usage[here] = usage.get(here, 0) + ((count + 1) // 2 if halve else count)
+                done["ports"] = "+".join(f"{n}*{p}" for p, n in sorted(usage.items()))
+            if not conditions:
+                done["derived"] = f"as on {like}"
+            below = _merged(result[key], conditions)
+            if not conditions or any(below.get(k, DEFAULTS[k]) != v for k, v in done.items()):
+                result[key][conditions] = done
+    return result
 
 
 def complete(

@@ -192,3 +192,27 @@ def test_hardware_facts_of_zen_4() -> None:
     assert decrement is not None
     assert model.fuses(decrement, "jne")
     assert not model.fuses(decrement, "jb")
+
+
+def test_successor_has_more_and_wider_units() -> None:
+    header = {
+        "ports": (*(f"ALU{n}" for n in range(6)), "AG0", "AG1", "AG2", "AG3", "ST0", "FP2", "FP3"),
+        "functions": {
+            **FUNCTIONS,
+            "integer": ",".join(f"ALU{n}" for n in range(6)),
+            "load": "AG0,AG1,AG2,AG3",
+            "branch_taken": "ALU3,ALU4",
+        },
+        "parameters": {"memory_bits": 512},
+    }
+    wide = "EVEX_VADDPD_ZMM_K1Z_ZMM_ZMMM512B64_ER/m"
+    forms = amd.successor(
+        {
+            "ADD_R64_RM64/m": {(): {"ports": "1*AG012+1*ALU0123", "retire": 1}},
+            wide: {(): {"ports": "1*AG01+1*FP23", "retire": 1, "hold": 2}, ("bcast",): {"ports": "1*AG01+2*FP23"}},
+        },
+        header,
+        "old",
+    )
+    assert forms["ADD_R64_RM64/m"][()]["ports"] == "1*AG0123+1*ALU012345"
+    assert forms[wide][()] == {"ports": "1*AG01+1*FP23", "retire": 1, "derived": "as on old"}
