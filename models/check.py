@@ -62,6 +62,8 @@ def check(path: str, places: Sequence[str]) -> list[Finding]:
         found += [
             Finding("error", f"{path}: {form}", m) for form in own.forms for m in _decoder(form, merged.get(form, {}))
         ]
+    elif header["isa"] == "aarch64":
+        found += [Finding("error", f"{path}: {f}", m) for f in own.forms for m in _aarch64(f, merged.get(f, {}))]
     return found
 
 
@@ -118,13 +120,16 @@ def _entry(form: str, conditions: tuple[str, ...], merged: Forms, header: dict[s
         if cycles > 100_000:
             found.append(("error", f"latency {to}<{source} of {cycles} cycles"))
     if fields.get("tp"):
-        bound = port_bound(uops)
+        bound = port_bound(uops) * max(1, fields.get("hold", 1))
         if Fraction(fields["tp"]).limit_denominator(1000) < bound and not fields.get("uops_ms"):
             found.append(("error", f"throughput of {fields['tp']:g} cycles, but the ports need {float(bound):g}"))
     if fields.get("fusion") and fields["fusion"] not in header["macro_fusion"]:
         found.append(("error", f"unknown macro-fusion class {fields['fusion']!r}"))
     if fields.get("source") and fields["source"] not in header["sources"]:
         found.append(("error", f"source {fields['source']!r} is not in [sources]"))
+    for name, value in fields.items():
+        if isinstance(value, (int, float)) and value < 0 and name != "implicit_rsp_change":
+            found.append(("error", f"{name} of {value}"))
     if fields.get("divider") and not header["resources"]:
         found.append(("error", "occupies the divider, but [ports] has no resources"))
     if fields.get("unit") and fields["unit"] not in header["resources"]:
@@ -158,6 +163,36 @@ def _idle(form: str, conditions: tuple[str, ...], fields: dict[str, Any], merged
             below.update(f)
     changes = {k: v for k, v in fields.items() if below.get(k, DEFAULTS[k]) != v and k != "source"}
     return [] if changes else ["changes nothing of what holds with fewer conditions"]
+
+
+_SHAPE = re.compile(
+    r"[xwbhsdq]|v\.\d*[bhsdq](\[\])?|z(\.[bhsdq](\[\])?)?|pn?(\.[bhsdq]|/[zm])?(\[\])?|#|label|cond|pattern|prfop|option|sysreg"
+    r"|\{[vzp][^{}]*\*\d\}(\[\])?|(lsl|lsr|asr|ror|msl|mul|[us]xt[bhwx])#?|za.*"
+)
+
+
+def _aarch64(form: str, entries: dict[tuple[str, ...], Any]) -> list[str]:
+    """What reading an AArch64 instruction never gives, and latencies that name operands that are not there."""
+    from incc.frontends.aarch64.forms import split_operands
+
+    mnemonic, _, text = form.partition("/")
+    if not re.fullmatch(r"[a-z][a-z0-9]*(\.cond)?", mnemonic):
+        return ["is no form that the decoder knows"]
+    address = text.find("[x") if "[x" in text else text.find("[z.")
+    memory = address >= 0
+    shapes = split_operands(text[:address].rstrip(",") if memory else text)
+    found = [f"{shape!r} is no shape of an operand" for shape in shapes if not _SHAPE.fullmatch(shape)]
+    literal = shapes[-1:] == ["label"] and mnemonic.startswith("ld")
+    for fields in entries.values():
+        try:
+            pairs = parse_latency(fields.get("latency", ""))
+        except ValueError:
+            continue
+        for name in sorted({n for t, s, _ in pairs for n in (t, s)}):
+            good = name in ("C", "SPAZO") or (name in ("m", "M", "a") and (memory or literal))
+            if not (int(name) < len(shapes) if name.isdigit() else good):
+                found.append(f"latency names {name!r}, which is no operand")
+    return found
 
 
 def _needs_latency(form: str) -> bool:

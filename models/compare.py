@@ -82,7 +82,8 @@ def usage(form: Form) -> str:
 def throughput(form: Form, model: MachineModel) -> float:
     """Reciprocal throughput in cycles: what ports, divider, front end or the measurement demand, whatever is most."""
     slots = form.retire_slots / int(model.parameters.get("issue_width", form.retire_slots or 1))
-    return max(float(port_bound(form.uops)), float(form.divider), form.throughput or 0.0, slots)
+    hold = max(1, int(form.attributes.get("hold", 1)))
+    return max(float(port_bound(form.uops)) * hold, float(form.divider), form.throughput or 0.0, slots)
 
 
 def latency(form: Form) -> str:

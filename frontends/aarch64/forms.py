@@ -104,6 +104,9 @@ def _canonical(mnemonic: str, shapes: list[str]) -> tuple[str, list[str]]:
         return f"{stem}.cond", shapes
     if not dot and mnemonic[0] == "b" and mnemonic[1:] in _CONDITIONS:
         return "b.cond", shapes
+    if len(shapes) > 1 and re.match(r"[us]xt[bhw]", shapes[-1]) and shapes[-2] == "x":
+        # gcc writes the extended register in full.
+        shapes = [*shapes[:-2], "w", shapes[-1]]
     kind = shapes[0][0] if shapes else ""
     if (mnemonic, kind) in _SAME:
         mnemonic, extra = _SAME[mnemonic, kind]

@@ -113,7 +113,8 @@ def import_cpu(cpu: str, lines: Iterable[str], keep_going: bool = False) -> Impo
             if "CyUnitI" in ports.of_unit:
                 data["resources"] = _cyclone(data)
             if cpu in _UOPS_ON_PORTS:
-                data["uops"] = min(data["uops"], sum(r["cycles"] for r in data["resources"]))
+                cycles = sum(r["cycles"] for r in data["resources"])
+                data["uops"] = cycles if cycles <= data["uops"] else len(data["resources"])
             fields = entry(text, data, ports, slots)
         except (ValueError, KeyError, TypeError, IndexError) as e:
             if not keep_going:
@@ -121,8 +122,8 @@ def import_cpu(cpu: str, lines: Iterable[str], keep_going: bool = False) -> Impo
             skipped.append(f"{place}: {e}")
             continue
         conditions = tuple(sorted(traits))
-        # The zero register and the stack pointer make other instructions of some (mov of an addition of zero).
-        special = len(re.findall(r"\b(?:[wx]zr|w?sp)\b", text))
+        # The zero register, the stack pointer and a register used twice make other instructions of some (mov).
+        special = len(re.findall(r"\b(?:[wx]zr|w?sp)\b", text)) + bool(data.get("coincide"))
         known = best.get((key, conditions))
         if known is not None and known[0] == special and known[1] != fields:
             several.add(key)
@@ -200,6 +201,11 @@ def entry(text: str, data: Mapping[str, Any], ports: Ports, uops_a_slot: int = 1
     uops = int(data["uops"])
     cycles = sum(usage.values())
     fields: Entry = {"ports": port_usage(usage), "retire": max(1, -(-uops // uops_a_slot))}
+    if len(usage) == 1 and 0 < uops < cycles and cycles % uops == 0:
+        # Not pipelined: divisions, square roots.
+        fields["ports"] = port_usage(dict.fromkeys(usage, uops))
+        fields["hold"] = cycles // uops
+        cycles = uops
     pairs = latencies(text, data)
     if pairs:
         fields["latency"] = write_latency(pairs)
@@ -227,7 +233,9 @@ def latencies(text: str, data: Mapping[str, Any]) -> list[tuple[str, str, int]]:
             for s in flags_read if source == "flags" else [source]:
                 pairs[t, s] = max(0, cycles, pairs.get((t, s), 0))
 
-    loads, stores = bool(data["load"]), bool(data["store"]) and "a" in names.values()
+    # Some registers beside the usual ones (the first-fault register) count as memory for LLVM.
+    loads = bool(data["load"]) and ("a" in names.values() or text.startswith("ld"))
+    stores = bool(data["store"]) and "a" in names.values()
     for n, to in targets:
         if not to:
             continue

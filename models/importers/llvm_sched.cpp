@@ -157,18 +157,21 @@ public:
                                uint8_t(Word >> 24)};
       if (Disassembler.getInstruction(Inst, Size, Bytes, 0, nulls()) != MCDisassembler::Success)
         return;
-      std::string Kind = kindOf(Inst);
-      if (Kind.empty() || !Seen.insert(std::move(Kind)).second)
+      bool Coincide = false;
+      if (!Seen.insert(kindOf(Inst, Coincide)).second)
         return;
       std::string Text;
       raw_string_ostream Stream(Text);
       Printer.printInst(&Inst, 0, "", STI, Stream);
-      OS << describe(StringRef(Text).trim(), Inst) << '\n';
+      json::Value Found = describe(StringRef(Text).trim(), Inst);
+      if (Coincide)
+        Found.getAsObject()->insert({"coincide", true});
+      OS << Found << '\n';
     };
     for (uint32_t High = 0; High < 1u << 22; ++High)
       Try(High << 10 | 6 << 5 | 1);
     for (uint32_t Low : {0u, 1u, 4u, 8u, 16u, 17u, 24u, 31u})
-      for (uint32_t Second : {0u, 6u, 10u, 22u, 31u})
+      for (uint32_t Second : {0u, 6u, 10u, 22u, 30u, 31u})
         for (uint32_t Top = 0; Top < 1u << 11; ++Top)
           for (uint32_t Third : {0u, 1u, 3u, 8u, 12u, 16u, 20u, 31u})
             for (uint32_t Middle = 0; Middle < 1u << 6; ++Middle)
@@ -177,8 +180,8 @@ public:
 
 private:
   /// Opcode and kinds of operands: equal for instructions that the model cannot tell apart and that
-  /// print alike. Empty where registers coincide that need not.
-  std::string kindOf(const MCInst &Inst) const {
+  /// print alike. Says whether registers coincide that need not.
+  std::string kindOf(const MCInst &Inst, bool &Coincide) const {
     const MCInstrDesc &Desc = MII.get(Inst.getOpcode());
     std::string Kind = std::to_string(Inst.getOpcode());
     SmallVector<MCRegister, 8> Used;
@@ -188,20 +191,22 @@ private:
       if (Operand.isReg()) {
         StringRef Name = Operand.getReg() ? MRI.getName(Operand.getReg()) : "";
         bool Special = Name.ends_with("ZR") || Name.ends_with("SP");
-        Kind += Special ? 'z' : 'r';
+        Kind += Special ? 'z' : Name == "LR" ? 'l' : 'r';
         bool Tied = I < Desc.getNumOperands() && Desc.getOperandConstraint(I, MCOI::TIED_TO) != -1;
         if (Special || Tied || !Operand.getReg())
           continue;
         for (MCRegister Other : Used)
           if (MRI.regsOverlap(Other, Operand.getReg()))
-            return "";
+            Kind += '=', Coincide = true;
         Used.push_back(Operand.getReg());
       } else if (Operand.isImm()) {
-        // Zero, 1 to 4 (cheap shifts), more; and the kind of shift or extension, which is in the
-        // bits above.
+        // Zero, 1 to 4 (cheap shifts), more, the last bit of something (shifts as bit-field moves);
+        // and the kind of shift or extension, which is in the bits above.
         int64_t Value = Operand.getImm(), Amount = Value & 63;
-        Kind += std::to_string(std::clamp<int64_t>(Value >> 6, -1, 12));
-        Kind += Amount == 0 ? 'a' : Amount < 5 ? 'b' : 'c';
+        Kind += std::to_string(std::clamp<int64_t>(Value >> 3, -1, 104));
+        if (Value % 8 == 0)
+          Kind += '0'; // an extension without a shift
+        Kind += Amount == 0 ? 'a' : Amount < 5 ? 'b' : Amount & (Amount + 1) ? 'c' : 'd';
       } else {
         Kind += 'e';
       }

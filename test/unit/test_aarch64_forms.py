@@ -53,6 +53,7 @@ from incc.frontends.aarch64.forms import form_key, form_of, operand_shape, split
         ("mrs x0, tpidr_el0", "mrs/x,sysreg"),
         ("dmb ish", "dmb/option"),
         ("add x0, x1, w2, uxtw #2", "add/x,x,w,uxtw#"),
+        ("add x0, x1, x2, uxtw 2", "add/x,x,w,uxtw#"),
         ("cmp w0, #3, lsl #12", "cmp/w,#,lsl#"),
         ("fmov d0, 1.0e+0", "fmov/d,#"),
         ("umov w0, v0.s[1]", "mov/w,v.s[]"),

@@ -1,0 +1,237 @@
+"""Importers of AArch64 models: what LLVM's enumeration and OSACA's files say becomes forms."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from incc.models.importers import llvm_aarch64, osaca_aarch64
+from incc.models.importers.common import ImportFailed, note_disagreements
+from incc.models.importers.llvm_aarch64 import Ports, port_set, ports_of
+from incc.models.model import parse_port_set
+
+PROCESSOR = {
+    "cpu": "test",
+    "resources": [
+        {"name": "N1UnitI", "units": 3, "members": ["N1UnitM", "N1UnitS"]},
+        {"name": "N1UnitM", "units": 1, "members": ["N1UnitM"]},
+        {"name": "N1UnitS", "units": 2, "members": ["N1UnitS"]},
+        {"name": "N1UnitL01", "units": 2, "members": ["N1UnitL01"]},
+        {"name": "N1UnitV0", "units": 1, "members": ["N1UnitV0"]},
+        {"name": "N1UnitV1", "units": 1, "members": ["N1UnitV1"]},
+    ],
+}
+
+
+def record(text: str, operands: list[str], defs: int, latencies: list[int], **more: Any) -> str:
+    data = {
+        "key": text,
+        "opcode": "X",
+        "uops": 1,
+        "latency": max(latencies),
+        "latencies": latencies,
+        "read_advance": [],
+        "forwarded": [],
+        "operands": operands,
+        "defs": defs,
+        "reads": [],
+        "writes": [],
+        "resources": [{"name": "V", "members": ["N1UnitV0", "N1UnitV1"], "cycles": 1}],
+        "load": False,
+        "store": False,
+    }
+    return json.dumps({**data, **more})
+
+
+def imported(*rows: str, cpu: str = "test") -> dict[str, Any]:
+    forms = llvm_aarch64.import_cpu(cpu, [json.dumps(PROCESSOR), *rows]).forms
+    return {key: entries[()] for key, entries in forms.items()}
+
+
+def test_ports_are_named_after_units() -> None:
+    names = ports_of(PROCESSOR["resources"]).of_unit  # type: ignore[arg-type]
+    assert names == {
+        "N1UnitM": ("M",),
+        "N1UnitS": ("S0", "S1"),
+        "N1UnitL01": ("L0", "L1"),
+        "N1UnitV0": ("V0",),
+        "N1UnitV1": ("V1",),
+    }
+
+
+@pytest.mark.parametrize(
+    "names", [("V0",), ("V0", "V1"), ("B0", "B1"), ("M", "S0", "S1"), ("EAGA", "EAGB"), ("FLA", "FLB"), ("D0", "D1")]
+)
+def test_port_sets_are_read_back(names: tuple[str, ...]) -> None:
+    assert parse_port_set(port_set(names), names) == ",".join(names)
+
+
+def test_accumulators_are_needed_late() -> None:
+    row = record(
+        "fmla\tv1.2d, v6.2d, v0.2d", ["Q1", "Q1", "Q6", "Q0"], 1, [4], forwarded=[{"use": 0, "def": 0, "cycles": 2}]
+    )
+    assert imported(row) == {"fmla/v.2d,v.2d,v.2d": {"ports": "1*V01", "retire": 1, "latency": "0<0:2 0<1,2:4"}}
+
+
+def test_loads_with_write_back() -> None:
+    row = record("ldp\tx1, x3, [x6], #16", ["X6", "X1", "X3", "X6", ""], 3, [1, 4, 4], load=True)
+    assert imported(row)["ldp/x,x,[x],#"]["latency"] == "0,1<m:0 m<a:4 a<a:1"
+
+
+def test_stores() -> None:
+    row = record("stp\tx1, x3, [x6, #16]", ["X1", "X3", "X6", ""], 0, [1], store=True)
+    assert imported(row)["stp/x,x,[x,#]"]["latency"] == "M<0,1:0"
+
+
+def test_flags() -> None:
+    rows = [
+        record("subs\tx1, x6, x0", ["X1", "X6", "X0"], 1, [1], writes=["NZCV"]),
+        record("adc\tx1, x6, x0", ["X1", "X6", "X0"], 1, [1], reads=["NZCV"]),
+        record("cmp\tx6, x0", ["XZR", "X6", "X0"], 1, [1], writes=["NZCV"]),
+    ]
+    forms = imported(*rows)
+    assert forms["subs/x,x,x"]["latency"] == "0,C,SPAZO<1,2:1"
+    assert forms["adc/x,x,x"]["latency"] == "0<1,2,C:1"
+    assert forms["cmp/x,x"]["latency"] == "C,SPAZO<0,1:1"
+
+
+def test_units_that_are_held() -> None:
+    divide = [{"name": "V", "members": ["N1UnitV0"], "cycles": 7}]
+    assert imported(record("fdiv\td1, d6, d0", ["D1", "D6", "D0"], 1, [15], resources=divide))["fdiv/d,d,d"] == {
+        "ports": "1*V0",
+        "retire": 1,
+        "latency": "0<1,2:15",
+        "hold": 7,
+    }
+
+
+def test_the_plainest_example_counts() -> None:
+    """Not those with the zero register or a register twice, whichever comes first."""
+    first = record("add\tx1, x6, xzr", ["X1", "X6", "XZR"], 1, [9])
+    twice = record("add\tx1, x6, x6", ["X1", "X6", "X6"], 1, [8], coincide=True)
+    plain = record("add\tx1, x6, x0", ["X1", "X6", "X0"], 1, [1])
+    assert imported(first, twice, plain)["add/x,x,x"]["latency"] == "0<1,2:1"
+
+
+def test_cheap_shifts_are_a_condition() -> None:
+    rows = [
+        record("add\tx1, x6, x0, lsl #5", ["X1", "X6", "X0", ""], 1, [2]),
+        record("add\tx1, x6, x0, lsl #2", ["X1", "X6", "X0", ""], 1, [1]),
+    ]
+    forms = llvm_aarch64.import_cpu("test", [json.dumps(PROCESSOR), *rows]).forms
+    assert {c: f["latency"] for c, f in forms["add/x,x,x,lsl#"].items()} == {(): "0<1,2:2", ("shift1-4",): "0<1,2:1"}
+
+
+@pytest.mark.parametrize("row", ["{", "[]", '{"key": "add x0"}', record("add\tx1,", ["X1"], 1, [1])])
+def test_malformed_records(row: str) -> None:
+    rows = [json.dumps(PROCESSOR), row]
+    with pytest.raises(ImportFailed, match="llvm_sched test:2: malformed record"):
+        llvm_aarch64.import_cpu("test", rows)
+    assert len(llvm_aarch64.import_cpu("test", rows, keep_going=True).skipped) == 1
+
+
+def test_unknown_units() -> None:
+    with pytest.raises(ValueError, match="unknown unit 'N1UnitX'"):
+        Ports({}).names(["N1UnitX"])
+
+
+# --- OSACA -----------------------------------------------------------------------------------------------------------
+
+OSACA = """\
+osaca_version: 0.5.0
+load_latency: {w: 4.0, x: 4.0, d: 5.0, q: 6.0}
+p_index_latency: 1
+instruction_forms:
+- name: [fadd, fsub]
+  operands:
+  - {class: register, prefix: v, shape: d, width: '*'}
+  - {class: register, prefix: v, shape: d, width: '*'}
+  - {class: register, prefix: v, shape: d, width: '*'}
+  throughput: 0.5
+  latency: 3.0
+  port_pressure: [[1, '45']]
+- name: fdiv
+  operands:
+  - {class: register, prefix: d}
+  - {class: register, prefix: d}
+  - {class: register, prefix: d}
+  throughput: 10.0
+  latency: 12.0
+  port_pressure: [[1, '4'], [10, ['4DV']]]
+- name: fmla
+  operands:
+  - {class: register, prefix: v, shape: '*', width: '*'}
+  - {class: register, prefix: v, shape: '*', width: '*'}
+  - {class: register, prefix: v, shape: '*', width: '*'}
+  throughput: 0.5
+  latency: 2.0
+  port_pressure: [[1, '45']]
+- name: ldr
+  operands:
+  - {class: register, prefix: x}
+  - {class: memory, base: x, offset: '*', index: ~, scale: '*', pre_indexed: false, post_indexed: true}
+  throughput: 0.5
+  latency: 4.0
+  port_pressure: [[1, '67'], [1, '123']]
+"""
+KNOWN: dict[str, dict[tuple[str, ...], dict[str, Any]]] = {
+    "fadd/v.2d,v.2d,v.2d": {(): {"ports": "1*V0", "retire": 1, "latency": "0<1,2:2"}},
+    "fadd/v.4s,v.4s,v.4s": {(): {"ports": "1*V01", "retire": 1, "latency": "0<1,2:2"}},
+    "fdiv/d,d,d": {(): {"ports": "7*V0", "retire": 1, "latency": "0<1,2:15"}},
+    "fmla/v.4s,v.4s,v.4s": {(): {"ports": "1*V01", "retire": 1, "latency": "0<0,1,2:4"}},
+    "ldr/x,[x],#": {(): {"ports": "1*L01", "retire": 1, "latency": "0<m:0 m<a:5 a<a:2"}},
+    "ldr/q,[x,#]": {(): {"ports": "1*L01", "retire": 1, "latency": "0<m:0 m<a:5"}},
+    "ldr/q,[x]": {(): {"ports": "1*L01", "retire": 1, "latency": "0<m:0 m<a:6"}},
+}
+
+
+def osaca(tmp_path: Path, text: str = OSACA, keep_going: bool = False) -> Any:
+    pytest.importorskip("yaml")
+    path = tmp_path / "n1.yml"
+    path.write_text(text)
+    return osaca_aarch64.import_files([str(path)], "neoverse-n1", KNOWN, keep_going)
+
+
+def test_osaca(tmp_path: Path) -> None:
+    forms = {key: entries[()] for key, entries in osaca(tmp_path).forms.items()}
+    assert all(fields.pop("source") == "osaca" for fields in forms.values())
+    assert forms == {
+        "fadd/v.2d,v.2d,v.2d": {"ports": "1*V01", "retire": 1, "latency": "0<1,2:3"},
+        "fdiv/d,d,d": {"ports": "1*V0", "retire": 1, "divider": 10, "latency": "0<1,2:12"},
+        # Measured through the accumulator; the factors are needed no later than the model says.
+        "fmla/v.4s,v.4s,v.4s": {"ports": "1*V01", "retire": 1, "latency": "0<0:2 0<1,2:4"},
+        "ldr/x,[x],#": {"ports": "1*L01+1*p(M|S0|S1)", "retire": 2, "latency": "0<m:0 m<a:4 a<a:1"},
+        # Not in the file, but in its table of loads; what takes a cycle more in the model still does.
+        "ldr/q,[x,#]": {"ports": "1*L01", "retire": 1, "latency": "0<m:0 m<a:6"},
+        "ldr/q,[x]": {"ports": "1*L01", "retire": 1, "latency": "0<m:0 m<a:7"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("[[1, '45']]", "[[1, '49']]", "no '9'"),
+        ("latency: 3.0", "latency: fast", "latency 'fast'"),
+        ("latency: 3.0", "latency: -1", "latency -1"),
+        ("name: [fadd, fsub]", "names: fadd", "no 'name'"),
+        ("instruction_forms:", "forms:", "not a machine file"),
+    ],
+)
+def test_malformed_osaca(old: str, new: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(ImportFailed, match=message):
+        osaca(tmp_path, OSACA.replace(old, new, 1))
+
+
+def test_disagreements_are_noted() -> None:
+    kept = {"f/x": {(): {"ports": "1*V0", "latency": "0<1:3"}}, "g/x": {(): {"ports": "1*V0", "latency": "0<1:3"}}}
+    other = {"f/x": {(): {"ports": "1*V1", "latency": "0<1:3"}}, "g/x": {(): {"ports": "1*V0", "latency": "0<1:4"}}}
+    also: dict[str, Any] = {}
+    note_disagreements(also, kept, other, "osaca", "llvm")
+    assert also == {"osaca": {"f/x": {"ports": "1*V1"}, "g/x": {"latency": 4}}}
+    note_disagreements(also, kept, kept, "osaca", "llvm")
+    assert also == {}
+    note_disagreements(also, kept, other, "osaca", "llvm", replaced=True)
+    assert also == {"llvm": {"f/x": {"ports": "1*V0"}, "g/x": {"latency": 3}}}
