@@ -55,9 +55,7 @@ def loops_of(assembly: Assembly, settings: Settings) -> list[Region]:
     return [region for region in loops if lines.issuperset(region.body_lines)]
 
 
-def analyze(
-    unit: Unit, settings: Settings, sides: bool, first_side: float | None, simulate: bool = True
-) -> tuple[list[Loop], list[str]]:
+def analyze(unit: Unit, settings: Settings, sides: bool, first_side: float | None) -> tuple[list[Loop], list[str]]:
     """Ways through the selected loops that have branches inside, and messages about statements that were refused.
 
     `sides`: only both sides of the first branch. `first_side`: how likely a branch is not taken, None: all sides alike.
@@ -83,11 +81,11 @@ def analyze(
     ways = iter(kernels)
     result = []
     for region, paths, complete in found:
-        result.append(Loop(region, [_way(path, next(ways), model, simulate) for path in paths], complete))
+        result.append(Loop(region, [_way(path, next(ways), model, settings) for path in paths], complete))
     return result, list(refused)
 
 
-def _way(path: LoopPath, kernel: Kernel, model: MachineModel, simulate: bool) -> Way:
+def _way(path: LoopPath, kernel: Kernel, model: MachineModel, settings: Settings) -> Way:
     from incc import core
     from incc.models.bind import bind
 
@@ -96,9 +94,10 @@ def _way(path: LoopPath, kernel: Kernel, model: MachineModel, simulate: bool) ->
     ports = max(analysis.port_bound, analysis.resource_bound)
     front_end = max(analysis.front_end_bound, analysis.retire_bound)
     cycles = max(ports, front_end, analysis.latency_bound)
-    simulated = simulate and bound.pipeline is not None and bool(kernel.instructions)
+    simulated = settings.simulate and bound.pipeline is not None and bool(kernel.instructions)
     if simulated:
-        cycles = core.simulate(bound).cycles_per_iteration
+        alignment = settings.alignment if settings.alignment >= 0 else None
+        cycles = core.simulate(bound, alignment=alignment).cycles_per_iteration
     unknown = sum(form is None for form in forms)
     return Way(
         path, len(kernel.instructions), ports, front_end, analysis.latency_bound, cycles, simulated, unknown

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incc.frontends.asm.parse import parse
-from incc.frontends.asm.regions import innermost_loops, marked_regions, whole_file
+from incc.frontends.asm.regions import innermost_loops, loop_paths, marked_regions, whole_file
 from incc.frontends.kernel import LeftOut, Region
 
 DATA = Path(__file__).parent / "data" / "asm"
@@ -458,3 +458,97 @@ def test_damage_raises_nothing(path: Path, at: int, noise: str) -> None:
     regions_of(text[:at] + noise + text[at:])
     regions_of(text[:at])
     regions_of(text[at:])
+
+
+# --- ways through a loop ---------------------------------------------------------------------------------------------
+
+
+def diamonds(count: int, skip: bool = False) -> str:
+    """A loop with `count` branches inside, each around one instruction; with `skip` one more, to the header."""
+    body = "".join(f"\ttest %rax, %rax\n\tje .D{n}\n\tadd ${n}, %rbx\n.D{n}:\n" for n in range(count))
+    early = "\tdec %rdx\n\tjs .L1\n" if skip else ""
+    return f"f:\n.L1:\n{early}{body}\tdec %rcx\n\tjne .L1\n\tret\n"
+
+
+def test_each_way_through_a_loop_once() -> None:
+    assembly = parse(diamonds(2))
+    (region,) = innermost_loops(assembly)[0]
+    paths, complete = loop_paths(assembly, region)
+    assert complete
+    assert [path.branches for path in paths] == [
+        ((4, False), (8, False)),
+        ((4, False), (8, True)),
+        ((4, True), (8, False)),
+        ((4, True), (8, True)),
+    ]
+    assert [path.probability for path in paths] == [0.25] * 4
+    assert [path.region.lines for path in paths] == [
+        (3, 4, 5, 7, 8, 9, 11, 12),
+        (3, 4, 5, 7, 8, 11, 12),
+        (3, 4, 7, 8, 9, 11, 12),
+        (3, 4, 7, 8, 11, 12),
+    ]
+    assert all(path.region.is_loop and path.region.body_lines == region.body_lines for path in paths)
+    assert not any("likeliest" in note for path in paths for note in path.region.notes)
+
+
+def test_a_way_straight_back_to_the_header() -> None:
+    assembly = parse(diamonds(1, skip=True))
+    (region,) = innermost_loops(assembly)[0]
+    paths, complete = loop_paths(assembly, region, first_side=0.75)
+    assert complete
+    assert [path.region.lines for path in paths] == [(3, 4, 5, 6, 7, 9, 10), (3, 4, 5, 6, 9, 10), (3, 4)]
+    assert [path.probability for path in paths] == [0.5625, 0.1875, 0.25]
+
+
+def test_sides_of_the_first_branch() -> None:
+    assembly = parse(diamonds(3))
+    (region,) = innermost_loops(assembly)[0]
+    paths, complete = loop_paths(assembly, region, first_side=0.9, sides=True)
+    assert complete
+    # Behind the first branch both go the way that the analysis without paths takes.
+    assert [path.branches for path in paths] == [((4, False),), ((4, True),)]
+    assert [path.probability for path in paths] == pytest.approx([0.9, 0.1])
+    assert paths[0].region.lines == region.lines
+    assert set(region.lines) - set(paths[1].region.lines) == {5}
+
+
+def test_no_branch_no_region() -> None:
+    assembly = parse(SIMPLE)
+    (region,) = innermost_loops(assembly)[0]
+    paths, complete = loop_paths(assembly, region)
+    assert complete
+    assert [(path.region.lines, path.branches, path.probability) for path in paths] == [(region.lines, (), 1.0)]
+    assert loop_paths(assembly, region._replace(body_lines=(1,))) == ([], True)
+
+
+@given(st.integers(0, 7), st.booleans(), st.integers(1, 40), st.none() | st.floats(0, 1))
+def test_ways_are_distinct_and_their_probabilities_add_up(
+    branches: int, skip: bool, limit: int, first: float | None
+) -> None:
+    assembly = parse(diamonds(branches, skip))
+    (region,) = innermost_loops(assembly)[0]
+    paths, complete = loop_paths(assembly, region, limit, first)
+    ways = 2**branches + skip
+    assert complete == (ways <= limit)
+    assert len(paths) == len({path.region.lines for path in paths}) == min(ways, limit)
+    total = sum(path.probability for path in paths)
+    assert total <= 1 + 1e-9
+    if complete:
+        assert total == pytest.approx(1)
+        assert region.lines in {path.region.lines for path in paths}
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_ways_of_compiled_loops(file: Path) -> None:
+    assembly = parse(file.read_text(errors="surrogateescape"))
+    for region in innermost_loops(assembly)[0]:
+        paths, complete = loop_paths(assembly, region, 64)
+        assert paths
+        for path in paths:
+            assert set(path.region.lines) <= set(region.body_lines)
+            assert path.region.lines[0] == region.lines[0]
+        if complete:
+            # Every instruction of an innermost loop is on some way.
+            assert {line for path in paths for line in path.region.lines} == set(region.body_lines)
+            assert sum(path.probability for path in paths) == pytest.approx(1)
