@@ -1,6 +1,9 @@
 """Speed: `bench/speed.py [--kernel FILE.s]` times incc-mca against its peers, many loops in one file, and the wrapper.
 
 Every time is the best of several runs of a whole process, in milliseconds, start-up included, peers in the same run.
+
+`bench/speed.py --scan FILE` times incc-scan instead, on a file whose lines begin with the machine code of a block in
+hexadecimal: user time, which other processes on the machine disturb less.
 """
 
 from __future__ import annotations
@@ -140,14 +143,109 @@ def wrapper(folder: pathlib.Path) -> None:
     row("  added by the analysis", f"{analysed - plain:.0f}")
 
 
+# --- many kernels -----------------------------------------------------------------------------------------------------
+
+
+def user_seconds(command: list[str]) -> float:
+    """User time of a command and its children, in seconds: unlike wall time, what else runs hardly matters.
+
+    Raises CalledProcessError if it fails.
+    """
+    before = os.times().children_user
+    run = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    if run.returncode:
+        raise subprocess.CalledProcessError(run.returncode, command, stderr=run.stderr)
+    return os.times().children_user - before
+
+
+def scan(file: pathlib.Path, folder: pathlib.Path) -> None:
+    """incc-scan on a file of blocks in hexadecimal: all of them, in two processes, by length, by iterations."""
+    blocks = [line.split()[0] for line in file.read_text().splitlines() if line.strip() and line[0] != "#"]
+    incc = tool("incc-scan")
+    if incc is None:
+        raise FileNotFoundError("incc-scan is not installed")
+    command = [incc, "-mcpu=skylake", "--input-format=hex", "--output=cycles"]
+    row(f"{len(blocks)} blocks of {file.name}, incc-scan -mcpu=skylake", "user s  blocks/s")
+    for name, options in (("  --output=cycles", []), ("  the same --bounds", ["--bounds"])):
+        seconds = min(user_seconds([*command, *options, str(file)]) for _ in range(3))
+        row(name, f"{seconds:.2f}  {len(blocks) / seconds:>8.0f}")
+    many = folder / "many.txt"
+    many.write_text("\n".join(blocks * 4) + "\n")
+    one, two = (best([*command, f"-j{jobs}", str(many)], 3) for jobs in (1, 2))
+    row("  the file four times, wall time: -j 1 / -j 2", f"{one / two:.2f}")
+    peers(blocks, folder)
+    by_length(folder, command)
+    by_iterations(blocks)
+
+
+def peers(blocks: list[str], folder: pathlib.Path) -> None:
+    """llvm-mca on the same blocks, as the regions of one file, where it is installed."""
+    program = tool("llvm-mca-19") or tool("llvm-mca")
+    if program is None:
+        return
+    from incc.frontends.x86.kernels import decode_bytes
+
+    regions = []
+    for number, block in enumerate(blocks):
+        # llvm-mca takes no jump to an address: the jump back is left to what begins the next iteration anyway.
+        lines = [i.text for i in decode_bytes(bytes.fromhex(block)).instructions if not i.branch]
+        regions += [f"# LLVM-MCA-BEGIN b{number}", *lines, f"# LLVM-MCA-END b{number}"]
+    file = folder / "regions.s"
+    file.write_text("\n".join(regions) + "\n")
+    seconds = user_seconds(
+        [program, "-mcpu=skylake", "-iterations=100", "-skip-unsupported-instructions=any", str(file)]
+    )
+    row(
+        f"  {pathlib.Path(program).name}, 100 iterations, without the jumps",
+        f"{seconds:.2f}  {len(blocks) / seconds:>8.0f}",
+    )
+
+
+def by_length(folder: pathlib.Path, command: list[str]) -> None:
+    """Cost against the length of a kernel: vector additions of many registers, unrolled."""
+    row("kernel of so many instructions, 40 of them in a file", "ms each")
+    empty = folder / "empty.txt"
+    empty.write_text("")
+    start = min(user_seconds([*command, str(empty)]) for _ in range(3))
+    for length in (10, 100, 1000, 10000):
+        # vaddpd %xmm1, %xmmN, %xmmN, in turn over eight registers.
+        code = "".join(f"c5{0xF9 - 8 * (n % 8):02x}58{0xC1 + 8 * (n % 8):02x}" for n in range(length))
+        file = folder / f"length{length}.txt"
+        count = 40 if length < 10000 else 4
+        file.write_text(f"{code}\n" * count)
+        row(f"  {length:,}", f"{1000 * max(user_seconds([*command, str(file)]) - start, 0) / count:.2f}")
+
+
+def by_iterations(blocks: list[str]) -> None:
+    """Cost of the simulation alone against the number of iterations, mean over the blocks."""
+    from incc import core
+    from incc.frontends.x86.kernels import decode_bytes
+    from incc.models.bind import bind
+    from incc.models.model import load
+
+    model = load("skylake")
+    bound = [bind(decode_bytes(bytes.fromhex(block)), model)[0] for block in blocks]
+    row("simulation of so many iterations, mean over the blocks", "ms each")
+    for iterations in (1, 10, 100, 1000, 0):
+        start = os.times().user
+        for kernel in bound:
+            core.simulate(kernel, iterations=iterations)
+        ms = 1000 * (os.times().user - start) / len(bound)
+        row(f"  {f'{iterations:,}' if iterations else 'until steady'}", f"{ms:.3f}")
+
+
 def main() -> int:
     """Parse the command line, print the table; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kernel", type=pathlib.Path, help="a marked assembly file instead of the built-in triad")
+    parser.add_argument("--scan", type=pathlib.Path, metavar="FILE", help="time incc-scan on the blocks of this file")
     parser.add_argument("--osaca", default=tool("osaca"), help="OSACA's program (default: on PATH)")
     arguments = parser.parse_args()
     try:
         with tempfile.TemporaryDirectory() as name:
+            if arguments.scan:
+                scan(arguments.scan, pathlib.Path(name))
+                return 0
             one_kernel(pathlib.Path(name), arguments.kernel, arguments.osaca)
             many_loops(pathlib.Path(name))
             wrapper(pathlib.Path(name))
