@@ -173,7 +173,7 @@ public:
     for (uint32_t Low : {0u, 1u, 4u, 8u, 16u, 17u, 24u, 31u})
       for (uint32_t Second : {0u, 6u, 10u, 22u, 30u, 31u})
         for (uint32_t Top = 0; Top < 1u << 11; ++Top)
-          for (uint32_t Third : {0u, 1u, 3u, 8u, 12u, 16u, 20u, 31u})
+          for (uint32_t Third : {0u, 1u, 3u, 8u, 12u, 16u, 20u, 24u, 31u})
             for (uint32_t Middle = 0; Middle < 1u << 6; ++Middle)
               Try(Top << 21 | Third << 16 | Middle << 10 | Second << 5 | Low);
   }
