@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from fractions import Fraction
 
     from incc.core import Analysis, Simulation
@@ -28,9 +28,9 @@ class Item(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What came of an item: rows for the output, and messages about what could not be analysed."""
+    """What came of items: lines for the output, and messages about what could not be analysed."""
 
-    rows: list[dict[str, Any]]
+    text: str
     problems: list[str]
 
 
@@ -47,13 +47,12 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     failed = False
     try:
-        write = _writer(options.output, [m.name for m in models])
+        sys.stdout.write(_heading(options.output, [m.name for m in models]))
         for result in _progress(_results(options, models), options):
             for problem in result.problems:
                 failed = True
                 print(f"incc-scan: {problem}", file=sys.stderr)
-            for row in result.rows:
-                write(row)
+            sys.stdout.write(result.text)
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -142,17 +141,23 @@ def _items(options: argparse.Namespace) -> Iterator[Item]:
 
 
 def _results(options: argparse.Namespace, models: list[MachineModel]) -> Iterable[Result]:
-    what = "cycles" if options.output == "cycles" else "all"
-    worker = _Worker(options.input_format, models, ", ".join(options.files) or "<stdin>", what, not options.bounds)
-    items = _items(options)
+    name = ", ".join(options.files) or "<stdin>"
+    worker = _Worker(options.input_format, models, name, options.output, not options.bounds)
     if options.jobs == 1:
-        return map(worker, items)
+        return map(worker, ([item] for item in _items(options)))
     import multiprocessing
 
     _load_everything()
     # The pool's processes end with this one.
     pool = multiprocessing.Pool(options.jobs, _start_worker, (worker,))
-    return pool.imap(_work, items, CHUNK if options.input_format == "hex" else 1)
+    return pool.imap(_work, _chunks(_items(options), CHUNK if options.input_format == "hex" else 1))
+
+
+def _chunks(items: Iterator[Item], size: int) -> Iterator[list[Item]]:
+    from itertools import islice
+
+    while chunk := list(islice(items, size)):
+        yield chunk
 
 
 def _load_everything() -> None:
@@ -164,41 +169,43 @@ def _load_everything() -> None:
 
 
 class _Worker:
-    """Analyses items in whichever process it is called.
+    """Analyses items in whichever process it is called, up to the lines to print.
 
-    `what`: "all" figures or the "cycles" alone. `simulate`: not the bounds alone. Where processes are not forked,
-    models are loaded in each, once.
+    `output`: as the option. `simulate`: not the bounds alone. Where processes are not forked, models are loaded in
+    each, once.
     """
 
     def __init__(
-        self, input_format: str, models: list[MachineModel], name: str, what: str = "all", simulate: bool = True
+        self, input_format: str, models: list[MachineModel], name: str, output: str = "json", simulate: bool = True
     ) -> None:
         self.input_format = input_format
         self.names = [m.name for m in models]
         self.name = name
-        self.what = what
+        self.output = output
         self.simulate = simulate
         self.models: list[MachineModel] | None = models
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "models": None}
 
-    def __call__(self, item: Item) -> Result:
+    def __call__(self, items: Sequence[Item]) -> Result:
         if self.models is None:
             from incc.models.model import load
 
             self.models = [load(name) for name in self.names]
         problems: list[str] = []
-        rows = []
-        of_kernel = cycles_of if self.what == "cycles" else estimate
-        for kernel, identity in _READERS[self.input_format](item, self.name, problems):
-            try:
-                found = {model.name: of_kernel(kernel, model, self.simulate) for model in self.models}
-            except (ValueError, RuntimeError) as error:
-                problems.append(f"{self.name}:{item.number}: {error}")
-                continue
-            rows.append({**identity, "cpus": found})
-        return Result(rows, problems)
+        lines: list[str] = []
+        of_kernel = cycles_of if self.output == "cycles" else estimate
+        line = _LINES[self.output]
+        for item in items:
+            for kernel, identity in _READERS[self.input_format](item, self.name, problems):
+                try:
+                    found = {model.name: of_kernel(kernel, model, self.simulate) for model in self.models}
+                except (ValueError, RuntimeError) as error:
+                    problems.append(f"{self.name}:{item.number}: {error}")
+                    continue
+                lines.append(line(identity, found))
+        return Result("".join(lines), problems)
 
 
 _WORKER: list[_Worker] = []
@@ -209,8 +216,8 @@ def _start_worker(worker: _Worker) -> None:
     _WORKER[:] = [worker]
 
 
-def _work(item: Item) -> Result:
-    return _WORKER[0](item)
+def _work(items: list[Item]) -> Result:
+    return _WORKER[0](items)
 
 
 _Identified = tuple["Kernel", dict[str, Any]]
@@ -342,28 +349,45 @@ def _counters(run: Simulation, bound: BoundKernel) -> dict[str, Any]:
 # --- output -----------------------------------------------------------------------------------------------------------
 
 
-def _writer(output: str, cpus: list[str]) -> Any:
-    """A function that prints one row."""
-    if output == "cycles":
-        return lambda row: print(row["input"], f"{row['cpus'][cpus[0]]['cycles']:.6g}")
-    if output == "json":
-        import json
+_Cpus = dict[str, dict[str, Any]]
 
-        return lambda row: print(json.dumps(row, ensure_ascii=False))
-    width = max(len(cpu) for cpu in cpus) + 2
-    print(f"{'cycles':>9}  {'bound':>8}  {'instr.':>6}  {'core':<{width}}{'limited by':<28}kernel")
 
-    def table(row: dict[str, Any]) -> None:
-        for cpu, found in row["cpus"].items():
-            unknown = f" ({found['unknown']} X)" if found["unknown"] else ""
-            bound = max(found["bounds"].values())
-            limits = ", ".join(found["limited_by"]).replace("_", " ")
-            if found["cycles"] > bound + 0.05 * max(bound, 1):
-                limits = f"pipeline ({limits})" if limits else "pipeline"
-            cells = f"{found['cycles']:>9.2f}  {bound:>8.2f}  {found['instructions']:>6}  {cpu:<{width}}"
-            print(f"{cells}{limits + unknown:<27} {row['input']}")
+def _heading(output: str, cpus: list[str]) -> str:
+    if output != "table":
+        return ""
+    return f"{'cycles':>9}  {'bound':>8}  {'instr.':>6}  {'core':<{_width(cpus)}}{'limited by':<28}kernel\n"
 
-    return table
+
+def _width(cpus: Iterable[str]) -> int:
+    return max(len(cpu) for cpu in cpus) + 2
+
+
+def _cycles_line(identity: dict[str, Any], cpus: _Cpus) -> str:
+    (found,) = cpus.values()
+    return f"{identity['input']} {found['cycles']:.6g}\n"
+
+
+def _json_line(identity: dict[str, Any], cpus: _Cpus) -> str:
+    import json
+
+    return json.dumps({**identity, "cpus": cpus}, ensure_ascii=False) + "\n"
+
+
+def _table_lines(identity: dict[str, Any], cpus: _Cpus) -> str:
+    width = _width(cpus)
+    lines = []
+    for cpu, found in cpus.items():
+        unknown = f" ({found['unknown']} X)" if found["unknown"] else ""
+        bound = max(found["bounds"].values())
+        limits = ", ".join(found["limited_by"]).replace("_", " ")
+        if found["cycles"] > bound + 0.05 * max(bound, 1):
+            limits = f"pipeline ({limits})" if limits else "pipeline"
+        cells = f"{found['cycles']:>9.2f}  {bound:>8.2f}  {found['instructions']:>6}  {cpu:<{width}}"
+        lines.append(f"{cells}{limits + unknown:<27} {identity['input']}\n")
+    return "".join(lines)
+
+
+_LINES = {"cycles": _cycles_line, "json": _json_line, "table": _table_lines}
 
 
 def _progress(results: Iterable[Result], options: argparse.Namespace) -> Iterator[Result]:
