@@ -133,9 +133,9 @@ def timeline(bound: BoundKernel, iterations: int, max_cycles: int = 0) -> tuple[
 class StartedUop(NamedTuple):
     """A µop that was started on a port; times in cycles.
 
-    It took `port` for `port_cycles` and `unit` (a divider; -1 for none) for `unit_cycles` from `started` on. `earliest`:
-    when it could have started, were its inputs there; `ready`: when they were. `late_inputs`: (instruction, cycle) of
-    those that came after `earliest`, from other instructions or from the same in an iteration before.
+    It took `port` for `port_cycles` and `unit` (a divider; -1 for none) for `unit_cycles` from `started` on.
+    `earliest`: when it could have started, were its inputs there; `ready`: when they were. `late_inputs`: (instruction,
+    cycle) of those that came after `earliest`, from other instructions or from the same in an iteration before.
     """
 
     iteration: int

@@ -1,6 +1,6 @@
 from fractions import Fraction
 
-from incc.core import Analysis, Chain, Edge, Event, Simulation, Step
+from incc.core import Analysis, Chain, Edge, Event, Simulation, StartedUop, Step
 from incc.models.bound import BoundKernel
 
 def analyze(
@@ -24,5 +24,6 @@ def simulate(
     no_memory_dependencies: bool,
     fraction: type[Fraction],
     event: type[Event],
+    started_uop: type[StartedUop],
     simulation: type[Simulation],
 ) -> Simulation: ...

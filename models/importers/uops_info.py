@@ -395,8 +395,8 @@ def _latencies(
                     published = max(entry["addr"], entry.get("addr_index", 0))
                     cycles = published - plain.modify.get(record.memory_bits, plain.modify[64])
             else:
-                through = source_kind if source_kind in plain.store else str(record.memory_bits)
-                cycles = int(entry["cycles"]) - plain.store.get(through, plain.store["64"])
+                kind = source_kind if source_kind in plain.store else str(record.memory_bits)
+                cycles = int(entry["cycles"]) - plain.store.get(kind, plain.store["64"])
                 if "MOVNT" in record.mnemonic:
                     # Published is the way to memory and back; the data can be stored as soon as with a plain store.
                     cycles = 0
