@@ -52,9 +52,11 @@ class _Binder:
         self.split_roots: set[str] = set()
         widest = 0
         for i in kernel.instructions:
-            high, width = register_facts(i)
-            self.split_roots.update(high)
-            widest = max(widest, width)
+            _, high, bits, _ = register_facts(i)
+            if high:
+                self.split_roots.update(high)
+            if bits > widest:
+                widest = bits
         if not self.parameters.get("high8_renamed_separately", False):
             self.split_roots.clear()
         wide = self.parameters.get("wide_vectors")
@@ -63,6 +65,7 @@ class _Binder:
         if wide and widest >= wide["width"]:
             self.closed = self._mask(wide["closes"])
             self.closed_instead = self._mask(wide["instead"])
+        self.may_chase = bool(self.parameters.get("fast_pointer_chasing"))
         self.known_pieces = pieces(model, frozenset(self.split_roots), self.closed, self.closed_instead)
 
     # --- the parts ---------------------------------------------------------------------------------------------------
@@ -85,7 +88,9 @@ class _Binder:
         fused = n in self.fused
         fuses_with = self.forms[n + 1] if n + 1 in self.fused else None
         last = n == len(self.forms) - (2 if fuses_with is not None else 1) if fuses_with or i.branch else False
-        chases = tuple([self._chases_pointer(n, m) for m in i.memory if m.load]) if i.memory else ()
+        chases: tuple[bool, ...] = ()
+        if i.memory and self.may_chase:
+            chases = tuple([self._chases_pointer(n, m) for m in i.memory if m.load])
         key = (i.encoding, fused, None if fuses_with is None else fuses_with.key, last, chases)
         piece = self.known_pieces.get(key)
         if piece is not None and piece.fits(i, form):
@@ -435,7 +440,7 @@ class _Binder:
         No index, displacement of 0 to 2047 (Intel's optimization manual, “4-cycle load latency”; Sandy Bridge to Rocket
         Lake).
         """
-        if not self.parameters.get("fast_pointer_chasing") or m.base is None or m.index is not None:
+        if not self.may_chase or m.base is None or m.index is not None:
             return False
         if not 0 <= m.displacement < 2048:
             return False
@@ -443,7 +448,7 @@ class _Binder:
         before = range(n - 1, n - 1 - len(instructions), -1)
         for j in before:
             writer = instructions[j]
-            if any(a.write and a.register.root == m.base.root for a in writer.registers):
+            if m.base.root in register_facts(writer).written:
                 form = self.forms[j]
                 loads = [x for x in writer.memory if x.load]
                 written = [a for a in writer.registers if a.write and a.register.root == m.base.root]

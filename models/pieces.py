@@ -7,7 +7,7 @@ of locations, symbols, values and memory operands. A piece has them from 0, and 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from incc.models import bound as b
 
@@ -178,15 +178,28 @@ def is_vector(r: Register) -> bool:
     return r.root.startswith("zmm")
 
 
-_FACTS: dict[bytes, tuple[tuple[RegisterAccess, ...], frozenset[str], int]] = {}
+class RegisterFacts(NamedTuple):
+    """What `registers` say at a glance: those (roots) of which bits 8-15 are named, the bits of the widest vector
+    register, and those (roots) that are written."""
+
+    registers: tuple[RegisterAccess, ...]
+    high: frozenset[str]
+    vector_bits: int
+    written: frozenset[str]
 
 
-def register_facts(i: Instruction) -> tuple[frozenset[str], int]:
-    """The registers (roots) of which an instruction names bits 8-15, and the bits of its widest vector register."""
+_FACTS: dict[bytes, RegisterFacts] = {}
+
+
+def register_facts(i: Instruction) -> RegisterFacts:
+    """The facts of an instruction, worked out once for each encoding."""
     known = _FACTS.get(i.encoding)
-    if known is not None and known[0] is i.registers:
-        return known[1], known[2]
-    high = frozenset(a.register.root for a in i.registers if a.register.offset == 8)
-    width = max((a.register.width for a in i.registers if is_vector(a.register)), default=0)
-    _FACTS[i.encoding] = i.registers, high, width
-    return high, width
+    if known is not None and known.registers is i.registers:
+        return known
+    found = _FACTS[i.encoding] = RegisterFacts(
+        i.registers,
+        frozenset(a.register.root for a in i.registers if a.register.offset == 8),
+        max((a.register.width for a in i.registers if is_vector(a.register)), default=0),
+        frozenset(a.register.root for a in i.registers if a.write),
+    )
+    return found
