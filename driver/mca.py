@@ -26,6 +26,9 @@ what to analyse
 what to show
   -summary-view, -instruction-info, -resource-pressure, -dependency-view
                                  on unless switched off with =false
+  -wait-view                     who waits for whom, in the simulation
+  --detail=LINE                  the same for the instruction in that line, with each partner and port; may be
+                                 given several times
   -timeline                      a timeline of the first iterations
   -timeline-max-iterations=N     how many (10)
   -timeline-max-cycles=N         cut after N cycles (80)
@@ -68,17 +71,19 @@ _SWITCHES = {
     "instruction-info": True,
     "resource-pressure": True,
     "dependency-view": True,
+    "wait-view": False,
     "timeline": False,
     "all-views": False,
 }
 _NUMBERS = {"iterations": 100, "timeline-max-iterations": 10, "timeline-max-cycles": 80, "loop": 0}
 _TEXTS = {"mcpu": "", "o": "", "graph": "", "html": "", "cfg": "", "branch-probability": "", "alignment": ""}
-_LISTS = ("function", "model-path", "what-if")
+_LISTS = ("function", "model-path", "what-if", "detail")
 _ALIASES = {"dg": "graph"}
 _VIEWS = {
     "summary-view": "summary",
     "instruction-info": "info",
     "resource-pressure": "pressure",
+    "wait-view": "waits",
     "timeline": "timeline",
     "dependency-view": "dependencies",
 }
@@ -151,6 +156,8 @@ class Options:
     def _set(self, name: str, value: str) -> None:
         if name == "alignment" and not (value == "all" or (value.isdecimal() and int(value) < 64)):
             raise UsageError(f"-{name} is a number below 64, or all, not {value!r}")
+        if name == "detail" and not (value.isdecimal() and int(value) > 0):
+            raise UsageError(f"-{name} takes the number of a line, not {value!r}")
         if name in self.texts:
             self.texts[name] = value
         elif name in self.lists:
@@ -240,6 +247,7 @@ def _run(options: Options, changes: tuple[Change, ...]) -> int:
         model_path=tuple(options.lists["model-path"]),
         simulate=options.switches["simulate"],
         what_if=changes,
+        waits=options.switches["wait-view"] or options.switches["all-views"] or bool(options.lists["detail"]),
         cold_iterations=options.numbers["loop"],
         alignment=options.alignment(),
     )
@@ -317,8 +325,9 @@ def _write_outputs(report: dict[str, object], options: Options, tables: str) -> 
     else:
         from incc.driver.views.text import render, terminal
 
+        details = [int(line) for line in options.lists["detail"]]
         width, colour = terminal(sys.stdout) if target in ("", "-") else (120, False)
-        text = render(report, width, colour, options.views(), options.numbers["iterations"]) + tables
+        text = render(report, width, colour, options.views(), options.numbers["iterations"], details) + tables
     if target in ("", "-"):
         _print(text)
     else:

@@ -40,7 +40,7 @@ class Settings(NamedTuple):
     (as llvm-mca). `timeline_iterations`: how many iterations the timeline shows, 0 for none. `graph`: a DOT file to
     write. `assembler`: the command that assembles, empty for `as`. `model_path`: folders and files of models that are
     searched before all others. `simulate`: not the bounds alone. `what_if`: changes to the core to try beside those
-    that always are. `cold_iterations`: also simulate so many from a
+    that always are. `waits`: who waits for whom. `cold_iterations`: also simulate so many from a
     cold start, 0 for not. `alignment`: of the kernel's first byte within 64, -1 for where it was found, -2 to simulate
     all.
     """
@@ -58,6 +58,7 @@ class Settings(NamedTuple):
     model_path: tuple[str, ...] = ()
     simulate: bool = True
     what_if: tuple[Change, ...] = ()
+    waits: bool = False
     cold_iterations: int = 0
     alignment: int = -1
 
@@ -186,6 +187,11 @@ def _kernel_report(
         else:
             recorded = core.simulate(bound, iterations=settings.timeline_iterations, record=True).events
             events = tuple(e for e in recorded if e.dispatched < settings.timeline_cycles)
+    waits = None
+    if settings.waits and run is not None:
+        from incc.driver.waits import waits as find_waits
+
+        waits = find_waits(core.simulate(bound, record=True), len(kernel.instructions))
     return kernel_report(
         kernel,
         model,
@@ -197,6 +203,7 @@ def _kernel_report(
         fixed_ports=settings.fixed_ports,
         notes=notes,
         run=run,
+        waits=waits,
     )
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from incc.core import Analysis, Chain, Edge, Event, Simulation, Step
     from incc.driver.pipeline import Unit
+    from incc.driver.waits import Waits
     from incc.driver.whatif import Run
     from incc.frontends.kernel import Kernel, LeftOut, SourceLocation
     from incc.models.bound import BoundKernel
@@ -141,6 +142,7 @@ def kernel_report(
     fixed_ports: bool = False,
     notes: Sequence[str] = (),
     run: Run | None = None,
+    waits: Waits | None = None,
 ) -> Dict:
     """Everything about one kernel.
 
@@ -148,6 +150,7 @@ def kernel_report(
     instruction, None for unknown ones; may be empty. `source_lines`: where in the user's source each assembly line
     comes from. `fixed_ports`: report the analysis with equal shares to all allowed ports. `notes` follow those of the
     region. `run`: the simulations; None where there are none, and the prediction is the largest bound.
+    `waits`: who waits for whom, None if that was not asked for.
     """
     region = kernel.region
     unknown = [i for i, flags in enumerate(bound.instruction_flags) if flags & UNKNOWN]
@@ -208,6 +211,7 @@ def kernel_report(
         "chains": chains,
         "chains_complete": analysis.chains_complete,
         "dependencies": _dependencies(kernel, bound, analysis),
+        "waits": _waits(bound, waits) if waits else None,
         "timeline": _timeline(kernel, bound, events) if events is not None else None,
         "unknown_instructions": [
             {
@@ -447,6 +451,30 @@ def _what_ifs(run: Run) -> list[Dict]:
 
 def _cold(run: Simulation) -> Dict:
     return {"iterations": run.iterations, "cycles": run.cycles}
+
+
+def _waits(bound: BoundKernel, waits: Waits) -> Dict:
+    def pairs(table: Mapping[tuple[int, int], float], one: str, other: str) -> list[Dict]:
+        names = bound.port_names
+        return [
+            {one: a, other: names[b] if other == "resource" else b, "cycles": round(cycles, DECIMALS)}
+            for (a, b), cycles in table.items()
+        ]
+
+    return {
+        "instructions": [
+            {
+                "had_to_wait": round(had, DECIMALS),
+                "for_inputs": round(for_inputs, DECIMALS),
+                "for_ports": round(had - for_inputs, DECIMALS),
+                "caused_to_wait": round(caused, DECIMALS),
+            }
+            for had, for_inputs, caused in zip(waits.had, waits.for_inputs, waits.caused, strict=True)
+        ],
+        "inputs": pairs(waits.inputs, "instruction", "producer"),
+        "ports": pairs(waits.ports, "instruction", "resource"),
+        "blocked": pairs(waits.blocked, "instruction", "resource"),
+    }
 
 
 def _ratio(cycles: Fraction) -> Dict:

@@ -249,6 +249,9 @@ def more_ports(name: str, count: int, ports: Sequence[str] = ()) -> Change:
             pipeline.alternating = [extended(mask) for mask in pipeline.alternating]
             pipeline.load_mask = extended(pipeline.load_mask)
             pipeline.renamer_ports = extended(pipeline.renamer_ports)
+            if pipeline.port_binding == b.PORTS_SIX:
+                # A table for just its three ports of arithmetic; the successors with more ports have a rule for any.
+                pipeline.port_binding = b.PORTS_EIGHT
         return s._replace(bound=bound)
 
     number = "one more port" if count == 1 else f"{count} more ports"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 Dict = dict[str, Any]
 
-VIEWS = ("summary", "info", "pressure", "timeline", "dependencies")
+VIEWS = ("summary", "info", "pressure", "waits", "timeline", "dependencies")
 
 # Where a line has to be cut, at least so much of an instruction stays (with narrow columns, if need be).
 MIN_TEXT = 28
@@ -81,11 +81,13 @@ def render(
     colour: bool = False,
     views: Sequence[str] = VIEWS,
     iterations: int = 0,
+    details: Sequence[int] = (),
 ) -> str:
     """The report as text of lines no wider than `width` columns (0: as wide as they get).
 
     Header and verdict of each kernel are always there; `views` are those of VIEWS that follow. `iterations` replaces
-    the number that the summary counts. Raises ValueError for a view that does not exist.
+    the number that the summary counts. `details`: lines whose instructions are shown with all that they wait for.
+    Raises ValueError for a view that does not exist.
     """
     for view in views:
         if view not in VIEWS:
@@ -97,6 +99,7 @@ def render(
         for kernel in unit["kernels"]:
             lines.append("")
             lines += _kernel(unit, kernel, layout, views, iterations)
+            lines += _details(kernel, layout, details)
         lines += _left_out(unit, layout)
     return "".join(line.rstrip() + "\n" for line in lines)
 
@@ -136,6 +139,7 @@ def _kernel(unit: Dict, kernel: Dict, layout: Layout, views: Sequence[str], iter
         "summary": lambda: [*_summary(kernel, iterations), "", *_bounds(kernel, layout)],
         "info": lambda: _instruction_info(kernel, layout),
         "pressure": lambda: _pressure(kernel, layout),
+        "waits": lambda: _waits(kernel, layout),
         "timeline": lambda: _timeline(kernel, layout),
         "dependencies": lambda: _dependencies(kernel, layout),
     }
@@ -383,6 +387,72 @@ def _load(cycles: float, narrow: bool) -> str:
 
 def _unknown_legend(kernel: Dict) -> str:
     return "; X:\xa0not in the model, excluded from all totals" if kernel["unknown_instructions"] else ""
+
+
+# --- who waits for whom -----------------------------------------------------------------------------------------------
+
+
+def _waits(kernel: Dict, layout: Layout) -> Iterator[str]:
+    if kernel["waits"] is None:
+        return
+    yield "Who waits for whom, in cycles per iteration:"
+    yield "[1]: Had to wait"
+    yield "[2]:   for inputs"
+    yield "[3]:   for a port or unit"
+    yield "[4]: Caused others to wait"
+    yield ""
+    yield "[1]      [2]      [3]      [4]      Instructions:"
+    names = ("had_to_wait", "for_inputs", "for_ports", "caused_to_wait")
+    for instruction, wait in zip(kernel["instructions"], kernel["waits"]["instructions"], strict=True):
+        cells = ["X"] * 4 if instruction["unknown"] else [_wait_cycles(wait[name]) for name in names]
+        row = "".join(f"{cell:<9}" for cell in cells)
+        yield row + layout.cut(instruction["text"], len(row))
+
+
+def _details(kernel: Dict, layout: Layout, lines: Sequence[int]) -> Iterator[str]:
+    """All that the instructions of some lines wait for, and who waits for them."""
+    waits = kernel["waits"]
+    if waits is None:
+        return
+    for chosen in (i for i in kernel["instructions"] if i["line"] in lines):
+        own = waits["instructions"][chosen["index"]]
+        yield ""
+        yield layout.cut(f"Line {chosen['line']}: {chosen['text']}", 0)
+        yield f"  had to wait {_wait_cycles(own['had_to_wait'])}, caused others to wait " + (
+            f"{_wait_cycles(own['caused_to_wait'])} cycles an iteration"
+        )
+        yield from _partners(kernel, layout, chosen["index"])
+        waited = {w["resource"]: w["cycles"] for w in waits["ports"] if w["instruction"] == chosen["index"]}
+        caused = {w["resource"]: w["cycles"] for w in waits["blocked"] if w["instruction"] == chosen["index"]}
+        names = [r["name"] for r in kernel["resources"] if r["name"] in waited or r["name"] in caused]
+        if names:
+            yield "  Port    waited  caused"
+            for name in names:
+                yield f"  {name:<4}  {waited.get(name, 0):>8.2f}  {caused.get(name, 0):>6.2f}"
+
+
+def _partners(kernel: Dict, layout: Layout, index: int) -> Iterator[str]:
+    """An instruction's partners in dependencies: latencies in both directions, and who waited for whom."""
+    sources = {d["from"]: d["latency"] for d in reversed(kernel["dependencies"]) if d["to"] == index}
+    targets = {d["to"]: d["latency"] for d in reversed(kernel["dependencies"]) if d["from"] == index}
+    inputs = kernel["waits"]["inputs"]
+    waited = {w["producer"]: w["cycles"] for w in inputs if w["instruction"] == index}
+    caused = {w["instruction"]: w["cycles"] for w in inputs if w["producer"] == index}
+    partners = sorted({*sources, *targets, *waited, *caused})
+    if not partners:
+        yield "  no dependencies"
+        return
+    yield "  Line  latency from    to    waited    caused   Instructions:"
+    for partner in partners:
+        instruction = kernel["instructions"][partner]
+        from_there, to_there = (str(table.get(partner, "-")) for table in (sources, targets))
+        row = f"  {instruction['line']:>4}  {from_there:>12}  {to_there:>4}"
+        row += f"  {_wait_cycles(waited.get(partner, 0)):>8}  {_wait_cycles(caused.get(partner, 0)):>8}   "
+        yield row + layout.cut(instruction["text"], len(row))
+
+
+def _wait_cycles(cycles: float) -> str:
+    return f"{cycles:.2f}" if cycles else "-"
 
 
 # --- timeline ---------------------------------------------------------------------------------------------------------

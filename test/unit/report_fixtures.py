@@ -11,6 +11,7 @@ from typing import Any
 from incc.core import Analysis, Chain, Edge, Event, Step
 from incc.driver.pipeline import Unit
 from incc.driver.report import build_report, kernel_report, unit_report
+from incc.driver.waits import Waits
 from incc.frontends.kernel import (
     Arithmetic,
     Instruction,
@@ -359,6 +360,18 @@ def triad_events() -> tuple[Event, ...]:
     return tuple(events)
 
 
+def triad_waits() -> Waits:
+    """The multiplication waits for the load, the load for a port that the store takes."""
+    return Waits(
+        had=(1.5, 4.0, 0.0, 0.0, 0.0, 0.0),
+        for_inputs=(0.0, 4.0, 0.0, 0.0, 0.0, 0.0),
+        caused=(4.0, 0.0, 1.5, 0.0, 0.0, 0.0),
+        inputs={(1, 0): 4.0},
+        ports={(0, 2): 1.5},
+        blocked={(2, 2): 1.5},
+    )
+
+
 def sum_rows() -> list[Row]:
     """A scalar sum: one addition that waits for the one before."""
     return [
@@ -423,7 +436,12 @@ def make_report(*parts: tuple[Kernel, BoundKernel, Analysis], timeline: bool = F
     model = make_model()
     kernels = [
         kernel_report(
-            kernel, model, bound, analysis, triad_events() if timeline and kernel.region.function == "triad" else None
+            kernel,
+            model,
+            bound,
+            analysis,
+            triad_events() if timeline and kernel.region.function == "triad" else None,
+            waits=triad_waits() if timeline and kernel.region.function == "triad" else None,
         )
         for kernel, bound, analysis in parts
     ]

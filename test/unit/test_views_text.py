@@ -130,7 +130,7 @@ def test_twelve_resources_fit_in_80_columns(resources: int, load: float, operand
 
 def test_wide_lines_show_the_whole_text_and_narrow_ones_say_that_they_cut(report: dict[str, Any]) -> None:
     instruction = "vfmadd213pd (%rdx,%rax), %ymm1, %ymm0"
-    assert render(report, 200).count(instruction) == 6
+    assert render(report, 200).count(instruction) == 7
     assert "vfmadd213pd (%rdx,%rax), %ymm1, %y…\n" in render(report, 80)
 
 
@@ -146,6 +146,7 @@ def test_views_can_be_chosen(report: dict[str, Any]) -> None:
         "summary": "Block RThroughput",
         "info": "Instruction Info:",
         "pressure": "Resource pressure",
+        "waits": "Who waits for whom",
         "timeline": "Timeline view:",
         "dependencies": "Critical path (CP)",
     }
@@ -237,3 +238,15 @@ def test_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     closed = io.StringIO()
     closed.close()
     assert terminal(closed) == (120, False)
+
+
+def test_details_of_a_line(report: dict[str, Any]) -> None:
+    text = render(report, 100, views=(), details=[13])
+    lines = text[text.index("Line 13:") :].splitlines()
+    assert lines[0] == "Line 13: vfmadd213pd (%rdx,%rax), %ymm1, %ymm0"
+    assert lines[1] == "  had to wait 4.00, caused others to wait - cycles an iteration"
+    assert lines[3].split()[:5] == ["12", "4", "-", "4.00", "-"]
+    assert lines[4].split()[:3] == ["14", "-", "0"]
+    store = render(report, 100, views=(), details=[14])
+    assert "  2         0.00    1.50" in store
+    assert "Line 14" not in text

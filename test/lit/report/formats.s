@@ -14,7 +14,7 @@
 # CHECK:      "through": ["rbx", "rax"],
 #
 # DOT:      digraph dependencies {
-# DOT:      label="swap:.L2: 2.5{{[0-9]?}} cycles per iteration";
+# DOT:      label="swap:.L2: 2.{{[0-9]+}} cycles per iteration";
 # DOT:      k0_i[[#]] -> k0_i[[#]] [label="{{.*}}", style="dashed", constraint="false", color="#d55e00", fontcolor="#d55e00"];
 	.text
 	.globl swap

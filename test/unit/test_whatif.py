@@ -1,0 +1,210 @@
+"""Simulations with a changed core: no change for the better makes a kernel slower; the language of --what-if."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from incc import core
+from incc.driver import changes, whatif
+from incc.driver.whatif import Scenario
+from incc.frontends.x86.kernels import decode_bytes
+from incc.models.bind import bind
+from incc.models.model import load
+
+if TYPE_CHECKING:
+    from incc.models.model import MachineModel
+
+# Loops of compiled programs, as machine code that ends in `dec; jne`.
+BLOCKS = (
+    "84c04c8b5c24084c8b44241084c04c8b5c24084c8b44241048ffc975e3",
+    "4c8bbd68ffffff4c8ba560ffffff4983ff0a4c8bbd68ffffff4c8ba560ffffff4983ff0a48ffc875d7",
+    "488b124883c008807a3c00488b124883c008807a3c0048ffc975e5",
+    "84c04c8b5c24084c8b44241084c04c8b5c24084c8b44241048ffc975e3",
+    "488b742468488b7c2448488b742468488b7c2448488b742468488b7c244848ffc875dd",
+    "498d4424184c8dad90fdffff31d248898560fdffffbf0800000048899578fdffff48ffc975da",
+    "498bbf8000000031d24889c6488b0f498bbf8000000031d24889c6488b0f48ffcd75dd",
+    "4939dd4989dc4c8d73384939dd4989dc4c8d733848ffc875e7",
+    "498b7d38498d5d684839df498b7d38498d5d684839df48ffc875e5",
+    "488b5c2440be4d0500004889df488b5c2440be4d0500004889df48ffc875e1",
+    "4983c60144397424084983c60144397424084983c601443974240848ffc875e0",
+    "4c89ef4c895c24084c89ef4c895c24084c89ef4c895c240848ffc875e3",
+    "be0100000048d3e64889f183e12bbe0100000048d3e64889f183e12b48ffc875df",
+    "4939d04939d04939d04939d04939d048ffc875ec",
+    "4839dd48c703000000004839dd48c703000000004839dd48c7030000000048ffc875dd",
+    "4c89284c8978084883c60189b424880100004c89284c8978084883c60189b4248801000048ffc975d7",
+    "4d89f04c89e94c89e24889ee4c89ff48ffc875ec",
+    "498b47184c89e78b1418498b46188b342848ffc975ea",
+    "89d94c89eabe3e0000004889ef89d94c89eabe3e0000004889ef48ffc875e1",
+    "85c94c0f44c083fa0a85c94c0f44c083fa0a48ffcf75e9",
+    "bf0100000001fe8d6f014421d689f748c1e7044c01c74c8b1f4c39db48ffc875df",
+    "4885d2488b7d504885d2488b7d504885d2488b7d5048ffc875e6",
+    "41807e190041807e190041807e190041807e190041807e190048ffc875e2",
+    "488b74241031c94889c24889df488b74241031c94889c24889df48ffcd75e1",
+    "418b552c488d0cd6418b552c488d0cd6418b552c488d0cd648ffc875e3",
+    "83fa2683fa2683fa2683fa2683fa2648ffc875ec",
+    "41837d3c0341837d3c0341837d3c0341837d3c0341837d3c0348ffc875e2",
+)
+MODELS = ("sandybridge", "haswell", "skylake")
+
+# Instructions that random kernels are made of, as machine code: additions, moves, loads and stores, multiplications,
+# a division, vectors.
+PIECES = (
+    "4801d8",  # add rax, rbx
+    "4883c308",  # add rbx, 8
+    "4889c1",  # mov rcx, rax
+    "488b06",  # mov rax, [rsi]
+    "488b5608",  # mov rdx, [rsi+8]
+    "488907",  # mov [rdi], rax
+    "48895710",  # mov [rdi+16], rdx
+    "480fafd3",  # imul rdx, rbx
+    "c5fb58c1",  # vaddsd xmm0, xmm0, xmm1
+    "c5f359d2",  # vmulsd xmm2, xmm1, xmm2
+    "c5fb5ec1",  # vdivsd xmm0, xmm0, xmm1
+    "c5fd6fca",  # vmovdqa ymm1, ymm2
+    "4811d8",  # adc rax, rbx
+    "4885c0",  # test rax, rax
+    "90",  # nop
+)
+
+# A limit taken away from all µops at once; ports and the order of issue still choose differently where another port is
+# added or more µops are issued at once, which may cost a kernel more than it gains.
+MONOTONIC = (whatif.UNLIMITED_PORTS, whatif.NO_REGISTER_DEPENDENCIES, whatif.NO_DEPENDENCIES)
+
+
+@cache
+def model(name: str) -> MachineModel:
+    return load(name)
+
+
+def scenario(code: str, name: str) -> Scenario:
+    kernel = decode_bytes(bytes.fromhex(code))
+    return Scenario(kernel, bind(kernel, model(name))[0], {})
+
+
+def cycles(s: Scenario) -> float:
+    return float(whatif.simulate(s).cycles_per_iteration)
+
+
+def tried(s: Scenario) -> dict[str, float]:
+    base = core.simulate(s.bound)
+    found = whatif.what_ifs(s.kernel, s.bound, core.analyze(s.bound), base)
+    return {w.name: float(w.cycles / base.cycles_per_iteration) for w in found}
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=12), st.sampled_from(MODELS))
+def test_limits_taken_away_make_no_kernel_slower(pieces: list[str], name: str) -> None:
+    s = scenario("".join(pieces), name)
+    base = cycles(s)
+    for change in MONOTONIC:
+        assert cycles(change.apply(s)) <= 1.01 * base + 0.02, change.name
+
+
+def test_on_average_no_change_makes_compiled_loops_slower() -> None:
+    """Single kernels may be slower: where chains of one cycle share ports with other work (two additions and a move on
+    Sandy Bridge's three), whether each µop finds its port free depends on the slot in which it is issued."""
+    ratios: dict[str, list[float]] = {}
+    for code in BLOCKS:
+        for name in MODELS:
+            for change, ratio in tried(scenario(code, name)).items():
+                ratios.setdefault(change.split()[0], []).append(ratio)
+    for change, found in ratios.items():
+        assert sum(found) / len(found) <= 1.01, change
+
+
+def test_the_original_stays() -> None:
+    s = scenario(BLOCKS[0], "skylake")
+    before = repr(s.bound)
+    for text in ("port 2 += 1", "rob = 10", "idq = 8", "latency mov = 9", "issue_width += 2"):
+        changes.parse(text).apply(s)
+    for change in (whatif.PERFECT_FRONT_END, whatif.PIPELINED_UNITS, whatif.WIDER_ISSUE, whatif.UNLIMITED_WINDOW):
+        change.apply(s)
+    assert repr(s.bound) == before
+
+
+def test_one_more_load_port() -> None:
+    # Eight loads on two ports; with a third one, the issue width of four is the limit for nine µops.
+    loop = "".join(f"488b46{8 * n:02x}" for n in range(8)) + "ffc975dc"
+    s = scenario(loop, "skylake")
+    assert s.kernel.is_loop
+    assert cycles(s) == pytest.approx(4, rel=0.02)
+    assert cycles(changes.parse("port 2 += 1").apply(s)) == pytest.approx(8 / 3, rel=0.02)
+    assert cycles(changes.parse("port 2 = 3").apply(s)) < 2.6
+
+
+def test_latency() -> None:
+    s = scenario("c5fb58c1", "skylake")
+    assert cycles(s) == pytest.approx(4, rel=0.01)
+    assert cycles(changes.parse("latency VADDSD = 7").apply(s)) == pytest.approx(7, rel=0.01)
+    assert cycles(changes.parse("latency vaddsd -= 1").apply(s)) == pytest.approx(3, rel=0.01)
+
+
+def test_pipelined_divider() -> None:
+    s = scenario("c5fb5ec1", "skylake")
+    assert tried(s)["register-dependencies"] == pytest.approx(4 / 13, rel=0.05)
+    independent = scenario("c5fb5ed1", "skylake")
+    assert tried(independent)["divider"] == pytest.approx(1 / 4, rel=0.05)
+
+
+def test_asked_for_alone_and_together() -> None:
+    s = scenario(BLOCKS[1], "skylake")
+    asked = [whatif.UNLIMITED_PORTS, changes.parse("rob = 100")]
+    found = whatif.what_ifs(s.kernel, s.bound, core.analyze(s.bound), core.simulate(s.bound), asked)
+    names = [w.name for w in found if w.asked]
+    assert sorted(names) == ["rob", "unlimited-ports", "unlimited-ports, rob"]
+    assert [w.name for w in found].count("unlimited-ports") == 1
+    assert [w.cycles for w in found] == sorted(w.cycles for w in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "expected"),
+    [
+        ("rob == 5", 6, "a number or unlimited"),
+        ("rob = ", 7, "a number or unlimited"),
+        ("nonsense = 3", 1, "port, latency or a parameter of the core"),
+        ("", 1, "port, latency or a parameter of the core"),
+        ("port 5 += x", 11, "a number"),
+        ("port += 1", 6, "the name of a port"),
+        ("rob = 5 6", 9, "nothing more"),
+        ("latency 3 = 3", 9, "a mnemonic"),
+    ],
+)
+def test_mistakes_name_the_column(text: str, column: int, expected: str) -> None:
+    with pytest.raises(ValueError, match=f"column {column}: expected {expected}$"):
+        changes.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("port 9 += 1", "no port '9'"),
+        ("port 5 += 60", "too many"),
+        ("latency FOO = 3", "the kernel has no FOO"),
+        ("idq -= 5000", "idq would be -"),
+        ("rob = 99999999", "rob would be 99999999"),
+        ("issue_width = 0", "it is from 1"),
+    ],
+)
+def test_what_a_core_has_not(text: str, words: str) -> None:
+    with pytest.raises(ValueError, match=f"{re.escape(repr(text))}: .*{words}"):
+        changes.parse(text).apply(scenario(BLOCKS[0], "skylake"))
+
+
+def test_ports_can_only_be_added() -> None:
+    for text in ("port 5 -= 1", "port 5 = 1", "port 5 += 0"):
+        with pytest.raises(ValueError, match="only be added"):
+            changes.parse(text)
+
+
+@given(st.text(alphabet="port lateny5=+-1rob ", max_size=14))
+def test_any_text_is_a_change_or_a_message(text: str) -> None:
+    with contextlib.suppress(ValueError):
+        change = changes.parse(text)
+        assert change.text.startswith("with ")
