@@ -132,3 +132,8 @@ atom TRM tremont IN012 VX01 LP01 LP01 SX01 JP0
 atom ADL-E gracemont IN0123 VX012 LP01 ST01 SX01 JP01
 atom MTL-E crestmont IN0123 VX012 LP01 ST01 SX01 JP01
 atom ARL-E skymont IN01234567 VX0123 LP012 ST0123 SX01 JP012
+
+# Where LLVM says otherwise: listed by incc-model diff --sources, used for nothing.
+for model in sandybridge haswell broadwell skylake skylake-avx512 icelake-server alderlake; do
+  from llvm "$model" --compare --mcpu "$model"
+done
