@@ -234,7 +234,7 @@ def _read_hex(item: Item, name: str, problems: list[str]) -> list[_Identified]:
 
     try:
         code = bytes.fromhex(item.text)
-        kernel = decode_bytes(code)
+        kernel = decode_bytes(code, text=False)
     except ValueError as error:
         problems.append(f"{name}:{item.number}: {error}")
         return []

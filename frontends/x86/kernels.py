@@ -92,21 +92,22 @@ def _decode_statements(statements: Sequence[Encoded]) -> tuple[list[Instruction]
     return instructions, refused
 
 
-def decode_bytes(code: bytes, name: str = "block", is_loop: bool | None = None) -> Kernel:
+def decode_bytes(code: bytes, name: str = "block", is_loop: bool | None = None, text: bool = True) -> Kernel:
     """Decode a whole block of machine code.
 
     `is_loop`: None means that it is one if its last instruction is a direct branch to its start. The text of the
-    instructions is in AT&T syntax. Raises ValueError for bytes that are no instruction (UndecodableError, with their
-    offset) and for an empty block.
+    instructions is in AT&T syntax; without `text` it is "?", for who never shows it. Raises ValueError for bytes that
+    are no instruction (UndecodableError, with their offset) and for an empty block.
     """
     from incc.frontends.x86.decode import decode
 
     if not code:
         raise ValueError("no machine code")
     instructions: list[Instruction] = []
+    shown = "" if text else "?"
     position = 0
     while position < len(code):
-        instruction = decode(code[position : position + 15], position)
+        instruction = decode(code[position : position + 15], position, shown)
         instructions.append(instruction)
         position += instruction.length
     if is_loop is None:

@@ -139,3 +139,10 @@ def test_startup_imports_little() -> None:
     run = subprocess.run([sys.executable, "-S", "-c", "import sys; sys.path = " + repr(sys.path) + ";" + program],
                          capture_output=True, text=True, check=True)  # fmt: skip
     assert run.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("code", ["4801c048ffc975f8", "8b0500000000eb04", "d9c0d9c9", "ff2500000000"])
+def test_instructions_without_text_are_the_same_otherwise(code: str) -> None:
+    shown, hidden = (decode_bytes(bytes.fromhex(code), text=text) for text in (True, False))
+    assert [i._replace(text="?") for i in shown.instructions] == list(hidden.instructions)
+    assert shown.is_loop == hidden.is_loop
