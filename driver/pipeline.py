@@ -151,6 +151,7 @@ def _selected(function: str, readable: dict[str, str], globs: tuple[str, ...]) -
 
 def _analyze_unit(unit: Unit, settings: Settings, model: MachineModel, reason: str) -> dict[str, Any]:
     from incc.driver.report import unit_report
+    from incc.frontends.asm.regions import without_byte_markers
     from incc.frontends.x86.assembler import AssemblerError
     from incc.frontends.x86.kernels import decode_regions
 
@@ -159,7 +160,11 @@ def _analyze_unit(unit: Unit, settings: Settings, model: MachineModel, reason: s
     parsed = read_assembly(unit, model.isa)
     regions, left_out = find_regions(parsed, settings)
     try:
-        kernels = decode_regions(unit.assembly, regions, unit.assembly_file, settings.assembler) if regions else []
+        kernels = (
+            decode_regions(without_byte_markers(parsed, unit.assembly), regions, unit.assembly_file, settings.assembler)
+            if regions
+            else []
+        )
     except AssemblerError as error:
         raise AnalysisError(str(error)) from error
     lines = {s.line: s.location for s in parsed.statements if s.location is not None} if kernels else {}

@@ -490,6 +490,20 @@ def _integer(text: str) -> int:
         return -1
 
 
+def without_byte_markers(assembly: Assembly, text: str) -> str:
+    """The text with blank lines for the markers that are made of instructions: the code has the layout again that it has
+    when it is run without them. Lines keep their numbers; a line with other statements beside a marker's stays."""
+    marked = _statements_of(_byte_markers(assembly))
+    if not marked:
+        return text
+    of_markers = {assembly.statements[i].line for i in marked}
+    of_others = {s.line for i, s in enumerate(assembly.statements) if i not in marked}
+    lines = text.split("\n")
+    for line in of_markers - of_others:
+        lines[line - 1] = ""
+    return "\n".join(lines)
+
+
 def _statements_of(markers: list[_ByteMarker]) -> frozenset[int]:
     return frozenset(i for marker in markers for i in range(marker.first, marker.last))
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incc.frontends.asm.parse import parse
-from incc.frontends.asm.regions import innermost_loops, loop_paths, marked_regions, whole_file
+from incc.frontends.asm.regions import innermost_loops, loop_paths, marked_regions, whole_file, without_byte_markers
 from incc.frontends.kernel import LeftOut, Region
 
 DATA = Path(__file__).parent / "data" / "asm"
@@ -552,3 +552,15 @@ def test_ways_of_compiled_loops(file: Path) -> None:
             # Every instruction of an innermost loop is on some way.
             assert {line for path in paths for line in path.region.lines} == set(region.body_lines)
             assert sum(path.probability for path in paths) == pytest.approx(1)
+
+
+def test_byte_markers_are_taken_out_of_the_code() -> None:
+    text = (
+        "\tnop\n\tmovl $111, %ebx\n\t.byte 100,103,144\n.L1:\n\tdecq %rax\n\tjne .L1\n"
+        "\tmovl $222, %ebx\n\t.byte 100\n\t.byte 103\n\t.byte 144\n\tret\n"
+    )
+    without = without_byte_markers(parse(text), text)
+    assert without.split("\n") == ["\tnop", "", "", ".L1:", "\tdecq %rax", "\tjne .L1", "", "", "", "", "\tret", ""]
+    assert without_byte_markers(parse(without), without) == without
+    beside = "\tmovl $111, %ebx; .byte 100,103,144; nop\n\tdecq %rax\n"
+    assert without_byte_markers(parse(beside), beside) == beside
