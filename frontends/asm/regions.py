@@ -491,7 +491,7 @@ def _integer(text: str) -> int:
 
 
 def without_byte_markers(assembly: Assembly, text: str) -> str:
-    """The text with blank lines for the markers that are made of instructions: the code has the layout again that it has
+    """The text with blank lines for the markers that are made of instructions: the code is laid out again as it is
     when it is run without them. Lines keep their numbers; a line with other statements beside a marker's stays."""
     marked = _statements_of(_byte_markers(assembly))
     if not marked:
