@@ -60,6 +60,7 @@ def main(arguments: list[str] | None = None) -> int:
                 print(f"incc-scan: {problem}", file=sys.stderr)
             sys.stdout.write(result.text)
         sys.stdout.flush()
+        gc.freeze()  # nor for what is kept when Python ends
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
