@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from incc.driver.pipeline import Settings, Unit
@@ -266,7 +266,7 @@ def _run(options: Options, changes: tuple[Change, ...]) -> int:
     except OSError as error:
         sys.stderr.write(f"incc-mca: error: {error.filename or 'output'}: {error.strerror}\n")
         return 1
-    return _complain(report, name, refused)
+    return _complain(report, name, refused) | _complain_of_details(report, name, options)
 
 
 def _read(file: str) -> str:
@@ -349,6 +349,16 @@ def _complain(report: dict[str, object], name: str, refused: list[str]) -> int:
     for line in found:
         sys.stderr.write(f"{line}\n")
     return 1 if found else 0
+
+
+def _complain_of_details(report: dict[str, Any], name: str, options: Options) -> int:
+    """Say on stderr which lines of --detail have no analysed instruction; returns the exit status."""
+    kernels = [kernel for unit in report["units"] for kernel in unit["kernels"]]
+    lines = {instruction["line"] for kernel in kernels for instruction in kernel["instructions"]}
+    missing = [line for line in options.lists["detail"] if int(line) not in lines]
+    for line in missing:
+        sys.stderr.write(f"{name}:{line}: error: -detail: no analysed instruction in this line\n")
+    return 1 if missing else 0
 
 
 if __name__ == "__main__":

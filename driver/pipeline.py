@@ -218,7 +218,7 @@ def _simulate(
     """All simulations that the settings ask for, None where the model does not describe the core's pipeline or there is
     nothing to run; and what the reader must know. Raises AnalysisError for changes that the core does not allow."""
     if bound.pipeline is None or not any(bound.issue_slots):
-        asked = settings.what_if or settings.cold_iterations or settings.alignment == -2
+        asked = settings.what_if or settings.waits or settings.cold_iterations or settings.alignment == -2
         notes = ("not simulated: the model does not describe the core's pipeline",)
         return None, notes if asked and bound.pipeline is None else ()
     from incc import core
