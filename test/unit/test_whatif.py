@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -208,3 +209,12 @@ def test_any_text_is_a_change_or_a_message(text: str) -> None:
     with contextlib.suppress(ValueError):
         change = changes.parse(text)
         assert change.text.startswith("with ")
+
+
+def test_every_change_is_explained() -> None:
+    # the documentation is beside the sources, not in an installed package
+    explained = (Path(__file__).parents[2] / "docs" / "report.md").read_text(encoding="utf-8")
+    tried_always = [c for c in vars(whatif).values() if isinstance(c, whatif.Change)]
+    assert len(tried_always) >= 9
+    for change in tried_always:
+        assert re.search(rf"^\| .*`{change.name}`.* \|", explained, re.MULTILINE), change.name
