@@ -63,6 +63,11 @@ class Settings(NamedTuple):
     alignment: int = -1
 
 
+MOST_WITH_WHAT_IFS = 50
+"""Kernels of one file for which changed cores are simulated: half a dozen simulations each, which nobody reads for
+thousands of loops."""
+
+
 class AnalysisError(Exception):
     """The analysis cannot be made at all; the message says why, in words for the user."""
 
@@ -168,11 +173,13 @@ def _analyze_unit(unit: Unit, settings: Settings, model: MachineModel, reason: s
     except AssemblerError as error:
         raise AnalysisError(str(error)) from error
     lines = {s.line: s.location for s in parsed.statements if s.location is not None} if kernels else {}
-    return unit_report(unit, model, reason, [_kernel_report(k, model, settings, lines) for k in kernels], left_out)
+    what_ifs = len(kernels) <= MOST_WITH_WHAT_IFS or bool(settings.what_if)
+    reports = [_kernel_report(k, model, settings, lines, what_ifs) for k in kernels]
+    return unit_report(unit, model, reason, reports, left_out)
 
 
 def _kernel_report(
-    kernel: Kernel, model: MachineModel, settings: Settings, lines: dict[int, SourceLocation]
+    kernel: Kernel, model: MachineModel, settings: Settings, lines: dict[int, SourceLocation], what_ifs: bool
 ) -> dict[str, Any]:
     from incc import core
     from incc.driver.report import kernel_report
@@ -184,7 +191,7 @@ def _kernel_report(
     analysis = core.analyze(bound)
     # Equal shares are OSACA's model of a core, beside which a simulation says something else.
     simulates = settings.simulate and not settings.fixed_ports
-    run, notes = _simulate(kernel, bound, analysis, settings) if simulates else (None, ())
+    run, notes = _simulate(kernel, bound, analysis, settings, what_ifs) if simulates else (None, ())
     events = None
     if settings.timeline_iterations and kernel.instructions:
         if run is None:
@@ -213,7 +220,7 @@ def _kernel_report(
 
 
 def _simulate(
-    kernel: Kernel, bound: BoundKernel, analysis: Analysis, settings: Settings
+    kernel: Kernel, bound: BoundKernel, analysis: Analysis, settings: Settings, with_what_ifs: bool
 ) -> tuple[Run | None, tuple[str, ...]]:
     """All simulations that the settings ask for, None where the model does not describe the core's pipeline or there is
     nothing to run; and what the reader must know. Raises AnalysisError for changes that the core does not allow."""
@@ -226,7 +233,7 @@ def _simulate(
 
     try:
         base = core.simulate(bound)
-        what_ifs = whatif.what_ifs(kernel, bound, analysis, base, settings.what_if)
+        what_ifs = whatif.what_ifs(kernel, bound, analysis, base, settings.what_if) if with_what_ifs else ()
         count = settings.cold_iterations
         cold = core.simulate(bound, iterations=count) if count else None
         places = range(64) if settings.alignment == -2 else ()
@@ -235,7 +242,8 @@ def _simulate(
         raise AnalysisError(str(error)) from error
     except RuntimeError as error:
         return None, (f"not simulated: {error}",)
-    return whatif.Run(base, what_ifs, cold, alignments), ()
+    left_out = f"no what-ifs, since there are more than {MOST_WITH_WHAT_IFS} kernels: choose some by function"
+    return whatif.Run(base, what_ifs, cold, alignments), () if with_what_ifs else (left_out,)
 
 
 def write_marked(units: Sequence[Unit], settings: Settings, path: str, dialect: str) -> None:

@@ -101,7 +101,8 @@ def sentence(
     if "loop_carried" in limits and analysis.chains and analysis.chains[0].distance > 1:
         chain = analysis.chains[0]
         text += f" ({chain.latency} over {chain.distance} iterations)"
-    return text + (_evidence(limit, what_ifs) if by_simulation else _runners_up(limits, bounds))
+    tried = by_simulation and any(not w.asked for w in what_ifs)
+    return text + (_evidence(limit, what_ifs) if tried else _runners_up(limits, bounds))
 
 
 def gaining(limit: float, what_ifs: Sequence[WhatIf]) -> list[WhatIf]:

@@ -1,0 +1,24 @@
+"""Files with many loops: simulated, but without the what-ifs, and the report says so."""
+
+from __future__ import annotations
+
+from incc.driver import pipeline
+
+
+def text(count: int) -> str:
+    return "".join(f".L{n}:\n\tmulsd %xmm1, %xmm0\n\tdecq %rcx\n\tjne .L{n}\n" for n in range(count)) + "\tret\n"
+
+
+def test_what_ifs_are_for_files_that_people_read() -> None:
+    settings = pipeline.Settings(mcpu="skylake", timeline_iterations=0)
+    for count, tried in ((pipeline.MOST_WITH_WHAT_IFS, True), (pipeline.MOST_WITH_WHAT_IFS + 1, False)):
+        report = pipeline.analyze_units([pipeline.Unit(text(count), "a.s")], settings)
+        kernels = report["units"][0]["kernels"]
+        assert len(kernels) == count
+        for kernel in kernels:
+            assert bool(kernel["what_ifs"]) == tried
+            assert any("no what-ifs" in note for note in kernel["notes"]) != tried
+            assert kernel["bounds"]["prediction"] == {
+                "cycles": 4.0, "exact": "4", "by": "simulation", "limited_by": ["loop_carried"],
+            }  # fmt: skip
+        assert ("would allow" in kernels[0]["verdict"]) != tried
