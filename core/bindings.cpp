@@ -186,6 +186,7 @@ Pipeline readPipeline(py::handle Bound) {
   read(Bound, "move_elim_all_aliases_overwritten", P.MoveElimAllAliases);
   read(Bound, "slow_256bit_memory", P.Slow256BitMemory);
   read(Bound, "just_ready_penalty", P.JustReadyPenalty);
+  read(Bound, "store_commit_bytes", P.StoreCommitBytes);
   return P;
 }
 

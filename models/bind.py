@@ -261,10 +261,11 @@ class _Binder:
                 for mask, kind in uops
             ]
         if fused_branch is not None:
-            # The pair is one µop on the jump's port in place of the first one's computation.
+            # The pair is one µop on the jump's port in place of the first one's computation, or beside it.
             taken = self._branch_mask(n + 1, fused_branch)
             compute = [u for u in uops if u[1] == b.UOP_COMPUTE]
-            uops = [u for u in uops if u[1] != b.UOP_COMPUTE] + compute[:-1] + [(taken, b.UOP_BRANCH)]
+            kept = compute if self.parameters.get("fused_jump_computes") else compute[:-1]
+            uops = [u for u in uops if u[1] != b.UOP_COMPUTE] + kept + [(taken, b.UOP_BRANCH)]
         elif i.branch == "conditional":
             uops = [(self._branch_mask(n, form), k) if k == b.UOP_BRANCH else (m, k) for m, k in uops]
         uops.sort(key=lambda u: _UOP_ORDER[u[1]])

@@ -60,6 +60,7 @@ PIPELINE_PARAMETERS = {
     "move_elim_all_aliases_overwritten": 0,
     "slow_256bit_memory": 0,
     "just_ready_penalty": 0,
+    "store_commit_bytes": 0,
     "stack_offset_limit": UNLIMITED,
 }
 

@@ -24,11 +24,11 @@ namespace {
 constexpr int64_t LargestElement = 8;
 
 struct Group {
-  std::vector<LoadAddress> Loads;
+  std::vector<AccessAddress> Loads;
   bool Symbol = false;
 };
 
-bool crosses(const LoadAddress &L, int64_t Residue, int64_t LineBytes) {
+bool crosses(const AccessAddress &L, int64_t Residue, int64_t LineBytes) {
   int64_t First = (static_cast<int64_t>(L.Constant) + Residue) & (LineBytes - 1);
   return First + L.Bytes > LineBytes;
 }
@@ -55,7 +55,7 @@ LineCrossings incc::lineCrossings(const Kernel &K) {
   auto [Iterations, Loads] = loadAddresses(K);
   Result.Iterations = Iterations;
   std::unordered_map<uint32_t, Group> Groups;
-  for (const LoadAddress &L : Loads) {
+  for (const AccessAddress &L : Loads) {
     if (L.Bytes > K.LineBytes)
       continue;
     Group &G = Groups[L.Part];
@@ -64,7 +64,7 @@ LineCrossings incc::lineCrossings(const Kernel &K) {
   }
   // The groups are independent, so the order in which the table gives them does not matter.
   for (const auto &[Part, G] : Groups) {
-    auto Smallest = std::ranges::min_element(G.Loads, {}, &LoadAddress::Bytes);
+    auto Smallest = std::ranges::min_element(G.Loads, {}, &AccessAddress::Bytes);
     int64_t Element =
         std::min(LargestElement, int64_t(std::bit_floor(static_cast<uint32_t>(Smallest->Bytes))));
     int64_t BestCount = -1, WorstCount = -1, BestResidue = 0, WorstResidue = 0;
@@ -72,7 +72,7 @@ LineCrossings incc::lineCrossings(const Kernel &K) {
     int64_t Start = -static_cast<int64_t>(Smallest->Constant) & (Element - 1);
     for (int64_t Residue = Start; Residue < K.LineBytes; Residue += Element) {
       int64_t Count = std::ranges::count_if(
-          G.Loads, [&](const LoadAddress &L) { return crosses(L, Residue, K.LineBytes); });
+          G.Loads, [&](const AccessAddress &L) { return crosses(L, Residue, K.LineBytes); });
       if (BestCount < 0 || Count < BestCount) {
         BestCount = Count;
         BestResidue = Residue;
@@ -82,7 +82,7 @@ LineCrossings incc::lineCrossings(const Kernel &K) {
         WorstResidue = Residue;
       }
     }
-    for (const LoadAddress &L : G.Loads) {
+    for (const AccessAddress &L : G.Loads) {
       Result.Best[L.Value] += crosses(L, BestResidue, K.LineBytes);
       Result.Worst[L.Value] += crosses(L, G.Symbol ? BestResidue : WorstResidue, K.LineBytes);
     }

@@ -254,13 +254,15 @@ public:
       State.push_back(Parts.freshSymbol());
   }
 
-  /// Addresses from the end of the warm-up on, for as many iterations as a power of two allows.
-  LoadAddresses traceLoads() {
+  /// Addresses of loads or of stores from the end of the warm-up on, for as many iterations as a
+  /// power of two allows.
+  AccessAddresses trace(ValueKind Kind) {
     int64_t Steady = std::max(1, simulatedIterations(K) - WarmUp);
-    LoadAddresses Addresses{int64_t(std::bit_floor(static_cast<uint64_t>(Steady))), {}};
+    AccessAddresses Addresses{int64_t(std::bit_floor(static_cast<uint64_t>(Steady))), {}};
     int64_t End = WarmUp + Addresses.Iterations;
+    auto *&Trace = Kind == ValueKind::Load ? LoadTrace : StoreTrace;
     for (int32_t Iteration = 0; Iteration < End; ++Iteration) {
-      Trace = Iteration < WarmUp ? nullptr : &Addresses.Loads;
+      Trace = Iteration < WarmUp ? nullptr : &Addresses.Accesses;
       for (const Step &S : Steps)
         simulate(S, Iteration, /*Last=*/false);
     }
@@ -384,7 +386,7 @@ private:
       Writes.emplace_back(Location, Parts.freshSymbol());
     Linear LoadedData;
     for (const Step::Load &L : S.Loads)
-      if (Last || Trace || L.Added || !L.Targets.empty())
+      if (Last || LoadTrace || L.Added || !L.Targets.empty())
         LoadedData = simulateLoad(L, Iteration, Last);
     for (int32_t A : S.Affine)
       Writes.emplace_back(K.AffineTarget[A], evaluate(A, Linear()));
@@ -393,6 +395,8 @@ private:
       Linear Data = St.AddedBy >= 0                     ? evaluate(St.AddedBy, LoadedData)
                     : St.Data >= 0 && Followed[St.Data] ? State[St.Data]
                                                         : Parts.freshSymbol();
+      if (StoreTrace && K.MemorySize[St.Operand] > 0)
+        StoreTrace->push_back({St.Value, St.Bytes, Address.Part, Address.Constant});
       Written.write(Address, St.Bytes, static_cast<int32_t>(Stores.size()));
       Stores.push_back({St.Value, Iteration, St.Bytes, Address, Data});
     }
@@ -412,8 +416,8 @@ private:
   /// The loaded value, if anything depends on it.
   Linear simulateLoad(const Step::Load &L, int32_t Iteration, bool Last) {
     Linear Address = addressOf(L.Operand);
-    if (Trace && K.MemorySize[L.Operand] > 0)
-      Trace->push_back({L.Value, L.Bytes, Address.Part, Address.Constant});
+    if (LoadTrace && K.MemorySize[L.Operand] > 0)
+      LoadTrace->push_back({L.Value, L.Bytes, Address.Part, Address.Constant});
     if (!Last && !L.Added && L.Targets.empty())
       return {};
     int32_t Latest = Written.latest(Address, L.Bytes);
@@ -457,7 +461,7 @@ private:
   std::unordered_map<LoadKey, Loaded, LoadKeyHash> LoadedBefore;
   std::vector<std::pair<int32_t, Linear>> Writes;
   std::vector<MemoryDependency> Result;
-  std::vector<LoadAddress> *Trace = nullptr;
+  std::vector<AccessAddress> *LoadTrace = nullptr, *StoreTrace = nullptr;
 };
 
 } // namespace
@@ -468,7 +472,13 @@ int32_t incc::simulatedIterations(const Kernel &K) {
       std::clamp<int64_t>(Affordable, MinIterations, MaxDistance + WarmUp + 1));
 }
 
-LoadAddresses incc::loadAddresses(const Kernel &K) { return Simulation(K).traceLoads(); }
+AccessAddresses incc::loadAddresses(const Kernel &K) {
+  return Simulation(K).trace(ValueKind::Load);
+}
+
+AccessAddresses incc::storeAddresses(const Kernel &K) {
+  return Simulation(K).trace(ValueKind::Store);
+}
 
 std::vector<MemoryDependency> incc::memoryDependencies(const Kernel &K) {
   auto Has = [&](ValueKind Kind) {

@@ -4,6 +4,7 @@
 #include "check.h"
 
 #include <stdexcept>
+#include <utility>
 
 using namespace incc;
 using namespace incc::test;
@@ -51,6 +52,28 @@ void incc::test::testSimulation() {
   // The renamer hands the value on: only the addition is left.
   Memory.K.ForwardCycles = {0};
   CHECK(simulate(Memory.K, plain(Memory.K)).CyclesPerIteration == Rational(1));
+
+  // Stores to one block of 32 bytes go to the cache together, to two blocks one by one.
+  for (auto [Second, Expected] : {std::pair(8, 1), std::pair(32, 2)}) {
+    Builder Stores;
+    Stores.store(1, 2, 0).store(1, 2, Second);
+    Stores.K.UopPorts = {0b0001, 0b0100, 0b0010, 0b1000};
+    P = plain(Stores.K);
+    P.StoreCommitBytes = 32;
+    Stores.K.StoreBuffer = 64;
+    Stores.K.Rob = 320;
+    CHECK(simulate(Stores.K, P).CyclesPerIteration == Rational(Expected));
+    P.StoreCommitBytes = 0;
+    CHECK(simulate(Stores.K, P).CyclesPerIteration == Rational(1));
+  }
+  // One that reaches over the end of a block needs it and the next.
+  Builder Split;
+  Split.store(1, 2, 28);
+  P = plain(Split.K);
+  P.StoreCommitBytes = 32;
+  Split.K.StoreBuffer = 64;
+  CHECK(simulate(Split.K, P).CyclesPerIteration == Rational(2));
+  P = plain(Wide.K);
 
   // A port held for three cycles.
   Builder Held;

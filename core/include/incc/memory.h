@@ -27,22 +27,23 @@ struct MemoryDependency {
 /// for, in kernels of thousands of instructions fewer (see simulatedIterations).
 std::vector<MemoryDependency> memoryDependencies(const Kernel &K);
 
-/// Where a load reads in one iteration: `Constant` bytes from an unknown place that is the same for
-/// all loads with the same `Part`.
-struct LoadAddress {
-  int32_t Value; ///< A value of kind Load.
+/// Where a load reads or a store writes in one iteration: `Constant` bytes from an unknown place
+/// that is the same for all accesses with the same `Part`.
+struct AccessAddress {
+  int32_t Value; ///< A value of kind Load or Store.
   int32_t Bytes;
   uint32_t Part;
   uint64_t Constant;
 };
 
-/// The addresses of all loads over a number of iterations, a power of two, in the steady state.
-/// Gathers are left out, and accesses of unknown size.
-struct LoadAddresses {
+/// The addresses of all loads, or all stores, over a number of iterations, a power of two, in the
+/// steady state. Gathers and scatters are left out, and accesses of unknown size.
+struct AccessAddresses {
   int64_t Iterations = 1;
-  std::vector<LoadAddress> Loads;
+  std::vector<AccessAddress> Accesses; ///< In program order.
 };
-LoadAddresses loadAddresses(const Kernel &K);
+AccessAddresses loadAddresses(const Kernel &K);
+AccessAddresses storeAddresses(const Kernel &K);
 
 /// How many iterations of a kernel memoryDependencies simulates; distances are below this.
 int32_t simulatedIterations(const Kernel &K);

@@ -27,14 +27,17 @@ ReorderBuffer::ReorderBuffer(int32_t Size, int32_t RetireWidth)
     : Capacity(Size > 0 ? Size : MostSlots), RetireWidth(RetireWidth),
       Mask(std::bit_ceil(static_cast<size_t>(Capacity) + 1) - 1), States(Mask + 1) {}
 
-int64_t ReorderBuffer::push(int64_t Cycle, int32_t Pending, bool LastOfIteration) {
-  States[static_cast<size_t>(Tail) & Mask] = {Cycle, Pending, LastOfIteration};
+int64_t ReorderBuffer::push(int64_t Cycle, int32_t Pending, bool LastOfIteration, int32_t Stores,
+                            int32_t CommitCycles) {
+  States[static_cast<size_t>(Tail) & Mask] = {Cycle, Pending, LastOfIteration, Stores,
+                                              CommitCycles};
   return Tail++;
 }
 
-Backend::Backend(const Program &P, Simulation &Counters, bool UnlimitedPorts)
-    : Rob(P.K.Rob, P.K.RetireWidth), Binder(P), P(P), Counters(Counters),
-      UnlimitedPorts(UnlimitedPorts), Rs(P.K.Rs), NumValues(static_cast<size_t>(P.numValues())) {
+Backend::Backend(const Program &P, Simulation &Counters, bool UnlimitedPorts, bool SteadyState)
+    : Rob(P.K.Rob, P.K.RetireWidth), Stores(P.K.StoreBuffer, SteadyState), Binder(P), P(P),
+      Counters(Counters), UnlimitedPorts(UnlimitedPorts), Rs(P.K.Rs),
+      NumValues(static_cast<size_t>(P.numValues())) {
   // An iteration fills at least as many slots as it has entries in the queue.
   size_t InFlight = static_cast<size_t>(P.K.Rob > 0 ? P.K.Rob : MostSlots) /
                         static_cast<size_t>(std::max(1, static_cast<int32_t>(P.Slots.size()))) +

@@ -5,9 +5,12 @@
 
 #include "program.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace incc::sim {
@@ -48,7 +51,9 @@ public:
 
   bool hasRoom(int32_t Slots) const { return Capacity == 0 || Tail - Head + Slots <= Capacity; }
   /// A new slot, to be followed by as many calls of executed() as `Pending`.
-  int64_t push(int64_t Cycle, int32_t Pending, bool LastOfIteration);
+  /// With it retire `Stores`, which then take `CommitCycles` on their way to the cache.
+  int64_t push(int64_t Cycle, int32_t Pending, bool LastOfIteration, int32_t Stores = 0,
+               int32_t CommitCycles = 0);
   void executed(int64_t Slot, int64_t Done) {
     State &S = States[static_cast<size_t>(Slot) & Mask];
     --S.Pending;
@@ -56,13 +61,17 @@ public:
   }
   /// Retires in order what was executed by the cycle before. `Retired` is called with the place
   /// in the cycle of each slot that ends an iteration, `SlotRetired` with the number of every slot
-  /// and the cycle in which its last result was there.
-  template <typename Fn, typename Each> void retire(int64_t Cycle, Fn Retired, Each SlotRetired) {
+  /// and the cycle in which its last result was there, `StoresRetired` with the number of stores
+  /// and the cycles that they take to commit.
+  template <typename Fn, typename Each, typename Store>
+  void retire(int64_t Cycle, Fn Retired, Each SlotRetired, Store StoresRetired) {
     for (int32_t N = 0; N < RetireWidth && Head < Tail; ++N) {
       const State &S = States[static_cast<size_t>(Head) & Mask];
       if (S.Pending > 0 || S.Done + 1 >= Cycle)
         return;
       SlotRetired(Head++, S.Done + 1);
+      if (S.Stores > 0)
+        StoresRetired(S.Stores, S.CommitCycles);
       if (S.LastOfIteration)
         Retired(N);
     }
@@ -75,6 +84,7 @@ private:
     int64_t Done = 0;
     int32_t Pending = 0;
     bool LastOfIteration = false;
+    int32_t Stores = 0, CommitCycles = 0;
   };
   int32_t Capacity, RetireWidth;
   size_t Mask;
@@ -82,13 +92,48 @@ private:
   int64_t Head = 0, Tail = 0;
 };
 
+/// The stores from their issue until they are in the first-level cache.
+class StoreQueue {
+public:
+  /// `Full`: as it is in the steady state of code that stores more than the cache takes; otherwise
+  /// that state might not be reached while the code is watched.
+  StoreQueue(int32_t Capacity, bool Full) : Capacity(Capacity) {
+    for (int32_t N = 0; Full && N < Capacity; ++N) {
+      enter(1);
+      retire(0, 1, 1);
+    }
+  }
+
+  /// A store enters an empty queue in any case.
+  bool hasRoom(int32_t Stores) const {
+    return Capacity == 0 || Used == 0 || Used + Stores <= Capacity;
+  }
+  void enter(int32_t Stores) { Used += Stores; }
+  void retire(int64_t Cycle, int32_t Stores, int32_t CommitCycles) {
+    FreeAt = std::max(FreeAt, Cycle) + CommitCycles;
+    Committing.emplace_back(FreeAt, Stores);
+  }
+  /// What is in the cache leaves the queue.
+  void cycle(int64_t Cycle) {
+    for (; !Committing.empty() && Committing.front().first <= Cycle; Committing.pop_front())
+      Used -= Committing.front().second;
+  }
+
+private:
+  int32_t Capacity, Used = 0;
+  int64_t FreeAt = 0;
+  std::deque<std::pair<int64_t, int32_t>> Committing; ///< When, and how many.
+};
+
 /// The µops that wait for inputs and ports, the ports, and the values that flow between them.
 class Backend {
 public:
-  Backend(const Program &P, Simulation &Counters, bool UnlimitedPorts = false);
+  Backend(const Program &P, Simulation &Counters, bool UnlimitedPorts = false,
+          bool SteadyState = true);
 
   bool hasRoom(int32_t Uops) const { return Rs == 0 || Waiting + Uops <= Rs; }
   ReorderBuffer Rob;
+  StoreQueue Stores;
   PortBinder Binder;
 
   /// The first instruction of an iteration is issued.

@@ -2,6 +2,7 @@
 
 #include "program.h"
 #include "incc/lines.h"
+#include "incc/memory.h"
 
 #include <algorithm>
 #include <bit>
@@ -40,12 +41,50 @@ public:
     for (const MemoryDependency &M : To.G.Memory)
       if (Renamed[M.Load])
         renameMemory(M);
+    planCommits();
     assignEntered();
     addRenamerUops();
     flatten();
   }
 
 private:
+  /// Stores go to the cache in program order, a block in a cycle; one behind another to the same
+  /// block goes along. Of pointers without a known distance none are in one block, and where the
+  /// unknown part lies is not known either: pointers are taken to be aligned to blocks.
+  void planCommits() {
+    if (P.StoreCommitBytes <= 0)
+      return;
+    std::vector<int32_t> InstructionOf(static_cast<size_t>(K.numValues()), -1);
+    std::vector<int32_t> Unknown(static_cast<size_t>(K.numInstructions()), 0);
+    for (int32_t I = 0; I < K.numInstructions(); ++I)
+      for (int32_t V = K.ValueStart[I]; V < K.ValueStart[I + 1]; ++V)
+        if (K.valueKind(V) == ValueKind::Store) {
+          InstructionOf[static_cast<size_t>(V)] = I;
+          ++To.Instructions[static_cast<size_t>(I)].Stores;
+          Unknown[static_cast<size_t>(I)] +=
+              K.MemoryOfValue[V] < 0 || K.MemorySize[K.MemoryOfValue[V]] <= 0;
+        }
+    if (std::ranges::all_of(InstructionOf, [](int32_t I) { return I < 0; }))
+      return;
+    AccessAddresses Addresses = storeAddresses(K);
+    // What cannot be followed takes a cycle each.
+    To.CommitCycles.assign(static_cast<size_t>(Addresses.Iterations), Unknown);
+    auto Size = static_cast<uint64_t>(P.StoreCommitBytes);
+    size_t PerIteration = Addresses.Accesses.size() / static_cast<size_t>(Addresses.Iterations);
+    for (size_t N = 0; N < Addresses.Accesses.size(); ++N) {
+      const AccessAddress &A = Addresses.Accesses[N];
+      const AccessAddress &Before = Addresses.Accesses[N > 0 ? N - 1 : N];
+      uint64_t First = A.Constant / Size;
+      uint64_t Last = (A.Constant + static_cast<uint64_t>(std::max(A.Bytes, 1)) - 1) / Size;
+      uint64_t LastBefore =
+          (Before.Constant + static_cast<uint64_t>(std::max(Before.Bytes, 1)) - 1) / Size;
+      bool Joins = N > 0 && A.Part == Before.Part && First == LastBefore;
+      To.CommitCycles[N / PerIteration]
+                     [static_cast<size_t>(InstructionOf[static_cast<size_t>(A.Value)])] +=
+          static_cast<int32_t>(Last - First) + (Joins ? 0 : 1);
+    }
+  }
+
   /// The renamer hands what is stored on to the load: it follows the data, not the store.
   void renameMemory(const MemoryDependency &M) {
     if (DataValue[M.Store] >= 0) {

@@ -69,10 +69,11 @@ struct OptionalUop {
 
 struct InstructionPlan {
   Range Entries;
-  int32_t Mite = 0;  ///< The first of these come from decoders or µop cache, the rest from the MS.
-  OptionalUop Move;  ///< What a move is if it is not eliminated.
-  OptionalUop Sync;  ///< Adds the stack engine's offset to the stack pointer before it is used.
-  OptionalUop Merge; ///< Merges bits 8-15, renamed apart, into their register.
+  int32_t Stores = 0; ///< Entries of the store queue, 0 where the core's is not described.
+  int32_t Mite = 0;   ///< The first of these come from decoders or µop cache, the rest from the MS.
+  OptionalUop Move;   ///< What a move is if it is not eliminated.
+  OptionalUop Sync;   ///< Adds the stack engine's offset to the stack pointer before it is used.
+  OptionalUop Merge;  ///< Merges bits 8-15, renamed apart, into their register.
 };
 
 struct Program {
@@ -91,6 +92,9 @@ struct Program {
   std::vector<InstructionPlan> Instructions;
   std::vector<Range> HiddenValues; ///< By instruction: its values beyond the kernel's.
   int64_t CrossingIterations = 1;
+  /// By iteration modulo their number, then by instruction: the cycles for which its stores keep
+  /// the way to the first-level cache.
+  std::vector<std::vector<int32_t>> CommitCycles;
   int32_t SyncUop = -1; ///< The same where nothing waits for it: the offset became too large.
 
   int32_t numEntries() const { return static_cast<int32_t>(Entries.size()); }

@@ -113,10 +113,13 @@ void Renamer::cycle(int64_t Cycle) {
     if (E.First && SlotAt == 0 && !Entered) {
       bool TooFar = std::abs(StackOffset) > P.P.StackOffsetLimit;
       bool Syncs = StackOffset != 0 && (Plan.Sync.Uop >= 0 || (TooFar && P.SyncUop >= 0));
+      if (!Back.Stores.hasRoom(Plan.Stores))
+        return Lost(Stall::Scheduler);
       // Merging is done alone in its cycle.
       if (Plan.Merge.Uop >= 0 && Used > 0)
         return Lost(Stall::Group);
       enter(E, Cycle, Syncs && Plan.Sync.Uop >= 0);
+      Back.Stores.enter(Plan.Stores);
       Entered = true;
       if (Plan.Merge.Uop >= 0) {
         issueOwn(Plan.Merge.Uop, Used++, Cycle);
@@ -155,11 +158,17 @@ void Renamer::cycle(int64_t Cycle) {
   }
 }
 
-int64_t Renamer::pushSlot(int64_t Cycle, int32_t Pending, bool Last) {
+int64_t Renamer::pushSlot(int64_t Cycle, int32_t Pending, bool Last, int32_t Stores) {
   if (Record)
     Record->InSlot.push_back(Iteration * P.K.numInstructions() +
                              P.Entries[static_cast<size_t>(At)].Instruction);
-  return Back.Rob.push(Cycle, Pending, Last);
+  int32_t CommitCycles = 0;
+  if (Stores > 0) {
+    size_t Of = static_cast<size_t>(Iteration) % P.CommitCycles.size();
+    CommitCycles =
+        P.CommitCycles[Of][static_cast<size_t>(P.Entries[static_cast<size_t>(At)].Instruction)];
+  }
+  return Back.Rob.push(Cycle, Pending, Last, Stores, CommitCycles);
 }
 
 void Renamer::issueOwn(int32_t Uop, int32_t Slot, int64_t Cycle) {
@@ -208,7 +217,11 @@ void Renamer::issueSlot(Range Uops, int32_t Slot, int64_t Cycle, bool Last) {
         Watched = V;
     }
   }
-  int64_t RobSlot = pushSlot(Cycle, Uops.size() + (Watched >= 0 ? 1 : 0), Last);
+  // An instruction's stores may go to the cache when all of it has retired.
+  const InstructionPlan &Plan = P.Instructions[static_cast<size_t>(E.Instruction)];
+  bool Ends = At + 1 == Plan.Entries.End && E.Slots.Begin + SlotAt + 1 == E.Slots.End;
+  int64_t RobSlot =
+      pushSlot(Cycle, Uops.size() + (Watched >= 0 ? 1 : 0), Last, Ends ? Plan.Stores : 0);
   for (int32_t N = Uops.Begin; N < Uops.End; ++N) {
     int32_t U = P.SlotUops[static_cast<size_t>(N)];
     Back.issue(U, Iteration, Cycle, Back.Binder.choose(P.Uops[static_cast<size_t>(U)].Ports, Slot),

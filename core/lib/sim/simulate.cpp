@@ -168,7 +168,8 @@ Simulation incc::simulate(const Kernel &K, const Pipeline &Pipe, const Simulatio
   if (P.Entries.empty())
     return Result;
   CodeLayout Code(P, Options.Loop, Options.Alignment < 0 ? Pipe.Alignment : Options.Alignment);
-  Backend Back(P, Result, Options.Assume.UnlimitedPorts);
+  Backend Back(P, Result, Options.Assume.UnlimitedPorts,
+               /*SteadyState=*/Options.Iterations == 0 && !P.CommitCycles.empty());
   FrontEnd Front(P, Code, Result);
   Renamer Rename(P, Code, Front, Back, Result);
   if (Options.Iterations > 0)
@@ -197,7 +198,11 @@ Simulation incc::simulate(const Kernel &K, const Pipeline &Pipe, const Simulatio
         [&](int64_t Slot, int64_t Executed) {
           if (Options.RecordEvents)
             Log.retire(Slot, Cycle, Executed);
+        },
+        [&](int32_t Stores, int32_t CommitCycles) {
+          Back.Stores.retire(Cycle, Stores, CommitCycles);
         });
+    Back.Stores.cycle(Cycle);
     Back.dispatch(Cycle);
     Rename.cycle(Cycle);
     Front.cycle(Cycle);
