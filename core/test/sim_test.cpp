@@ -44,6 +44,13 @@ void incc::test::testSimulation() {
   Wide.K.UopPorts.assign(6, 0xff);
   CHECK(simulate(Wide.K, P).CyclesPerIteration == Rational(3, 2));
 
+  // Five a cycle from the µop cache, and the jump to the start ends what is read in a cycle.
+  P.DsbWidth = 5;
+  CHECK(simulate(Wide.K, P).CyclesPerIteration == Rational(2));
+  P.DsbWidth = 6;
+  CHECK(simulate(Wide.K, P).CyclesPerIteration == Rational(3, 2));
+  P.DsbWidth = 0;
+
   // A load of what was just stored: 4 cycles to forward, 1 for the addition.
   Builder Memory;
   Memory.load(1, 2, 0).add(1, 1).store(1, 2, 0);

@@ -102,6 +102,15 @@ FrontEnd::FrontEnd(const Program &P, const CodeLayout &Code, Simulation &Counter
 }
 
 void FrontEnd::cycle(int64_t Cycle) {
+  if (Now == Mode::Ideal && P.P.DsbWidth > 0 && P.P.PredecodeBlockBytes == 0 && Code.isLoop()) {
+    // Of the front end only the µop cache's width is known: a jump to the start ends what is read
+    // in a cycle. (With a predecoder but no decoders, it was made perfect.)
+    int64_t Left = P.numEntries() - Queue.Tail % P.numEntries();
+    int64_t Count = std::min<int64_t>(P.P.DsbWidth, Left);
+    if (Queue.hasRoom(P.P.DsbWidth))
+      deliver(Count, UopSource::UopCache);
+    return;
+  }
   if (Now == Mode::Ideal || Now == Mode::LoopStream) {
     Counters.Uops[static_cast<size_t>(Now == Mode::Ideal ? UopSource::UopCache
                                                          : UopSource::LoopStream)] +=
