@@ -364,7 +364,7 @@ def _complain_of_details(report: dict[str, Any], name: str, options: Options) ->
 def command() -> None:
     """The installed command: `main` without what only longer runs have use for.
 
-    Collections during the imports and taking the interpreter apart at the end cost 7 ms, an eighth of a run on one kernel.
+    Collections during the imports and taking the interpreter apart at the end cost 4 to 7 ms of a run on one kernel.
     """
     import gc
 
