@@ -103,7 +103,9 @@ def problems(report: Dict) -> list[str]:
             (item["line"], f"error: {item['message']}") for kernel in unit["kernels"] for item in kernel["refused"]
         ]
         found += [(item["first_line"], f"warning: not analysed: {item['reason']}") for item in unit["left_out"]]
-        messages += [f"{file}:{line}: {message}" for line, message in sorted(set(found))]
+        messages += [
+            f"{file}:{line}: {message}" if line else f"{file}: {message}" for line, message in sorted(set(found))
+        ]
     return messages
 
 

@@ -171,7 +171,7 @@ def _header(unit: Dict, kernel: Dict, layout: Layout) -> Iterator[str]:
         what += f", {unit['assembly_file']}:{kernel['first_line']}-{kernel['last_line']}"
     size, memory, arithmetic = kernel["size"], kernel["memory"], kernel["arithmetic"]
     yield from layout.wrap(what[0].upper() + what[1:])
-    counts = f"{size['instructions']} instructions"
+    counts = f"{size['instructions']} instruction{'' if size['instructions'] == 1 else 's'}"
     if kernel["unknown_instructions"]:
         counts += f" ({len(kernel['unknown_instructions'])} not in the model)"
     yield from layout.wrap(f"{counts}, {size['bytes']} bytes, {size['issue_slots']} µops; {arithmetic['text']}")
