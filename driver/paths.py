@@ -61,10 +61,8 @@ def analyze(unit: Unit, settings: Settings, sides: bool, first_side: float | Non
     `sides`: only both sides of the first branch. `first_side`: how likely a branch is not taken, None: all sides alike.
     Raises AnalysisError where the unit cannot be analysed at all.
     """
-    from incc.driver.pipeline import AnalysisError, choose_model, read_assembly
+    from incc.driver.pipeline import choose_model, decode_unit, read_assembly
     from incc.frontends.asm.regions import loop_paths
-    from incc.frontends.x86.assembler import AssemblerError
-    from incc.frontends.x86.kernels import decode_regions
 
     model, _ = choose_model(settings.mcpu, unit.cpu, settings.model_path)
     assembly = read_assembly(unit, model.isa)
@@ -73,10 +71,7 @@ def analyze(unit: Unit, settings: Settings, sides: bool, first_side: float | Non
     ]
     found = [(region, paths, complete) for region, paths, complete in found if len(paths) > 1]
     regions = [path.region for _, paths, _ in found for path in paths]
-    try:
-        kernels = decode_regions(unit.assembly, regions, unit.assembly_file, settings.assembler) if regions else []
-    except AssemblerError as error:
-        raise AnalysisError(str(error)) from error
+    kernels = decode_unit(unit, assembly, regions)
     refused = {f"{unit.assembly_file}:{r.line}: error: {r.message}": None for kernel in kernels for r in kernel.refused}
     ways = iter(kernels)
     result = []

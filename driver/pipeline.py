@@ -38,7 +38,7 @@ class Settings(NamedTuple):
     `mcpu`: the model to use, "" to take the unit's `cpu`, else the host. `functions`: globs of function names, empty
     for all. `regions`: "loops" for every innermost loop, "marked" for marked regions and, without any, the whole file
     (as llvm-mca). `timeline_iterations`: how many iterations the timeline shows, 0 for none. `graph`: a DOT file to
-    write. `assembler`: the command that assembles, empty for `as`. `model_path`: folders and files of models that are
+    write. `model_path`: folders and files of models that are
     searched before all others. `simulate`: not the bounds alone. `what_if`: changes to the core to try beside those
     that always are. `waits`: who waits for whom. `cold_iterations`: also simulate so many from a
     cold start, 0 for not. `alignment`: of the kernel's first byte within 64, -1 for where it was found, -2 to simulate
@@ -54,7 +54,6 @@ class Settings(NamedTuple):
     iterations: int = 100
     timeline_iterations: int = 2
     timeline_cycles: int = 80
-    assembler: tuple[str, ...] = ()
     model_path: tuple[str, ...] = ()
     simulate: bool = True
     what_if: tuple[Change, ...] = ()
@@ -154,24 +153,28 @@ def _selected(function: str, readable: dict[str, str], globs: tuple[str, ...]) -
     return any(fnmatchcase(n, g) for n in (function, name, name.split("(")[0]) for g in globs)
 
 
-def _analyze_unit(unit: Unit, settings: Settings, model: MachineModel, reason: str) -> dict[str, Any]:
-    from incc.driver.report import unit_report
+def decode_unit(unit: Unit, parsed: Assembly, regions: Sequence[Region]) -> list[Kernel]:
+    """The kernels of a unit's regions, laid out as the code is when it is run. Raises AnalysisError."""
+    if not regions:
+        return []
     from incc.frontends.asm.regions import without_byte_markers
     from incc.frontends.x86.assembler import AssemblerError
     from incc.frontends.x86.kernels import decode_regions
+
+    try:
+        return decode_regions(without_byte_markers(parsed, unit.assembly), regions, unit.assembly_file)
+    except AssemblerError as error:
+        raise AnalysisError(str(error)) from error
+
+
+def _analyze_unit(unit: Unit, settings: Settings, model: MachineModel, reason: str) -> dict[str, Any]:
+    from incc.driver.report import unit_report
 
     if model.isa != "x86":
         raise AnalysisError(f"{model.name} is an {model.isa} core, and only x86 code can be read so far")
     parsed = read_assembly(unit, model.isa)
     regions, left_out = find_regions(parsed, settings)
-    try:
-        kernels = (
-            decode_regions(without_byte_markers(parsed, unit.assembly), regions, unit.assembly_file, settings.assembler)
-            if regions
-            else []
-        )
-    except AssemblerError as error:
-        raise AnalysisError(str(error)) from error
+    kernels = decode_unit(unit, parsed, regions)
     lines = {s.line: s.location for s in parsed.statements if s.location is not None} if kernels else {}
     what_ifs = len(kernels) <= MOST_WITH_WHAT_IFS or bool(settings.what_if)
     reports = [_kernel_report(k, model, settings, lines, what_ifs) for k in kernels]

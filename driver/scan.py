@@ -243,22 +243,20 @@ def _read_hex(item: Item, name: str, problems: list[str]) -> list[_Identified]:
 
 
 def _read_asm(item: Item, _name: str, problems: list[str]) -> list[_Identified]:
-    from incc.driver.pipeline import AnalysisError, Settings, Unit, find_regions, read_assembly
-    from incc.frontends.x86.assembler import AssemblerError
-    from incc.frontends.x86.kernels import decode_regions
+    from incc.driver.pipeline import AnalysisError, Settings, Unit, decode_unit, find_regions, read_assembly
 
     try:
         with open(0 if item.text == "-" else item.text, encoding="utf-8", errors="surrogateescape") as file:
-            text = file.read()
-        parsed = read_assembly(Unit(text, item.text), "x86")
+            unit = Unit(file.read(), item.text)
+        parsed = read_assembly(unit, "x86")
         regions, left_out = find_regions(parsed, Settings(regions="marked"))
         if all(region.kind == "file" for region in regions):
             regions, left_out = find_regions(parsed, Settings(regions="loops"))
-        kernels = decode_regions(text, regions, item.text, ()) if regions else []
+        kernels = decode_unit(unit, parsed, regions)
     except OSError as error:
         problems.append(f"{item.text}: {error.strerror}")
         return []
-    except (AnalysisError, AssemblerError) as error:
+    except AnalysisError as error:
         problems.append(str(error))
         return []
     problems += [f"{item.text}:{x.first_line}: not analysed: {x.reason}" for x in left_out]
