@@ -130,7 +130,7 @@ class _Latency:
         bound.input_latency = list(bound.input_latency)
         chosen = [n for n, i in enumerate(s.kernel.instructions) if i.mnemonic.upper() == self.mnemonic]
         if not chosen:
-            raise ValueError(f"--what-if {self.text!r}: the kernel has no {self.mnemonic}")
+            raise whatif.InapplicableError(f"--what-if {self.text!r}: the kernel has no {self.mnemonic}")
         for i in chosen:
             for v in range(bound.value_start[i], bound.value_start[i + 1]):
                 if bound.value_kind[v] != b.VALUE_LOAD:

@@ -6,9 +6,11 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from incc.driver.options import AnalysisOptions, UsageError, check_targets
+
 if TYPE_CHECKING:
-    from incc.driver.pipeline import Settings, Unit
-    from incc.driver.whatif import Change
+    from incc.driver.pipeline import Settings
+    from incc.driver.places import Place
 
 HELP = """\
 usage: incc-mca [options] [FILE]
@@ -27,8 +29,8 @@ what to show
   -summary-view, -instruction-info, -resource-pressure, -dependency-view
                                  on unless switched off with =false
   -wait-view                     who waits for whom, in the simulation
-  --detail=LINE                  the same for the instruction in that line, with each partner and port; may be
-                                 given several times
+  --detail=LINE                  the same for the instruction in that line, with each partner and port; FILE:LINE may
+                                 be a line of the source; may be given several times
   -timeline                      a timeline of the first iterations
   -timeline-max-iterations=N     how many (10)
   -timeline-max-cycles=N         cut after N cycles (80)
@@ -58,57 +60,20 @@ what to show
 exit status: 0; 1 if the input could not be read, or not all of it; 2 for a mistake on the command line
 """
 
-_SWITCHES = {
-    "auto": False,
-    "fixed-ports": False,
-    "simulate": True,
-    "perfect-front-end": False,
-    "unlimited-ports": False,
-    "branch": False,
-    "paths": False,
-    "json": False,
-    "summary-view": True,
-    "instruction-info": True,
-    "resource-pressure": True,
-    "dependency-view": True,
-    "wait-view": False,
-    "timeline": False,
-    "all-views": False,
-}
-_NUMBERS = {"iterations": 100, "timeline-max-iterations": 10, "timeline-max-cycles": 80, "loop": 0}
-_TEXTS = {"mcpu": "", "o": "", "graph": "", "html": "", "cfg": "", "branch-probability": "", "alignment": ""}
-_LISTS = ("function", "model-path", "what-if", "detail")
-_ALIASES = {"dg": "graph"}
-_VIEWS = {
-    "summary-view": "summary",
-    "instruction-info": "info",
-    "resource-pressure": "pressure",
-    "wait-view": "waits",
-    "timeline": "timeline",
-    "dependency-view": "dependencies",
-}
-
-
-class UsageError(Exception):
-    """A mistake on the command line; the message says which."""
+_OWN_SWITCHES = ("auto", "json")
 
 
 class Options:
-    """The parsed command line: switches, numbers, texts and lists of texts by name, the input file.
+    """The parsed command line: what to analyse and show, and what only this command has."""
 
-    `no_dependencies`: "", or which dependencies to leave out: "all", "register" or "memory".
-    """
-
-    __slots__ = ("file", "given", "lists", "no_dependencies", "numbers", "switches", "texts")
+    __slots__ = ("analysis", "auto", "file", "json", "output")
 
     def __init__(self, arguments: list[str]) -> None:
-        self.switches = dict(_SWITCHES)
-        self.numbers = dict(_NUMBERS)
-        self.texts = dict(_TEXTS)
-        self.lists: dict[str, list[str]] = {name: [] for name in _LISTS}
-        self.no_dependencies = ""
+        self.analysis = AnalysisOptions()
+        self.auto = False
+        self.json = False
+        self.output = ""
         self.file = ""
-        self.given: set[str] = set()
         rest = iter(arguments)
         for argument in rest:
             if argument == "-" or not argument.startswith("-"):
@@ -116,95 +81,35 @@ class Options:
                     raise UsageError(f"one input file at a time, not {self.file} and {argument}")
                 self.file = argument
                 continue
-            name, equals, value = argument.lstrip("-").partition("=")
-            name = _ALIASES.get(name, name)
-            if name in self.switches:
-                self._switch(name, value if equals else "true")
-            elif name == "no-dependencies":
-                if value not in ("", "all", "register", "memory"):
-                    raise UsageError(f"-{name} takes register or memory, not {value!r}")
-                self.no_dependencies = value or "all"
-            elif name in self.numbers or name in self.texts or name in self.lists:
-                if not equals:
-                    value = next(rest, "")
-                if not value:
-                    raise UsageError(f"-{name} needs a value")
-                self._set(name, value)
-            else:
+            name, equals, text = argument.lstrip("-").partition("=")
+            value: str | None = text if equals else None
+            if name in _OWN_SWITCHES:
+                if value not in (None, "true", "false", "1", "0"):
+                    raise UsageError(f"-{name} is true or false, not {value!r}")
+                setattr(self, name, value in (None, "true", "1"))
+                continue
+            if name != "o" and not self.analysis.knows(name):
                 raise UsageError(f"unknown option {argument}")
-
-        if self.switches["json"] and (self.switches["branch"] or self.switches["paths"]):
-            raise UsageError("-branch and -paths print tables, which are not part of the report as JSON")
-
-    def first_side(self) -> float | None:
-        """The probability of `-branch-probability`, None if it is not given. Raises UsageError."""
-        text = self.texts["branch-probability"]
-        try:
-            value = float(text) if text else None
-        except ValueError:
-            value = -1.0
-        if value is not None and not 0 <= value <= 1:
-            raise UsageError(f"-branch-probability is a number from 0 to 1, not {text!r}")
-        return value
-
-    def _switch(self, name: str, value: str) -> None:
-        if value not in ("true", "false", "1", "0"):
-            raise UsageError(f"-{name} is true or false, not {value!r}")
-        self.switches[name] = value in ("true", "1")
-        self.given.add(name)
-
-    def _set(self, name: str, value: str) -> None:
-        if name == "alignment" and not (value == "all" or (value.isdecimal() and int(value) < 64)):
-            raise UsageError(f"-{name} is a number below 64, or all, not {value!r}")
-        if name == "detail" and not (value.isdecimal() and int(value) > 0):
-            raise UsageError(f"-{name} takes the number of a line, not {value!r}")
-        if name in self.texts:
-            self.texts[name] = value
-        elif name in self.lists:
-            self.lists[name].append(value)
-        elif value.isdecimal() and int(value) > 0:
-            self.numbers[name] = int(value)
-        else:
-            raise UsageError(f"-{name} needs a number above 0, not {value!r}")
-
-    def changes(self) -> tuple[Change, ...]:
-        """What to change of the core. Raises UsageError for what is not in the language of --what-if."""
-        named = {"perfect-front-end": "front-end", "unlimited-ports": "unlimited-ports"}
-        chosen = [change for option, change in named.items() if self.switches[option]]
-        if self.no_dependencies:
-            chosen.append("dependencies" if self.no_dependencies == "all" else f"{self.no_dependencies}-dependencies")
-        if not chosen and not self.lists["what-if"]:
-            return ()
-        from incc.driver.whatif import NAMED
-
-        changes = [NAMED[name] for name in chosen]
-        if self.lists["what-if"]:
-            from incc.driver.changes import parse
-
-            try:
-                changes += [parse(text) for text in self.lists["what-if"]]
-            except ValueError as error:
-                raise UsageError(str(error)) from error
-        return tuple(changes)
-
-    def alignment(self) -> int:
-        """As Settings.alignment."""
-        text = self.texts["alignment"]
-        return -2 if text == "all" else int(text or -1)
-
-    def views(self) -> tuple[str, ...]:
-        """The views to print, in the report's order."""
-        everything = self.switches["all-views"]
-        only_named = "all-views" in self.given and not everything
-        chosen = []
-        for name, view in _VIEWS.items():
-            if name in self.given:
-                wanted = self.switches[name]
+            if value is None and (name == "o" or self.analysis.takes_value(name)):
+                value = next(rest, "")
+            if name != "o":
+                self.analysis.take(name, value)
+            elif value:
+                self.output = value
             else:
-                wanted = everything or (self.switches[name] and not only_named)
-            if wanted:
-                chosen.append(view)
-        return tuple(chosen)
+                raise UsageError("-o needs a value")
+        files = self.analysis.files()
+        targets = [(f"-{name}", file) for name, file in [("o", self.output), *files.items()] if file not in ("", "-")]
+        if targets:
+            check_targets(targets, [self.file] if self.file not in ("", "-") else [])
+
+    def settings(self) -> Settings:
+        """What the analysis is told. Raises UsageError."""
+        switches, numbers = self.analysis.switches, self.analysis.numbers
+        timeline = switches["timeline"] or switches["all-views"] or bool(self.analysis.texts["html"])
+        return self.analysis.settings(
+            "loops" if self.auto else "marked", numbers["timeline-max-iterations"] if timeline else 0
+        )
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -218,16 +123,16 @@ def main(arguments: list[str] | None = None) -> int:
         return _print(f"incc-mca {__version__}\n")
     try:
         options = Options(arguments)
-        changes = options.changes()
-        options.first_side()
+        settings = options.settings()
+        places = options.analysis.places()
     except UsageError as error:
         sys.stderr.write(f"incc-mca: error: {error}; see incc-mca --help\n")
         return 2
-    return _run(options, changes)
+    return _run(options, settings, places)
 
 
-def _run(options: Options, changes: tuple[Change, ...]) -> int:
-    from incc.driver.pipeline import AnalysisError, Settings, Unit, analyze_units
+def _run(options: Options, settings: Settings, places: list[Place]) -> int:
+    from incc.driver.pipeline import AnalysisError, Unit, analyze_units
 
     name = options.file if options.file not in ("", "-") else "<stdin>"
     try:
@@ -235,27 +140,9 @@ def _run(options: Options, changes: tuple[Change, ...]) -> int:
     except OSError as error:
         sys.stderr.write(f"incc-mca: error: {name}: {error.strerror}\n")
         return 1
-    timeline = options.switches["timeline"] or options.switches["all-views"] or bool(options.texts["html"])
-    settings = Settings(
-        mcpu=options.texts["mcpu"],
-        functions=tuple(options.lists["function"]),
-        fixed_ports=options.switches["fixed-ports"],
-        regions="loops" if options.switches["auto"] else "marked",
-        iterations=options.numbers["iterations"],
-        timeline_iterations=options.numbers["timeline-max-iterations"] if timeline else 0,
-        timeline_cycles=options.numbers["timeline-max-cycles"],
-        model_path=tuple(options.lists["model-path"]),
-        simulate=options.switches["simulate"],
-        what_if=changes,
-        waits=options.switches["wait-view"] or options.switches["all-views"] or bool(options.lists["detail"]),
-        cold_iterations=options.numbers["loop"],
-        alignment=options.alignment(),
-    )
     try:
-        unit = Unit(text, name)
-        report = analyze_units([unit], settings)
-        tables, refused = _branches_inside(unit, settings, options)
-        _write_outputs(report, options, tables)
+        report = analyze_units([Unit(text, name)], settings)
+        _write_outputs(report, options, places)
     except AnalysisError as error:
         sys.stderr.write(f"incc-mca: error: {error}\n")
         return 1
@@ -266,7 +153,7 @@ def _run(options: Options, changes: tuple[Change, ...]) -> int:
     except OSError as error:
         sys.stderr.write(f"incc-mca: error: {error.filename or 'output'}: {error.strerror}\n")
         return 1
-    return _complain(report, name, refused) | _complain_of_details(report, name, options)
+    return _complain(report, name, places)
 
 
 def _read(file: str) -> str:
@@ -277,57 +164,29 @@ def _read(file: str) -> str:
         return f.read().decode("utf-8", "surrogateescape")
 
 
-def _branches_inside(unit: Unit, settings: Settings, options: Options) -> tuple[str, list[str]]:
-    """The tables of `-branch` and `-paths`, and what was refused on these ways; writes the file of `-cfg`."""
-    from incc.driver.pipeline import find_regions, read_assembly
+def _write_outputs(report: dict[str, Any], options: Options, places: list[Place]) -> None:
+    files = options.analysis.files()
+    if files:
+        from incc.driver.outputs import render as render_file
+        from incc.driver.pipeline import AnalysisError
 
-    if options.texts["cfg"]:
-        from incc.driver.views.flow import render as render_flow
-
-        parsed = read_assembly(unit)
-        page = render_flow(parsed, find_regions(parsed, settings)[0])
-        with open(options.texts["cfg"], "w", encoding="utf-8", errors="surrogateescape") as f:
-            f.write(page)
-    tables = ""
-    refused: dict[str, None] = {}
-    for name in ("branch", "paths"):
-        if options.switches[name]:
-            from incc.driver.paths import analyze, render
-
-            loops, problems = analyze(unit, settings, name == "branch", options.first_side())
-            tables += render(loops, unit.assembly_file, name == "branch")
-            refused |= dict.fromkeys(problems)
-    return tables, list(refused)
-
-
-def _write_outputs(report: dict[str, object], options: Options, tables: str) -> None:
-    from incc.driver.pipeline import AnalysisError
-
-    if options.texts["graph"]:
-        from incc.driver.views.dot import render as render_graph
-
-        with open(options.texts["graph"], "w", encoding="utf-8") as f:
-            f.write(render_graph(report))
-    if options.texts["html"]:
-        from incc.driver.views.html import render as render_page
-
-        try:
-            page = render_page(report)
-        except ValueError as error:
-            raise AnalysisError(f"{options.texts['html']}: not written: {error}") from error
-        with open(options.texts["html"], "w", encoding="utf-8") as f:
-            f.write(page)
-    target = options.texts["o"]
-    if options.switches["json"]:
+        for name, path in files.items():
+            try:
+                page = render_file(name, report)
+            except AnalysisError as error:
+                raise AnalysisError(f"{path}: not written: {error}") from error
+            with open(path, "w", encoding="utf-8", errors="surrogateescape") as f:
+                f.write(page)
+    target = options.output
+    if options.json:
         from incc.driver.views.json import render as render_json
 
         text = render_json(report)
     else:
         from incc.driver.views.text import render, terminal
 
-        details = [int(line) for line in options.lists["detail"]]
         width, colour = terminal(sys.stdout) if target in ("", "-") else (120, False)
-        text = render(report, width, colour, options.views(), options.numbers["iterations"], details) + tables
+        text = render(report, width, colour, options.analysis.views(), places)
     if target in ("", "-"):
         _print(text)
     else:
@@ -341,24 +200,20 @@ def _print(text: str) -> int:
     return 0
 
 
-def _complain(report: dict[str, object], name: str, refused: list[str]) -> int:
-    """Say on stderr what was not analysed, `refused` on other ways through a loop; returns the exit status."""
+def _complain(report: dict[str, Any], name: str, places: list[Place]) -> int:
+    """Say on stderr what was not analysed, and which lines of --detail were not among that; returns the exit status."""
     from incc.driver.report import problems
 
-    found = list(dict.fromkeys([*problems(report), *refused]))
+    found = problems(report)
+    if places:
+        from incc.driver.places import missing
+
+        for place in missing(report, places):
+            where = str(place) if place.file else f"{name}:{place.line}"
+            found.append(f"{where}: error: -detail: no analysed instruction in this line")
     for line in found:
         sys.stderr.write(f"{line}\n")
     return 1 if found else 0
-
-
-def _complain_of_details(report: dict[str, Any], name: str, options: Options) -> int:
-    """Say on stderr which lines of --detail have no analysed instruction; returns the exit status."""
-    kernels = [kernel for unit in report["units"] for kernel in unit["kernels"]]
-    lines = {instruction["line"] for kernel in kernels for instruction in kernel["instructions"]}
-    missing = [line for line in options.lists["detail"] if int(line) not in lines]
-    for line in missing:
-        sys.stderr.write(f"{name}:{line}: error: -detail: no analysed instruction in this line\n")
-    return 1 if missing else 0
 
 
 def command() -> None:

@@ -37,19 +37,18 @@ class Settings(NamedTuple):
 
     `mcpu`: the model to use, "" to take the unit's `cpu`, else the host. `functions`: globs of function names, empty
     for all. `regions`: "loops" for every innermost loop, "marked" for marked regions and, without any, the whole file
-    (as llvm-mca). `timeline_iterations`: how many iterations the timeline shows, 0 for none. `graph`: a DOT file to
-    write. `model_path`: folders and files of models that are
-    searched before all others. `simulate`: not the bounds alone. `what_if`: changes to the core to try beside those
-    that always are. `waits`: who waits for whom. `cold_iterations`: also simulate so many from a
-    cold start, 0 for not. `alignment`: of the kernel's first byte within 64, -1 for where it was found, -2 to simulate
-    all.
+    (as llvm-mca). `iterations`: how many the summary counts. `timeline_iterations`: how many the timeline shows, 0 for
+    none. `model_path`: folders and files of models that are searched before all others. `simulate`: not the bounds
+    alone. `what_if`: changes to the core to try beside those that always are. `waits`: who waits for whom.
+    `cold_iterations`: also simulate so many from a cold start, 0 for not. `alignment`: of the kernel's first byte
+    within 64, -1 for where it was found, -2 to simulate all. `ways`: "paths" to analyse every way through loops with
+    branches inside, "branch" the sides of the first branch. `branch_probability`: how likely a branch is not taken,
+    None for all sides alike. `control_flow`: of the functions that are analysed.
     """
 
     mcpu: str = ""
     functions: tuple[str, ...] = ()
     fixed_ports: bool = False
-    format: str = "text"
-    graph: str = ""
     regions: str = "loops"
     iterations: int = 100
     timeline_iterations: int = 2
@@ -60,6 +59,9 @@ class Settings(NamedTuple):
     waits: bool = False
     cold_iterations: int = 0
     alignment: int = -1
+    ways: tuple[str, ...] = ()
+    branch_probability: float | None = None
+    control_flow: bool = False
 
 
 MOST_WITH_WHAT_IFS = 50
@@ -82,6 +84,11 @@ def analyze_units(units: Sequence[Unit], settings: Settings) -> dict[str, Any]:
     for unit in units:
         model, reason = choose_model(settings.mcpu, unit.cpu, settings.model_path)
         parts.append(_analyze_unit(unit, settings, model, reason))
+    kernels = [kernel for part in parts for kernel in part["kernels"] if kernel["simulated"]]
+    tried = {change["change"] for kernel in kernels for change in kernel["what_ifs"] if change["asked"]}
+    for change in settings.what_if if kernels else ():
+        if change.name not in tried:
+            raise AnalysisError(f"--what-if {change.name!r}: no kernel has such an instruction")
     return build_report(parts)
 
 
@@ -178,7 +185,16 @@ def _analyze_unit(unit: Unit, settings: Settings, model: MachineModel, reason: s
     lines = {s.line: s.location for s in parsed.statements if s.location is not None} if kernels else {}
     what_ifs = len(kernels) <= MOST_WITH_WHAT_IFS or bool(settings.what_if)
     reports = [_kernel_report(k, model, settings, lines, what_ifs) for k in kernels]
-    return unit_report(unit, model, reason, reports, left_out)
+    ways = control_flow = None
+    if settings.ways:
+        from incc.driver.paths import analyze
+
+        ways = [loop for name in settings.ways for loop in analyze(unit, parsed, model, settings, name)]
+    if settings.control_flow:
+        from incc.driver.flow import functions
+
+        control_flow = functions(parsed, regions)
+    return unit_report(unit, model, reason, reports, left_out, ways=ways, control_flow=control_flow)
 
 
 def _kernel_report(
@@ -215,6 +231,7 @@ def _kernel_report(
         events,
         forms,
         source_lines=lines,
+        iterations=settings.iterations,
         fixed_ports=settings.fixed_ports,
         notes=notes,
         run=run,
@@ -228,15 +245,16 @@ def _simulate(
     """All simulations that the settings ask for, None where the model does not describe the core's pipeline or there is
     nothing to run; and what the reader must know. Raises AnalysisError for changes that the core does not allow."""
     if bound.pipeline is None or not any(bound.issue_slots):
-        asked = settings.what_if or settings.waits or settings.cold_iterations or settings.alignment == -2
-        notes = ("not simulated: the model does not describe the core's pipeline",)
-        return None, notes if asked and bound.pipeline is None else ()
+        wanted = settings.what_if or settings.waits or settings.cold_iterations or settings.alignment == -2
+        unable = ("not simulated: the model does not describe the core's pipeline",)
+        return None, unable if wanted and bound.pipeline is None else ()
     from incc import core
     from incc.driver import whatif
 
     try:
         base = core.simulate(bound)
-        what_ifs = whatif.what_ifs(kernel, bound, analysis, base, settings.what_if) if with_what_ifs else ()
+        asked, notes = whatif.applicable(settings.what_if, kernel, bound)
+        what_ifs = whatif.what_ifs(kernel, bound, analysis, base, asked) if with_what_ifs else ()
         count = settings.cold_iterations
         cold = core.simulate(bound, iterations=count) if count else None
         places = range(64) if settings.alignment == -2 else ()
@@ -245,23 +263,15 @@ def _simulate(
         raise AnalysisError(str(error)) from error
     except RuntimeError as error:
         return None, (f"not simulated: {error}",)
-    left_out = f"no what-ifs, since there are more than {MOST_WITH_WHAT_IFS} kernels: choose some by function"
-    return whatif.Run(base, what_ifs, cold, alignments), () if with_what_ifs else (left_out,)
+    if not with_what_ifs:
+        notes.append(f"no what-ifs, since there are more than {MOST_WITH_WHAT_IFS} kernels: choose some by function")
+    return whatif.Run(base, what_ifs, cold, alignments), tuple(notes)
 
 
-def write_marked(units: Sequence[Unit], settings: Settings, path: str, dialect: str) -> None:
-    """Write the units' assembly with markers of one dialect (or "all") around the regions that would be analysed.
-
-    Several units go to one file only if it is one unit; else each to `path` with its source's name appended.
-    """
+def write_marked(unit: Unit, settings: Settings, path: str, dialect: str) -> None:
+    """Write the unit's assembly with markers of one dialect (or "all") around the regions that would be analysed."""
     from incc.frontends.asm.markers import insert_markers
 
-    for unit in units:
-        regions, _ = find_regions(read_assembly(unit), settings)
-        target = path if len(units) == 1 else f"{path}.{_base(unit.source or unit.assembly_file)}.s"
-        with open(target, "w", encoding="utf-8", errors="surrogateescape") as f:
-            f.write(insert_markers(unit.assembly, regions, dialect))
-
-
-def _base(path: str) -> str:
-    return path.rsplit("/", 1)[-1]
+    regions, _ = find_regions(read_assembly(unit), settings)
+    with open(path, "w", encoding="utf-8", errors="surrogateescape") as f:
+        f.write(insert_markers(unit.assembly, regions, dialect))

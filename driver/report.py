@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from incc.models.bound import BoundKernel
     from incc.models.model import Form, MachineModel
 
-SCHEMA_VERSION = "1.1"
+SCHEMA_VERSION = "1.2"
 
 # Iterations that the summary counts unless told otherwise; llvm-mca's default.
 ITERATIONS = 100
@@ -48,6 +48,7 @@ def build_report(units: Iterable[Dict]) -> Dict:
     """The whole report from what `unit_report` made of each translation unit, in the order given."""
     units = list(units)
     _demangle([kernel for unit in units for kernel in unit["kernels"]])
+    _demangle_functions([part for unit in units for name in ("ways", "control_flow") for part in unit[name] or ()])
     return {
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "incc", "version": incc.__version__},
@@ -67,11 +68,29 @@ def _demangle(kernels: Sequence[Dict]) -> None:
         kernel["notes"] = [replace(note, readable) for note in kernel["notes"]]
 
 
+def _demangle_functions(parts: Sequence[Dict]) -> None:
+    """The same for parts of a report that have a function's name and nothing else of it."""
+    if any("_Z" in part["function"] for part in parts):
+        from incc.driver.demangle import demangle, replace
+
+        readable = demangle(part["function"] for part in parts)
+        for part in parts:
+            part["function_name"] = replace(part["function"], readable)
+
+
 def unit_report(
-    unit: Unit, model: MachineModel, chosen_by: str, kernels: Iterable[Dict], left_out: Iterable[LeftOut] = ()
+    unit: Unit,
+    model: MachineModel,
+    chosen_by: str,
+    kernels: Iterable[Dict],
+    left_out: Iterable[LeftOut] = (),
+    *,
+    ways: Sequence[Dict] | None = None,
+    control_flow: Sequence[Dict] | None = None,
 ) -> Dict:
     """One translation unit: how its assembly came about, the model and what named it, its kernels in the order given,
-    and the loops and marked spans that are not analysed."""
+    and the loops and marked spans that are not analysed. `ways` (from `incc.driver.paths`) and `control_flow` (from
+    `incc.driver.flow`): None where they were not asked for."""
     kernels = list(kernels)
     hints.find_remainders(kernels)
     return {
@@ -90,6 +109,8 @@ def unit_report(
         },
         "kernels": kernels,
         "left_out": [item._asdict() for item in left_out],
+        "ways": list(ways) if ways is not None else None,
+        "control_flow": list(control_flow) if control_flow is not None else None,
     }
 
 
@@ -99,9 +120,8 @@ def problems(report: Dict) -> list[str]:
     messages: list[str] = []
     for unit in report["units"]:
         file = unit["assembly_file"]
-        found = [
-            (item["line"], f"error: {item['message']}") for kernel in unit["kernels"] for item in kernel["refused"]
-        ]
+        parts = [*unit["kernels"], *(way for loop in unit["ways"] or () for way in loop["ways"])]
+        found = [(item["line"], f"error: {item['message']}") for part in parts for item in part["refused"]]
         found += [(item["first_line"], f"warning: not analysed: {item['reason']}") for item in unit["left_out"]]
         messages += [
             f"{file}:{line}: {message}" if line else f"{file}: {message}" for line, message in sorted(set(found))
@@ -141,6 +161,7 @@ def kernel_report(
     forms: Sequence[Form | None] = (),
     *,
     source_lines: Mapping[int, SourceLocation] | None = None,
+    iterations: int = ITERATIONS,
     fixed_ports: bool = False,
     notes: Sequence[str] = (),
     run: Run | None = None,
@@ -150,8 +171,9 @@ def kernel_report(
 
     `events`: the simulated first iterations, for the timeline; None leaves it out. `forms`: the model's entry for each
     instruction, None for unknown ones; may be empty. `source_lines`: where in the user's source each assembly line
-    comes from. `fixed_ports`: report the analysis with equal shares to all allowed ports. `notes` follow those of the
-    region. `run`: the simulations; None where there are none, and the prediction is the largest bound.
+    comes from. `iterations`: how many the summary counts. `fixed_ports`: report the analysis with equal shares to all
+    allowed ports. `notes` follow those of the region. `run`: the simulations; None where there are none, and the
+    prediction is the largest bound.
     `waits`: who waits for whom, None if that was not asked for.
     """
     region = kernel.region
@@ -191,7 +213,7 @@ def kernel_report(
         "simulated": _simulated(bound, run.simulation) if run else None,
         "what_ifs": _what_ifs(run) if run else [],
         "cold": _cold(run.cold) if run and run.cold else None,
-        "alignments": [_ratio(cycles) for cycles in run.alignments] if run else [],
+        "alignments": [ratio(cycles) for cycles in run.alignments] if run else [],
         "dispatch_width": bound.issue_width,
         "port_assignment": "equal" if fixed_ports else "balanced",
         "resources": [
@@ -226,7 +248,7 @@ def kernel_report(
         ],
         "refused": [refused._asdict() for refused in kernel.refused],
     }
-    report["summary"] = summary(report, ITERATIONS)
+    report["summary"] = summary(report, iterations)
     arithmetic = report["arithmetic"]
     arithmetic["flop_per_byte"] = _intensity(arithmetic["flop"], report["memory"])
     arithmetic["text"] = _vectorisation(arithmetic, report["memory"])
@@ -426,7 +448,7 @@ def _simulated(bound: BoundKernel, run: Simulation) -> Dict:
         return [round(count / (whole or sum(counts) or 1), DECIMALS) for count in counts]
 
     return {
-        **_ratio(run.cycles_per_iteration),
+        **ratio(run.cycles_per_iteration),
         "period": run.period,
         "iterations": run.iterations,
         "run_cycles": run.cycles,
@@ -443,7 +465,7 @@ def _what_ifs(run: Run) -> list[Dict]:
         {
             "change": w.name,
             "text": w.text,
-            **_ratio(w.cycles),
+            **ratio(w.cycles),
             "gained": round(float(base - w.cycles), DECIMALS),
             "asked": w.asked,
         }
@@ -479,7 +501,8 @@ def _waits(bound: BoundKernel, waits: Waits) -> Dict:
     }
 
 
-def _ratio(cycles: Fraction) -> Dict:
+def ratio(cycles: Fraction) -> Dict:
+    """A duration in cycles, as a number and exactly."""
     return {"cycles": float(cycles), "exact": str(cycles)}
 
 
@@ -500,9 +523,8 @@ def _step(kernel: Kernel, bound: BoundKernel, step: Step | Edge) -> Dict:
 
 def _chain(kernel: Kernel, bound: BoundKernel, chain: Chain) -> Dict:
     instructions = verdict.chain_instructions(chain)
-    ratio: Fraction = chain.cycles_per_iteration
     return {
-        "cycles_per_iteration": {"cycles": float(ratio), "exact": str(ratio)},
+        "cycles_per_iteration": ratio(chain.cycles_per_iteration),
         "latency": chain.latency,
         "iterations": chain.distance,
         "through": verdict.carriers(kernel, bound, chain),

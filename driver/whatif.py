@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 BUSY = 0.5
 
 
+class InapplicableError(ValueError):
+    """A change that says nothing about a kernel, such as the latency of an instruction that it does not have."""
+
+
 class Scenario(NamedTuple):
     """A kernel on a core that may be changed, and what the simulation takes for granted (options of core.simulate)."""
 
@@ -58,6 +62,21 @@ def simulate(scenario: Scenario) -> Simulation:
     from incc import core
 
     return core.simulate(scenario.bound, **scenario.assumed)
+
+
+def applicable(asked: Sequence[Change], kernel: Kernel, bound: BoundKernel) -> tuple[list[Change], list[str]]:
+    """Those of the changes that say something about a kernel, and why the others do not.
+
+    Raises ValueError for changes that are not possible on this core.
+    """
+    changes, reasons = [], []
+    for change in asked:
+        try:
+            change.apply(Scenario(kernel, bound, {}))
+            changes.append(change)
+        except InapplicableError as error:
+            reasons.append(str(error))
+    return changes, reasons
 
 
 def what_ifs(

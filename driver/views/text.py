@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from incc.driver.places import Place
+
 Dict = dict[str, Any]
 
 VIEWS = ("summary", "info", "pressure", "waits", "timeline", "dependencies")
@@ -80,14 +82,12 @@ def render(
     width: int = 80,
     colour: bool = False,
     views: Sequence[str] = VIEWS,
-    iterations: int = 0,
-    details: Sequence[int] = (),
+    details: Sequence[Place] = (),
 ) -> str:
     """The report as text of lines no wider than `width` columns (0: as wide as they get).
 
-    Header and verdict of each kernel are always there; `views` are those of VIEWS that follow. `iterations` replaces
-    the number that the summary counts. `details`: lines whose instructions are shown with all that they wait for.
-    Raises ValueError for a view that does not exist.
+    Header and verdict of each kernel are always there; `views` are those of VIEWS that follow. `details`: lines whose
+    instructions are shown with all that they wait for. Raises ValueError for a view that does not exist.
     """
     for view in views:
         if view not in VIEWS:
@@ -98,9 +98,14 @@ def render(
         lines += _unit_header(report, unit, layout)
         for kernel in unit["kernels"]:
             lines.append("")
-            lines += _kernel(unit, kernel, layout, views, iterations)
-            lines += _details(kernel, layout, details)
+            lines += _kernel(unit, kernel, layout, views)
+            if details:
+                lines += _details(unit, kernel, layout, details)
         lines += _left_out(unit, layout)
+        if unit["ways"] is not None:
+            from incc.driver.views.ways import render as render_ways
+
+            lines += render_ways(unit, layout)
     return "".join(line.rstrip() + "\n" for line in lines)
 
 
@@ -131,12 +136,12 @@ def _left_out(unit: Dict, layout: Layout) -> Iterator[str]:
 # --- kernels ----------------------------------------------------------------------------------------------------------
 
 
-def _kernel(unit: Dict, kernel: Dict, layout: Layout, views: Sequence[str], iterations: int) -> Iterator[str]:
+def _kernel(unit: Dict, kernel: Dict, layout: Layout, views: Sequence[str]) -> Iterator[str]:
     yield from _header(unit, kernel, layout)
     yield ""
     yield from _verdict(kernel, layout)
     sections: dict[str, Callable[[], Iterable[str]]] = {
-        "summary": lambda: [*_summary(kernel, iterations), "", *_bounds(kernel, layout)],
+        "summary": lambda: [*_summary(kernel), "", *_bounds(kernel, layout)],
         "info": lambda: _instruction_info(kernel, layout),
         "pressure": lambda: _pressure(kernel, layout),
         "waits": lambda: _waits(kernel, layout),
@@ -193,12 +198,8 @@ def _verdict(kernel: Dict, layout: Layout) -> Iterator[str]:
         yield from layout.wrap(hint["text"][:1].upper() + hint["text"][1:], "- ", "  ")
 
 
-def _summary(kernel: Dict, iterations: int) -> Iterator[str]:
+def _summary(kernel: Dict) -> Iterator[str]:
     summary = kernel["summary"]
-    if iterations and iterations != summary["iterations"]:
-        from incc.driver.report import summary as summarise
-
-        summary = summarise(kernel, iterations)
     yield f"Iterations:        {summary['iterations']}"
     yield f"Instructions:      {summary['instructions']}"
     yield f"Total Cycles:      {summary['cycles']}"
@@ -409,15 +410,21 @@ def _waits(kernel: Dict, layout: Layout) -> Iterator[str]:
         yield row + layout.cut(instruction["text"], len(row))
 
 
-def _details(kernel: Dict, layout: Layout, lines: Sequence[int]) -> Iterator[str]:
-    """All that the instructions of some lines wait for, and who waits for them."""
+def _details(unit: Dict, kernel: Dict, layout: Layout, places: Sequence[Place]) -> Iterator[str]:
+    """All that the instructions at some places wait for, and who waits for them."""
+    from incc.driver.places import is_at
+
     waits = kernel["waits"]
     if waits is None:
         return
-    for chosen in (i for i in kernel["instructions"] if i["line"] in lines):
+    for chosen in kernel["instructions"]:
+        if not any(is_at(chosen, unit, place) for place in places):
+            continue
         own = waits["instructions"][chosen["index"]]
+        source = chosen["source"]
+        where = f" ({source['file']}:{source['line']})" if source else ""
         yield ""
-        yield layout.cut(f"Line {chosen['line']}: {chosen['text']}", 0)
+        yield layout.cut(f"Line {chosen['line']}{where}: {chosen['text']}", 0)
         yield f"  had to wait {_wait_cycles(own['had_to_wait'])}, caused others to wait " + (
             f"{_wait_cycles(own['caused_to_wait'])} cycles an iteration"
         )

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 from incc.frontends.gcc_wrapper.assembly import make_plan, reads_stdin
 from incc.frontends.gcc_wrapper.children import Children, Interrupted, die_by
 from incc.frontends.gcc_wrapper.compiler import CompilerError
+from incc.frontends.gcc_wrapper.options import analysis
 
 if TYPE_CHECKING:
+    from incc.driver.options import AnalysisOptions
     from incc.driver.pipeline import Settings, Unit
     from incc.frontends.gcc_wrapper.assembly import Plan, Run
     from incc.frontends.gcc_wrapper.compiler import Compiler
@@ -37,9 +39,11 @@ class Failure(Exception):
 
 
 class Session:
-    """What one compilation has come to so far. `stdin` is what was read from standard input, None if nothing was."""
+    """What one compilation has come to so far. `stdin` is what was read from standard input, None if nothing was;
+    `analysis` the options that every analysis has."""
 
     __slots__ = (
+        "analysis",
         "arguments",
         "children",
         "compiler",
@@ -56,6 +60,7 @@ class Session:
 
     def __init__(self, options: Options, compiler: Compiler, arguments: list[str], environment: dict[str, str]) -> None:
         self.options = options
+        self.analysis: AnalysisOptions | None = None
         self.compiler = compiler
         self.arguments = arguments
         self.environment = environment
@@ -132,6 +137,7 @@ def _compile_and_analyze(session: Session) -> None:
     problems = session.options.problems
     if problems:
         raise Failure(problems[0])
+    session.analysis = analysis(session.options)
     if not _may_read_stdin(session):
         _start_compiler(session)
     session.scratch = _make_folder()
@@ -146,7 +152,8 @@ def _compile_and_analyze(session: Session) -> None:
     if session.units and session.options.report and not _compiler_failed(session):
         from incc.driver.pipeline import analyze_units
 
-        session.report = analyze_units(session.units, _settings(session.options))
+        session.report = analyze_units(session.units, _settings(session))
+        _look_for_places(session)
 
 
 def _may_read_stdin(session: Session) -> bool:
@@ -306,49 +313,102 @@ def _shown(source: str) -> str:
 # --- results ---------------------------------------------------------------------------------------------------------
 
 
-def _settings(options: Options) -> Settings:
+def _settings(session: Session) -> Settings:
     from incc.driver.pipeline import Settings
 
-    settings = Settings(
-        mcpu=options.mcpu,
-        functions=tuple(options.functions),
-        model_path=tuple(options.model_path),
-        fixed_ports=options.fixed_ports,
-        format=options.format,
-        graph=options.graph,
-    )
-    return settings if options.timeline < 0 else settings._replace(timeline_iterations=options.timeline)
+    chosen, iterations = _analysis(session), session.options.timeline
+    if iterations < 0:
+        # A page shows what is worth scrolling through.
+        page = chosen.texts["html"]
+        iterations = chosen.numbers["timeline-max-iterations"] if page else Settings().timeline_iterations
+    return chosen.settings("loops", iterations)
+
+
+def _analysis(session: Session) -> AnalysisOptions:
+    assert session.analysis is not None, "set before anything is compiled for the analysis"
+    return session.analysis
+
+
+def _look_for_places(session: Session) -> None:
+    """Warn of lines of --analyze-detail at which nothing was analysed."""
+    places = _analysis(session).places()
+    if places and session.report is not None:
+        from incc.driver.places import missing
+
+        for place in missing(session.report, places):
+            session.warnings.append(f"--analyze-detail: no analysed instruction at {place}")
 
 
 def _deliver(session: Session) -> None:
-    """Write what was asked for, now that the compiler has succeeded."""
+    """Write what was asked for, now that the compiler has succeeded. What cannot be written is a warning each."""
     options = session.options
     if options.marked and session.units:
-        from incc.driver.pipeline import write_marked
-
-        if os.path.isdir(options.marked):
-            for unit in session.units:
-                name = os.path.basename(unit.source or unit.assembly_file)
-                path = os.path.join(options.marked, name if name.endswith(".s") else f"{name}.s")
-                write_marked([unit], _settings(options), path, options.marker)
-        else:
-            write_marked(session.units, _settings(options), options.marked, options.marker)
+        _guarded(session, _write_marked)
     if session.report is None:
         return
-    if options.graph:
-        from incc.driver.views.dot import render as render_graph
-
-        _write_file(options.graph, render_graph(session.report), append=False)
+    for name, path in _analysis(session).files().items():
+        _guarded(session, _writer(name, path))
     if not options.output:
-        _write_stream(2 if session.writes_stdout else 1, session.report, options)
+        _write_stream(session)
     elif os.path.isdir(options.output):
-        path = os.path.join(options.output, _report_name(session))
-        _write_file(path, _render(session.report, options), append=False)
+        ending = "json" if options.format == "json" else "txt"
+        path = os.path.join(options.output, _file_name(session, ending))
+        _write_file(path, _render(session), append=False)
     else:
-        _write_file(options.output, _render(session.report, options), options.append)
+        _write_file(options.output, _render(session), options.append)
 
 
-def _render(report: dict[str, Any], options: Options, width: int = 120, colour: bool = False) -> str:
+def _write_marked(session: Session) -> None:
+    """The marked assembly of every source: to one file, or to one for each, none of which is another's."""
+    from incc.driver.pipeline import write_marked
+
+    options = session.options
+    settings = _settings(session)
+    folder = os.path.isdir(options.marked)
+    if len(session.units) == 1 and not folder:
+        write_marked(session.units[0], settings, options.marked, options.marker)
+        return
+    names = _distinct_names([unit.source or unit.assembly_file for unit in session.units])
+    for unit, name in zip(session.units, names, strict=True):
+        name = name if name.endswith(".s") else f"{name}.s"
+        path = os.path.join(options.marked, name) if folder else f"{options.marked}.{name}"
+        write_marked(unit, settings, path, options.marker)
+
+
+def _distinct_names(sources: list[str]) -> list[str]:
+    """A file name for each source: the last part of its path, or all of it where others have the same last part."""
+    short = [os.path.basename(source) for source in sources]
+    return [
+        name if short.count(name) == 1 else source.strip("/").replace("/", "-")
+        for name, source in zip(short, sources, strict=True)
+    ]
+
+
+_ENDINGS = {"graph": "dot", "cfg": "cfg.dot", "html": "html"}
+
+
+def _writer(name: str, path: str) -> Any:
+    """What writes the file that the option of this name (one of options.FILES) asks for; in a folder, one for each
+    compilation."""
+
+    def write(session: Session) -> None:
+        from incc.driver.outputs import render
+        from incc.driver.pipeline import AnalysisError
+
+        target = os.path.join(path, _file_name(session, _ENDINGS[name])) if os.path.isdir(path) else path
+        assert session.report is not None
+        try:
+            text = render(name, session.report)
+        except AnalysisError as error:
+            raise Failure(f"{target}: not written: {error}") from error
+        _write_file(target, text, append=False)
+
+    return write
+
+
+def _render(session: Session, width: int = 120, colour: bool = False) -> str:
+    options, report = session.options, session.report
+    assert report is not None
     if options.format == "json":
         from incc.driver.views.json import render as render_json
 
@@ -356,19 +416,31 @@ def _render(report: dict[str, Any], options: Options, width: int = 120, colour: 
         return render_json(report, compact=options.append)
     from incc.driver.views.text import render as render_text
 
-    return render_text(report, width, colour)
+    return render_text(report, width, colour, _views(session), _analysis(session).places())
 
 
-def _write_stream(descriptor: int, report: dict[str, Any], options: Options) -> None:
+def _views(session: Session) -> list[str]:
+    """The views to print. The timeline is one of them unless views are named, or it is on a page of its own; with a
+    number of iterations it always is."""
+    from incc.driver.views.text import VIEWS
+
+    chosen, iterations = _analysis(session), session.options.timeline
+    only_named = "all-views" in chosen.given and not chosen.switches["all-views"]
+    timeline = iterations > 0 or (iterations < 0 and not only_named and not chosen.texts["html"])
+    named = chosen.views()
+    return [view for view in VIEWS if (timeline if view == "timeline" else view in named)]
+
+
+def _write_stream(session: Session) -> None:
     import sys
 
     from incc.driver.views.text import terminal
 
-    stream = sys.stderr if descriptor == 2 else sys.stdout
+    descriptor, stream = (2, sys.stderr) if session.writes_stdout else (1, sys.stdout)
     # A stream that was closed when we were started is None.
     width, colour = terminal(stream) if stream is not None else (120, False)
     try:
-        _write_all(descriptor, _render(report, options, width, colour))
+        _write_all(descriptor, _render(session, width, colour))
     except BrokenPipeError:
         pass  # the reader has seen enough (| head)
     except OSError as error:
@@ -398,14 +470,13 @@ def _write_all(descriptor: int, text: str) -> None:
         data = data[os.write(descriptor, data) :]
 
 
-def _report_name(session: Session) -> str:
-    """A file name for a folder of reports: the same for the same compilation, another for any other."""
+def _file_name(session: Session, ending: str) -> str:
+    """A name in a folder of reports: the same for the same compilation, another for any other."""
     import zlib
 
     unit = session.units[0]
     identity = "\0".join((os.getcwd(), *unit.command))
     stem = os.path.basename(unit.source or unit.assembly_file).strip("<>")
-    ending = "json" if session.options.format == "json" else "txt"
     return f"{stem}-{zlib.crc32(os.fsencode(identity)):08x}.{ending}"
 
 

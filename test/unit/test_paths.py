@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
-import re
+from typing import Any
 
 import pytest
+from test_report_schema import VALIDATOR
 
-from incc.driver import mca, paths
-from incc.driver.pipeline import Settings, Unit
+from incc.driver import mca
+from incc.driver.pipeline import Settings, Unit, analyze_units
+from incc.driver.views.json import render as render_json
+from incc.driver.views.text import Layout
+from incc.driver.views.ways import render
 
 # Three ways: around the division, around the store behind it, or through both.
 LOOP = """\
@@ -26,37 +31,85 @@ f:
 \tjne .L1
 \tret
 """
-SETTINGS = Settings(mcpu="skylake", regions="loops")
+
+
+def unit_of(text: str, **chosen: Any) -> dict[str, Any]:
+    """The report on a unit, which must be valid."""
+    settings = Settings(mcpu="skylake", regions="loops", timeline_iterations=0)._replace(**chosen)
+    report = analyze_units([Unit(text, "x.s")], settings)
+    VALIDATOR.validate(json.loads(render_json(report)))
+    (unit,) = report["units"]
+    return dict(unit)
+
+
+def table(unit: dict[str, Any]) -> str:
+    return "\n".join(render(unit, Layout(120, False)))
 
 
 def test_each_way_is_a_kernel_of_its_own() -> None:
-    (loop,), refused = paths.analyze(Unit(LOOP, "x.s"), SETTINGS, False, None)
-    assert not refused
-    assert loop.complete
-    assert [way.instructions for way in loop.ways] == [9, 8, 6]
-    through, around_store, around_both = loop.ways
+    unit = unit_of(LOOP, ways=("paths",))
+    (loop,) = unit["ways"]
+    assert loop["complete"]
+    assert loop["simulated"]
+    assert [way["instructions"] for way in loop["ways"]] == [9, 8, 6]
+    through, around_store, around_both = loop["ways"]
     # The division is a chain through xmm0 on the ways that have it.
-    assert through.carried == around_store.carried == 13
-    assert around_both.carried == 1
-    assert all(way.simulated and way.cycles >= way.carried for way in loop.ways)
-    text = paths.render([loop], "x.s", False)
+    assert through["loop_carried"] == around_store["loop_carried"] == {"cycles": 13.0, "exact": "13"}
+    assert around_both["loop_carried"]["cycles"] == 1
+    assert around_both["branches"] == [{"line": 5, "taken": True}]
+    assert around_both["lines_skipped"] == [6, 7, 8]
+    assert all(way["cycles"]["cycles"] >= way["loop_carried"]["cycles"] for way in loop["ways"])
+    assert [way["share"] for way in loop["ways"]] == [0.25, 0.25, 0.5]
+    average = sum(way["cycles"]["cycles"] * way["share"] for way in loop["ways"])
+    assert loop["weighted_cycles"] == pytest.approx(average, abs=1e-5)
+    text = table(unit)
     assert "5 taken; without lines 6-8" in text
-    weighted = re.search(r"Weighted by their shares ([0-9.]+) cycles", text)
-    assert weighted
-    average = sum(float(way.cycles) * share for way, share in zip(loop.ways, (0.25, 0.25, 0.5), strict=True))
-    assert float(weighted[1]) == pytest.approx(average, abs=0.01)
+    assert f"Weighted by their shares {average:.2f} cycles" in text
 
 
 def test_certain_sides() -> None:
-    (loop,), _ = paths.analyze(Unit(LOOP, "x.s"), SETTINGS, True, 0.0)
-    assert [way.path.probability for way in loop.ways] == [0, 1]
-    assert f"Weighted by their shares {float(loop.ways[1].cycles):.2f} cycles" in paths.render([loop], "x.s", True)
+    unit = unit_of(LOOP, ways=("branch",), branch_probability=0.0)
+    (loop,) = unit["ways"]
+    assert [way["share"] for way in loop["ways"]] == [0, 1]
+    assert loop["weighted_cycles"] == pytest.approx(loop["ways"][1]["cycles"]["cycles"], abs=1e-5)
+    assert table(unit).startswith("\nSides of the first branch through the loop at .L1 (x.s:3-12)\n")
+
+
+def test_both_tables() -> None:
+    assert [loop["kind"] for loop in unit_of(LOOP, ways=("branch", "paths"))["ways"]] == ["branch", "paths"]
 
 
 def test_bounds_alone() -> None:
-    (loop,), _ = paths.analyze(Unit(LOOP, "x.s"), SETTINGS._replace(simulate=False), False, None)
-    assert all(way.cycles == max(way.ports, way.front_end, way.carried) for way in loop.ways)
-    assert "the largest bounds" in paths.render([loop], "x.s", False)
+    unit = unit_of(LOOP, ways=("paths",), simulate=False)
+    (loop,) = unit["ways"]
+    for way in loop["ways"]:
+        assert way["cycles"] in (way["ports"], way["front_end"], way["loop_carried"])
+    assert not loop["simulated"]
+    assert "the largest bounds" in table(unit)
+
+
+def test_narrow_tables() -> None:
+    unit = unit_of(LOOP, ways=("paths",))
+    lines = list(render(unit, Layout(80, False)))
+    assert max(map(len, lines)) <= 80
+    assert " ".join("\n".join(lines).split()).count("without line") == 2
+
+
+def test_control_flow_in_the_report() -> None:
+    (function,) = unit_of("\t.type f, @function\n" + LOOP, control_flow=True)["control_flow"]
+    assert function["function"] == "f"
+    # The loop's four blocks and the return.
+    assert [block["in_innermost_loop"] for block in function["blocks"]] == [True, True, True, True, False]
+    last = function["blocks"][3]
+    assert [way["jump"] for way in last["successors"] if way["closes_loop"]] == ["jne"]
+    assert [way["jump"] for way in last["successors"] if not way["closes_loop"]] == [""]
+    assert last["instructions"][0] == {"line": 11, "text": "addq $8, %rdi"}
+
+
+def test_not_asked_for() -> None:
+    unit = unit_of(LOOP)
+    assert (unit["ways"], unit["control_flow"]) == (None, None)
+    assert table(unit) == ""
 
 
 def test_statements_that_are_only_on_another_way_are_named(
@@ -83,7 +136,7 @@ def test_no_loop_with_branches(tmp_path: pathlib.Path, capsys: pytest.CaptureFix
 
 @pytest.mark.parametrize(
     "wrong",
-    [["--branch-probability=1.5"], ["--branch-probability=x"], ["--branch-probability=nan"], ["--json", "--paths"]],
+    [["--branch-probability=1.5"], ["--branch-probability=x"], ["--branch-probability=nan"]],
 )
 def test_usage(wrong: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert mca.main([*wrong, "/dev/null"]) == 2

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from wrapper_launcher import REPORT, Result, make_incc, run, tree
 
 from incc.frontends.gcc_wrapper.compiler import CompilerError, child_environment, find_compiler
-from incc.frontends.gcc_wrapper.options import UsageError, split
+from incc.frontends.gcc_wrapper.options import UsageError, analysis, split
 
 DATA = Path(__file__).parent / "data" / "wrapper"
 
@@ -86,9 +86,10 @@ def test_every_option() -> None:
     options, rest = split(arguments, {"INCC_FORMAT": "text", "INCC_OUTPUT": "/elsewhere"})
     assert rest == ["-O2", "x.c"]
     assert (options.output, options.append) == ("r", False)
-    assert (options.format, options.mcpu, options.functions) == ("json", "skx", ["f*", "g"])
-    assert (options.graph, options.timeline) == ("g.dot", 0)
-    assert (options.fixed_ports, options.strict) == (True, True)
+    assert (options.format, options.strict, options.timeline) == ("json", True, 0)
+    chosen = analysis(options)
+    assert (chosen.texts["mcpu"], chosen.lists["function"]) == ("skx", ["f*", "g"])
+    assert (chosen.files(), chosen.switches["fixed-ports"]) == ({"graph": "g.dot"}, True)
     assert (options.marked, options.marker, options.compiler) == ("m.s", "iaca", "gcc -m64")
 
 
@@ -104,7 +105,12 @@ def test_environment() -> None:
     options, _ = split(["x.c"], environment)
     assert options.wants_analysis
     assert (options.output, options.append, options.format) == ("/out", True, "json")
-    assert (options.mcpu, options.functions, options.strict) == ("skx", ["f", "g*"], True)
+    assert options.strict
+    chosen = analysis(options)
+    assert (chosen.texts["mcpu"], chosen.lists["function"]) == ("skx", ["f", "g*"])
+    # The command line wins.
+    chosen = analysis(split(["--analyze-mcpu=hsw", "x.c"], environment)[0])
+    assert chosen.texts["mcpu"] == "hsw"
     for off in ("", "0"):
         assert not split(["x.c"], environment | {"INCC_ANALYZE": off})[0].wants_analysis
     # Under another incc the analysis is being made already.
@@ -124,6 +130,17 @@ def test_environment() -> None:
         ("--analyze-strict=no", "--analyze-strict takes no value"),
         ("--analyze-timeline=-1", "--analyze-timeline takes a number of iterations, not '-1'"),
         ("--emit-marked", "--emit-marked needs a value"),
+        ("--analyze-what-if", "--analyze-what-if needs a value"),
+        ("--analyze-what-if=port 5 =+ 1", "--what-if 'port 5 =+ 1': column 9: expected a number"),
+        ("--analyze-no-dependencies=flag", "--analyze-no-dependencies takes register or memory, not 'flag'"),
+        ("--analyze-detail=x", "--analyze-detail takes a line, or FILE:LINE, not 'x'"),
+        ("--analyze-detail=:4", "--analyze-detail takes a line, or FILE:LINE, not ':4'"),
+        ("--analyze-loop=0", "--analyze-loop needs a number above 0, not '0'"),
+        ("--analyze-alignment=64", "--analyze-alignment is a number below 64, or all, not '64'"),
+        ("--analyze-wait-view=yes", "--analyze-wait-view is true or false, not 'yes'"),
+        ("--analyze-branch-probability=2", "--analyze-branch-probability is a number from 0 to 1, not '2'"),
+        ("--analyze-timeline-max-iterations=3", "unknown option --analyze-timeline-max-iterations"),
+        ("--analyze-pathz", "unknown option --analyze-pathz, did you mean --analyze-paths?"),
         ("--marker=vtune", "--marker is one of osaca, llvm-mca, iaca, all, not 'vtune'"),
         ("--incc-cc=", "--incc-cc needs a value"),
     ],
@@ -138,11 +155,13 @@ def test_mistakes(place: Path, argument: str, words: str) -> None:
 
 
 def test_help(place: Path) -> None:
-    from incc.frontends.gcc_wrapper.options import _NAMES
+    from incc.driver import options as driver
+    from incc.frontends.gcc_wrapper.options import _NAMES, _NOT_HERE, PREFIX
 
     done = run([place / "incc", "--analyze-help"], place)
     assert (done.status, done.err) == (0, b"")
-    for name in _NAMES:
+    others = {*driver.SWITCHES, *driver.NUMBERS, *driver.TEXTS, *driver.LISTS}.difference(_NOT_HERE)
+    for name in (*_NAMES, *(PREFIX + other for other in others)):
         assert name in done.out.decode()
     assert max(map(len, done.out.decode().splitlines())) <= 120
 
@@ -294,10 +313,18 @@ def test_marked_assembly(place: Path) -> None:
     shutil.copy(DATA / "dot.c", place)
     done = run([place / "incc", "--emit-marked=m.s", "--marker=iaca", "-c", "triad.c", "dot.c"], place)
     assert done == Result(0, b"", b"")
-    assert (place / "m.s").read_text() == "iaca 2\n"
+    assert (place / "m.s.triad.c.s").read_text() == "iaca triad.c\n"
+    assert (place / "m.s.dot.c.s").read_text() == "iaca dot.c\n"
     (place / "marked").mkdir()
     run([place / "incc", "--emit-marked=marked", "-c", "triad.c", "dot.c"], place)
-    assert tree(place / "marked") == {"dot.c.s": b"all 1\n", "triad.c.s": b"all 1\n"}
+    assert tree(place / "marked") == {"dot.c.s": b"all dot.c\n", "triad.c.s": b"all triad.c\n"}
+    # Sources of one name do not overwrite each other's.
+    for folder in ("a", "b"):
+        (place / folder).mkdir()
+        shutil.copy(DATA / "dot.c", place / folder)
+    run([place / "incc", "--emit-marked=m.s", "-c", "a/dot.c", "b/dot.c"], place)
+    assert (place / "m.s.a-dot.c.s").read_text() == "all a/dot.c\n"
+    assert (place / "m.s.b-dot.c.s").read_text() == "all b/dot.c\n"
     # With a compiler that fails, nothing is written.
     done = run([place / "incc", "--emit-marked=n.s", "-c", "triad.c", "missing.c"], place)
     assert done.status != 0

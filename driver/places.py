@@ -1,0 +1,54 @@
+"""Lines that users name: of the assembly, or of the source that it was compiled from."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+Dict = dict[str, Any]
+
+
+class Place(NamedTuple):
+    """A line; of the file of this name, or of the one that the user thinks of (see `is_at`) where it is ""."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" if self.file else f"line {self.line}"
+
+
+def parse(text: str) -> Place:
+    """The place that `12`, `triad.c:12` or `triad.s:30` names. Raises ValueError."""
+    file, colon, number = text.rpartition(":")
+    if not (number.isdecimal() and int(number) > 0) or (colon and not file):
+        raise ValueError(f"takes a line, or FILE:LINE, not {text!r}")
+    return Place(file, int(number))
+
+
+def is_at(instruction: Dict, unit: Dict, place: Place) -> bool:
+    """Whether an instruction of a unit's report is at a place.
+
+    A line without a file is one of the source where the unit was compiled from one, else of the assembly. A file may be
+    either, or another source such as a header, and needs only the last parts of its path.
+    """
+    source = instruction["source"]
+    if not place.file:
+        if not unit["source"]:
+            return bool(instruction["line"] == place.line)
+        return bool(source and source["line"] == place.line and _ends_with(source["file"], unit["source"]))
+    if _ends_with(unit["assembly_file"], place.file) and instruction["line"] == place.line:
+        return True
+    return bool(source and source["line"] == place.line and _ends_with(source["file"], place.file))
+
+
+def _ends_with(path: str, name: str) -> bool:
+    """Whether a path is that of a file which is named by its last parts, or by a longer path than is known here."""
+    parts, wanted = ([p for p in text.split("/") if p not in ("", ".", "..")] for text in (path, name))
+    count = min(len(parts), len(wanted))
+    return count > 0 and parts[-count:] == wanted[-count:]
+
+
+def missing(report: Dict, places: list[Place]) -> list[Place]:
+    """The places at which the report has no analysed instruction."""
+    pairs = [(i, unit) for unit in report["units"] for kernel in unit["kernels"] for i in kernel["instructions"]]
+    return [place for place in places if not any(is_at(i, unit, place) for i, unit in pairs)]

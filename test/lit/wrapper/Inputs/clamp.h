@@ -1,0 +1,1 @@
+static inline double scaled(double x, double y) { return x * y + x; }
