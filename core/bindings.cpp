@@ -157,6 +157,7 @@ Pipeline readPipeline(py::handle Bound) {
   read(Bound, "move_ports", P.MovePorts);
   read(Bound, "move_latency", P.MoveLatency);
   read(Bound, "wide_memory", P.WideMemory);
+  read(Bound, "address_unit", P.AddressUnit);
   read(Bound, "alignment", P.Alignment);
   read(Bound, "port_binding", P.Binding);
   P.LoadMask = toInteger<uint64_t>(attribute(Bound, "load_mask").ptr(), "load_mask");
@@ -187,6 +188,10 @@ Pipeline readPipeline(py::handle Bound) {
   read(Bound, "slow_256bit_memory", P.Slow256BitMemory);
   read(Bound, "just_ready_penalty", P.JustReadyPenalty);
   read(Bound, "store_commit_bytes", P.StoreCommitBytes);
+  read(Bound, "decode_clusters", P.DecodeClusters);
+  read(Bound, "clusters_need_jumps", P.ClustersNeedJumps);
+  read(Bound, "in_order", P.InOrder);
+  read(Bound, "address_to_execute", P.AddressToExecute);
   return P;
 }
 

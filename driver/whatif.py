@@ -206,7 +206,7 @@ def _wider(s: Scenario) -> Scenario:
     return s._replace(bound=bound)
 
 
-PERFECT_FRONT_END = Change("front-end", "with a perfect front end", _setting(decoders=0, lsd=0))
+PERFECT_FRONT_END = Change("front-end", "with a perfect front end", _setting(decoders=0, dsb_width=0, lsd=0))
 WIDER_ISSUE = Change("issue-width", "with twice the issue and retire width", _wider)
 UNLIMITED_PORTS = Change("unlimited-ports", "with unlimited ports", _assuming(unlimited_ports=True))
 UNLIMITED_WINDOW = Change(

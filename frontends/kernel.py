@@ -63,7 +63,8 @@ class Register(NamedTuple):
     """A register or a part of one.
 
     `name` is what the assembler calls it ("al", "xmm3"); `root` the name of the widest register it is a part of ("rax",
-    "zmm3", "k1", "rip"), the same for all its parts; `offset` and `width` place the part in the root, in bits.
+    "zmm3", "k1", "rip"; "x0", "z3", "p1" for AArch64's w0, q3, p1), the same for all its parts; `offset` and `width`
+    place the part in the root, in bits; SVE registers have the 2048 bits that the architecture allows.
     """
 
     name: str

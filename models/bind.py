@@ -208,9 +208,11 @@ class _Binder:
         if form is not None and not flags & b.FUSED_INTO_PREVIOUS:
             fused_branch = self.forms[n + 1] if n + 1 in self.fused else None
             hold = form.attributes.get("hold") or 1
+            taken = self.parameters.get("taken_branch_cycles", 1)
+            is_last = n == len(self.forms) - (2 if fused_branch is not None else 1)
             for mask, kind in self._uops(n, i, form, fused_branch):
                 k.uop_ports.append(mask)
-                k.uop_cycles.append(hold)
+                k.uop_cycles.append(max(hold, taken) if kind == b.UOP_BRANCH and is_last else hold)
                 k.uop_kind.append(kind)
             self._add_occupancy(k, form)
         k.uop_start.append(len(k.uop_ports))
@@ -316,6 +318,8 @@ class _Binder:
         if not any(is_vector(a.register) for a in i.registers):
             return "gpr"
         widest = max(a.register.width for a in i.registers if is_vector(a.register))
+        if self.kernel.isa == "aarch64":
+            return "sve" if widest > 128 and "sve" in self.parameters["load_latency"] else "simd"
         width = max(width, widest if m.elements > 1 else 0)
         return "zmm" if width > 256 else "ymm" if width > 128 else "xmm"
 
@@ -554,7 +558,7 @@ _EMPTY = (
 )
 _STARTS = ("uop_start", "value_start", "output_start", "input_start", "affine_start", "affine_term_start")
 _MOST_COLUMNS = 64
-_CLASS_OF_NAME = {"gpr": 0, "xmm": 128, "ymm": 256, "zmm": 512}
+_CLASS_OF_NAME = {"gpr": 0, "xmm": 128, "ymm": 256, "zmm": 512, "simd": 128, "sve": 2048}
 _FLAG_LOCATION = {"C": "flag C", "SPAZO": "flags SPAZO"}
 _UOP_ORDER = {b.UOP_LOAD: 0, b.UOP_COMPUTE: 1, b.UOP_BRANCH: 2, b.UOP_STORE_ADDRESS: 3, b.UOP_STORE_DATA: 4}
 

@@ -62,6 +62,10 @@ PIPELINE_PARAMETERS = {
     "just_ready_penalty": 0,
     "store_commit_bytes": 0,
     "stack_offset_limit": UNLIMITED,
+    "decode_clusters": 1,
+    "clusters_need_jumps": 0,
+    "in_order": 0,
+    "address_to_execute": 0,
 }
 
 
@@ -86,7 +90,8 @@ class Pipeline:
         the renamer's own, for a port of `renamer_ports` (bit mask).
         `move_class`; `move_from`, `move_to`: locations; `move_ports`, `move_latency`: the µop if it is not eliminated.
     execution
-        `wide_memory`: 1 if the instruction accesses 256 bits of memory at once.
+        `wide_memory`: 1 if the instruction accesses 256 bits of memory at once. `address_unit`: 1 if it computes an
+        address without accessing memory (lea).
     parameters
         Those of PIPELINE_PARAMETERS, by the same names (docs/models.md); `port_binding`; `load_mask`: the ports of
         loads; `alternating`: port sets (bit masks) whose ports are taken in turn; `lsd_unroll[n]`: how often the loop
@@ -95,6 +100,7 @@ class Pipeline:
 
     __slots__ = (
         *PIPELINE_PARAMETERS,
+        "address_unit",
         "alignment",
         "alternating",
         "complex_decoder",
@@ -133,6 +139,7 @@ class Pipeline:
     renamer_ports: int
     alternating: list[int]
     lsd_unroll: list[int]
+    address_unit: list[int]
     complex_decoder: list[int]
     dsb_extra_slots: list[int]
     ends_group: list[int]

@@ -174,8 +174,8 @@ def append(k: b.BoundKernel, piece: Piece, locations: dict[str, int], symbols: d
 
 
 def is_vector(r: Register) -> bool:
-    """Whether the register is a vector register of x86, or a part of one."""
-    return r.root.startswith("zmm")
+    """Whether the register is a vector register (x86: zmm0 …, AArch64: z0 …), or a part of one."""
+    return r.root.startswith("z")
 
 
 class RegisterFacts(NamedTuple):

@@ -24,6 +24,7 @@ _FROM_FACTS = (
     *("length", "opcode_offset", "lcp", "fusible", "complex_decoder", "simple_decoders", "ends_group"),
     *("uops_mite", "uops_ms", "dsb_extra_slots", "no_lsd", "uses_stack", "stack_change"),
     *("move_class", "move_ports", "move_latency", "wide_memory"),
+    "address_unit",
 )
 _BY_PLACE = ("move_from", "move_to", "merges_low", "merges_high")
 _FACTS_DEPEND_ON = ("pop_rsp_r12_complex", "pop_rsp_r12_ends_group", "decoders")
@@ -137,6 +138,7 @@ def _facts(
         "move_ports": move_ports,
         "move_latency": move_latency,
         "wide_memory": int(any(m.size == 32 and m.elements == 1 for m in i.memory)),
+        "address_unit": int(any(trait.startswith("agen:") for trait in i.traits)),
     }
     return _Facts(form, i.registers, tuple([numbers[name] for name in _FROM_FACTS]), move_from, move_to)
 

@@ -15,9 +15,10 @@ namespace {
 Pipeline plain(const Kernel &K) {
   Pipeline P;
   size_t N = K.InstructionFlags.size();
-  for (auto *Array : {&P.Length, &P.Offset, &P.OpcodeOffset, &P.Lcp, &P.Fusible, &P.ComplexDecoder,
-                      &P.SimpleDecoders, &P.EndsGroup, &P.UopsMs, &P.DsbExtraSlots, &P.NoLsd,
-                      &P.UsesStack, &P.StackChange, &P.MoveClasses, &P.MoveLatency, &P.WideMemory})
+  for (auto *Array :
+       {&P.Length, &P.Offset, &P.OpcodeOffset, &P.Lcp, &P.Fusible, &P.ComplexDecoder,
+        &P.SimpleDecoders, &P.EndsGroup, &P.UopsMs, &P.DsbExtraSlots, &P.NoLsd, &P.UsesStack,
+        &P.StackChange, &P.MoveClasses, &P.MoveLatency, &P.WideMemory, &P.AddressUnit})
     Array->assign(N, 0);
   for (auto *Array : {&P.MergesLow, &P.MergesHigh, &P.MoveFrom, &P.MoveTo})
     Array->assign(N, -1);
@@ -80,6 +81,43 @@ void incc::test::testSimulation() {
   P.StoreCommitBytes = 32;
   Split.K.StoreBuffer = 64;
   CHECK(simulate(Split.K, P).CyclesPerIteration == Rational(2));
+  P = plain(Wide.K);
+
+  // The third one waits for the second, so that in program order the next iteration does, too.
+  Builder Waiting;
+  Waiting.uop(1).result(1, {{1, 4}}).end();
+  Waiting.uop(2).result(2, {{1, 4}}).end();
+  Waiting.uop(4).result(3, {{2, 1}}).end();
+  P = plain(Waiting.K);
+  CHECK(simulate(Waiting.K, P).CyclesPerIteration == Rational(4));
+  P.InOrder = 1;
+  CHECK(simulate(Waiting.K, P).CyclesPerIteration == Rational(8));
+
+  // What is loaded is there for the next instruction, a new address comes late.
+  Builder Loading;
+  Loading.load(1, 2, 0, 4).add(1, 1);
+  P = plain(Loading.K);
+  P.InOrder = 1;
+  CHECK(simulate(Loading.K, P).CyclesPerIteration == Rational(4));
+  P.AddressToExecute = 3;
+  CHECK(simulate(Loading.K, P).CyclesPerIteration == Rational(1));
+  Builder Chasing;
+  Chasing.load(1, 2, 0, 4).add(2, 1);
+  P = plain(Chasing.K);
+  P.InOrder = 1;
+  P.AddressToExecute = 3;
+  CHECK(simulate(Chasing.K, P).CyclesPerIteration == Rational(4));
+
+  // Two clusters of two decoders; in code without jumps the second one may have nothing to do.
+  P = plain(Wide.K);
+  P.NumDecoders = 2;
+  CHECK(simulate(Wide.K, P).CyclesPerIteration == Rational(3));
+  P.DecodeClusters = 2;
+  CHECK(simulate(Wide.K, P).CyclesPerIteration == Rational(3, 2));
+  P.ClustersNeedJumps = 1;
+  SimulationOptions Straight;
+  Straight.Loop = false;
+  CHECK(simulate(Wide.K, P, Straight).CyclesPerIteration == Rational(3));
   P = plain(Wide.K);
 
   // A port held for three cycles.

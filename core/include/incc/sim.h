@@ -22,7 +22,7 @@ struct Pipeline {
   // By instruction.
   std::vector<int32_t> Length, Offset, OpcodeOffset, Lcp, Fusible, ComplexDecoder, SimpleDecoders,
       EndsGroup, UopsMite, UopsMs, DsbExtraSlots, NoLsd, MergesLow, MergesHigh, UsesStack,
-      StackChange, MoveClasses, MoveFrom, MoveTo, MoveLatency, WideMemory;
+      StackChange, MoveClasses, MoveFrom, MoveTo, MoveLatency, WideMemory, AddressUnit;
   std::vector<uint64_t> MovePorts;
 
   // Parameters.
@@ -40,6 +40,8 @@ struct Pipeline {
   int32_t MoveElimGpr = 0, MoveElimSimd = 0, MoveElimPipeline = 1, MoveElimAllAliases = 0;
   int32_t Slow256BitMemory = 0, JustReadyPenalty = 0;
   int32_t StoreCommitBytes = 0;
+  int32_t DecodeClusters = 1, ClustersNeedJumps = 0;
+  int32_t InOrder = 0, AddressToExecute = 0;
   int32_t StackLocation = -1, StackOffsetLimit = 0;
 };
 

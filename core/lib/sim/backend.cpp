@@ -132,7 +132,9 @@ void Backend::issue(int32_t U, int64_t Iteration, int64_t Cycle, int32_t Port, i
     }
   }
   ++Waiting;
-  if (Pool[static_cast<size_t>(N)].Missing == 0)
+  if (P.P.InOrder)
+    Queue.push_back(N);
+  else if (Pool[static_cast<size_t>(N)].Missing == 0)
     schedule(N);
 }
 
@@ -177,6 +179,8 @@ void Backend::schedule(int32_t N) {
 
 void Backend::dispatch(int64_t Cycle) {
   Now = Cycle;
+  if (P.P.InOrder)
+    return dispatchInOrder(Cycle);
   int32_t &First = Calendar[static_cast<size_t>(Cycle % Horizon)];
   for (int32_t N = std::exchange(First, -1); N >= 0;) {
     DynUop &Dyn = Pool[static_cast<size_t>(N)];
@@ -229,7 +233,8 @@ void Backend::dispatch(int64_t Cycle) {
   }
 }
 
-void Backend::start(int32_t N, int64_t Cycle) {
+void Backend::start(int32_t N, int64_t Cycle, int32_t Stage) {
+  int64_t Executes = Cycle + Stage;
   DynUop Dyn = Pool[static_cast<size_t>(N)];
   const Uop &Static = P.Uops[static_cast<size_t>(Dyn.Static)];
   Pool[static_cast<size_t>(N)].Next = FreeUop;
@@ -247,18 +252,18 @@ void Backend::start(int32_t N, int64_t Cycle) {
     HeldUntil[static_cast<size_t>(Static.Held)] = Cycle + Static.HeldCycles;
     ++Counters.PortUops[static_cast<size_t>(Static.Held)];
   }
-  Rob.executed(Dyn.RobSlot, Cycle + Static.Done - 1);
+  Rob.executed(Dyn.RobSlot, Executes + Static.Done - 1);
   if (Record)
-    Record->push_back({Dyn.Iteration, Dyn.Static, Dyn.Port, Dyn.Inputs, Cycle});
+    Record->push_back({Dyn.Iteration, Dyn.Static, Dyn.Port, Dyn.Inputs, Executes});
   if (RecordUops) {
     Late.resize(Pool.size());
     RecordUops->push_back({Dyn.Iteration, Static.Instruction, Dyn.Port, Static.PortCycles,
-                           Static.Held, Static.HeldCycles, Dyn.Earliest, Dyn.Ready, Cycle,
+                           Static.Held, Static.HeldCycles, Dyn.Earliest, Dyn.Ready, Executes,
                            std::exchange(Late[static_cast<size_t>(N)], {})});
   }
   auto Feed = [&](int32_t V, int32_t Latency) {
     DynValue &Fed = valueAt(Dyn.Iteration, V);
-    Fed.Time = std::max(Fed.Time, Cycle + Latency);
+    Fed.Time = std::max(Fed.Time, Executes + Latency);
     if (--Fed.Missing == 0)
       publish(Fed);
   };
@@ -281,7 +286,7 @@ void Backend::publish(DynValue &First) {
         DynUop &Dyn = Pool[static_cast<size_t>(Told.Uop)];
         Dyn.Ready = std::max(Dyn.Ready, Known.Time + Told.Latency);
         noteInput(Told.Uop, Known, Known.Time + Told.Latency);
-        if (--Dyn.Missing == 0)
+        if (--Dyn.Missing == 0 && !P.P.InOrder)
           schedule(Told.Uop);
       } else if (Told.Uop == -1) {
         DynValue &Next = Values[static_cast<size_t>(Told.Value)];

@@ -27,6 +27,11 @@ public:
   /// The port of a µop in an issue slot of this cycle.
   int32_t choose(uint64_t Allowed, int32_t Slot);
   void hasLeft(int32_t Port) { ++Leaving[Port]; }
+  /// A µop that was bound to one port starts on another one.
+  void moves(int32_t From, int32_t To) {
+    --Bound[From];
+    ++Bound[To];
+  }
 
 private:
   int32_t leastLoaded(uint64_t Allowed) const;
@@ -198,7 +203,12 @@ private:
   void schedule(int32_t Uop);
   /// With a recorder: the input of a µop is ready at `Time`.
   void noteInput(int32_t Uop, const DynValue &From, int64_t Time);
-  void start(int32_t Uop, int64_t Cycle);
+  /// Starts what can go on in program order; see in_order.cpp.
+  void dispatchInOrder(int64_t Cycle);
+  /// Whether a µop at the head of the queue can go on; if so its port is one that is free.
+  bool mayStart(DynUop &Dyn, int64_t Cycle) const;
+  /// The µop takes its port now and executes `Stage` cycles later.
+  void start(int32_t Uop, int64_t Cycle, int32_t Stage = 0);
 
   const Program &P;
   Simulation &Counters;
@@ -223,6 +233,7 @@ private:
     std::vector<std::pair<uint64_t, int32_t>> Ready; ///< A heap, oldest first.
     int64_t FreeAt = 0;
   };
+  std::deque<int32_t> Queue; ///< µops in program order, where they start in it.
   std::array<PortState, 64> Ports;
   uint64_t Busy = 0; ///< Ports with ready µops.
   std::array<int64_t, 64> HeldUntil{};

@@ -94,7 +94,15 @@ FrontEnd::FrontEnd(const Program &P, const CodeLayout &Code, Simulation &Counter
   if (Code.lsdUnrolling() > 0) {
     Now = Mode::LoopStream;
   } else if (!Described) {
-    Now = Mode::Ideal;
+    if (Code.isLoop() && P.P.DsbWidth > 0) {
+      GroupWidth = P.P.DsbWidth;
+      Groups = 1;
+    } else {
+      GroupWidth = P.P.NumDecoders;
+      Groups = Code.isLoop() || !P.P.ClustersNeedJumps ? P.P.DecodeClusters : 1;
+      GroupsFrom = UopSource::Decoders;
+    }
+    Now = GroupWidth > 0 ? Mode::Groups : Mode::Ideal;
   } else {
     Now = Mode::Cache;
     enter({0, 0});
@@ -102,15 +110,8 @@ FrontEnd::FrontEnd(const Program &P, const CodeLayout &Code, Simulation &Counter
 }
 
 void FrontEnd::cycle(int64_t Cycle) {
-  if (Now == Mode::Ideal && P.P.DsbWidth > 0 && P.P.PredecodeBlockBytes == 0 && Code.isLoop()) {
-    // Of the front end only the µop cache's width is known: a jump to the start ends what is read
-    // in a cycle. (With a predecoder but no decoders, it was made perfect.)
-    int64_t Left = P.numEntries() - Queue.Tail % P.numEntries();
-    int64_t Count = std::min<int64_t>(P.P.DsbWidth, Left);
-    if (Queue.hasRoom(P.P.DsbWidth))
-      deliver(Count, UopSource::UopCache);
-    return;
-  }
+  if (Now == Mode::Groups)
+    return deliverGroups();
   if (Now == Mode::Ideal || Now == Mode::LoopStream) {
     Counters.Uops[static_cast<size_t>(Now == Mode::Ideal ? UopSource::UopCache
                                                          : UopSource::LoopStream)] +=
@@ -133,6 +134,15 @@ void FrontEnd::deliver(int64_t Entries, UopSource From) {
   Queue.Tail += Entries;
   EntryOfNext += static_cast<int32_t>(Entries);
   Counters.Uops[static_cast<size_t>(From)] += Entries;
+}
+
+/// Of this front end only the widths are known: of the µop cache, or of each cluster of decoders. A
+/// jump to the loop's start ends what one of them delivers in a cycle.
+void FrontEnd::deliverGroups() {
+  for (int32_t N = 0; N < Groups && Queue.hasRoom(GroupWidth); ++N) {
+    int64_t Left = P.numEntries() - Queue.Tail % P.numEntries();
+    deliver(Code.isLoop() ? std::min<int64_t>(GroupWidth, Left) : GroupWidth, GroupsFrom);
+  }
 }
 
 /// The next instruction comes from the µop cache or the decoders.

@@ -102,11 +102,12 @@ public:
   UopQueue Queue;
 
 private:
-  enum class Mode { Ideal, LoopStream, Cache, Decoders };
+  enum class Mode { Ideal, Groups, LoopStream, Cache, Decoders };
 
   void deliver(int64_t Entries, UopSource From);
   void enter(Position At);
   void advance();
+  void deliverGroups();
   void sequenceMicrocode();
   void readCache();
   void decode(int64_t Cycle);
@@ -116,6 +117,8 @@ private:
   Simulation &Counters;
   Predecoder Predecode;
   Mode Now;
+  int32_t GroupWidth = 0, Groups = 0; ///< Of a front end of which only widths are known.
+  UopSource GroupsFrom = UopSource::UopCache;
   Position Next;           ///< The instruction whose µops are delivered next.
   int32_t EntryOfNext = 0; ///< How many of them have been.
   int32_t Stalled = 0;     ///< Cycles of switching to and from the microcode sequencer.

@@ -45,6 +45,8 @@ public:
     assignEntered();
     addRenamerUops();
     flatten();
+    if (P.InOrder)
+      assignStages();
   }
 
 private:
@@ -549,6 +551,46 @@ private:
       To.Values[V].Inputs.Begin = static_cast<int32_t>(To.Inputs.size());
       To.Inputs.insert(To.Inputs.end(), Followed[V].begin(), Followed[V].end());
       To.Values[V].Inputs.End = static_cast<int32_t>(To.Inputs.size());
+    }
+  }
+
+  /// In an in-order pipeline an instruction goes through its stages without a stop: addresses are
+  /// computed in the first one, arithmetic is done behind the cache, and what needs a result of
+  /// the same instruction comes when that is there.
+  void assignStages() {
+    for (Uop &U : To.Uops) {
+      int32_t Slowest = 0;
+      for (int32_t N = U.Feeds.Begin; N < U.Feeds.End; ++N)
+        Slowest = std::max(Slowest, To.Feeds[N].Latency);
+      bool First = U.Kind == UopKind::Load || U.Kind == UopKind::StoreAddress ||
+                   (P.AddressUnit[U.Instruction] && Slowest > P.AddressToExecute);
+      U.Stage = First ? 0 : P.AddressToExecute;
+    }
+    std::vector<int32_t> Owner(To.Values.size(), -1);
+    for (int32_t I = 0; I < K.numInstructions(); ++I) {
+      std::fill(Owner.begin() + K.ValueStart[I], Owner.begin() + K.ValueStart[I + 1], I);
+      std::fill(Owner.begin() + To.HiddenValues[I].Begin, Owner.begin() + To.HiddenValues[I].End,
+                I);
+    }
+    // What passes between the µops of an instruction has a few steps at most.
+    std::vector<int32_t> Time(To.Values.size(), 0);
+    for (bool Changed = true; Changed;) {
+      Changed = false;
+      auto Raise = [&](int32_t &What, int32_t To) {
+        Changed |= To > What;
+        What = std::max(What, To);
+      };
+      for (size_t V = 0; V < To.Values.size(); ++V)
+        for (int32_t N = To.Values[V].Inputs.Begin; N < To.Values[V].Inputs.End; ++N)
+          if (const Input &In = To.Inputs[N]; In.Distance == 0 && Owner[In.Value] == Owner[V])
+            Raise(Time[V], Time[In.Value] + In.Latency);
+      for (Uop &U : To.Uops) {
+        for (int32_t N = U.Inputs.Begin; N < U.Inputs.End; ++N)
+          if (const Input &In = To.Inputs[N]; In.Distance == 0 && Owner[In.Value] == U.Instruction)
+            Raise(U.Stage, Time[In.Value] + In.Latency);
+        for (int32_t N = U.Feeds.Begin; N < U.Feeds.End; ++N)
+          Raise(Time[To.Feeds[N].Value], U.Stage + To.Feeds[N].Latency);
+      }
     }
   }
 

@@ -52,6 +52,7 @@ void validatePipeline(const Kernel &K, const Pipeline &P) {
       {"move_to", &P.MoveTo},
       {"move_latency", &P.MoveLatency},
       {"wide_memory", &P.WideMemory},
+      {"address_unit", &P.AddressUnit},
   };
   for (auto [Name, Values] : Arrays) {
     Check(Name, Values->size());

@@ -1,0 +1,183 @@
+"""Every core of the package is simulated, and those of which little is known by the rules that are."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import aarch64_kernels
+import pytest
+
+from bind_kernels import kernel as decoded
+from incc.core import analyze, simulate
+from incc.models.bind import bind
+from incc.models.bound import BoundKernel
+from incc.models.model import list_models, load
+
+X86 = [m.name for m in list_models() if load(m.name).isa == "x86"]
+AARCH64 = [m.name for m in list_models() if load(m.name).isa == "aarch64"]
+
+
+def bound(body: str, cpu: str, loop: bool = True) -> BoundKernel:
+    text = f"1: {body}; dec %r15; jne 1b" if loop else body
+    return bind(decoded(text)._replace(is_loop=loop, alignment=0), load(cpu))[0]
+
+
+def cycles(body: str, cpu: str, loop: bool = True) -> Fraction:
+    return simulate(bound(body, cpu, loop)).cycles_per_iteration
+
+
+def most(k: BoundKernel) -> Fraction:
+    a = analyze(k)
+    return max(a.port_bound, a.resource_bound, a.front_end_bound, a.retire_bound, a.latency_bound)
+
+
+def nops(count: int) -> str:
+    return "; ".join(["nop"] * count)
+
+
+def mixed(count: int) -> str:
+    """Instructions that do not depend on each other, for units of three kinds."""
+    kinds = "mov $1, %eax", "mov (%rbp), %rbx", "mov $1, %ecx", "movaps %xmm0, %xmm1"
+    return "; ".join(kinds[n % 4] for n in range(count))
+
+
+BODIES = [
+    "add (%rsi), %rax; add $8, %rsi",
+    "movsd (%rsi,%rcx,8), %xmm0; mulsd %xmm1, %xmm0; addsd %xmm0, %xmm2; inc %rcx",
+    "mov (%rdi), %rax; imul %rax, %rbx; mov %rbx, (%rdi); shr $3, %rbx; xor %rbx, %rcx; cmovb %rcx, %rdx",
+    "push %rax; pop %rbx; lea 8(%rsp), %rdx; test %rdx, %rdx; sete %al; movzbl %al, %ecx",
+    "movaps (%rsi), %xmm0; pxor %xmm3, %xmm3; paddd %xmm0, %xmm3; movaps %xmm3, 16(%rdi); add $16, %rsi",
+    "mov %rdx, %rax; div %rbx; mov %rax, %rcx; divsd %xmm1, %xmm2",
+]
+
+
+@pytest.mark.parametrize("cpu", X86)
+def test_every_x86_core_is_simulated(cpu: str) -> None:
+    for body in BODIES:
+        for loop in (True, False):
+            k = bound(body, cpu, loop)
+            s = simulate(k)
+            assert s.iterations >= 10
+            # Reading off in the middle of a pattern may be off by a slot.
+            assert s.cycles_per_iteration >= most(k) * Fraction(97, 100), (body, loop)
+            assert s.cycles_per_iteration <= 6 * most(k) + 8, (body, loop)
+
+
+# --- AMD -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("cpu", "width", "dispatched"), [("znver1", 8, 5), ("znver2", 8, 6), ("znver3", 8, 6)])
+def test_a_jump_ends_what_the_op_cache_gives(cpu: str, width: int, dispatched: int) -> None:
+    # dec and jne are one macro-op, moves that the renamer does cost nothing else.
+    def moves(count: int) -> Fraction:
+        return cycles("; ".join(f"mov %rbp, %r{8 + n % 7}" for n in range(count)), cpu)
+
+    assert moves(width - 1) == Fraction(width, dispatched)
+    assert moves(width) == 2
+
+
+def test_zen_5_dispatches_eight() -> None:
+    assert cycles("; ".join(f"mov %rbp, %r{8 + n % 7}" for n in range(11)), "znver5") == Fraction(12, 8)
+
+
+def test_zen_1_splits_256_bits() -> None:
+    body = "vaddps (%rsi), %ymm0, %ymm1; vaddps 32(%rsi), %ymm0, %ymm2"
+    assert cycles(body, "znver1") == pytest.approx(2, rel=0.06)
+    assert cycles(body, "znver2") == 1
+
+
+def test_zen_3_commits_stores_in_blocks_of_32_bytes() -> None:
+    assert cycles("mov %rax, (%rsi); mov %rax, 8(%rsi)", "znver3") == 1
+    assert cycles("mov %rax, (%rsi); mov %rax, 32(%rsi)", "znver3") == 2
+
+
+@pytest.mark.parametrize(("cpu", "handed_on"), [("znver1", False), ("znver2", True), ("znver3", False)])
+def test_stored_values_handed_on_by_the_renamer(cpu: str, handed_on: bool) -> None:
+    assert (cycles("mov %rax, (%rsi); mov (%rsi), %rax; add $1, %rax", cpu) < 3) == handed_on
+
+
+# --- Atom ------------------------------------------------------------------------------------------------------------
+
+
+def test_decoders_of_the_atom_line() -> None:
+    # Twelve with dec and jne. Three instructions are decoded a cycle, of which four could be issued.
+    assert cycles(mixed(10), "goldmont-plus") == 4
+    # Nothing is decoded behind a jump in the same cycle.
+    assert cycles(mixed(11), "goldmont-plus") == 5
+
+
+def test_clusters_of_decoders() -> None:
+    # Code without jumps keeps one of Tremont's clusters busy, a loop both; four are issued.
+    assert cycles(mixed(12), "tremont", loop=False) == 4
+    assert cycles(mixed(10), "tremont") == pytest.approx(3, rel=0.03)
+    # Gracemont's share long runs of code; five are issued.
+    assert cycles(mixed(10), "gracemont", loop=False) == pytest.approx(2, rel=0.03)
+
+
+def test_in_order_a_stalled_instruction_holds_up_all() -> None:
+    # Out of order the second chain of 13 cycles overlaps with the first one.
+    both = "imul %rax, %rax; add %rax, %rbx; imul %rcx, %rcx; add %rcx, %rdx"
+    assert cycles(both, "bonnell") >= 26
+    assert cycles(both, "silvermont") <= 12
+
+
+def test_in_order_loads_are_in_front_of_arithmetic() -> None:
+    # Pointers are chased in four cycles; a sum is not held up by its load.
+    assert cycles("mov (%rax), %rax", "bonnell") == 4
+    assert cycles("add (%rsi), %rax; add (%rdi), %rbx", "bonnell") == cycles(
+        "add (%rsi), %rax; add %rdi, %rbx", "bonnell"
+    )
+    separate = cycles("mov (%rsi), %rcx; add %rcx, %rax; mov (%rdi), %rdx; add %rdx, %rbx", "bonnell")
+    assert separate == 3
+
+
+def test_in_order_addresses_just_computed_are_late() -> None:
+    near = "add $8, %rsi; mov (%rsi), %rax"
+    apart = "mov (%rsi), %rax; add $8, %rsi"
+    # Three cycles more between the addition and the load; the next iteration's load waits for it as well.
+    assert cycles(near, "bonnell") >= 4
+    assert cycles(apart + "; " + nops(8), "bonnell") < cycles(near + "; " + nops(8), "bonnell") + 3
+    assert cycles(near + "; " + nops(8), "bonnell") == cycles(nops(10), "bonnell") + 3
+
+
+def test_in_order_two_instructions_start_in_a_cycle() -> None:
+    k = bound(mixed(8).replace("(%rbp)", "%rdx"), "bonnell")
+    s = simulate(k, iterations=20, record=True)
+    by_cycle: dict[int, int] = {}
+    for e in s.events:
+        by_cycle[e.started] = by_cycle.get(e.started, 0) + bool(e.ports)
+    assert max(by_cycle.values()) <= 2
+    starts = [e.started for e in s.events if e.ports]
+    assert starts == sorted(starts)
+
+
+def test_taken_jumps_of_bonnell_take_two_cycles() -> None:
+    assert cycles("nop", "bonnell") == 2
+    assert analyze(bound("nop", "bonnell")).port_bound == 2
+
+
+# --- Arm -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cpu", AARCH64)
+@pytest.mark.parametrize("body", [aarch64_kernels.TRIAD, aarch64_kernels.SUM], ids=["triad", "sum"])
+def test_arm_cores_lack_only_a_decoder(cpu: str, body: object) -> None:
+    k, forms = bind(body, load(cpu))  # type: ignore[arg-type]
+    assert all(forms)
+    assert most(k) * Fraction(97, 100) <= simulate(k).cycles_per_iteration <= most(k) + 1
+
+
+def test_figures_of_the_neoverse_n1() -> None:
+    def n1(k: object) -> Fraction:
+        return simulate(bind(k, load("neoverse-n1"))[0]).cycles_per_iteration  # type: ignore[arg-type]
+
+    # Seven instructions, one of them a store of two µops on ports of their own: four macro-operations a cycle.
+    assert n1(aarch64_kernels.TRIAD) == 2
+    # The additions' two cycles are the longest chain.
+    assert n1(aarch64_kernels.SUM) == 2
+
+
+def test_vectors_of_arm_are_loaded_later() -> None:
+    k = bind(aarch64_kernels.SUM, load("neoverse-n1"))[0]
+    assert max(k.load_latency) == 5
+    assert k.memory_class == [128]
