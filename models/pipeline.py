@@ -194,8 +194,9 @@ def _unroll_table(ranges: dict[str, int]) -> list[int]:
 def _offsets(kernel: Kernel) -> list[int]:
     """Where each instruction lies from the first one's place.
 
-    As decoded, where that is one run of code; the analysed path may also leave out code, or go back, in a loop to a
-    place behind its start. Where parts would lie on each other, as from several sections, they follow on each other.
+    As decoded, where that is one run of code; the analysed path may also leave out code, or go back. In a loop that goes
+    back to before its start all places are given lines further on, which changes nothing but that none is negative.
+    Where parts would lie on each other, as from several sections, they follow on each other.
     """
     first = kernel.instructions[0].offset if kernel.instructions else 0
     offsets, end = [], 0
@@ -206,10 +207,15 @@ def _offsets(kernel: Kernel) -> list[int]:
         end = offsets[-1] + i.length
     if not ordered and kernel.is_loop:
         places = sorted((i.offset - first, i.length) for i in kernel.instructions)
-        ends = [0, *(start + length for start, length in places)]
-        if all(end <= start for end, (start, _) in zip(ends, places, strict=False)):
-            return [i.offset - first for i in kernel.instructions]
+        ends = [start + length for start, length in places]
+        if all(end <= start for end, (start, _) in zip(ends, places[1:], strict=False)):
+            lines = max(0, -(places[0][0] // LINE))
+            return [i.offset - first + lines * LINE for i in kernel.instructions]
     return offsets
+
+
+LINE = 64
+"""Bytes of a line of the instruction cache; what matters of an address is its place in one."""
 
 
 def _high8_merges(kernel: Kernel, split_roots: set[str]) -> dict[int, str]:

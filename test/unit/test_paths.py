@@ -10,10 +10,20 @@ import pytest
 from test_report_schema import VALIDATOR
 
 from incc.driver import mca
-from incc.driver.pipeline import Settings, Unit, analyze_units
+from incc.driver.pipeline import (
+    Settings,
+    Unit,
+    analyze_units,
+    choose_model,
+    decode_unit,
+    find_regions,
+    read_assembly,
+)
 from incc.driver.views.json import render as render_json
 from incc.driver.views.text import Layout
 from incc.driver.views.ways import render
+from incc.frontends.asm.regions import loop_paths
+from incc.models.bind import bind
 
 # Three ways: around the division, around the store behind it, or through both.
 LOOP = """\
@@ -165,3 +175,20 @@ def test_dg_is_graph(tmp_path: pathlib.Path) -> None:
     for option in ("dg", "graph"):
         assert mca.main(["-mcpu=skylake", "--auto", f"--{option}={tmp_path}/{option}.dot", str(source)]) == 0
     assert (tmp_path / "dg.dot").read_text() == (tmp_path / "graph.dot").read_text()
+
+
+def test_a_way_that_goes_back_before_its_start_keeps_its_places() -> None:
+    text = "f:\n\tjmp .L2\n.L1:\n\taddq $8, %rdi\n\tcmpq %rsi, %rdi\n\tje .L3\n.L2:\n\ttestq %rax, (%rdi)\n\tjs .L1\n"
+    text += "\taddq $8, %rdi\n\tcmpq %rsi, %rdi\n\tjne .L2\n.L3:\n\tret\n"
+    unit = Unit(text, "x.s")
+    assembly = read_assembly(unit, "x86")
+    (region,), _ = find_regions(assembly, Settings(regions="loops"))
+    paths, _ = loop_paths(assembly, region)
+    model, _ = choose_model("skylake", "")
+    back = next(k for k in decode_unit(unit, assembly, [path.region for path in paths]) if k.instructions[-1].line == 6)
+    pipeline = bind(back, model)[0].pipeline
+    assert pipeline is not None
+    first = back.instructions[0].offset
+    assert [i.offset - first for i in back.instructions][-1] < 0
+    assert all(place >= 0 for place in pipeline.offset)
+    assert [place % 64 for place in pipeline.offset] == [(i.offset - first) % 64 for i in back.instructions]
