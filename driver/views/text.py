@@ -142,13 +142,16 @@ def _kernel(unit: Dict, kernel: Dict, layout: Layout, views: Sequence[str]) -> I
     yield from _verdict(kernel, layout)
     sections: dict[str, Callable[[], Iterable[str]]] = {
         "summary": lambda: [*_summary(kernel), "", *_bounds(kernel, layout)],
+        "asked": lambda: _only_asked(kernel, layout),
         "info": lambda: _instruction_info(kernel, layout),
         "pressure": lambda: _pressure(kernel, layout),
         "waits": lambda: _waits(kernel, layout),
         "timeline": lambda: _timeline(kernel, layout),
         "dependencies": lambda: _dependencies(kernel, layout),
     }
-    for view in VIEWS:
+    if "summary" not in views:
+        views = ["asked", *views]
+    for view in ("asked", *VIEWS):
         if view in views and (kernel["instructions"] or view == "summary"):
             first = True
             for line in sections[view]():
@@ -235,7 +238,12 @@ def _bounds(kernel: Dict, layout: Layout) -> Iterator[str]:
     yield f"  {'Prediction':<13} {_cycles(prediction['cycles']):>8}  {by}"
     path = kernel["critical_path"]
     yield f"  {'Critical path':<13} {_cycles(path['cycles']):>8}  from start to end of one iteration on its own"
-    yield from _simulation(kernel, layout)
+    if kernel["simulated"]:
+        yield ""
+        yield from _changes(kernel, layout)
+        yield ""
+        yield from _counters(kernel, layout)
+        yield from _asked(kernel)
 
 
 _SOURCES = {
@@ -252,21 +260,22 @@ _LOST = {
 }
 
 
-def _simulation(kernel: Dict, layout: Layout) -> Iterator[str]:
-    """What the simulation found beyond the cycles: changes that gain something, and where µops came from."""
-    simulated = kernel["simulated"]
-    if simulated is None:
-        return
-    yield ""
+def _changes(kernel: Dict, layout: Layout) -> Iterator[str]:
+    """What changed cores would make of the kernel: those that gain something and those that were asked for."""
+    before = kernel["simulated"]["cycles"]
     yield "Simulated with a changed core, in cycles per iteration:"
-    shown = [w for w in kernel["what_ifs"] if w["asked"] or w["gained"] >= 0.01 * simulated["cycles"]]
+    shown = [w for w in kernel["what_ifs"] if w["asked"] or w["gained"] >= 0.01 * before]
     for change in shown:
-        row = f"  {_cycles(simulated['cycles']):>8} → {_cycles(change['cycles']):>5}  "
+        row = f"  {_cycles(before):>8} → {_cycles(change['cycles']):>5}  "
         yield from layout.wrap(change["text"], row, " " * len(row))
     rest = [w["text"].replace(" ", "\xa0") for w in kernel["what_ifs"] if w not in shown]
     if rest:
         yield from layout.wrap(", ".join(rest), "  Nothing gained ", "    ")
-    yield ""
+
+
+def _counters(kernel: Dict, layout: Layout) -> Iterator[str]:
+    """Where µops came from, and what happened to the issue slots."""
+    simulated = kernel["simulated"]
     uops = [f"{_percent(s)} from {title}" for name, title in _SOURCES.items() if (s := simulated["uops"][name])]
     yield from layout.wrap(f"µops: {', '.join(uops)}", indent="  ")
     lost = [(share, title) for name, title in _LOST.items() if (share := simulated["lost_slots"][name]) >= 0.005]
@@ -275,6 +284,10 @@ def _simulation(kernel: Dict, layout: Layout) -> Iterator[str]:
     yield from layout.wrap(f"Issue slots: {', '.join([f'{used} used', *causes])}", indent="  ")
     if simulated["moves"]["executed"]:
         yield f"Moves that the renamer can eliminate: {_percent(simulated['moves']['executed'])} executed all the same"
+
+
+def _asked(kernel: Dict) -> Iterator[str]:
+    """Simulations of single passes and other places, which are only there when asked for."""
     if kernel["cold"]:
         cold = kernel["cold"]
         yield f"{_count(cold['iterations'], 'iteration')} from a cold start: {_count(cold['cycles'], 'cycle')}"
@@ -285,6 +298,13 @@ def _simulation(kernel: Dict, layout: Layout) -> Iterator[str]:
         for first in range(0, 64, 8):
             cells = kernel["alignments"][first : first + 8]
             yield f"  {first:>4} " + "".join(f"{_cycles(cell['cycles']):>6}" for cell in cells)
+
+
+def _only_asked(kernel: Dict, layout: Layout) -> Iterator[str]:
+    """What was asked for by name, where the view that it belongs to is switched off."""
+    if any(change["asked"] for change in kernel["what_ifs"]):
+        yield from _changes(kernel, layout)
+    yield from _asked(kernel)
 
 
 def _percent(share: float) -> str:
@@ -556,13 +576,17 @@ def _dependencies(kernel: Dict, layout: Layout) -> Iterator[str]:
     by_line = any(instruction["line"] for instruction in instructions)
     numbers = [str(instruction["line"] if by_line else instruction["index"]) for instruction in instructions]
     width = max(4, *(len(number) for number in numbers))
-    yield f"{'Line' if by_line else 'No.':>{width}}      CP     LCD   Instructions:"
+    sources = _sources(kernel)
+    column = max((len(source) for source in sources), default=-2) + 2
+    heading = f"{'Source':{column}}" if sources else ""
+    yield f"{'Line' if by_line else 'No.':>{width}}      CP     LCD   {heading}Instructions:"
     for number, instruction in zip(numbers, instructions, strict=True):
         path, chain = (_latency(instruction[name]) for name in ("critical_path_cycles", "chain_cycles"))
         if instruction["unknown"]:
             path = chain = "X"
         row = f"{number:>{width}}  {layout.paint(f'{path:>6}', BOLD)}  {layout.paint(f'{chain:>6}', RED)}   "
-        yield row + layout.cut(instruction["text"], width + 19)
+        row += f"{sources[instruction['index']]:{column}}" if sources else ""
+        yield row + layout.cut(instruction["text"], width + 19 + column)
     longest = f"{chains[0]['latency']}" if chains else "-"
     yield f"{'':{width}}  {kernel['critical_path']['cycles']:>6}  {longest:>6}   in all"
     if kernel["unknown_instructions"]:
@@ -585,6 +609,22 @@ def _dependencies(kernel: Dict, layout: Layout) -> Iterator[str]:
         yield f"  and {len(chains) - MAX_CHAINS} more that are not longer"
     if not kernel["chains_complete"]:
         yield from layout.wrap("There are more than were searched for; the longest is among those found.", "  ", "  ")
+
+
+def _sources(kernel: Dict) -> list[str]:
+    """Where in the source each instruction comes from, without the name of the kernel's own file; empty where all come
+    from the same line, which the header names."""
+    places = [instruction["source"] for instruction in kernel["instructions"]]
+    known = {(place["file"], place["line"]) for place in places if place}
+    if len(known) < 2:
+        return []
+    own = kernel["source"]["file"] if kernel["source"] else ""
+    texts = []
+    for place in places:
+        file = "" if not place or place["file"] == own else place["file"].rsplit("/", 1)[-1] + ":"
+        texts.append(f"{file}{place['line']}" if place else "")
+    # A heading fits above.
+    return [f"{text:6}" for text in texts]
 
 
 def _cycles(cycles: float) -> str:
