@@ -169,6 +169,44 @@ def memory_chain(facts: Facts) -> Hint | None:
     }
 
 
+# Instructions from a store to a load within which the store cannot be in the cache when the load could start: that takes
+# its retirement and more, and these are issued in a few cycles.
+SOON = 32
+
+
+def blocked_forwarding(facts: Facts) -> Hint | None:
+    """A load that is wider than a store just before it, of which it reads bytes, cannot be forwarded to and waits until
+    the store is in the cache (Intel's optimisation manual, “Store Forwarding Restriction on Size and Alignment”; AMD's
+    for Zen, “Store to Load Forwarding”). Nothing in the model accounts for the time."""
+    kernel = facts.kernel
+    for edge in facts.analysis.edges:
+        if edge.location >= 0 or (edge.producer == edge.consumer and not edge.distance):
+            continue
+        between = edge.distance * len(kernel.instructions) + edge.consumer - edge.producer
+        stores = [m.size for m in kernel.instructions[edge.producer].memory if m.store]
+        loads = [m for m in kernel.instructions[edge.consumer].memory if m.load]
+        # Of gathers and masked loads it is not known what they read, of unknown sizes not how much.
+        partly = any(m.elements > 1 for m in loads) or "mask" in kernel.instructions[edge.consumer].traits
+        if between > SOON or not all(stores) or partly:
+            continue
+        narrowest, widest = min((m.size for m in loads), default=0), max(stores, default=0)
+        if narrowest > widest > 0:
+            load, store = (wording.places(kernel, [i]) for i in (edge.consumer, edge.producer))
+            return {
+                "rule": "blocked-forwarding",
+                "text": f"{load} loads {wording.counted(narrowest, 'byte')}, of which {store} stores only {widest} "
+                "shortly before: that cannot be forwarded, and the load waits until the store is in the cache, longer "
+                "than is counted here.",
+                "evidence": {
+                    "stores": [edge.producer],
+                    "loads": [edge.consumer],
+                    "bytes_stored": widest,
+                    "bytes_loaded": narrowest,
+                },
+            }
+    return None
+
+
 def store_addresses(facts: Facts) -> Hint | None:
     """Store-address µops with an indexed address compete with loads for the load ports, where the core has a port for
     simple store addresses only (port 7 of Haswell to Cascade Lake; Intel's optimisation manual, “Load and Store
@@ -304,6 +342,7 @@ RULES = (
     refused_statements,
     sum_chain,
     memory_chain,
+    blocked_forwarding,
     store_addresses,
     alignment,
     invariant_divisor,

@@ -125,6 +125,8 @@ def changes(bound: BoundKernel, analysis: Analysis, base: Simulation) -> list[Ch
         result.append(NO_DEPENDENCIES)
     if get_parameter(bound, "decoders") or get_parameter(bound, "lsd"):
         result.append(PERFECT_FRONT_END)
+    if b.UOP_STORE_DATA in bound.uop_kind and get_parameter(bound, "store_commit_bytes"):
+        result.append(STORES_AT_ONCE)
     result += [WIDER_ISSUE, UNLIMITED_WINDOW]
     if base.moves_executed:
         result.append(ALL_MOVES_ELIMINATED)
@@ -206,13 +208,20 @@ def _wider(s: Scenario) -> Scenario:
     return s._replace(bound=bound)
 
 
+def _unlimited_window(s: Scenario) -> Scenario:
+    """Where stores leave their buffer at a limited rate, it stays as it is: without an end it would hide the rate."""
+    buffers = ["rob", "rs", "load_buffer"]
+    if not get_parameter(s.bound, "store_commit_bytes"):
+        buffers.append("store_buffer")
+    return _setting(**dict.fromkeys(buffers, b.UNLIMITED))(s)
+
+
 PERFECT_FRONT_END = Change("front-end", "with a perfect front end", _setting(decoders=0, dsb_width=0, lsd=0))
 WIDER_ISSUE = Change("issue-width", "with twice the issue and retire width", _wider)
 UNLIMITED_PORTS = Change("unlimited-ports", "with unlimited ports", _assuming(unlimited_ports=True))
-UNLIMITED_WINDOW = Change(
-    "window",
-    "with an unlimited window of µops",
-    _setting(rob=b.UNLIMITED, rs=b.UNLIMITED, load_buffer=b.UNLIMITED, store_buffer=b.UNLIMITED),
+UNLIMITED_WINDOW = Change("window", "with an unlimited window of µops", _unlimited_window)
+STORES_AT_ONCE = Change(
+    "store-commit", "with stores that go to the cache when they retire", _setting(store_commit_bytes=0)
 )
 NO_REGISTER_DEPENDENCIES = Change(
     "register-dependencies", "without dependencies through registers", _assuming(no_register_dependencies=True)

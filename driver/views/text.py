@@ -170,20 +170,22 @@ def _header(unit: Dict, kernel: Dict, layout: Layout) -> Iterator[str]:
     for line in lines:
         yield layout.paint(line, BOLD)
     yield "-" * max(len(line) for line in lines)
-    what = "loop" if kernel["is_loop"] else "straight code, analysed as if repeated"
+    what = "loop" if kernel["is_loop"] else "straight code"
     if kernel["label"]:
         what += f" at {kernel['label']}"
     if kernel["depth"] > 1:
         what += f", nested {kernel['depth']} deep"
     if kernel["first_line"]:
         what += f", {unit['assembly_file']}:{kernel['first_line']}-{kernel['last_line']}"
+    if not kernel["is_loop"]:
+        what += ", analysed as if repeated"
     size, memory, arithmetic = kernel["size"], kernel["memory"], kernel["arithmetic"]
     yield from layout.wrap(what[0].upper() + what[1:])
-    counts = f"{size['instructions']} instruction{'' if size['instructions'] == 1 else 's'}"
+    counts = _count(size["instructions"], "instruction")
     if kernel["unknown_instructions"]:
         counts += f" ({len(kernel['unknown_instructions'])} not in the model)"
-    yield from layout.wrap(f"{counts}, {size['bytes']} bytes, {size['issue_slots']} µops; {arithmetic['text']}")
-    moved = f"{memory['bytes_loaded']} bytes loaded, {memory['bytes_stored']} stored"
+    yield from layout.wrap(f"{counts}, {_count(size['bytes'], 'byte')}, {_count(size['issue_slots'], 'µop')}; {arithmetic['text']}")
+    moved = f"{_count(memory['bytes_loaded'], 'byte')} loaded, {memory['bytes_stored']} stored"
     if memory["unsized_accesses"]:
         moved += f", and {memory['unsized_accesses']} accesses of unknown size"
     if arithmetic["flop"] and arithmetic["flop_per_byte"] is not None:
@@ -243,7 +245,7 @@ def _bounds(kernel: Dict, layout: Layout) -> Iterator[str]:
         yield from _changes(kernel, layout)
         yield ""
         yield from _counters(kernel, layout)
-        yield from _asked(kernel)
+        yield from _asked(kernel, True)
 
 
 _SOURCES = {
@@ -256,6 +258,7 @@ _LOST = {
     "no_uops": "no µop was there",
     "scheduler": "the scheduler was full",
     "reorder_buffer": "the reorder buffer was full",
+    "store_buffer": "the store buffer was full",
     "group": "what is issued together did not fit",
 }
 
@@ -286,13 +289,14 @@ def _counters(kernel: Dict, layout: Layout) -> Iterator[str]:
         yield f"Moves that the renamer can eliminate: {_percent(simulated['moves']['executed'])} executed all the same"
 
 
-def _asked(kernel: Dict) -> Iterator[str]:
-    """Simulations of single passes and other places, which are only there when asked for."""
+def _asked(kernel: Dict, before: bool) -> Iterator[str]:
+    """Simulations of single passes and other places, which are only there when asked for; `before`: behind others."""
     if kernel["cold"]:
         cold = kernel["cold"]
         yield f"{_count(cold['iterations'], 'iteration')} from a cold start: {_count(cold['cycles'], 'cycle')}"
     if kernel["alignments"]:
-        yield ""
+        if kernel["cold"] or before:
+            yield ""
         yield "Simulated cycles per iteration by the place of the first byte within 64:"
         yield "       " + "".join(f"{f'+{n}':>6}" for n in range(8))
         for first in range(0, 64, 8):
@@ -302,9 +306,10 @@ def _asked(kernel: Dict) -> Iterator[str]:
 
 def _only_asked(kernel: Dict, layout: Layout) -> Iterator[str]:
     """What was asked for by name, where the view that it belongs to is switched off."""
-    if any(change["asked"] for change in kernel["what_ifs"]):
+    changes = any(change["asked"] for change in kernel["what_ifs"])
+    if changes:
         yield from _changes(kernel, layout)
-    yield from _asked(kernel)
+    yield from _asked(kernel, changes)
 
 
 def _percent(share: float) -> str:

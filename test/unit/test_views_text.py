@@ -244,3 +244,15 @@ def test_details_of_a_line(report: dict[str, Any]) -> None:
     store = render(report, 100, views=(), details=[Place("triad.s", 14)])
     assert "  2         0.00    1.50" in store
     assert "Line 14" not in text
+
+
+def test_views_that_are_off_take_nothing_along_that_was_asked_for() -> None:
+    report = make_report(triad_parts())
+    kernel = report["units"][0]["kernels"][0]
+    kernel["simulated"] = {"cycles": 2.0}
+    kernel["what_ifs"] = [{"text": "with rob = 9", "cycles": 3.0, "gained": -1.0, "asked": True}]
+    kernel["alignments"] = [{"cycles": 2.0}] * 64
+    text = render(report, 80, views=())
+    assert "2.00 →  3.00  with rob = 9\n\nSimulated cycles per iteration by the place" in text
+    kernel["what_ifs"][0]["asked"] = False
+    assert "rob" not in render(report, 80, views=())

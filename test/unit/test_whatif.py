@@ -147,6 +147,20 @@ def test_latency() -> None:
     assert cycles(changes.parse("latency vaddsd -= 1").apply(s)) == pytest.approx(3, rel=0.01)
 
 
+def test_stores_that_wait_for_the_cache() -> None:
+    # mov %rax, (%rdi); mov %rbx, 32(%rdi); dec %rcx; jne: two blocks of 32 bytes, one a cycle on Zen 4.
+    code = "488907" + "48895f20" + "48ffc9" + "75f4"
+    s = scenario(code, "znver4")
+    assert cycles(s) == pytest.approx(2, rel=0.01)
+    found = tried(s)
+    assert found["store-commit"] == pytest.approx(0.5, rel=0.02)
+    assert found["window"] == pytest.approx(1, rel=0.01), "a buffer without end only hides that stores do not get away"
+    lost = core.simulate(s.bound).lost_slots
+    assert lost[4] == max(lost) > 0
+    assert "store-commit" not in tried(scenario(code, "skylake"))
+    assert "store-commit" not in tried(scenario("48ffc875fb", "znver4"))
+
+
 def test_pipelined_divider() -> None:
     s = scenario("c5fb5ec1", "skylake")
     assert tried(s)["register-dependencies"] == pytest.approx(4 / 13, rel=0.05)

@@ -49,7 +49,7 @@ struct Pipeline {
 enum class UopSource : int32_t { Decoders, UopCache, LoopStream, Microcode, NumSources };
 
 /// Why the renamer left issue slots empty in a cycle.
-enum class Stall : int32_t { FrontEnd, ReorderBuffer, Scheduler, Group, NumStalls };
+enum class Stall : int32_t { FrontEnd, ReorderBuffer, Scheduler, Group, StoreBuffer, NumStalls };
 
 /// What a run takes for granted, to show what it would gain.
 struct Assumptions {

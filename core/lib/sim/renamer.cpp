@@ -114,7 +114,7 @@ void Renamer::cycle(int64_t Cycle) {
       bool TooFar = std::abs(StackOffset) > P.P.StackOffsetLimit;
       bool Syncs = StackOffset != 0 && (Plan.Sync.Uop >= 0 || (TooFar && P.SyncUop >= 0));
       if (!Back.Stores.hasRoom(Plan.Stores))
-        return Lost(Stall::Scheduler);
+        return Lost(Stall::StoreBuffer);
       // Merging is done alone in its cycle.
       if (Plan.Merge.Uop >= 0 && Used > 0)
         return Lost(Stall::Group);
