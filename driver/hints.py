@@ -169,8 +169,8 @@ def memory_chain(facts: Facts) -> Hint | None:
     }
 
 
-# Instructions from a store to a load within which the store cannot be in the cache when the load could start: that takes
-# its retirement and more, and these are issued in a few cycles.
+# Instructions from a store to a load within which the store cannot be in the cache when the load could start: it gets
+# there after its retirement, and these are issued in a few cycles.
 SOON = 32
 
 

@@ -194,9 +194,9 @@ def _unroll_table(ranges: dict[str, int]) -> list[int]:
 def _offsets(kernel: Kernel) -> list[int]:
     """Where each instruction lies from the first one's place.
 
-    As decoded, where that is one run of code; the analysed path may also leave out code, or go back. In a loop that goes
-    back to before its start all places are given lines further on, which changes nothing but that none is negative.
-    Where parts would lie on each other, as from several sections, they follow on each other.
+    As decoded, where that is one run of code; the analysed path may also leave out code, or go back. In a loop that
+    goes back to before its start all places are given lines further on, which changes nothing but that none is
+    negative. Where parts would lie on each other, as from several sections, they follow on each other.
     """
     first = kernel.instructions[0].offset if kernel.instructions else 0
     offsets, end = [], 0

@@ -184,7 +184,8 @@ def _header(unit: Dict, kernel: Dict, layout: Layout) -> Iterator[str]:
     counts = _count(size["instructions"], "instruction")
     if kernel["unknown_instructions"]:
         counts += f" ({len(kernel['unknown_instructions'])} not in the model)"
-    yield from layout.wrap(f"{counts}, {_count(size['bytes'], 'byte')}, {_count(size['issue_slots'], 'µop')}; {arithmetic['text']}")
+    counts += f", {_count(size['bytes'], 'byte')}, {_count(size['issue_slots'], 'µop')}"
+    yield from layout.wrap(f"{counts}; {arithmetic['text']}")
     moved = f"{_count(memory['bytes_loaded'], 'byte')} loaded, {memory['bytes_stored']} stored"
     if memory["unsized_accesses"]:
         moved += f", and {memory['unsized_accesses']} accesses of unknown size"
