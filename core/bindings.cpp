@@ -117,6 +117,11 @@ Kernel readKernel(py::handle Bound) {
   read(Bound, "affine_term_start", K.AffineTermStart);
   read(Bound, "affine_term_location", K.AffineTermLocation);
   read(Bound, "affine_term_coefficient", K.AffineTermCoefficient);
+  read(Bound, "entry_location", K.EntryLocation);
+  read(Bound, "entry_constant", K.EntryConstant);
+  read(Bound, "entry_term_start", K.EntryTermStart);
+  read(Bound, "entry_term_unknown", K.EntryTermUnknown);
+  read(Bound, "entry_term_coefficient", K.EntryTermCoefficient);
   read(Bound, "issue_width", K.IssueWidth);
   read(Bound, "retire_width", K.RetireWidth);
   read(Bound, "rob", K.Rob);
@@ -287,15 +292,16 @@ py::object analyzeBound(py::handle Bound, py::handle Fraction, py::handle EdgeCl
     return MakeChain(C.Latency, C.Distance, toTuple(C.Steps, ToStep));
   };
   auto ToInt = [](int32_t Value) { return py::int_(Value); };
-  return MakeAnalysis(
-      pressureRows(A.Balanced), toTuple(A.Balanced.Load, 0, A.Balanced.Load.size()),
-      pressureRows(A.Fixed), toTuple(A.Fixed.Load, 0, A.Fixed.Load.size()),
-      portsOf(A.Balanced.Busiest), ToFraction(A.Balanced.Bound), ToFraction(A.Fixed.Bound),
-      ToFraction(A.Resource), ToFraction(A.FrontEnd), ToFraction(A.Retire),
-      ToFraction(A.Carried.Bound), ToFraction(A.WorstAlignmentBound), ToFraction(A.LineCrossings),
-      ToFraction(A.WorstLineCrossings), A.Path.Cycles, toTuple(A.Path.Steps, ToStep),
-      toTuple(A.Path.Instructions, ToInt), toTuple(A.Carried.Chains, ToChain), A.Carried.Complete,
-      toTuple(A.Dependencies.Edges, ToEdge));
+  return MakeAnalysis(pressureRows(A.Balanced), toTuple(A.Balanced.Load, 0, A.Balanced.Load.size()),
+                      pressureRows(A.Fixed), toTuple(A.Fixed.Load, 0, A.Fixed.Load.size()),
+                      portsOf(A.Balanced.Busiest), ToFraction(A.Balanced.Bound),
+                      ToFraction(A.Fixed.Bound), ToFraction(A.Resource), ToFraction(A.FrontEnd),
+                      ToFraction(A.Retire), ToFraction(A.Carried.Bound),
+                      ToFraction(A.WorstAlignmentBound), ToFraction(A.LineCrossings),
+                      ToFraction(A.WorstLineCrossings), ToFraction(A.ExpectedLineCrossings),
+                      A.Path.Cycles, toTuple(A.Path.Steps, ToStep),
+                      toTuple(A.Path.Instructions, ToInt), toTuple(A.Carried.Chains, ToChain),
+                      A.Carried.Complete, toTuple(A.Dependencies.Edges, ToEdge));
 }
 
 py::tuple toEvents(const Kernel &K, const Timeline &T, py::handle EventClass) {

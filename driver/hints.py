@@ -321,17 +321,20 @@ def alignment(facts: Facts) -> Hint | None:
     if a.worst_alignment_port_bound <= prediction:
         return None
     line = facts.bound.line_bytes
-    least = ""
+    least = simulated = ""
     if a.line_crossings:
         least = f"at least {wording.number(a.line_crossings)} and "
+    if a.expected_line_crossings != a.line_crossings:
+        simulated = f"; {wording.number(a.expected_line_crossings)}, the average over all places, are simulated"
     return {
         "rule": "alignment",
         "text": f"loads that cross a {line}-byte cache line: {least}up to {wording.number(a.worst_line_crossings)} an "
-        f"iteration, depending on where the arrays start; at the worst the ports take "
+        f"iteration, depending on where the arrays start{simulated}; at the worst the ports take "
         f"{wording.cycles(a.worst_alignment_port_bound)}.",
         "evidence": {
             "line_crossings": float(a.line_crossings),
             "worst_line_crossings": float(a.worst_line_crossings),
+            "expected_line_crossings": float(a.expected_line_crossings),
             "worst_alignment_port_bound": float(a.worst_alignment_port_bound),
         },
     }

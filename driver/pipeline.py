@@ -164,12 +164,14 @@ def decode_unit(unit: Unit, parsed: Assembly, regions: Sequence[Region]) -> list
     """The kernels of a unit's regions, laid out as the code is when it is run. Raises AnalysisError."""
     if not regions:
         return []
+    from incc.frontends.asm.before import code_before
     from incc.frontends.asm.regions import without_byte_markers
     from incc.frontends.x86.assembler import AssemblerError
     from incc.frontends.x86.kernels import decode_regions
 
     try:
-        return decode_regions(without_byte_markers(parsed, unit.assembly), regions, unit.assembly_file)
+        text = without_byte_markers(parsed, unit.assembly)
+        return decode_regions(text, regions, unit.assembly_file, before=code_before(parsed, regions))
     except AssemblerError as error:
         raise AnalysisError(str(error)) from error
 

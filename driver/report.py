@@ -306,6 +306,7 @@ def _lines(analysis: Analysis) -> Dict:
     return {
         "line_crossings": round(float(analysis.line_crossings), DECIMALS),
         "worst_line_crossings": round(float(analysis.worst_line_crossings), DECIMALS),
+        "expected_line_crossings": round(float(analysis.expected_line_crossings), DECIMALS),
         "worst_alignment_port_bound": round(float(analysis.worst_alignment_port_bound), DECIMALS),
     }
 

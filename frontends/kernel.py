@@ -198,7 +198,9 @@ class Kernel(NamedTuple):
 
     `is_loop`: the last instruction branches back to the first, so iterations follow each other; every kernel that is
     not is analysed as if it were repeated, as llvm-mca does. `alignment` is the offset of the first byte within 64
-    bytes where known, else 0. `refused` are statements of the region that are missing in `instructions`.
+    bytes where known, else 0. `refused` are statements of the region that are missing in `instructions`. `entry` says
+    what registers hold when the kernel is entered, as far as the code before it tells: its `terms` are not registers
+    but names of unknown values, the same value under the same name.
     """
 
     name: str
@@ -208,3 +210,4 @@ class Kernel(NamedTuple):
     is_loop: bool
     alignment: int
     refused: tuple[Refused, ...] = ()
+    entry: tuple[Affine, ...] = ()

@@ -77,6 +77,7 @@ class _Binder:
         for n, (i, form) in enumerate(zip(self.kernel.instructions, self.forms, strict=True)):
             append(k, self._piece(n, i, form), self.locations, self.symbols)
         k.pipeline = bind_pipeline(self.kernel, self.model, self.forms, k, self._mask, self._location, self.split_roots)
+        self._add_entry(k)
         k.location_names = list(self.locations)
         k.port_names = list(self.port_names)
         k.n_ports = len(self.model.ports)
@@ -502,6 +503,19 @@ class _Binder:
             k.affine_term_start.append(len(k.affine_term_location))
         k.affine_start.append(len(k.affine_target))
 
+    def _add_entry(self, k: b.BoundKernel) -> None:
+        """What the kernel's registers hold at its start, as far as the frontend found out."""
+        unknowns: dict[str, int] = {}
+        for entry in self.kernel.entry:
+            if entry.target not in self.locations:
+                continue
+            k.entry_location.append(self.locations[entry.target])
+            k.entry_constant.append(entry.constant)
+            for unknown, coefficient in entry.terms:
+                k.entry_term_unknown.append(unknowns.setdefault(unknown, len(unknowns)))
+                k.entry_term_coefficient.append(coefficient)
+            k.entry_term_start.append(len(k.entry_term_unknown))
+
 
 class _Latencies:
     """The latency pairs of a form, with what to assume for a pair that the data do not give."""
@@ -555,8 +569,12 @@ _EMPTY = (
     *("input_kind", "input_id", "input_latency", "memory_of_value", "memory_base", "memory_index"),
     *("memory_scale", "memory_displacement", "memory_size", "memory_symbol", "memory_class", "memory_elements"),
     *("affine_target", "affine_constant", "affine_term_location", "affine_term_coefficient"),
+    *("entry_location", "entry_constant", "entry_term_unknown", "entry_term_coefficient"),
 )
-_STARTS = ("uop_start", "value_start", "output_start", "input_start", "affine_start", "affine_term_start")
+_STARTS = (
+    *("uop_start", "value_start", "output_start", "input_start"),
+    *("affine_start", "affine_term_start", "entry_term_start"),
+)
 _MOST_COLUMNS = 64
 _CLASS_OF_NAME = {"gpr": 0, "xmm": 128, "ymm": 256, "zmm": 512, "simd": 128, "sve": 2048}
 _FLAG_LOCATION = {"C": "flag C", "SPAZO": "flags SPAZO"}

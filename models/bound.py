@@ -198,6 +198,9 @@ class BoundKernel:
         `affine_term_start[]`, `affine_term_location[]`, `affine_term_coefficient[]`. A location written by an
         instruction without affine entry gets an unknown value. Target -1 is the memory that the instruction both loads
         and stores (`add $8, (mem)`): the stored value is the loaded one plus the terms and the constant.
+    entry: what locations hold at first, where that is known; the others hold unknown values
+        `entry_location[]`, `entry_constant[]`, and the terms to add in `entry_term_start[]`, `entry_term_unknown[]` (a
+        number; the same value under the same number) and `entry_term_coefficient[]`.
     core parameters
         `issue_width`, `retire_width`, `rob`, `rs`, `load_buffer`, `store_buffer` (entries), `forward_latency`: cycles
         from stored data being ready to a load of it delivering, by memory class: `forward_class[]`, `forward_cycles[]`.
@@ -217,6 +220,11 @@ class BoundKernel:
         "affine_term_coefficient",
         "affine_term_location",
         "affine_term_start",
+        "entry_constant",
+        "entry_location",
+        "entry_term_coefficient",
+        "entry_term_start",
+        "entry_term_unknown",
         "forward_class",
         "forward_cycles",
         "input_id",
@@ -275,6 +283,11 @@ class BoundKernel:
     rs: int
     load_buffer: int
     store_buffer: int
+    entry_location: list[int]
+    entry_constant: list[int]
+    entry_term_start: list[int]
+    entry_term_unknown: list[int]
+    entry_term_coefficient: list[int]
     affine_constant: list[int]
     affine_start: list[int]
     affine_target: list[int]

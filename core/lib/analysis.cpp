@@ -17,12 +17,12 @@ Analysis incc::analyze(const Kernel &K) {
   A.WorstAlignmentBound = A.Balanced.Bound;
   if (Lines.Worst != Lines.Best)
     A.WorstAlignmentBound = balancedPressure(K, portWork(K, Lines.Worst, Lines.Iterations)).Bound;
-  auto PerIteration = [&](const std::vector<int64_t> &Crossings) {
-    return Rational(std::accumulate(Crossings.begin(), Crossings.end(), int64_t(0)),
-                    Lines.Iterations);
+  auto PerIteration = [](const std::vector<int64_t> &Crossings, int64_t Iterations) {
+    return Rational(std::accumulate(Crossings.begin(), Crossings.end(), int64_t(0)), Iterations);
   };
-  A.LineCrossings = PerIteration(Lines.Best);
-  A.WorstLineCrossings = PerIteration(Lines.Worst);
+  A.LineCrossings = PerIteration(Lines.Best, Lines.Iterations);
+  A.WorstLineCrossings = PerIteration(Lines.Worst, Lines.Iterations);
+  A.ExpectedLineCrossings = PerIteration(Lines.Expected, Lines.ExpectedIterations);
   A.Resource = resourceBound(K);
   A.FrontEnd = frontEndBound(K);
   A.Retire = retireBound(K);

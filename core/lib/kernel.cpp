@@ -3,6 +3,7 @@
 #include "incc/kernel.h"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -128,6 +129,15 @@ void validateAffine(const Kernel &K) {
   checkLength("affine_term_coefficient", K.AffineTermCoefficient, K.AffineTermLocation.size());
 }
 
+void validateEntry(const Kernel &K) {
+  checkRange("entry_location", K.EntryLocation, 0, K.NumLocations - 1);
+  checkLength("entry_constant", K.EntryConstant, K.EntryLocation.size());
+  checkStart("entry_term_start", K.EntryTermStart, K.EntryLocation.size(),
+             K.EntryTermUnknown.size());
+  checkRange("entry_term_unknown", K.EntryTermUnknown, 0, std::numeric_limits<int32_t>::max());
+  checkLength("entry_term_coefficient", K.EntryTermCoefficient, K.EntryTermUnknown.size());
+}
+
 } // namespace
 
 void incc::validate(const Kernel &K) {
@@ -148,6 +158,7 @@ void incc::validate(const Kernel &K) {
   validateValues(K);
   validateMemory(K);
   validateAffine(K);
+  validateEntry(K);
   checkParameter("issue_width", K.IssueWidth, 1);
   checkParameter("retire_width", K.RetireWidth, 1);
   checkParameter("rob", K.Rob, 0);

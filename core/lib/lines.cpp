@@ -13,7 +13,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <unordered_map>
+#include <utility>
 
 using namespace incc;
 
@@ -38,7 +40,7 @@ bool crosses(const AccessAddress &L, int64_t Residue, int64_t LineBytes) {
 LineCrossings incc::lineCrossings(const Kernel &K) {
   LineCrossings Result;
   Result.Best.assign(static_cast<size_t>(K.numValues()), 0);
-  Result.Worst = Result.Best;
+  Result.Expected = Result.Worst = Result.Best;
   if (K.LineBytes == 0)
     return Result;
   // Without vector loads nothing crosses at the alignment that elements have.
@@ -62,6 +64,9 @@ LineCrossings incc::lineCrossings(const Kernel &K) {
     G.Loads.push_back(L);
     G.Symbol |= K.MemorySymbol[K.MemoryOfValue[L.Value]] >= 0;
   }
+  // By value, in units of 1 / (Iterations * LineBytes) of an iteration.
+  std::vector<int64_t> Average(Result.Best.size(), 0);
+  bool Shifted = false;
   // The groups are independent, so the order in which the table gives them does not matter.
   for (const auto &[Part, G] : Groups) {
     auto Smallest = std::ranges::min_element(G.Loads, {}, &AccessAddress::Bytes);
@@ -71,8 +76,13 @@ LineCrossings incc::lineCrossings(const Kernel &K) {
     // The smallest access is aligned to its elements.
     int64_t Start = -static_cast<int64_t>(Smallest->Constant) & (Element - 1);
     for (int64_t Residue = Start; Residue < K.LineBytes; Residue += Element) {
-      int64_t Count = std::ranges::count_if(
-          G.Loads, [&](const AccessAddress &L) { return crosses(L, Residue, K.LineBytes); });
+      int64_t Count = 0;
+      for (const AccessAddress &L : G.Loads)
+        if (crosses(L, Residue, K.LineBytes)) {
+          ++Count;
+          if (!G.Symbol)
+            Average[L.Value] += Element;
+        }
       if (BestCount < 0 || Count < BestCount) {
         BestCount = Count;
         BestResidue = Residue;
@@ -82,10 +92,26 @@ LineCrossings incc::lineCrossings(const Kernel &K) {
         WorstResidue = Residue;
       }
     }
+    Shifted |= BestCount > 0;
     for (const AccessAddress &L : G.Loads) {
-      Result.Best[L.Value] += crosses(L, BestResidue, K.LineBytes);
+      bool Crosses = crosses(L, BestResidue, K.LineBytes);
+      Result.Best[L.Value] += Crosses;
       Result.Worst[L.Value] += crosses(L, G.Symbol ? BestResidue : WorstResidue, K.LineBytes);
+      if (G.Symbol)
+        Average[L.Value] += Crosses * K.LineBytes;
     }
+  }
+  Result.Expected = Result.Best;
+  Result.ExpectedIterations = Iterations;
+  if (Shifted) {
+    // In lowest terms, so that what repeats itself does so soon.
+    int64_t Common = Iterations * K.LineBytes;
+    for (int64_t Count : Average)
+      Common = std::gcd(Common, Count);
+    for (int64_t &Count : Average)
+      Count /= Common;
+    Result.Expected = std::move(Average);
+    Result.ExpectedIterations = Iterations * K.LineBytes / Common;
   }
   return Result;
 }

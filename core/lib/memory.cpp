@@ -252,6 +252,17 @@ public:
       Steps.push_back(planStep(I));
     for (int32_t L = 0; L < K.NumLocations; ++L)
       State.push_back(Parts.freshSymbol());
+    std::unordered_map<int32_t, Linear> Unknown;
+    for (size_t E = 0; E < K.EntryLocation.size(); ++E) {
+      Linear Value{0, static_cast<uint64_t>(K.EntryConstant[E])};
+      for (int32_t T = K.EntryTermStart[E]; T < K.EntryTermStart[E + 1]; ++T) {
+        auto [Place, New] = Unknown.try_emplace(K.EntryTermUnknown[T]);
+        if (New)
+          Place->second = Parts.freshSymbol();
+        Value = Parts.add(Value, Place->second, static_cast<uint64_t>(K.EntryTermCoefficient[T]));
+      }
+      State[K.EntryLocation[E]] = Value;
+    }
   }
 
   /// Addresses of loads or of stores from the end of the warm-up on, for as many iterations as a

@@ -83,7 +83,9 @@ class Analysis(NamedTuple):
     (execution ports only), `resource_bound` (dividers and the like), `front_end_bound`, `retire_bound`,
     `latency_bound` (loop-carried). `line_crossings`: loads an iteration that reach into a second cache line at the best
     alignment of each pointer, which the port bound contains; `worst_line_crossings` the same at the worst alignment
-    that elements of up to 8 bytes allow, and `worst_alignment_port_bound` the port bound then. `critical_path_cycles`
+    that elements of up to 8 bytes allow, and `worst_alignment_port_bound` the port bound then;
+    `expected_line_crossings` what is simulated: the former, but the average over all alignments where some load has to
+    cross at any of them. `critical_path_cycles`
     and `critical_path`: length and steps of the longest path through one iteration whose inputs are all there at cycle
     0; `critical_path_start` of these cycles pass until the path's first value is ready (its own load or compute).
     `chains`: loop-carried dependencies, longest first, none of latency 0, at most 64; `chains_complete` is False where
@@ -104,6 +106,7 @@ class Analysis(NamedTuple):
     worst_alignment_port_bound: Fraction
     line_crossings: Fraction
     worst_line_crossings: Fraction
+    expected_line_crossings: Fraction
     critical_path_cycles: int
     critical_path: tuple[Step, ...]
     critical_path_instructions: tuple[int, ...]

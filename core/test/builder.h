@@ -23,7 +23,7 @@ public:
     K.NumLocations = 16;
     K.IssueWidth = K.RetireWidth = 4;
     for (auto *Start : {&K.UopStart, &K.ValueStart, &K.OutputStart, &K.InputStart, &K.AffineStart,
-                        &K.AffineTermStart})
+                        &K.AffineTermStart, &K.EntryTermStart})
       Start->push_back(0);
     K.ForwardClass = {0};
     K.ForwardCycles = {4};

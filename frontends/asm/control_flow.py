@@ -185,13 +185,21 @@ class ControlFlow(NamedTuple):
 
 def control_flow(assembly: Assembly, wanted: Callable[[str], bool] | None = None) -> list[ControlFlow]:
     """The control-flow graphs of all functions, or of those whose name is `wanted`, in the order of the text."""
+    if _LATEST and _LATEST[0][0] is assembly:
+        return [graph for graph in _LATEST[0][1] if wanted is None or wanted(graph.name)]
     resolver = _Resolver(assembly)
     result = []
     for group in _group(assembly, resolver):
         name = _main_name(assembly, group)
         if wanted is None or wanted(name):
             result.append(_build(assembly, group, name, resolver))
+    if wanted is None:
+        _LATEST[:] = [(assembly, result)]
     return result
+
+
+# The graphs of the file at hand, which several parts of an analysis ask for.
+_LATEST: list[tuple[Assembly, list[ControlFlow]]] = []
 
 
 class _Jump(NamedTuple):

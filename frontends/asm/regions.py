@@ -274,7 +274,7 @@ def marked_regions(assembly: Assembly) -> tuple[list[Region], list[LeftOut]]:
 
 def whole_file(assembly: Assembly) -> tuple[list[Region], list[LeftOut]]:
     """All instructions of the file as one region, in the order of the text, as llvm-mca takes an unmarked file."""
-    own = _statements_of(_byte_markers(assembly))
+    own = marker_statements(assembly)
     inside = tuple(i for i, s in enumerate(assembly.statements) if s.kind == INSTRUCTION and i not in own)
     if not inside:
         return [], [LeftOut(0, 0, "", "", "the file has no instruction")]
@@ -493,7 +493,7 @@ def _integer(text: str) -> int:
 def without_byte_markers(assembly: Assembly, text: str) -> str:
     """The text with blank lines for the markers that are made of instructions: the code is laid out again as it is
     when it is run without them. Lines keep their numbers; a line with other statements beside a marker's stays."""
-    marked = _statements_of(_byte_markers(assembly))
+    marked = marker_statements(assembly)
     if not marked:
         return text
     of_markers = {assembly.statements[i].line for i in marked}
@@ -502,6 +502,11 @@ def without_byte_markers(assembly: Assembly, text: str) -> str:
     for line in of_markers - of_others:
         lines[line - 1] = ""
     return "\n".join(lines)
+
+
+def marker_statements(assembly: Assembly) -> frozenset[int]:
+    """The indices of the statements of markers that are made of instructions."""
+    return _statements_of(_byte_markers(assembly))
 
 
 def _statements_of(markers: list[_ByteMarker]) -> frozenset[int]:

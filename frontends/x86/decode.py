@@ -673,6 +673,8 @@ def _affine(i: Any, form: _Form, kinds: list[int], idiom: str) -> Affine | None:
         return _affine_lea(i, root)
     if mnemonic in ("inc", "dec"):
         return Affine(root, ((root, 1),), 1 if mnemonic == "inc" else -1)
+    if mnemonic == "neg" and target.width == 64:
+        return Affine(root, ((root, -1),), 0)
     if len(kinds) != 2:
         return None
     if kinds[1] == _KIND_REGISTER:

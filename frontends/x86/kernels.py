@@ -10,7 +10,8 @@ from incc.frontends.x86.assembler import AssemblerError, assemble
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incc.frontends.kernel import Region
+    from incc.frontends.asm.before import Before
+    from incc.frontends.kernel import Affine, Region
     from incc.frontends.x86.assembler import Encoded
 
 ISA = "x86"
@@ -23,9 +24,16 @@ def _load_decoder() -> object:
 
 
 def decode_regions(
-    text: str, regions: Sequence[Region], file_name: str, assembler: Sequence[str] | None = None
+    text: str,
+    regions: Sequence[Region],
+    file_name: str,
+    assembler: Sequence[str] | None = None,
+    before: Sequence[Before | None] = (),
 ) -> list[Kernel]:
     """Decode the statements of all regions of one file, with one run of the assembler.
+
+    `before` is what `incc.frontends.asm.before.code_before` found for the regions: with it the kernels' `entry` is
+    worked out.
 
     `assembler` as for `incc.frontends.x86.assembler.assemble`. What the assembler or the decoder refuses is in the
     kernels' `refused`. Raises AssemblerError, its message beginning with `file_name`.
@@ -33,8 +41,9 @@ def decode_regions(
     if not regions:
         return []
     wanted = {line for region in regions for line in region.lines}
+    earlier = {line for code in before if code is not None for block in code.lines for line in block}
     try:
-        assembled = assemble(text, wanted, assembler, meanwhile=_load_decoder)
+        assembled = assemble(text, wanted | earlier, assembler, meanwhile=_load_decoder)
     except AssemblerError as error:
         raise AssemblerError(f"{file_name}: {error}") from None
 
@@ -43,8 +52,14 @@ def decode_regions(
         instructions, refused = _decode_statements(assembled.statements.get(line, ()))
         decoded[line] = instructions, (*assembled.refused.get(line, ()), *refused)
 
+    def statement(line: int) -> Sequence[Instruction] | None:
+        if line not in decoded:
+            instructions, refused = _decode_statements(assembled.statements.get(line, ()))
+            decoded[line] = instructions, (*assembled.refused.get(line, ()), *refused)
+        return None if decoded[line][1] else decoded[line][0]
+
     kernels = []
-    for region in regions:
+    for number, region in enumerate(regions):
         instructions = []
         refusals: list[Refused] = []
         previous = 0
@@ -58,9 +73,14 @@ def decode_regions(
         first = next((s for line in region.lines for s in assembled.statements.get(line, ())), None)
         if first is not None:
             alignment = first.offset % min(64, max(first.alignment, 1))
-        kernels.append(
-            Kernel(region.name, ISA, region, _finished(instructions), region.is_loop, alignment, tuple(refusals))
-        )
+        code = before[number] if before else None
+        entry: tuple[Affine, ...] = ()
+        if code is not None:
+            from incc.frontends.x86.entry import entry_values
+
+            entry = entry_values(code, instructions, statement)
+        finished = _finished(instructions)
+        kernels.append(Kernel(region.name, ISA, region, finished, region.is_loop, alignment, tuple(refusals), entry))
     return kernels
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from incc import core
+from incc.frontends.asm.before import code_before
 from incc.frontends.asm.parse import parse
-from incc.frontends.asm.regions import whole_file
+from incc.frontends.asm.regions import innermost_loops, whole_file
 from incc.frontends.kernel import Kernel
 from incc.frontends.x86.kernels import decode_regions
 from incc.models.bind import bind
@@ -22,6 +23,16 @@ def kernel(text: str) -> Kernel:
     return result
 
 
+def loop(text: str) -> Kernel:
+    """The one loop of the text, with what the code before it says of its registers."""
+    assembly = parse(text)
+    regions, left_out = innermost_loops(assembly)
+    assert not left_out, left_out
+    (result,) = decode_regions(text, regions, "test.s", before=code_before(assembly, regions))
+    assert not result.refused, result.refused
+    return result
+
+
 def bound(text: str, cpu: str = "skylake-avx512") -> BoundKernel:
     """The text's kernel bound to a core."""
     return bind(kernel(text), load(cpu))[0]
@@ -30,6 +41,11 @@ def bound(text: str, cpu: str = "skylake-avx512") -> BoundKernel:
 def analysis(text: str, cpu: str = "skylake-avx512") -> core.Analysis:
     """All bounds of the text's kernel on a core."""
     return core.analyze(bound(text, cpu))
+
+
+def analysis_of_loop(text: str, cpu: str = "skylake-avx512") -> core.Analysis:
+    """All bounds of the text's one loop on a core."""
+    return core.analyze(bind(loop(text), load(cpu))[0])
 
 
 def ports_of(b: BoundKernel, instruction: int) -> list[str]:

@@ -92,6 +92,16 @@ class BoundBuilder:
             k.affine_term_coefficient.append(coefficient)
         k.affine_term_start.append(len(k.affine_term_location))
 
+    def entry(self, location: str, constant: int, **terms: int) -> None:
+        """What the location holds at first: `terms` are unknowns, their names numbers behind a letter, as "u0"."""
+        k = self.k
+        k.entry_location.append(self.location(location))
+        k.entry_constant.append(constant)
+        for name, coefficient in terms.items():
+            k.entry_term_unknown.append(int(name[1:]))
+            k.entry_term_coefficient.append(coefficient)
+        k.entry_term_start.append(len(k.entry_term_unknown))
+
     def end(self, slots: int = 1, flags: int = 0, load_latency: int = 0) -> None:
         """Ends the current instruction."""
         k = self.k

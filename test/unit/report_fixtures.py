@@ -209,6 +209,7 @@ def make_analysis(
         worst_alignment_port_bound=Fraction(0),
         line_crossings=Fraction(0),
         worst_line_crossings=Fraction(0),
+        expected_line_crossings=Fraction(0),
         latency_bound=max((chain.cycles_per_iteration for chain in chains), default=Fraction(0)),
         critical_path_cycles=path_cycles,
         critical_path=path,

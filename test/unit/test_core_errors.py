@@ -19,6 +19,7 @@ def kernel() -> BoundKernel:
     b.load("x", base="p", index="i", symbol="a")
     b.store("x", base="p")
     b.add("p", 8)
+    b.entry("p", 16, u0=1)
     return b.build()
 
 
@@ -54,6 +55,9 @@ def setting(name: str, index: int, value: Any) -> Callable[[BoundKernel], None]:
         ("memory_of_value", setting("memory_of_value", 0, 2), "outside -1..1"),
         ("memory_base", setting("memory_base", 0, 99), "entry 0 is 99"),
         ("affine_term_location", setting("affine_term_location", 0, -1), "entry 0 is -1"),
+        ("entry_location", setting("entry_location", 0, 99), "entry 0 is 99"),
+        ("entry_term_unknown", setting("entry_term_unknown", 0, -1), "entry 0 is -1"),
+        ("entry_term_start", lambda k: k.entry_term_start.pop(), "1 entries where 2"),
         ("forward_cycles", lambda k: k.forward_cycles.append(1), "2 entries where 1"),
         ("load_latency", setting("load_latency", 0, "4"), "'4' is not an integer"),
         ("issue_slots", setting("issue_slots", 0, 1 << 40), "does not fit into 32 bits"),

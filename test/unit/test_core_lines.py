@@ -7,7 +7,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bind_kernels import analysis
+from bind_kernels import analysis, analysis_of_loop
 
 
 def crossings(displacements: list[tuple[int, int]], stride: int, residue: int) -> int:
@@ -34,6 +34,8 @@ def test_counts_are_those_of_the_best_and_worst_alignment(loads: list[tuple[int,
     counts = [crossings(loads, stride, residue) for residue in range(0, 64, 8)]
     assert a.line_crossings == Fraction(min(counts), 64)
     assert a.worst_line_crossings == Fraction(max(counts), 64)
+    # What must cross somewhere is a shifted view, which may start anywhere.
+    assert a.expected_line_crossings == (Fraction(sum(counts), 8 * 64) if min(counts) else 0)
     # Nothing but the loads uses ports 2 and 3.
     assert a.port_bound >= (len(loads) + a.line_crossings) / 2
     assert a.worst_alignment_port_bound >= (len(loads) + a.worst_line_crossings) / 2
@@ -50,6 +52,43 @@ def test_different_pointers_are_aligned_on_their_own() -> None:
     a = analysis("vmovupd (%rsi,%rax), %zmm0\nvaddpd 32(%rdi,%rax), %zmm0, %zmm0\naddq $64, %rax")
     assert a.line_crossings == 0
     assert a.worst_line_crossings == 2
+
+
+def test_kernels_that_shift_one_array_may_begin_anywhere_in_all() -> None:
+    a = analysis(
+        "vmovupd (%rsi,%rax), %zmm0\nvaddpd 8(%rsi,%rax), %zmm0, %zmm0\n"
+        "vaddpd (%rdi,%rax), %zmm0, %zmm0\naddq $64, %rax"
+    )
+    assert a.line_crossings == 1
+    assert a.worst_line_crossings == 3
+    # A vector of 8 elements crosses at 7 of the 8 places where it can begin.
+    assert a.expected_line_crossings == Fraction(3 * 7, 8)
+
+
+def test_named_objects_do_not_move_with_the_shifted_ones() -> None:
+    a = analysis(
+        "vmovupd (%rsi,%rax), %zmm0\nvaddpd 8(%rsi,%rax), %zmm0, %zmm0\nvaddpd a(%rip), %zmm0, %zmm0\naddq $64, %rax"
+    )
+    assert a.expected_line_crossings == Fraction(2 * 7, 8)
+
+
+def test_pointers_that_were_set_side_by_side_are_one_stream() -> None:
+    before = "f: leaq 32(%rdi), %rsi\n"
+    loop = (
+        ".L1: vmovupd (%rsi,%rax), %zmm0\nvaddpd (%rdi,%rax), %zmm0, %zmm0\naddq $64, %rax\ncmpq %rdx, %rax\njne .L1\n"
+    )
+    assert analysis_of_loop(loop).line_crossings == 0
+    assert analysis_of_loop(before + loop).line_crossings == 1
+
+
+def test_store_is_read_through_another_pointer() -> None:
+    before = "f: leaq -8(%rdi), %rsi\n"
+    loop = (
+        ".L1: movsd (%rsi,%rax,8), %xmm0\nmulsd %xmm1, %xmm0\nmovsd %xmm0, (%rdi,%rax,8)\n"
+        "incq %rax\ncmpq %rdx, %rax\njne .L1\n"
+    )
+    assert analysis_of_loop(loop).latency_bound == 1
+    assert analysis_of_loop(before + loop).latency_bound > 8
 
 
 def test_scalars_do_not_cross() -> None:

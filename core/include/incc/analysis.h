@@ -16,7 +16,7 @@ struct Analysis {
   /// The port bound if pointers were aligned as badly as their elements allow.
   Rational WorstAlignmentBound;
   /// Loads an iteration that cross a cache line, at the best and the worst alignment.
-  Rational LineCrossings, WorstLineCrossings;
+  Rational LineCrossings, WorstLineCrossings, ExpectedLineCrossings;
   Rational Resource, FrontEnd, Retire;
   CriticalPath Path;
   LoopCarried Carried;

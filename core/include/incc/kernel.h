@@ -57,6 +57,10 @@ struct Kernel {
   std::vector<int32_t> AffineStart, AffineTarget, AffineTermStart, AffineTermLocation;
   std::vector<int64_t> AffineConstant, AffineTermCoefficient;
 
+  /// What locations hold at first: a constant and multiples of numbered unknown values.
+  std::vector<int32_t> EntryLocation, EntryTermStart, EntryTermUnknown;
+  std::vector<int64_t> EntryConstant, EntryTermCoefficient;
+
   // Parameters of the core; buffers of size 0 are unlimited.
   int32_t IssueWidth = 1, RetireWidth = 1;
   int32_t Rob = 0, Rs = 0, LoadBuffer = 0, StoreBuffer = 0;

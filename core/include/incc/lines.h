@@ -16,12 +16,20 @@ namespace incc {
 /// pointer is modulo the line is not known. `Best` and `Worst` are the counts for the alignments
 /// with the fewest and the most crossings, found for each group on its own. `Best` is what cannot
 /// be avoided: of two streams of vectors half a vector apart one always crosses.
+///
+/// `Expected` is what to reckon with. Allocators and compilers align what can be aligned, so it is
+/// `Best` as long as no access of the kernel has to cross. Where one has to, the kernel works on
+/// shifted views of its arrays, as stencils do: its pointers are then as likely anywhere as
+/// aligned, and `Expected` is the average over all places.
 struct LineCrossings {
-  int64_t Iterations = 1;           ///< That the counts are for.
+  int64_t Iterations = 1;           ///< That the counts of Best and Worst are for.
   std::vector<int64_t> Best, Worst; ///< By value; 0 for what is not a load.
+  int64_t ExpectedIterations = 1;
+  std::vector<int64_t> Expected;
 };
 
-/// Worst leaves out what has a symbol's address: compilers align their constants and objects.
+/// Worst and Expected leave out what has a symbol's address: compilers align their constants and
+/// objects.
 LineCrossings lineCrossings(const Kernel &K);
 
 } // namespace incc

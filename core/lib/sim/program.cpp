@@ -26,7 +26,7 @@ public:
   void build() {
     if (K.LineBytes > 0 && K.LineCrossingCycles > 0)
       Lines = lineCrossings(K);
-    To.CrossingIterations = Lines.Iterations;
+    To.CrossingIterations = Lines.ExpectedIterations;
     MovesStack = std::ranges::any_of(P.StackChange, [](int32_t Change) { return Change != 0; });
     for (const MemoryDependency &M : To.G.Memory) {
       if (M.Latency == 0) {
@@ -350,7 +350,7 @@ private:
       waitFor(U, sourceOf(In), K.InputLatency[In] - Latency);
     if (!Renamed[V])
       feed(U, V, Latency);
-    To.Uops[U].Crossings = static_cast<size_t>(V) < Lines.Best.size() ? Lines.Best[V] : 0;
+    To.Uops[U].Crossings = static_cast<size_t>(V) < Lines.Expected.size() ? Lines.Expected[V] : 0;
   }
 
   /// Whether a computed result depends on an input: nothing is computed in no time, so a register
