@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incc.core import Analysis
+    from incc.core import Analysis, StartedUop
     from incc.driver.whatif import Change, Run
     from incc.frontends.asm.parse import Assembly
     from incc.frontends.kernel import Kernel, LeftOut, Region, SourceLocation
@@ -214,12 +214,14 @@ def _kernel_report(
     simulates = settings.simulate and not settings.fixed_ports
     run, notes = _simulate(kernel, bound, analysis, settings, what_ifs) if simulates else (None, ())
     events = None
+    started: tuple[StartedUop, ...] = ()
     if settings.timeline_iterations and kernel.instructions:
         if run is None:
             events = core.timeline(bound, settings.timeline_iterations, settings.timeline_cycles)
         else:
-            recorded = core.simulate(bound, iterations=settings.timeline_iterations, record=True).events
-            events = tuple(e for e in recorded if e.dispatched < settings.timeline_cycles)
+            recorded = core.simulate(bound, iterations=settings.timeline_iterations, record=True)
+            events = tuple(e for e in recorded.events if e.dispatched < settings.timeline_cycles)
+            started = recorded.started
     waits = None
     if settings.waits and run is not None:
         from incc.driver.waits import waits as find_waits
@@ -232,6 +234,7 @@ def _kernel_report(
         analysis,
         events,
         forms,
+        started=started,
         source_lines=lines,
         iterations=settings.iterations,
         fixed_ports=settings.fixed_ports,

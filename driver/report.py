@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from fractions import Fraction
 
-    from incc.core import Analysis, Chain, Edge, Event, Simulation, Step
+    from incc.core import Analysis, Chain, Edge, Event, Simulation, StartedUop, Step
     from incc.driver.pipeline import Unit
     from incc.driver.waits import Waits
     from incc.driver.whatif import Run
@@ -160,6 +160,7 @@ def kernel_report(
     events: Sequence[Event] | None = None,
     forms: Sequence[Form | None] = (),
     *,
+    started: Sequence[StartedUop] = (),
     source_lines: Mapping[int, SourceLocation] | None = None,
     iterations: int = ITERATIONS,
     fixed_ports: bool = False,
@@ -169,7 +170,8 @@ def kernel_report(
 ) -> Dict:
     """Everything about one kernel.
 
-    `events`: the simulated first iterations, for the timeline; None leaves it out. `forms`: the model's entry for each
+    `events`: the simulated first iterations, for the timeline; None leaves it out. `started`: their µops, where the
+    simulation recorded them. `forms`: the model's entry for each
     instruction, None for unknown ones; may be empty. `source_lines`: where in the user's source each assembly line
     comes from. `iterations`: how many the summary counts. `fixed_ports`: report the analysis with equal shares to all
     allowed ports. `notes` follow those of the region. `run`: the simulations; None where there are none, and the
@@ -236,7 +238,7 @@ def kernel_report(
         "chains_complete": analysis.chains_complete,
         "dependencies": _dependencies(kernel, bound, analysis),
         "waits": _waits(bound, waits) if waits else None,
-        "timeline": _timeline(kernel, bound, events) if events is not None else None,
+        "timeline": _timeline(kernel, bound, events, started) if events is not None else None,
         "unknown_instructions": [
             {
                 "index": i,
@@ -566,14 +568,22 @@ def _key(edge: Edge | Step) -> tuple[int, int, int, int]:
 # --- timeline ---------------------------------------------------------------------------------------------------------
 
 
-def _timeline(kernel: Kernel, bound: BoundKernel, events: Sequence[Event]) -> Dict:
+def _timeline(kernel: Kernel, bound: BoundKernel, events: Sequence[Event], started: Sequence[StartedUop] = ()) -> Dict:
     """The simulated iterations and llvm-mca's average waiting times, in cycles, by instruction and in all."""
+    earliest: dict[tuple[int, int], int] = {}
+    # Those that start first come last, and stay.
+    for uop in sorted(started, key=lambda u: (u.started, u.earliest), reverse=True):
+        earliest[uop.iteration, uop.instruction] = uop.earliest
+    # The simpler machine's µops are on no way to their ports.
+    first = [
+        earliest.get((event.iteration, event.instruction), min(event.dispatched + 1, event.started)) for event in events
+    ]
     waits = [[0, 0, 0, 0] for _ in kernel.instructions]
-    for event in events:
+    for event, could_start in zip(events, first, strict=True):
         wait = waits[event.instruction]
         wait[0] += 1
         wait[1] += event.started - event.dispatched
-        wait[2] += max(0, event.started - max(event.ready, event.dispatched))
+        wait[2] += max(0, event.started - max(event.ready, could_start))
         wait[3] += max(0, event.retired - event.executed - 1)
     total = [sum(column) for column in zip(*waits, strict=True)] if waits else [0, 0, 0, 0]
     return {
@@ -584,13 +594,14 @@ def _timeline(kernel: Kernel, bound: BoundKernel, events: Sequence[Event]) -> Di
                 "iteration": event.iteration,
                 "instruction": event.instruction,
                 "dispatched": event.dispatched,
+                "earliest": could_start,
                 "ready": event.ready,
                 "started": event.started,
                 "executed": event.executed,
                 "retired": event.retired,
                 "ports": [bound.port_names[p] if p >= 0 else None for p in event.ports],
             }
-            for event in events
+            for event, could_start in zip(events, first, strict=True)
         ],
         "waits": [_wait(wait) for wait in waits],
         "total_wait": _wait(total),

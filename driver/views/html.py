@@ -32,9 +32,11 @@ def _script_json(value: Any) -> str:
 def _kernel(unit: Dict, kernel: Dict) -> Dict:
     """What the page needs of a kernel, in short keys."""
     source = kernel["source"]
-    place = f"{source['file']}:{source['line']} " if source else ""
+    file, first, last = unit["assembly_file"], kernel["first_line"], kernel["last_line"]
+    place = f"{source['file']}:{source['line']}" if source else f"{file}:{first}-{last}" if first else file
+    name = kernel["function_name"] or kernel["name"]
     return {
-        "title": f"{place}{kernel['function_name'] or kernel['name']}",
+        "title": f"{name}, {place}" if name else place,
         "model": unit["model"]["title"],
         "verdict": kernel["verdict"],
         "cycles": kernel["timeline"]["cycles"],
@@ -53,6 +55,7 @@ def _kernel(unit: Dict, kernel: Dict) -> Dict:
                 e["iteration"],
                 e["instruction"],
                 e["dispatched"],
+                e["earliest"],
                 e["ready"],
                 e["started"],
                 e["executed"],
@@ -74,13 +77,14 @@ _PAGE = """<!DOCTYPE html>
 <title>@TITLE@ - timeline</title>
 <style>
 :root { --cell: 14px; --row: 18px; --text: #1a1a1a; --paper: #ffffff; --grid: #e4e4e4; --head: #f4f4f4; --muted: #666;
-  --dispatched: #9e9e9e; --waiting: #f2c14e; --port: #e08214; --executing: #3b7dd8; --done: #cfe0f5; --retired: #2e7d32;
+  --dispatched: #757575; --way: #c4c4c4; --waiting: #f2c14e; --port: #e08214; --executing: #3b7dd8; --done: #cfe0f5; --retired: #2e7d32;
   --mark: #d81b60; }
 @media (prefers-color-scheme: dark) { :root { --text: #e8e8e8; --paper: #1b1b1b; --grid: #333; --head: #262626;
   --muted: #aaa; --done: #2a3f5c; } }
-body { margin: 0; font: 13px/1.4 system-ui, sans-serif; color: var(--text); background: var(--paper); }
-header { position: sticky; top: 0; left: 0; z-index: 3; background: var(--head); padding: 8px 12px;
-  border-bottom: 1px solid var(--grid); width: 100vw; box-sizing: border-box; }
+body { margin: 0; font: 13px/1.4 system-ui, sans-serif; color: var(--text); background: var(--paper);
+  height: 100vh; display: flex; flex-direction: column; }
+header { background: var(--head); padding: 8px 12px; border-bottom: 1px solid var(--grid); }
+main { flex: 1; overflow: auto; }
 h1 { font-size: 15px; margin: 0 0 2px; }
 .verdict { margin: 0 0 6px; }
 .muted { color: var(--muted); }
@@ -88,20 +92,22 @@ h1 { font-size: 15px; margin: 0 0 2px; }
 .key { display: inline-flex; align-items: center; gap: 4px; }
 .key i { width: 12px; height: 12px; display: inline-block; border-radius: 2px; }
 #detail { min-height: 3.9em; margin-top: 6px; white-space: pre-wrap; font: 12px/1.3 ui-monospace, monospace; }
-#chart { position: relative; }
+#chart { position: relative; background: repeating-linear-gradient(to right, var(--grid) 0 1px,
+  transparent 1px calc(5 * var(--cell))) 420px 0 no-repeat; }
 .row { height: var(--row); position: relative; white-space: nowrap; }
 .row.first { border-top: 1px solid var(--muted); }
 .row.hit { background: color-mix(in srgb, var(--executing) 14%, transparent); }
 .row.cause { background: color-mix(in srgb, var(--mark) 18%, transparent); }
 .name { position: sticky; left: 0; z-index: 2; display: inline-block; width: 420px; height: var(--row);
-  overflow: hidden; text-overflow: ellipsis; background: var(--paper); border-right: 1px solid var(--grid);
+  overflow: hidden; text-overflow: ellipsis; white-space: pre; background: var(--paper); border-right: 1px solid var(--grid);
   padding-left: 8px; box-sizing: border-box; font: 12px/var(--row) ui-monospace, monospace; }
 .row.hit .name { background: color-mix(in srgb, var(--executing) 14%, var(--paper)); }
 .row.cause .name { background: color-mix(in srgb, var(--mark) 18%, var(--paper)); }
 .bar { position: absolute; top: 3px; height: calc(var(--row) - 6px); }
 .tick { position: absolute; top: 0; font: 10px/16px ui-monospace, monospace; color: var(--muted); padding-left: 2px;
   border-left: 1px solid var(--grid); height: 100%; pointer-events: none; }
-#axis { position: relative; height: 16px; }
+#axis { position: sticky; top: 0; z-index: 3; height: 16px; background: var(--paper); }
+#axis .name { height: 16px; line-height: 16px; color: var(--muted); z-index: 4; }
 </style>
 </head>
 <body>
@@ -112,6 +118,7 @@ h1 { font-size: 15px; margin: 0 0 2px; }
 <label id="choice">Kernel <select id="kernel"></select></label>
 <label>Zoom <input id="zoom" type="range" min="3" max="40" value="14"></label>
 <span class="key"><i style="background:var(--dispatched)"></i>dispatched</span>
+<span class="key"><i style="background:var(--way)"></i>on its way to a port</span>
 <span class="key"><i style="background:var(--waiting)"></i>waits for inputs</span>
 <span class="key"><i style="background:var(--port)"></i>waits for a port</span>
 <span class="key"><i style="background:var(--executing)"></i>executes</span>
@@ -121,8 +128,10 @@ h1 { font-size: 15px; margin: 0 0 2px; }
 </div>
 <div id="detail" class="muted"></div>
 </header>
+<main>
 <div id="axis"></div>
 <div id="chart"></div>
+</main>
 <script>
 "use strict";
 const kernels = @DATA@;
@@ -141,12 +150,12 @@ function bar(row, from, to, colour) {
 }
 
 function describe(kernel, byPlace, event) {
-  const [iteration, index, dispatched, ready, started, executed, retired, ports] = event;
+  const [iteration, index, dispatched, earliest, ready, started, executed, retired, ports] = event;
   const i = kernel.instructions[index];
   const causes = [];
   let text = `[${iteration},${index}] line ${i.line}: ${i.text}\\n`;
-  text += `dispatched ${dispatched}, inputs ready ${ready}, started ${started}, executed ${executed}, `;
-  text += `retired ${retired}`;
+  text += `dispatched in cycle ${dispatched}, at its port ${earliest}, inputs ready ${ready}, started ${started}, `;
+  text += `executed ${executed}, retired ${retired}`;
   if (ports.length) text += `; ports ${ports.join(" ")}`;
   if (i.uops) text += ` (${i.uops})`;
   if (i.remarks) text += `; ${i.remarks}`;
@@ -156,7 +165,7 @@ function describe(kernel, byPlace, event) {
     const producer = byPlace.get(`${iteration - distance},${from}`);
     if (!producer) continue;
     causes.push(producer);
-    waited.push(`[${iteration - distance},${from}] through ${via} (+${latency}), executed ${producer.event[5]}`);
+    waited.push(`[${iteration - distance},${from}] through ${via} (+${latency}), executed ${producer.event[6]}`);
   }
   text += waited.length ? `\\ninputs from ${waited.join("; ")}` : "\\nno inputs from shown instructions";
   return [text, causes];
@@ -170,7 +179,7 @@ function show(number) {
   element("detail").textContent = HINT;
   chart.replaceChildren();
   for (const event of kernel.events) {
-    const [iteration, index, dispatched, ready, started, executed, retired] = event;
+    const [iteration, index, dispatched, earliest, ready, started, executed, retired] = event;
     const row = document.createElement("div"), name = document.createElement("span");
     row.className = index === 0 ? "row first" : "row";
     name.className = "name";
@@ -178,9 +187,11 @@ function show(number) {
       kernel.instructions[index].text;
     name.title = kernel.instructions[index].text;
     row.append(name);
-    const inputs = Math.min(Math.max(ready, dispatched + 1), started);
+    const arrived = Math.min(Math.max(earliest, dispatched + 1), started);
+    const inputs = Math.min(Math.max(ready, arrived), started);
     bar(row, dispatched, dispatched + 1, "dispatched");
-    bar(row, dispatched + 1, inputs, "waiting");
+    bar(row, dispatched + 1, arrived, "way");
+    bar(row, arrived, inputs, "waiting");
     bar(row, Math.max(inputs, dispatched + 1), started, "port");
     bar(row, Math.max(started, dispatched + 1), executed, "executing");
     bar(row, Math.max(executed, dispatched + 1), retired, "done");
@@ -203,6 +214,10 @@ function show(number) {
 function axis(kernel) {
   const steps = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].filter(s => s * cell >= 30);
   const step = steps[0] || 1000, marks = [];
+  const heading = document.createElement("span");
+  heading.className = "name";
+  heading.textContent = "It.  Line  Instruction";
+  marks.push(heading);
   for (let c = 0; c <= kernel.cycles; c += step) {
     const t = document.createElement("div");
     t.className = "tick";
@@ -213,6 +228,7 @@ function axis(kernel) {
   element("axis").replaceChildren(...marks);
   const width = `calc(${NAME_WIDTH}px + ${kernel.cycles + 2} * var(--cell))`;
   element("chart").style.width = element("axis").style.width = width;
+  element("chart").style.backgroundSize = `calc(${kernel.cycles + 1} * var(--cell)) 100%`;
 }
 
 kernels.forEach((kernel, number) => {

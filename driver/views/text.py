@@ -520,7 +520,7 @@ def _timeline(kernel: Dict, layout: Layout) -> Iterator[str]:
         yield row + layout.cut(mark + instruction["text"], len(row))
     yield ""
     yield from layout.wrap(
-        "(a column is a cycle; D:\xa0dispatched, =:\xa0waiting for inputs or a port, e:\xa0executing, E:\xa0executed, "
+        "(a column is a cycle; D:\xa0dispatched, =:\xa0on the way to a port or waiting for it or for inputs, e:\xa0executing, E:\xa0executed, "
         f"-:\xa0waiting to retire, R:\xa0retired{_unknown_legend(kernel)})"
     )
     yield ""

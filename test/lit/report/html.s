@@ -4,7 +4,7 @@
 # RUN: not test -e %t.none
 #
 # CHECK: <!DOCTYPE html>
-# CHECK: const kernels = [{"title":"f",
+# CHECK: const kernels = [{"title":"f, {{.*}}html.s:
 # NONE: error: {{.*}}.none: not written: no kernel has a timeline
 	.type f, @function
 f:
