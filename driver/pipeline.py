@@ -186,7 +186,7 @@ def _analyze_unit(unit: Unit, settings: Settings, model: MachineModel, reason: s
     kernels = decode_unit(unit, parsed, regions)
     lines = {s.line: s.location for s in parsed.statements if s.location is not None} if kernels else {}
     what_ifs = len(kernels) <= MOST_WITH_WHAT_IFS or bool(settings.what_if)
-    reports = [_kernel_report(k, model, settings, lines, what_ifs) for k in kernels]
+    reports = [_kernel_report(k, model, settings, lines, what_ifs, _near(parsed, k.region)) for k in kernels]
     ways = control_flow = None
     if settings.ways:
         from incc.driver.paths import analyze
@@ -199,8 +199,29 @@ def _analyze_unit(unit: Unit, settings: Settings, model: MachineModel, reason: s
     return unit_report(unit, model, reason, reports, left_out, ways=ways, control_flow=control_flow)
 
 
+def _near(parsed: Assembly, region: Region | None) -> SourceLocation | None:
+    """For a kernel that was inlined from another file, a header's template: the last place of the function's own file
+    before it, else the first one behind it. None for other kernels, and where there are no lines."""
+    if region is None or region.source is None:
+        return None
+    for function in parsed.functions:
+        if function.name == region.function:
+            statements = (parsed.statements[i] for i in function.statements)
+            places = [(s.line, s.location) for s in statements if s.location is not None]
+            own = [(line, place) for line, place in places if place.file == places[0][1].file]
+            if not own or region.source.file == own[0][1].file:
+                return None
+            return ([place for line, place in own if line < region.first_line] or [own[0][1]])[-1]
+    return None
+
+
 def _kernel_report(
-    kernel: Kernel, model: MachineModel, settings: Settings, lines: dict[int, SourceLocation], what_ifs: bool
+    kernel: Kernel,
+    model: MachineModel,
+    settings: Settings,
+    lines: dict[int, SourceLocation],
+    what_ifs: bool,
+    near: SourceLocation | None,
 ) -> dict[str, Any]:
     from incc import core
     from incc.driver.report import kernel_report
@@ -235,6 +256,7 @@ def _kernel_report(
         events,
         forms,
         started=started,
+        near=near,
         source_lines=lines,
         iterations=settings.iterations,
         fixed_ports=settings.fixed_ports,

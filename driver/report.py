@@ -57,8 +57,10 @@ def build_report(units: Iterable[Dict]) -> Dict:
 
 
 def _demangle(kernels: Sequence[Dict]) -> None:
-    """Make C++ names readable where people read them: function names and notes."""
-    if not any("_Z" in text for kernel in kernels for text in (kernel["function"], *kernel["notes"])):
+    """Make C++ and Fortran names readable where people read them: function names and notes."""
+    from incc.driver.demangle import is_mangled
+
+    if not any(is_mangled(text) for kernel in kernels for text in (kernel["function"], *kernel["notes"])):
         return
     from incc.driver.demangle import demangle, replace
 
@@ -70,7 +72,9 @@ def _demangle(kernels: Sequence[Dict]) -> None:
 
 def _demangle_functions(parts: Sequence[Dict]) -> None:
     """The same for parts of a report that have a function's name and nothing else of it."""
-    if any("_Z" in part["function"] for part in parts):
+    from incc.driver.demangle import is_mangled
+
+    if any(is_mangled(part["function"]) for part in parts):
         from incc.driver.demangle import demangle, replace
 
         readable = demangle(part["function"] for part in parts)
@@ -162,6 +166,7 @@ def kernel_report(
     *,
     started: Sequence[StartedUop] = (),
     source_lines: Mapping[int, SourceLocation] | None = None,
+    near: SourceLocation | None = None,
     iterations: int = ITERATIONS,
     fixed_ports: bool = False,
     notes: Sequence[str] = (),
@@ -172,7 +177,8 @@ def kernel_report(
 
     `events`: the simulated first iterations, for the timeline; None leaves it out. `started`: their µops, where the
     simulation recorded them. `forms`: the model's entry for each
-    instruction, None for unknown ones; may be empty. `source_lines`: where in the user's source each assembly line
+    instruction, None for unknown ones; may be empty. `near`: where the function's own source is next to a kernel that
+    comes from elsewhere. `source_lines`: where in the user's source each assembly line
     comes from. `iterations`: how many the summary counts. `fixed_ports`: report the analysis with equal shares to all
     allowed ports. `notes` follow those of the region. `run`: the simulations; None where there are none, and the
     prediction is the largest bound.
@@ -193,6 +199,7 @@ def kernel_report(
         "function": region.function if region else "",
         "function_name": region.function if region else "",
         "source": _location(region.source) if region else None,
+        "near": _location(near),
         "label": region.label if region else "",
         "first_line": region.first_line if region else 0,
         "last_line": region.last_line if region else 0,

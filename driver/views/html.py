@@ -77,8 +77,8 @@ _PAGE = """<!DOCTYPE html>
 <title>@TITLE@ - timeline</title>
 <style>
 :root { --cell: 14px; --row: 18px; --text: #1a1a1a; --paper: #ffffff; --grid: #e4e4e4; --head: #f4f4f4; --muted: #666;
-  --dispatched: #757575; --way: #c4c4c4; --waiting: #f2c14e; --port: #e08214; --executing: #3b7dd8; --done: #cfe0f5; --retired: #2e7d32;
-  --mark: #d81b60; }
+  --dispatched: #757575; --way: #c4c4c4; --waiting: #f2c14e; --port: #e08214; --executing: #3b7dd8; --done: #cfe0f5;
+  --retired: #2e7d32; --mark: #d81b60; }
 @media (prefers-color-scheme: dark) { :root { --text: #e8e8e8; --paper: #1b1b1b; --grid: #333; --head: #262626;
   --muted: #aaa; --done: #2a3f5c; } }
 body { margin: 0; font: 13px/1.4 system-ui, sans-serif; color: var(--text); background: var(--paper);
@@ -99,7 +99,8 @@ h1 { font-size: 15px; margin: 0 0 2px; }
 .row.hit { background: color-mix(in srgb, var(--executing) 14%, transparent); }
 .row.cause { background: color-mix(in srgb, var(--mark) 18%, transparent); }
 .name { position: sticky; left: 0; z-index: 2; display: inline-block; width: 420px; height: var(--row);
-  overflow: hidden; text-overflow: ellipsis; white-space: pre; background: var(--paper); border-right: 1px solid var(--grid);
+  overflow: hidden; text-overflow: ellipsis; white-space: pre; background: var(--paper);
+  border-right: 1px solid var(--grid);
   padding-left: 8px; box-sizing: border-box; font: 12px/var(--row) ui-monospace, monospace; }
 .row.hit .name { background: color-mix(in srgb, var(--executing) 14%, var(--paper)); }
 .row.cause .name { background: color-mix(in srgb, var(--mark) 18%, var(--paper)); }

@@ -177,6 +177,8 @@ def _header(unit: Dict, kernel: Dict, layout: Layout) -> Iterator[str]:
         what += f", nested {kernel['depth']} deep"
     if kernel["first_line"]:
         what += f", {unit['assembly_file']}:{kernel['first_line']}-{kernel['last_line']}"
+    if kernel["near"]:
+        what += f", near {kernel['near']['file']}:{kernel['near']['line']}"
     if not kernel["is_loop"]:
         what += ", analysed as if repeated"
     size, memory, arithmetic = kernel["size"], kernel["memory"], kernel["arithmetic"]
@@ -520,7 +522,8 @@ def _timeline(kernel: Dict, layout: Layout) -> Iterator[str]:
         yield row + layout.cut(mark + instruction["text"], len(row))
     yield ""
     yield from layout.wrap(
-        "(a column is a cycle; D:\xa0dispatched, =:\xa0on the way to a port or waiting for it or for inputs, e:\xa0executing, E:\xa0executed, "
+        "(a column is a cycle; D:\xa0dispatched, =:\xa0on the way to a port or waiting for it or for inputs, "
+        "e:\xa0executing, E:\xa0executed, "
         f"-:\xa0waiting to retire, R:\xa0retired{_unknown_legend(kernel)})"
     )
     yield ""

@@ -1,4 +1,4 @@
-"""C++ names in reports and in --function."""
+"""C++ and Fortran names in reports and in --function."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from incc.driver.demangle import demangle, replace
 from incc.driver.pipeline import Settings, Unit, analyze_units
+from incc.driver.views.text import render
 
 needs_cxxfilt = pytest.mark.skipif(shutil.which("c++filt") is None, reason="c++filt is not installed")
 
@@ -62,3 +63,32 @@ def test_without_cxxfilt_names_stay(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_nothing_is_run_for_c(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("subprocess.run", lambda *_, **__: pytest.fail("c++filt was run"))
     assert demangle(["main", "x_Zf", "a note"]) == {}
+
+
+def test_fortran_needs_no_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("subprocess.run", lambda *_, **__: pytest.fail("c++filt was run"))
+    readable = demangle(["__grid_tools_MOD_jacobi_step", "a call to __a_MOD_b"])
+    assert replace("__grid_tools_MOD_jacobi_step", readable) == "grid_tools::jacobi_step"
+    assert replace("a call to __a_MOD_b", readable) == "a call to a::b"
+
+
+def test_fortran_functions_are_chosen_by_name() -> None:
+    text = LOOP.replace("plain", "__kernels_MOD_jacobi")
+    for glob in ("kernels::jacobi", "__kernels_MOD_jacobi", "*jacobi"):
+        settings = Settings(mcpu="skylake", functions=(glob,), timeline_iterations=0)
+        (kernel,) = analyze_units([Unit(text, "x.s")], settings)["units"][0]["kernels"]
+        assert kernel["function_name"] == "kernels::jacobi"
+
+
+def test_inlined_loops_are_near_the_functions_own_lines() -> None:
+    text = (
+        '\t.file 1 "own.cpp"\n\t.file 2 "algo.h"\n\t.type f, @function\nf:\n\t.loc 1 3 1\n\tnop\n\t.loc 1 5 1\n\tnop\n'
+    )
+    text += ".L1:\n\t.loc 2 77 1\n\tdecq %rdi\n\tjne .L1\n\t.loc 1 6 1\n\tnop\n"
+    text += ".L2:\n\t.loc 1 7 1\n\tdecq %rdi\n\tjne .L2\n\tret\n"
+    report = analyze_units([Unit(text, "x.s")], Settings(mcpu="skylake", timeline_iterations=0))
+    inlined, own = report["units"][0]["kernels"]
+    assert inlined["source"] == {"file": "algo.h", "line": 77}
+    assert inlined["near"] == {"file": "own.cpp", "line": 5}
+    assert own["near"] is None
+    assert "Loop at .L1, x.s:11-12, near own.cpp:5\n" in render(report, 100)
