@@ -193,6 +193,7 @@ Pipeline readPipeline(py::handle Bound) {
   read(Bound, "slow_256bit_memory", P.Slow256BitMemory);
   read(Bound, "just_ready_penalty", P.JustReadyPenalty);
   read(Bound, "store_commit_bytes", P.StoreCommitBytes);
+  read(Bound, "loads_leave_when_done", P.LoadsLeaveWhenDone);
   read(Bound, "decode_clusters", P.DecodeClusters);
   read(Bound, "clusters_need_jumps", P.ClustersNeedJumps);
   read(Bound, "in_order", P.InOrder);

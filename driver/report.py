@@ -448,7 +448,7 @@ def _port_names(mask: int, bound: BoundKernel) -> list[str]:
 # --- simulation -------------------------------------------------------------------------------------------------------
 
 UOP_SOURCES = ("decoders", "uop_cache", "loop_stream_detector", "microcode")
-LOST_SLOTS = ("no_uops", "reorder_buffer", "scheduler", "group", "store_buffer")
+LOST_SLOTS = ("no_uops", "reorder_buffer", "scheduler", "group", "load_buffer", "store_buffer")
 
 
 def _simulated(bound: BoundKernel, run: Simulation) -> Dict:

@@ -339,7 +339,7 @@ def _bounds(analysis: Analysis) -> dict[str, Fraction]:
 def _counters(run: Simulation, bound: BoundKernel) -> dict[str, Any]:
     """What the simulation counted, over all `iterations` that it ran."""
     sources = ("decoders", "uop_cache", "loop_stream_detector", "microcode")
-    causes = ("no_uops", "reorder_buffer", "scheduler", "group", "store_buffer")
+    causes = ("no_uops", "reorder_buffer", "scheduler", "group", "load_buffer", "store_buffer")
     return {
         "iterations": run.iterations,
         "cycles": run.cycles,

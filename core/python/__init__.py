@@ -160,9 +160,10 @@ class Simulation(NamedTuple):
     after which the retirement repeats exactly, 0 if no such period was seen. `cycles`, `iterations`: simulated.
     `uops_by_source`: fused µops delivered by decoders, µop cache, loop stream detector and microcode sequencer;
     `lost_slots`: issue slots left empty since there was no µop, no room in the reorder buffer, none in the scheduler,
-    since µops that must be issued together did not fit, or no room in the store buffer; both over the whole run.
-    `port_uops[p]`: µops started on port or resource p. `moves_eliminated` and `moves_executed`: of the moves that can
-    be eliminated. `events` and `started`, the µops in the order of their starts: only if recorded.
+    since µops that must be issued together did not fit, or since there was no room in the load or in the store buffer;
+    both over the whole run. `port_uops[p]`: µops started on port or resource p. `moves_eliminated` and
+    `moves_executed`: of the moves that can be eliminated. `events` and `started`, the µops in the order of their
+    starts: only if recorded.
     """
 
     cycles_per_iteration: Fraction
@@ -170,7 +171,7 @@ class Simulation(NamedTuple):
     cycles: int
     iterations: int
     uops_by_source: tuple[int, int, int, int]
-    lost_slots: tuple[int, int, int, int, int]
+    lost_slots: tuple[int, int, int, int, int, int]
     port_uops: tuple[int, ...]
     moves_eliminated: int
     moves_executed: int

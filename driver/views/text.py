@@ -261,6 +261,7 @@ _LOST = {
     "no_uops": "no µop was there",
     "scheduler": "the scheduler was full",
     "reorder_buffer": "the reorder buffer was full",
+    "load_buffer": "the load buffer was full",
     "store_buffer": "the store buffer was full",
     "group": "what is issued together did not fit",
 }

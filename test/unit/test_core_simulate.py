@@ -170,6 +170,55 @@ def test_stack_pointer_is_synchronised_before_use() -> None:
     assert cycles("push %rax; pop %rbx") < 5.1
 
 
+# --- buffers ---------------------------------------------------------------------------------------------------------
+
+NO_UOPS, REORDER_BUFFER, SCHEDULER, GROUP, LOAD_BUFFER, STORE_BUFFER = range(6)
+
+
+def buffered(body: str, cpu: str = "skylake", **sizes: int) -> Simulation:
+    k = bound(body, cpu)
+    assert k.pipeline is not None
+    for name, size in sizes.items():
+        setattr(k.pipeline if name == "loads_leave_when_done" else k, name, size)
+    return simulate(k)
+
+
+def test_loads_keep_their_entries_until_they_retire() -> None:
+    # The chain of divisions lets no more than a few iterations retire; loads are done long before.
+    body = "divsd %xmm1, %xmm0; " + repeat("mov (%rax), %rbx", 8) + "; divsd %xmm0, %xmm2; imul %rcx, %rcx"
+    assert buffered(body, load_buffer=0).lost_slots[LOAD_BUFFER] == 0
+    full = buffered(body, load_buffer=12)
+    assert full.lost_slots[LOAD_BUFFER] > 0
+    assert full.lost_slots[REORDER_BUFFER] == full.lost_slots[STORE_BUFFER] == 0
+    early = buffered(body, load_buffer=12, loads_leave_when_done=1)
+    assert early.lost_slots[LOAD_BUFFER] < full.lost_slots[LOAD_BUFFER] / 2
+
+
+def test_a_full_load_buffer_makes_slower() -> None:
+    # Each load of a chain waits for the one before, those of the next chain need not.
+    body = "mov %rsi, %rax; " + repeat("mov (%rax), %rax", 8)
+    assert buffered(body, load_buffer=0).cycles_per_iteration < 5
+    # Two chains of 32 cycles at a time, of which the second begins when the first has partly retired.
+    assert buffered(body, load_buffer=18).cycles_per_iteration > 12
+
+
+def test_stores_keep_their_entries_until_they_retire() -> None:
+    body = "divsd %xmm1, %xmm0; " + repeat("mov %rbx, (%rax)", 3) + "; nop"
+    assert buffered(body, store_buffer=0).lost_slots[STORE_BUFFER] == 0
+    full = buffered(body, store_buffer=6)
+    assert full.lost_slots[STORE_BUFFER] > 0
+    assert full.lost_slots[LOAD_BUFFER] == full.lost_slots[REORDER_BUFFER] == 0
+
+
+def test_stores_keep_their_entries_until_they_are_in_the_cache() -> None:
+    s = buffered("mov %rax, (%rsi); mov %rax, 32(%rsi)", "znver4")
+    assert s.lost_slots[STORE_BUFFER] > 0.9 * sum(s.lost_slots)
+
+
+def test_an_instruction_of_more_accesses_than_entries_goes_on() -> None:
+    assert buffered("vpgatherdd %ymm0, (%rax,%ymm1,4), %ymm2", load_buffer=2, store_buffer=1).iterations >= 10
+
+
 # --- ports and execution ---------------------------------------------------------------------------------------------
 
 

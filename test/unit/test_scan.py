@@ -70,7 +70,9 @@ def test_counters_of_the_simulation(tmp_path: pathlib.Path, capsys: pytest.Captu
     assert sum(counted["uops"].values()) >= 3 * counted["iterations"]
     assert counted["uops"]["microcode"] == 0
     assert counted["cycles"] >= 2 * (counted["iterations"] - 1)
-    assert set(counted["lost_slots"]) == {"no_uops", "reorder_buffer", "scheduler", "group", "store_buffer"}
+    assert set(counted["lost_slots"]) == {
+        *("no_uops", "reorder_buffer", "scheduler", "group", "load_buffer", "store_buffer")
+    }
 
 
 def test_a_loop_is_run_as_one_and_another_block_in_copies(

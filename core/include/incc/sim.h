@@ -39,7 +39,7 @@ struct Pipeline {
   int32_t Lsd = 0;
   int32_t MoveElimGpr = 0, MoveElimSimd = 0, MoveElimPipeline = 1, MoveElimAllAliases = 0;
   int32_t Slow256BitMemory = 0, JustReadyPenalty = 0;
-  int32_t StoreCommitBytes = 0;
+  int32_t StoreCommitBytes = 0, LoadsLeaveWhenDone = 0;
   int32_t DecodeClusters = 1, ClustersNeedJumps = 0;
   int32_t InOrder = 0, AddressToExecute = 0;
   int32_t StackLocation = -1, StackOffsetLimit = 0;
@@ -49,7 +49,15 @@ struct Pipeline {
 enum class UopSource : int32_t { Decoders, UopCache, LoopStream, Microcode, NumSources };
 
 /// Why the renamer left issue slots empty in a cycle.
-enum class Stall : int32_t { FrontEnd, ReorderBuffer, Scheduler, Group, StoreBuffer, NumStalls };
+enum class Stall : int32_t {
+  FrontEnd,
+  ReorderBuffer,
+  Scheduler,
+  Group,
+  LoadBuffer,
+  StoreBuffer,
+  NumStalls
+};
 
 /// What a run takes for granted, to show what it would gain.
 struct Assumptions {

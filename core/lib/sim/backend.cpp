@@ -27,16 +27,14 @@ ReorderBuffer::ReorderBuffer(int32_t Size, int32_t RetireWidth)
     : Capacity(Size > 0 ? Size : MostSlots), RetireWidth(RetireWidth),
       Mask(std::bit_ceil(static_cast<size_t>(Capacity) + 1) - 1), States(Mask + 1) {}
 
-int64_t ReorderBuffer::push(int64_t Cycle, int32_t Pending, bool LastOfIteration, int32_t Stores,
-                            int32_t CommitCycles) {
-  States[static_cast<size_t>(Tail) & Mask] = {Cycle, Pending, LastOfIteration, Stores,
-                                              CommitCycles};
+int64_t ReorderBuffer::push(int64_t Cycle, int32_t Pending, bool LastOfIteration, Accesses Memory) {
+  States[static_cast<size_t>(Tail) & Mask] = {Cycle, Pending, LastOfIteration, Memory};
   return Tail++;
 }
 
 Backend::Backend(const Program &P, Simulation &Counters, bool UnlimitedPorts, bool SteadyState)
-    : Rob(P.K.Rob, P.K.RetireWidth), Stores(P.K.StoreBuffer, SteadyState), Binder(P), P(P),
-      Counters(Counters), UnlimitedPorts(UnlimitedPorts), Rs(P.K.Rs),
+    : Rob(P.K.Rob, P.K.RetireWidth), Loads(P.K.LoadBuffer), Stores(P.K.StoreBuffer, SteadyState),
+      Binder(P), P(P), Counters(Counters), UnlimitedPorts(UnlimitedPorts), Rs(P.K.Rs),
       NumValues(static_cast<size_t>(P.numValues())) {
   // An iteration fills at least as many slots as it has entries in the queue.
   size_t InFlight = static_cast<size_t>(P.K.Rob > 0 ? P.K.Rob : MostSlots) /
@@ -133,7 +131,7 @@ void Backend::issue(int32_t U, int64_t Iteration, int64_t Cycle, int32_t Port, i
   }
   ++Waiting;
   if (P.P.InOrder)
-    Queue.push_back(N);
+    InOrder.push_back(N);
   else if (Pool[static_cast<size_t>(N)].Missing == 0)
     schedule(N);
 }
@@ -179,6 +177,7 @@ void Backend::schedule(int32_t N) {
 
 void Backend::dispatch(int64_t Cycle) {
   Now = Cycle;
+  Loads.leave(std::exchange(LoadsDone[static_cast<size_t>(Cycle % Horizon)], 0));
   if (P.P.InOrder)
     return dispatchInOrder(Cycle);
   int32_t &First = Calendar[static_cast<size_t>(Cycle % Horizon)];
@@ -253,6 +252,9 @@ void Backend::start(int32_t N, int64_t Cycle, int32_t Stage) {
     ++Counters.PortUops[static_cast<size_t>(Static.Held)];
   }
   Rob.executed(Dyn.RobSlot, Executes + Static.Done - 1);
+  if (P.P.LoadsLeaveWhenDone && Static.Kind == UopKind::Load)
+    ++LoadsDone[static_cast<size_t>((Executes + std::min<int64_t>(Static.Done, Horizon / 2)) %
+                                    Horizon)];
   if (Record)
     Record->push_back({Dyn.Iteration, Dyn.Static, Dyn.Port, Dyn.Inputs, Executes});
   if (RecordUops) {

@@ -49,6 +49,12 @@ private:
   std::vector<std::pair<uint64_t, int32_t>> SeenInCycle; ///< Port sets and how often, ten ports.
 };
 
+/// What leaves the machine with an issue slot; the stores then take `CommitCycles` on their way to
+/// the cache.
+struct Accesses {
+  int32_t Loads = 0, Stores = 0, CommitCycles = 0;
+};
+
 /// In-order buffer of issue slots until they retire.
 class ReorderBuffer {
 public:
@@ -56,9 +62,7 @@ public:
 
   bool hasRoom(int32_t Slots) const { return Capacity == 0 || Tail - Head + Slots <= Capacity; }
   /// A new slot, to be followed by as many calls of executed() as `Pending`.
-  /// With it retire `Stores`, which then take `CommitCycles` on their way to the cache.
-  int64_t push(int64_t Cycle, int32_t Pending, bool LastOfIteration, int32_t Stores = 0,
-               int32_t CommitCycles = 0);
+  int64_t push(int64_t Cycle, int32_t Pending, bool LastOfIteration, Accesses Memory = {});
   void executed(int64_t Slot, int64_t Done) {
     State &S = States[static_cast<size_t>(Slot) & Mask];
     --S.Pending;
@@ -66,17 +70,16 @@ public:
   }
   /// Retires in order what was executed by the cycle before. `Retired` is called with the place
   /// in the cycle of each slot that ends an iteration, `SlotRetired` with the number of every slot
-  /// and the cycle in which its last result was there, `StoresRetired` with the number of stores
-  /// and the cycles that they take to commit.
-  template <typename Fn, typename Each, typename Store>
-  void retire(int64_t Cycle, Fn Retired, Each SlotRetired, Store StoresRetired) {
+  /// and the cycle in which its last result was there, `AccessesRetired` with its accesses.
+  template <typename Fn, typename Each, typename Memory>
+  void retire(int64_t Cycle, Fn Retired, Each SlotRetired, Memory AccessesRetired) {
     for (int32_t N = 0; N < RetireWidth && Head < Tail; ++N) {
       const State &S = States[static_cast<size_t>(Head) & Mask];
       if (S.Pending > 0 || S.Done + 1 >= Cycle)
         return;
       SlotRetired(Head++, S.Done + 1);
-      if (S.Stores > 0)
-        StoresRetired(S.Stores, S.CommitCycles);
+      if (S.Memory.Loads > 0 || S.Memory.Stores > 0)
+        AccessesRetired(S.Memory);
       if (S.LastOfIteration)
         Retired(N);
     }
@@ -89,12 +92,28 @@ private:
     int64_t Done = 0;
     int32_t Pending = 0;
     bool LastOfIteration = false;
-    int32_t Stores = 0, CommitCycles = 0;
+    Accesses Memory;
   };
   int32_t Capacity, RetireWidth;
   size_t Mask;
   std::vector<State> States;
   int64_t Head = 0, Tail = 0;
+};
+
+/// The loads from their issue until they retire or, on some cores, have their data.
+class LoadQueue {
+public:
+  explicit LoadQueue(int32_t Capacity) : Capacity(Capacity) {}
+
+  /// An instruction enters an empty queue in any case.
+  bool hasRoom(int32_t Loads) const {
+    return Capacity == 0 || Used == 0 || Used + Loads <= Capacity;
+  }
+  void enter(int32_t Loads) { Used += Loads; }
+  void leave(int32_t Loads) { Used -= Loads; }
+
+private:
+  int32_t Capacity, Used = 0;
 };
 
 /// The stores from their issue until they are in the first-level cache.
@@ -138,6 +157,7 @@ public:
 
   bool hasRoom(int32_t Uops) const { return Rs == 0 || Waiting + Uops <= Rs; }
   ReorderBuffer Rob;
+  LoadQueue Loads;
   StoreQueue Stores;
   PortBinder Binder;
 
@@ -228,12 +248,13 @@ private:
   std::vector<int64_t> News;
 
   static constexpr int64_t Horizon = 256;
-  std::array<int32_t, Horizon> Calendar; ///< First µop that becomes ready in a cycle.
+  std::array<int32_t, Horizon> LoadsDone{}; ///< By cycle, where they leave their queue then.
+  std::array<int32_t, Horizon> Calendar;    ///< First µop that becomes ready in a cycle.
   struct PortState {
     std::vector<std::pair<uint64_t, int32_t>> Ready; ///< A heap, oldest first.
     int64_t FreeAt = 0;
   };
-  std::deque<int32_t> Queue; ///< µops in program order, where they start in it.
+  std::deque<int32_t> InOrder; ///< µops in program order, where they start in it.
   std::array<PortState, 64> Ports;
   uint64_t Busy = 0; ///< Ports with ready µops.
   std::array<int64_t, 64> HeldUntil{};

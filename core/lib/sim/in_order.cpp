@@ -34,14 +34,14 @@ bool Backend::mayStart(DynUop &Dyn, int64_t Cycle) const {
 void Backend::dispatchInOrder(int64_t Cycle) {
   int64_t LastSlot = -1;
   int32_t Width = P.K.IssueWidth;
-  while (!Queue.empty()) {
+  while (!InOrder.empty()) {
     // The µops of an instruction may be in any order: what one needs may be computed by the next.
-    const DynUop &Head = Pool[static_cast<size_t>(Queue.front())];
+    const DynUop &Head = Pool[static_cast<size_t>(InOrder.front())];
     int64_t Iteration = Head.Iteration;
     int32_t Instruction = P.Uops[static_cast<size_t>(Head.Static)].Instruction;
     bool Started = false;
-    for (size_t At = 0; At < Queue.size(); ++At) {
-      int32_t N = Queue[At];
+    for (size_t At = 0; At < InOrder.size(); ++At) {
+      int32_t N = InOrder[At];
       DynUop &Dyn = Pool[static_cast<size_t>(N)];
       if (Dyn.Iteration != Iteration ||
           P.Uops[static_cast<size_t>(Dyn.Static)].Instruction != Instruction)
@@ -57,7 +57,7 @@ void Backend::dispatchInOrder(int64_t Cycle) {
       // It was counted for another port when it was renamed.
       Binder.moves(Bound, Dyn.Port);
       Dyn.Inputs = std::max(Dyn.Ready, Dyn.Earliest - P.P.IssueToDispatch);
-      Queue.erase(Queue.begin() + static_cast<std::ptrdiff_t>(At));
+      InOrder.erase(InOrder.begin() + static_cast<std::ptrdiff_t>(At));
       start(N, Cycle, P.Uops[static_cast<size_t>(Dyn.Static)].Stage);
       Started = true;
       break;

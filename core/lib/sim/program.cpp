@@ -62,7 +62,6 @@ private:
       for (int32_t V = K.ValueStart[I]; V < K.ValueStart[I + 1]; ++V)
         if (K.valueKind(V) == ValueKind::Store) {
           InstructionOf[static_cast<size_t>(V)] = I;
-          ++To.Instructions[static_cast<size_t>(I)].Stores;
           Unknown[static_cast<size_t>(I)] +=
               K.MemoryOfValue[V] < 0 || K.MemorySize[K.MemoryOfValue[V]] <= 0;
         }
@@ -192,6 +191,9 @@ private:
     }
     holdResources(I);
     buildDataFlow(I);
+    Plan.Loads = static_cast<int32_t>(Loads.size());
+    for (int32_t V = K.ValueStart[I]; V < K.ValueStart[I + 1]; ++V)
+      Plan.Stores += K.valueKind(V) == ValueKind::Store;
     To.HiddenValues.push_back({Hidden, To.numValues()});
     buildEntries(I);
     buildMove(I);

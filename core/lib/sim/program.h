@@ -70,11 +70,11 @@ struct OptionalUop {
 
 struct InstructionPlan {
   Range Entries;
-  int32_t Stores = 0; ///< Entries of the store queue, 0 where the core's is not described.
-  int32_t Mite = 0;   ///< The first of these come from decoders or µop cache, the rest from the MS.
-  OptionalUop Move;   ///< What a move is if it is not eliminated.
-  OptionalUop Sync;   ///< Adds the stack engine's offset to the stack pointer before it is used.
-  OptionalUop Merge;  ///< Merges bits 8-15, renamed apart, into their register.
+  int32_t Loads = 0, Stores = 0; ///< Entries of the load and the store buffer.
+  int32_t Mite = 0;  ///< The first of these come from decoders or µop cache, the rest from the MS.
+  OptionalUop Move;  ///< What a move is if it is not eliminated.
+  OptionalUop Sync;  ///< Adds the stack engine's offset to the stack pointer before it is used.
+  OptionalUop Merge; ///< Merges bits 8-15, renamed apart, into their register.
 };
 
 struct Program {

@@ -102,6 +102,9 @@ void Renamer::cycle(int64_t Cycle) {
     return Lost(Stall::ReorderBuffer);
   if (!Back.hasRoom(Width) && Back.anythingWaiting())
     return Lost(Stall::Scheduler);
+  // An instruction of which a part is issued has its entries.
+  if (P.Entries[static_cast<size_t>(At)].First && !Entered && !Back.Loads.hasRoom(Width))
+    return Lost(Stall::LoadBuffer);
   while (Used < Width && !isDone()) {
     if (Front.Queue.Head == Front.Queue.Tail)
       return Lost(Stall::FrontEnd);
@@ -113,12 +116,15 @@ void Renamer::cycle(int64_t Cycle) {
     if (E.First && SlotAt == 0 && !Entered) {
       bool TooFar = std::abs(StackOffset) > P.P.StackOffsetLimit;
       bool Syncs = StackOffset != 0 && (Plan.Sync.Uop >= 0 || (TooFar && P.SyncUop >= 0));
+      if (!Back.Loads.hasRoom(Plan.Loads))
+        return Lost(Stall::LoadBuffer);
       if (!Back.Stores.hasRoom(Plan.Stores))
         return Lost(Stall::StoreBuffer);
       // Merging is done alone in its cycle.
       if (Plan.Merge.Uop >= 0 && Used > 0)
         return Lost(Stall::Group);
       enter(E, Cycle, Syncs && Plan.Sync.Uop >= 0);
+      Back.Loads.enter(Plan.Loads);
       Back.Stores.enter(Plan.Stores);
       Entered = true;
       if (Plan.Merge.Uop >= 0) {
@@ -158,17 +164,16 @@ void Renamer::cycle(int64_t Cycle) {
   }
 }
 
-int64_t Renamer::pushSlot(int64_t Cycle, int32_t Pending, bool Last, int32_t Stores) {
+int64_t Renamer::pushSlot(int64_t Cycle, int32_t Pending, bool Last, Accesses Memory) {
   if (Record)
     Record->InSlot.push_back(Iteration * P.K.numInstructions() +
                              P.Entries[static_cast<size_t>(At)].Instruction);
-  int32_t CommitCycles = 0;
-  if (Stores > 0) {
+  if (Memory.Stores > 0 && !P.CommitCycles.empty()) {
     size_t Of = static_cast<size_t>(Iteration) % P.CommitCycles.size();
-    CommitCycles =
+    Memory.CommitCycles =
         P.CommitCycles[Of][static_cast<size_t>(P.Entries[static_cast<size_t>(At)].Instruction)];
   }
-  return Back.Rob.push(Cycle, Pending, Last, Stores, CommitCycles);
+  return Back.Rob.push(Cycle, Pending, Last, Memory);
 }
 
 void Renamer::issueOwn(int32_t Uop, int32_t Slot, int64_t Cycle) {
@@ -217,11 +222,13 @@ void Renamer::issueSlot(Range Uops, int32_t Slot, int64_t Cycle, bool Last) {
         Watched = V;
     }
   }
-  // An instruction's stores may go to the cache when all of it has retired.
+  // An instruction's accesses leave the machine, or go to the cache, when all of it has retired.
   const InstructionPlan &Plan = P.Instructions[static_cast<size_t>(E.Instruction)];
   bool Ends = At + 1 == Plan.Entries.End && E.Slots.Begin + SlotAt + 1 == E.Slots.End;
-  int64_t RobSlot =
-      pushSlot(Cycle, Uops.size() + (Watched >= 0 ? 1 : 0), Last, Ends ? Plan.Stores : 0);
+  Accesses Memory;
+  if (Ends)
+    Memory = {P.P.LoadsLeaveWhenDone ? 0 : Plan.Loads, Plan.Stores, 0};
+  int64_t RobSlot = pushSlot(Cycle, Uops.size() + (Watched >= 0 ? 1 : 0), Last, Memory);
   for (int32_t N = Uops.Begin; N < Uops.End; ++N) {
     int32_t U = P.SlotUops[static_cast<size_t>(N)];
     Back.issue(U, Iteration, Cycle, Back.Binder.choose(P.Uops[static_cast<size_t>(U)].Ports, Slot),

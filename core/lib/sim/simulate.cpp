@@ -200,8 +200,9 @@ Simulation incc::simulate(const Kernel &K, const Pipeline &Pipe, const Simulatio
           if (Options.RecordEvents)
             Log.retire(Slot, Cycle, Executed);
         },
-        [&](int32_t Stores, int32_t CommitCycles) {
-          Back.Stores.retire(Cycle, Stores, CommitCycles);
+        [&](const Accesses &Memory) {
+          Back.Loads.leave(Memory.Loads);
+          Back.Stores.retire(Cycle, Memory.Stores, Memory.CommitCycles);
         });
     Back.Stores.cycle(Cycle);
     Back.dispatch(Cycle);
