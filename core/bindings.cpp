@@ -168,6 +168,12 @@ Pipeline readPipeline(py::handle Bound) {
   P.LoadMask = toInteger<uint64_t>(attribute(Bound, "load_mask").ptr(), "load_mask");
   P.RenamerPorts = toInteger<uint64_t>(attribute(Bound, "renamer_ports").ptr(), "renamer_ports");
   read(Bound, "alternating", P.Alternating);
+  read(Bound, "picked_from", P.PickedFrom);
+  read(Bound, "queued_at", P.QueuedAt);
+  read(Bound, "scheduler_ports", P.SchedulerPorts);
+  read(Bound, "scheduler_entries", P.SchedulerEntries);
+  P.WaitingPorts = toInteger<uint64_t>(attribute(Bound, "waiting_ports").ptr(), "waiting_ports");
+  read(Bound, "waiting_entries", P.WaitingEntries);
   read(Bound, "lsd_unroll", P.LsdUnroll);
   read(Bound, "issue_to_dispatch", P.IssueToDispatch);
   read(Bound, "idq", P.Idq);

@@ -213,7 +213,11 @@ def _unlimited_window(s: Scenario) -> Scenario:
     buffers = ["rob", "rs", "load_buffer"]
     if not get_parameter(s.bound, "store_commit_bytes"):
         buffers.append("store_buffer")
-    return _setting(**dict.fromkeys(buffers, b.UNLIMITED))(s)
+    s = _setting(**dict.fromkeys(buffers, b.UNLIMITED))(s)
+    if s.bound.pipeline is not None:
+        s.bound.pipeline.scheduler_ports, s.bound.pipeline.scheduler_entries = [], []
+        s.bound.pipeline.waiting_ports = 0
+    return s
 
 
 PERFECT_FRONT_END = Change("front-end", "with a perfect front end", _setting(decoders=0, dsb_width=0, lsd=0))
@@ -268,6 +272,17 @@ def more_ports(name: str, count: int, ports: Sequence[str] = ()) -> Change:
             moved = (mask & ((1 << old) - 1)) | (mask >> old << (old + count))
             return moved | copies if mask >> port & 1 else moved
 
+        def with_schedulers(pipeline: b.Pipeline) -> None:
+            """The copies of a port with a scheduler have schedulers of their own, as large."""
+            entries = [
+                n
+                for mask, n in zip(pipeline.scheduler_ports, pipeline.scheduler_entries, strict=True)
+                if mask >> port & 1
+            ]
+            own = [1 << (old + n) for n in range(count)] if entries else []
+            pipeline.scheduler_ports = [*pipeline.scheduler_ports, *own]
+            pipeline.scheduler_entries = [*pipeline.scheduler_entries, *entries * len(own)]
+
         bound.port_names = [*execution, *(f"{name}'" for _ in range(count)), *bound.port_names[old:]]
         bound.n_ports = old + count
         bound.uop_ports = [extended(mask) for mask in bound.uop_ports]
@@ -275,6 +290,10 @@ def more_ports(name: str, count: int, ports: Sequence[str] = ()) -> Change:
             pipeline = bound.pipeline
             pipeline.move_ports = [extended(mask) for mask in pipeline.move_ports]
             pipeline.alternating = [extended(mask) for mask in pipeline.alternating]
+            pipeline.picked_from = [extended(mask) for mask in pipeline.picked_from]
+            pipeline.queued_at = [extended(mask) for mask in pipeline.queued_at]
+            with_schedulers(pipeline)
+            pipeline.waiting_ports = extended(pipeline.waiting_ports)
             pipeline.load_mask = extended(pipeline.load_mask)
             pipeline.renamer_ports = extended(pipeline.renamer_ports)
             if pipeline.port_binding == b.PORTS_SIX:

@@ -95,8 +95,12 @@ class Pipeline:
         address without accessing memory (lea).
     parameters
         Those of PIPELINE_PARAMETERS, by the same names (docs/models.md); `port_binding`; `load_mask`: the ports of
-        loads; `alternating`: port sets (bit masks) whose ports are taken in turn; `lsd_unroll[n]`: how often the loop
-        stream detector unrolls a loop of n+1 µops, 1 for longer ones.
+        loads; `alternating`: port sets (bit masks) whose ports are taken in turn; `picked_from[n]`, `queued_at[n]`:
+        µops for the first set wait at the ports of the second, and as many start in a cycle as the first has ports;
+        `scheduler_ports[n]`, `scheduler_entries[n]`: the ports of a scheduler and how many µops it holds;
+        `waiting_ports`, `waiting_entries`: before the schedulers of these ports µops wait in a queue, in order, and get
+        their port when they leave it; `lsd_unroll[n]`: how often the loop stream detector unrolls a loop of n+1 µops, 1
+        for longer ones.
     """
 
     __slots__ = (
@@ -122,14 +126,20 @@ class Pipeline:
         "no_lsd",
         "offset",
         "opcode_offset",
+        "picked_from",
         "port_binding",
+        "queued_at",
         "renamer_ports",
+        "scheduler_entries",
+        "scheduler_ports",
         "simple_decoders",
         "stack_change",
         "stack_location",
         "uops_mite",
         "uops_ms",
         "uses_stack",
+        "waiting_entries",
+        "waiting_ports",
         "wide_memory",
     )
 
@@ -138,7 +148,13 @@ class Pipeline:
     load_mask: int
     stack_location: int
     renamer_ports: int
+    waiting_ports: int
+    waiting_entries: int
     alternating: list[int]
+    picked_from: list[int]
+    queued_at: list[int]
+    scheduler_ports: list[int]
+    scheduler_entries: list[int]
     lsd_unroll: list[int]
     address_unit: list[int]
     complex_decoder: list[int]

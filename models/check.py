@@ -86,7 +86,20 @@ def _header(own: Source, header: dict[str, Any]) -> list[Finding]:
     for _, port in sorted(header["parameters"].get("wide_vectors", {}).items()):
         if isinstance(port, str) and not all(p in header["ports"] for p in port.split(",")):
             found.append(Finding("error", path, f"wide_vectors names an unknown port {port!r}"))
+    for name, ports in _port_sets(header["parameters"]):
+        if not all(p in header["ports"] for p in ports.split(",")):
+            found.append(Finding("error", path, f"{name} names an unknown port in {ports!r}"))
     return found
+
+
+def _port_sets(parameters: dict[str, Any]) -> list[tuple[str, str]]:
+    """The port sets that are named by parameters, with the parameter's name."""
+    sets = [("alternating_ports", ports) for ports in parameters.get("alternating_ports", [])]
+    sets += [("queued_at", ports) for pair in parameters.get("queued_at", {}).items() for ports in pair]
+    sets += [("schedulers", ports) for ports in parameters.get("schedulers", {})]
+    if "waiting_queue" in parameters:
+        sets.append(("waiting_queue", parameters["waiting_queue"]["ports"]))
+    return sets
 
 
 def _entry(form: str, conditions: tuple[str, ...], merged: Forms, header: dict[str, Any]) -> list[tuple[str, str]]:

@@ -58,6 +58,15 @@ def bind_pipeline(
     p.port_binding = binding
     p.lsd_unroll = _unroll_table(parameters.get("lsd_unroll", {}))
     p.alternating = [mask(ports) for ports in parameters.get("alternating_ports", [])]
+    queued = parameters.get("queued_at", {})
+    p.picked_from = [mask(ports) for ports in queued]
+    p.queued_at = [mask(ports) for ports in queued.values()]
+    schedulers = parameters.get("schedulers", {})
+    p.scheduler_ports = [mask(ports) for ports in schedulers]
+    p.scheduler_entries = list(schedulers.values())
+    waiting = parameters.get("waiting_queue", {})
+    p.waiting_ports = mask(waiting["ports"]) if waiting else 0
+    p.waiting_entries = waiting["entries"] if waiting else 0
     p.renamer_ports = mask(parameters["renamer_ports"]) if "renamer_ports" in parameters else 0
     p.load_mask = mask(model.functions["load"]) if "load" in model.functions else 0
     p.alignment = kernel.alignment

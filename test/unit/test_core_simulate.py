@@ -272,6 +272,67 @@ def test_256_bit_memory_takes_two_cycles_on_sandy_bridge() -> None:
     assert cycles(body, "haswell") == 2
 
 
+# --- schedulers and ports of Zen 4: the figures beside them are measured ----------------------------------------------
+
+
+def vector_accesses(pattern: str) -> str:
+    """L: a load of 256 bits; S: a store of 256 bits, to a block of its own."""
+    return "; ".join(
+        f"vmovups {32 * n}(%rsi), %ymm{n % 12}" if c == "L" else f"vmovups %ymm15, {32 * n}(%rdi)"
+        for n, c in enumerate(pattern)
+    )
+
+
+def test_vector_loads_wait_at_any_address_generator() -> None:
+    # Two at a time start, so that loads in a row keep the stores behind them from the third address generator.
+    assert cycles(vector_accesses("LLSLLSLLSLLS"), "znver4") == pytest.approx(4, abs=0.02)
+    assert cycles(vector_accesses("LLLLLLLLSSSS"), "znver4") == pytest.approx(4.49, rel=0.08)
+    assert cycles(vector_accesses("L" * 16 + "S" * 8), "znver4") == pytest.approx(9.61, rel=0.08)
+
+
+@pytest.mark.parametrize(("length", "measured"), [(40, 33.9), (60, 60.9), (100, 142.0)])
+def test_schedulers_for_floating_point_hold_64(length: int, measured: float) -> None:
+    # Chains that follow each other, but do not depend on each other: of two schedulers for one pipe of additions each.
+    body = "vxorpd %xmm0, %xmm0, %xmm0; " + repeat("vaddpd %ymm1, %ymm0, %ymm0", length)
+    assert cycles(body, "znver4") == pytest.approx(measured, rel=0.06)
+
+
+def test_queue_before_the_schedulers_is_in_order() -> None:
+    # All but 64 of the additions must have left before the first multiplication, which needs none of their pipes.
+    chain = repeat("vaddpd %ymm1, %ymm0, %ymm0", 80)
+    k = bound(f"{chain}; {repeat('vmulpd %ymm2, %ymm2, %ymm3', 20)}", "znver4")
+    events = simulate(k, record=True, iterations=1).events
+    assert events[80].started >= events[16].started > 3 * 15
+
+
+@pytest.mark.parametrize(("length", "measured"), [(40, 60.8), (60, 112.3), (100, 233.4)])
+def test_a_scheduler_of_24_entries_for_each_alu(length: int, measured: float) -> None:
+    # Multiplications have one ALU and the entries of its scheduler.
+    assert cycles(f"xor %eax, %eax; {repeat('imul %rbx, %rax', length)}", "znver4") == pytest.approx(measured, rel=0.08)
+
+
+def test_the_oldest_division_gets_the_divider() -> None:
+    # Two pipes may have it; neither is served at the cost of the other.
+    assert cycles("vsqrtpd (%rsi), %ymm0; vmovupd %ymm0, (%rdi)", "znver4") == pytest.approx(8, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("queued_at", [], "picked_from and queued_at"),
+        ("scheduler_entries", [24], "scheduler_ports and scheduler_entries"),
+        ("scheduler_ports", [1 << 40] * 6, "scheduler_ports: not a set of ports"),
+        ("scheduler_entries", [0] * 6, "scheduler without entries"),
+        ("waiting_entries", 0, "queue without entries"),
+    ],
+)
+def test_schedulers_that_make_no_sense(name: str, value: object, message: str) -> None:
+    k = bound("add %rax, %rbx", "znver4")
+    setattr(k.pipeline, name, value)
+    with pytest.raises(ValueError, match=message):
+        simulate(k)
+
+
 # --- what holds for every kernel -------------------------------------------------------------------------------------
 
 REGISTERS = ["rax", "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9"]

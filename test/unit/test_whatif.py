@@ -130,6 +130,14 @@ def test_the_original_stays() -> None:
     assert repr(s.bound) == before
 
 
+def test_a_port_comes_with_a_scheduler_where_ports_have_their_own() -> None:
+    # Six additions and a fused pair on four ALUs, then on five: one that shared the entries of its twin would idle.
+    code = "4983c0014983c1014983c2014983c3014983c4014983c50149ffcf75e3"
+    s = scenario(code, "znver4")
+    assert cycles(s) == pytest.approx(7 / 4, rel=0.01)
+    assert cycles(changes.parse("port ALU0 += 1").apply(s)) == pytest.approx(7 / 5, rel=0.01)
+
+
 def test_one_more_load_port() -> None:
     # Eight loads on two ports; with a third one, the issue width of four is the limit for nine µops.
     loop = "".join(f"488b46{8 * n:02x}" for n in range(8)) + "ffc975dc"

@@ -30,6 +30,11 @@ struct Pipeline {
   int32_t Binding = 0;
   uint64_t LoadMask = 0, RenamerPorts = 0;
   std::vector<uint64_t> Alternating;
+  std::vector<uint64_t> PickedFrom, QueuedAt; ///< Entry by entry.
+  std::vector<uint64_t> SchedulerPorts;
+  std::vector<int32_t> SchedulerEntries;
+  uint64_t WaitingPorts = 0;
+  int32_t WaitingEntries = 0;
   std::vector<int32_t> LsdUnroll;
   int32_t IssueToDispatch = 1, Idq = 64;
   int32_t PredecodeBlockBytes = 0, PredecodeWidth = 1, PredecodeToDecode = 0, LcpStall = 0, Iq = 0;

@@ -43,6 +43,16 @@ Backend::Backend(const Program &P, Simulation &Counters, bool UnlimitedPorts, bo
   IterationMask = std::bit_ceil(InFlight) - 1;
   Values.resize((IterationMask + 1) * NumValues);
   Calendar.fill(-1);
+  for (uint64_t Set : P.P.PickedFrom)
+    WaysUntil.emplace_back(std::popcount(Set), 0);
+  SharesUnits = std::ranges::any_of(P.Uops, [](const Uop &U) {
+    return U.Shared >= 0 || (U.Held >= 0 && !std::has_single_bit(U.Ports));
+  });
+  SchedulerOf.fill(-1);
+  EntriesUsed.assign(P.P.InOrder ? 0 : P.P.SchedulerPorts.size(), 0);
+  for (size_t S = 0; S < EntriesUsed.size(); ++S)
+    for (uint64_t Left = P.P.SchedulerPorts[S]; Left != 0; Left &= Left - 1)
+      SchedulerOf[static_cast<size_t>(std::countr_zero(Left))] = static_cast<int32_t>(S);
   Counters.PortUops.assign(static_cast<size_t>(P.K.NumColumns), 0);
 }
 
@@ -96,7 +106,38 @@ void Backend::enterInstruction(int32_t I, int64_t Iteration, int64_t Cycle, Issu
     Connect(V);
 }
 
-void Backend::issue(int32_t U, int64_t Iteration, int64_t Cycle, int32_t Port, int64_t RobSlot) {
+bool Backend::accepts(std::span<const int32_t> SlotUops) const {
+  return std::ranges::all_of(SlotUops, [&](int32_t U) {
+    uint64_t Allowed = P.Uops[static_cast<size_t>(U)].Ports;
+    return waitsInQueue(Allowed) ? static_cast<int32_t>(Upstream.size()) < P.P.WaitingEntries
+                                 : (Allowed & ~Full) != 0;
+  });
+}
+
+/// Chooses a port, if possible of a scheduler that has room.
+void Backend::bind(int32_t N, uint64_t Allowed, int32_t Slot) {
+  DynUop &Dyn = Pool[static_cast<size_t>(N)];
+  Dyn.Port = Binder.choose((Allowed & ~Full) != 0 ? Allowed & ~Full : Allowed, Slot);
+  if (int32_t S = SchedulerOf[static_cast<size_t>(Dyn.Port)];
+      S >= 0 &&
+      ++EntriesUsed[static_cast<size_t>(S)] == P.P.SchedulerEntries[static_cast<size_t>(S)])
+    Full |= P.P.SchedulerPorts[static_cast<size_t>(S)];
+}
+
+void Backend::leaveQueue() {
+  for (int32_t Left = P.K.IssueWidth; Left > 0 && !Upstream.empty(); --Left) {
+    int32_t N = Upstream.front();
+    uint64_t Allowed = P.Uops[static_cast<size_t>(Pool[static_cast<size_t>(N)].Static)].Ports;
+    if ((Allowed & ~Full) == 0)
+      return;
+    Upstream.pop_front();
+    bind(N, Allowed, P.K.IssueWidth - Left);
+    if (Pool[static_cast<size_t>(N)].IsReady)
+      makeReady(N);
+  }
+}
+
+void Backend::issue(int32_t U, int64_t Iteration, int64_t Cycle, int32_t Slot, int64_t RobSlot) {
   int32_t N = FreeUop;
   if (N >= 0) {
     FreeUop = Pool[static_cast<size_t>(N)].Next;
@@ -114,7 +155,6 @@ void Backend::issue(int32_t U, int64_t Iteration, int64_t Cycle, int32_t Port, i
     Dyn.RobSlot = RobSlot;
     Dyn.Order = NextOrder++;
     Dyn.Static = U;
-    Dyn.Port = Port;
     for (int32_t X = Static.Inputs.Begin; X < Static.Inputs.End; ++X) {
       const Input &In = P.Inputs[static_cast<size_t>(X)];
       DynValue *From = find(Iteration, In);
@@ -130,6 +170,10 @@ void Backend::issue(int32_t U, int64_t Iteration, int64_t Cycle, int32_t Port, i
     }
   }
   ++Waiting;
+  if (waitsInQueue(Static.Ports))
+    Upstream.push_back(N);
+  else
+    bind(N, Static.Ports, Slot);
   if (P.P.InOrder)
     InOrder.push_back(N);
   else if (Pool[static_cast<size_t>(N)].Missing == 0)
@@ -175,6 +219,29 @@ void Backend::schedule(int32_t N) {
   Calendar[static_cast<size_t>(Slot)] = N;
 }
 
+/// Puts a µop among those that its port chooses from.
+void Backend::makeReady(int32_t N) {
+  const DynUop &Dyn = Pool[static_cast<size_t>(N)];
+  PortState &Port = Ports[static_cast<size_t>(Dyn.Port)];
+  Port.Ready.emplace_back(Dyn.Order, N);
+  std::push_heap(Port.Ready.begin(), Port.Ready.end(), std::greater());
+  Busy |= uint64_t(1) << Dyn.Port;
+}
+
+/// The ports with ready µops: in their order, or the one with the oldest µop first where µops of
+/// different ports may want the same unit.
+std::span<const int32_t> Backend::portsInTurn() {
+  size_t Count = 0;
+  for (uint64_t Left = Busy; Left != 0; Left &= Left - 1) {
+    size_t At = Count++;
+    int32_t Number = std::countr_zero(Left);
+    for (; SharesUnits && At > 0 && oldestAt(InTurn[At - 1]) > oldestAt(Number); --At)
+      InTurn[At] = InTurn[At - 1];
+    InTurn[At] = Number;
+  }
+  return {InTurn.data(), Count};
+}
+
 void Backend::dispatch(int64_t Cycle) {
   Now = Cycle;
   Loads.leave(std::exchange(LoadsDone[static_cast<size_t>(Cycle % Horizon)], 0));
@@ -191,15 +258,13 @@ void Backend::dispatch(int64_t Cycle) {
     } else if (UnlimitedPorts) {
       start(N, Cycle);
     } else {
-      PortState &Port = Ports[static_cast<size_t>(Dyn.Port)];
-      Port.Ready.emplace_back(Dyn.Order, N);
-      std::push_heap(Port.Ready.begin(), Port.Ready.end(), std::greater());
-      Busy |= uint64_t(1) << Dyn.Port;
+      Dyn.IsReady = true;
+      if (Dyn.Port >= 0)
+        makeReady(N);
     }
     N = Next;
   }
-  for (uint64_t Left = Busy; Left != 0; Left &= Left - 1) {
-    int32_t Number = std::countr_zero(Left);
+  for (int32_t Number : portsInTurn()) {
     PortState &Port = Ports[static_cast<size_t>(Number)];
     if (Port.FreeAt > Cycle)
       continue;
@@ -219,6 +284,10 @@ void Backend::dispatch(int64_t Cycle) {
         continue;
     }
     int32_t Uop = Port.Ready[At].second;
+    // The oldest µop holds back those behind it until there is a way for it (measured on Zen 4).
+    int32_t Set = P.Uops[static_cast<size_t>(Pool[static_cast<size_t>(Uop)].Static)].Shared;
+    if (Set >= 0 && std::ranges::min(WaysUntil[static_cast<size_t>(Set)]) > Cycle)
+      continue;
     if (At == 0) {
       std::pop_heap(Port.Ready.begin(), Port.Ready.end(), std::greater());
       Port.Ready.pop_back();
@@ -240,6 +309,11 @@ void Backend::start(int32_t N, int64_t Cycle, int32_t Stage) {
   FreeUop = N;
   --Waiting;
   Binder.hasLeft(Dyn.Port);
+  if (int32_t S = SchedulerOf[static_cast<size_t>(Dyn.Port)]; S >= 0) {
+    --EntriesUsed[static_cast<size_t>(S)];
+    if (EntriesUsed[static_cast<size_t>(S)] < P.P.SchedulerEntries[static_cast<size_t>(S)])
+      Full &= ~P.P.SchedulerPorts[static_cast<size_t>(S)];
+  }
   ++Counters.PortUops[static_cast<size_t>(Dyn.Port)];
   // A load that crosses a cache line takes its port once more.
   bool Crosses =
@@ -247,6 +321,10 @@ void Backend::start(int32_t N, int64_t Cycle, int32_t Stage) {
                                   (Dyn.Iteration + 1) * Static.Crossings / P.CrossingIterations;
   Ports[static_cast<size_t>(Dyn.Port)].FreeAt =
       Cycle + Static.PortCycles + (Crosses ? P.K.LineCrossingCycles : 0);
+  if (Static.Shared >= 0 && !UnlimitedPorts) {
+    std::vector<int64_t> &Ways = WaysUntil[static_cast<size_t>(Static.Shared)];
+    *std::ranges::min_element(Ways) = Ports[static_cast<size_t>(Dyn.Port)].FreeAt;
+  }
   if (Static.Held >= 0) {
     HeldUntil[static_cast<size_t>(Static.Held)] = Cycle + Static.HeldCycles;
     ++Counters.PortUops[static_cast<size_t>(Static.Held)];

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <deque>
 #include <limits>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -169,8 +170,12 @@ public:
   };
   /// Connects the values of an instruction to their inputs.
   void enterInstruction(int32_t I, int64_t Iteration, int64_t Cycle, Issued Optional);
-  /// Gives a µop to the scheduler.
-  void issue(int32_t U, int64_t Iteration, int64_t Cycle, int32_t Port, int64_t RobSlot);
+  /// Whether the schedulers take the µops of an issue slot. One that is not full takes them all.
+  bool accepts(std::span<const int32_t> SlotUops) const;
+  /// Gives a µop to a scheduler, or to the queue before it.
+  void issue(int32_t U, int64_t Iteration, int64_t Cycle, int32_t Slot, int64_t RobSlot);
+  /// µops leave the queue in order, for the schedulers.
+  void leaveQueue();
   /// Starts on each port the oldest µop that is ready.
   void dispatch(int64_t Cycle);
   /// Tells when a load that may be forwarded has its data, too.
@@ -191,7 +196,9 @@ private:
   struct DynUop {
     int64_t Iteration = 0, Ready = 0, Earliest = 0, RobSlot = 0, Inputs = 0;
     uint64_t Order = 0;
-    int32_t Static = 0, Missing = 0, Port = 0, Next = -1;
+    int32_t Static = 0, Missing = 0, Next = -1;
+    int32_t Port = -1; ///< -1: in the queue before the schedulers.
+    bool IsReady = false;
   };
   struct DynValue {
     int64_t Time = 0;
@@ -221,6 +228,10 @@ private:
   void addWaiter(DynValue &To, int32_t Uop, int64_t Value, int32_t Latency);
   void publish(DynValue &First);
   void schedule(int32_t Uop);
+  std::span<const int32_t> portsInTurn();
+  uint64_t oldestAt(int32_t Port) const {
+    return Ports[static_cast<size_t>(Port)].Ready.front().first;
+  }
   /// With a recorder: the input of a µop is ready at `Time`.
   void noteInput(int32_t Uop, const DynValue &From, int64_t Time);
   /// Starts what can go on in program order; see in_order.cpp.
@@ -229,6 +240,11 @@ private:
   bool mayStart(DynUop &Dyn, int64_t Cycle) const;
   /// The µop takes its port now and executes `Stage` cycles later.
   void start(int32_t Uop, int64_t Cycle, int32_t Stage = 0);
+  bool waitsInQueue(uint64_t Allowed) const {
+    return (Allowed & ~P.P.WaitingPorts) == 0 && !UnlimitedPorts && !P.P.InOrder;
+  }
+  void bind(int32_t Uop, uint64_t Allowed, int32_t Slot);
+  void makeReady(int32_t Uop);
 
   const Program &P;
   Simulation &Counters;
@@ -257,7 +273,15 @@ private:
   std::deque<int32_t> InOrder; ///< µops in program order, where they start in it.
   std::array<PortState, 64> Ports;
   uint64_t Busy = 0; ///< Ports with ready µops.
+  bool SharesUnits = false;
+  std::array<int32_t, 64> InTurn;
+  std::array<int32_t, 64> SchedulerOf; ///< By port; -1: one without a limit of its own.
+  std::vector<int32_t> EntriesUsed;    ///< By scheduler.
+  uint64_t Full = 0;                   ///< Ports whose scheduler takes no more.
+  std::deque<int32_t> Upstream;        ///< In the queue before the schedulers.
   std::array<int64_t, 64> HeldUntil{};
+  /// By set of Pipeline::PickedFrom: until when each of its ways is taken.
+  std::vector<std::vector<int64_t>> WaysUntil;
 };
 
 } // namespace incc::sim

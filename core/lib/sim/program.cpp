@@ -121,6 +121,10 @@ private:
   int32_t newUop(int32_t I, int32_t Index, uint64_t Ports, UopKind Kind) {
     Uop U;
     U.Ports = Ports;
+    if (auto Set = std::ranges::find(P.PickedFrom, Ports); Set != P.PickedFrom.end()) {
+      U.Shared = static_cast<int32_t>(Set - P.PickedFrom.begin());
+      U.Ports = P.QueuedAt[static_cast<size_t>(U.Shared)];
+    }
     U.Instruction = I;
     U.Index = Index;
     U.Kind = Kind;

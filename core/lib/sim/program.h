@@ -45,6 +45,7 @@ struct Uop {
   int32_t HeldCycles = 0; ///< for so long.
   int32_t PortCycles = 1; ///< The port itself is taken for so long.
   int32_t Stage = 0;      ///< In order: cycles from the instruction's issue to the µop's execution.
+  int32_t Shared = -1;    ///< Which of Pipeline::PickedFrom it needs beside its port.
   int64_t Crossings = 0;  ///< How often a load crosses a cache line in CrossingIterations.
 };
 

@@ -146,7 +146,10 @@ void Renamer::cycle(int64_t Cycle) {
     bool LastEntry = At + 1 == P.numEntries();
     for (int32_t Left = std::min(Slots, Width - Used); Left > 0; --Left, ++SlotAt) {
       bool Last = LastEntry && SlotAt + 1 == E.Slots.size();
-      issueSlot(P.Slots[static_cast<size_t>(E.Slots.Begin + SlotAt)], Used++, Cycle, Last);
+      Range Uops = P.Slots[static_cast<size_t>(E.Slots.Begin + SlotAt)];
+      if (!Back.accepts({P.SlotUops.data() + Uops.Begin, static_cast<size_t>(Uops.size())}))
+        return Lost(Stall::Scheduler);
+      issueSlot(Uops, Used++, Cycle, Last);
     }
     if (SlotAt < E.Slots.size())
       return;
@@ -178,7 +181,7 @@ int64_t Renamer::pushSlot(int64_t Cycle, int32_t Pending, bool Last, Accesses Me
 
 void Renamer::issueOwn(int32_t Uop, int32_t Slot, int64_t Cycle) {
   int64_t RobSlot = pushSlot(Cycle, 1, false);
-  Back.issue(Uop, Iteration, Cycle, Back.Binder.choose(P.P.RenamerPorts, Slot), RobSlot);
+  Back.issue(Uop, Iteration, Cycle, Slot, RobSlot);
 }
 
 void Renamer::enter(const Entry &E, int64_t Cycle, bool Syncs) {
@@ -209,8 +212,7 @@ void Renamer::issueSlot(Range Uops, int32_t Slot, int64_t Cycle, bool Last) {
   int32_t Move = P.Instructions[static_cast<size_t>(E.Instruction)].Move.Uop;
   if (Move >= 0 && MoveExecuted) {
     int64_t RobSlot = pushSlot(Cycle, 1, Last);
-    Back.issue(Move, Iteration, Cycle,
-               Back.Binder.choose(P.Uops[static_cast<size_t>(Move)].Ports, Slot), RobSlot);
+    Back.issue(Move, Iteration, Cycle, Slot, RobSlot);
     return;
   }
   int32_t Watched = -1;
@@ -229,11 +231,8 @@ void Renamer::issueSlot(Range Uops, int32_t Slot, int64_t Cycle, bool Last) {
   if (Ends)
     Memory = {P.P.LoadsLeaveWhenDone ? 0 : Plan.Loads, Plan.Stores, 0};
   int64_t RobSlot = pushSlot(Cycle, Uops.size() + (Watched >= 0 ? 1 : 0), Last, Memory);
-  for (int32_t N = Uops.Begin; N < Uops.End; ++N) {
-    int32_t U = P.SlotUops[static_cast<size_t>(N)];
-    Back.issue(U, Iteration, Cycle, Back.Binder.choose(P.Uops[static_cast<size_t>(U)].Ports, Slot),
-               RobSlot);
-  }
+  for (int32_t N = Uops.Begin; N < Uops.End; ++N)
+    Back.issue(P.SlotUops[static_cast<size_t>(N)], Iteration, Cycle, Slot, RobSlot);
   if (Watched >= 0)
     Back.watch(Watched, Iteration, RobSlot);
 }

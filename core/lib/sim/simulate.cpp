@@ -62,6 +62,23 @@ void validatePipeline(const Kernel &K, const Pipeline &P) {
                                     std::to_string(Value) + " is out of range");
   }
   Check("move_ports", P.MovePorts.size());
+  auto CheckPair = [&](const char *Ports, const std::vector<uint64_t> &Masks, const char *With,
+                       size_t Size) {
+    if (Masks.size() != Size)
+      throw std::invalid_argument(std::string("pipeline: ") + Ports + " and " + With +
+                                  " have different lengths");
+    for (uint64_t Mask : Masks)
+      if (Mask == 0 || (K.NumPorts < 64 && Mask >> K.NumPorts != 0))
+        throw std::invalid_argument(std::string("pipeline: ") + Ports + ": not a set of ports");
+  };
+  CheckPair("picked_from", P.PickedFrom, "queued_at", P.QueuedAt.size());
+  CheckPair("queued_at", P.QueuedAt, "picked_from", P.PickedFrom.size());
+  CheckPair("scheduler_ports", P.SchedulerPorts, "scheduler_entries", P.SchedulerEntries.size());
+  for (int32_t Entries : P.SchedulerEntries)
+    if (Entries <= 0)
+      throw std::invalid_argument("pipeline: scheduler_entries: a scheduler without entries");
+  if (P.WaitingPorts != 0 && P.WaitingEntries <= 0)
+    throw std::invalid_argument("pipeline: waiting_entries: a queue without entries");
 }
 
 /// The throughput between the iteration in the middle and the last one.
@@ -206,6 +223,7 @@ Simulation incc::simulate(const Kernel &K, const Pipeline &Pipe, const Simulatio
         });
     Back.Stores.cycle(Cycle);
     Back.dispatch(Cycle);
+    Back.leaveQueue();
     Rename.cycle(Cycle);
     Front.cycle(Cycle);
     int64_t Iterations = static_cast<int64_t>(Retired.size());
