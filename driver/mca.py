@@ -153,7 +153,7 @@ def _run(options: Options, settings: Settings, places: list[Place]) -> int:
     except OSError as error:
         sys.stderr.write(f"incc-mca: error: {error.filename or 'output'}: {error.strerror}\n")
         return 1
-    return _complain(report, name, places)
+    return _complain(report, name, settings, places)
 
 
 def _read(file: str) -> str:
@@ -200,11 +200,14 @@ def _print(text: str) -> int:
     return 0
 
 
-def _complain(report: dict[str, Any], name: str, places: list[Place]) -> int:
-    """Say on stderr what was not analysed, and which lines of --detail were not among that; returns the exit status."""
+def _complain(report: dict[str, Any], name: str, settings: Settings, places: list[Place]) -> int:
+    """Say on stderr what was not analysed, and which lines of --detail and changes found nothing; returns the exit
+    status."""
+    from incc.driver.pipeline import untried
     from incc.driver.report import problems
 
     found = problems(report)
+    found += [f"{name}: error: {message}" for message in untried(report, settings)]
     if places:
         from incc.driver.places import missing
 

@@ -84,12 +84,17 @@ def analyze_units(units: Sequence[Unit], settings: Settings) -> dict[str, Any]:
     for unit in units:
         model, reason = choose_model(settings.mcpu, unit.cpu, settings.model_path)
         parts.append(_analyze_unit(unit, settings, model, reason))
-    kernels = [kernel for part in parts for kernel in part["kernels"] if kernel["simulated"]]
-    tried = {change["change"] for kernel in kernels for change in kernel["what_ifs"] if change["asked"]}
-    for change in settings.what_if if kernels else ():
-        if change.name not in tried:
-            raise AnalysisError(f"--what-if {change.name!r}: no kernel has such an instruction")
     return build_report(parts)
+
+
+def untried(report: dict[str, Any], settings: Settings) -> list[str]:
+    """The changes of `settings.what_if` that say nothing about any kernel that was simulated, as messages."""
+    kernels = [kernel for unit in report["units"] for kernel in unit["kernels"] if kernel["simulated"]]
+    if not kernels:
+        return []
+    tried = {change["change"] for kernel in kernels for change in kernel["what_ifs"] if change["asked"]}
+    missing = [change.name for change in settings.what_if if change.name not in tried]
+    return [f"--what-if {name!r}: no kernel has such an instruction" for name in missing]
 
 
 def choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str] = ()) -> tuple[MachineModel, str]:

@@ -152,8 +152,9 @@ def _compile_and_analyze(session: Session) -> None:
     if session.units and session.options.report and not _compiler_failed(session):
         from incc.driver.pipeline import analyze_units
 
-        session.report = analyze_units(session.units, _settings(session))
-        _look_for_places(session)
+        settings = _settings(session)
+        session.report = analyze_units(session.units, settings)
+        _look_for_unused(session, settings)
 
 
 def _may_read_stdin(session: Session) -> bool:
@@ -329,10 +330,14 @@ def _analysis(session: Session) -> AnalysisOptions:
     return session.analysis
 
 
-def _look_for_places(session: Session) -> None:
-    """Warn of lines of --analyze-detail at which nothing was analysed."""
+def _look_for_unused(session: Session, settings: Settings) -> None:
+    """Warn of lines of --analyze-detail at which nothing was analysed, and of changes that change nothing."""
+    assert session.report is not None
+    from incc.driver.pipeline import untried
+
+    session.warnings += untried(session.report, settings)
     places = _analysis(session).places()
-    if places and session.report is not None:
+    if places:
         from incc.driver.places import missing
 
         for place in missing(session.report, places):
@@ -395,8 +400,14 @@ def _writer(name: str, path: str) -> Any:
         from incc.driver.outputs import render
         from incc.driver.pipeline import AnalysisError
 
-        target = os.path.join(path, _file_name(session, _ENDINGS[name])) if os.path.isdir(path) else path
         assert session.report is not None
+        folder = os.path.isdir(path)
+        if name == "html" and not any(unit["kernels"] for unit in session.report["units"]):
+            # Most sources of a build have no loops; one for which a page was asked is told of.
+            if not folder:
+                session.notes.append(f"{path}: not written: there is no loop to show")
+            return
+        target = os.path.join(path, _file_name(session, _ENDINGS[name])) if folder else path
         try:
             text = render(name, session.report)
         except AnalysisError as error:
