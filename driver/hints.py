@@ -304,7 +304,8 @@ def scalar_arithmetic(facts: Facts) -> Hint | None:
         return None
     return {
         "rule": "scalar-arithmetic",
-        "text": f"the loop is not vectorised: all {len(scalar)} of its floating-point instructions are scalar "
+        "text": f"the loop is not vectorised: {'both' if len(scalar) == 2 else f'all {len(scalar)}'} of its "
+        "floating-point instructions are scalar "
         "(gcc -fopt-info-vec-missed and clang -Rpass-missed=loop-vectorize say why)."
         if len(scalar) > 1
         else "the loop is not vectorised: its one floating-point instruction is scalar "

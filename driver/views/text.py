@@ -454,8 +454,8 @@ def _details(unit: Dict, kernel: Dict, layout: Layout, places: Sequence[Place]) 
         where = f" ({source['file']}:{source['line']})" if source else ""
         yield ""
         yield layout.cut(f"Line {chosen['line']}{where}: {chosen['text']}", 0)
-        yield f"  had to wait {_wait_cycles(own['had_to_wait'])}, caused others to wait " + (
-            f"{_wait_cycles(own['caused_to_wait'])} cycles an iteration"
+        yield f"  had to wait {own['had_to_wait']:.2f}, caused others to wait " + (
+            f"{own['caused_to_wait']:.2f} cycles an iteration"
         )
         yield from _partners(kernel, layout, chosen["index"])
         waited = {w["resource"]: w["cycles"] for w in waits["ports"] if w["instruction"] == chosen["index"]}

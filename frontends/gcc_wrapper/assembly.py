@@ -332,7 +332,8 @@ def _clang_step(words: tuple[str, ...], own: str) -> _Step:
     result: list[str] = [*words[:2], "-w", "-o", output]
     has_lines = any(w.startswith("-debug-info-kind=") for w in words)
     if not has_lines and not preprocess:
-        result.append("-debug-info-kind=line-tables-only")
+        # DWARF 5 names the compilation directory once, DWARF 4 in front of every file.
+        result += ["-debug-info-kind=line-tables-only", "-dwarf-version=5"]
     rest = iter(words[2:])
     for word in rest:
         if word == "-o" or word in _CLANG_WRITES_WITH_VALUE:

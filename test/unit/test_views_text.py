@@ -238,7 +238,7 @@ def test_details_of_a_line(report: dict[str, Any]) -> None:
     text = render(report, 100, views=(), details=[Place("triad.s", 13)])
     lines = text[text.index("Line 13:") :].splitlines()
     assert lines[0] == "Line 13: vfmadd213pd (%rdx,%rax), %ymm1, %ymm0"
-    assert lines[1] == "  had to wait 4.00, caused others to wait - cycles an iteration"
+    assert lines[1] == "  had to wait 4.00, caused others to wait 0.00 cycles an iteration"
     assert lines[3].split()[:5] == ["12", "4", "-", "4.00", "-"]
     assert lines[4].split()[:3] == ["14", "-", "0"]
     store = render(report, 100, views=(), details=[Place("triad.s", 14)])

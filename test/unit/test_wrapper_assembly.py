@@ -82,8 +82,8 @@ def test_clang_writes_nothing_but_assembly() -> None:
     ).runs
     (command,) = run.commands
     assert " ".join(command) == (
-        "/bin/clang-19 -cc1 -w -o /scratch/0.s -debug-info-kind=line-tables-only -triple x86_64-pc-linux-gnu -S "
-        "-O2 -target-cpu skylake -coverage-notes-file /scratch/0.gcno -x c a.c"
+        "/bin/clang-19 -cc1 -w -o /scratch/0.s -debug-info-kind=line-tables-only -dwarf-version=5 "
+        "-triple x86_64-pc-linux-gnu -S -O2 -target-cpu skylake -coverage-notes-file /scratch/0.gcno -x c a.c"
     )
     assert (run.source, run.cpu) == ("a.c", "skylake")
 
