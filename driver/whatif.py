@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from incc.models import bound as b
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from fractions import Fraction
 
     from incc.core import Analysis, Simulation
     from incc.frontends.kernel import Kernel
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # A port that is busy for less of the time than this is no bottleneck, and a second one like it is not tried.
 BUSY = 0.5
+WORTH_TRYING = Fraction(1, 100)
+"""A change after which a bound still stands that leaves less than this share of the cycles to gain is not simulated."""
 
 
 class InapplicableError(ValueError):
@@ -31,11 +33,19 @@ class Scenario(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A change to a core: `name` for programs, `text` for people (“with …”, “without …”); `apply` makes it."""
+    """A change to a core: `name` for programs, `text` for people (“with …”, “without …”); `apply` makes it.
+
+    `keeps`: the bounds that are at least as large after it, by their attributes in core.Analysis; `removes`: the causes
+    of lost issue slots that it only takes away, by their indices in Simulation.lost_slots; `within`: changes that take
+    away at least what this one does.
+    """
 
     name: str
     text: str
     apply: Callable[[Scenario], Scenario]
+    keeps: tuple[str, ...] = ()
+    removes: tuple[int, ...] = ()
+    within: tuple[Change, ...] = ()
 
 
 class WhatIf(NamedTuple):
@@ -85,15 +95,14 @@ def what_ifs(
     """The changes that make sense for a kernel, and those asked for (alone and together), by the cycles that remain.
 
     `base` is the simulation of the core as it is. Changes without a meaning for the kernel are not tried: a divider
-    that it does not use, ports that are mostly idle. Raises RuntimeError as `simulate` does.
+    that it does not use, ports that are mostly idle. Those of which it is known that they gain next to nothing have the
+    cycles of `base`, without a simulation (see `_Trials`). Raises RuntimeError as `simulate` does.
     """
     start = Scenario(kernel, bound, {})
     names = {c.name for c in asked}
-    found = [
-        WhatIf(c.name, c.text, simulate(c.apply(start)).cycles_per_iteration, False)
-        for c in changes(bound, analysis, base)
-        if c.name not in names
-    ]
+    trials = _Trials(start, analysis, base)
+    tried = [c for c in changes(bound, analysis, base) if c.name not in names]
+    found = [WhatIf(c.name, c.text, trials.cycles(c), False) for c in tried]
     found += [WhatIf(c.name, c.text, simulate(c.apply(start)).cycles_per_iteration, True) for c in asked]
     if len(asked) > 1:
         together = start
@@ -104,6 +113,48 @@ def what_ifs(
         found.append(WhatIf(name, text, simulate(together).cycles_per_iteration, True))
     # Stable: of equal ones the more tangible change, which is tried first, stays in front.
     return tuple(sorted(found, key=lambda w: w.cycles))
+
+
+class _Trials:
+    """The simulations with one change each, as few as are needed to know what gains something.
+
+    A change gains next to nothing, and takes the cycles of the core as it is, where
+
+    - a bound that stays what it is leaves less than WORTH_TRYING to gain;
+    - it can do no more than fill issue slots that were lost for some causes, and hardly any were;
+    - another one that takes away more of the core's limits gains nothing.
+    """
+
+    def __init__(self, start: Scenario, analysis: Analysis, base: Simulation) -> None:
+        self.start = start
+        self.analysis = analysis
+        self.base = base
+        self.enough = base.cycles_per_iteration * (1 - WORTH_TRYING)
+        self.known: dict[str, Fraction] = {}
+        # Worth a run where it is likely to save others.
+        self.front_end_alone = 2 * base.lost_slots[_NO_UOPS] > sum(base.lost_slots)
+
+    def cycles(self, change: Change) -> Fraction:
+        """Cycles per iteration after a change. Raises RuntimeError as `simulate` does."""
+        found = self.known.get(change.name)
+        if found is None:
+            found = self.base.cycles_per_iteration
+            if not self._is_hopeless(change):
+                found = simulate(change.apply(self.start)).cycles_per_iteration
+            self.known[change.name] = found
+        return found
+
+    def _is_hopeless(self, change: Change) -> bool:
+        if max([getattr(self.analysis, name) for name in change.keeps], default=0) >= self.enough:
+            return True
+        # Each slot that was lost may stand for a cycle in which all the rest waited for it.
+        if change.removes and sum(self.base.lost_slots[x] for x in change.removes) < WORTH_TRYING * self.base.cycles:
+            return True
+        return any(
+            self.cycles(wider) >= self.enough
+            for wider in change.within
+            if wider is not ALL_BUT_FRONT_END or self.front_end_alone
+        )
 
 
 def changes(bound: BoundKernel, analysis: Analysis, base: Simulation) -> list[Change]:
@@ -118,7 +169,7 @@ def changes(bound: BoundKernel, analysis: Analysis, base: Simulation) -> list[Ch
         result.append(PIPELINED_UNITS)
     through_memory = any(e.location < 0 and (e.producer != e.consumer or e.distance) for e in analysis.edges)
     if through_memory:
-        result.append(NO_MEMORY_DEPENDENCIES)
+        result.append(_no_memory_dependencies(analysis))
     if any(e.location >= 0 for e in analysis.edges):
         result.append(NO_REGISTER_DEPENDENCIES)
     if through_memory:
@@ -132,6 +183,17 @@ def changes(bound: BoundKernel, analysis: Analysis, base: Simulation) -> list[Ch
         result.append(ALL_MOVES_ELIMINATED)
     result.append(UNLIMITED_PORTS)
     return result
+
+
+def _no_memory_dependencies(analysis: Analysis) -> Change:
+    """Without dependencies through memory; the loop-carried bound stays if its chain is one through registers."""
+    change = NO_MEMORY_DEPENDENCIES
+    # A step without a location that stays in its instruction is from the loaded value to the result.
+    registers_alone = analysis.chains and all(
+        step.location >= 0 or (step.producer == step.consumer and not step.distance)
+        for step in analysis.chains[0].steps
+    )
+    return change._replace(keeps=change.keeps + _CHAINS) if registers_alone else change
 
 
 def _alike(bound: BoundKernel) -> list[list[int]]:
@@ -220,30 +282,86 @@ def _unlimited_window(s: Scenario) -> Scenario:
     return s
 
 
-PERFECT_FRONT_END = Change("front-end", "with a perfect front end", _setting(decoders=0, dsb_width=0, lsd=0))
-WIDER_ISSUE = Change("issue-width", "with twice the issue and retire width", _wider)
-UNLIMITED_PORTS = Change("unlimited-ports", "with unlimited ports", _assuming(unlimited_ports=True))
-UNLIMITED_WINDOW = Change("window", "with an unlimited window of µops", _unlimited_window)
+def _all_but_front_end(s: Scenario) -> Scenario:
+    return ALL_MOVES_ELIMINATED.apply(WIDER_ISSUE.apply(UNLIMITED_PORTS.apply(NO_DEPENDENCIES.apply(s))))
+
+
+_PORTS, _UNITS, _ISSUE = ("port_bound",), ("resource_bound",), ("front_end_bound", "retire_bound")
+_CHAINS = ("latency_bound",)
+_NO_UOPS, _NO_ROOM, _STORES_WAIT = 0, (1, 2, 4), 4  # in Simulation.lost_slots
+
+PERFECT_FRONT_END = Change(
+    "front-end",
+    "with a perfect front end",
+    _setting(decoders=0, dsb_width=0, lsd=0),
+    keeps=_PORTS + _UNITS + _ISSUE + _CHAINS,
+    removes=(_NO_UOPS,),
+)
+ALL_BUT_FRONT_END = Change("all but the front end", "with everything but the front end perfect", _all_but_front_end)
+"""Not for people: where it gains nothing, neither does anything that it takes away."""
+WIDER_ISSUE = Change(
+    "issue-width",
+    "with twice the issue and retire width",
+    _wider,
+    keeps=_PORTS + _UNITS + _CHAINS,
+    within=(ALL_BUT_FRONT_END,),
+)
+UNLIMITED_PORTS = Change(
+    "unlimited-ports",
+    "with unlimited ports",
+    _assuming(unlimited_ports=True),
+    keeps=_ISSUE + _CHAINS,
+    within=(ALL_BUT_FRONT_END,),
+)
+UNLIMITED_WINDOW = Change(
+    "window",
+    "with an unlimited window of µops",
+    _unlimited_window,
+    keeps=_PORTS + _UNITS + _ISSUE + _CHAINS,
+    removes=_NO_ROOM,
+)
 STORES_AT_ONCE = Change(
-    "store-commit", "with stores that go to the cache when they retire", _setting(store_commit_bytes=0)
-)
-NO_REGISTER_DEPENDENCIES = Change(
-    "register-dependencies", "without dependencies through registers", _assuming(no_register_dependencies=True)
-)
-NO_MEMORY_DEPENDENCIES = Change(
-    "memory-dependencies", "without dependencies through memory", _assuming(no_memory_dependencies=True)
+    "store-commit",
+    "with stores that go to the cache when they retire",
+    _setting(store_commit_bytes=0),
+    keeps=_PORTS + _UNITS + _ISSUE + _CHAINS,
+    removes=(_STORES_WAIT,),
 )
 NO_DEPENDENCIES = Change(
     "dependencies",
     "without any dependencies",
     _assuming(no_register_dependencies=True, no_memory_dependencies=True),
+    keeps=_PORTS + _UNITS + _ISSUE,
+    within=(ALL_BUT_FRONT_END,),
+)
+NO_REGISTER_DEPENDENCIES = Change(
+    "register-dependencies",
+    "without dependencies through registers",
+    _assuming(no_register_dependencies=True),
+    keeps=_PORTS + _UNITS + _ISSUE,
+    within=(ALL_BUT_FRONT_END,),
+)
+NO_MEMORY_DEPENDENCIES = Change(
+    "memory-dependencies",
+    "without dependencies through memory",
+    _assuming(no_memory_dependencies=True),
+    keeps=_PORTS + _UNITS + _ISSUE,
+    within=(ALL_BUT_FRONT_END, NO_DEPENDENCIES),
 )
 ALL_MOVES_ELIMINATED = Change(
     "move-elimination",
     "with every move eliminated that can be",
     _setting(move_elim_gpr=b.UNLIMITED, move_elim_simd=b.UNLIMITED),
+    keeps=_PORTS + _UNITS + _ISSUE + _CHAINS,
+    within=(ALL_BUT_FRONT_END,),
 )
-PIPELINED_UNITS = Change("divider", "with a pipelined divider", _pipelined)
+PIPELINED_UNITS = Change(
+    "divider",
+    "with a pipelined divider",
+    _pipelined,
+    keeps=_PORTS + _ISSUE + _CHAINS,
+    within=(UNLIMITED_PORTS,),
+)
 
 NAMED = {c.name: c for c in (PERFECT_FRONT_END, UNLIMITED_PORTS, NO_DEPENDENCIES)} | {
     c.name: c for c in (NO_REGISTER_DEPENDENCIES, NO_MEMORY_DEPENDENCIES)
@@ -303,4 +421,5 @@ def more_ports(name: str, count: int, ports: Sequence[str] = ()) -> Change:
 
     number = "one more port" if count == 1 else f"{count} more ports"
     like = " or ".join(ports or [name])
-    return Change(f"port {name}", f"with {number} like {like}", apply)
+    text = f"with {number} like {like}"
+    return Change(f"port {name}", text, apply, keeps=_UNITS + _ISSUE + _CHAINS, within=(UNLIMITED_PORTS,))
