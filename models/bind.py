@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from incc.models import bound as b
-from incc.models.pieces import Piece, append, is_vector, pieces, register_facts
+from incc.models.pieces import Piece, Shape, is_vector, join, known_for, register_facts, shape_key
 from incc.models.pipeline import bind_pipeline
 
 if TYPE_CHECKING:
@@ -47,35 +47,33 @@ class _Binder:
         self.masks: dict[str, int] = {}
         self.locations: dict[str, int] = {}
         self.symbols: dict[str, int] = {}
+        self.facts = [register_facts(i) for i in kernel.instructions]
         self.fused = self._macro_fused()
         # Bits 8-15 of rax … rdx are a location of their own only where the kernel names one of them.
-        self.split_roots: set[str] = set()
-        widest = 0
-        for i in kernel.instructions:
-            _, high, bits, _ = register_facts(i)
-            if high:
-                self.split_roots.update(high)
-            if bits > widest:
-                widest = bits
-        if not self.parameters.get("high8_renamed_separately", False):
-            self.split_roots.clear()
+        split_roots: set[str] = set()
+        if self.parameters.get("high8_renamed_separately", False):
+            split_roots.update(*[f.high for f in self.facts if f.high])
+        self.split_roots = frozenset(split_roots)
         wide = self.parameters.get("wide_vectors")
         self.closed = 0
         self.closed_instead = 0
-        if wide and widest >= wide["width"]:
+        if wide and max([f.vector_bits for f in self.facts], default=0) >= wide["width"]:
             self.closed = self._mask(wide["closes"])
             self.closed_instead = self._mask(wide["instead"])
         self.may_chase = bool(self.parameters.get("fast_pointer_chasing"))
-        self.known_pieces = pieces(model, frozenset(self.split_roots), self.closed, self.closed_instead)
+        self.known = known_for(model, self.split_roots, self.closed, self.closed_instead)
 
     # --- the parts ---------------------------------------------------------------------------------------------------
 
     def run(self) -> b.BoundKernel:
         k = b.BoundKernel()
         k.is_loop = self.kernel.is_loop
-        self._init_arrays(k)
-        for n, (i, form) in enumerate(zip(self.kernel.instructions, self.forms, strict=True)):
-            append(k, self._piece(n, i, form), self.locations, self.symbols)
+        if self.forms:
+            instructions = self.kernel.instructions
+            pieces = [self._piece(n, i, form) for n, (i, form) in enumerate(zip(instructions, self.forms, strict=True))]
+            self.locations = join(k, pieces)
+        else:
+            self._init_arrays(k)
         k.pipeline = bind_pipeline(self.kernel, self.model, self.forms, k, self._mask, self._location, self.split_roots)
         self._add_entry(k)
         k.location_names = list(self.locations)
@@ -92,11 +90,28 @@ class _Binder:
         chases: tuple[bool, ...] = ()
         if i.memory and self.may_chase:
             chases = tuple([self._chases_pointer(n, m) for m in i.memory if m.load])
-        key = (i.encoding, fused, None if fuses_with is None else fuses_with.key, last, chases)
-        piece = self.known_pieces.get(key)
+        neighbours = fused, None if fuses_with is None else fuses_with.key, last, chases
+        key = i.encoding, neighbours
+        piece = self.known.pieces.get(key)
         if piece is not None and piece.fits(i, form):
             return piece
-        kept = self.locations, self.symbols
+        rest, roots = shape_key(i, self.split_roots)
+        like = id(form), neighbours, rest
+        shape = self.known.shapes.get(like)
+        # Columns that the kernel added have other numbers in another kernel.
+        keep = True
+        if shape is None or shape.form is not form:
+            shape = self._shape(n, i, form, roots)
+            own = len(self.model.ports) + len(self.model.resources)
+            keep = not any(mask >> own for mask in shape.plain[0])
+            if keep:
+                self.known.shapes[like] = shape
+        piece = Piece(i, shape, roots)
+        if keep and i.encoding:
+            self.known.pieces[key] = piece
+        return piece
+
+    def _shape(self, n: int, i: Instruction, form: Form | None, roots: dict[str, int]) -> Shape:
         self.locations, self.symbols = {}, {}
         k = b.BoundKernel()
         self._init_arrays(k)
@@ -108,13 +123,7 @@ class _Binder:
         k.instruction_flags.append(flags)
         self._add_values(k, n, i, form, flags)
         self._add_affine(k, i)
-        piece = Piece(i, form, k, tuple(self.locations), tuple(self.symbols))
-        self.locations, self.symbols = kept
-        # Columns that the kernel added have other numbers in another kernel.
-        own = len(self.model.ports) + len(self.model.resources)
-        if i.encoding and not any(mask >> own for mask in k.uop_ports):
-            self.known_pieces[key] = piece
-        return piece
+        return Shape(form, k, self.locations, self.symbols, roots)
 
     @staticmethod
     def _init_arrays(k: b.BoundKernel) -> None:
@@ -448,7 +457,7 @@ class _Binder:
         before = range(n - 1, n - 1 - len(instructions), -1)
         for j in before:
             writer = instructions[j]
-            if m.base.root in register_facts(writer).written:
+            if m.base.root in self.facts[j].written:
                 form = self.forms[j]
                 loads = [x for x in writer.memory if x.load]
                 written = [a for a in writer.registers if a.write and a.register.root == m.base.root]

@@ -1,71 +1,101 @@
-"""Pieces of bound kernels: what one instruction adds to the arrays, made once for each encoding and context.
+"""Pieces of bound kernels: what one instruction adds to the arrays, made once for each shape and context.
 
-Most instructions of a program are ones that were bound before. What binding makes of one depends on its neighbours in
-few ways (macro-fusion, pointers just loaded, being the last), and beyond that only in numbers that count along: those
-of locations, symbols, values and memory operands. A piece has them from 0, and `append` shifts them to their place.
+Most instructions of a program are ones that were bound before, or that differ from such a one in nothing but the names
+of registers and constants. What binding makes of one depends on its neighbours in few ways (macro-fusion, pointers just
+loaded, being the last), and beyond that only in numbers that count along: those of locations, symbols, values and
+memory operands. A shape has them from 0, a piece adds the names and constants of one encoding, and `join` shifts them
+to their place.
 """
 
 from __future__ import annotations
 
+from itertools import accumulate, chain, count, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from incc.models import bound as b
 
 if TYPE_CHECKING:
-    from incc.frontends.kernel import Instruction, Register, RegisterAccess
+    from collections.abc import Iterable, Sequence
+
+    from incc.frontends.kernel import Instruction, RegisterAccess
+    from incc.frontends.kernel import Register as Register
     from incc.models.model import Form, MachineModel
 
 MOST_KEPT = 16384
-"""Pieces kept for a core and context; about 3 KB each. They are dropped when there are more, and made again."""
+"""Pieces kept for a core and context; less than 1 KB each. They are dropped when there are more, and made again."""
+
+_ROW = ("instruction_flags", "issue_slots", "retire_slots", "latency", "load_latency")
+_PLAIN = (
+    *("uop_ports", "uop_cycles", "uop_kind", "value_kind", "input_kind", "input_latency"),
+    *("memory_scale", "memory_size", "memory_class", "memory_elements", "affine_term_coefficient"),
+)
+_LOCATED = ("output_location", "memory_base", "memory_index", "affine_target", "affine_term_location")
 
 
-class Piece:
-    """The arrays of a kernel of one instruction, with the names of its locations and symbols by number.
+class Shape:
+    """The arrays of a kernel of one instruction, without names and constants.
 
-    `instruction` are its entries in the arrays with one an instruction, `uops` those of µops, and so on in the order of
-    `append`; they are tuples, which the garbage collector need not look into.
+    `row` are its entries in the arrays with one an instruction, and how many µops, values and affine entries it has;
+    `plain` the arrays that are joined as they are; `located` those of numbers of locations, -1 for none; `counts` how
+    many outputs and inputs each value has, and how many terms each affine entry. `symbols` are the names of the symbols
+    by number, `locations` (number of the root in
+    the order of the instruction's `roots`, -1 for none; what is behind the root's name, or the whole name).
     """
 
     __slots__ = (
-        "affine",
-        "all_locations",
+        "counts",
         "form",
-        "instruction",
+        "input_id",
+        "located",
         "locations",
-        "made_from",
-        "memory",
+        "memory_of_value",
+        "memory_symbol",
+        "plain",
+        "row",
         "symbols",
-        "uops",
-        "values",
     )
 
     def __init__(
         self,
-        i: Instruction,
         form: Form | None,
         k: b.BoundKernel,
-        locations: tuple[str, ...],
-        symbols: tuple[str, ...],
+        locations: Iterable[str],
+        symbols: Iterable[str],
+        roots: dict[str, int],
     ) -> None:
-        self.made_from = i.registers, i.memory, i.affine, i.branch
         self.form = form
-        self.locations = locations
-        self.symbols = symbols
-        self.all_locations = b.INPUT_VALUE not in k.input_kind
-        self.instruction = k.instruction_flags[0], k.issue_slots[0], k.retire_slots[0], k.latency[0], k.load_latency[0]
-        self.uops = _tuples(k.uop_ports, k.uop_cycles, k.uop_kind)
-        self.values = _tuples(
-            *(k.value_kind, k.output_location, k.output_start[1:]),
-            *(k.input_kind, k.input_latency, k.input_start[1:], k.input_id, k.memory_of_value),
+        self.row = (
+            *[getattr(k, name)[0] for name in _ROW],
+            *(len(k.uop_ports), len(k.value_kind), len(k.affine_target)),
         )
-        self.memory = _tuples(
-            *(k.memory_base, k.memory_index, k.memory_scale, k.memory_displacement),
-            *(k.memory_size, k.memory_symbol, k.memory_class, k.memory_elements),
-        )
-        self.affine = _tuples(
-            *(k.affine_target, k.affine_constant),
-            *(k.affine_term_location, k.affine_term_coefficient, k.affine_term_start[1:]),
-        )
+        self.plain = tuple([tuple(getattr(k, name)) for name in _PLAIN])
+        self.located = tuple([tuple(getattr(k, name)) for name in _LOCATED])
+        self.counts = _counts(k.output_start), _counts(k.input_start), _counts(k.affine_term_start)
+        self.input_id = tuple(k.input_id)
+        self.memory_of_value = tuple(k.memory_of_value)
+        self.memory_symbol = tuple(k.memory_symbol)
+        self.symbols = tuple(symbols)
+        self.locations = tuple([_split(name, roots) for name in locations])
+
+
+class Piece:
+    """A shape with the names of its locations by number, and the constants of its memory and affine parts."""
+
+    __slots__ = ("constants", "displacements", "locations", "made_from", "shape")
+
+    def __init__(self, i: Instruction, shape: Shape, roots: dict[str, int]) -> None:
+        self.made_from = i.registers, i.memory, i.affine, i.branch
+        self.shape = shape
+        names = list(roots)
+        self.locations = tuple([names[root] + rest if root >= 0 else rest for root, rest in shape.locations])
+        # In the order in which binding adds values.
+        self.displacements: tuple[int, ...] = ()
+        if shape.memory_symbol:
+            self.displacements = (
+                *[m.displacement for m in i.memory if m.load],
+                *[m.displacement for m in i.memory if m.store],
+            )
+        self.constants = () if i.affine is None else (i.affine.constant,)
 
     def fits(self, i: Instruction, form: Form | None) -> bool:
         """Whether the instruction of the same encoding is the same in all that this was made from.
@@ -73,18 +103,58 @@ class Piece:
         It may differ: in addresses relative to its own, in symbols, in the names of x87 registers, in its figures.
         """
         # Comparing tuples begins with identity, and instructions of one encoding mostly share these.
-        return form is self.form and self.made_from == (i.registers, i.memory, i.affine, i.branch)
+        return form is self.shape.form and self.made_from == (i.registers, i.memory, i.affine, i.branch)
 
 
-def _tuples(*arrays: list[int]) -> tuple[tuple[int, ...], ...]:
-    return tuple([tuple(array) for array in arrays])
+def _counts(starts: list[int]) -> tuple[int, ...]:
+    return tuple([end - start for start, end in pairwise(starts)])
 
 
-_Key = tuple[bytes, bool, "str | None", bool, tuple[bool, ...]]
+def _split(name: str, roots: dict[str, int]) -> tuple[int, str]:
+    root, dot, part = name.partition(".")
+    return (roots[root], dot + part) if root in roots else (-1, name)
 
 
-def pieces(model: MachineModel, split_roots: frozenset[str], closed: int, instead: int) -> dict[_Key, Piece]:
-    """The pieces known for a core, in kernels with these registers renamed in parts and these ports closed.
+def shape_key(i: Instruction, split_roots: frozenset[str]) -> tuple[Any, dict[str, int]]:
+    """All of an instruction that binding looks at but the names of registers and constants, and its roots by number.
+
+    Registers are told apart by the order in which they are met. Implicit ones keep their names, since figures and the
+    stack engine refer to them.
+    """
+    roots: dict[str, int] = {}
+    number = roots.setdefault
+    key: list[Any] = [i.flags_read, i.flags_written, i.branch, i.move]
+    for (_, root, offset, width), read, write, operand, merges, conditional, address in i.registers:
+        named = root if operand is None and (write or not address) else operand
+        kind = root[0], root in split_roots
+        key.append(
+            (number(root, len(roots)), offset, width, read, write, named, merges, conditional, address, kind),
+        )
+    for base, index, scale, _, symbol, segment, size, load, store, operand, elements in i.memory:
+        at = () if base is None else (number(base.root, len(roots)), base.offset, base.width, base.root in split_roots)
+        by = (
+            ()
+            if index is None
+            else (number(index.root, len(roots)), index.offset, index.width, index.root in split_roots)
+        )
+        named = base.root if operand is None and base is not None else operand
+        key.append((at, by, scale, symbol or segment, size, load, store, named, elements))
+    if i.affine is not None:
+        target, terms, _ = i.affine
+        key.append(number(target, len(roots)) if target else -1)
+        key += [(number(root, len(roots)), coefficient) for root, coefficient in terms]
+    return tuple(key), roots
+
+
+class Known(NamedTuple):
+    """What is kept for a core and context: pieces by encoding, shapes by what makes them, each with its neighbours."""
+
+    pieces: dict[Any, Piece]
+    shapes: dict[Any, Shape]
+
+
+def known_for(model: MachineModel, split_roots: frozenset[str], closed: int, instead: int) -> Known:
+    """What is known for a core, in kernels with these registers renamed in parts and these ports closed.
 
     Whoever changes a model's parameters gets others: what pieces depend on is part of where they are kept.
     """
@@ -96,78 +166,62 @@ def pieces(model: MachineModel, split_roots: frozenset[str], closed: int, instea
         tuple(p["load_latency"].items()),
         p.get("stack_engine"),
         p.get("memory_renaming"),
+        p.get("fused_jump_computes"),
         tuple(model.functions.items()),
         model.ports,
         model.resources,
     )
-    known: dict[_Key, Piece] = model.pieces.setdefault(context, {})
-    if len(known) > MOST_KEPT:
-        known.clear()
+    known: Known | None = model.pieces.get(context)
+    if known is None:
+        known = model.pieces[context] = Known({}, {})
+    if len(known.pieces) > MOST_KEPT:
+        known.pieces.clear()
+        known.shapes.clear()
     return known
 
 
-def append(k: b.BoundKernel, piece: Piece, locations: dict[str, int], symbols: dict[str, int]) -> None:
-    """Append a piece to the arrays of a kernel; `locations` and `symbols` number the kernel's names."""
-    # Behind the numbers of the locations stands -1, which -1 finds.
-    location = [locations.setdefault(name, len(locations)) for name in piece.locations]
-    location.append(-1)
+def join(k: b.BoundKernel, pieces: Sequence[Piece]) -> dict[str, int]:
+    """Set the arrays of a kernel of at least one instruction to those of its pieces, one behind the other.
 
-    flags, issued, retired, latency, load_latency = piece.instruction
-    k.instruction_flags.append(flags)
-    k.issue_slots.append(issued)
-    k.retire_slots.append(retired)
-    k.latency.append(latency)
-    k.load_latency.append(load_latency)
+    Returns the numbers of its locations by their names.
+    """
+    shapes = [piece.shape for piece in pieces]
+    names = dict.fromkeys(chain.from_iterable([piece.locations for piece in pieces]))
+    locations = dict(zip(names, count()))  # there is no end to count
+    # Behind the numbers of the locations of a piece stands -1, which -1 finds.
+    located = [[*[locations[name] for name in piece.locations], -1] for piece in pieces]
 
-    ports, cycles, kinds = piece.uops
-    k.uop_ports += ports
-    k.uop_cycles += cycles
-    k.uop_kind += kinds
-    k.uop_start.append(len(k.uop_ports))
+    *row, uops, values, affines = zip(*[s.row for s in shapes], strict=True)
+    for name, column in zip(_ROW, row, strict=True):
+        setattr(k, name, list(column))
+    for name, parts in zip(_PLAIN, zip(*[s.plain for s in shapes], strict=True), strict=True):
+        setattr(k, name, [*chain.from_iterable(parts)])
+    for name, parts in zip(_LOCATED, zip(*[s.located for s in shapes], strict=True), strict=True):
+        setattr(k, name, [number[x] for number, part in zip(located, parts, strict=True) for x in part])
+    outputs, inputs, terms = zip(*[s.counts for s in shapes], strict=True)
+    k.uop_start = [0, *accumulate(uops)]
+    k.value_start = [0, *accumulate(values)]
+    k.affine_start = [0, *accumulate(affines)]
+    k.output_start = [0, *accumulate(chain.from_iterable(outputs))]
+    k.input_start = [0, *accumulate(chain.from_iterable(inputs))]
+    k.affine_term_start = [0, *accumulate(chain.from_iterable(terms))]
+    k.input_id = [
+        number[x] if kind == b.INPUT_LOCATION else first + x
+        for first, number, s in zip(k.value_start, located, shapes, strict=False)
+        for kind, x in zip(s.plain[_INPUT_KIND], s.input_id, strict=True)
+    ]
+    k.affine_constant = [*chain.from_iterable([piece.constants for piece in pieces])]
+    k.memory_displacement = [*chain.from_iterable([piece.displacements for piece in pieces])]
+    operand = count()
+    k.memory_of_value = [-1 if x < 0 else next(operand) for s in shapes for x in s.memory_of_value]
+    symbols: dict[str, int] = {}
+    k.memory_symbol = [
+        -1 if x < 0 else symbols.setdefault(s.symbols[x], len(symbols)) for s in shapes for x in s.memory_symbol
+    ]
+    return locations
 
-    value_kind, output, output_start, input_kind, input_latency, input_start, input_id, memory_of = piece.values
-    if value_kind:
-        first, outputs, inputs = len(k.value_kind), len(k.output_location), len(k.input_id)
-        k.value_kind += value_kind
-        k.output_location += [location[x] for x in output]
-        k.output_start += [outputs + x for x in output_start]
-        k.input_kind += input_kind
-        k.input_latency += input_latency
-        k.input_start += [inputs + x for x in input_start]
-        if piece.all_locations:
-            k.input_id += [location[x] for x in input_id]
-        else:
-            k.input_id += [
-                first + x if kind == b.INPUT_VALUE else location[x]
-                for kind, x in zip(input_kind, input_id, strict=True)
-            ]
-        base, index, scale, displacement, size, symbol, memory_class, elements = piece.memory
-        if base:
-            operand = len(k.memory_base)
-            k.memory_of_value += [-1 if x < 0 else operand + x for x in memory_of]
-            k.memory_base += [location[x] for x in base]
-            k.memory_index += [location[x] for x in index]
-            k.memory_scale += scale
-            k.memory_displacement += displacement
-            k.memory_size += size
-            number = [symbols.setdefault(name, len(symbols)) for name in piece.symbols]
-            number.append(-1)
-            k.memory_symbol += [number[x] for x in symbol]
-            k.memory_class += memory_class
-            k.memory_elements += elements
-        else:
-            k.memory_of_value += memory_of
-    k.value_start.append(len(k.value_kind))
 
-    target, constant, term, coefficient, term_start = piece.affine
-    if target:
-        terms = len(k.affine_term_location)
-        k.affine_target += [location[x] for x in target]
-        k.affine_constant += constant
-        k.affine_term_location += [location[x] for x in term]
-        k.affine_term_coefficient += coefficient
-        k.affine_term_start += [terms + x for x in term_start]
-    k.affine_start.append(len(k.affine_target))
+_INPUT_KIND = _PLAIN.index("input_kind")
 
 
 # --- registers --------------------------------------------------------------------------------------------------------

@@ -26,8 +26,6 @@ _FROM_FACTS = (
     *("move_class", "move_ports", "move_latency", "wide_memory"),
     "address_unit",
 )
-_BY_PLACE = ("move_from", "move_to", "merges_low", "merges_high")
-_FACTS_DEPEND_ON = ("pop_rsp_r12_complex", "pop_rsp_r12_ends_group", "decoders")
 _MOST_KEPT = 16384
 
 
@@ -38,64 +36,91 @@ def bind_pipeline(
     bound: b.BoundKernel,
     mask: Callable[[str], int],
     location: Callable[[str], int],
-    split_roots: set[str],
+    split_roots: frozenset[str],
 ) -> b.Pipeline | None:
     """The kernel's `Pipeline`, or None if the model does not say how µops get their ports.
 
     `mask` turns a port set into bits, `location` a register's root into a location; `split_roots` are the registers
     whose bits 8-15 are renamed apart in this kernel.
     """
-    parameters = model.parameters
-    binding = PORT_BINDING.get(parameters.get("port_binding", ""))
-    if binding is None:
+    core = _core(model, mask)
+    if core is None:
         return None
     p = b.Pipeline()
-    for name in (*_FROM_FACTS, *_BY_PLACE):
-        setattr(p, name, [])
-    for name, default in b.PIPELINE_PARAMETERS.items():
-        value = parameters.get(name, default)
-        setattr(p, name, b.UNLIMITED if value == "unlimited" else int(value))
-    p.port_binding = binding
-    p.lsd_unroll = _unroll_table(parameters.get("lsd_unroll", {}))
-    p.alternating = [mask(ports) for ports in parameters.get("alternating_ports", [])]
-    queued = parameters.get("queued_at", {})
-    p.picked_from = [mask(ports) for ports in queued]
-    p.queued_at = [mask(ports) for ports in queued.values()]
-    schedulers = parameters.get("schedulers", {})
-    p.scheduler_ports = [mask(ports) for ports in schedulers]
-    p.scheduler_entries = list(schedulers.values())
-    waiting = parameters.get("waiting_queue", {})
-    p.waiting_ports = mask(waiting["ports"]) if waiting else 0
-    p.waiting_entries = waiting["entries"] if waiting else 0
-    p.renamer_ports = mask(parameters["renamer_ports"]) if "renamer_ports" in parameters else 0
-    p.load_mask = mask(model.functions["load"]) if "load" in model.functions else 0
+    for name, value in core.attributes:
+        setattr(p, name, value)
     p.alignment = kernel.alignment
-
-    merges = _high8_merges(kernel, split_roots)
-    stack = parameters.get("stack_engine", "")
+    stack = model.parameters.get("stack_engine", "")
     p.stack_location = location(stack) if stack else -1
     p.offset = _offsets(kernel)
-    # What follows from the encoding alone is worked out once for a core, and again if its parameters were changed.
-    context: Any = ("pipeline", stack, model.ports, *(parameters.get(name) for name in _FACTS_DEPEND_ON))
-    known: dict[Any, _Facts] = model.pieces.setdefault(context, {})
+    known = core.facts
     if len(known) > _MOST_KEPT:
         known.clear()
-    rows = []
-    for n, (i, form) in enumerate(zip(kernel.instructions, forms, strict=True)):
-        flags = bound.instruction_flags[n]
+    found = []
+    for i, form, flags, slots in zip(
+        kernel.instructions, forms, bound.instruction_flags, bound.issue_slots, strict=True
+    ):
         key = (i.encoding, flags)
         facts = known.get(key)
         if facts is None or facts.form is not form or facts.registers != i.registers:
-            facts = known[key] = _facts(i, form, flags, bound.issue_slots[n], model, mask, stack)
-        rows.append(facts.numbers)
+            facts = known[key] = _facts(i, form, flags, slots, model, mask, stack)
+        found.append(facts)
+    for name, column in zip(_FROM_FACTS, zip(*[f.numbers for f in found], strict=True), strict=False):
+        setattr(p, name, list(column))
+    merges = _high8_merges(kernel, split_roots)
+    p.move_from, p.move_to, p.merges_low, p.merges_high = [], [], [], []
+    for n, facts in enumerate(found):
         p.move_from.append(location(facts.move_from) if facts.move_from else -1)
         p.move_to.append(location(facts.move_to) if facts.move_to else -1)
-        root = merges.get(n, "") if merges else ""
+        root = merges.get(n, "")
         p.merges_low.append(location(root) if root else -1)
         p.merges_high.append(location(root + ".high") if root else -1)
-    for name, column in zip(_FROM_FACTS, zip(*rows, strict=True), strict=False):
-        setattr(p, name, list(column))
+    if not found:
+        for name in _FROM_FACTS:
+            setattr(p, name, [])
     return p
+
+
+class _Core(NamedTuple):
+    """What is the same for all kernels on a core: `attributes` of their pipelines by name, the `facts` of instructions
+    by encoding and flags. `made_from` are the model's parameters, functions and ports at that time."""
+
+    made_from: tuple[Any, ...]
+    attributes: tuple[tuple[str, Any], ...]
+    facts: dict[Any, _Facts]
+
+
+def _core(model: MachineModel, mask: Callable[[str], int]) -> _Core | None:
+    """What is kept for a core, made again if its model was changed; None without a rule for ports."""
+    parameters = model.parameters
+    known: _Core | None = model.pieces.get("pipeline")
+    if known is not None and known.made_from == (parameters, model.functions, model.ports, model.resources):
+        return known
+    binding = PORT_BINDING.get(parameters.get("port_binding", ""))
+    if binding is None:
+        return None
+    attributes: dict[str, Any] = {}
+    for name, default in b.PIPELINE_PARAMETERS.items():
+        value = parameters.get(name, default)
+        attributes[name] = b.UNLIMITED if value == "unlimited" else int(value)
+    attributes["port_binding"] = binding
+    attributes["lsd_unroll"] = _unroll_table(parameters.get("lsd_unroll", {}))
+    attributes["alternating"] = [mask(ports) for ports in parameters.get("alternating_ports", [])]
+    queued = parameters.get("queued_at", {})
+    attributes["picked_from"] = [mask(ports) for ports in queued]
+    attributes["queued_at"] = [mask(ports) for ports in queued.values()]
+    schedulers = parameters.get("schedulers", {})
+    attributes["scheduler_ports"] = [mask(ports) for ports in schedulers]
+    attributes["scheduler_entries"] = list(schedulers.values())
+    waiting = parameters.get("waiting_queue", {})
+    attributes["waiting_ports"] = mask(waiting["ports"]) if waiting else 0
+    attributes["waiting_entries"] = waiting["entries"] if waiting else 0
+    attributes["renamer_ports"] = mask(parameters["renamer_ports"]) if "renamer_ports" in parameters else 0
+    attributes["load_mask"] = mask(model.functions["load"]) if "load" in model.functions else 0
+    copied = {name: value.copy() if isinstance(value, dict | list) else value for name, value in parameters.items()}
+    made_from = copied, model.functions.copy(), model.ports, model.resources
+    core = model.pieces["pipeline"] = _Core(made_from, tuple(attributes.items()), {})
+    return core
 
 
 class _Facts(NamedTuple):
@@ -227,7 +252,7 @@ LINE = 64
 """Bytes of a line of the instruction cache; what matters of an address is its place in one."""
 
 
-def _high8_merges(kernel: Kernel, split_roots: set[str]) -> dict[int, str]:
+def _high8_merges(kernel: Kernel, split_roots: frozenset[str]) -> dict[int, str]:
     """The instructions that read a register after its bits 8-15 were written, which must be merged before; with it."""
     merges: dict[int, str] = {}
     if not split_roots:
@@ -251,6 +276,8 @@ def _high8_merges(kernel: Kernel, split_roots: set[str]) -> dict[int, str]:
 
 def _stack_use(i: Instruction, stack: str) -> tuple[bool, bool]:
     """Whether an instruction moves the stack pointer on the way (push, pop, call, ret); whether it reads it itself."""
+    if not any(a.register.root == stack for a in i.registers):
+        return False, False
     implicit = any(m.operand is None and m.base is not None and m.base.root == stack for m in i.memory)
     reads = any(a.register.root == stack and a.read and (a.operand is not None or a.address) for a in i.registers)
     if implicit:
