@@ -348,13 +348,18 @@ py::tuple toUops(const std::vector<StartedUop> &Uops, py::handle UopClass) {
 }
 
 py::object simulateBound(py::handle Bound, bool Loop, int32_t Alignment, int32_t Iterations,
-                         int64_t MaxCycles, bool Record, bool UnlimitedPorts, bool NoRegisters,
-                         bool NoMemory, py::handle Fraction, py::handle EventClass,
-                         py::handle UopClass, py::handle SimulationClass) {
+                         int64_t MaxCycles, bool Record, bool EveryCycle, bool UnlimitedPorts,
+                         bool NoRegisters, bool NoMemory, py::handle Fraction,
+                         py::handle EventClass, py::handle UopClass, py::handle SimulationClass) {
   Kernel K = readKernel(Bound);
   Pipeline P = readPipeline(attribute(Bound, "pipeline"));
-  SimulationOptions Options{Loop,      Alignment, Iterations,
-                            MaxCycles, Record,    {UnlimitedPorts, NoRegisters, NoMemory}};
+  SimulationOptions Options{Loop,
+                            Alignment,
+                            Iterations,
+                            MaxCycles,
+                            Record,
+                            EveryCycle,
+                            {UnlimitedPorts, NoRegisters, NoMemory}};
   Simulation S;
   {
     py::gil_scoped_release NoPython;
@@ -377,7 +382,8 @@ PYBIND11_MODULE(_core, M) {
   M.def("timeline", &timelineOf, py::arg("bound"), py::arg("iterations"), py::arg("max_cycles"),
         py::arg("event"));
   M.def("simulate", &simulateBound, py::arg("bound"), py::arg("loop"), py::arg("alignment"),
-        py::arg("iterations"), py::arg("max_cycles"), py::arg("record"), py::arg("unlimited_ports"),
-        py::arg("no_register_dependencies"), py::arg("no_memory_dependencies"), py::arg("fraction"),
-        py::arg("event"), py::arg("uop"), py::arg("simulation"));
+        py::arg("iterations"), py::arg("max_cycles"), py::arg("record"), py::arg("every_cycle"),
+        py::arg("unlimited_ports"), py::arg("no_register_dependencies"),
+        py::arg("no_memory_dependencies"), py::arg("fraction"), py::arg("event"), py::arg("uop"),
+        py::arg("simulation"));
 }

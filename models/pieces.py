@@ -167,6 +167,7 @@ def known_for(model: MachineModel, split_roots: frozenset[str], closed: int, ins
         p.get("stack_engine"),
         p.get("memory_renaming"),
         p.get("fused_jump_computes"),
+        p.get("taken_branch_cycles"),
         tuple(model.functions.items()),
         model.ports,
         model.resources,

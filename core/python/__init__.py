@@ -187,6 +187,7 @@ def simulate(
     iterations: int = 0,
     max_cycles: int = 0,
     record: bool = False,
+    every_cycle: bool = False,
     unlimited_ports: bool = False,
     no_register_dependencies: bool = False,
     no_memory_dependencies: bool = False,
@@ -195,7 +196,8 @@ def simulate(
 
     `loop`: whether it ends in a jump to its start (None: as the kernel says); if not, copies of it follow each other in
     memory. `alignment`: of its first byte, within 64 (None: as the kernel says). `iterations`: run exactly so many; 0
-    goes on until the throughput is steady. `record` keeps every event. `unlimited_ports`: every µop starts when its
+    goes on until the throughput is steady. `record` keeps every event; `every_cycle` also simulates those cycles of
+    which it is known that they repeat earlier ones, with the same result. `unlimited_ports`: every µop starts when its
     inputs are there, whatever ports and dividers do; the last two leave dependencies between instructions out. Raises
     ValueError if the model does not describe the core's pipeline or the arrays contradict each other, RuntimeError
     after more than `max_cycles` cycles (0: a limit that grows with the kernel).
@@ -209,6 +211,7 @@ def simulate(
         iterations,
         max_cycles,
         record,
+        every_cycle,
         unlimited_ports,
         no_register_dependencies,
         no_memory_dependencies,

@@ -19,6 +19,7 @@ def simulate(
     iterations: int,
     max_cycles: int,
     record: bool,
+    every_cycle: bool,
     unlimited_ports: bool,
     no_register_dependencies: bool,
     no_memory_dependencies: bool,

@@ -76,6 +76,7 @@ struct SimulationOptions {
   int32_t Iterations = 0;    ///< Exactly so many; 0: until the steady state.
   int64_t MaxCycles = 0;     ///< Gives up there; 0: a limit that grows with the kernel.
   bool RecordEvents = false; ///< Fills Simulation::Trace.
+  bool EveryCycle = false;   ///< Simulates also what only repeats itself; for tests.
   Assumptions Assume;
 };
 

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <functional>
 #include <utility>
 
@@ -20,6 +21,9 @@ namespace {
 
 /// Slots that a buffer of unlimited size holds at most; more than fit any core.
 constexpr int32_t MostSlots = 1 << 14;
+
+/// In a fingerprint, how long ago is what has no time yet; longer than anything in the machine.
+constexpr int64_t NoTime = 1 << 30;
 
 } // namespace
 
@@ -54,6 +58,10 @@ Backend::Backend(const Program &P, Simulation &Counters, bool UnlimitedPorts, bo
     for (uint64_t Left = P.P.SchedulerPorts[S]; Left != 0; Left &= Left - 1)
       SchedulerOf[static_cast<size_t>(std::countr_zero(Left))] = static_cast<int32_t>(S);
   Counters.PortUops.assign(static_cast<size_t>(P.K.NumColumns), 0);
+  for (const Input &In : P.Inputs) {
+    LongestWay = std::max<int64_t>(LongestWay, std::abs(In.Latency));
+    FarthestBack = std::max<int64_t>(FarthestBack, In.Distance);
+  }
 }
 
 void Backend::enterIteration(int64_t Iteration) { Newest = Iteration; }
@@ -72,6 +80,7 @@ void Backend::addWaiter(DynValue &To, int32_t Uop, int64_t Value, int32_t Latenc
 
 void Backend::enterInstruction(int32_t I, int64_t Iteration, int64_t Cycle, Issued Optional) {
   const InstructionPlan &Plan = P.Instructions[static_cast<size_t>(I)];
+  LastEntered = I;
   auto Connect = [&](int32_t V) {
     const Value &Static = P.Values[static_cast<size_t>(V)];
     DynValue &Dyn = valueAt(Iteration, V);
@@ -305,6 +314,7 @@ void Backend::start(int32_t N, int64_t Cycle, int32_t Stage) {
   int64_t Executes = Cycle + Stage;
   DynUop Dyn = Pool[static_cast<size_t>(N)];
   const Uop &Static = P.Uops[static_cast<size_t>(Dyn.Static)];
+  Pool[static_cast<size_t>(N)].Static = -1;
   Pool[static_cast<size_t>(N)].Next = FreeUop;
   FreeUop = N;
   --Waiting;
@@ -377,5 +387,71 @@ void Backend::publish(DynValue &First) {
         Rob.executed(Told.Value, Known.Time - 1);
       }
     }
+  }
+}
+
+// --- fingerprint --------------------------------------------------------------------------------
+
+void ReorderBuffer::addTo(Fingerprint &F) const {
+  F.add(Tail - Head);
+  for (int64_t Slot = Head; Slot < Tail; ++Slot) {
+    const State &S = States[static_cast<size_t>(Slot) & Mask];
+    F.deadline(S.Done + 1, S.Pending * 2 + S.LastOfIteration);
+    if (S.Memory.Loads + S.Memory.Stores > 0)
+      F.add(int64_t(S.Memory.Loads) << 48 | int64_t(S.Memory.Stores) << 32 | S.Memory.CommitCycles);
+  }
+}
+
+void StoreQueue::addTo(Fingerprint &F) const {
+  F.add(Used);
+  F.deadline(FreeAt);
+  for (auto [When, Count] : Committing)
+    F.time(When, Count);
+}
+
+void Backend::addTo(Fingerprint &F, int64_t Retired) const {
+  F.add(Waiting);
+  F.iteration(Newest);
+  F.add(LastEntered);
+  for (size_t N = 0; N < static_cast<size_t>(P.K.NumColumns); ++N)
+    if (std::max(Ports[N].FreeAt, HeldUntil[N]) > F.cycle()) {
+      F.deadline(Ports[N].FreeAt, static_cast<int32_t>(N));
+      F.deadline(HeldUntil[N]);
+    }
+  for (int64_t From = 1; P.P.LoadsLeaveWhenDone && From < Horizon; ++From)
+    if (int32_t Loads = LoadsDone[static_cast<size_t>((F.cycle() + From) % Horizon)])
+      F.add(From << 32 | Loads);
+  for (const std::vector<int64_t> &Ways : WaysUntil)
+    for (int64_t Until : Ways)
+      F.deadline(Until);
+  // Who waits for what follows from what is missing to whom, and from the program; the queues
+  // before the schedulers and of an in-order core follow from the order.
+  for (const DynUop &Dyn : Pool) {
+    if (Dyn.Static < 0)
+      continue;
+    Fingerprint U = F.member();
+    U.time(Dyn.Earliest, Dyn.Static);
+    // As long as none of its inputs is known, there is no time.
+    U.time(std::max(Dyn.Ready, F.cycle() - NoTime), Dyn.Missing << 8 | (Dyn.Port & 255));
+    U.iteration(Dyn.Iteration, static_cast<int32_t>(Dyn.RobSlot - Rob.head()));
+    U.add(static_cast<int64_t>(Dyn.Order - NextOrder));
+    F.addToSet(U);
+  }
+  // A value that was ready so long ago that nothing waits for it is like any other one.
+  int64_t First = std::min(Retired, Newest) - FarthestBack;
+  First = std::max({First, int64_t(0), Newest - static_cast<int64_t>(IterationMask)});
+  auto AddValue = [&](int64_t Iteration, size_t V) {
+    const DynValue &Dyn = Values[(static_cast<size_t>(Iteration) & IterationMask) * NumValues + V];
+    F.deadline(Dyn.Time + LongestWay + 2, Dyn.Known ? -1 : Dyn.Missing);
+  };
+  for (int64_t Iteration = First; Iteration < Newest; ++Iteration)
+    for (size_t V = 0; V < NumValues; ++V)
+      AddValue(Iteration, V);
+  for (int32_t I = 0; I <= LastEntered; ++I) {
+    Range Hidden = P.HiddenValues[static_cast<size_t>(I)];
+    for (int32_t V = P.K.ValueStart[I]; V < P.K.ValueStart[I + 1]; ++V)
+      AddValue(Newest, static_cast<size_t>(V));
+    for (int32_t V = Hidden.Begin; V < Hidden.End; ++V)
+      AddValue(Newest, static_cast<size_t>(V));
   }
 }

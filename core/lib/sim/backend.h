@@ -3,6 +3,7 @@
 #ifndef INCC_LIB_SIM_BACKEND_H
 #define INCC_LIB_SIM_BACKEND_H
 
+#include "fingerprint.h"
 #include "program.h"
 
 #include <algorithm>
@@ -33,6 +34,8 @@ public:
     --Bound[From];
     ++Bound[To];
   }
+  /// As after the last µop of a cycle was bound.
+  void addTo(Fingerprint &F) const;
 
 private:
   int32_t leastLoaded(uint64_t Allowed) const;
@@ -86,6 +89,7 @@ public:
     }
   }
   int64_t head() const { return Head; }
+  void addTo(Fingerprint &F) const;
   bool empty() const { return Head == Tail; }
 
 private:
@@ -112,6 +116,7 @@ public:
   }
   void enter(int32_t Loads) { Used += Loads; }
   void leave(int32_t Loads) { Used -= Loads; }
+  void addTo(Fingerprint &F) const { F.add(Used); }
 
 private:
   int32_t Capacity, Used = 0;
@@ -143,6 +148,7 @@ public:
     for (; !Committing.empty() && Committing.front().first <= Cycle; Committing.pop_front())
       Used -= Committing.front().second;
   }
+  void addTo(Fingerprint &F) const;
 
 private:
   int32_t Capacity, Used = 0;
@@ -182,6 +188,9 @@ public:
   void watch(int32_t V, int64_t Iteration, int64_t RobSlot);
 
   bool anythingWaiting() const { return Waiting > 0; }
+  /// Without reorder buffer, load and store queue and port binder. Iterations before `Retired` have
+  /// retired.
+  void addTo(Fingerprint &F, int64_t Retired) const;
 
   /// A µop that started; its inputs were there in cycle `Ready`.
   struct Started {
@@ -196,7 +205,8 @@ private:
   struct DynUop {
     int64_t Iteration = 0, Ready = 0, Earliest = 0, RobSlot = 0, Inputs = 0;
     uint64_t Order = 0;
-    int32_t Static = 0, Missing = 0, Next = -1;
+    int32_t Static = -1; ///< -1: not in use.
+    int32_t Missing = 0, Next = -1;
     int32_t Port = -1; ///< -1: in the queue before the schedulers.
     bool IsReady = false;
   };
@@ -252,7 +262,10 @@ private:
   int32_t Rs;
   int32_t Waiting = 0;
   size_t NumValues, IterationMask;
-  int64_t Newest = -1; ///< Iteration.
+  int64_t Newest = -1;      ///< Iteration,
+  int32_t LastEntered = -1; ///< and its last instruction so far.
+  int64_t LongestWay = 0;   ///< The greatest latency and,
+  int64_t FarthestBack = 0; ///< in iterations, distance between a value and what waits for it.
   int64_t Now = 0;
   uint64_t NextOrder = 0;
   std::vector<DynValue> Values;

@@ -241,3 +241,35 @@ void FrontEnd::decode(int64_t Cycle) {
       return;
   }
 }
+
+// --- fingerprint --------------------------------------------------------------------------------
+
+void Predecoder::addTo(Fingerprint &F) const {
+  for (int64_t Arrival : Queue)
+    F.deadline(Arrival + P.P.PredecodeToDecode);
+  F.add(Active);
+  if (!Active)
+    return; // The rest is set when it starts again.
+  F.iteration(Next.Iteration);
+  F.add(Next.Instruction);
+  // Copies of the code in a row lie differently in the blocks.
+  F.add(Code.address(Next) - Block * P.P.PredecodeBlockBytes);
+  F.add(InBlock | Restarted << 1 | StopsBehind << 2);
+  F.add(Left);
+  F.add(CyclesLeft);
+  F.add(Stalled);
+  F.add(ExtraCycles);
+}
+
+void FrontEnd::addTo(Fingerprint &F) const {
+  F.add(Queue.Tail - Queue.Head);
+  F.add(static_cast<int64_t>(Now));
+  if (Now != Mode::Cache && Now != Mode::Decoders)
+    return;
+  F.iteration(Next.Iteration);
+  F.add(Next.Instruction);
+  F.add(EntryOfNext);
+  F.add(Stalled);
+  F.add(Microcode);
+  Predecode.addTo(F);
+}

@@ -3,6 +3,7 @@
 #ifndef INCC_LIB_SIM_FRONTEND_H
 #define INCC_LIB_SIM_FRONTEND_H
 
+#include "fingerprint.h"
 #include "program.h"
 
 #include <cstdint>
@@ -74,6 +75,7 @@ public:
   void take(size_t Instructions) {
     Queue.erase(Queue.begin(), Queue.begin() + static_cast<std::ptrdiff_t>(Instructions));
   }
+  void addTo(Fingerprint &F) const;
 
 private:
   void startBlock();
@@ -98,6 +100,7 @@ public:
   FrontEnd(const Program &P, const CodeLayout &Code, Simulation &Counters);
 
   void cycle(int64_t Cycle);
+  void addTo(Fingerprint &F) const;
 
   UopQueue Queue;
 

@@ -59,6 +59,14 @@ int32_t PortBinder::choose(uint64_t Allowed, int32_t Slot) {
   return Port;
 }
 
+void PortBinder::addTo(Fingerprint &F) const {
+  for (int32_t Next : Turn)
+    F.add(Next);
+  // What is beyond these is made anew in each cycle.
+  for (size_t N = 0; N < NumPorts; ++N)
+    F.add(int64_t(Bound[N]) << 40 | int64_t(Use[N]) << 20 | Leaving[N]);
+}
+
 int32_t PortBinder::leastLoaded(uint64_t Allowed) const {
   int32_t Best = std::countr_zero(Allowed);
   for (uint64_t Left = Allowed; Left != 0; Left &= Left - 1)

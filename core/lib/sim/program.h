@@ -12,6 +12,7 @@
 #include "incc/graph.h"
 #include "incc/sim.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -99,6 +100,9 @@ struct Program {
   std::vector<std::vector<int32_t>> CommitCycles;
   int32_t SyncUop = -1; ///< The same where nothing waits for it: the offset became too large.
 
+  bool anyCrossings() const {
+    return std::ranges::any_of(Uops, [](const Uop &U) { return U.Crossings > 0; });
+  }
   int32_t numEntries() const { return static_cast<int32_t>(Entries.size()); }
   int32_t numValues() const { return static_cast<int32_t>(Values.size()); }
 };

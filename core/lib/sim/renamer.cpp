@@ -236,3 +236,36 @@ void Renamer::issueSlot(Range Uops, int32_t Slot, int64_t Cycle, bool Last) {
   if (Watched >= 0)
     Back.watch(Watched, Iteration, RobSlot);
 }
+
+// --- fingerprint --------------------------------------------------------------------------------
+
+void MoveElimination::addTo(Fingerprint &F) const {
+  if (!Used)
+    return;
+  for (const Kind &K : Kinds) {
+    F.add(K.Held);
+    for (size_t Ago = 0; Ago < K.HeldBefore.size(); ++Ago) {
+      size_t At = (Now + K.HeldBefore.size() - Ago) % K.HeldBefore.size();
+      F.add(int64_t(K.HeldBefore[At]) << 32 | K.EliminatedBefore[At]);
+    }
+  }
+  for (int32_t Group : GroupOf)
+    F.add(Group < 0 ? -1 : int64_t(Group) << 32 | Groups[Group].Members << 1 | Groups[Group].Of);
+  // The next group takes the number that was freed last.
+  for (int32_t Group : FreeGroups)
+    F.add(Group);
+}
+
+void Renamer::addTo(Fingerprint &F) const {
+  F.iteration(Iteration);
+  F.add(int64_t(At) << 32 | SlotAt);
+  F.add(Entered | WaitsForSync << 1 | MoveExecuted << 2);
+  F.add(StackOffset);
+  if (int32_t Unrolling = Code.lsdUnrolling())
+    F.add(Iteration % Unrolling);
+  if (!P.CommitCycles.empty())
+    F.add(Iteration % static_cast<int64_t>(P.CommitCycles.size()));
+  if (P.anyCrossings())
+    F.add(Iteration % P.CrossingIterations);
+  Moves.addTo(F);
+}

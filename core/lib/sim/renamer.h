@@ -22,6 +22,7 @@ public:
   bool eliminate(int32_t I);
   /// The locations that an instruction writes get registers of their own.
   void overwrite(int32_t I);
+  void addTo(Fingerprint &F) const;
 
 private:
   struct Kind {
@@ -55,6 +56,8 @@ public:
   /// Does not begin further iterations.
   int64_t LastIteration = INT64_MAX;
   bool isDone() const { return Iteration > LastIteration; }
+  int64_t iteration() const { return Iteration; }
+  void addTo(Fingerprint &F) const;
 
   /// With a recorder, the cycle in which each instruction was issued, in order, and the number of
   /// the instruction in each slot of the reorder buffer.
