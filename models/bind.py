@@ -514,6 +514,8 @@ class _Binder:
 
     def _add_entry(self, k: b.BoundKernel) -> None:
         """What the kernel's registers hold at its start, as far as the frontend found out."""
+        k.entry_location, k.entry_constant, k.entry_term_start = [], [], [0]
+        k.entry_term_unknown, k.entry_term_coefficient = [], []
         unknowns: dict[str, int] = {}
         for entry in self.kernel.entry:
             if entry.target not in self.locations:
@@ -578,11 +580,10 @@ _EMPTY = (
     *("input_kind", "input_id", "input_latency", "memory_of_value", "memory_base", "memory_index"),
     *("memory_scale", "memory_displacement", "memory_size", "memory_symbol", "memory_class", "memory_elements"),
     *("affine_target", "affine_constant", "affine_term_location", "affine_term_coefficient"),
-    *("entry_location", "entry_constant", "entry_term_unknown", "entry_term_coefficient"),
 )
 _STARTS = (
     *("uop_start", "value_start", "output_start", "input_start"),
-    *("affine_start", "affine_term_start", "entry_term_start"),
+    *("affine_start", "affine_term_start"),
 )
 _MOST_COLUMNS = 64
 _CLASS_OF_NAME = {"gpr": 0, "xmm": 128, "ymm": 256, "zmm": 512, "simd": 128, "sve": 2048}
