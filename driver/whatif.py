@@ -288,7 +288,7 @@ def _all_but_front_end(s: Scenario) -> Scenario:
 
 _PORTS, _UNITS, _ISSUE = ("port_bound",), ("resource_bound",), ("front_end_bound", "retire_bound")
 _CHAINS = ("latency_bound",)
-_NO_UOPS, _NO_ROOM, _STORES_WAIT = 0, (1, 2, 4), 4  # in Simulation.lost_slots
+_NO_UOPS, _NO_ROOM, _STORES_WAIT = 0, (1, 2, 4, 5), 5  # in Simulation.lost_slots
 
 PERFECT_FRONT_END = Change(
     "front-end",
