@@ -322,6 +322,7 @@ def alignment(facts: Facts) -> Hint | None:
     if a.worst_alignment_port_bound <= prediction:
         return None
     line = facts.bound.line_bytes
+    crossed = f"a {line}-byte cache line" if line == 64 else f"a boundary of {line} bytes"
     least = simulated = ""
     if a.line_crossings:
         least = f"at least {wording.number(a.line_crossings)} and "
@@ -329,7 +330,7 @@ def alignment(facts: Facts) -> Hint | None:
         simulated = f"; {wording.number(a.expected_line_crossings)}, the average over all places, are simulated"
     return {
         "rule": "alignment",
-        "text": f"loads that cross a {line}-byte cache line: {least}up to {wording.number(a.worst_line_crossings)} an "
+        "text": f"loads that cross {crossed}: {least}up to {wording.number(a.worst_line_crossings)} an "
         f"iteration, depending on where the arrays start{simulated}; at the worst the ports take "
         f"{wording.cycles(a.worst_alignment_port_bound)}.",
         "evidence": {

@@ -221,7 +221,8 @@ class BoundKernel:
     core parameters
         `issue_width`, `retire_width`, `rob`, `rs`, `load_buffer`, `store_buffer` (entries), `forward_latency`: cycles
         from stored data being ready to a load of it delivering, by memory class: `forward_class[]`, `forward_cycles[]`.
-        `issue_to_execute`: cycles from issue to the earliest execution. `line_bytes`: bytes of a cache line, 0 to take
+        `issue_to_execute`: cycles from issue to the earliest execution. `line_bytes`: bytes of a cache line, or of what
+        else aligned is read at once, 0 to take
         every access for one; `line_crossing_cycles`: cycles for which a load that crosses a line holds its port beyond
         the first.
     kernel

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <numeric>
 #include <unordered_map>
 #include <utility>
@@ -28,6 +29,15 @@ constexpr int64_t LargestElement = 8;
 struct Group {
   std::vector<AccessAddress> Loads;
   bool Symbol = false;
+
+  /// Where the loads' pointer can lie modulo the line: the smallest access is aligned to its
+  /// elements. The first place and the distance to the next.
+  std::pair<int64_t, int64_t> places() const {
+    auto Smallest = std::ranges::min_element(Loads, {}, &AccessAddress::Bytes);
+    int64_t Element =
+        std::min(LargestElement, int64_t(std::bit_floor(static_cast<uint32_t>(Smallest->Bytes))));
+    return {-static_cast<int64_t>(Smallest->Constant) & (Element - 1), Element};
+  }
 };
 
 bool crosses(const AccessAddress &L, int64_t Residue, int64_t LineBytes) {
@@ -54,7 +64,7 @@ LineCrossings incc::lineCrossings(const Kernel &K) {
   if (!AnyWide)
     return Result;
 
-  auto [Iterations, Loads] = loadAddresses(K);
+  auto [Iterations, Loads, ObjectOf] = loadAddresses(K);
   Result.Iterations = Iterations;
   std::unordered_map<uint32_t, Group> Groups;
   for (const AccessAddress &L : Loads) {
@@ -67,14 +77,11 @@ LineCrossings incc::lineCrossings(const Kernel &K) {
   // By value, in units of 1 / (Iterations * LineBytes) of an iteration.
   std::vector<int64_t> Average(Result.Best.size(), 0);
   bool Shifted = false;
+  int64_t AllBest = 0;
   // The groups are independent, so the order in which the table gives them does not matter.
   for (const auto &[Part, G] : Groups) {
-    auto Smallest = std::ranges::min_element(G.Loads, {}, &AccessAddress::Bytes);
-    int64_t Element =
-        std::min(LargestElement, int64_t(std::bit_floor(static_cast<uint32_t>(Smallest->Bytes))));
+    auto [Start, Element] = G.places();
     int64_t BestCount = -1, WorstCount = -1, BestResidue = 0, WorstResidue = 0;
-    // The smallest access is aligned to its elements.
-    int64_t Start = -static_cast<int64_t>(Smallest->Constant) & (Element - 1);
     for (int64_t Residue = Start; Residue < K.LineBytes; Residue += Element) {
       int64_t Count = 0;
       for (const AccessAddress &L : G.Loads)
@@ -93,6 +100,7 @@ LineCrossings incc::lineCrossings(const Kernel &K) {
       }
     }
     Shifted |= BestCount > 0;
+    AllBest += BestCount;
     for (const AccessAddress &L : G.Loads) {
       bool Crosses = crosses(L, BestResidue, K.LineBytes);
       Result.Best[L.Value] += Crosses;
@@ -101,6 +109,25 @@ LineCrossings incc::lineCrossings(const Kernel &K) {
         Average[L.Value] += Crosses * K.LineBytes;
     }
   }
+  // Rows of whole lines are all aligned alike: if not all loads can be aligned then, they are
+  // shifted against each other, however long the rows are.
+  std::unordered_map<int32_t, Group> Objects;
+  for (auto &[Part, G] : Groups) {
+    Group &Object = Objects[ObjectOf[Part]];
+    Object.Loads.insert(Object.Loads.end(), G.Loads.begin(), G.Loads.end());
+  }
+  int64_t AlignedAlike = 0;
+  for (const auto &[Number, G] : Objects) {
+    auto [Start, Element] = G.places();
+    int64_t Fewest = std::numeric_limits<int64_t>::max();
+    for (int64_t Residue = Start; Residue < K.LineBytes; Residue += Element)
+      Fewest =
+          std::min<int64_t>(Fewest, std::ranges::count_if(G.Loads, [&](const AccessAddress &L) {
+                              return crosses(L, Residue, K.LineBytes);
+                            }));
+    AlignedAlike += Fewest;
+  }
+  Shifted |= AlignedAlike > AllBest;
   Result.Expected = Result.Best;
   Result.ExpectedIterations = Iterations;
   if (Shifted) {

@@ -33,6 +33,8 @@ constexpr int64_t MaxInstructions = 100'000;
 constexpr int32_t MinIterations = 4;
 /// Larger accesses (state-saving instructions) count with their first bytes only.
 constexpr int32_t MaxBytes = 4096;
+/// Every pair of parts is compared.
+constexpr size_t MaxParts = 32;
 /// A combination of more symbols than this is not an address that anyone will compare.
 constexpr size_t MaxTerms = 8;
 
@@ -73,6 +75,18 @@ public:
     if (Sum.size() > MaxTerms)
       return freshSymbol();
     return {intern(std::move(Sum)), Value.Constant};
+  }
+
+  /// Whether the two differ by an offset. An address has one pointer in it; the difference of
+  /// addresses in different objects has one with factor 1 and one with factor -1.
+  bool differByOffset(uint32_t A, uint32_t B) {
+    Terms Difference = termsOf(add({A, 0}, {B, 0}, ~uint64_t(0)).Part);
+    auto Has = [&](uint64_t Factor) {
+      return std::ranges::find(Difference, Factor, &Term::second) != Difference.end();
+    };
+    // What begins with a factor of its own shares no pointer.
+    return Difference.size() < termsOf(A).size() + termsOf(B).size() &&
+           !(Has(1) && Has(~uint64_t(0)));
   }
 
 private:
@@ -269,7 +283,7 @@ public:
   /// power of two allows.
   AccessAddresses trace(ValueKind Kind) {
     int64_t Steady = std::max(1, simulatedIterations(K) - WarmUp);
-    AccessAddresses Addresses{int64_t(std::bit_floor(static_cast<uint64_t>(Steady))), {}};
+    AccessAddresses Addresses{int64_t(std::bit_floor(static_cast<uint64_t>(Steady))), {}, {}};
     int64_t End = WarmUp + Addresses.Iterations;
     auto *&Trace = Kind == ValueKind::Load ? LoadTrace : StoreTrace;
     for (int32_t Iteration = 0; Iteration < End; ++Iteration) {
@@ -277,6 +291,7 @@ public:
       for (const Step &S : Steps)
         simulate(S, Iteration, /*Last=*/false);
     }
+    findObjects(Addresses);
     return Addresses;
   }
 
@@ -308,6 +323,22 @@ private:
     int32_t LatestStore;
     Linear Data;
   };
+
+  void findObjects(AccessAddresses &Addresses) {
+    std::vector<uint32_t> Found; // Parts.
+    for (const AccessAddress &A : Addresses.Accesses)
+      if (Addresses.ObjectOf.try_emplace(A.Part, static_cast<int32_t>(Found.size())).second)
+        Found.push_back(A.Part);
+    if (Found.size() > MaxParts)
+      return;
+    for (size_t A = 0; A < Found.size(); ++A)
+      for (size_t B = 0; B < A; ++B)
+        if (int32_t From = Addresses.ObjectOf[Found[A]], To = Addresses.ObjectOf[Found[B]];
+            From != To && Parts.differByOffset(Found[A], Found[B]))
+          for (auto &[Part, Object] : Addresses.ObjectOf)
+            if (Object == From)
+              Object = To;
+  }
 
   /// Only locations that addresses are made of matter: base and index registers, what these are
   /// computed from, and, where one of them is loaded, everything that is stored.

@@ -6,6 +6,7 @@
 #include "incc/kernel.h"
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 namespace incc {
@@ -41,6 +42,9 @@ struct AccessAddress {
 struct AccessAddresses {
   int64_t Iterations = 1;
   std::vector<AccessAddress> Accesses; ///< In program order.
+  /// By part: the number of the object that it lies in. Parts of one object differ by unknown
+  /// offsets, as the rows of an array do, not by pointers.
+  std::unordered_map<uint32_t, int32_t> ObjectOf;
 };
 AccessAddresses loadAddresses(const Kernel &K);
 AccessAddresses storeAddresses(const Kernel &K);
