@@ -15,6 +15,7 @@ from incc.models.bound import UNKNOWN, UOP_LOAD, UOP_STORE_ADDRESS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from fractions import Fraction
 
     from incc.core import Analysis, Chain
     from incc.frontends.kernel import Instruction, Kernel
@@ -25,13 +26,15 @@ Hint = dict[str, Any]
 
 
 class Facts(NamedTuple):
-    """What the rules look at; `limits` are the names of the bounds that equal the prediction."""
+    """What the rules look at; `limits` are the names of the bounds that equal the prediction, `placements` as in
+    `whatif.Run`."""
 
     kernel: Kernel
     model: MachineModel
     bound: BoundKernel
     analysis: Analysis
     limits: tuple[str, ...]
+    placements: tuple[tuple[int, Fraction], ...] = ()
 
 
 def hints(facts: Facts) -> list[Hint]:
@@ -342,6 +345,38 @@ def alignment(facts: Facts) -> Hint | None:
     }
 
 
+def code_placement(facts: Facts) -> Hint | None:
+    """Fetch, decoders and µop cache work on aligned blocks of code, and where a section will lie is not known before
+    the program is linked. Each place is simulated; what is said of an aligned loop was simulated too."""
+    if not facts.placements:
+        return None
+    unit = facts.kernel.alignment_unit
+    possible = [cycles for place, cycles in facts.placements if place % unit == facts.kernel.alignment]
+    aligned = dict(facts.placements)[0]
+    least, most = min(possible), max(possible)
+    if most < _PLACE_MATTERS * min(least, aligned):
+        return None
+    taken = f"an iteration takes {wording.cycles(least)}"
+    if most > least:
+        depending = "depending on where the linker puts it"
+        taken = f"an iteration takes {wording.number(least)} to {wording.cycles(most)}, {depending}"
+    advice = ""
+    if 2 * aligned <= least + most and most >= _PLACE_MATTERS * aligned and facts.kernel.is_loop:
+        advice = f"; with the loop aligned to 64 bytes (gcc and clang -falign-loops=64) {wording.number(aligned)}"
+    return {
+        "rule": "code-placement",
+        "text": f"the front end works on aligned blocks of code: {taken}{advice}.",
+        "evidence": {
+            "cycles_at": {str(place): float(cycles) for place, cycles in facts.placements},
+            "known_modulo": unit,
+        },
+    }
+
+
+# How much slower than the fastest place one must be to be worth a word.
+_PLACE_MATTERS = 1.05
+
+
 RULES = (
     unknown_instructions,
     refused_statements,
@@ -350,6 +385,7 @@ RULES = (
     blocked_forwarding,
     store_addresses,
     alignment,
+    code_placement,
     invariant_divisor,
     scalar_arithmetic,
 )

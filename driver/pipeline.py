@@ -291,13 +291,15 @@ def _simulate(
         cold = core.simulate(bound, iterations=count) if count else None
         places = range(64) if settings.alignment == -2 else ()
         alignments = tuple(core.simulate(bound, alignment=place).cycles_per_iteration for place in places)
+        chosen = settings.alignment != -1 or not with_what_ifs
+        placements = () if chosen else whatif.placements(kernel, bound, base)
     except ValueError as error:
         raise AnalysisError(str(error)) from error
     except RuntimeError as error:
         return None, (f"not simulated: {error}",)
     if not with_what_ifs:
         notes.append(f"no what-ifs, since there are more than {MOST_WITH_WHAT_IFS} kernels: choose some by function")
-    return whatif.Run(base, what_ifs, cold, alignments), tuple(notes)
+    return whatif.Run(base, what_ifs, cold, alignments, placements), tuple(notes)
 
 
 def write_marked(unit: Unit, settings: Settings, path: str, dialect: str) -> None:

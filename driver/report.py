@@ -189,7 +189,7 @@ def kernel_report(
     simulated = run.simulation.cycles_per_iteration if run else None
     figures = verdict.bounds(kernel, bound, analysis, fixed_ports, simulated)
     limits = tuple(figures["prediction"]["limited_by"])
-    facts = hints.Facts(kernel, model, bound, analysis, limits)
+    facts = hints.Facts(kernel, model, bound, analysis, limits, run.placements if run else ())
     load = analysis.fixed_port_load if fixed_ports else analysis.port_load
     busiest = verdict.busiest_ports(bound, analysis, fixed_ports)
     chains = [_chain(kernel, bound, chain) for chain in analysis.chains]

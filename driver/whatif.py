@@ -59,12 +59,35 @@ class WhatIf(NamedTuple):
 
 class Run(NamedTuple):
     """All simulations of a kernel: of the core as it is; with changes, the best first; of a number of iterations from a
-    cold start; and the cycles per iteration for each place of the first byte within 64, if that was asked for."""
+    cold start; the cycles per iteration for each place of the first byte within 64, if that was asked for; and those
+    for the places where the linker may put it, where that matters."""
 
     simulation: Simulation
     what_ifs: tuple[WhatIf, ...] = ()
     cold: Simulation | None = None
     alignments: tuple[Fraction, ...] = ()
+    placements: tuple[tuple[int, Fraction], ...] = ()
+
+
+# Slots that stay empty because no µop has come, of all, from which on it may matter where the code lies.
+_STARVED = 0.05
+# Compilers align functions to 16 bytes; a section of less alignment is a snippet, of whose place nobody said anything.
+_LEAST_UNIT = 8
+
+
+def placements(kernel: Kernel, bound: BoundKernel, base: Simulation) -> tuple[tuple[int, Fraction], ...]:
+    """Places of the first byte within 64 that the linker may choose, and what an iteration takes there: for a kernel
+    that waits for its front end, 0 and those that its section's alignment allows. Empty where all are alike."""
+    unit = kernel.alignment_unit
+    slots = base.cycles * bound.issue_width
+    if not _LEAST_UNIT <= unit < 64 or base.lost_slots[0] < _STARVED * slots:
+        return ()
+    from incc import core
+
+    found = [(kernel.alignment, base.cycles_per_iteration)]
+    for place in {0, *range(kernel.alignment, 64, unit)} - {kernel.alignment}:
+        found.append((place, core.simulate(bound, alignment=place).cycles_per_iteration))
+    return tuple(sorted(found)) if len({cycles for _, cycles in found}) > 1 else ()
 
 
 def simulate(scenario: Scenario) -> Simulation:

@@ -198,9 +198,10 @@ class Kernel(NamedTuple):
 
     `is_loop`: the last instruction branches back to the first, so iterations follow each other; every kernel that is
     not is analysed as if it were repeated, as llvm-mca does. `alignment` is the offset of the first byte within 64
-    bytes where known, else 0. `refused` are statements of the region that are missing in `instructions`. `entry` says
-    what registers hold when the kernel is entered, as far as the code before it tells: its `terms` are not registers
-    but names of unknown values, the same value under the same name.
+    bytes where known, else 0; it is known modulo `alignment_unit`, the alignment of its section, up to 64. `refused`
+    are statements of the region that are missing in `instructions`. `entry` says what registers hold when the kernel is
+    entered, as far as the code before it tells: its `terms` are not registers but names of unknown values, the same
+    value under the same name.
     """
 
     name: str
@@ -211,3 +212,4 @@ class Kernel(NamedTuple):
     alignment: int
     refused: tuple[Refused, ...] = ()
     entry: tuple[Affine, ...] = ()
+    alignment_unit: int = 64

@@ -69,10 +69,11 @@ def decode_regions(
                 instructions += decoded[line][0]
                 refusals += decoded[line][1]
             previous = line
-        alignment = 0
+        alignment, unit = 0, 64
         first = next((s for line in region.lines for s in assembled.statements.get(line, ())), None)
         if first is not None:
-            alignment = first.offset % min(64, max(first.alignment, 1))
+            unit = min(64, max(first.alignment, 1))
+            alignment = first.offset % unit
         code = before[number] if before else None
         entry: tuple[Affine, ...] = ()
         if code is not None:
@@ -80,7 +81,9 @@ def decode_regions(
 
             entry = entry_values(code, instructions, statement)
         finished = _finished(instructions)
-        kernels.append(Kernel(region.name, ISA, region, finished, region.is_loop, alignment, tuple(refusals), entry))
+        kernels.append(
+            Kernel(region.name, ISA, region, finished, region.is_loop, alignment, tuple(refusals), entry, unit)
+        )
     return kernels
 
 

@@ -1,0 +1,51 @@
+"""Loops whose speed depends on where the linker puts them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from incc.driver.pipeline import Settings, Unit, analyze_units
+
+
+def kernel(text: str, **settings: Any) -> dict[str, Any]:
+    chosen = Settings(mcpu="skylake", regions="loops", **settings)
+    (found,) = analyze_units([Unit(text, "x.s")], chosen)["units"][0]["kernels"]
+    return dict(found)
+
+
+def hint(found: dict[str, Any]) -> dict[str, Any] | None:
+    return next((h for h in found["hints"] if h["rule"] == "code-placement"), None)
+
+
+def loop(alignment: int, nops: int = 0, additions: int = 7) -> str:
+    body = "".join(f"\taddq $1, %{root}\n" for root in ("rax", "rcx", "rdx", "rsi", "r8", "r9", "r10")[:additions])
+    return f"\t.p2align {alignment}\n" + "\tnop\n" * nops + f".L1:\n{body}\tdecq %rdi\n\tjne .L1\n\tret\n"
+
+
+def test_jump_that_ends_at_a_boundary_of_32_bytes_at_some_places() -> None:
+    # 28 bytes of additions and 5 of the fused jump: from 0 on it crosses the boundary, which keeps the block out of the
+    # µop cache of cores with the workaround for Intel's erratum SKX102; from 16 on it does not.
+    found = kernel(loop(4))
+    told = hint(found)
+    assert told is not None
+    assert told["evidence"] == {"cycles_at": {"0": 3.0, "16": 2.0, "32": 3.0, "48": 2.0}, "known_modulo": 16}
+    assert "2 to 3 cycles, depending on where the linker puts it" in told["text"]
+    assert "-falign-loops" not in told["text"]
+
+
+def test_aligning_the_loop_is_advised_where_it_helps() -> None:
+    # The first byte at 4 modulo 16: 28 bytes behind the boundary at 32 the jump crosses the next one.
+    found = kernel(loop(4, nops=4, additions=6))
+    told = hint(found)
+    assert told is not None
+    assert told["evidence"]["cycles_at"]["0"] < max(told["evidence"]["cycles_at"].values())
+    assert "-falign-loops=64" in told["text"]
+
+
+def test_nothing_is_said_of_a_known_place() -> None:
+    assert hint(kernel(loop(6))) is None
+    assert hint(kernel(loop(4), alignment=16)) is None
+
+
+def test_nothing_is_said_of_a_loop_that_does_not_wait_for_its_front_end() -> None:
+    assert hint(kernel("\t.p2align 4\n.L1:\n\timulq %rax, %rax\n\tdecq %rdi\n\tjne .L1\n\tret\n")) is None
