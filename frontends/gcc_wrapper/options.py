@@ -244,9 +244,13 @@ def _check(options: Options, rest: list[str]) -> None:
     if options.marked:
         targets.append(("--emit-marked", options.marked))
     # What is glued to an option may be a file too (-oFILE), and names that do not exist cost nothing.
-    inputs = [a.removeprefix("-o") for a in rest if a != "-o"]
+    theirs = [a.removeprefix("-o") for a in rest if a != "-o"]
+    if targets and not any(a.startswith("-o") for a in rest):
+        ending = ".s" if "-S" in rest else ".o" if "-c" in rest else ""
+        sources = (os.path.splitext(os.path.basename(a))[0] for a in rest if not a.startswith("-"))
+        theirs += [stem + ending for stem in sources] if ending else ["a.out"]
     try:
-        driver.check_targets(targets, inputs)
+        driver.check_targets(targets, theirs)
     except driver.UsageError as error:
         raise UsageError(str(error)) from error
 

@@ -154,6 +154,34 @@ def test_mistakes(place: Path, argument: str, words: str) -> None:
     assert not (place / "triad.o").exists(), "compiled in spite of the mistake"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "file"),
+    [
+        (["--analyze=triad.c", "-c", "triad.c"], "triad.c"),
+        (["--analyze-graph=out/x.o", "-c", "triad.c", "-o", "out/x.o"], "out/x.o"),
+        (["--analyze-cfg=./x.o", "-c", "triad.c", "-ox.o"], "x.o"),
+        (["--analyze=triad.o", "-c", "src/triad.c"], "triad.o"),
+        (["--analyze=triad.s", "-S", "triad.c"], "triad.s"),
+        (["--emit-marked=a.out", "triad.c"], "a.out"),
+    ],
+)
+def test_files_of_the_command_are_not_written_to(arguments: list[str], file: str) -> None:
+    with pytest.raises(UsageError, match=f"would overwrite {file}$"):
+        split(arguments, {})
+    # Of an option in the environment it is only a problem, which must not stop a build.
+    own, *others = arguments
+    options, rest = split(others, {"INCC_ANALYZE": "1", "INCC_OPTIONS": own})
+    assert rest == others
+    assert options.problems
+
+
+def test_files_that_are_nobody_elses() -> None:
+    for arguments in (["--analyze=triad.s", "-c", "triad.c"], ["--analyze=triad.o", "-c", "triad.c", "-o", "x.o"]):
+        assert split(arguments, {})[0].output
+    with pytest.raises(UsageError, match="--analyze-html and --analyze-cfg name the same file"):
+        split(["--analyze-cfg=x", "--analyze-html=./x", "-c", "a.c"], {})
+
+
 def test_help(place: Path) -> None:
     from incc.driver import options as driver
     from incc.frontends.gcc_wrapper.options import _NAMES, _NOT_HERE, PREFIX

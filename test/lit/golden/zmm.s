@@ -1,6 +1,9 @@
-# 512-bit vectors: port 1 takes no vector µop, so multiply-adds have ports 0 and 5; masks, a broadcast and a
-# gather.
+# 512-bit vectors with masks, a broadcast and a gather.
 # RUN: cd %S && incc-mca -mcpu=skylake-avx512 -timeline -timeline-max-iterations=2 zmm.s | %golden zmm.golden
+#
+# To see: the gather is the load of its eight elements one by one, 4 cycles of both load ports, and the largest load of
+# a port. But it clears its mask when it is done, and kxnorw, which sets it again, is no idiom that is independent of
+# its input: each gather waits for the one before. Without that chain, the ports would be the limit.
 .L2:
 	vmovupd	(%rsi,%rax), %zmm1
 	vmovupd	64(%rsi,%rax), %zmm2
