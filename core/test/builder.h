@@ -4,6 +4,7 @@
 #define INCC_TEST_BUILDER_H
 
 #include "incc/kernel.h"
+#include "incc/sim.h"
 
 #include <cstdint>
 #include <vector>
@@ -113,6 +114,22 @@ private:
     K.MemoryElements.push_back(1);
   }
 };
+
+/// One entry an instruction, no peculiarities, no described front end.
+inline Pipeline plain(const Kernel &K) {
+  Pipeline P;
+  size_t N = K.InstructionFlags.size();
+  for (auto *Array :
+       {&P.Length, &P.Offset, &P.OpcodeOffset, &P.Lcp, &P.Fusible, &P.ComplexDecoder,
+        &P.SimpleDecoders, &P.EndsGroup, &P.UopsMs, &P.DsbExtraSlots, &P.NoLsd, &P.UsesStack,
+        &P.StackChange, &P.MoveClasses, &P.MoveLatency, &P.WideMemory, &P.AddressUnit})
+    Array->assign(N, 0);
+  for (auto *Array : {&P.MergesLow, &P.MergesHigh, &P.MoveFrom, &P.MoveTo})
+    Array->assign(N, -1);
+  P.UopsMite = K.IssueSlots;
+  P.MovePorts.assign(N, 0);
+  return P;
+}
 
 } // namespace incc::test
 

@@ -25,6 +25,7 @@ void testGraph();
 void testCycles();
 void testTimeline();
 void testSimulation();
+void testPortBinding();
 
 } // namespace incc::test
 

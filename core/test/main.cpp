@@ -11,6 +11,7 @@ int main() {
   testCycles();
   testTimeline();
   testSimulation();
+  testPortBinding();
   std::cout << "core: " << Checks - Failures << " passed, " << Failures << " failed\n";
   return Failures == 0 ? 0 : 1;
 }

@@ -9,26 +9,6 @@
 using namespace incc;
 using namespace incc::test;
 
-namespace {
-
-/// One entry an instruction, no peculiarities, no described front end.
-Pipeline plain(const Kernel &K) {
-  Pipeline P;
-  size_t N = K.InstructionFlags.size();
-  for (auto *Array :
-       {&P.Length, &P.Offset, &P.OpcodeOffset, &P.Lcp, &P.Fusible, &P.ComplexDecoder,
-        &P.SimpleDecoders, &P.EndsGroup, &P.UopsMs, &P.DsbExtraSlots, &P.NoLsd, &P.UsesStack,
-        &P.StackChange, &P.MoveClasses, &P.MoveLatency, &P.WideMemory, &P.AddressUnit})
-    Array->assign(N, 0);
-  for (auto *Array : {&P.MergesLow, &P.MergesHigh, &P.MoveFrom, &P.MoveTo})
-    Array->assign(N, -1);
-  P.UopsMite = K.IssueSlots;
-  P.MovePorts.assign(N, 0);
-  return P;
-}
-
-} // namespace
-
 void incc::test::testSimulation() {
   // A chain of four cycles.
   Builder Chain;

@@ -331,6 +331,60 @@ def test_schedulers_that_make_no_sense(name: str, value: object, message: str) -
     setattr(k.pipeline, name, value)
     with pytest.raises(ValueError, match=message):
         simulate(k)
+# --- Ice Lake and newer ----------------------------------------------------------------------------------------------
+
+
+def test_five_are_issued_a_cycle_on_ice_lake() -> None:
+    # Six µops, unrolled six times by the loop stream detector: 36 in eight cycles.
+    s = run(repeat("nop", 5), "icelake-client")
+    assert s.cycles_per_iteration == Fraction(8, 6)
+    assert s.uops_by_source[2] > 0
+    assert cycles(repeat("nop", 14), "icelake-client") == 3
+
+
+def test_two_stores_a_cycle_on_ice_lake() -> None:
+    body = "mov %rax, (%rsi); mov %rax, 8(%rsi); mov %rax, 16(%rsi); mov %rax, 24(%rsi)"
+    s = run(body, "icelake-client")
+    assert s.cycles_per_iteration == 2
+    # Addresses and data are taken in turn.
+    assert abs(s.port_uops[7] - s.port_uops[8]) <= 2
+    assert abs(s.port_uops[4] - s.port_uops[9]) <= 2
+    assert cycles(body) == 4
+
+
+@pytest.mark.parametrize(("cpu", "general"), [("icelake-client", False), ("rocketlake", True), ("alderlake", True)])
+def test_moves_of_newer_cores(cpu: str, general: bool) -> None:
+    def executed(body: str) -> float:
+        s = run(body, cpu)
+        return sum(s.port_uops) / s.iterations
+
+    # A microcode update put an end to the elimination of general-purpose moves on Ice Lake.
+    assert executed("mov %rax, %rbx; mov %rcx, %rdx") == pytest.approx(1 if general else 3, rel=0.1)
+    assert executed(repeat("movaps %xmm0, %xmm1", 20)) == pytest.approx(1, rel=0.1)
+
+
+def test_high_bytes_of_ice_lake_need_no_merging() -> None:
+    body = "mov %cl, %ah; mov %eax, %ebx; "
+    assert cycles(body + repeat("nop", 7), "icelake-client") == 2
+
+
+def test_both_ports_of_ice_lake_take_jumps() -> None:
+    s = run("nop", "icelake-client")
+    assert s.port_uops[0] > 0
+    assert s.port_uops[6] > 0
+
+
+def test_blocks_of_64_bytes_of_the_uop_cache() -> None:
+    # 26 µops, five lines of six: too many for 32 bytes of Skylake's, not for 64 of Ice Lake's.
+    assert run(repeat("nop", 25)).uops_by_source[1] == 0
+    assert run(repeat("nop", 25), "icelake-client").uops_by_source[0] == 0
+    assert run(repeat("nop", 40), "icelake-client").uops_by_source[1] == 0
+
+
+def test_golden_cove_issues_six() -> None:
+    assert cycles(repeat("nop", 11), "alderlake") == 2
+    assert cycles(repeat("mov (%rsi), %rax", 6), "alderlake") == 2
+    assert cycles("; ".join(f"lea 1(%rbp), %r{n}" for n in range(8, 13)), "alderlake") <= 1.25
 
 
 # --- what holds for every kernel -------------------------------------------------------------------------------------
