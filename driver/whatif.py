@@ -414,15 +414,17 @@ def more_ports(name: str, count: int, ports: Sequence[str] = ()) -> Change:
             return moved | copies if mask >> port & 1 else moved
 
         def with_schedulers(pipeline: b.Pipeline) -> None:
-            """The copies of a port with a scheduler have schedulers of their own, as large."""
-            entries = [
-                n
-                for mask, n in zip(pipeline.scheduler_ports, pipeline.scheduler_entries, strict=True)
-                if mask >> port & 1
-            ]
-            own = [1 << (old + n) for n in range(count)] if entries else []
-            pipeline.scheduler_ports = [*pipeline.scheduler_ports, *own]
-            pipeline.scheduler_entries = [*pipeline.scheduler_entries, *entries * len(own)]
+            """The copies of a port with a scheduler have schedulers of their own, as large; where a µop has the choice
+            between ports of one scheduler, they belong to it."""
+            masks, entries = [], list(pipeline.scheduler_entries)
+            for mask, size in zip(pipeline.scheduler_ports, pipeline.scheduler_entries, strict=True):
+                shared = any((ports & mask).bit_count() > 1 for ports in s.bound.uop_ports)
+                masks.append(mask | copies if mask >> port & 1 and shared else mask)
+                if mask >> port & 1 and not shared:
+                    entries += [size] * count
+            own = len(entries) - len(masks)
+            pipeline.scheduler_ports = [*masks, *(1 << (old + n) for n in range(own))]
+            pipeline.scheduler_entries = entries
 
         bound.port_names = [*execution, *(f"{name}'" for _ in range(count)), *bound.port_names[old:]]
         bound.n_ports = old + count

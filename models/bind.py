@@ -248,7 +248,9 @@ class _Binder:
         load = {ports for name, ports in functions.items() if name.startswith("load")}
         data = functions.get("store_data", "")
         address = {functions.get("store_address", ""), functions.get("store_address_indexed", "")} - {""}
-        loads_left = sum(m.elements for m in i.memory if m.load)
+        # An access that is wider than the core's takes several.
+        widest = self.parameters.get("memory_bits", 0) or 1 << 16
+        loads_left = sum(m.elements * max(1, -(-8 * m.size // widest)) for m in i.memory if m.load)
         stores = any(m.store for m in i.memory)
         vector = any(is_vector(a.register) for a in i.registers)
         uops: list[tuple[int, int]] = []

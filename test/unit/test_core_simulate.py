@@ -8,6 +8,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
+from generated_kernels import REGISTERS, some_body
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -331,6 +332,8 @@ def test_schedulers_that_make_no_sense(name: str, value: object, message: str) -
     setattr(k.pipeline, name, value)
     with pytest.raises(ValueError, match=message):
         simulate(k)
+
+
 # --- Ice Lake and newer ----------------------------------------------------------------------------------------------
 
 
@@ -388,27 +391,6 @@ def test_golden_cove_issues_six() -> None:
 
 
 # --- what holds for every kernel -------------------------------------------------------------------------------------
-
-REGISTERS = ["rax", "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9"]
-STATEMENTS: list[Callable[[random.Random], str]] = [
-    lambda r: f"add %{r.choice(REGISTERS)}, %{r.choice(REGISTERS)}",
-    lambda r: f"mov %{r.choice(REGISTERS)}, %{r.choice(REGISTERS)}",
-    lambda r: f"imul %{r.choice(REGISTERS)}, %{r.choice(REGISTERS)}",
-    lambda r: f"lea {r.randrange(99)}(%{r.choice(REGISTERS)},%{r.choice(REGISTERS)}), %{r.choice(REGISTERS)}",
-    lambda r: f"mov {8 * r.randrange(4)}(%rbp), %{r.choice(REGISTERS)}",
-    lambda r: f"mov %{r.choice(REGISTERS)}, {8 * r.randrange(4)}(%rbp)",
-    lambda r: f"xor %{r.choice(REGISTERS)}, %{r.choice(REGISTERS)}",
-    lambda r: f"shl $3, %{r.choice(REGISTERS)}",
-    lambda r: f"vfmadd231pd %ymm{r.randrange(4)}, %ymm{r.randrange(4)}, %ymm{r.randrange(4)}",
-    lambda r: f"vaddpd {32 * r.randrange(4)}(%rbp), %ymm{r.randrange(4)}, %ymm{r.randrange(4)}",
-    lambda r: f"vpshufd $3, %xmm{r.randrange(4)}, %xmm{r.randrange(4)}",
-]
-
-
-def some_body(seed: int, length: int = 0) -> str:
-    r = random.Random(seed)
-    return "; ".join(r.choice(STATEMENTS)(r) for _ in range(length or r.randrange(1, 14)))
-
 
 BODIES = [some_body(seed) for seed in range(40)]
 

@@ -262,13 +262,15 @@ private:
     return Of.empty() ? -1 : Of[std::min(Number, Of.size() - 1)];
   }
 
-  /// Whether a register result is the content of one location, passed on by the renamer.
+  /// Whether a register result is what registers hold, passed on by the renamer, even if a µop goes
+  /// with it: nothing is computed in no time.
   bool isPassedOn(int32_t V) const {
-    int32_t In = K.InputStart[V];
-    return K.InputStart[V + 1] == In + 1 &&
-           static_cast<InputKind>(K.InputKinds[In]) == InputKind::Location &&
-           K.InputLatency[In] == 0 && K.OutputStart[V + 1] == K.OutputStart[V] + 1 &&
-           K.OutputLocation[K.OutputStart[V]] == K.InputId[In];
+    if (K.InputStart[V] == K.InputStart[V + 1])
+      return false;
+    for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
+      if (static_cast<InputKind>(K.InputKinds[In]) != InputKind::Location || K.InputLatency[In] > 0)
+        return false;
+    return true;
   }
 
   void buildDataFlow(int32_t I) {
