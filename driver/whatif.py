@@ -190,6 +190,8 @@ def changes(bound: BoundKernel, analysis: Analysis, base: Simulation) -> list[Ch
             result.append(more_ports(names[0], 1, ports=names))
     if any(mask >> bound.n_ports for mask in bound.uop_ports):
         result.append(PIPELINED_UNITS)
+    if analysis.expected_line_crossings:
+        result.append(NO_LINE_CROSSINGS)
     through_memory = any(e.location < 0 and (e.producer != e.consumer or e.distance) for e in analysis.edges)
     if through_memory:
         result.append(_no_memory_dependencies(analysis))
@@ -286,6 +288,12 @@ def _pipelined(s: Scenario) -> Scenario:
     return s._replace(bound=bound)
 
 
+def _no_line_crossings(s: Scenario) -> Scenario:
+    bound = copy(s.bound)
+    bound.line_crossing_cycles = 0
+    return s._replace(bound=bound)
+
+
 def _wider(s: Scenario) -> Scenario:
     bound = copy(s.bound)
     bound.issue_width *= 2
@@ -322,6 +330,12 @@ PERFECT_FRONT_END = Change(
 )
 ALL_BUT_FRONT_END = Change("all but the front end", "with everything but the front end perfect", _all_but_front_end)
 """Not for people: where it gains nothing, neither does anything that it takes away."""
+NO_LINE_CROSSINGS = Change(
+    "line-crossings",
+    "if no load crossed a cache line",
+    _no_line_crossings,
+    keeps=_UNITS + _ISSUE + _CHAINS,
+)
 WIDER_ISSUE = Change(
     "issue-width",
     "with twice the issue and retire width",

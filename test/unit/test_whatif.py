@@ -204,6 +204,18 @@ def test_stores_that_wait_for_the_cache() -> None:
     assert "store-commit" not in tried(scenario("48ffc875fb", "znver4"))
 
 
+def test_loads_that_cross_cache_lines() -> None:
+    # vmovupd (%rdi,%rax), %zmm0; vaddpd 8(%rdi,%rax), %zmm0, %zmm1; add $64, %rax; cmp %rsi, %rax; jne: seven of eight
+    # places make a vector of eight elements cross, so that two loads take a port (2 + 14/8) times.
+    code = "62f1fd48100407" + "62f1fd48588c0708000000" + "4883c040" + "4839f0" + "75e5"
+    s = scenario(code, "skylake-avx512")
+    assert cycles(s) == pytest.approx((2 + 14 / 8) / 2, rel=0.02)
+    found = tried(s)
+    assert found["line-crossings"] < 1.3
+    aligned = code.replace("08000000", "40000000")
+    assert "line-crossings" not in tried(scenario(aligned, "skylake-avx512"))
+
+
 def test_pipelined_divider() -> None:
     s = scenario("c5fb5ec1", "skylake")
     assert tried(s)["register-dependencies"] == pytest.approx(4 / 13, rel=0.05)
