@@ -15,6 +15,7 @@
 #include <bit>
 #include <stdexcept>
 #include <string>
+#include <unordered_map>
 
 namespace py = pybind11;
 using namespace incc;
@@ -48,8 +49,18 @@ template <typename T> T toInteger(PyObject *Object, const char *Array) {
   }
 }
 
+/// The name of an attribute as a Python string. Some hundred are looked up for each kernel: they are
+/// made once, and found by the addresses of their literals.
+PyObject *attributeName(const char *Name) {
+  static std::unordered_map<const char *, PyObject *> Known;
+  PyObject *&Object = Known[Name];
+  if (!Object && !(Object = PyUnicode_InternFromString(Name)))
+    throw py::error_already_set();
+  return Object;
+}
+
 py::object attribute(py::handle Bound, const char *Name) {
-  PyObject *Object = PyObject_GetAttrString(Bound.ptr(), Name);
+  PyObject *Object = PyObject_GetAttr(Bound.ptr(), attributeName(Name));
   if (!Object) {
     if (!PyErr_ExceptionMatches(PyExc_AttributeError))
       throw py::error_already_set();

@@ -64,9 +64,9 @@ class Settings(NamedTuple):
     control_flow: bool = False
 
 
-MOST_WITH_WHAT_IFS = 50
-"""Kernels of one file for which changed cores are simulated: half a dozen simulations each, which nobody reads for
-thousands of loops."""
+MOST_WITH_WHAT_IFS = 500
+"""Kernels of one file for which changed cores are simulated: some simulations each, which together take as long as all
+the rest and which nobody reads for thousands of loops."""
 
 
 class AnalysisError(Exception):

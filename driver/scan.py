@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from incc.models.model import MachineModel
 
 # Kernels that a worker process takes at a time: enough to make handing them over cheap, few enough to share out evenly.
-CHUNK = 64
+CHUNK = 32
 
 
 class Item(NamedTuple):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from incc.driver import pipeline
 
 
@@ -9,7 +11,8 @@ def text(count: int) -> str:
     return "".join(f".L{n}:\n\tmulsd %xmm1, %xmm0\n\tdecq %rcx\n\tjne .L{n}\n" for n in range(count)) + "\tret\n"
 
 
-def test_what_ifs_are_for_files_that_people_read() -> None:
+def test_what_ifs_are_for_files_that_people_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "MOST_WITH_WHAT_IFS", 7)
     settings = pipeline.Settings(mcpu="skylake", timeline_iterations=0)
     for count, tried in ((pipeline.MOST_WITH_WHAT_IFS, True), (pipeline.MOST_WITH_WHAT_IFS + 1, False)):
         report = pipeline.analyze_units([pipeline.Unit(text(count), "a.s")], settings)
