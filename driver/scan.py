@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from incc.models.bound import BoundKernel
     from incc.models.model import MachineModel
 
-# Kernels that a worker process takes at a time: enough to make handing them over cheap, few enough to share out evenly.
+# Blocks that a worker process takes at a time: enough to make handing them over cheap, few enough to share out evenly.
 CHUNK = 32
 
 

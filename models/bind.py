@@ -30,7 +30,7 @@ def bind(kernel: Kernel, model: MachineModel) -> tuple[b.BoundKernel, tuple[Form
         raise ValueError(
             f"kernel {kernel.name} is {kernel.isa} code, but {model.name} is a model of an {model.isa} core"
         )
-    forms = tuple(model.lookup(i.form, i.traits) for i in kernel.instructions)
+    forms = tuple([model.lookup(i.form, i.traits) for i in kernel.instructions])
     return _Binder(kernel, model, forms).run(), forms
 
 

@@ -31,13 +31,16 @@ _PLAIN = (
 )
 _LOCATED = ("output_location", "memory_base", "memory_index", "affine_target", "affine_term_location")
 
+_OWN_VALUE = -1
+
 
 class Shape:
     """The arrays of a kernel of one instruction, without names and constants.
 
     `row` are its entries in the arrays with one an instruction, and how many µops, values and affine entries it has;
     `plain` the arrays that are joined as they are; `located` those of numbers of locations, -1 for none; `counts` how
-    many outputs and inputs each value has, and how many terms each affine entry. `symbols` are the names of the symbols
+    many outputs and inputs each value has, and how many terms each affine entry; `input_id` locations, and values n of
+    the instruction itself as _OWN_VALUE - n. `symbols` are the names of the symbols
     by number, `locations` (number of the root in
     the order of the instruction's `roots`, -1 for none; what is behind the root's name, or the whole name).
     """
@@ -71,7 +74,12 @@ class Shape:
         self.plain = tuple([tuple(getattr(k, name)) for name in _PLAIN])
         self.located = tuple([tuple(getattr(k, name)) for name in _LOCATED])
         self.counts = _counts(k.output_start), _counts(k.input_start), _counts(k.affine_term_start)
-        self.input_id = tuple(k.input_id)
+        self.input_id = tuple(
+            [
+                x if kind == b.INPUT_LOCATION else _OWN_VALUE - x
+                for kind, x in zip(k.input_kind, k.input_id, strict=True)
+            ]
+        )
         self.memory_of_value = tuple(k.memory_of_value)
         self.memory_symbol = tuple(k.memory_symbol)
         self.symbols = tuple(symbols)
@@ -207,9 +215,9 @@ def join(k: b.BoundKernel, pieces: Sequence[Piece]) -> dict[str, int]:
     k.input_start = [0, *accumulate(chain.from_iterable(inputs))]
     k.affine_term_start = [0, *accumulate(chain.from_iterable(terms))]
     k.input_id = [
-        number[x] if kind == b.INPUT_LOCATION else first + x
+        number[x] if x >= 0 else first + _OWN_VALUE - x
         for first, number, s in zip(k.value_start, located, shapes, strict=False)
-        for kind, x in zip(s.plain[_INPUT_KIND], s.input_id, strict=True)
+        for x in s.input_id
     ]
     k.affine_constant = [*chain.from_iterable([piece.constants for piece in pieces])]
     k.memory_displacement = [*chain.from_iterable([piece.displacements for piece in pieces])]
@@ -220,9 +228,6 @@ def join(k: b.BoundKernel, pieces: Sequence[Piece]) -> dict[str, int]:
         -1 if x < 0 else symbols.setdefault(s.symbols[x], len(symbols)) for s in shapes for x in s.memory_symbol
     ]
     return locations
-
-
-_INPUT_KIND = _PLAIN.index("input_kind")
 
 
 # --- registers --------------------------------------------------------------------------------------------------------

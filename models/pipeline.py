@@ -68,13 +68,13 @@ def bind_pipeline(
     for name, column in zip(_FROM_FACTS, zip(*[f.numbers for f in found], strict=True), strict=False):
         setattr(p, name, list(column))
     merges = _high8_merges(kernel, split_roots)
-    p.move_from, p.move_to, p.merges_low, p.merges_high = [], [], [], []
-    for n, facts in enumerate(found):
-        p.move_from.append(location(facts.move_from) if facts.move_from else -1)
-        p.move_to.append(location(facts.move_to) if facts.move_to else -1)
-        root = merges.get(n, "")
-        p.merges_low.append(location(root) if root else -1)
-        p.merges_high.append(location(root + ".high") if root else -1)
+    p.move_from = [location(f.move_from) if f.move_from else -1 for f in found]
+    p.move_to = [location(f.move_to) if f.move_to else -1 for f in found]
+    p.merges_low = [-1] * len(found)
+    p.merges_high = [-1] * len(found)
+    for n, root in merges.items():
+        p.merges_low[n] = location(root)
+        p.merges_high[n] = location(root + ".high")
     if not found:
         for name in _FROM_FACTS:
             setattr(p, name, [])
