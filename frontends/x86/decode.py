@@ -12,7 +12,7 @@ from incc.frontends.x86 import iced
 from incc.frontends.x86.classify import arithmetic_class, move_class, same_source_idiom, words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from incc.frontends.x86.classify import ArithmeticClass
@@ -298,6 +298,17 @@ def decode(
         fields = _place(decoded, offset, text, relocations, section)
         text = text or _format(native, offset)
     return Instruction._make((text, line, offset, *fields))
+
+
+def lengths(code: bytes) -> Iterator[int]:
+    """The lengths in bytes of the instructions in a row that `code` consists of; one decoder finds all of them.
+
+    Of bytes that are no instruction `decode` says so.
+    """
+    decoder = iced.Decoder(64, code)
+    while decoder.can_decode:
+        native = decoder.decode()
+        yield 15 if native.is_invalid else native.len
 
 
 def x87_increment(instruction: Instruction) -> int:

@@ -122,17 +122,16 @@ def decode_bytes(code: bytes, name: str = "block", is_loop: bool | None = None, 
     instructions is in AT&T syntax; without `text` it is "?", for who never shows it. Raises ValueError for bytes that
     are no instruction (UndecodableError, with their offset) and for an empty block.
     """
-    from incc.frontends.x86.decode import decode
+    from incc.frontends.x86.decode import decode, lengths
 
     if not code:
         raise ValueError("no machine code")
     instructions: list[Instruction] = []
     shown = "" if text else "?"
     position = 0
-    while position < len(code):
-        instruction = decode(code[position : position + 15], position, shown)
-        instructions.append(instruction)
-        position += instruction.length
+    for length in lengths(code):
+        instructions.append(decode(code[position : position + length], position, shown))
+        position += length
     if is_loop is None:
         last = instructions[-1]
         is_loop = last.branch in ("conditional", "unconditional") and last.target == "0x0"
