@@ -49,8 +49,8 @@ template <typename T> T toInteger(PyObject *Object, const char *Array) {
   }
 }
 
-/// The name of an attribute as a Python string. Some hundred are looked up for each kernel: they are
-/// made once, and found by the addresses of their literals.
+/// The name of an attribute as a Python string. Some hundred are looked up for each kernel: they
+/// are made once, and found by the addresses of their literals.
 PyObject *attributeName(const char *Name) {
   static std::unordered_map<const char *, PyObject *> Known;
   PyObject *&Object = Known[Name];
