@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from incc.frontends.x86.elf import Relocation
 
 ISA = "x86"
+_PAGE = 4096
 
 
 class ObjectError(Exception):
@@ -26,7 +27,8 @@ class ObjectError(Exception):
 class Code(NamedTuple):
     """An executable section: its name, address and bytes, the functions in it and its relocations.
 
-    `functions` are (offset, name), ascending, offsets in bytes from the section's start; `alignment` in bytes.
+    `functions` are (offset, name), ascending, offsets in bytes from the section's start; `alignment` in bytes: its own
+    before it is linked, then that of a page.
     """
 
     name: str
@@ -111,7 +113,7 @@ def _elf(lief: Any, binary: Any) -> Iterator[Code]:
             bytes(section.content),
             _functions(symbols, start, section.size),
             tuple(relocations),
-            max(1, section.alignment),
+            max(1, section.alignment) if is_object else _PAGE,
         )
 
 
@@ -123,7 +125,7 @@ def _pe(lief: Any, binary: Any) -> Iterator[Code]:
         if section.has_characteristic(lief.PE.Section.CHARACTERISTICS.MEM_EXECUTE):
             data = bytes(section.content)
             functions = _functions(symbols, section.virtual_address, len(data))
-            yield Code(str(section.name), section.virtual_address, data, functions, (), 4096)
+            yield Code(str(section.name), section.virtual_address, data, functions, (), _PAGE)
 
 
 def _coff(lief: Any, binary: Any) -> Iterator[Code]:
@@ -141,11 +143,13 @@ def _macho(lief: Any, binary: Any) -> Iterator[Code]:
         raise ObjectError(f"code for {_enum_name(binary.header.cpu_type)}, not for x86-64")
     symbols = [(s.value, str(s.name)) for s in binary.symbols]
     flags = lief.MachO.Section.FLAGS
+    is_object = binary.header.file_type == lief.MachO.Header.FILE_TYPE.OBJECT
     for section in binary.sections:
         if section.has(flags.PURE_INSTRUCTIONS) or section.has(flags.SOME_INSTRUCTIONS):
             data = bytes(section.content)
             functions = _functions(symbols, section.virtual_address, len(data))
-            yield Code(str(section.name), section.virtual_address, data, functions, (), 1 << section.alignment)
+            alignment = 1 << section.alignment if is_object else _PAGE
+            yield Code(str(section.name), section.virtual_address, data, functions, (), alignment)
 
 
 def _enum_name(value: Any) -> str:
@@ -168,19 +172,24 @@ def object_kernels(path: str) -> tuple[list[Kernel], list[LeftOut]]:
 
 
 def _section_kernels(code: Code) -> tuple[list[Kernel], list[LeftOut]]:
+    from incc.frontends.asm.before import code_before
     from incc.frontends.asm.parse import parse
     from incc.frontends.asm.regions import innermost_loops
+    from incc.frontends.x86.entry import entry_values
 
     instructions = list(_disassemble(code))
     text, at_line = _as_text(code, instructions)
-    regions, left_out = innermost_loops(parse(text, ISA))
+    assembly = parse(text, ISA)
+    regions, left_out = innermost_loops(assembly)
     kernels = []
-    for region in regions:
+    for region, before in zip(regions, code_before(assembly, regions), strict=True):
         chosen = tuple(at_line[line]._replace(line=0) for line in region.lines)
         first = chosen[0].offset
-        alignment = first % min(64, code.alignment)
+        unit = min(64, code.alignment)
+        entry = entry_values(before, chosen, lambda line: (at_line[line],)) if before is not None else ()
         name = f"{region.function or code.name}+{first - code.address - _start_of(code, first - code.address):#x}"
-        kernels.append(Kernel(name, ISA, region._replace(name=name), chosen, True, alignment))
+        region = region._replace(name=name)
+        kernels.append(Kernel(name, ISA, region, chosen, True, first % unit, entry=entry, alignment_unit=unit))
     return kernels, left_out
 
 

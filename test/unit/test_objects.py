@@ -81,6 +81,38 @@ def test_calls_and_objects_keep_their_names(tmp_path: pathlib.Path) -> None:
     assert any(m.symbol == "table" for i in kernels["chain"].instructions for m in i.memory)
 
 
+POINTERS = """
+	.text
+	.p2align 4
+	nop
+	.globl _start
+	.type _start, @function
+_start:
+	leaq 8(%rdi), %rsi
+.L1:
+	vmovupd (%rdi,%rax), %ymm0
+	vaddpd (%rsi,%rax), %ymm0, %ymm0
+	addq $32, %rax
+	cmpq %rdx, %rax
+	jne .L1
+	ret
+	.size _start, .-_start
+"""
+
+
+def test_pointers_and_place_of_a_loop(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "x.s").write_text(POINTERS)
+    subprocess.run(["as", "--64", tmp_path / "x.s", "-o", tmp_path / "x.o"], check=True)
+    (kernel,), _ = object_kernels(str(tmp_path / "x.o"))
+    constants = {entry.target: entry.constant for entry in kernel.entry}
+    assert constants["rsi"] - constants["rdi"] == 8
+    assert (kernel.alignment, kernel.alignment_unit) == (5, 16)
+    # The program lies where the linker put it.
+    subprocess.run(["ld", "-Ttext=0x401030", tmp_path / "x.o", "-o", tmp_path / "x"], check=True)
+    (kernel,), _ = object_kernels(str(tmp_path / "x"))
+    assert (kernel.alignment, kernel.alignment_unit) == (0x35, 64)
+
+
 def test_programs_are_read_at_their_addresses(tmp_path: pathlib.Path) -> None:
     path, _ = compiled(tmp_path, "gcc", "-O2")
     program = tmp_path / "x.so"
