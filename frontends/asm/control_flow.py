@@ -572,6 +572,8 @@ def loops(successors: Sequence[Sequence[int]], entries: Sequence[int]) -> tuple[
         _cycles(graph, order, found, irregular)
         left.difference_update(order)
 
+    if irregular:
+        _cycles_inside(successors, found, irregular)
     depth = [0] * n
     for body, _ in found.values():
         for node in body:
@@ -596,6 +598,25 @@ def loops(successors: Sequence[Sequence[int]], entries: Sequence[int]) -> tuple[
         for nodes, ins in sorted(irregular, key=lambda cycle: min(cycle[0]))
     ]
     return natural, irreducible
+
+
+def _cycles_inside(
+    successors: Sequence[Sequence[int]],
+    found: dict[int, tuple[set[int], list[int]]],
+    irregular: list[tuple[set[int], list[int]]],
+) -> None:
+    """Add the cycles without a header that lie inside natural loops and are parts of larger ones around those."""
+    known = [nodes for nodes, _ in irregular]
+    for header, (body, _) in found.items():
+        if any(node != header and node in found for node in body):
+            continue
+        inside = [
+            [v for v in successors[u] if v in body and v != header] if u in body else [] for u in range(len(successors))
+        ]
+        for component in _components(inside, sorted(body)):
+            if len(component) > 1 and component not in known:
+                ins = {v for u in body - component for v in inside[u] if v in component}
+                irregular.append((component, sorted(ins)))
 
 
 def _sources(graph: list[list[int]], nodes: set[int]) -> list[int]:
