@@ -69,7 +69,7 @@ dev: build/core/incc_core_test
 	@mkdir -p build/dev/bin
 	@for c in incc incc-mca incc-model incc-scan; do \
 	  m=$${c#incc-}; \
-	  printf '#!%s\nimport sys\nsys.path.insert(0, "%s")\nfrom incc.driver.%s import main\nsys.exit(main())\n' \
+	  printf '#!%s\nimport sys\nsys.path.insert(0, "%s")\nfrom incc.driver import %s as m\nsys.exit(getattr(m, "command", m.main)())\n' \
 	    "$(CURDIR)/$(BIN)/python" "$(CURDIR)/build/dev" "$$m" > build/dev/bin/$$c; chmod +x build/dev/bin/$$c; done
 
 clean:

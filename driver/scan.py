@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from incc.models.model import MachineModel
 
 # Blocks that a worker process takes at a time: enough to make handing them over cheap, few enough to share out evenly.
-CHUNK = 32
+CHUNK = 16
 
 
 class Item(NamedTuple):
@@ -64,6 +65,9 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
+    except RuntimeError as error:  # a worker process died
+        print(f"incc-scan: error: {error}", file=sys.stderr)
+        return 1
     except OSError as error:
         print(f"incc-scan: error: {error.filename or 'input'}: {error.strerror}", file=sys.stderr)
         return 1
@@ -152,19 +156,13 @@ def _results(options: argparse.Namespace, models: list[MachineModel]) -> Iterabl
     worker = _Worker(options.input_format, models, name, options.output, not options.bounds)
     if options.jobs == 1:
         return map(worker, ([item] for item in _items(options)))
-    import multiprocessing
+    from incc.driver.workers import MOST, in_order
 
+    items = list(_items(options))
+    size = max(CHUNK if options.input_format == "hex" else 1, -(-len(items) // MOST))
+    chunks = [items[start : start + size] for start in range(0, len(items), size)]
     _load_everything()
-    # The pool's processes end with this one.
-    pool = multiprocessing.Pool(options.jobs, _start_worker, (worker,))
-    return pool.imap(_work, _chunks(_items(options), CHUNK if options.input_format == "hex" else 1))
-
-
-def _chunks(items: Iterator[Item], size: int) -> Iterator[list[Item]]:
-    from itertools import islice
-
-    while chunk := list(islice(items, size)):
-        yield chunk
+    return in_order(worker, chunks, options.jobs)
 
 
 def _load_everything() -> None:
@@ -178,28 +176,19 @@ def _load_everything() -> None:
 class _Worker:
     """Analyses items in whichever process it is called, up to the lines to print.
 
-    `output`: as the option. `simulate`: not the bounds alone. Where processes are not forked, models are loaded in
-    each, once.
+    `output`: as the option. `simulate`: not the bounds alone.
     """
 
     def __init__(
         self, input_format: str, models: list[MachineModel], name: str, output: str = "json", simulate: bool = True
     ) -> None:
         self.input_format = input_format
-        self.names = [m.name for m in models]
         self.name = name
         self.output = output
         self.simulate = simulate
-        self.models: list[MachineModel] | None = models
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "models": None}
+        self.models = models
 
     def __call__(self, items: Sequence[Item]) -> Result:
-        if self.models is None:
-            from incc.models.model import load
-
-            self.models = [load(name) for name in self.names]
         problems: list[str] = []
         lines: list[str] = []
         of_kernel = cycles_of if self.output == "cycles" else estimate
@@ -215,18 +204,6 @@ class _Worker:
         return Result("".join(lines), problems)
 
 
-_WORKER: list[_Worker] = []
-"""The worker of this process, in a process of the pool: handed over once, not with every item."""
-
-
-def _start_worker(worker: _Worker) -> None:
-    _WORKER[:] = [worker]
-
-
-def _work(items: list[Item]) -> Result:
-    return _WORKER[0](items)
-
-
 _Identified = tuple["Kernel", dict[str, Any]]
 
 
@@ -235,6 +212,10 @@ def _read_hex(item: Item, name: str, problems: list[str]) -> list[_Identified]:
 
     try:
         code = bytes.fromhex(item.text)
+    except ValueError:
+        problems.append(f"{name}:{item.number}: not hexadecimal: {item.text[:60]}")
+        return []
+    try:
         kernel = decode_bytes(code, text=False)
     except ValueError as error:
         problems.append(f"{name}:{item.number}: {error}")
@@ -411,5 +392,14 @@ def _stderr_console() -> Any:
     return Console(stderr=True)
 
 
+def command() -> None:
+    """The installed command: `main`, without taking the interpreter and its libraries apart at the end."""
+    status = main()
+    with contextlib.suppress(OSError):  # a reader that has gone; `main` has said what there was to say
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(status)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    command()
