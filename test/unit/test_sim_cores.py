@@ -99,6 +99,13 @@ def test_stored_values_handed_on_by_the_renamer(cpu: str, handed_on: bool) -> No
 # --- Atom ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("cpu", ["bonnell", "silvermont", "tremont", "skymont"])
+def test_atoms_have_no_uop_cache(cpu: str) -> None:
+    s = simulate(bound(mixed(9), cpu))
+    assert s.uops_by_source[0] >= 11 * s.iterations
+    assert sum(s.uops_by_source[1:]) == 0
+
+
 def test_decoders_of_the_atom_line() -> None:
     # Twelve with dec and jne. Three instructions are decoded a cycle, of which four could be issued.
     assert cycles(mixed(10), "goldmont-plus") == 4

@@ -113,9 +113,10 @@ void FrontEnd::cycle(int64_t Cycle) {
   if (Now == Mode::Groups)
     return deliverGroups();
   if (Now == Mode::Ideal || Now == Mode::LoopStream) {
-    Counters.Uops[static_cast<size_t>(Now == Mode::Ideal ? UopSource::UopCache
-                                                         : UopSource::LoopStream)] +=
-        Queue.Head + Queue.Size - Queue.Tail;
+    UopSource From = Now == Mode::LoopStream ? UopSource::LoopStream
+                     : P.P.DsbWidth > 0      ? UopSource::UopCache
+                                             : UopSource::Decoders;
+    Counters.Uops[static_cast<size_t>(From)] += Queue.Head + Queue.Size - Queue.Tail;
     Queue.Tail = Queue.Head + Queue.Size;
     return;
   }
