@@ -209,6 +209,7 @@ Pipeline readPipeline(py::handle Bound) {
   read(Bound, "move_elim_all_aliases_overwritten", P.MoveElimAllAliases);
   read(Bound, "slow_256bit_memory", P.Slow256BitMemory);
   read(Bound, "just_ready_penalty", P.JustReadyPenalty);
+  read(Bound, "alternating_imbalance", P.AlternatingImbalance);
   read(Bound, "store_commit_bytes", P.StoreCommitBytes);
   read(Bound, "loads_leave_when_done", P.LoadsLeaveWhenDone);
   read(Bound, "decode_clusters", P.DecodeClusters);

@@ -62,6 +62,7 @@ PIPELINE_PARAMETERS = {
     "just_ready_penalty": 0,
     "store_commit_bytes": 0,
     "stack_offset_limit": UNLIMITED,
+    "alternating_imbalance": UNLIMITED,
     "loads_leave_when_done": 0,
     "decode_clusters": 1,
     "clusters_need_jumps": 0,

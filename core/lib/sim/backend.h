@@ -46,7 +46,8 @@ private:
   PortBinding Policy;
   size_t NumPorts;
   std::vector<uint64_t> Alternating;
-  std::vector<int32_t> Turn;               ///< By alternating set.
+  std::vector<int32_t> Turn; ///< By alternating set.
+  int32_t MostAhead; ///< A port with so many µops more than another is no more taken in turn.
   std::array<int32_t, 64> Bound{};         ///< µops bound to each port and not executed.
   std::array<int32_t, 64> Use{}, Before{}; ///< As it stood at the start of this and the last cycle.
   std::array<int32_t, 64> Leaving{};

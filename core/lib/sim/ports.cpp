@@ -14,7 +14,8 @@ using namespace incc::sim;
 
 PortBinder::PortBinder(const Program &P)
     : Policy(static_cast<PortBinding>(P.P.Binding)), NumPorts(static_cast<size_t>(P.K.NumPorts)),
-      Alternating(P.P.Alternating), Turn(P.P.Alternating.size(), 0) {}
+      Alternating(P.P.Alternating), Turn(P.P.Alternating.size(), 0),
+      MostAhead(P.P.AlternatingImbalance) {}
 
 void PortBinder::newCycle() {
   for (size_t N = 0; N < NumPorts; ++N) {
@@ -34,9 +35,14 @@ int32_t PortBinder::choose(uint64_t Allowed, int32_t Slot) {
     auto Set = std::ranges::find(Alternating, Allowed);
     if (Set != Alternating.end()) {
       int32_t &Next = Turn[static_cast<size_t>(Set - Alternating.begin())];
+      uint64_t Left = Allowed;
       for (int32_t Skip = 0; Skip < Next; ++Skip)
-        Allowed &= Allowed - 1;
-      Port = std::countr_zero(Allowed);
+        Left &= Left - 1;
+      Port = std::countr_zero(Left);
+      if (int32_t Least = leastLoaded(Allowed); Bound[Port] - Bound[Least] > MostAhead) {
+        Port = Least;
+        Next = std::popcount(Allowed & ((uint64_t(1) << Least) - 1));
+      }
       Next = (Next + 1) % std::popcount(*Set);
     } else {
       switch (Policy) {
