@@ -184,6 +184,7 @@ Pipeline readPipeline(py::handle Bound) {
   read(Bound, "scheduler_ports", P.SchedulerPorts);
   read(Bound, "scheduler_entries", P.SchedulerEntries);
   P.WaitingPorts = toInteger<uint64_t>(attribute(Bound, "waiting_ports").ptr(), "waiting_ports");
+  P.OneACycle = toInteger<uint64_t>(attribute(Bound, "one_a_cycle").ptr(), "one_a_cycle");
   read(Bound, "waiting_entries", P.WaitingEntries);
   read(Bound, "lsd_unroll", P.LsdUnroll);
   read(Bound, "issue_to_dispatch", P.IssueToDispatch);

@@ -450,6 +450,7 @@ def more_ports(name: str, count: int, ports: Sequence[str] = ()) -> Change:
             pipeline.picked_from = [extended(mask) for mask in pipeline.picked_from]
             pipeline.queued_at = [extended(mask) for mask in pipeline.queued_at]
             with_schedulers(pipeline)
+            pipeline.one_a_cycle = extended(pipeline.one_a_cycle)
             pipeline.waiting_ports = extended(pipeline.waiting_ports)
             pipeline.load_mask = extended(pipeline.load_mask)
             pipeline.renamer_ports = extended(pipeline.renamer_ports)

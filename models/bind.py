@@ -279,7 +279,12 @@ class _Binder:
             taken = self._branch_mask(n + 1, fused_branch)
             compute = [u for u in uops if u[1] == b.UOP_COMPUTE]
             kept = compute if self.parameters.get("fused_jump_computes") else compute[:-1]
-            uops = [u for u in uops if u[1] != b.UOP_COMPUTE] + kept + [(taken, b.UOP_BRANCH)]
+            jump = [(taken, b.UOP_BRANCH)]
+            if "fused_jump" in functions:
+                # These ports do both; that of the jump only counts those that are taken.
+                kept = [*compute[:-1], (self._mask(functions["fused_jump"]), b.UOP_COMPUTE)]
+                jump = jump if n + 1 == len(self.forms) - 1 else []
+            uops = [u for u in uops if u[1] != b.UOP_COMPUTE] + kept + jump
         elif i.branch == "conditional":
             uops = [(self._branch_mask(n, form), k) if k == b.UOP_BRANCH else (m, k) for m, k in uops]
         uops.sort(key=lambda u: _UOP_ORDER[u[1]])

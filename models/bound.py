@@ -98,6 +98,7 @@ class Pipeline:
         Those of PIPELINE_PARAMETERS, by the same names (docs/models.md); `port_binding`; `load_mask`: the ports of
         loads; `alternating`: port sets (bit masks) whose ports are taken in turn; `picked_from[n]`, `queued_at[n]`:
         µops for the first set wait at the ports of the second, and as many start in a cycle as the first has ports;
+        `one_a_cycle`: ports that get one µop a cycle from the renamer;
         `scheduler_ports[n]`, `scheduler_entries[n]`: the ports of a scheduler and how many µops it holds;
         `waiting_ports`, `waiting_entries`: before the schedulers of these ports µops wait in a queue, in order, and get
         their port when they leave it; `lsd_unroll[n]`: how often the loop stream detector unrolls a loop of n+1 µops, 1
@@ -126,6 +127,7 @@ class Pipeline:
         "move_to",
         "no_lsd",
         "offset",
+        "one_a_cycle",
         "opcode_offset",
         "picked_from",
         "port_binding",
@@ -150,6 +152,7 @@ class Pipeline:
     stack_location: int
     renamer_ports: int
     waiting_ports: int
+    one_a_cycle: int
     waiting_entries: int
     alternating: list[int]
     picked_from: list[int]

@@ -97,6 +97,8 @@ def _port_sets(parameters: dict[str, Any]) -> list[tuple[str, str]]:
     sets = [("alternating_ports", ports) for ports in parameters.get("alternating_ports", [])]
     sets += [("queued_at", ports) for pair in parameters.get("queued_at", {}).items() for ports in pair]
     sets += [("schedulers", ports) for ports in parameters.get("schedulers", {})]
+    if "one_a_cycle" in parameters:
+        sets.append(("one_a_cycle", parameters["one_a_cycle"]))
     if "waiting_queue" in parameters:
         sets.append(("waiting_queue", parameters["waiting_queue"]["ports"]))
     return sets

@@ -112,6 +112,7 @@ def _core(model: MachineModel, mask: Callable[[str], int]) -> _Core | None:
     schedulers = parameters.get("schedulers", {})
     attributes["scheduler_ports"] = [mask(ports) for ports in schedulers]
     attributes["scheduler_entries"] = list(schedulers.values())
+    attributes["one_a_cycle"] = mask(parameters["one_a_cycle"]) if "one_a_cycle" in parameters else 0
     waiting = parameters.get("waiting_queue", {})
     attributes["waiting_ports"] = mask(waiting["ports"]) if waiting else 0
     attributes["waiting_entries"] = waiting["entries"] if waiting else 0

@@ -33,7 +33,7 @@ struct Pipeline {
   std::vector<uint64_t> PickedFrom, QueuedAt; ///< Entry by entry.
   std::vector<uint64_t> SchedulerPorts;
   std::vector<int32_t> SchedulerEntries;
-  uint64_t WaitingPorts = 0;
+  uint64_t WaitingPorts = 0, OneACycle = 0;
   int32_t WaitingEntries = 0;
   int32_t AlternatingImbalance = 0;
   std::vector<int32_t> LsdUnroll;

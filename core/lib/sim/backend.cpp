@@ -119,14 +119,25 @@ bool Backend::accepts(std::span<const int32_t> SlotUops) const {
   return std::ranges::all_of(SlotUops, [&](int32_t U) {
     uint64_t Allowed = P.Uops[static_cast<size_t>(U)].Ports;
     return waitsInQueue(Allowed) ? static_cast<int32_t>(Upstream.size()) < P.P.WaitingEntries
-                                 : (Allowed & ~Full) != 0;
+                                 : (Allowed & ~Full & ~Given) != 0;
   });
 }
 
-/// Chooses a port, if possible of a scheduler that has room.
+void Backend::newCycle() {
+  Binder.newCycle();
+  Given = 0;
+}
+
+/// Chooses a port, if possible one that gets a µop more in this cycle, of a scheduler with room.
 void Backend::bind(int32_t N, uint64_t Allowed, int32_t Slot) {
   DynUop &Dyn = Pool[static_cast<size_t>(N)];
-  Dyn.Port = Binder.choose((Allowed & ~Full) != 0 ? Allowed & ~Full : Allowed, Slot);
+  for (uint64_t Closed : {Full | Given, Full})
+    if ((Allowed & ~Closed) != 0) {
+      Allowed &= ~Closed;
+      break;
+    }
+  Dyn.Port = Binder.choose(Allowed, Slot);
+  Given |= uint64_t(1) << Dyn.Port & P.P.OneACycle;
   if (int32_t S = SchedulerOf[static_cast<size_t>(Dyn.Port)];
       S >= 0 &&
       ++EntriesUsed[static_cast<size_t>(S)] == P.P.SchedulerEntries[static_cast<size_t>(S)])

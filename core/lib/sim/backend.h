@@ -177,6 +177,8 @@ public:
   };
   /// Connects the values of an instruction to their inputs.
   void enterInstruction(int32_t I, int64_t Iteration, int64_t Cycle, Issued Optional);
+  /// Before the issue of a cycle.
+  void newCycle();
   /// Whether the schedulers take the µops of an issue slot. One that is not full takes them all.
   bool accepts(std::span<const int32_t> SlotUops) const;
   /// Gives a µop to a scheduler, or to the queue before it.
@@ -293,6 +295,7 @@ private:
   std::vector<int32_t> EntriesUsed;    ///< By scheduler.
   uint64_t Full = 0;                   ///< Ports whose scheduler takes no more.
   std::deque<int32_t> Upstream;        ///< In the queue before the schedulers.
+  uint64_t Given = 0; ///< Of the ports that get one µop a cycle, those that got it in this one.
   std::array<int64_t, 64> HeldUntil{};
   /// By set of Pipeline::PickedFrom: until when each of its ways is taken.
   std::vector<std::vector<int64_t>> WaysUntil;

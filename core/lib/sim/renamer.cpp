@@ -94,7 +94,7 @@ Renamer::Renamer(const Program &P, const CodeLayout &Code, FrontEnd &Front, Back
     : P(P), Code(Code), Front(Front), Back(Back), Counters(Counters), Moves(P) {}
 
 void Renamer::cycle(int64_t Cycle) {
-  Back.Binder.newCycle();
+  Back.newCycle();
   Moves.newCycle();
   int32_t Width = P.K.IssueWidth, Used = 0;
   auto Lost = [&](Stall Cause) { Counters.LostSlots[static_cast<size_t>(Cause)] += Width - Used; };
@@ -120,6 +120,8 @@ void Renamer::cycle(int64_t Cycle) {
         return Lost(Stall::LoadBuffer);
       if (!Back.Stores.hasRoom(Plan.Stores))
         return Lost(Stall::StoreBuffer);
+      if (!accepts(E.Slots.Begin))
+        return Lost(Stall::Scheduler);
       // Merging is done alone in its cycle.
       if (Plan.Merge.Uop >= 0 && Used > 0)
         return Lost(Stall::Group);
@@ -146,10 +148,9 @@ void Renamer::cycle(int64_t Cycle) {
     bool LastEntry = At + 1 == P.numEntries();
     for (int32_t Left = std::min(Slots, Width - Used); Left > 0; --Left, ++SlotAt) {
       bool Last = LastEntry && SlotAt + 1 == E.Slots.size();
-      Range Uops = P.Slots[static_cast<size_t>(E.Slots.Begin + SlotAt)];
-      if (!Back.accepts({P.SlotUops.data() + Uops.Begin, static_cast<size_t>(Uops.size())}))
+      if (!accepts(E.Slots.Begin + SlotAt))
         return Lost(Stall::Scheduler);
-      issueSlot(Uops, Used++, Cycle, Last);
+      issueSlot(P.Slots[static_cast<size_t>(E.Slots.Begin + SlotAt)], Used++, Cycle, Last);
     }
     if (SlotAt < E.Slots.size())
       return;
@@ -165,6 +166,12 @@ void Renamer::cycle(int64_t Cycle) {
       ++At;
     }
   }
+}
+
+/// Whether the schedulers take the µops of a slot.
+bool Renamer::accepts(int32_t Slot) const {
+  Range Uops = P.Slots[static_cast<size_t>(Slot)];
+  return Back.accepts({P.SlotUops.data() + Uops.Begin, static_cast<size_t>(Uops.size())});
 }
 
 int64_t Renamer::pushSlot(int64_t Cycle, int32_t Pending, bool Last, Accesses Memory) {

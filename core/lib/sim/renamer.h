@@ -69,6 +69,7 @@ public:
 private:
   void enter(const Entry &E, int64_t Cycle, bool Syncs);
   int64_t pushSlot(int64_t Cycle, int32_t Pending, bool Last, Accesses Memory = {});
+  bool accepts(int32_t Slot) const;
   void issueOwn(int32_t Uop, int32_t Slot, int64_t Cycle);
   void issueSlot(Range Uops, int32_t Slot, int64_t Cycle, bool Last);
 
