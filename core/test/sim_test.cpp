@@ -28,6 +28,9 @@ void incc::test::testSimulation() {
   // Five a cycle from the µop cache, and the jump to the start ends what is read in a cycle.
   P.DsbWidth = 5;
   CHECK(simulate(Wide.K, P).CyclesPerIteration == Rational(2));
+  P.DsbGroups = 2;
+  CHECK(simulate(Wide.K, P).CyclesPerIteration == Rational(3, 2));
+  P.DsbGroups = 1;
   P.DsbWidth = 6;
   CHECK(simulate(Wide.K, P).CyclesPerIteration == Rational(3, 2));
   P.DsbWidth = 0;

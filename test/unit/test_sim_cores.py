@@ -76,6 +76,11 @@ def test_a_jump_ends_what_the_op_cache_gives(cpu: str, width: int, dispatched: i
     assert moves(width) == 2
 
 
+@pytest.mark.parametrize("cpu", ["znver1", "znver2", "znver3", "znver4", "znver5"])
+def test_zen_decodes_four(cpu: str) -> None:
+    assert cycles("; ".join(f"mov %rbp, %r{8 + n % 7}" for n in range(12)), cpu, loop=False) == 3
+
+
 def test_zen_5_dispatches_eight() -> None:
     assert cycles("; ".join(f"mov %rbp, %r{8 + n % 7}" for n in range(11)), "znver5") == Fraction(12, 8)
 

@@ -96,7 +96,7 @@ FrontEnd::FrontEnd(const Program &P, const CodeLayout &Code, Simulation &Counter
   } else if (!Described) {
     if (Code.isLoop() && P.P.DsbWidth > 0) {
       GroupWidth = P.P.DsbWidth;
-      Groups = 1;
+      Groups = P.P.DsbGroups;
     } else {
       GroupWidth = P.P.NumDecoders;
       Groups = Code.isLoop() || !P.P.ClustersNeedJumps ? P.P.DecodeClusters : 1;
