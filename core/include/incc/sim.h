@@ -35,7 +35,7 @@ struct Pipeline {
   std::vector<int32_t> SchedulerEntries;
   uint64_t WaitingPorts = 0, OneACycle = 0;
   int32_t WaitingEntries = 0;
-  int32_t AlternatingImbalance = 0;
+  int32_t AlternatingImbalance = 1 << 20; ///< None matters.
   std::vector<int32_t> LsdUnroll;
   int32_t IssueToDispatch = 1, Idq = 64;
   int32_t PredecodeBlockBytes = 0, PredecodeWidth = 1, PredecodeToDecode = 0, LcpStall = 0, Iq = 0;
