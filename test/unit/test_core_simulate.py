@@ -291,6 +291,23 @@ def test_vector_loads_wait_at_any_address_generator() -> None:
     assert cycles(vector_accesses("L" * 16 + "S" * 8), "znver4") == pytest.approx(9.61, rel=0.08)
 
 
+def chains_and_stores(register: str, length: int) -> str:
+    """Four chains of multiplications whose results are stored."""
+    first = [f"vmulpd %{register}14, %{register}13, %{register}{n}" for n in range(4)]
+    others = [f"vmulpd %{register}14, %{register}{n}, %{register}{n}" for n in range(4)] * (length - 1)
+    return "; ".join(first + others + [f"vmovupd %{register}{n}, {64 * n}(%rdi)" for n in range(4)])
+
+
+@pytest.mark.parametrize(("register", "length", "measured"), [("zmm", 2, 7.98), ("ymm", 3, 5.99), ("zmm", 4, 15.96)])
+def test_data_of_stores_wait_in_both_schedulers(register: str, length: int, measured: float) -> None:
+    # In one they would fill it, and what shares it would get too few multiplications.
+    k = bound(chains_and_stores(register, length), "znver4")
+    assert float(simulate(k).cycles_per_iteration) == pytest.approx(measured, rel=0.02)
+    assert k.pipeline is not None
+    k.pipeline.picked_from, k.pipeline.queued_at = [], []
+    assert float(simulate(k).cycles_per_iteration) > 1.1 * measured
+
+
 @pytest.mark.parametrize(("length", "measured"), [(40, 33.9), (60, 60.9), (100, 142.0)])
 def test_schedulers_for_floating_point_hold_64(length: int, measured: float) -> None:
     # Chains that follow each other, but do not depend on each other: of two schedulers for one pipe of additions each.
