@@ -349,6 +349,16 @@ def test_each_address_generator_gets_an_access_a_cycle() -> None:
     assert [e.dispatched - first for e in events[:6]] == [0, 0, 0, 1, 1, 1]
 
 
+def test_the_way_out_of_vector_registers_takes_an_alu() -> None:
+    # Measured: 2.5 with three rotates on two ALUs; three conditional moves, which have the other two, take no longer.
+    rotates = repeat("rorx $1, %rbx, %r9", 3)
+    assert cycles(f"vmovd %xmm0, %ecx; {rotates}", "znver4") == pytest.approx(2, rel=0.01)
+    assert cycles(rotates, "znver4") == pytest.approx(3 / 2, rel=0.01)
+    assert cycles("vmovd %xmm0, %ecx; cmovc %rbx, %r8; cmovc %rbx, %r9", "znver4") == pytest.approx(3 / 2, rel=0.01)
+    # As long as measured all the same.
+    assert cycles("vmovd %xmm0, %ecx; vmovd %ecx, %xmm0", "znver4") == pytest.approx(6, rel=0.01)
+
+
 def test_a_fused_pair_takes_a_unit_of_conditional_moves() -> None:
     moves = "cmovc %rbx, %r8; cmovc %rbx, %r9"
     assert cycles(moves, "znver4") == pytest.approx(3 / 2, rel=0.01)
