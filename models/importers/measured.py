@@ -204,6 +204,9 @@ def _compute(
     if to_general and "FP5" in seen:
         found["FP5"] = 1
         fp += 1
+        if shape.operands[0].startswith("R"):
+            # Beside rotates a slot or two of theirs is taken; what was seen beside other blockers comes from waiting.
+            found["ALU12"] = 1
     elif to_general and fp < slots:
         # The way to general-purpose registers and flags that stores do not take.
         found["FP4"] = 1

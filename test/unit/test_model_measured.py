@@ -43,6 +43,8 @@ def imported(tmp_path: Path, *records: Any, keep_going: bool = False) -> Any:
         # Two µops at two a cycle cannot be.
         ("VEX_VPERMD_YMM_YMM_YMMM256/r", {"FP12": 1.7, "FP0123": 1.3}, 0.5, "1*FP12"),
         ("VEX_VUCOMISD_XMM_XMMM64/r", {"FP23": 1.0, "FP0123": 1.0}, 1.0, "1*FP23+1*FP4"),
+        # On its way to a general-purpose register; more is not believed.
+        ("VEX_VMOVD_RM32_XMM/r", {"FP5": 1.0, "ALU0123": 3.0, "ALU12": 2.0}, 1.0, "1*ALU12+1*FP5"),
     ],
 )
 def test_ports(tmp_path: Path, form: str, seen: dict[str, float], tp: float, ports: str) -> None:
