@@ -128,6 +128,14 @@ def _entry(form: str, conditions: tuple[str, ...], merged: Forms, header: dict[s
         found.append(("error", "no retire slots"))
     if not latency and uops and not fields.get("breaks") and _needs_latency(form):
         found.append(("warning", "no latency"))
+    if (
+        "ports" in fields
+        and header["isa"] == "x86"
+        and _computes(latency)
+        and not fields.get("breaks")
+        and not _has_compute(uops, header)
+    ):
+        found.append(("warning", "takes cycles from operand to result, but no µop of it computes"))
     for to, source, cycles in latency:
         if sum(1 for t, s, _ in latency if (t, s) == (to, source)) > 1:
             found.append(("error", f"latency {to}<{source} is given twice"))
@@ -150,6 +158,22 @@ def _entry(form: str, conditions: tuple[str, ...], merged: Forms, header: dict[s
     if fields.get("unit") and fields["unit"] not in header["resources"]:
         found.append(("error", f"unit {fields['unit']!r} is not in ports.resources"))
     return found
+
+
+def _computes(latency: Sequence[tuple[str, str, int]]) -> bool:
+    """Whether something is done to an operand that is in a register."""
+    return any(cycles > 0 and to != "M" and source.isdigit() for to, source, cycles in latency)
+
+
+def _has_compute(uops: Sequence[tuple[str, int]], header: dict[str, Any]) -> bool:
+    """Whether a µop goes to a port that is not for memory alone."""
+    functions = header["functions"]
+    memory = {
+        port
+        for name in ("load", "load_vector", "store_address", "store_data")
+        for port in (functions[name].split(",") if name in functions else ())
+    }
+    return any(not set(ports.split(",")) <= memory for ports, _ in uops)
 
 
 def port_bound(uops: Sequence[tuple[str, int]]) -> Fraction:

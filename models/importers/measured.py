@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from incc.models.compile import Entry, Forms, write_latency
 from incc.models.importers.common import Imported, ImportFailed, reduced
 from incc.models.importers.shapes import Shape, by_key, dataflow
+from incc.models.model import parse_latency
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -65,6 +66,7 @@ def import_files(paths: list[str], keep_going: bool = False) -> Imported:
                 # Merging reads the destination, whatever the sources are.
                 masked = {name: entries["mask",].get(name, "") for name in ("ports", "latency")}
                 forms[key]["mask", "same_reg"] = {**masked, "breaks": False}
+    complete(forms)
     return Imported(forms, {m.replace(" ", "_"): jumps for m, jumps in fusion.items()}, unmatched, skipped, [])
 
 
@@ -97,6 +99,42 @@ def _check(data: dict[str, Any]) -> None:
             raise ValueError(f"latency from {source!r} to {to!r} of {cycles!r}")
     if data["tp"] is not None:
         float(data["tp"])
+
+
+def complete(forms: Forms) -> None:
+    """Give forms the computation that was not seen when they were measured, though they take cycles from an operand to
+    the result: that of the form with a register in place of memory, or with memory in place of a register; and under
+    conditions, that without them."""
+    found = {
+        key: "+".join(_computing(twin))
+        for key, entries in forms.items()
+        if _takes_cycles(entries[()]) and not _computing(entries[()])
+        for twin in [forms.get(key[:-1] + ("r" if key.endswith("m") else "m"), {}).get((), {})]
+        # What exchanges with memory locks it, and is another thing between registers.
+        if _computing(twin) and (key.endswith("m") or "M" not in twin["latency"])
+    }
+    for key, compute in found.items():
+        fields = forms[key][()]
+        fields["ports"] = "+".join(p for p in (fields["ports"], compute) if p)
+    for entries in forms.values():
+        if not _takes_cycles(entries[()]) or not _computing(entries[()]):
+            continue
+        for conditions, fields in list(entries.items()):
+            if "ports" not in fields or "same_reg" in conditions or not conditions or _computing(fields):
+                continue
+            del fields["ports"]
+            if not fields:
+                del entries[conditions]
+
+
+def _takes_cycles(fields: Entry) -> bool:
+    """Whether it is more than a move, a load or a store."""
+    return any(cycles > 0 and source != "a" for _, source, cycles in parse_latency(fields.get("latency", "")))
+
+
+def _computing(fields: Entry) -> list[str]:
+    """The µops that neither load nor store, as written in `ports`."""
+    return [p for p in fields.get("ports", "").split("+") if p.partition("*")[2][:2] in ("AL", "FP", "BR")]
 
 
 def entry(

@@ -64,6 +64,7 @@ def test_nothing_to_find(tmp_path: Path) -> None:
         ('"ADD_RM64_R64/r" = { retire = 1, latency = "0<0:1" }', "error ADD_RM64_R64/r: no ports"),
         ('"ADD_RM64_R64/r" = { ports = "1*p01", latency = "0<0:1" }', "error ADD_RM64_R64/r: no retire slots"),
         ('"ADD_RM64_R64/r" = { ports = "1*p01", retire = 1 }', "warning ADD_RM64_R64/r: no latency"),
+        ('"ADD_RM64_R64/r" = { ports = "", retire = 1, latency = "0<0:1" }', "but no µop of it computes"),
         ('"ADD_RM64_R64/r" = { ports = "1*p05", retire = 1, latency = "0<0:1" }', "unknown port '5'"),
         ('"ADD_RM64_R64/r" = { ports = "p01", retire = 1, latency = "0<0:1" }', "malformed port usage"),
         ('"ADD_RM64_R64/r" = { ports = "1*p0", retire = 1, latency = "0<5:1" }', "latency names '5'"),

@@ -53,6 +53,30 @@ def test_ports(tmp_path: Path, form: str, seen: dict[str, float], tp: float, por
     assert forms[form][()]["ports"] == ports
 
 
+def test_what_takes_cycles_computes(tmp_path: Path) -> None:
+    form, slow = "VEX_VFMADD213SD_XMM_XMM_XMMM64", [["0", "0", 4.0], ["0", "1", 4.0]]
+    forms = imported(
+        tmp_path,
+        record(form + "/r", {"FP01": 1.0, "FP0123": 1.0}, [*slow, ["0", "2", 4.0]]),
+        record(form + "/m", {"AG012": 1.0}, [*slow, ["0", "m", 11.0]]),
+        # The other way round, and what is left of a measurement under a condition.
+        record("VEX_VHADDPS_YMM_YMM_YMMM256/r", {}, [["0", "1", 4.0]], slots=3),
+        record("VEX_VHADDPS_YMM_YMM_YMMM256/m", {"FP23": 2.0, "FP0123": 3.0}, [["0", "1", 4.0]], slots=3),
+        record("EVEX_VPMADD52LUQ_XMM_K1Z_XMM_XMMM128B64/r", {"FP01": 1.0, "FP0123": 1.0}, slow),
+        record("EVEX_VPMADD52LUQ_XMM_K1Z_XMM_XMMM128B64/r", {}, slow) | {"conditions": ["mask"]},
+        # Moves and stores compute nothing, and what exchanges with memory says nothing of registers.
+        record("MOV_RM64_R64/r", {}, [["0", "1", 0.5]]),
+        record("MOV_RM64_R64/m", {"AG012": 1.0}, [["M", "1", 0.0]]),
+        record("XCHG_RM64_R64/r", {}, [["0", "1", 1.0]], slots=2),
+        record("XCHG_RM64_R64/m", {"ALU0123": 1.0, "AG012": 2.0}, [["M", "1", 1.0], ["1", "m", 9.0]], slots=2),
+    ).forms
+    assert forms[form + "/m"][()]["ports"].endswith("+1*FP01")
+    assert forms["VEX_VHADDPS_YMM_YMM_YMMM256/r"][()]["ports"]
+    assert "ports" not in forms["EVEX_VPMADD52LUQ_XMM_K1Z_XMM_XMMM128B64/r"].get(("mask",), {})
+    assert "ALU" not in forms["MOV_RM64_R64/m"][()]["ports"]
+    assert forms["MOV_RM64_R64/r"][()]["ports"] == forms["XCHG_RM64_R64/r"][()]["ports"] == ""
+
+
 def test_512_bits_hold_their_pipe(tmp_path: Path) -> None:
     form = "EVEX_VADDPD_ZMM_K1Z_ZMM_ZMMM512B64_ER"
     seen = {"FP23": 2.0, "FP0123": 2.0}
