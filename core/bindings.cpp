@@ -213,6 +213,7 @@ Pipeline readPipeline(py::handle Bound) {
   read(Bound, "alternating_imbalance", P.AlternatingImbalance);
   read(Bound, "store_commit_bytes", P.StoreCommitBytes);
   read(Bound, "loads_leave_when_done", P.LoadsLeaveWhenDone);
+  read(Bound, "microcode_alone", P.MicrocodeAlone);
   read(Bound, "dsb_groups", P.DsbGroups);
   read(Bound, "decode_clusters", P.DecodeClusters);
   read(Bound, "clusters_need_jumps", P.ClustersNeedJumps);

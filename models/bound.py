@@ -64,6 +64,7 @@ PIPELINE_PARAMETERS = {
     "stack_offset_limit": UNLIMITED,
     "alternating_imbalance": UNLIMITED,
     "loads_leave_when_done": 0,
+    "microcode_alone": 0,
     "dsb_groups": 1,
     "decode_clusters": 1,
     "clusters_need_jumps": 0,

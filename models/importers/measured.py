@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _VECTORS = ("XMM", "YMM", "ZMM")
 _DIVIDES = re.compile(r"V?(DIV|SQRT)[PS][SDH]$")
+_MULTIPLIES_WIDE = re.compile(r"(I?MUL_RM(32|64)|VEX_MULX_\w+)/m$")
 
 
 def import_files(paths: list[str], keep_going: bool = False) -> Imported:
@@ -104,7 +105,8 @@ def _check(data: dict[str, Any]) -> None:
 def complete(forms: Forms) -> None:
     """Give forms the computation that was not seen when they were measured, though they take cycles from an operand to
     the result: that of the form with a register in place of memory, or with memory in place of a register; and under
-    conditions, that without them."""
+    conditions, that without them. Multiplications with two results and an index come from microcode (docs/models.md).
+    """
     found = {
         key: "+".join(_computing(twin))
         for key, entries in forms.items()
@@ -125,6 +127,9 @@ def complete(forms: Forms) -> None:
             del fields["ports"]
             if not fields:
                 del entries[conditions]
+    for key, entries in forms.items():
+        if _MULTIPLIES_WIDE.match(key):
+            entries.setdefault(("indexed",), {})["uops_ms"] = entries[()]["retire"]
 
 
 def _takes_cycles(fields: Entry) -> bool:

@@ -77,6 +77,13 @@ def test_what_takes_cycles_computes(tmp_path: Path) -> None:
     assert forms["MOV_RM64_R64/r"][()]["ports"] == forms["XCHG_RM64_R64/r"][()]["ports"] == ""
 
 
+def test_wide_multiplications_with_an_index_come_from_microcode(tmp_path: Path) -> None:
+    ports = {"ALU0123": 1.0, "ALU1": 1.0, "AG012": 1.0}
+    keys = ["MUL_RM64/m", "VEX_MULX_R32_R32_RM32/m", "IMUL_R64_RM64/m", "MUL_RM8/m"]
+    forms = imported(tmp_path, *(record(key, ports, [], slots=2) for key in keys)).forms
+    assert [forms[key].get(("indexed",)) for key in keys] == [{"uops_ms": 2}, {"uops_ms": 2}, None, None]
+
+
 def test_512_bits_hold_their_pipe(tmp_path: Path) -> None:
     form = "EVEX_VADDPD_ZMM_K1Z_ZMM_ZMMM512B64_ER"
     seen = {"FP23": 2.0, "FP0123": 2.0}

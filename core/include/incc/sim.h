@@ -45,7 +45,7 @@ struct Pipeline {
   int32_t Lsd = 0;
   int32_t MoveElimGpr = 0, MoveElimSimd = 0, MoveElimPipeline = 1, MoveElimAllAliases = 0;
   int32_t Slow256BitMemory = 0, JustReadyPenalty = 0;
-  int32_t StoreCommitBytes = 0, LoadsLeaveWhenDone = 0;
+  int32_t StoreCommitBytes = 0, LoadsLeaveWhenDone = 0, MicrocodeAlone = 0;
   int32_t DsbGroups = 1, DecodeClusters = 1, ClustersNeedJumps = 0;
   int32_t InOrder = 0, AddressToExecute = 0;
   int32_t StackLocation = -1, StackOffsetLimit = 0;

@@ -97,6 +97,7 @@ void Renamer::cycle(int64_t Cycle) {
   Back.newCycle();
   Moves.newCycle();
   int32_t Width = P.K.IssueWidth, Used = 0;
+  bool AfterMicrocode = std::exchange(IssuedMicrocode, false);
   auto Lost = [&](Stall Cause) { Counters.LostSlots[static_cast<size_t>(Cause)] += Width - Used; };
   if (!Back.Rob.hasRoom(Width) && !Back.Rob.empty())
     return Lost(Stall::ReorderBuffer);
@@ -122,6 +123,8 @@ void Renamer::cycle(int64_t Cycle) {
         return Lost(Stall::StoreBuffer);
       if (!accepts(E.Slots.Begin))
         return Lost(Stall::Scheduler);
+      if (isAlone(E.Instruction) && (Used > 0 || AfterMicrocode))
+        return Lost(Stall::Group);
       // Merging is done alone in its cycle.
       if (Plan.Merge.Uop >= 0 && Used > 0)
         return Lost(Stall::Group);
@@ -156,7 +159,8 @@ void Renamer::cycle(int64_t Cycle) {
       return;
     SlotAt = 0;
     Entered = false;
-    if (At + 1 == Plan.Entries.End)
+    bool Ends = At + 1 == Plan.Entries.End;
+    if (Ends)
       StackOffset += P.P.StackChange[E.Instruction];
     ++Front.Queue.Head;
     if (LastEntry) {
@@ -165,8 +169,16 @@ void Renamer::cycle(int64_t Cycle) {
     } else {
       ++At;
     }
+    if (Ends && isAlone(E.Instruction)) {
+      IssuedMicrocode = true;
+      return Lost(Stall::Group);
+    }
   }
 }
+
+/// Whether an instruction is issued with nothing else in its cycles, and not right behind another
+/// such one.
+bool Renamer::isAlone(int32_t I) const { return P.P.MicrocodeAlone && P.P.UopsMs[I] > 0; }
 
 /// Whether the schedulers take the µops of a slot.
 bool Renamer::accepts(int32_t Slot) const {
@@ -266,7 +278,7 @@ void MoveElimination::addTo(Fingerprint &F) const {
 void Renamer::addTo(Fingerprint &F) const {
   F.iteration(Iteration);
   F.add(int64_t(At) << 32 | SlotAt);
-  F.add(Entered | WaitsForSync << 1 | MoveExecuted << 2);
+  F.add(Entered | WaitsForSync << 1 | MoveExecuted << 2 | IssuedMicrocode << 3);
   F.add(StackOffset);
   if (int32_t Unrolling = Code.lsdUnrolling())
     F.add(Iteration % Unrolling);

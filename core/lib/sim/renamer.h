@@ -70,6 +70,7 @@ private:
   void enter(const Entry &E, int64_t Cycle, bool Syncs);
   int64_t pushSlot(int64_t Cycle, int32_t Pending, bool Last, Accesses Memory = {});
   bool accepts(int32_t Slot) const;
+  bool isAlone(int32_t I) const;
   void issueOwn(int32_t Uop, int32_t Slot, int64_t Cycle);
   void issueSlot(Range Uops, int32_t Slot, int64_t Cycle, bool Last);
 
@@ -85,7 +86,8 @@ private:
   bool Entered = false;      ///< The instruction at the head of the queue is known to the backend,
   bool WaitsForSync = false; ///< and waits for the µop that adds the stack engine's offset.
   int64_t StackOffset = 0;
-  bool MoveExecuted = false; ///< The current instruction is a move that is not eliminated.
+  bool IssuedMicrocode = false; ///< In the cycle before, alone.
+  bool MoveExecuted = false;    ///< The current instruction is a move that is not eliminated.
 };
 
 } // namespace incc::sim
