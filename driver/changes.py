@@ -27,7 +27,7 @@ def parse(text: str) -> Change:
         found = _LANGUAGE.parse_string(text, parse_all=True)
     except pp.ParseBaseException as error:
         wanted = error.msg.removeprefix("Expected ").replace("end of text", "nothing more")
-        raise ValueError(f"--what-if {text!r}: column {error.column}: expected {wanted}") from None
+        raise ValueError(f"what-if {text!r}: column {error.column}: expected {wanted}") from None
     kind, name, operator, value = found
     title = f"with {' '.join(text.split())}"
     match kind:
@@ -59,14 +59,14 @@ def _port(text: str, title: str, name: str, operator: str, value: int) -> Change
     """More ports like one: `= N` says how many there are then."""
     count = value if operator == "+=" else value - 1
     if operator == "-=" or count < 1:
-        raise ValueError(f"--what-if {text!r}: ports can only be added")
+        raise ValueError(f"what-if {text!r}: ports can only be added")
     change = whatif.more_ports(name, count)
 
     def apply(s: Scenario) -> Scenario:
         try:
             return change.apply(s)
         except ValueError as error:
-            raise ValueError(f"--what-if {text!r}: {error}") from error
+            raise ValueError(f"what-if {text!r}: {error}") from error
 
     return whatif.Change(change.name, title, apply)
 
@@ -83,12 +83,12 @@ class _Parameter:
         if self.operator == "=":
             new = self.value
         elif self.value == b.UNLIMITED or old == b.UNLIMITED:
-            raise ValueError(f"--what-if {self.text!r}: {self.name} can only be set, not changed, from or to unlimited")
+            raise ValueError(f"what-if {self.text!r}: {self.name} can only be set, not changed, from or to unlimited")
         else:
             new = old + self.value if self.operator == "+=" else old - self.value
         least = 1 if self.name in _POSITIVE else 0
         if not least <= new <= MOST:
-            raise ValueError(f"--what-if {self.text!r}: {self.name} would be {new}; it is from {least} to {MOST}")
+            raise ValueError(f"what-if {self.text!r}: {self.name} would be {new}; it is from {least} to {MOST}")
         # Wider than any buffer is as good as unlimited, and takes no time to simulate.
         if self.name in ("issue_width", "retire_width", "idq"):
             new = min(new, WIDEST)
@@ -123,14 +123,14 @@ class _Latency:
     def __init__(self, text: str, mnemonic: str, operator: str, value: int) -> None:
         self.text, self.mnemonic, self.operator, self.value = text, mnemonic.upper(), operator, value
         if value > MOST:
-            raise ValueError(f"--what-if {text!r}: {value} cycles are too many")
+            raise ValueError(f"what-if {text!r}: {value} cycles are too many")
 
     def __call__(self, s: Scenario) -> Scenario:
         bound = whatif.copy(s.bound)
         bound.input_latency = list(bound.input_latency)
         chosen = [n for n, i in enumerate(s.kernel.instructions) if i.mnemonic.upper() == self.mnemonic]
         if not chosen:
-            raise whatif.InapplicableError(f"--what-if {self.text!r}: the kernel has no {self.mnemonic}")
+            raise whatif.InapplicableError(f"what-if {self.text!r}: the kernel has no {self.mnemonic}")
         for i in chosen:
             for v in range(bound.value_start[i], bound.value_start[i + 1]):
                 if bound.value_kind[v] != b.VALUE_LOAD:

@@ -94,7 +94,7 @@ def untried(report: dict[str, Any], settings: Settings) -> list[str]:
         return []
     tried = {change["change"] for kernel in kernels for change in kernel["what_ifs"] if change["asked"]}
     missing = [change.name for change in settings.what_if if change.name not in tried]
-    return [f"--what-if {name!r}: no kernel has such an instruction" for name in missing]
+    return [f"what-if {name!r}: no kernel has such an instruction" for name in missing]
 
 
 def choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str] = ()) -> tuple[MachineModel, str]:

@@ -213,7 +213,7 @@ def _read_hex(item: Item, name: str, problems: list[str]) -> list[_Identified]:
     try:
         code = bytes.fromhex(item.text)
     except ValueError:
-        problems.append(f"{name}:{item.number}: not hexadecimal: {item.text[:60]}")
+        problems.append(f"{name}:{item.number}: not hexadecimal: {_shown(item.text)}")
         return []
     try:
         kernel = decode_bytes(code, text=False)
@@ -221,6 +221,11 @@ def _read_hex(item: Item, name: str, problems: list[str]) -> list[_Identified]:
         problems.append(f"{name}:{item.number}: {error}")
         return []
     return [(kernel, {"input": item.text, "line": item.number})]
+
+
+def _shown(text: str) -> str:
+    """The beginning of a word, fit for a terminal."""
+    return "".join(c if c.isprintable() else "?" for c in text[:60])
 
 
 def _read_asm(item: Item, _name: str, problems: list[str]) -> list[_Identified]:

@@ -128,7 +128,9 @@ def _left_out(unit: Dict, layout: Layout) -> Iterator[str]:
         yield ""
         yield "Not analysed:"
         for item in unit["left_out"]:
-            where = f"{unit['assembly_file']}:{item['first_line']}"
+            where = unit["assembly_file"]
+            if item["first_line"]:  # else it is the file as a whole
+                where += f":{item['first_line']}"
             function = item["function"] and f" in {item['function']}"
             yield from layout.wrap(f"{where}{function}: {item['reason']}", "  ", "    ")
 

@@ -131,7 +131,7 @@ def test_environment() -> None:
         ("--analyze-timeline=-1", "--analyze-timeline takes a number of iterations, not '-1'"),
         ("--emit-marked", "--emit-marked needs a value"),
         ("--analyze-what-if", "--analyze-what-if needs a value"),
-        ("--analyze-what-if=port 5 =+ 1", "--what-if 'port 5 =+ 1': column 9: expected a number"),
+        ("--analyze-what-if=port 5 =+ 1", "what-if 'port 5 =+ 1': column 9: expected a number"),
         ("--analyze-no-dependencies=flag", "--analyze-no-dependencies takes register or memory, not 'flag'"),
         ("--analyze-detail=x", "--analyze-detail takes a line, or FILE:LINE, not 'x'"),
         ("--analyze-detail=:4", "--analyze-detail takes a line, or FILE:LINE, not ':4'"),

@@ -33,9 +33,9 @@
 # BOUNDS:     Prediction        4.00  the largest of these
 # BOUNDS-NOT: Simulated
 #
-# COLUMN:     incc-mca: error: --what-if 'rob == 5': column 6: expected a number or unlimited; see incc-mca --help
-# PORT:       incc-mca: error: --what-if 'port 9 += 1': no port '9'; there are 0, 1, 2, 3, 4, 5, 6, 7
-# LACKS:      whatif.s: error: --what-if 'latency VSUBSD': no kernel has such an instruction
+# COLUMN:     incc-mca: error: what-if 'rob == 5': column 6: expected a number or unlimited; see incc-mca --help
+# PORT:       incc-mca: error: what-if 'port 9 += 1': no port '9'; there are 0, 1, 2, 3, 4, 5, 6, 7
+# LACKS:      whatif.s: error: what-if 'latency VSUBSD': no kernel has such an instruction
 # PLACE:      incc-mca: error: -alignment is a number below 64, or all, not '64'; see incc-mca --help
 # KIND:       incc-mca: error: -no-dependencies takes register or memory, not 'flag'; see incc-mca --help
 # LINE:       incc-mca: error: -detail takes a line, or FILE:LINE, not 'x'; see incc-mca --help
