@@ -234,9 +234,12 @@ def _read_asm(item: Item, _name: str, problems: list[str]) -> list[_Identified]:
     try:
         with open(0 if item.text == "-" else item.text, encoding="utf-8", errors="surrogateescape") as file:
             unit = Unit(file.read(), item.text)
+        if "\0" in unit.assembly:
+            problems.append(f"{item.text}: not assembly: there are NUL bytes in it")
+            return []
         parsed = read_assembly(unit, "x86")
         regions, left_out = find_regions(parsed, Settings(regions="marked"))
-        if all(region.kind == "file" for region in regions):
+        if regions and all(region.kind == "file" for region in regions):
             regions, left_out = find_regions(parsed, Settings(regions="loops"))
         kernels = decode_unit(unit, parsed, regions)
     except OSError as error:
@@ -245,7 +248,9 @@ def _read_asm(item: Item, _name: str, problems: list[str]) -> list[_Identified]:
     except AnalysisError as error:
         problems.append(str(error))
         return []
-    problems += [f"{item.text}:{x.first_line}: not analysed: {x.reason}" for x in left_out]
+    for x in left_out:
+        where = f"{item.text}:{x.first_line}" if x.first_line else item.text
+        problems.append(f"{where}: not analysed: {x.reason}")
     problems += [f"{item.text}:{r.line}: {r.message}" for kernel in kernels for r in kernel.refused]
     return [(k, {"input": f"{item.text}:{k.name}", "line": k.region.first_line if k.region else 0}) for k in kernels]
 

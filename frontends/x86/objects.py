@@ -62,6 +62,8 @@ def read_code(path: str) -> list[Code]:
         sections = list(_macho(lief, binary))
     else:
         sections = list(_coff(lief, binary))
+    if not sections:
+        raise ObjectError("no code in it")
     return sorted(sections, key=lambda code: (code.address, code.name))
 
 

@@ -109,6 +109,26 @@ def test_unknown_core_and_missing_file(capsys: pytest.CaptureFixture[str]) -> No
     assert "/nonexistent/blocks" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("kind", "content", "message"),
+    [
+        ("asm", b"", "not analysed: the file has no instruction"),
+        ("asm", b"\t.data\nx:\t.long 1\n", "not analysed: the file has no instruction"),
+        ("asm", b"\x7fELF\x02\x01\x00\x00 text", "not assembly: there are NUL bytes in it"),
+        ("obj", b"", "the file is empty"),
+        ("obj", b"\t.text\n", "not an ELF, PE/COFF or Mach-O file"),
+    ],
+)
+def test_files_of_another_kind(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str], kind: str, content: bytes, message: str
+) -> None:
+    file = tmp_path / "x"
+    file.write_bytes(content)
+    status, lines, errors = run(capsys, f"--input-format={kind}", "--output=json", str(file))
+    assert (status, lines) == (1, [])
+    assert errors == f"incc-scan: {file}: {message}\n"
+
+
 def test_assembly_files(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     good = tmp_path / "a.s"
     good.write_text(".L1:\n\tmulsd %xmm1, %xmm0\n\tdecq %rcx\n\tjne .L1\n")
