@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -405,9 +404,11 @@ def _stderr_console() -> Any:
 def command() -> None:
     """The installed command: `main`, without taking the interpreter and its libraries apart at the end."""
     status = main()
-    with contextlib.suppress(OSError):  # a reader that has gone; `main` has said what there was to say
+    try:
         sys.stdout.flush()
         sys.stderr.flush()
+    except OSError:  # a reader that has gone; `main` has said what there was to say
+        pass
     os._exit(status)
 
 
