@@ -8,7 +8,6 @@
 
 #include "incc/analysis.h"
 #include "incc/sim.h"
-#include "incc/timeline.h"
 
 #include <pybind11/pybind11.h>
 
@@ -340,17 +339,6 @@ py::tuple toEvents(const Kernel &K, const Timeline &T, py::handle EventClass) {
   });
 }
 
-py::tuple timelineOf(py::handle Bound, int32_t Iterations, int64_t MaxCycles,
-                     py::handle EventClass) {
-  Kernel K = readKernel(Bound);
-  Timeline T;
-  {
-    py::gil_scoped_release NoPython;
-    T = runTimeline(K, Iterations, MaxCycles);
-  }
-  return toEvents(K, T, EventClass);
-}
-
 py::tuple toUops(const std::vector<StartedUop> &Uops, py::handle UopClass) {
   NamedTuple MakeUop(UopClass);
   return toTuple(Uops, [&](const StartedUop &U) {
@@ -396,12 +384,12 @@ py::object boundsOf(py::handle Bound, py::handle Fraction, py::handle BoundsClas
   return toBounds(B, Fraction, BoundsClass);
 }
 
-py::object simulateBound(py::handle Bound, bool Loop, int32_t Alignment, int32_t Iterations,
-                         int64_t MaxCycles, bool Record, bool EveryCycle, bool UnlimitedPorts,
-                         bool NoRegisters, bool NoMemory, py::handle Fraction,
+py::object simulateBound(py::handle Bound, bool Ideal, bool Loop, int32_t Alignment,
+                         int32_t Iterations, int64_t MaxCycles, bool Record, bool EveryCycle,
+                         bool UnlimitedPorts, bool NoRegisters, bool NoMemory, py::handle Fraction,
                          py::handle EventClass, py::handle UopClass, py::handle SimulationClass) {
   Kernel K = readKernel(Bound);
-  Pipeline P = readPipeline(attribute(Bound, "pipeline"));
+  Pipeline P = Ideal ? idealPipeline(K) : readPipeline(attribute(Bound, "pipeline"));
   SimulationOptions Options{Loop,
                             Alignment,
                             Iterations,
@@ -446,11 +434,9 @@ PYBIND11_MODULE(_core, M) {
   M.def("bounds_and_simulation", &boundsAndSimulation, py::arg("bound"), py::arg("loop"),
         py::arg("fraction"), py::arg("event"), py::arg("uop"), py::arg("bounds"),
         py::arg("simulation"));
-  M.def("timeline", &timelineOf, py::arg("bound"), py::arg("iterations"), py::arg("max_cycles"),
-        py::arg("event"));
-  M.def("simulate", &simulateBound, py::arg("bound"), py::arg("loop"), py::arg("alignment"),
-        py::arg("iterations"), py::arg("max_cycles"), py::arg("record"), py::arg("every_cycle"),
-        py::arg("unlimited_ports"), py::arg("no_register_dependencies"),
+  M.def("simulate", &simulateBound, py::arg("bound"), py::arg("ideal"), py::arg("loop"),
+        py::arg("alignment"), py::arg("iterations"), py::arg("max_cycles"), py::arg("record"),
+        py::arg("every_cycle"), py::arg("unlimited_ports"), py::arg("no_register_dependencies"),
         py::arg("no_memory_dependencies"), py::arg("fraction"), py::arg("event"), py::arg("uop"),
         py::arg("simulation"));
 }

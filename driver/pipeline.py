@@ -242,12 +242,9 @@ def _kernel_report(
     events = None
     started: tuple[StartedUop, ...] = ()
     if settings.timeline_iterations and kernel.instructions:
-        if run is None:
-            events = core.timeline(bound, settings.timeline_iterations, settings.timeline_cycles)
-        else:
-            recorded = core.simulate(bound, iterations=settings.timeline_iterations, record=True)
-            events = tuple(e for e in recorded.events if e.dispatched < settings.timeline_cycles)
-            started = recorded.started
+        recorded = core.simulate(bound, ideal=run is None, iterations=settings.timeline_iterations, record=True)
+        events = tuple(e for e in recorded.events if e.dispatched < settings.timeline_cycles)
+        started = recorded.started
     waits = None
     if settings.waits and run is not None:
         from incc.driver.waits import waits as find_waits

@@ -147,15 +147,6 @@ def analyze(bound: BoundKernel) -> Analysis:
     return _core.analyze(bound, _fraction, Edge, Step, Chain, Analysis)
 
 
-def timeline(bound: BoundKernel, iterations: int, max_cycles: int = 0) -> tuple[Event, ...]:
-    """When each instruction of the first `iterations` is dispatched, starts, ends, retires; in program order.
-
-    With `max_cycles` above 0 only instructions dispatched before that cycle are returned; their later times are still
-    right. Raises ValueError if the arrays contradict each other or `iterations` is negative.
-    """
-    return _core.timeline(bound, iterations, max_cycles, Event)
-
-
 class StartedUop(NamedTuple):
     """A µop that was started on a port; times in cycles.
 
@@ -205,6 +196,7 @@ class Simulation(NamedTuple):
 def simulate(
     bound: BoundKernel,
     *,
+    ideal: bool = False,
     loop: bool | None = None,
     alignment: int | None = None,
     iterations: int = 0,
@@ -217,18 +209,21 @@ def simulate(
 ) -> Simulation:
     """Run a kernel through the core's pipeline, cycle by cycle.
 
+    `ideal`: through one of which only the widths, the buffers and the ports are known, also where the model describes
+    no other: µops are always there, each goes to the port with the fewest, and stores are seen by loads at once.
     `loop`: whether it ends in a jump to its start (None: as the kernel says); if not, copies of it follow each other in
     memory. `alignment`: of its first byte, within 64 (None: as the kernel says). `iterations`: run exactly so many; 0
     goes on until the throughput is steady. `record` keeps every event; `every_cycle` also simulates those cycles of
     which it is known that they repeat earlier ones, with the same result. `unlimited_ports`: every µop starts when its
     inputs are there, whatever ports and dividers do; the last two leave dependencies between instructions out. Raises
-    ValueError if the model does not describe the core's pipeline or the arrays contradict each other, RuntimeError
-    after more than `max_cycles` cycles (0: a limit that grows with the kernel).
+    ValueError if the model does not describe the core's pipeline, the arrays contradict each other or `iterations` is
+    negative, RuntimeError after more than `max_cycles` cycles (0: a limit that grows with the kernel).
     """
-    if bound.pipeline is None:
+    if bound.pipeline is None and not ideal:
         raise ValueError("pipeline: the model does not describe it")
     return _core.simulate(
         bound,
+        ideal,
         bound.is_loop if loop is None else loop,
         -1 if alignment is None else alignment,
         iterations,

@@ -22,9 +22,9 @@ def bounds_and_simulation(
     bounds: type[Bounds],
     simulation: type[Simulation],
 ) -> tuple[Bounds, Simulation]: ...
-def timeline(bound: BoundKernel, iterations: int, max_cycles: int, event: type[Event]) -> tuple[Event, ...]: ...
 def simulate(
     bound: BoundKernel,
+    ideal: bool,
     loop: bool,
     alignment: int,
     iterations: int,

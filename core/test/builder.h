@@ -115,19 +115,10 @@ private:
   }
 };
 
-/// One entry an instruction, no peculiarities, no described front end.
+/// One entry a slot, no peculiarities, no described front end; stores as on most cores.
 inline Pipeline plain(const Kernel &K) {
-  Pipeline P;
-  size_t N = K.InstructionFlags.size();
-  for (auto *Array :
-       {&P.Length, &P.Offset, &P.OpcodeOffset, &P.Lcp, &P.Fusible, &P.ComplexDecoder,
-        &P.SimpleDecoders, &P.EndsGroup, &P.UopsMs, &P.DsbExtraSlots, &P.NoLsd, &P.UsesStack,
-        &P.StackChange, &P.MoveClasses, &P.MoveLatency, &P.WideMemory, &P.AddressUnit})
-    Array->assign(N, 0);
-  for (auto *Array : {&P.MergesLow, &P.MergesHigh, &P.MoveFrom, &P.MoveTo})
-    Array->assign(N, -1);
-  P.UopsMite = K.IssueSlots;
-  P.MovePorts.assign(N, 0);
+  Pipeline P = idealPipeline(K);
+  P.StoreAddressToLoad = Pipeline().StoreAddressToLoad;
   return P;
 }
 

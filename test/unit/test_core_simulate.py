@@ -585,6 +585,12 @@ def test_wrong_arrays_are_named(name: str) -> None:
 
 
 def test_nothing_to_issue() -> None:
+    k = bound("nop", loop=False)
+    k.issue_slots = [0]
+    assert simulate(k).cycles_per_iteration == 0
+
+
+def test_no_uop_is_issued_without_a_slot() -> None:
     k = bound("add %rax, %rbx")
     k.issue_slots = [0] * len(k.issue_slots)
-    assert simulate(k).cycles_per_iteration == 0
+    assert simulate(k).cycles_per_iteration == simulate(bound("add %rax, %rbx")).cycles_per_iteration == 1

@@ -6,7 +6,6 @@
 #include "incc/analysis.h"
 #include "incc/kernel.h"
 #include "incc/rational.h"
-#include "incc/timeline.h"
 
 #include <array>
 #include <cstdint>
@@ -49,8 +48,14 @@ struct Pipeline {
   int32_t StoreCommitBytes = 0, LoadsLeaveWhenDone = 0, MicrocodeAlone = 0;
   int32_t DsbGroups = 1, DecodeClusters = 1, ClustersNeedJumps = 0;
   int32_t InOrder = 0, AddressToExecute = 0;
+  int32_t StoreAddressToLoad = 5, StoreDataToLoad = 1;
   int32_t StackLocation = -1, StackOffsetLimit = 0;
 };
+
+/// A pipeline without front end: the core's widths and window, and nothing else that could hold an
+/// instruction up but its inputs and its ports. Every issue slot of an instruction is a µop of its
+/// own, which goes to the port with the fewest µops.
+Pipeline idealPipeline(const Kernel &K);
 
 /// Where the µops of a kernel come from.
 enum class UopSource : int32_t { Decoders, UopCache, LoopStream, Microcode, NumSources };
@@ -99,6 +104,22 @@ struct StartedUop {
   std::vector<LateInput> Late;
 };
 
+/// The life of one dynamic instruction, in cycles from 0.
+struct Event {
+  int32_t Iteration, Instruction;
+  int64_t Dispatched; ///< Enters reorder buffer and scheduler, with its first issue slot.
+  int64_t Ready;      ///< The inputs of the µop that starts first are there.
+  int64_t Started;    ///< That µop starts.
+  int64_t Executed;   ///< The last result is there: consumers may start in this cycle.
+  int64_t Retired;    ///< With its last retire slot; at least one cycle after Executed.
+};
+
+struct Timeline {
+  std::vector<Event> Events; ///< In program order.
+  /// The port or resource of each µop of each event, in the events' order.
+  std::vector<int8_t> Ports;
+};
+
 struct Simulation {
   /// In the steady state, or of all iterations where their number was given.
   Rational CyclesPerIteration;
@@ -118,7 +139,8 @@ struct Simulation {
 /// Without a number of iterations it runs for at least 500 cycles and 10 iterations, and the
 /// throughput is read off the second half of the iterations (Abel and Reineke, ICS 2022).
 ///
-/// \throws std::invalid_argument if the arrays contradict each other.
+/// \throws std::invalid_argument if the arrays contradict each other, or there are fewer iterations
+///         than none.
 /// \throws std::runtime_error beyond the limit of cycles.
 Simulation simulate(const Kernel &K, const Pipeline &P, const SimulationOptions &Options = {});
 

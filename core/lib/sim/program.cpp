@@ -34,7 +34,7 @@ public:
         Renamed[M.Load] = true;
         continue;
       }
-      Followed[M.Load].push_back({M.Store, M.Distance, std::max(0, M.Latency - StoreDataKnown)});
+      Followed[M.Load].push_back({M.Store, M.Distance, std::max(0, M.Latency - P.StoreDataToLoad)});
       To.Values[M.Load].Forwarded = true;
     }
     for (int32_t I = 0; I < K.numInstructions(); ++I)
@@ -300,7 +300,7 @@ private:
         for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
           if (IsAddress[In])
             waitFor(StoreAddress[N], sourceOf(In), K.InputLatency[In]);
-        feed(StoreAddress[N], V, StoreAddressKnown);
+        feed(StoreAddress[N], V, P.StoreAddressToLoad);
       }
     // By stored value: the hidden value that is computed for it, -1 for a register's content.
     std::map<int32_t, int32_t> DataOf;
@@ -318,7 +318,7 @@ private:
           for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
             if (!IsAddress[In])
               waitFor(U, sourceOf(In), 0);
-          feed(U, V, StoreDataKnown);
+          feed(U, V, P.StoreDataToLoad);
         }
     }
     for (auto [V, Data] : DataOf)
@@ -328,11 +328,11 @@ private:
     if (StoreData.empty())
       for (int32_t V : Stored) {
         if (DataOf[V] >= 0)
-          Followed[V].push_back({DataOf[V], 0, StoreDataKnown});
+          Followed[V].push_back({DataOf[V], 0, P.StoreDataToLoad});
         else
           for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
             if (Source S = sourceOf(In); !IsAddress[In] && S.Value >= 0)
-              Followed[V].push_back({S.Value, S.Distance, K.InputLatency[In] + StoreDataKnown});
+              Followed[V].push_back({S.Value, S.Distance, K.InputLatency[In] + P.StoreDataToLoad});
       }
     for (size_t N = 0; N < StoreData.size(); ++N)
       if (int32_t V = ownerOf(Stored, N); V >= 0) {
@@ -342,7 +342,7 @@ private:
           for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
             if (!IsAddress[In])
               waitFor(StoreData[N], sourceOf(In), K.InputLatency[In]);
-        feed(StoreData[N], V, StoreDataKnown);
+        feed(StoreData[N], V, P.StoreDataToLoad);
       }
   }
 
@@ -467,7 +467,10 @@ private:
 
   void buildEntries(int32_t I) {
     Plan.Entries.Begin = Plan.Entries.End = To.numEntries();
-    int32_t Wanted = K.IssueSlots[I];
+    // No µop is issued without a slot.
+    bool AnyUop =
+        !Loads.empty() || !Compute.empty() || !StoreAddress.empty() || !StoreData.empty();
+    int32_t Wanted = std::max<int32_t>(K.IssueSlots[I], AnyUop);
     if (Wanted > 0) {
       Groups InSlot;
       for (int32_t U : Loads)

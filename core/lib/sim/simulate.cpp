@@ -274,6 +274,16 @@ struct Recorder {
   }
 };
 
+/// Of a kernel that takes no issue slot: all of it is over as soon as it begins.
+Timeline idleTimeline(const Kernel &K, int32_t Iterations) {
+  Timeline Result;
+  for (int32_t Iteration = 0; Iteration < Iterations; ++Iteration)
+    for (int32_t I = 0; I < K.numInstructions(); ++I)
+      Result.Events.push_back({Iteration, I, 0, 0, 0, 0, 1});
+  Result.Ports.assign(static_cast<size_t>(Iterations) * static_cast<size_t>(K.numUops()), -1);
+  return Result;
+}
+
 } // namespace
 
 bool incc::needsStoreAddresses(const Pipeline &P) { return P.StoreCommitBytes > 0; }
@@ -285,10 +295,15 @@ Simulation incc::simulate(const Kernel &K, const Pipeline &Pipe, const Simulatio
 Simulation incc::simulate(const Kernel &K, const Pipeline &Pipe, const SimulationOptions &Options,
                           Groundwork From) {
   validatePipeline(K, Pipe);
+  if (Options.Iterations < 0)
+    throw std::invalid_argument("iterations: there are no fewer than none");
   Simulation Result;
   Program P(K, Pipe, std::move(From), Options.Assume);
-  if (P.Entries.empty())
+  if (P.Entries.empty()) {
+    if (Options.RecordEvents)
+      Result.Trace = idleTimeline(K, Options.Iterations);
     return Result;
+  }
   CodeLayout Code(P, Options.Loop, Options.Alignment < 0 ? Pipe.Alignment : Options.Alignment);
   Machine M(P, Code, Result, Options.Assume.UnlimitedPorts,
             /*SteadyState=*/Options.Iterations == 0 && !P.CommitCycles.empty());
