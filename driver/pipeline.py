@@ -8,28 +8,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from incc.core import Analysis, StartedUop
-    from incc.driver.whatif import Change, Run
+    from incc.core.whatif import Change, Run
     from incc.frontends.asm.parse import Assembly
     from incc.frontends.kernel import Kernel, LeftOut, Region, SourceLocation
+    from incc.frontends.unit import Unit
     from incc.models.bound import BoundKernel
     from incc.models.model import MachineModel
-
-
-class Unit(NamedTuple):
-    """One translation unit's assembly and how it came about.
-
-    `assembly` is the text, `assembly_file` its name for messages; `source` the file that was compiled ("" for assembly
-    that was given), `compiler` and `compiler_version` what compiled it, `command` the user's command line; `cpu` is the
-    target that the command line implies, "" if none.
-    """
-
-    assembly: str
-    assembly_file: str
-    source: str = ""
-    compiler: str = ""
-    compiler_version: str = ""
-    command: tuple[str, ...] = ()
-    cpu: str = ""
 
 
 class Settings(NamedTuple):
@@ -74,11 +58,12 @@ class AnalysisError(Exception):
 
 
 def analyze_units(units: Sequence[Unit], settings: Settings) -> dict[str, Any]:
-    """The report on all units (driver/report.schema.json). Raises AnalysisError where there is nothing to work with.
+    """The report on all units (driver/report/report.schema.json). Raises AnalysisError where there is nothing to work
+    with.
 
     Problems with single statements or loops are in the report and do not stop the rest.
     """
-    from incc.driver.report import build_report
+    from incc.driver.report.build import build_report
 
     parts: list[dict[str, Any]] = []
     for unit in units:
@@ -149,7 +134,7 @@ def find_regions(parsed: Assembly, settings: Settings) -> tuple[list[Region], li
         if not regions and not left_out:
             regions, left_out = whole_file(parsed)
     if settings.functions:
-        from incc.driver.demangle import demangle
+        from incc.driver.report.demangle import demangle
 
         readable = demangle([r.function for r in regions] + [x.function for x in left_out])
         regions = [r for r in regions if _selected(r.function, readable, settings.functions)]
@@ -182,7 +167,7 @@ def decode_unit(unit: Unit, parsed: Assembly, regions: Sequence[Region]) -> list
 
 
 def _analyze_unit(unit: Unit, settings: Settings, model: MachineModel, reason: str) -> dict[str, Any]:
-    from incc.driver.report import unit_report
+    from incc.driver.report.build import unit_report
 
     if model.isa != "x86":
         raise AnalysisError(f"{model.name} is an {model.isa} core, and only x86 code can be read so far")
@@ -194,11 +179,11 @@ def _analyze_unit(unit: Unit, settings: Settings, model: MachineModel, reason: s
     reports = [_kernel_report(k, model, settings, lines, what_ifs, _near(parsed, k.region)) for k in kernels]
     ways = control_flow = None
     if settings.ways:
-        from incc.driver.paths import analyze
+        from incc.driver.report.ways import analyze
 
         ways = [loop for name in settings.ways for loop in analyze(unit, parsed, model, settings, name)]
     if settings.control_flow:
-        from incc.driver.flow import functions
+        from incc.driver.report.control_flow import functions
 
         control_flow = functions(parsed, regions)
     return unit_report(unit, model, reason, reports, left_out, ways=ways, control_flow=control_flow)
@@ -229,7 +214,7 @@ def _kernel_report(
     near: SourceLocation | None,
 ) -> dict[str, Any]:
     from incc import core
-    from incc.driver.report import kernel_report
+    from incc.driver.report.build import kernel_report
     from incc.models.bind import bind
 
     if settings.alignment >= 0:
@@ -250,7 +235,7 @@ def _kernel_report(
             started = recorded.started
     waits = None
     if settings.waits and run is not None:
-        from incc.driver.waits import waits as find_waits
+        from incc.core.waits import waits as find_waits
 
         waits = find_waits(core.simulate(bound, record=True), len(kernel.instructions))
     return kernel_report(
@@ -281,7 +266,7 @@ def _simulate(
         unable = ("not simulated: the model does not describe the core's pipeline",)
         return None, unable if wanted and bound.pipeline is None else ()
     from incc import core
-    from incc.driver import whatif
+    from incc.core import whatif
 
     try:
         base = core.simulate(bound)

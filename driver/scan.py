@@ -228,7 +228,8 @@ def _shown(text: str) -> str:
 
 
 def _read_asm(item: Item, _name: str, problems: list[str]) -> list[_Identified]:
-    from incc.driver.pipeline import AnalysisError, Settings, Unit, decode_unit, find_regions, read_assembly
+    from incc.driver.pipeline import AnalysisError, Settings, decode_unit, find_regions, read_assembly
+    from incc.frontends.unit import Unit
 
     try:
         with open(0 if item.text == "-" else item.text, encoding="utf-8", errors="surrogateescape") as file:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from incc.driver.places import Place
+    from incc.driver.report.places import Place
 
 Dict = dict[str, Any]
 
@@ -443,7 +443,7 @@ def _waits(kernel: Dict, layout: Layout) -> Iterator[str]:
 
 def _details(unit: Dict, kernel: Dict, layout: Layout, places: Sequence[Place]) -> Iterator[str]:
     """All that the instructions at some places wait for, and who waits for them."""
-    from incc.driver.places import is_at
+    from incc.driver.report.places import is_at
 
     waits = kernel["waits"]
     if waits is None:

@@ -9,9 +9,8 @@ from fractions import Fraction
 from typing import Any
 
 from incc.core import Analysis, Chain, Edge, Event, Step
-from incc.driver.pipeline import Unit
-from incc.driver.report import build_report, kernel_report, unit_report
-from incc.driver.waits import Waits
+from incc.core.waits import Waits
+from incc.driver.report.build import build_report, kernel_report, unit_report
 from incc.frontends.kernel import (
     Arithmetic,
     Instruction,
@@ -24,6 +23,7 @@ from incc.frontends.kernel import (
     RegisterAccess,
     SourceLocation,
 )
+from incc.frontends.unit import Unit
 from incc.models import bound as b
 from incc.models.bound import BoundKernel
 from incc.models.model import Form, MachineModel

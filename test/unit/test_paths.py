@@ -12,7 +12,6 @@ from test_report_schema import VALIDATOR
 from incc.driver import mca
 from incc.driver.pipeline import (
     Settings,
-    Unit,
     analyze_units,
     choose_model,
     decode_unit,
@@ -23,6 +22,7 @@ from incc.driver.views.json import render as render_json
 from incc.driver.views.text import Layout
 from incc.driver.views.ways import render
 from incc.frontends.asm.regions import loop_paths
+from incc.frontends.unit import Unit
 from incc.models.bind import bind
 
 # Three ways: around the division, around the store behind it, or through both.

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incc.core import Analysis
-from incc.driver import wording
-from incc.driver.pipeline import Unit
-from incc.driver.report import kernel_report, problems, summary, unit_report
+from incc.driver.report import wording
+from incc.driver.report.build import kernel_report, problems, summary, unit_report
 from incc.frontends.kernel import Arithmetic, Kernel
+from incc.frontends.unit import Unit
 from incc.models import bound as b
 from incc.models.bound import BoundKernel
 from report_fixtures import (

@@ -11,9 +11,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-from incc.driver import hints
-from incc.driver import report as report_module
-from incc.driver.report import SCHEMA_VERSION
+from incc.driver.report import build as report_module
+from incc.driver.report import hints
+from incc.driver.report.build import SCHEMA_VERSION
 from incc.driver.views.json import render
 from report_fixtures import make_report, sum_parts, triad_parts, unknown_parts
 

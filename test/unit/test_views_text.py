@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incc.driver.pipeline import Unit
-from incc.driver.places import Place
-from incc.driver.report import build_report, kernel_report, unit_report
+from incc.driver.report.build import build_report, kernel_report, unit_report
+from incc.driver.report.places import Place
 from incc.driver.views.text import VIEWS, render, terminal
 from incc.frontends.kernel import LeftOut
+from incc.frontends.unit import Unit
 from report_fixtures import (
     COUNTER,
     chain,

@@ -8,10 +8,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
 
-    from incc.driver.pipeline import Settings, Unit
+    from incc.driver.pipeline import Settings
     from incc.frontends.asm.parse import Assembly
     from incc.frontends.asm.regions import LoopPath
     from incc.frontends.kernel import Kernel, Region
+    from incc.frontends.unit import Unit
     from incc.models.model import MachineModel
 
 Dict = dict[str, Any]
@@ -71,7 +72,7 @@ def analyze(unit: Unit, assembly: Assembly, model: MachineModel, settings: Setti
 
 
 def _loop(which: str, region: Region, ways: Sequence[Way], complete: bool) -> Dict:
-    from incc.driver.report import DECIMALS
+    from incc.driver.report.build import DECIMALS
 
     total = sum(way.path.probability for way in ways)
     shares = [way.path.probability / total if total else 1 / len(ways) for way in ways]
@@ -92,7 +93,7 @@ def _loop(which: str, region: Region, ways: Sequence[Way], complete: bool) -> Di
 
 
 def _report(region: Region, way: Way, share: float) -> Dict:
-    from incc.driver.report import DECIMALS, ratio
+    from incc.driver.report.build import DECIMALS, ratio
 
     return {
         "share": round(share, DECIMALS),

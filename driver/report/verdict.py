@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from incc.driver import wording
+from incc.driver.report import wording
 from incc.models.bound import UOP_BRANCH, UOP_COMPUTE, UOP_LOAD, UOP_STORE_ADDRESS, UOP_STORE_DATA
 
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from incc.core import Analysis, Chain
-    from incc.driver.whatif import WhatIf
+    from incc.core.whatif import WhatIf
     from incc.frontends.kernel import Kernel
     from incc.models.bound import BoundKernel
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import incc
-from incc.driver import hints, verdict, wording
-from incc.driver.throughput import port_bound
+from incc.core.throughput import port_bound
+from incc.driver.report import hints, verdict, wording
 from incc.models.bound import (
     ELIMINATED,
     FUSED_INTO_PREVIOUS,
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from incc.core import Analysis, Chain, Edge, Event, Simulation, StartedUop, Step
-    from incc.driver.pipeline import Unit
-    from incc.driver.waits import Waits
-    from incc.driver.whatif import Run
+    from incc.core.waits import Waits
+    from incc.core.whatif import Run
     from incc.frontends.kernel import Kernel, LeftOut, SourceLocation
+    from incc.frontends.unit import Unit
     from incc.models.bound import BoundKernel
     from incc.models.model import Form, MachineModel
 
@@ -58,11 +58,11 @@ def build_report(units: Iterable[Dict]) -> Dict:
 
 def _demangle(kernels: Sequence[Dict]) -> None:
     """Make C++ and Fortran names readable where people read them: function names and notes."""
-    from incc.driver.demangle import is_mangled
+    from incc.driver.report.demangle import is_mangled
 
     if not any(is_mangled(text) for kernel in kernels for text in (kernel["function"], *kernel["notes"])):
         return
-    from incc.driver.demangle import demangle, replace
+    from incc.driver.report.demangle import demangle, replace
 
     readable = demangle(text for kernel in kernels for text in (kernel["function"], *kernel["notes"]))
     for kernel in kernels:
@@ -72,10 +72,10 @@ def _demangle(kernels: Sequence[Dict]) -> None:
 
 def _demangle_functions(parts: Sequence[Dict]) -> None:
     """The same for parts of a report that have a function's name and nothing else of it."""
-    from incc.driver.demangle import is_mangled
+    from incc.driver.report.demangle import is_mangled
 
     if any(is_mangled(part["function"]) for part in parts):
-        from incc.driver.demangle import demangle, replace
+        from incc.driver.report.demangle import demangle, replace
 
         readable = demangle(part["function"] for part in parts)
         for part in parts:
@@ -93,8 +93,8 @@ def unit_report(
     control_flow: Sequence[Dict] | None = None,
 ) -> Dict:
     """One translation unit: how its assembly came about, the model and what named it, its kernels in the order given,
-    and the loops and marked spans that are not analysed. `ways` (from `incc.driver.paths`) and `control_flow` (from
-    `incc.driver.flow`): None where they were not asked for."""
+    and the loops and marked spans that are not analysed. `ways` (from `ways.py`) and `control_flow` (from
+    `control_flow.py`): None where they were not asked for."""
     kernels = list(kernels)
     hints.find_remainders(kernels)
     return {

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from incc.driver import wording
-from incc.driver.throughput import port_bound
-from incc.driver.verdict import chain_instructions
+from incc.core.throughput import port_bound
+from incc.driver.report import wording
+from incc.driver.report.verdict import chain_instructions
 from incc.models.bound import UNKNOWN, UOP_LOAD, UOP_STORE_ADDRESS
 
 if TYPE_CHECKING:
