@@ -9,8 +9,11 @@ from fractions import Fraction
 from typing import Any
 
 from incc.core import Analysis, Chain, Edge, Event, Step
+from incc.core.analysis import KernelResult, KernelSettings
+from incc.core.prediction import bounds_of
 from incc.core.waits import Waits
-from incc.driver.report.build import build_report, kernel_report, unit_report
+from incc.driver.report.build import build_report, unit_report
+from incc.driver.report.kernel import kernel_report
 from incc.frontends.kernel import (
     Arithmetic,
     Instruction,
@@ -432,17 +435,41 @@ def unknown_parts() -> tuple[Kernel, BoundKernel, Analysis]:
     return kernel, make_bound(rows, ["zmm0", "rax"]), analysis
 
 
+def make_result(
+    kernel: Kernel,
+    bound: BoundKernel,
+    analysis: Analysis,
+    forms: tuple[Form | None, ...] | None = None,
+    *,
+    model: MachineModel | None = None,
+    fixed_ports: bool = False,
+    **found: Any,
+) -> KernelResult:
+    """The result of analysing a kernel, put together from its parts; `found` as KernelResult has it."""
+    return KernelResult(
+        kernel,
+        model or make_model(),
+        bound,
+        (None,) * len(kernel.instructions) if forms is None else forms,
+        bounds_of(analysis, fixed_ports),
+        settings=KernelSettings(fixed_ports=fixed_ports),
+        analysis=analysis,
+        **found,
+    )
+
+
 def make_report(*parts: tuple[Kernel, BoundKernel, Analysis], timeline: bool = False) -> dict[str, Any]:
     """A report on one unit with the kernels given (the triad with its timeline, if asked)."""
     model = make_model()
     kernels = [
         kernel_report(
-            kernel,
-            model,
-            bound,
-            analysis,
-            triad_events() if timeline and kernel.region.function == "triad" else None,
-            waits=triad_waits() if timeline and kernel.region.function == "triad" else None,
+            make_result(
+                kernel,
+                bound,
+                analysis,
+                events=triad_events() if timeline and kernel.region.function == "triad" else None,
+                waits=triad_waits() if timeline and kernel.region.function == "triad" else None,
+            )
         )
         for kernel, bound, analysis in parts
     ]

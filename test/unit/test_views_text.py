@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incc.driver.report.build import build_report, kernel_report, unit_report
+from incc.driver.report.build import build_report, unit_report
+from incc.driver.report.kernel import kernel_report
 from incc.driver.report.places import Place
 from incc.driver.views.text import VIEWS, render, terminal
 from incc.frontends.kernel import LeftOut
@@ -23,6 +24,7 @@ from report_fixtures import (
     make_kernel,
     make_model,
     make_report,
+    make_result,
     sum_parts,
     triad_parts,
     unknown_parts,
@@ -204,7 +206,7 @@ def test_no_chain() -> None:
 
 def test_equal_shares_are_said() -> None:
     kernel, bound, analysis = sum_parts()
-    fixed = kernel_report(kernel, make_model(), bound, analysis, fixed_ports=True)
+    fixed = kernel_report(make_result(kernel, bound, analysis, fixed_ports=True))
     report = build_report([unit_report(Unit("", "t.s"), make_model(), "-mcpu=x", [fixed])])
     assert "µops shared equally between the ports" in render(report, 120)
 
