@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from incc.driver.errors import AnalysisError as AnalysisError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Literal
@@ -11,6 +13,7 @@ if TYPE_CHECKING:
     from incc.core.analysis import KernelSettings
     from incc.core.whatif import Change
     from incc.driver.report import types as t
+    from incc.driver.report.build import KernelPlace, UnitResult
     from incc.frontends.asm.parse import Assembly
     from incc.frontends.kernel import Kernel, LeftOut, Region, SourceLocation
     from incc.frontends.unit import Unit
@@ -28,7 +31,8 @@ class Settings(NamedTuple):
     `cold_iterations`: also simulate so many from a cold start, 0 for not. `alignment`: of the kernel's first byte
     within 64, -1 for where it was found, -2 to simulate all. `ways`: "paths" to analyse every way through loops with
     branches inside, "branch" the sides of the first branch. `branch_probability`: how likely a branch is not taken,
-    None for all sides alike. `control_flow`: of the functions that are analysed.
+    None for all sides alike. `control_flow`: of the functions that are analysed. `what_ifs`: try those changes that
+    always are.
     """
 
     mcpu: str = ""
@@ -47,6 +51,7 @@ class Settings(NamedTuple):
     ways: tuple[Literal["paths", "branch"], ...] = ()
     branch_probability: float | None = None
     control_flow: bool = False
+    what_ifs: bool = True
 
     def kernel_settings(self) -> KernelSettings:
         """What of it is asked of each kernel."""
@@ -55,7 +60,7 @@ class Settings(NamedTuple):
         return KernelSettings(
             simulate=self.simulate,
             fixed_ports=self.fixed_ports,
-            what_ifs=True,
+            what_ifs=self.what_ifs,
             asked=self.what_if,
             waits=self.waits,
             cold_iterations=self.cold_iterations,
@@ -70,23 +75,14 @@ MOST_WITH_WHAT_IFS = 500
 the rest and which nobody reads for thousands of loops."""
 
 
-class AnalysisError(Exception):
-    """The analysis cannot be made at all; the message says why, in words for the user."""
-
-
 def analyze_units(units: Sequence[Unit], settings: Settings) -> t.Report:
-    """The report on all units (driver/report/report.schema.json). Raises AnalysisError where there is nothing to work
-    with.
+    """The report on all units (driver/report/types.py). Raises AnalysisError where there is nothing to work with.
 
     Problems with single statements or loops are in the report and do not stop the rest.
     """
-    from incc.driver.report.build import build_report
+    from incc.driver.report.build import build_report, unit_report
 
-    parts: list[t.Unit] = []
-    for unit in units:
-        model, reason = choose_model(settings.mcpu, unit.cpu, settings.model_path)
-        parts.append(_analyze_unit(unit, settings, model, reason))
-    return build_report(parts)
+    return build_report(unit_report(analyze_unit(unit, settings)) for unit in units)
 
 
 def untried(report: t.Report, settings: Settings) -> list[str]:
@@ -183,46 +179,58 @@ def decode_unit(unit: Unit, parsed: Assembly, regions: Sequence[Region]) -> list
         raise AnalysisError(str(error)) from error
 
 
-def _analyze_unit(unit: Unit, settings: Settings, model: MachineModel, reason: str) -> t.Unit:
-    from incc.core.analysis import analyze_kernel
-    from incc.driver.report.build import unit_report
-    from incc.driver.report.identity import kernel_ids
-    from incc.driver.report.kernel import kernel_report
+def analyze_unit(unit: Unit, settings: Settings) -> UnitResult:
+    """Everything that was found of a unit. Raises AnalysisError as `analyze_units`."""
+    from incc.driver.report.build import KernelPlace
 
+    model, reason = choose_model(settings.mcpu, unit.cpu, settings.model_path)
     if model.isa != "x86":
         raise AnalysisError(f"{model.name} is an {model.isa} core, and only x86 code can be read so far")
     parsed = read_assembly(unit, model.isa)
     regions, left_out = find_regions(parsed, settings)
     kernels = decode_unit(unit, parsed, regions)
     lines = {s.line: s.location for s in parsed.statements if s.location is not None} if kernels else {}
+    places = [KernelPlace(lines, _near(parsed, kernel.region)) for kernel in kernels]
+    result = analyze_kernels(unit, kernels, settings, model, reason, places=places, left_out=left_out)
+    if settings.ways:
+        ways = [loop for name in settings.ways for loop in _ways(unit, parsed, model, settings, name)]
+        result = result._replace(ways=tuple(ways))
+    if settings.control_flow:
+        from incc.driver.report.control_flow import functions
+
+        result = result._replace(control_flow=tuple(functions(parsed, regions)))
+    return result
+
+
+def analyze_kernels(
+    unit: Unit,
+    kernels: Sequence[Kernel],
+    settings: Settings,
+    model: MachineModel,
+    reason: str,
+    *,
+    places: Sequence[KernelPlace] = (),
+    left_out: Sequence[LeftOut] = (),
+) -> UnitResult:
+    """The same of kernels that are decoded already. `places`: one for each of them, or none. Raises AnalysisError where
+    the core or the kernels do not allow what the settings ask for."""
+    from incc.core.analysis import analyze_kernel
+    from incc.driver.report.build import UnitResult
+    from incc.driver.report.identity import kernel_ids
+
     asked = settings.kernel_settings()
     notes: tuple[str, ...] = ()
     if len(kernels) > MOST_WITH_WHAT_IFS and asked.what_ifs and not asked.asked:
         asked = asked._replace(what_ifs=False)
         notes = (f"no what-ifs, since there are more than {MOST_WITH_WHAT_IFS} kernels: choose some by function",)
     try:
-        reports = [
-            kernel_report(
-                analyze_kernel(kernel, model, asked),
-                kernel_id=kernel_id,
-                source_lines=lines,
-                near=_near(parsed, kernel.region),
-                iterations=settings.iterations,
-                notes=notes,
-            )
-            for kernel, kernel_id in zip(kernels, kernel_ids(kernels), strict=True)
-        ]
-        ways = None
-        if settings.ways:
-            ways = [loop for name in settings.ways for loop in _ways(unit, parsed, model, settings, name)]
+        results = tuple([analyze_kernel(kernel, model, asked) for kernel in kernels])
     except ValueError as error:
         raise AnalysisError(str(error)) from error
-    control_flow = None
-    if settings.control_flow:
-        from incc.driver.report.control_flow import functions
-
-        control_flow = functions(parsed, regions)
-    return unit_report(unit, model, reason, reports, left_out, ways=ways, control_flow=control_flow)
+    ids = tuple(kernel_ids(kernels))
+    return UnitResult(
+        unit, model, reason, results, ids, tuple(places), tuple(left_out), notes, iterations=settings.iterations
+    )
 
 
 MOST_WAYS = 16
@@ -246,10 +254,13 @@ def _ways(
     found = [(region, paths, complete) for region, paths, complete in found if len(paths) > 1]
     kernels = iter(decode_unit(unit, parsed, [path.region for _, paths, _ in found for path in paths]))
     asked = KernelSettings(settings.simulate, settings.fixed_ports, alignment=max(settings.alignment, -1))
-    return [
-        ways_report(which, region, analyze_ways(paths, [next(kernels) for _ in paths], model, asked), complete)
-        for region, paths, complete in found
-    ]
+    try:
+        return [
+            ways_report(which, region, analyze_ways(paths, [next(kernels) for _ in paths], model, asked), complete)
+            for region, paths, complete in found
+        ]
+    except ValueError as error:
+        raise AnalysisError(str(error)) from error
 
 
 def loops_of(assembly: Assembly, settings: Settings) -> list[Region]:

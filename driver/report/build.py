@@ -6,23 +6,23 @@ between two runs on the same input: no date, no machine, no order of a set.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import incc
 from incc.driver.report import hints
+from incc.driver.report.kernel import ITERATIONS, kernel_report
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Final
 
+    from incc.core.analysis import KernelResult
     from incc.driver.report import types as t
-    from incc.frontends.kernel import LeftOut
+    from incc.frontends.kernel import LeftOut, SourceLocation
     from incc.frontends.unit import Unit
     from incc.models.model import MachineModel
 
 SCHEMA_VERSION: Final = "1.3"
-
-Dict = dict[str, Any]
 
 
 def build_report(units: Iterable[t.Unit]) -> t.Report:
@@ -63,20 +63,52 @@ def _demangle_functions(parts: Sequence[t.Ways | t.ControlFlow]) -> None:
             part["function_name"] = replace(part["function"], readable)
 
 
-def unit_report(
-    unit: Unit,
-    model: MachineModel,
-    chosen_by: str,
-    kernels: Iterable[t.Kernel],
-    left_out: Iterable[LeftOut] = (),
-    *,
-    ways: Sequence[t.Ways] | None = None,
-    control_flow: Sequence[t.ControlFlow] | None = None,
-) -> t.Unit:
-    """One translation unit: how its assembly came about, the model and what named it, its kernels in the order given,
-    and the loops and marked spans that are not analysed. `ways` (from `ways.py`) and `control_flow` (from
-    `control_flow.py`): None where they were not asked for."""
-    kernels = list(kernels)
+class KernelPlace(NamedTuple):
+    """Where a kernel is in the user's source: of each line of the assembly, and what is next to a kernel that comes
+    from another file, else None."""
+
+    lines: Mapping[int, SourceLocation]
+    near: SourceLocation | None
+
+
+class UnitResult(NamedTuple):
+    """What was found of a translation unit.
+
+    `chosen_by`: what named the model. `results` and `kernel_ids`: of its kernels, in the order given; `places`: one for
+    each of them, or none. `left_out`: loops and marked spans that are not analysed. `notes`: what is to be said of
+    every kernel. `ways` (from `ways.py`), `control_flow` (from `control_flow.py`): None where they were not asked for.
+    `iterations`: how many the summaries count.
+    """
+
+    unit: Unit
+    model: MachineModel
+    chosen_by: str
+    results: tuple[KernelResult, ...]
+    kernel_ids: tuple[str, ...] = ()
+    places: tuple[KernelPlace, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    notes: tuple[str, ...] = ()
+    ways: tuple[t.Ways, ...] | None = None
+    control_flow: tuple[t.ControlFlow, ...] | None = None
+    iterations: int = ITERATIONS
+
+
+def unit_report(found: UnitResult) -> t.Unit:
+    """One translation unit: how its assembly came about, the model and what named it, and its kernels."""
+    unit, model = found.unit, found.model
+    nowhere = KernelPlace({}, None)
+    kernels = [
+        kernel_report(
+            result,
+            kernel_id=found.kernel_ids[n] if found.kernel_ids else "",
+            source_lines=place.lines,
+            near=place.near,
+            iterations=found.iterations,
+            notes=found.notes,
+        )
+        for n, result in enumerate(found.results)
+        for place in (found.places[n] if found.places else nowhere,)
+    ]
     hints.find_remainders(kernels)
     return {
         "source": unit.source,
@@ -90,7 +122,7 @@ def unit_report(
             "title": model.title,
             "version": model.version,
             "isa": model.isa,
-            "chosen_by": chosen_by,
+            "chosen_by": found.chosen_by,
         },
         "kernels": kernels,
         "left_out": [
@@ -101,10 +133,10 @@ def unit_report(
                 "label": item.label,
                 "reason": item.reason,
             }
-            for item in left_out
+            for item in found.left_out
         ],
-        "ways": list(ways) if ways is not None else None,
-        "control_flow": list(control_flow) if control_flow is not None else None,
+        "ways": None if found.ways is None else list(found.ways),
+        "control_flow": None if found.control_flow is None else list(found.control_flow),
     }
 
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from incc.core import Analysis
 from incc.core.figures import summary
 from incc.driver.report import wording
-from incc.driver.report.build import problems, unit_report
+from incc.driver.report.build import problems
+from incc.driver.report.hints import find_remainders
 from incc.driver.report.kernel import kernel_report
 from incc.frontends.kernel import Arithmetic, Kernel
-from incc.frontends.unit import Unit
 from incc.models import bound as b
 from incc.models.bound import BoundKernel
 from report_fixtures import (
@@ -446,7 +446,7 @@ def test_indexed_store_addresses_compete_with_loads() -> None:
 def test_what_a_vectorised_loop_leaves_over() -> None:
     def hints_beside(vectorised: dict[str, Any], **changes: Any) -> list[str]:
         scalar = {**build(sum_parts()), "function": "triad", **changes}
-        unit_report(Unit("", "t.s"), make_model(), "", [vectorised, scalar])
+        find_remainders([vectorised, scalar])
         return rules(scalar)
 
     vectorised = build(triad_parts())
