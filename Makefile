@@ -32,7 +32,7 @@ $(VENV)/.lint-tools: $(VENV)/.created pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'clang-format>=19.1,<20' 'mypy>=1.10' 'ruff>=0.5'
 	@touch $@
 
-build/core/incc_core_test: $(wildcard core/*.cpp core/*/*.cpp core/*/*.h core/lib/sim/* core/include/incc/*.h) CMakeLists.txt $(VENV)/.created
+build/core/incc_core_test: $(wildcard core/*.cpp core/*/*.cpp core/*/*.h core/lib/sim/* core/include/incc/*) CMakeLists.txt $(VENV)/.created
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S . -B build/core -G Ninja -DCMAKE_BUILD_TYPE=Release -DINCC_CORE_TESTS=ON \
 	  -DINCC_WERROR=ON -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python -Dpybind11_DIR=$$($(BIN)/python -m pybind11 --cmakedir) >/dev/null
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/core
@@ -51,12 +51,13 @@ lint: $(VENV)/.installed $(VENV)/.lint-tools
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy -p incc
-	$(BIN)/clang-format --dry-run --Werror core/*.cpp core/*/*.cpp core/lib/sim/*.cpp core/lib/sim/*.h core/include/incc/*.h
+	$(BIN)/python core/generate.py --check
+	$(BIN)/clang-format --dry-run --Werror core/*.cpp core/*/*.cpp core/*/*.h core/lib/sim/*.cpp core/lib/sim/*.h core/include/incc/*.h
 
 format: $(VENV)/.lint-tools
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
-	$(BIN)/clang-format -i core/*.cpp core/*/*.cpp core/lib/sim/*.cpp core/lib/sim/*.h core/include/incc/*.h
+	$(BIN)/clang-format -i core/*.cpp core/*/*.cpp core/*/*.h core/lib/sim/*.cpp core/lib/sim/*.h core/include/incc/*.h
 
 dev: build/core/incc_core_test
 	@mkdir -p build/dev/incc

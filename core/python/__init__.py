@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from incc.core import _core
+from incc.core.counters import LostSlots, UopsBySource
 
 if TYPE_CHECKING:
     from incc.models.bound import BoundKernel
@@ -172,9 +173,8 @@ class Simulation(NamedTuple):
 
     `cycles_per_iteration`: in the steady state, or of all iterations where their number was given. `period`: iterations
     after which the retirement repeats exactly, 0 if no such period was seen. `cycles`, `iterations`: simulated.
-    `uops_by_source`: fused µops delivered by decoders, µop cache, loop stream detector and microcode sequencer;
-    `lost_slots`: issue slots left empty since there was no µop, no room in the reorder buffer, none in the scheduler,
-    since µops that must be issued together did not fit, or since there was no room in the load or in the store buffer;
+    `uops_by_source`: fused µops by where they came from; `lost_slots`: issue slots left empty, by cause (the first that
+    stood in the way);
     both over the whole run. `port_uops[p]`: µops started on port or resource p. `moves_eliminated` and
     `moves_executed`: of the moves that can be eliminated. `events` and `started`, the µops in the order of their
     starts: only if recorded.
@@ -184,13 +184,16 @@ class Simulation(NamedTuple):
     period: int
     cycles: int
     iterations: int
-    uops_by_source: tuple[int, int, int, int]
-    lost_slots: tuple[int, int, int, int, int, int]
+    uops_by_source: UopsBySource
+    lost_slots: LostSlots
     port_uops: tuple[int, ...]
     moves_eliminated: int
     moves_executed: int
     events: tuple[Event, ...]
     started: tuple[StartedUop, ...]
+
+
+_SIMULATION_CLASSES = (_fraction, Event, StartedUop, UopsBySource, LostSlots, Simulation)
 
 
 def simulate(
@@ -233,10 +236,7 @@ def simulate(
         unlimited_ports,
         no_register_dependencies,
         no_memory_dependencies,
-        _fraction,
-        Event,
-        StartedUop,
-        Simulation,
+        _SIMULATION_CLASSES,
     )
 
 
@@ -244,4 +244,4 @@ def bounds_and_simulation(bound: BoundKernel) -> tuple[Bounds, Simulation]:
     """`bounds(bound)` and `simulate(bound)`, where both are wanted: what both need is worked out once."""
     if bound.pipeline is None:
         raise ValueError("pipeline: the model does not describe it")
-    return _core.bounds_and_simulation(bound, bound.is_loop, _fraction, Event, StartedUop, Bounds, Simulation)
+    return _core.bounds_and_simulation(bound, bound.is_loop, Bounds, _SIMULATION_CLASSES)

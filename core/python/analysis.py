@@ -249,7 +249,7 @@ def placements(
     for its front end, 0 and those that its section's alignment allows. Empty where all are alike."""
     unit = kernel.alignment_unit
     slots = base.cycles * bound.issue_width
-    if not _LEAST_UNIT <= unit < 64 or base.lost_slots[0] < _STARVED * slots:
+    if not _LEAST_UNIT <= unit < 64 or base.lost_slots.no_uops < _STARVED * slots:
         return ()
     found = [(kernel.alignment, predicted(bounds, base.cycles_per_iteration))]
     for place in {0, *range(kernel.alignment, 64, unit)} - {kernel.alignment}:

@@ -13,63 +13,50 @@
 
 namespace incc {
 
-enum class MoveClass : int32_t { None, General, Simd };
-enum class PortBinding : int32_t { LeastLoaded, SixPorts, EightPorts, TenPorts };
-
-/// What the simulator needs beyond a Kernel. Field by field the same as Pipeline in
-/// models/bound.py, where each is explained.
-struct Pipeline {
-  // By instruction.
-  std::vector<int32_t> Length, Offset, OpcodeOffset, Lcp, Fusible, ComplexDecoder, SimpleDecoders,
-      EndsGroup, UopsMite, UopsMs, DsbExtraSlots, NoLsd, MergesLow, MergesHigh, UsesStack,
-      StackChange, MoveClasses, MoveFrom, MoveTo, MoveLatency, WideMemory, AddressUnit;
-  std::vector<uint64_t> MovePorts;
-
-  // Parameters.
-  int32_t Alignment = 0;
-  int32_t Binding = 0;
-  uint64_t LoadMask = 0, RenamerPorts = 0;
-  std::vector<uint64_t> Alternating;
-  std::vector<uint64_t> PickedFrom, QueuedAt; ///< Entry by entry.
-  std::vector<uint64_t> SchedulerPorts;
-  std::vector<int32_t> SchedulerEntries;
-  uint64_t WaitingPorts = 0, OneACycle = 0;
-  int32_t WaitingEntries = 0;
-  int32_t AlternatingImbalance = 1 << 20; ///< None matters.
-  std::vector<int32_t> LsdUnroll;
-  int32_t IssueToDispatch = 1, Idq = 64;
-  int32_t PredecodeBlockBytes = 0, PredecodeWidth = 1, PredecodeToDecode = 0, LcpStall = 0, Iq = 0;
-  int32_t NumDecoders = 0, DecodedUopsByComplex = 4, MsWidth = 4;
-  int32_t DsbWidth = 0, DsbBlock = 32, DsbMsStall = 0;
-  int32_t BothHalvesMustBeCacheable = 0, BranchMayEndCachedBlock = 1, FusibleMayBeLastDecoded = 1;
-  int32_t Lsd = 0;
-  int32_t MoveElimGpr = 0, MoveElimSimd = 0, MoveElimPipeline = 1, MoveElimAllAliases = 0;
-  int32_t Slow256BitMemory = 0, JustReadyPenalty = 0;
-  int32_t StoreCommitBytes = 0, LoadsLeaveWhenDone = 0, MicrocodeAlone = 0;
-  int32_t DsbGroups = 1, DecodeClusters = 1, ClustersNeedJumps = 0;
-  int32_t InOrder = 0, AddressToExecute = 0;
-  int32_t StoreAddressToLoad = 5, StoreDataToLoad = 1;
-  int32_t StackLocation = -1, StackOffsetLimit = 0;
+// What the values mean is explained in fields.def.
+enum class MoveClass : int32_t {
+#define MOVE_CLASS(Name, Python) Name,
+#include "incc/fields.def"
 };
+enum class PortBinding : int32_t {
+#define PORT_BINDING(Name, Python) Name,
+#include "incc/fields.def"
+};
+/// Where the µops of a kernel come from.
+enum class UopSource : int32_t {
+#define UOP_SOURCE(Name, Python) Name,
+#include "incc/fields.def"
+  NumSources
+};
+/// Why the renamer left issue slots empty in a cycle.
+enum class Stall : int32_t {
+#define LOST_SLOT(Name, Python) Name,
+#include "incc/fields.def"
+  NumStalls
+};
+
+/// What the simulator needs beyond a Kernel. The fields are those of fields.def, where each is
+/// explained.
+struct Pipeline {
+#define PIPELINE_PARAMETER(Member, Name, Default, Low, High) int32_t Member = Default;
+#define PIPELINE_SCALAR(Member, Name, Default, Low, High) int32_t Member = Default;
+#define PIPELINE_ENUM(Type, Member, Name, Default) Type Member = Type::Default;
+#define PIPELINE_MASK(Member, Name) uint64_t Member = 0;
+#define PIPELINE_ARRAY(Member, Name, Owners, Low, High) std::vector<int32_t> Member;
+#define PIPELINE_ENUMS(Type, Member, Name, Owners) std::vector<Type> Member;
+#define PIPELINE_MASKS(Member, Name, Owners) std::vector<uint64_t> Member;
+#include "incc/fields.def"
+};
+
+/// Checks lengths, ranges (both as fields.def has them), and what one array says of another.
+///
+/// \throws std::invalid_argument naming the first array that does not fit, behind "pipeline: ".
+void validate(const Kernel &K, const Pipeline &P);
 
 /// A pipeline without front end: the core's widths and window, and nothing else that could hold an
 /// instruction up but its inputs and its ports. Every issue slot of an instruction is a µop of its
 /// own, which goes to the port with the fewest µops.
 Pipeline idealPipeline(const Kernel &K);
-
-/// Where the µops of a kernel come from.
-enum class UopSource : int32_t { Decoders, UopCache, LoopStream, Microcode, NumSources };
-
-/// Why the renamer left issue slots empty in a cycle.
-enum class Stall : int32_t {
-  FrontEnd,
-  ReorderBuffer,
-  Scheduler,
-  Group,
-  LoadBuffer,
-  StoreBuffer,
-  NumStalls
-};
 
 /// What a run takes for granted, to show what it would gain.
 struct Assumptions {

@@ -48,6 +48,10 @@ private:
   std::vector<uint64_t> Alternating;
   std::vector<int32_t> Turn; ///< By alternating set.
   int32_t MostAhead; ///< A port with so many µops more than another is no more taken in turn.
+  int32_t Apart, SecondPortSlot, FirstPortSlot;
+  uint64_t SlotSet;
+  std::vector<int32_t> SlotPorts; ///< A row for each port of the set.
+  size_t SlotsInRow = 1;
   std::array<int32_t, 64> Bound{};         ///< µops bound to each port and not executed.
   std::array<int32_t, 64> Use{}, Before{}; ///< As it stood at the start of this and the last cycle.
   std::array<int32_t, 64> Leaving{};

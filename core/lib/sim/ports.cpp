@@ -13,9 +13,14 @@ using namespace incc;
 using namespace incc::sim;
 
 PortBinder::PortBinder(const Program &P)
-    : Policy(static_cast<PortBinding>(P.P.Binding)), NumPorts(static_cast<size_t>(P.K.NumPorts)),
+    : Policy(P.P.Binding), NumPorts(static_cast<size_t>(P.K.NumPorts)),
       Alternating(P.P.Alternating), Turn(P.P.Alternating.size(), 0),
-      MostAhead(P.P.AlternatingImbalance) {}
+      MostAhead(P.P.AlternatingImbalance), Apart(P.P.PortsApart),
+      SecondPortSlot(P.P.SecondPortSlot), FirstPortSlot(P.P.FirstPortSlot), SlotSet(P.P.SlotSet),
+      SlotPorts(P.P.SlotPorts) {
+  if (SlotSet != 0)
+    SlotsInRow = SlotPorts.size() / static_cast<size_t>(std::popcount(SlotSet));
+}
 
 void PortBinder::newCycle() {
   for (size_t N = 0; N < NumPorts; ++N) {
@@ -90,12 +95,12 @@ int32_t PortBinder::sixPorts(uint64_t Allowed, int32_t Slot) const {
     if (Most < 0 || Use[N] >= Use[Most])
       Most = N;
   }
-  if (Use[Most] - Use[Least] >= 3)
+  if (Use[Most] - Use[Least] >= Apart)
     return Least;
-  if (Allowed == 0b100011) {
-    static constexpr int32_t BySlot[3][4] = {{0, 5, 1, 0}, {1, 5, 0, 1}, {5, 1, 0, 5}};
-    return BySlot[Least == 5 ? 2 : Least][Slot & 3];
-  }
+  if (Allowed == SlotSet)
+    for (size_t Row = 0; Row < SlotPorts.size(); Row += SlotsInRow)
+      if (SlotPorts[Row] == Least)
+        return SlotPorts[Row + static_cast<size_t>(Slot) % SlotsInRow];
   return Slot % 2 == 0 ? Least : Most;
 }
 
@@ -110,7 +115,7 @@ int32_t PortBinder::eightPorts(uint64_t Allowed, int32_t Slot) const {
       Second = N;
     }
   }
-  if (Use[Second] - Use[Least] >= 3)
+  if (Use[Second] - Use[Least] >= Apart)
     Second = Least;
   return Slot % 2 == 0 ? Least : Second;
 }
@@ -123,16 +128,16 @@ int32_t PortBinder::tenPorts(uint64_t Allowed, int32_t Slot) {
   std::sort(
       Sorted.begin(), Sorted.begin() + static_cast<std::ptrdiff_t>(Count),
       [&](int32_t A, int32_t B) { return Before[A] != Before[B] ? Before[A] < Before[B] : A > B; });
-  while (Count > 1 && Before[Sorted[Count - 1]] - Before[Sorted[0]] >= 5)
+  while (Count > 1 && Before[Sorted[Count - 1]] - Before[Sorted[0]] >= Apart)
     --Count;
   auto Seen = std::ranges::find(SeenInCycle, Allowed, &std::pair<uint64_t, int32_t>::first);
   if (Seen == SeenInCycle.end()) {
     SeenInCycle.emplace_back(Allowed, 0);
     Seen = SeenInCycle.end() - 1;
-    if (Slot == 3 && Count > 1)
+    if (Slot == SecondPortSlot && Count > 1)
       Seen->second = 1;
   }
-  if (Slot == 4)
+  if (Slot == FirstPortSlot)
     return Sorted[0];
   return Sorted[static_cast<size_t>(Seen->second++) % Count];
 }

@@ -35,7 +35,7 @@ void MoveElimination::newCycle() {
 }
 
 bool MoveElimination::eliminate(int32_t I) {
-  Kind &K = Kinds[static_cast<MoveClass>(P.P.MoveClasses[I]) == MoveClass::Simd];
+  Kind &K = Kinds[P.P.MoveClasses[I] == MoveClass::Simd];
   size_t Ring = K.HeldBefore.size();
   // Ring has one entry more than the pipeline is long: the oldest is that many cycles ago.
   int32_t Free = K.Slots - K.HeldBefore[(Now + 1) % Ring];
