@@ -165,7 +165,7 @@ def _read(file: str) -> str:
         return f.read().decode("utf-8", "surrogateescape")
 
 
-def _write_outputs(report: dict[str, Any], options: Options, places: list[Place]) -> None:
+def _write_outputs(report: Any, options: Options, places: list[Place]) -> None:
     files = options.analysis.files()
     if files:
         from incc.driver.outputs import render as render_file
@@ -201,7 +201,7 @@ def _print(text: str) -> int:
     return 0
 
 
-def _complain(report: dict[str, Any], name: str, settings: Settings, places: list[Place]) -> int:
+def _complain(report: Any, name: str, settings: Settings, places: list[Place]) -> int:
     """Say on stderr what was not analysed, and which lines of --detail and changes found nothing; returns the exit
     status."""
     from incc.driver.pipeline import untried

@@ -69,7 +69,7 @@ class Session:
         self.scratch = ""
         self.stdin: bytes | None = None
         self.units: list[Unit] = []
-        self.report: dict[str, Any] | None = None
+        self.report: Any = None
         self.writes_stdout = False
         self.warnings: list[str] = []
         self.notes: list[str] = []
