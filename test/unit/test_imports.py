@@ -1,0 +1,115 @@
+"""Which module may import which, as far as import-linter's contracts (pyproject.toml) cannot say it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import incc
+
+ROOT = Path(str(incc.__file__)).parent
+
+
+def module_of(path: Path) -> str:
+    parts = ["incc", *path.relative_to(ROOT).with_suffix("").parts]
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+# rglob does not follow the links that build/dev consists of.
+FILES = {
+    module_of(path): path for folder in (ROOT, *ROOT.iterdir()) if folder.is_dir() for path in folder.rglob("*.py")
+}
+
+
+def imports_of(module: str, text: str, modules: set[str]) -> Iterator[str]:
+    """Modules of the package that one imports anywhere: at the top, in functions, for type checking."""
+    package = module if FILES[module].name == "__init__.py" else module.rpartition(".")[0]
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            origin = ".".join([*above, *([node.module] if node.module else [])])
+            names = [f"{origin}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for name in names:
+            while name and name not in modules:
+                name = name.rpartition(".")[0]
+            # What a package takes from itself is in it and not beside it: its extension module.
+            if name and name != module:
+                yield name
+
+
+@pytest.fixture(scope="module")
+def imports() -> dict[str, set[str]]:
+    """What each module imports."""
+    assert len(FILES) > 50
+    return {m: set(imports_of(m, path.read_text(encoding="utf-8"), set(FILES))) for m, path in FILES.items()}
+
+
+KNOWN_CIRCLES = {
+    ("incc.models.model", "incc.models.compile"),
+    ("incc.driver.paths", "incc.driver.pipeline"),
+    ("incc.driver.report", "incc.driver.pipeline"),
+    ("incc.driver.views.ways", "incc.driver.views.text"),
+}
+"""Imports that close a circle and are to go."""
+
+
+def circle(imports: dict[str, set[str]]) -> list[str]:
+    """Modules that import each other in a circle, one of them at both ends; empty if there is none."""
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as e:
+        return list(e.args[1])
+    return []
+
+
+def test_no_circles(imports: dict[str, set[str]]) -> None:
+    """Between modules; import-linter sees those between packages, but not those of a package with what is in it."""
+    assert circle({m: {n for n in found if (m, n) not in KNOWN_CIRCLES} for m, found in imports.items()}) == []
+
+
+@pytest.mark.parametrize("known", sorted(KNOWN_CIRCLES))
+def test_known_circles_are_there(known: tuple[str, str], imports: dict[str, set[str]]) -> None:
+    """What is no circle any more is to be taken off the list."""
+    others = KNOWN_CIRCLES - {known}
+    assert circle({m: {n for n in found if (m, n) not in others} for m, found in imports.items()}) != []
+
+
+KNOWN_IN_VIEWS = {
+    ("incc.driver.views.text", "incc.driver.places"),
+    ("incc.driver.views.ways", "incc.frontends.asm.regions"),
+}
+"""What views import beside reports, and is to go."""
+
+
+def test_views_know_reports_and_nothing_else(imports: dict[str, set[str]]) -> None:
+    beside = {
+        (view, name)
+        for view, found in imports.items()
+        if view.startswith("incc.driver.views")
+        for name in found
+        if not name.startswith(("incc.driver.views", "incc.driver.report"))
+    }
+    assert beside == KNOWN_IN_VIEWS
+
+
+def test_all_imports_are_seen() -> None:
+    text = """
+import incc.models.bind
+from incc.core import simulate
+from . import scan
+def f():
+    from .views.dot import render
+if TYPE_CHECKING:
+    from incc import __version__
+"""
+    expected = ["models.bind", "core", "driver.scan", "driver.views.dot"]
+    found = set(imports_of("incc.driver.mca", text, set(FILES)))
+    assert found == {"incc", *(f"incc.{m}" for m in expected)}
