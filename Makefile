@@ -31,21 +31,22 @@ demo: $(VENV)/.installed
 $(VENV)/.created:
 	$(PYTHON) -c 'import sys; sys.exit("incc needs Python 3.11 or newer, not " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -c '$(WANTED)' build | $(PIP) -r /dev/stdin 'cmake>=3.20' 'ninja>=1.10'
+	@$(BIN)/python -c '$(WANTED)' build | $(PIP) -r /dev/stdin 'cmake>=3.20' 'ninja>=1.10'
 	@touch $@
 
 # One build folder without build isolation: only what was changed is compiled, and what tests and build/dev need of the
 # core is not compiled again for them.
 $(VENV)/.installed: $(VENV)/.created $(SOURCES)
-	$(IN_VENV) $(PIP) --no-build-isolation -C build-dir=$(BUILD) -C cmake.define.INCC_WERROR=$(WERROR) .
+	$(IN_VENV) $(PIP) --no-build-isolation --config-settings=build-dir=$(BUILD) \
+	  --config-settings=cmake.define.INCC_WERROR=$(WERROR) .
 	@touch $@
 
 $(VENV)/.test-tools: $(VENV)/.created pyproject.toml
-	$(BIN)/python -c '$(WANTED)' test | $(PIP) -r /dev/stdin
+	@$(BIN)/python -c '$(WANTED)' test | $(PIP) -r /dev/stdin
 	@touch $@
 
 $(VENV)/.lint-tools: $(VENV)/.created pyproject.toml
-	$(BIN)/python -c '$(WANTED)' lint | $(PIP) -r /dev/stdin
+	@$(BIN)/python -c '$(WANTED)' lint | $(PIP) -r /dev/stdin
 	@touch $@
 
 # CMake knows what is up to date.
