@@ -10,7 +10,7 @@ from incc.driver.demangle import demangle, replace
 from incc.driver.pipeline import Settings, Unit, analyze_units
 from incc.driver.views.text import render
 
-needs_cxxfilt = pytest.mark.skipif(shutil.which("c++filt") is None, reason="c++filt is not installed")
+needs_cxxfilt = pytest.mark.skipif(shutil.which("c++filt") is None, reason="no c++filt")
 
 LOOP = """
 	.type _ZN2ns3dotIdEET_PKS1_l, @function
