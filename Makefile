@@ -14,7 +14,8 @@ CXX_SOURCES := core/*.cpp core/*/*.cpp core/lib/sim/*.cpp core/lib/sim/*.h core/
 WANTED = import sys, tomllib; p = tomllib.load(open("pyproject.toml", "rb")); \
   print(*(p["build-system"]["requires"] if sys.argv[1] == "build" else p["project"]["optional-dependencies"][sys.argv[1]]), sep="\n")
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-IN_VENV := PATH="$(CURDIR)/$(BIN):$$PATH"
+# Ninja and the tests do not share in the job server of a `make -j`.
+IN_VENV := MAKEFLAGS= PATH="$(CURDIR)/$(BIN):$$PATH"
 
 # Those who change the core get its warnings as errors; those who only want to use it are spared a new compiler's.
 WERROR := OFF
