@@ -7,4 +7,5 @@ from hypothesis import settings
 
 def examples(count: int) -> settings:
     """Decorates a test that takes `count` examples instead of 100 in `make check`, and more in `make check-all`."""
-    return settings(max_examples=max(1, count * settings.default.max_examples // 100))
+    profile = settings.default or settings()
+    return settings(max_examples=max(1, count * profile.max_examples // 100))
