@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Dict = dict[str, Any]
+    from incc.driver.views.layout import Dict
 
 # One colour a chain, longest first, repeated after the last: Okabe and Ito's palette, which colour-blind readers can
 # tell apart, without its yellow, which is hard to see on white.

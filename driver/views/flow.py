@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from incc.driver.views.dot import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Dict = dict[str, Any]
+    from incc.driver.views.layout import Dict
 
 
 def render(report: Dict) -> str:

@@ -1,4 +1,4 @@
-"""The report as JSON (driver/report.schema.json), for programs; readable and diffable for people too."""
+"""The report as JSON (driver/report/report.schema.json), for programs; readable and diffable for people too."""
 
 from __future__ import annotations
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from incc.frontends.asm.regions import line_list
+from incc.driver.views.layout import line_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from incc.driver.views.text import Layout
-
-Dict = dict[str, Any]
+    from incc.driver.views.layout import Dict, Layout
 
 
-def render(unit: Dict, layout: Layout) -> Iterator[str]:
+def lines(unit: Dict, layout: Layout) -> Iterator[str]:
     """The lines of a table for each loop that the unit's report has ways through; nothing where none were asked for."""
     if unit["ways"] is None:
         return
