@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     import pyparsing as pp
 
+    from incc.driver.report.types import Kernel, Unit
+
     _Values = Mapping[str, "Value"]
     _Evaluate = Callable[[_Values, _Values | None], "Value"]
-
-Dict = dict[str, Any]
 
 Value = float | str | bool | None
 """What a name may stand for; None is what is not known."""
@@ -40,27 +40,34 @@ class Name(NamedTuple):
 
     kind: str
     meaning: str
-    of: Callable[[Dict, Dict], Value]
+    of: Callable[[Unit, Kernel], Value]
 
 
-_BOUNDS = ("port", "divider", "front_end", "retire", "loop_carried")
+def _largest(kernel: Kernel) -> float:
+    bounds = kernel["bounds"]
+    figures = (bounds["port"], bounds["divider"], bounds["front_end"], bounds["retire"], bounds["loop_carried"])
+    return max(bound["cycles"] for bound in figures)
 
 
-def _place(unit: Dict, kernel: Dict) -> tuple[str, int]:
+def _place(unit: Unit, kernel: Kernel) -> tuple[str, int]:
     source = kernel["source"]
     return (source["file"], source["line"]) if source else (unit["assembly_file"], kernel["first_line"])
 
 
 NAMES: dict[str, Name] = {
     "cycles": Name(
-        NUMBER, "cycles per iteration: simulated, or the largest bound", lambda u, k: _bound(k, "prediction")
+        NUMBER,
+        "cycles per iteration: simulated, or the largest bound",
+        lambda u, k: k["bounds"]["prediction"]["cycles"],
     ),
-    "bound": Name(NUMBER, "the largest of the five bounds", lambda u, k: max(_bound(k, name) for name in _BOUNDS)),
-    "port": Name(NUMBER, "bound by execution ports", lambda u, k: _bound(k, "port")),
-    "divider": Name(NUMBER, "bound by dividers and like units", lambda u, k: _bound(k, "divider")),
-    "front_end": Name(NUMBER, "bound by µops that are issued", lambda u, k: _bound(k, "front_end")),
-    "retire": Name(NUMBER, "bound by µops that retire", lambda u, k: _bound(k, "retire")),
-    "loop_carried": Name(NUMBER, "bound by loop-carried dependencies", lambda u, k: _bound(k, "loop_carried")),
+    "bound": Name(NUMBER, "the largest of the five bounds", lambda u, k: _largest(k)),
+    "port": Name(NUMBER, "bound by execution ports", lambda u, k: k["bounds"]["port"]["cycles"]),
+    "divider": Name(NUMBER, "bound by dividers and like units", lambda u, k: k["bounds"]["divider"]["cycles"]),
+    "front_end": Name(NUMBER, "bound by µops that are issued", lambda u, k: k["bounds"]["front_end"]["cycles"]),
+    "retire": Name(NUMBER, "bound by µops that retire", lambda u, k: k["bounds"]["retire"]["cycles"]),
+    "loop_carried": Name(
+        NUMBER, "bound by loop-carried dependencies", lambda u, k: k["bounds"]["loop_carried"]["cycles"]
+    ),
     "critical_path": Name(
         NUMBER, "cycles from start to end of one iteration on its own", lambda u, k: k["critical_path"]["cycles"]
     ),
@@ -125,12 +132,7 @@ NAMES: dict[str, Name] = {
 """What conditions may say of a kernel; numbers are per iteration where that makes sense."""
 
 
-def _bound(kernel: Dict, name: str) -> float:
-    cycles: float = kernel["bounds"][name]["cycles"]
-    return cycles
-
-
-def kernel_values(unit: Dict, kernel: Dict) -> dict[str, Value]:
+def kernel_values(unit: Unit, kernel: Kernel) -> dict[str, Value]:
     """What the names stand for in one kernel of a unit's report."""
     return {name: entry.of(unit, kernel) for name, entry in NAMES.items()}
 
