@@ -107,6 +107,7 @@ NAMES: dict[str, Name] = {
     "function": Name(TEXT, "the function's symbol", lambda u, k: k["function"]),
     "function_name": Name(TEXT, "the function as the source writes it", lambda u, k: k["function_name"]),
     "name": Name(TEXT, "the kernel's name", lambda u, k: k["name"]),
+    "kernel_id": Name(TEXT, "what it is known by in its unit, whatever lines it moves to", lambda u, k: k["kernel_id"]),
     "kind": Name(TEXT, "loop, marker, file or code", lambda u, k: k["kind"]),
     "label": Name(TEXT, "the label at its start", lambda u, k: k["label"]),
     "file": Name(
