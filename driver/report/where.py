@@ -14,10 +14,12 @@ if TYPE_CHECKING:
 
     import pyparsing as pp
 
-    from incc.driver.report.types import Kernel, Unit
+    from incc.driver.report import types as t
+    from incc.driver.report.types import BoundName
 
     _Values = Mapping[str, "Value"]
     _Evaluate = Callable[[_Values, _Values | None], "Value"]
+
 
 Value = float | str | bool | None
 """What a name may stand for; None is what is not known."""
@@ -40,34 +42,25 @@ class Name(NamedTuple):
 
     kind: str
     meaning: str
-    of: Callable[[Unit, Kernel], Value]
+    of: Callable[[t.Unit, t.Kernel], Value]
 
 
-def _largest(kernel: Kernel) -> float:
-    bounds = kernel["bounds"]
-    figures = (bounds["port"], bounds["divider"], bounds["front_end"], bounds["retire"], bounds["loop_carried"])
-    return max(bound["cycles"] for bound in figures)
+_BOUNDS: tuple[BoundName, ...] = ("port", "divider", "front_end", "retire", "loop_carried")
 
 
-def _place(unit: Unit, kernel: Kernel) -> tuple[str, int]:
+def _place(unit: t.Unit, kernel: t.Kernel) -> tuple[str, int]:
     source = kernel["source"]
     return (source["file"], source["line"]) if source else (unit["assembly_file"], kernel["first_line"])
 
 
 NAMES: dict[str, Name] = {
-    "cycles": Name(
-        NUMBER,
-        "cycles per iteration: simulated, or the largest bound",
-        lambda u, k: k["bounds"]["prediction"]["cycles"],
-    ),
-    "bound": Name(NUMBER, "the largest of the five bounds", lambda u, k: _largest(k)),
-    "port": Name(NUMBER, "bound by execution ports", lambda u, k: k["bounds"]["port"]["cycles"]),
-    "divider": Name(NUMBER, "bound by dividers and like units", lambda u, k: k["bounds"]["divider"]["cycles"]),
-    "front_end": Name(NUMBER, "bound by µops that are issued", lambda u, k: k["bounds"]["front_end"]["cycles"]),
-    "retire": Name(NUMBER, "bound by µops that retire", lambda u, k: k["bounds"]["retire"]["cycles"]),
-    "loop_carried": Name(
-        NUMBER, "bound by loop-carried dependencies", lambda u, k: k["bounds"]["loop_carried"]["cycles"]
-    ),
+    "cycles": Name(NUMBER, "cycles per iteration: simulated, or the largest bound", lambda u, k: k["cycles"]),
+    "bound": Name(NUMBER, "the largest of the five bounds", lambda u, k: max(_bound(k, name) for name in _BOUNDS)),
+    "port": Name(NUMBER, "bound by execution ports", lambda u, k: _bound(k, "port")),
+    "divider": Name(NUMBER, "bound by dividers and like units", lambda u, k: _bound(k, "divider")),
+    "front_end": Name(NUMBER, "bound by µops that are issued", lambda u, k: _bound(k, "front_end")),
+    "retire": Name(NUMBER, "bound by µops that retire", lambda u, k: _bound(k, "retire")),
+    "loop_carried": Name(NUMBER, "bound by loop-carried dependencies", lambda u, k: _bound(k, "loop_carried")),
     "critical_path": Name(
         NUMBER, "cycles from start to end of one iteration on its own", lambda u, k: k["critical_path"]["cycles"]
     ),
@@ -107,7 +100,8 @@ NAMES: dict[str, Name] = {
     "function": Name(TEXT, "the function's symbol", lambda u, k: k["function"]),
     "function_name": Name(TEXT, "the function as the source writes it", lambda u, k: k["function_name"]),
     "name": Name(TEXT, "the kernel's name", lambda u, k: k["name"]),
-    "kernel_id": Name(TEXT, "what it is known by in its unit, whatever lines it moves to", lambda u, k: k["kernel_id"]),
+    "kernel_id": Name(TEXT, "what it is known by, whatever lines it has moved to", lambda u, k: k["kernel_id"]),
+    "content_hash": Name(TEXT, "equal for equal code", lambda u, k: k["content_hash"]),
     "kind": Name(TEXT, "loop, marker, file or code", lambda u, k: k["kind"]),
     "label": Name(TEXT, "the label at its start", lambda u, k: k["label"]),
     "file": Name(
@@ -133,7 +127,11 @@ NAMES: dict[str, Name] = {
 """What conditions may say of a kernel; numbers are per iteration where that makes sense."""
 
 
-def kernel_values(unit: Unit, kernel: Kernel) -> dict[str, Value]:
+def _bound(kernel: t.Kernel, name: BoundName) -> float:
+    return kernel["bounds"][name]["cycles"]
+
+
+def kernel_values(unit: t.Unit, kernel: t.Kernel) -> dict[str, Value]:
     """What the names stand for in one kernel of a unit's report."""
     return {name: entry.of(unit, kernel) for name, entry in NAMES.items()}
 
