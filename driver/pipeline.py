@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from incc.driver.errors import AnalysisError as AnalysisError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Literal
 
     from incc.core.analysis import KernelSettings
@@ -147,20 +147,27 @@ def find_regions(parsed: Assembly, settings: Settings) -> tuple[list[Region], li
         if not regions and not left_out:
             regions, left_out = whole_file(parsed)
     if settings.functions:
-        from incc.driver.report.demangle import demangle
-
-        readable = demangle([r.function for r in regions] + [x.function for x in left_out])
-        regions = [r for r in regions if _selected(r.function, readable, settings.functions)]
-        left_out = [x for x in left_out if _selected(x.function, readable, settings.functions)]
+        wanted = choose_functions([r.function for r in regions] + [x.function for x in left_out], settings.functions)
+        regions = [r for r in regions if r.function in wanted]
+        left_out = [x for x in left_out if x.function in wanted]
     return regions, left_out
 
 
-def _selected(function: str, readable: dict[str, str], globs: tuple[str, ...]) -> bool:
-    """Whether a glob fits the symbol, or the C++ name with or without its parameters."""
+def choose_functions(functions: Iterable[str], globs: Sequence[str]) -> frozenset[str]:
+    """Those of the functions, given by their symbols, that a glob fits: the symbol, or the C++ name with or without its
+    parameters."""
     from fnmatch import fnmatchcase
 
-    name = readable.get(function, function)
-    return any(fnmatchcase(n, g) for n in (function, name, name.split("(")[0]) for g in globs)
+    from incc.driver.report.demangle import demangle
+
+    functions = list(functions)
+    readable = demangle(functions)
+
+    def fits(function: str) -> bool:
+        name = readable.get(function, function)
+        return any(fnmatchcase(n, g) for n in (function, name, name.split("(")[0]) for g in globs)
+
+    return frozenset(function for function in functions if fits(function))
 
 
 def decode_unit(unit: Unit, parsed: Assembly, regions: Sequence[Region]) -> list[Kernel]:

@@ -133,6 +133,10 @@ class Bounds(NamedTuple):
     retire: Fraction
     loop_carried: Fraction
 
+    @property
+    def largest(self) -> Fraction:
+        return max(self)
+
 
 # Many kernels have the same few bounds, and making a Fraction takes as long as finding one.
 _fraction = lru_cache(maxsize=1 << 12)(Fraction)

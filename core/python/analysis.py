@@ -12,8 +12,8 @@ from incc.models.bound import UNKNOWN
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from incc.core import Analysis, Event, Simulation, StartedUop
-    from incc.core.prediction import BoundName, Bounds
+    from incc.core import Analysis, Bounds, Event, Simulation, StartedUop
+    from incc.core.prediction import BoundName
     from incc.core.waits import Waits
     from incc.core.whatif import Change, WhatIf
     from incc.frontends.kernel import Kernel
@@ -161,17 +161,14 @@ def analyze_kernel(kernel: Kernel, model: MachineModel, settings: KernelSettings
         kernel = kernel._replace(alignment=settings.alignment)
     bound, forms = bind(kernel, model)
     analysis: Analysis | None = None
-    # Equal shares are not what `core.bounds` computes.
+    simulation: Simulation | None = None
+    more: dict[str, Any] = {}
+    notes: tuple[str, ...] = ()
     if settings.fixed_ports:
         analysis = core.analyze(bound)
         bounds = bounds_of(analysis, fixed_ports=True)
     else:
-        bounds = bounds_of(core.analyze(bound))
-    more: dict[str, Any] = {}
-    notes: tuple[str, ...] = ()
-    simulation = None
-    if settings.simulate and not settings.fixed_ports:
-        simulation, notes = _simulation(bound, settings)
+        bounds, simulation, notes = _predict(bound, settings)
     if simulation is not None:
         try:
             analysis = _more_simulations(kernel, bound, bounds, simulation, settings, more)
@@ -191,16 +188,16 @@ def analyze_kernel(kernel: Kernel, model: MachineModel, settings: KernelSettings
     )
 
 
-def _simulation(bound: BoundKernel, settings: KernelSettings) -> tuple[Simulation | None, tuple[str, ...]]:
-    """The run to the steady state, and what is to be said where there is none."""
-    if not any(bound.issue_slots):
-        return None, ()
+def _predict(bound: BoundKernel, settings: KernelSettings) -> tuple[Bounds, Simulation | None, tuple[str, ...]]:
+    """The bounds, the run to the steady state, and what is to be said where there is none though it was wanted."""
+    if not settings.simulate or not any(bound.issue_slots):
+        return core.bounds(bound), None, ()
     if bound.pipeline is None:
-        return None, ("not simulated: the model does not describe the core's pipeline",)
+        return core.bounds(bound), None, ("not simulated: the model does not describe the core's pipeline",)
     try:
-        return core.simulate(bound), ()
+        return *core.bounds_and_simulation(bound), ()
     except RuntimeError as error:
-        return None, (f"not simulated: {error}",)
+        return core.bounds(bound), None, (f"not simulated: {error}",)
 
 
 def _more_simulations(

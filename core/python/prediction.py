@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from incc.core import Bounds
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -23,21 +25,6 @@ REACHED = 0.98
 
 # Cycles gained by a change are worth a word from this share of the prediction on.
 WORTH_SAYING = 0.02
-
-
-class Bounds(NamedTuple):
-    """Lower bounds in cycles an iteration: of the execution ports, of what is held exclusively (dividers and the like),
-    of issue, of retirement, of loop-carried dependencies."""
-
-    port: Fraction
-    divider: Fraction
-    front_end: Fraction
-    retire: Fraction
-    loop_carried: Fraction
-
-    @property
-    def largest(self) -> Fraction:
-        return max(self)
 
 
 def bounds_of(analysis: Analysis, fixed_ports: bool = False) -> Bounds:

@@ -41,6 +41,7 @@ Share = Annotated[float, AtLeast(0), AtMost(1)]
 Exact = Annotated[str, Pattern("^[0-9]+(/[0-9]+)?$"), "A fraction, or a whole number."]
 Index = Annotated[int, AtLeast(0), "An instruction of the kernel."]
 
+BoundName = Literal["port", "divider", "front_end", "retire", "loop_carried"]
 _From = TypedDict("_From", {"from": Index})  # the name is a word of Python
 
 
@@ -266,7 +267,7 @@ class Prediction(TypedDict):
     exact: Exact
     by: Literal["simulation", "bounds"]
     limited_by: Annotated[
-        list[Literal["port", "divider", "front_end", "retire", "loop_carried"]],
+        list[BoundName],
         "The largest bounds, if they reach it (within 2 % where it is simulated). Retirement is left out "
         "beside an equal front end.",
     ]

@@ -10,10 +10,11 @@ from incc.driver.views.layout import count, cycles
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from incc.driver.views.layout import Dict, Layout
+    from incc.driver.report import types as t
+    from incc.driver.views.layout import Layout
 
 
-def lines(unit: Dict, kernel: Dict, layout: Layout) -> Iterator[str]:
+def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     """What was asked for by name, where the view that it belongs to is switched off."""
     changed = any(change["asked"] for change in kernel["what_ifs"])
     if changed:
@@ -21,9 +22,9 @@ def lines(unit: Dict, kernel: Dict, layout: Layout) -> Iterator[str]:
     yield from places(kernel, changed)
 
 
-def changes(kernel: Dict, layout: Layout) -> Iterator[str]:
+def changes(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     """What changed cores would make of the kernel: those that gain something and those that were asked for."""
-    before = kernel["simulated"]["cycles"]
+    before = kernel["cycles"]
     yield "Simulated with a changed core, in cycles per iteration:"
     shown = [w for w in kernel["what_ifs"] if w["asked"] or w["gained"] >= 0.01 * before]
     for change in shown:
@@ -34,7 +35,7 @@ def changes(kernel: Dict, layout: Layout) -> Iterator[str]:
         yield from layout.wrap(", ".join(rest), "  Nothing gained ", "    ")
 
 
-def places(kernel: Dict, before: bool) -> Iterator[str]:
+def places(kernel: t.Kernel, before: bool) -> Iterator[str]:
     """Simulations of single passes and other places, which are only there when asked for; `before`: behind others."""
     if kernel["cold"]:
         cold = kernel["cold"]

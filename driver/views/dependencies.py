@@ -9,14 +9,15 @@ from incc.driver.views.layout import BOLD, RED, cycles
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from incc.driver.views.layout import Dict, Layout
+    from incc.driver.report import types as t
+    from incc.driver.views.layout import Layout
 
 
 # Chains listed; the report has all of them.
 MAX_CHAINS = 10
 
 
-def lines(unit: Dict, kernel: Dict, layout: Layout) -> Iterator[str]:
+def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     """What each instruction adds to both, and the chains."""
     instructions = kernel["instructions"]
     chains = kernel["chains"]
@@ -47,11 +48,11 @@ def lines(unit: Dict, kernel: Dict, layout: Layout) -> Iterator[str]:
     yield "Loop-carried dependencies, longest first:"
     lines = "lines" if by_line else "instructions"
     yield f"  Cycles/it.  Latency  Iterations  Through ({lines})"
-    for rank, chain in enumerate(chains[:MAX_CHAINS]):
-        ratio = cycles(chain["cycles_per_iteration"]["cycles"])
-        row = f"  {ratio:>10}  {chain['latency']:>7}  {chain['iterations']:>10}  "
-        where = ", ".join(numbers[i] for i in chain["instructions"])
-        text = f"{', '.join(chain['through'])} ({where})"
+    for rank, lcd in enumerate(chains[:MAX_CHAINS]):
+        ratio = cycles(lcd["cycles_per_iteration"]["cycles"])
+        row = f"  {ratio:>10}  {lcd['latency']:>7}  {lcd['iterations']:>10}  "
+        where = ", ".join(numbers[i] for i in lcd["instructions"])
+        text = f"{', '.join(lcd['through'])} ({where})"
         for line in layout.wrap(text, row, " " * len(row)):
             yield layout.paint(line, RED if rank == 0 else "")
     if len(chains) > MAX_CHAINS:
@@ -60,7 +61,7 @@ def lines(unit: Dict, kernel: Dict, layout: Layout) -> Iterator[str]:
         yield from layout.wrap("There are more than were searched for; the longest is among those found.", "  ", "  ")
 
 
-def _sources(kernel: Dict) -> list[str]:
+def _sources(kernel: t.Kernel) -> list[str]:
     """Where in the source each instruction comes from, without the name of the kernel's own file; empty where all come
     from the same line, which the header names."""
     places = [instruction["source"] for instruction in kernel["instructions"]]

@@ -10,11 +10,12 @@ from incc.driver.views.layout import cycles
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from incc.driver.report import types as t
     from incc.driver.report.places import Place
-    from incc.driver.views.layout import Dict, Layout
+    from incc.driver.views.layout import Layout
 
 
-def lines(unit: Dict, kernel: Dict, layout: Layout, places: Sequence[Place]) -> Iterator[str]:
+def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout, places: Sequence[Place]) -> Iterator[str]:
     """The details of the instructions at some places; nothing where nothing was simulated."""
     waits = kernel["waits"]
     if waits is None:
@@ -40,11 +41,11 @@ def lines(unit: Dict, kernel: Dict, layout: Layout, places: Sequence[Place]) -> 
                 yield f"  {name:<4}  {waited.get(name, 0):>8.2f}  {caused.get(name, 0):>6.2f}"
 
 
-def _partners(kernel: Dict, layout: Layout, index: int) -> Iterator[str]:
+def _partners(kernel: t.Kernel, layout: Layout, index: int) -> Iterator[str]:
     """An instruction's partners in dependencies: latencies in both directions, and who waited for whom."""
     sources = {d["from"]: d["latency"] for d in reversed(kernel["dependencies"]) if d["to"] == index}
     targets = {d["to"]: d["latency"] for d in reversed(kernel["dependencies"]) if d["from"] == index}
-    inputs = kernel["waits"]["inputs"]
+    inputs = kernel["waits"]["inputs"] if kernel["waits"] else []
     waited = {w["producer"]: w["cycles"] for w in inputs if w["instruction"] == index}
     caused = {w["instruction"]: w["cycles"] for w in inputs if w["producer"] == index}
     partners = sorted({*sources, *targets, *waited, *caused})

@@ -10,10 +10,11 @@ from incc.driver.views.layout import BOLD, count
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from incc.driver.views.layout import Dict, Layout
+    from incc.driver.report import types as t
+    from incc.driver.views.layout import Layout
 
 
-def unit_lines(report: Dict, unit: Dict, layout: Layout) -> Iterator[str]:
+def unit_lines(report: t.Report, unit: t.Unit, layout: Layout) -> Iterator[str]:
     """The input, its compiler and the model."""
     model, tool = unit["model"], report["tool"]
     name = unit["source"] or unit["assembly_file"]
@@ -22,7 +23,7 @@ def unit_lines(report: Dict, unit: Dict, layout: Layout) -> Iterator[str]:
     yield from layout.wrap(f"Model {model['name']} {model['version']}, chosen by {model['chosen_by']}")
 
 
-def left_out(unit: Dict, layout: Layout) -> Iterator[str]:
+def left_out(unit: t.Unit, layout: Layout) -> Iterator[str]:
     """What of the unit is not analysed, and why."""
     if not unit["kernels"]:
         yield ""
@@ -38,14 +39,14 @@ def left_out(unit: Dict, layout: Layout) -> Iterator[str]:
             yield from layout.wrap(f"{where}{function}: {item['reason']}", "  ", "    ")
 
 
-def lines(unit: Dict, kernel: Dict, layout: Layout) -> Iterator[str]:
+def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     """A kernel's place and size, and the verdict with its hints."""
     yield from _place(unit, kernel, layout)
     yield ""
     yield from _verdict(kernel, layout)
 
 
-def _place(unit: Dict, kernel: Dict, layout: Layout) -> Iterator[str]:
+def _place(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     source = kernel["source"]
     title = f"{source['file']}:{source['line']}" if source else kernel["name"]
     if kernel["function"] and (source or kernel["function"] not in title):
@@ -82,7 +83,7 @@ def _place(unit: Dict, kernel: Dict, layout: Layout) -> Iterator[str]:
         yield from layout.wrap(note, "Note: ", "      ")
 
 
-def _verdict(kernel: Dict, layout: Layout) -> Iterator[str]:
+def _verdict(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     text = kernel["verdict"]
     for line in layout.wrap(text[:1].upper() + text[1:] + "."):
         yield layout.paint(line, BOLD)

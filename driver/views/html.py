@@ -3,17 +3,22 @@ explains its life and shows what it waited for. Opens offline in a browser."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from incc.driver.views.page import Html, document, escaped, script_json
 
 if TYPE_CHECKING:
-    from incc.driver.views.layout import Dict
+    from incc.driver.report import types as t
 
 
-def render(report: Dict) -> str:
+def render(report: t.Report) -> str:
     """The page of all kernels that have a timeline. Raises ValueError where none has."""
-    kernels = [_kernel(unit, kernel) for unit in report["units"] for kernel in unit["kernels"] if kernel["timeline"]]
+    kernels = [
+        _kernel(unit, kernel, timeline)
+        for unit in report["units"]
+        for kernel in unit["kernels"]
+        if (timeline := kernel["timeline"])
+    ]
     if not kernels:
         raise ValueError("no kernel has a timeline")
     tool = escaped(f"{report['tool']['name']} {report['tool']['version']}")
@@ -25,7 +30,7 @@ def render(report: Dict) -> str:
     )
 
 
-def _kernel(unit: Dict, kernel: Dict) -> Dict:
+def _kernel(unit: t.Unit, kernel: t.Kernel, timeline: t.Timeline) -> dict[str, Any]:
     """What the page needs of a kernel, in short keys."""
     source = kernel["source"]
     file, first, last = unit["assembly_file"], kernel["first_line"], kernel["last_line"]
@@ -35,7 +40,7 @@ def _kernel(unit: Dict, kernel: Dict) -> Dict:
         "title": f"{name}, {place}" if name else place,
         "model": unit["model"]["title"],
         "verdict": kernel["verdict"],
-        "cycles": kernel["timeline"]["cycles"],
+        "cycles": timeline["cycles"],
         "instructions": [
             {
                 "line": i["line"],
@@ -58,7 +63,7 @@ def _kernel(unit: Dict, kernel: Dict) -> Dict:
                 e["retired"],
                 ["-" if p is None else p for p in e["ports"]],
             ]
-            for e in kernel["timeline"]["events"]
+            for e in timeline["events"]
         ],
         "dependencies": [
             [d["from"], d["to"], d["distance"], d["via"] or d["kind"], d["latency"]] for d in kernel["dependencies"]

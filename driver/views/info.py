@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from incc.driver.views.layout import Dict, Layout
+    from incc.driver.report import types as t
+    from incc.driver.views.layout import Layout
 
 
-def lines(unit: Dict, kernel: Dict, layout: Layout) -> Iterator[str]:
+def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     """One row for each instruction."""
     yield "Instruction Info:"
     yield "[1]: #uOps"
@@ -43,7 +44,7 @@ _REMARKS = {
 }
 
 
-def _legend(kernel: Dict) -> str:
+def _legend(kernel: t.Kernel) -> str:
     """The meaning of the remarks that occur."""
     used = "".join(instruction["remarks"] for instruction in kernel["instructions"])
     words = [f"{letter} {meaning}" for letter, meaning in _REMARKS.items() if letter in used]

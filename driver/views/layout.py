@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-# A report, or a part of one.
-Dict = dict[str, Any]
+    from incc.driver.report import types as t
+
 
 # Where a line has to be cut, at least so much of an instruction stays (with narrow columns, if need be).
 MIN_TEXT = 28
@@ -95,6 +95,6 @@ def line_list(lines: Iterable[int]) -> str:
     return ("line " if len(spans) == 1 and spans[0][0] == spans[0][1] else "lines ") + text
 
 
-def unknown_legend(kernel: Dict) -> str:
+def unknown_legend(kernel: t.Kernel) -> str:
     """What X means, for the end of a legend; nothing where no instruction is marked so."""
     return "; X:\xa0not in the model, excluded from all totals" if kernel["unknown_instructions"] else ""

@@ -10,9 +10,11 @@ from incc.driver.views.page import Column, Html, element, escaped, fragment, tab
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from incc.driver.views.layout import Dict
+    from incc.driver.report import types as t
+    from incc.driver.report.types import BoundName
 
-_BOUNDS = {
+
+_BOUNDS: dict[BoundName, tuple[str, str]] = {
     "port": ("Ports", "Bound by execution ports"),
     "divider": ("Divider", "Bound by units that an instruction occupies alone"),
     "front_end": ("Front end", "Bound by µops that are issued"),
@@ -27,13 +29,13 @@ _COLUMNS = (
 )
 
 
-def kernel(unit: Dict, kernel: Dict) -> str:
+def kernel(unit: t.Unit, kernel: t.Kernel) -> str:
     """One kernel of a unit's report: function, place, cycles per iteration, bounds (those that it is bound by are
     bold), verdict and hints."""
     return fragment(_table(unit, [kernel]))
 
 
-def report(report: Dict) -> str:
+def report(report: t.Report) -> str:
     """All kernels of a report, a table for each unit, and what was not analysed."""
     parts: list[Html] = []
     for unit in report["units"]:
@@ -49,15 +51,15 @@ def report(report: Dict) -> str:
     return fragment(*parts)
 
 
-def _title(unit: Dict) -> str:
+def _title(unit: t.Unit) -> str:
     return f"{unit['source'] or unit['assembly_file']}, {unit['model']['title']}"
 
 
-def _table(unit: Dict, kernels: Sequence[Dict]) -> Html:
+def _table(unit: t.Unit, kernels: Sequence[t.Kernel]) -> Html:
     return table(_COLUMNS, (_rows(unit, kernel) for kernel in kernels), _title(unit))
 
 
-def _rows(unit: Dict, kernel: Dict) -> Iterator[Sequence[str]]:
+def _rows(unit: t.Unit, kernel: t.Kernel) -> Iterator[Sequence[str]]:
     bounds = kernel["bounds"]
     prediction = bounds["prediction"]
     figures = [_figure(bounds[name]["cycles"], name in prediction["limited_by"]) for name in _BOUNDS]
@@ -71,7 +73,7 @@ def _figure(number: float, bold: bool) -> str:
     return element("b", cycles(number)) if bold else cycles(number)
 
 
-def _name(unit: Dict, kernel: Dict) -> Html:
+def _name(unit: t.Unit, kernel: t.Kernel) -> Html:
     """The function, and under it where the kernel is and how large."""
     source = kernel["source"]
     place = f"{source['file']}:{source['line']}" if source else ""
@@ -83,7 +85,7 @@ def _name(unit: Dict, kernel: Dict) -> Html:
     return Html(f"{escaped(name)}<br>{where}")
 
 
-def _left_out(unit: Dict) -> Iterator[str]:
+def _left_out(unit: t.Unit) -> Iterator[str]:
     for item in unit["left_out"]:
         line = f":{item['first_line']}" if item["first_line"] else ""
         function = f" in {item['function']}" if item["function"] else ""

@@ -9,10 +9,11 @@ from incc.driver.views.layout import MIN_TEXT, YELLOW, unknown_legend
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from incc.driver.views.layout import Dict, Layout
+    from incc.driver.report import types as t
+    from incc.driver.views.layout import Layout
 
 
-def lines(unit: Dict, kernel: Dict, layout: Layout) -> Iterator[str]:
+def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     """The resources, and tables with a column for each."""
     resources = kernel["resources"]
     yield "Resources:"

@@ -8,19 +8,26 @@ from incc.driver.views import asked
 from incc.driver.views.layout import BOLD, cycles, percent
 
 if TYPE_CHECKING:
+    from typing import Literal
+
+    from incc.driver.report.types import BoundName
+
+    _Source = Literal["loop_stream_detector", "uop_cache", "decoders", "microcode"]
+    _Cause = Literal["no_uops", "scheduler", "reorder_buffer", "load_buffer", "store_buffer", "group"]
     from collections.abc import Iterator
 
-    from incc.driver.views.layout import Dict, Layout
+    from incc.driver.report import types as t
+    from incc.driver.views.layout import Layout
 
 
-def lines(unit: Dict, kernel: Dict, layout: Layout) -> Iterator[str]:
+def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     """The summary, and everything in cycles per iteration."""
     yield from _summary(kernel)
     yield ""
     yield from _bounds(kernel, layout)
 
 
-def _summary(kernel: Dict) -> Iterator[str]:
+def _summary(kernel: t.Kernel) -> Iterator[str]:
     summary = kernel["summary"]
     yield f"Iterations:        {summary['iterations']}"
     yield f"Instructions:      {summary['instructions']}"
@@ -34,7 +41,7 @@ def _summary(kernel: Dict) -> Iterator[str]:
     yield f"Block RThroughput: {summary['block_rthroughput']:.2f}"
 
 
-_BOUNDS = {
+_BOUNDS: dict[BoundName, str] = {
     "port": "Ports",
     "divider": "Divider",
     "front_end": "Front end",
@@ -43,7 +50,7 @@ _BOUNDS = {
 }
 
 
-def _bounds(kernel: Dict, layout: Layout) -> Iterator[str]:
+def _bounds(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     bounds = kernel["bounds"]
     prediction = bounds["prediction"]
     yield "Bounds in cycles per iteration:"
@@ -61,17 +68,17 @@ def _bounds(kernel: Dict, layout: Layout) -> Iterator[str]:
         yield ""
         yield from asked.changes(kernel, layout)
         yield ""
-        yield from _counters(kernel, layout)
+        yield from _counters(kernel["simulated"], layout)
         yield from asked.places(kernel, True)
 
 
-_SOURCES = {
+_SOURCES: dict[_Source, str] = {
     "loop_stream_detector": "the loop stream detector",
     "uop_cache": "the µop cache",
     "decoders": "the decoders",
     "microcode": "the microcode sequencer",
 }
-_LOST = {
+_LOST: dict[_Cause, str] = {
     "no_uops": "no µop was there",
     "scheduler": "the scheduler was full",
     "reorder_buffer": "the reorder buffer was full",
@@ -81,14 +88,14 @@ _LOST = {
 }
 
 
-def _counters(kernel: Dict, layout: Layout) -> Iterator[str]:
+def _counters(simulated: t.Simulated, layout: Layout) -> Iterator[str]:
     """Where µops came from, and what happened to the issue slots."""
-    simulated = kernel["simulated"]
     uops = [f"{percent(s)} from {title}" for name, title in _SOURCES.items() if (s := simulated["uops"][name])]
     yield from layout.wrap(f"µops: {', '.join(uops)}", indent="  ")
-    lost = [(share, title) for name, title in _LOST.items() if (share := simulated["lost_slots"][name]) >= 0.005]
+    shares = simulated["lost_slots"]
+    lost = [(share, title) for name, title in _LOST.items() if (share := shares[name]) >= 0.005]
     causes = [f"{percent(share)} empty since {title}" for share, title in sorted(lost, reverse=True)]
-    used = percent(1 - sum(simulated["lost_slots"].values()))
+    used = percent(1 - sum(shares[name] for name in _LOST))
     yield from layout.wrap(f"Issue slots: {', '.join([f'{used} used', *causes])}", indent="  ")
     if simulated["moves"]["executed"]:
         yield f"Moves that the renamer can eliminate: {percent(simulated['moves']['executed'])} executed all the same"

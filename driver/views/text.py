@@ -14,10 +14,10 @@ from incc.driver.views.layout import Layout, terminal
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from incc.driver.report import types as t
     from incc.driver.report.places import Place
-    from incc.driver.views.layout import Dict
 
-    View = Callable[[Dict, Dict, Layout], Iterable[str]]
+    View = Callable[[t.Unit, t.Kernel, Layout], Iterable[str]]
 
 __all__ = ["VIEWS", "render", "terminal"]
 
@@ -26,7 +26,7 @@ VIEWS = ("summary", "info", "pressure", "waits", "timeline", "dependencies")
 
 
 def render(
-    report: Dict,
+    report: t.Report,
     width: int = 80,
     colour: bool = False,
     views: Sequence[str] = VIEWS,

@@ -9,10 +9,11 @@ from incc.driver.views.layout import MIN_TEXT, unknown_legend
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from incc.driver.views.layout import Dict, Layout
+    from incc.driver.report import types as t
+    from incc.driver.views.layout import Layout
 
 
-def lines(unit: Dict, kernel: Dict, layout: Layout) -> Iterator[str]:
+def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     """The timeline and the average waits in it; nothing where there is none."""
     timeline = kernel["timeline"]
     if timeline is None or not timeline["events"]:
@@ -62,11 +63,11 @@ def lines(unit: Dict, kernel: Dict, layout: Layout) -> Iterator[str]:
     yield f"{'':<7}{_wait(timeline['total_wait'])}<total>"
 
 
-def _index(event: Dict) -> str:
+def _index(event: t.Event) -> str:
     return f"[{event['iteration']},{event['instruction']}]"
 
 
-def _life(event: Dict, cycles: int) -> str:
+def _life(event: t.Event, cycles: int) -> str:
     """One line of the timeline in llvm-mca's letters, a dot in every fifth column outside the instruction's life."""
     dispatched, started, executed = event["dispatched"], event["started"], event["executed"]
     retired = event["retired"]
@@ -88,7 +89,7 @@ def _life(event: Dict, cycles: int) -> str:
     return "".join(marks)
 
 
-def _wait(wait: Dict) -> str:
+def _wait(wait: t.Wait) -> str:
     """llvm-mca's four columns."""
     averages = (wait["in_scheduler"], wait["in_scheduler_while_ready"], wait["until_retire"])
     return f"{wait['executions']:<6}" + "".join(f"{f'{average:.1f}':<7}" for average in averages) + "   "

@@ -9,10 +9,11 @@ from incc.driver.views.layout import cycles
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from incc.driver.views.layout import Dict, Layout
+    from incc.driver.report import types as t
+    from incc.driver.views.layout import Layout
 
 
-def lines(unit: Dict, kernel: Dict, layout: Layout) -> Iterator[str]:
+def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     """One row for each instruction; nothing where that was not asked for."""
     if kernel["waits"] is None:
         return
@@ -23,8 +24,8 @@ def lines(unit: Dict, kernel: Dict, layout: Layout) -> Iterator[str]:
     yield "[4]: Caused others to wait"
     yield ""
     yield "[1]      [2]      [3]      [4]      Instructions:"
-    names = ("had_to_wait", "for_inputs", "for_ports", "caused_to_wait")
     for instruction, wait in zip(kernel["instructions"], kernel["waits"]["instructions"], strict=True):
-        cells = ["X"] * 4 if instruction["unknown"] else [cycles(wait[name]) for name in names]
+        waited = wait["had_to_wait"], wait["for_inputs"], wait["for_ports"], wait["caused_to_wait"]
+        cells = ["X" if instruction["unknown"] else cycles(value) for value in waited]
         row = "".join(f"{cell:<9}" for cell in cells)
         yield row + layout.cut(instruction["text"], len(row))

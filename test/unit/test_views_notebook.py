@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incc.driver.report.build import build_report, unit_report
+from incc.driver.report.build import UnitResult, build_report, unit_report
 from incc.driver.views import notebook, page
 from incc.frontends.kernel import LeftOut
 from incc.frontends.unit import Unit
@@ -90,7 +90,9 @@ def test_nothing_to_show_is_said() -> None:
     model, unit = make_model(), Unit("", "a.s")
     assert Reader(notebook.report(build_report([]))).texts["p"] == ["Nothing was analysed."]
     left_out = LeftOut(0, 0, "f<T>", "", "not understood & more")
-    read = Reader(notebook.report(build_report([unit_report(unit, model, "-mcpu=x", [], [left_out])])))
+    read = Reader(
+        notebook.report(build_report([unit_report(UnitResult(unit, model, "-mcpu=x", (), left_out=(left_out,)))]))
+    )
     assert read.texts["p"][0] == f"a.s, {model.title}: no loop that can be analysed."
     assert read.texts["li"] == ["a.s in f<T>: not understood & more"]
 

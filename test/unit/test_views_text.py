@@ -249,7 +249,7 @@ def test_details_of_a_line(report: dict[str, Any]) -> None:
 def test_views_that_are_off_take_nothing_along_that_was_asked_for() -> None:
     report = make_report(triad_parts())
     kernel = report["units"][0]["kernels"][0]
-    kernel["simulated"] = {"cycles": 2.0}
+    kernel["cycles"], kernel["simulated"] = 2.0, {"cycles": 2.0}
     kernel["what_ifs"] = [{"text": "with rob = 9", "cycles": 3.0, "gained": -1.0, "asked": True}]
     kernel["alignments"] = [{"cycles": 2.0}] * 64
     text = render(report, 80, views=())
