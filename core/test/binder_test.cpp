@@ -1,4 +1,4 @@
-#include "sim/backend.h"
+#include "sim/ports.h"
 
 #include "builder.h"
 #include "check.h"

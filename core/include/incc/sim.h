@@ -1,4 +1,41 @@
 //===- sim.h - The pipeline, cycle by cycle -------------------------------===//
+//
+// A kernel runs through boxes with the names that they have in the hardware; each
+// is a file of core/lib/sim that says what it does. In every cycle, from 0 on, they
+// act in this order, so that each sees what those before it have left behind in
+// this cycle and those behind it in the last one:
+//
+//  1. The reorder buffer retires, in order, up to `retire_width` slots whose last
+//     result was there at the end of the cycle before the last (Done + 1 < cycle).
+//     With an instruction's last slot its loads leave the load buffer (unless
+//     they left with their data), and its stores begin their way to the cache. The
+//     store buffer then frees the entries of stores that are in the cache.
+//  2. Loads that have their data leave the load buffer, where they do. Then µops
+//     start: on each free port the oldest that is ready (oldest_first.h), or in
+//     program order (in_order.h). A µop that was issued in cycle c starts in cycle
+//     c + `issue_to_dispatch` at the earliest, and never in the cycle in which the
+//     last of its inputs became known. Starting, it leaves its scheduler at once,
+//     so that the renamer of this cycle finds its entry free, but counts for the
+//     choice of ports until the next cycle. It takes port, divider and way, and
+//     fixes the times of the values that it feeds; a value without a µop has the
+//     latest time of what it follows. A consumer may start in the cycle that a
+//     value's time names, by its latency later or earlier.
+//  3. µops leave the queue before the schedulers, in order, up to `issue_width`, and
+//     get their ports (ports.h).
+//  4. The renamer takes up to `issue_width` slots from the µop queue, in order
+//     (renamer.h): none at all if reorder buffer, scheduler or load buffer have no
+//     room for a whole group of that width, unless they are empty; then slot by
+//     slot as long as what a slot needs has room. It decides which moves are
+//     eliminated, and each µop gets its port, by the slot that it is in.
+//  5. The front end fills the µop queue (frontend.h) with what the renamer sees in
+//     the next cycle: first the predecoder, then either the microcode sequencer, the
+//     µop cache or the decoders.
+//
+// Slots that the renamer leaves empty count for the first thing that stood in its
+// way. Of several that could go first it is the older one; of several ports, the
+// one that the model's order (order.h) and the rule for ports say.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef INCC_SIM_H
 #define INCC_SIM_H

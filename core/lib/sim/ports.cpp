@@ -1,10 +1,10 @@
 //===- ports.cpp - Which port a µop is bound to ---------------------------===//
 //
-// The rules of Intel's cores are those found by Abel and Reineke (uiCA, ICS 2022).
+// See ports.h.
 //
 //===----------------------------------------------------------------------===//
 
-#include "backend.h"
+#include "ports.h"
 
 #include <algorithm>
 #include <bit>
@@ -39,16 +39,7 @@ int32_t PortBinder::choose(uint64_t Allowed, int32_t Slot) {
   } else {
     auto Set = std::ranges::find(Alternating, Allowed);
     if (Set != Alternating.end()) {
-      int32_t &Next = Turn[static_cast<size_t>(Set - Alternating.begin())];
-      uint64_t Left = Allowed;
-      for (int32_t Skip = 0; Skip < Next; ++Skip)
-        Left &= Left - 1;
-      Port = std::countr_zero(Left);
-      if (int32_t Least = leastLoaded(Allowed); Bound[Port] - Bound[Least] > MostAhead) {
-        Port = Least;
-        Next = std::popcount(Allowed & ((uint64_t(1) << Least) - 1));
-      }
-      Next = (Next + 1) % std::popcount(*Set);
+      Port = inTurn(static_cast<size_t>(Set - Alternating.begin()), Allowed);
     } else {
       switch (Policy) {
       case PortBinding::LeastLoaded:
@@ -76,6 +67,20 @@ void PortBinder::addTo(Fingerprint &F) const {
   // What is beyond these is made anew in each cycle.
   for (size_t N = 0; N < NumPorts; ++N)
     F.add(int64_t(Bound[N]) << 40 | int64_t(Use[N]) << 20 | Leaving[N]);
+}
+
+int32_t PortBinder::inTurn(size_t Set, uint64_t Allowed) {
+  int32_t &Next = Turn[Set];
+  uint64_t Left = Allowed;
+  for (int32_t Skip = 0; Skip < Next; ++Skip)
+    Left &= Left - 1;
+  int32_t Port = std::countr_zero(Left);
+  if (int32_t Least = leastLoaded(Allowed); Bound[Port] - Bound[Least] > MostAhead) {
+    Port = Least;
+    Next = std::popcount(Allowed & ((uint64_t(1) << Least) - 1));
+  }
+  Next = (Next + 1) % std::popcount(Allowed);
+  return Port;
 }
 
 int32_t PortBinder::leastLoaded(uint64_t Allowed) const {

@@ -1,5 +1,6 @@
 //===- simulate.cpp - The pipeline, cycle by cycle ------------------------===//
 
+#include "order.h"
 #include "renamer.h"
 
 #include <algorithm>
@@ -226,19 +227,9 @@ Timeline idleTimeline(const Kernel &K, int32_t Iterations) {
   return Result;
 }
 
-} // namespace
-
-bool incc::needsStoreAddresses(const Pipeline &P) { return P.StoreCommitBytes > 0; }
-
-Simulation incc::simulate(const Kernel &K, const Pipeline &Pipe, const SimulationOptions &Options) {
-  return simulate(K, Pipe, Options, layGroundwork(K, needsStoreAddresses(Pipe)));
-}
-
-Simulation incc::simulate(const Kernel &K, const Pipeline &Pipe, const SimulationOptions &Options,
-                          Groundwork From) {
-  validate(K, Pipe);
-  if (Options.Iterations < 0)
-    throw std::invalid_argument("iterations: there are no fewer than none");
+/// The whole run; ports are in the order that rules for them go by.
+Simulation run(const Kernel &K, const Pipeline &Pipe, const SimulationOptions &Options,
+               Groundwork From) {
   Simulation Result;
   Program P(K, Pipe, std::move(From), Options.Assume);
   if (P.Entries.empty()) {
@@ -328,5 +319,29 @@ Simulation incc::simulate(const Kernel &K, const Pipeline &Pipe, const Simulatio
   }
   if (Options.RecordEvents)
     Result.Trace = Log.collect(P, Result.Iterations);
+  return Result;
+}
+
+} // namespace
+
+bool incc::needsStoreAddresses(const Pipeline &P) { return P.StoreCommitBytes > 0; }
+
+Simulation incc::simulate(const Kernel &K, const Pipeline &Pipe, const SimulationOptions &Options) {
+  return simulate(K, Pipe, Options, layGroundwork(K, needsStoreAddresses(Pipe)));
+}
+
+Simulation incc::simulate(const Kernel &K, const Pipeline &Pipe, const SimulationOptions &Options,
+                          Groundwork From) {
+  validate(K, Pipe);
+  if (Options.Iterations < 0)
+    throw std::invalid_argument("iterations: there are no fewer than none");
+  PortOrder Order(Pipe);
+  if (Order.isByNumber())
+    return run(K, Pipe, Options, std::move(From));
+  Kernel Ordered = K;
+  Pipeline OrderedPipe = Pipe;
+  Order.toPlaces(Ordered, OrderedPipe);
+  Simulation Result = run(Ordered, OrderedPipe, Options, std::move(From));
+  Order.toNumbers(Result);
   return Result;
 }
