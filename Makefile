@@ -1,13 +1,14 @@
 # make demo    install into .venv and analyse the example
 # make check   install with the test extra, run every test
 # make lint    ruff, mypy, clang-format
+# make describe   tables in docs/models.md and model.schema.json from models/parameters.py
 # make dev     build/dev: the package as links into the tree, for PYTHONPATH=build/dev
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find core driver frontends models -type f -not -path '*/__pycache__/*' 2>/dev/null) CMakeLists.txt pyproject.toml
 
-.PHONY: demo check lint dev clean golden format
+.PHONY: demo check lint dev clean golden format describe
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
@@ -71,6 +72,9 @@ dev: build/core/incc_core_test
 	  m=$${c#incc-}; \
 	  printf '#!%s\nimport sys\nsys.path.insert(0, "%s")\nfrom incc.driver import %s as m\nsys.exit(getattr(m, "command", m.main)())\n' \
 	    "$(CURDIR)/$(BIN)/python" "$(CURDIR)/build/dev" "$$m" > build/dev/bin/$$c; chmod +x build/dev/bin/$$c; done
+
+describe: dev
+	PYTHONPATH=build/dev $(BIN)/python -m incc.models.describe
 
 clean:
 	rm -rf build $(VENV)

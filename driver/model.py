@@ -188,7 +188,7 @@ def _show_model(model: MachineModel) -> None:
     for name, ports in model.functions.items():
         print(f"  {name} = {ports}")
     print("parameters")
-    for name, value in sorted(model.parameters.items()):
+    for name, value in sorted(model.stated_parameters.items()):
         text = ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else value
         print(f"  {name} = {text if text != '' else 'none'}")
     print("sources")

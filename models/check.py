@@ -7,7 +7,17 @@ from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from incc.models.compile import DEFAULTS, Forms, Source, compile_model, merge_forms, overlay, read_chain
+from incc.models import parameters
+from incc.models.compile import (
+    DEFAULTS,
+    Forms,
+    Source,
+    merge_forms,
+    overlay,
+    read_chain,
+    read_header,
+    unknown_units,
+)
 from incc.models.model import ModelError, form_key, parse_latency, parse_ports
 
 if TYPE_CHECKING:
@@ -25,7 +35,6 @@ class Finding(NamedTuple):
         return f"{self.place}: {self.level}: {self.message}"
 
 
-REQUIRED_PARAMETERS = ("issue_width", "retire_width", "rob", "rs", "load_latency", "store_forward")
 CONDITIONS = re.compile(
     r"indexed|same_reg|high8_[01]|mask|zeroing|bcast|lock|rep|repne|imm0|er|sae|agen:[A-Z0-9_]+|rm0-3|rm4-7|shift1-4"
 )
@@ -38,14 +47,18 @@ def check(path: str, places: Sequence[str]) -> list[Finding]:
     """
     try:
         chain = read_chain(path, places)
-        header = compile_model(path, places)[1]
     except ModelError as e:
         place, _, message = str(e).rpartition(": ")
         return [Finding("error", place or path, message)]
+    header, problems = read_header(chain)
+    found = [Finding("error", *p) for p in problems]
+    if not header["ports"] or not header["isa"]:
+        return found
     own = chain[0]
     inherited = merge_forms(chain[1:]) if len(chain) > 1 else {}
-    found = list(_header(own, header))
+    found += _header(chain, header)
     merged = merge_forms(chain)
+    found += [Finding("error", *p) for p in unknown_units(chain, merged, header["resources"])]
     for form, entries in own.forms.items():
         for conditions, fields in entries.items():
             place = f"{path}: {form_key(form, conditions)}"
@@ -67,14 +80,12 @@ def check(path: str, places: Sequence[str]) -> list[Finding]:
     return found
 
 
-def _header(own: Source, header: dict[str, Any]) -> list[Finding]:
+def _header(chain: Sequence[Source], header: dict[str, Any]) -> list[Finding]:
+    own = chain[0]
     path = own.path
     found = []
-    for name in REQUIRED_PARAMETERS:
-        if name not in header["parameters"]:
-            found.append(Finding("error", path, f"parameter {name!r} is missing"))
-    for name in ("load", "store_address", "store_data"):
-        if name not in header["functions"]:
+    for name in parameters.REQUIRED_FUNCTIONS:
+        if not any(name in s.data.get("ports", {}).get("functions", {}) for s in chain):
             found.append(Finding("error", path, f"ports.functions.{name} is missing"))
     names = [n.lower() for n in (own.name.name, *own.name.aliases)]
     # Names are found in any case; one and the same in two spellings is only clutter where it is written twice alike.
@@ -83,25 +94,7 @@ def _header(own: Source, header: dict[str, Any]) -> list[Finding]:
             found.append(Finding("warning", path, f"alias {alias!r} is there twice"))
     if not re.search(rf"(^|/){re.escape(names[0])}\.toml$", path.replace("\\", "/").lower()):
         found.append(Finding("warning", path, f"the file of model {own.name.name!r} should be named for it"))
-    for _, port in sorted(header["parameters"].get("wide_vectors", {}).items()):
-        if isinstance(port, str) and not all(p in header["ports"] for p in port.split(",")):
-            found.append(Finding("error", path, f"wide_vectors names an unknown port {port!r}"))
-    for name, ports in _port_sets(header["parameters"]):
-        if not all(p in header["ports"] for p in ports.split(",")):
-            found.append(Finding("error", path, f"{name} names an unknown port in {ports!r}"))
     return found
-
-
-def _port_sets(parameters: dict[str, Any]) -> list[tuple[str, str]]:
-    """The port sets that are named by parameters, with the parameter's name."""
-    sets = [("alternating_ports", ports) for ports in parameters.get("alternating_ports", [])]
-    sets += [("queued_at", ports) for pair in parameters.get("queued_at", {}).items() for ports in pair]
-    sets += [("schedulers", ports) for ports in parameters.get("schedulers", {})]
-    if "one_a_cycle" in parameters:
-        sets.append(("one_a_cycle", parameters["one_a_cycle"]))
-    if "waiting_queue" in parameters:
-        sets.append(("waiting_queue", parameters["waiting_queue"]["ports"]))
-    return sets
 
 
 def _entry(form: str, conditions: tuple[str, ...], merged: Forms, header: dict[str, Any]) -> list[tuple[str, str]]:
@@ -150,13 +143,8 @@ def _entry(form: str, conditions: tuple[str, ...], merged: Forms, header: dict[s
         found.append(("error", f"unknown macro-fusion class {fields['fusion']!r}"))
     if fields.get("source") and fields["source"] not in header["sources"]:
         found.append(("error", f"source {fields['source']!r} is not in [sources]"))
-    for name, value in fields.items():
-        if isinstance(value, (int, float)) and value < 0 and name != "implicit_rsp_change":
-            found.append(("error", f"{name} of {value}"))
     if fields.get("divider") and not header["resources"]:
         found.append(("error", "occupies the divider, but [ports] has no resources"))
-    if fields.get("unit") and fields["unit"] not in header["resources"]:
-        found.append(("error", f"unit {fields['unit']!r} is not in ports.resources"))
     return found
 
 

@@ -30,7 +30,7 @@ _FUNCTIONS = (
     *("load", "load_vector", "store_address", "store_data", "store_vector"),
     *("branch_taken", "branch_not_taken", "integer", "multiply", "shift", "select"),
 )
-_FIELDS_FROM_COUNTERS = ("uops", "uops_mite", "uops_ms", "simple_decoders", "complex_decoder", "no_lsd")
+_FIELDS_FROM_COUNTERS = ("uops_mite", "uops_ms", "simple_decoders", "complex_decoder", "no_lsd")
 _VECTORS = {"MM": 64, "XMM": 128, "YMM": 256, "ZMM": 512}
 
 

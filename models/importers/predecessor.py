@@ -90,7 +90,7 @@ def import_model(
     ports = Ports(dict(pairs), function("load"), function("store_address"), function("store_data"))
     old = {form: dict(model.entries(form)) for form in model.forms()}
     known = {form: entries for form, entries in known.items() if not entries.get((), {}).get("derived")}
-    executes = bool(model.parameters.get("move_elim_gpr")) and not parameters.get("move_elim_gpr")
+    executes = bool(model.stated_parameters.get("move_elim_gpr")) and not parameters.get("move_elim_gpr")
     made = inherit(old, old, known, ports, model.name, executes)
     return Imported(made, dict(model.macro_fusion), [], [], [])
 

@@ -40,7 +40,6 @@ _MNEMONICS = {
 }
 _OPERANDS = {"R8l": "R8", "R8h": "R8", "Rel8": "REL8", "Rel32": "REL32", "0": "I8"}
 _STRING_INSTRUCTIONS = re.compile(r"(MOVS|CMPS|SCAS|LODS|STOS|INS|OUTS)[BWDQ]$")
-_ATTRIBUTES = ("lcp_stall", "no_micro_fusion", "no_dsb_jcc_erratum", "implicit_rsp_change", "locked")
 _VECTORS = ("MM", "XMM", "YMM")
 _DECODED = 4  # µops that the decoders make; more come from microcode
 # Reading back more than was just stored, as done to measure narrow vector stores, cannot be forwarded and takes about
@@ -474,8 +473,6 @@ def _has_vector(record: Record) -> bool:
 
 def _entry(record: Record, shape: Shape, figures: dict[str, Any], latency: list[Latency]) -> Entry:
     fields: Entry = {"ports": write_ports(figures["ports"]), "retire": figures["retire_slots"]}
-    if figures["uops"] != sum(figures["ports"].values()):
-        fields["uops"] = figures["uops"]
     if latency:
         fields["latency"] = write_latency(latency)
     if figures.get("div_cycles"):
@@ -584,11 +581,8 @@ def _add(
     if not data["uops"] and not any(cycles for _, _, cycles in latency):
         latency = []  # done by the renamer
     common: Entry = {}
-    for name in _ATTRIBUTES:
-        if data.get(name):
-            common[name] = data[name]
-    if data.get("may_be_eliminated"):
-        common["may_be_eliminated"] = True
+    if data.get("lcp_stall"):
+        common["lcp_stall"] = True
     if lsd_known and not data.get("can_be_used_by_lsd"):
         common["no_lsd"] = True
     jumps = _jumps(record)
