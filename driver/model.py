@@ -48,6 +48,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
 
     command = commands.add_parser("list", help="the models that can be loaded")
+    command.add_argument("--names", action="store_true", help="all names of processors: which model they stand for")
     command.set_defaults(run=_list)
 
     command = commands.add_parser("show", help="a model's parameters, or figures of instruction forms")
@@ -146,6 +147,11 @@ def _usage(parser: argparse.ArgumentParser) -> int:
 
 
 def _list(args: argparse.Namespace) -> int:
+    if args.names:
+        from incc.driver.model_views import show_names
+
+        show_names(args.model_path)
+        return OK
     rows = [(m.name, m.isa or "", m.title, ", ".join(m.aliases)) for m in list_models(args.model_path)]
     widths = [max((len(r[c]) for r in rows), default=0) for c in range(3)]
     for name, isa, title, aliases in rows:

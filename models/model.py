@@ -402,15 +402,45 @@ def list_models(search_path: Iterable[str] = ()) -> list[ModelName]:
 
 
 def resolve_cpu_name(value: str, search_path: Iterable[str] = ()) -> str | None:
-    """The name of the model for what a compiler's -march=, -mtune= or -mcpu= was given, or None without such a model.
+    """The name of the model of just that core, named as in a compiler's -march=, -mtune= or -mcpu=; else None.
+
+    Raises ModelError as `load` does for its places.
+    """
+    cpu = find_cpu(value, search_path)
+    return cpu.model if cpu.model and not cpu.nearest else None
+
+
+class Cpu(NamedTuple):
+    """What a name of a processor stands for.
+
+    `model`: the name of its model, "" without one; `nearest`: it is the model of another core, that comes nearest.
+    `why`: a clause about the named core that says why so; "" for a model of its own, and for a name that nobody knows.
+    """
+
+    model: str
+    nearest: bool
+    why: str
+
+
+def find_cpu(value: str, search_path: Iterable[str] = ()) -> Cpu:
+    """The model for what a compiler's -march=, -mtune= or -mcpu= was given, for which features do not matter ("+sve").
 
     "native" is the processor that this runs on, as LLVM names it. Raises ModelError as `load` does for its places.
     """
     wanted = value.strip().lower()
     if wanted == "native":
         wanted = host_cpu_name().lower()
-    entry = _by_name(wanted, _places(search_path)) if wanted else None
-    return None if entry is None else entry.name
+    places = _places(search_path)
+    core = wanted.partition("+")[0]
+    spellings = list(dict.fromkeys([wanted, core, core.replace("_", "-")]))
+    for name in spellings:
+        entry = _by_name(name, places) if name else None
+        if entry is not None:
+            return Cpu(entry.name, False, "")
+    from incc.models import cpu_names
+
+    model, why = cpu_names.nearest(spellings[-1])
+    return Cpu(model, bool(model), why or cpu_names.without(spellings[-1]))
 
 
 def host_cpu_name() -> str:
@@ -460,6 +490,13 @@ def _find(name: str, places: Sequence[str]) -> str:
         return entry.path
     import difflib
 
+    from incc.models import cpu_names
+
+    close, why = cpu_names.nearest(wanted.replace("_", "-"))
+    if close:
+        raise ModelError(f"no machine model of its own for {name!r} ({why}); the nearest is {close!r}")
+    if why := cpu_names.without(wanted.replace("_", "-")):
+        raise ModelError(f"no machine model for {name!r}: it is {why}")
     known = {n for p in places for e in _index(p) for n in (e.name, *e.aliases)}
     near = difflib.get_close_matches(name, sorted(known), 5, 0.5) or difflib.get_close_matches(
         wanted, sorted(n.lower() for n in known), 5, 0.5
