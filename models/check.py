@@ -18,6 +18,7 @@ from incc.models.compile import (
     read_header,
     unknown_units,
 )
+from incc.models.instruction_sets import MODULES, rules_of
 from incc.models.model import ModelError, form_key, parse_latency, parse_ports
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def check(path: str, places: Sequence[str]) -> list[Finding]:
         return [Finding("error", place or path, message)]
     header, problems = read_header(chain)
     found = [Finding("error", *p) for p in problems]
-    if not header["ports"] or not header["isa"]:
+    if not header["ports"] or header["isa"] not in MODULES:
         return found
     own = chain[0]
     inherited = merge_forms(chain[1:]) if len(chain) > 1 else {}
@@ -71,12 +72,8 @@ def check(path: str, places: Sequence[str]) -> list[Finding]:
                 continue
             found += [Finding(level, place, m) for level, m in _entry(form, conditions, merged, header)]
             found += [Finding("warning", place, m) for m in _idle(form, conditions, fields, merged, inherited)]
-    if header["isa"] == "x86":
-        found += [
-            Finding("error", f"{path}: {form}", m) for form in own.forms for m in _decoder(form, merged.get(form, {}))
-        ]
-    elif header["isa"] == "aarch64":
-        found += [Finding("error", f"{path}: {f}", m) for f in own.forms for m in _aarch64(f, merged.get(f, {}))]
+    findings = rules_of(header["isa"]).findings
+    found += [Finding("error", f"{path}: {f}", m) for f in own.forms for m in findings(f, merged.get(f, {}))]
     return found
 
 
@@ -100,6 +97,7 @@ def _header(chain: Sequence[Source], header: dict[str, Any]) -> list[Finding]:
 def _entry(form: str, conditions: tuple[str, ...], merged: Forms, header: dict[str, Any]) -> list[tuple[str, str]]:
     """Findings about the figures that hold under an entry's conditions."""
     found: list[tuple[str, str]] = []
+    rules = rules_of(header["isa"])
     for condition in conditions:
         if not CONDITIONS.fullmatch(condition):
             found.append(("error", f"unknown condition {condition!r}"))
@@ -119,11 +117,11 @@ def _entry(form: str, conditions: tuple[str, ...], merged: Forms, header: dict[s
         return [*found, ("error", str(e))]
     if "retire" not in fields:
         found.append(("error", "no retire slots"))
-    if not latency and uops and not fields.get("breaks") and _needs_latency(form):
+    if not latency and uops and not fields.get("breaks") and rules.needs_latency(form):
         found.append(("warning", "no latency"))
     if (
         "ports" in fields
-        and header["isa"] == "x86"
+        and rules.RESULTS_ARE_COMPUTED
         and _computes(latency)
         and not fields.get("breaks")
         and not _has_compute(uops, header)
@@ -190,78 +188,3 @@ def _idle(form: str, conditions: tuple[str, ...], fields: dict[str, Any], merged
             below.update(f)
     changes = {k: v for k, v in fields.items() if below.get(k, DEFAULTS[k]) != v and k != "source"}
     return [] if changes else ["changes nothing of what holds with fewer conditions"]
-
-
-_SHAPE = re.compile(
-    r"[xwbhsdq]|v\.\d*[bhsdq](\[\])?|z(\.[bhsdq](\[\])?)?|pn?(\.[bhsdq]|/[zm])?(\[\])?|#|label|cond|pattern|prfop|option|sysreg"
-    r"|\{[vzp][^{}]*\*\d\}(\[\])?|(lsl|lsr|asr|ror|msl|mul|[us]xt[bhwx])#?|za.*"
-)
-
-
-def _aarch64(form: str, entries: dict[tuple[str, ...], Any]) -> list[str]:
-    """What reading an AArch64 instruction never gives, and latencies that name operands that are not there."""
-    from incc.frontends.aarch64.forms import split_operands
-
-    mnemonic, _, text = form.partition("/")
-    if not re.fullmatch(r"[a-z][a-z0-9]*(\.cond)?", mnemonic):
-        return ["is no form that the decoder knows"]
-    address = text.find("[x") if "[x" in text else text.find("[z.")
-    memory = address >= 0
-    shapes = split_operands(text[:address].rstrip(",") if memory else text)
-    found = [f"{shape!r} is no shape of an operand" for shape in shapes if not _SHAPE.fullmatch(shape)]
-    literal = shapes[-1:] == ["label"] and mnemonic.startswith("ld")
-    for fields in entries.values():
-        try:
-            pairs = parse_latency(fields.get("latency", ""))
-        except ValueError:
-            continue
-        for name in sorted({n for t, s, _ in pairs for n in (t, s)}):
-            good = name in ("C", "SPAZO") or (name in ("m", "M", "a") and (memory or literal))
-            if not (int(name) < len(shapes) if name.isdigit() else good):
-                found.append(f"latency names {name!r}, which is no operand")
-    return found
-
-
-def _needs_latency(form: str) -> bool:
-    from incc.models.importers.shapes import by_key, dataflow
-
-    shape = by_key().get(form)
-    flow = None if shape is None else dataflow(shape)
-    return flow is not None and bool(flow.sources) and any(t != "M" for t in flow.targets)
-
-
-def _decoder(form: str, entries: dict[tuple[str, ...], Any]) -> list[str]:
-    """What the decoder never produces: unknown codes, impossible operands, and latencies that name them."""
-    from incc.models.importers.shapes import by_key, dataflow
-
-    shape = by_key().get(form)
-    if shape is None:
-        code, _, kind = form.rpartition("/")
-        other = f"{code}/{'r' if kind == 'm' else 'm'}"
-        return [f"has no /{kind} form, only {other}" if other in by_key() else "is no form that the decoder knows"]
-    found = []
-    flow = dataflow(shape)
-    masked = dataflow(shape, mask=True) if shape.info.can_use_op_mask_register else flow
-    for conditions, fields in entries.items():
-        try:
-            pairs = parse_latency(fields.get("latency", ""))
-        except ValueError:
-            continue
-        now = masked if "mask" in conditions else flow
-        if now is None:
-            continue
-        for name in sorted({n for t, s, _ in pairs for n in (t, s)}):
-            if name.isdigit():
-                good = int(name) < len(shape.operands)
-            elif name in ("m", "M", "a", "k"):
-                good = {
-                    "m": now.loads or bool({"M", "VSIB"} & set(shape.operands)) or shape.has_memory,
-                    "M": now.stores,
-                    "a": shape.has_memory,
-                    "k": masked is not None and "k" in masked.sources,
-                }[name]
-            else:
-                good = name in ("C", "SPAZO") or name in now.sources or name in now.targets
-            if not good:
-                found.append(f"{form_key('', conditions).strip()} latency names {name!r}, which is no operand".strip())
-    return found

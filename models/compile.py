@@ -12,6 +12,7 @@ import tomllib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from incc.models import parameters
+from incc.models.instruction_sets import MODULES
 from incc.models.model import (
     ModelError,
     ModelName,
@@ -212,13 +213,13 @@ def read_source(path: str) -> Source:
 
 def read_chain(path: str, places: Sequence[str]) -> list[Source]:
     """A model file and those it inherits from, the oldest last. Raises ModelError, also for a circle of them."""
-    from incc.models.model import _find
+    from incc.models.model import find_model
 
     chain = [read_source(path)]
     while chain[-1].name.inherits:
         child = chain[-1]
         try:
-            parent = _find(child.name.inherits, [os.path.dirname(child.path), *places])
+            parent = find_model(child.name.inherits, [os.path.dirname(child.path), *places])
         except ModelError as e:
             raise ModelError(f"{child.path}: inherits from an unknown model: {e}") from None
         if any(s.path == parent for s in chain):
@@ -332,6 +333,8 @@ def read_header(chain: Sequence[Source]) -> tuple[dict[str, Any], list[Problem]]
         problems.append(Problem(own.path, "no ports: [ports] names = [...] is missing"))
     if not header["isa"]:
         problems.append(Problem(own.path, "no 'isa'"))
+    elif header["isa"] not in MODULES:
+        problems.append(Problem(own.path, parameters.unknown("isa", header["isa"], MODULES)))
     if not problems:
         for name, message in parameters.problems_together(stated, header["ports"]):
             said = next((s for s in chain if name in s.data.get("parameters", {})), own)

@@ -322,8 +322,8 @@ def load(name: str, search_path: Iterable[str] = ()) -> MachineModel:
     among the models that come with incc. Asked for again, gives the same object if its files did not change. Raises
     ModelError.
     """
-    places = _places(search_path)
-    path = _find(name, places)
+    places = search_places(search_path)
+    path = find_model(name, places)
     # What a model inherits from may be found elsewhere with another search path; not so for those that come with incc.
     seal = 0 if os.path.dirname(path) == data_folder() else zlib.crc32("\n".join(places).encode())
     known = _LOADED.get((path, seal))
@@ -395,7 +395,7 @@ def purge() -> None:
 def list_models(search_path: Iterable[str] = ()) -> list[ModelName]:
     """All models that can be loaded, by name; one that hides another of the same name stands for both."""
     found: dict[str, ModelName] = {}
-    for place in _places(search_path):
+    for place in search_places(search_path):
         for entry in _index(place):
             found.setdefault(entry.name.lower(), entry)
     return sorted(found.values())
@@ -430,7 +430,7 @@ def find_cpu(value: str, search_path: Iterable[str] = ()) -> Cpu:
     wanted = value.strip().lower()
     if wanted == "native":
         wanted = host_cpu_name().lower()
-    places = _places(search_path)
+    places = search_places(search_path)
     core = wanted.partition("+")[0]
     spellings = list(dict.fromkeys([wanted, core, core.replace("_", "-")]))
     for name in spellings:
@@ -458,7 +458,7 @@ def data_folder() -> str:
     return os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
 
 
-def _places(search_path: Iterable[str]) -> list[str]:
+def search_places(search_path: Iterable[str]) -> list[str]:
     """The folders and files to search, in order. Raises ModelError if one that was asked for is not there.
 
     A folder of the environment may be missing: it is set once, for many commands.
@@ -471,7 +471,7 @@ def _places(search_path: Iterable[str]) -> list[str]:
     return [p for p in (*search_path, *from_environment) if p] + [data_folder()]
 
 
-def _find(name: str, places: Sequence[str]) -> str:
+def find_model(name: str, places: Sequence[str]) -> str:
     """The file of the model `name`. Raises ModelError with the names that come close."""
     if name.endswith(".toml"):
         if not os.path.isfile(name):

@@ -10,11 +10,21 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from incc.models.compile import Entry, Forms, write_latency, write_ports
-from incc.models.importers.common import Imported, ImportFailed, reduced
-from incc.models.importers.shapes import Shape, dataflow
+from incc.models.importers.common import (
+    Imported,
+    ImportFailed,
+    add_features,
+    add_renamed_ports,
+    reduced,
+    renamed_ports,
+)
+from incc.models.importers.shapes import Shape, dataflow, wanted
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterable, Mapping
+
+    from incc.models.importers import Request
 
 # What OSACA's own importer of uops.info's XML, or its measurements with ibench and asmbench, left in the files.
 _MEASURED = ("# uops.info import", "# model_importer.py instructions.xml", "# ibench", "# asmbench", "# uops.info")
@@ -23,6 +33,37 @@ _WIDTHS = frozenset(["R8", "R16", "R32", "R64"])
 _GENERAL = _WIDTHS | {"K"}
 
 Signature = tuple[str, tuple[str, ...]]
+
+
+ISAS = ("x86", "aarch64")
+NEW_MODEL = ""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", nargs="+", metavar="FILE")
+    add_features(parser)
+    add_renamed_ports(parser)
+
+
+def import_forms(request: Request) -> Imported:
+    """Figures of the forms that the model may have, by the reader for its instruction set."""
+    return {"x86": _x86, "aarch64": _aarch64}[request.isa](request)
+
+
+def _x86(request: Request) -> Imported:
+    from incc.models.importers.derive import with_pairs_of_twins
+
+    options = request.options
+    lacking = wanted(request.kept, options.features, request.only_missing)
+    imported = import_files(options.files, lacking, options.keep_going, renamed_ports(options.rename_ports))
+    return with_pairs_of_twins(imported, request.kept)
+
+
+def _aarch64(request: Request) -> Imported:
+    from incc.models.importers import osaca_aarch64
+
+    options = request.options
+    return osaca_aarch64.import_files(options.files, request.chain[0].name.name, request.kept, options.keep_going)
 
 
 def import_files(

@@ -18,11 +18,21 @@ from iced_x86 import OpAccess
 
 from incc.models.compile import Entry, Forms, write_latency, write_ports
 from incc.models.importers import uops_xml
-from incc.models.importers.common import Imported, ImportFailed, reduced
+from incc.models.importers.common import (
+    Imported,
+    ImportFailed,
+    add_renamed_ports,
+    differences,
+    reduced,
+    renamed_ports,
+)
 from incc.models.importers.shapes import Shape, example, root_name, shapes
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterator, Mapping
+
+    from incc.models.importers import Request
 
 _CONDITION_CODES = {"NB": "AE", "NBE": "A", "NL": "GE", "NLE": "G", "NZ": "NE", "Z": "E"}
 _MNEMONICS = {
@@ -71,6 +81,60 @@ class Record(NamedTuple):
 
 class _Unmatched(Exception):
     """The record is of something that the decoder has no form for."""
+
+
+ISAS = ("x86",)
+NEW_MODEL = """\
+format = 1
+name = "{name}"
+aliases = []
+title = "{name}"
+isa = "x86"
+source = "uops.info"
+
+[sources]
+"uops.info" = "uops.info"
+
+[ports]
+names = ["0", "1", "2", "3", "4", "5", "6", "7"]
+resources = []
+
+[ports.functions]
+
+[parameters]
+
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", nargs="+", metavar="FILE")
+    parser.add_argument("--arch", metavar="NAME", help="the core, as uops.info calls it (SKL); for XML files")
+    add_renamed_ports(parser)
+
+
+def import_forms(request: Request) -> Imported:
+    """All forms of the core; without the model's own, only what differs from what it inherits."""
+    from incc.models.importers import derive
+
+    options = request.options
+    renamed = renamed_ports(options.rename_ports)
+    imported = import_files(options.files, options.keep_going, options.arch, renamed)._replace(replaces_fusion=True)
+    if request.keeps:
+        return imported
+    # Measured on this core: stands before what is inherited, however that came about.
+    chain = request.chain
+    derive.idioms(imported.forms, lambda key: imported.forms.get(key, {}))
+    source = chain[0].data.get("source", "") if chain else "uops.info"
+    known = {
+        name: tuple(jumps.split())
+        for s in reversed(chain[1:])
+        for name, jumps in s.data.get("macro_fusion", {}).items()
+    }
+    return imported._replace(
+        forms=differences(imported.forms, request.kept, source),
+        fusion={k: v for k, v in imported.fusion.items() if v != known.get(k)},
+        prefers=True,
+    )
 
 
 def import_files(
