@@ -27,7 +27,8 @@ from collections.abc import Callable
 from typing import Any
 
 from incc import core
-from incc.driver.pipeline import AnalysisError, Settings, Unit, analyze_units
+from incc.driver.pipeline import AnalysisError, Settings, analyze_units
+from incc.frontends.unit import Unit
 from incc.frontends.x86.kernels import decode_bytes
 from incc.models.bind import bind
 from incc.models.model import ModelError, load

@@ -21,8 +21,8 @@ from fractions import Fraction
 from accuracy import core_of, read_reference
 
 from incc import core
-from incc.driver import whatif
-from incc.driver.whatif import Change, Scenario
+from incc.core import whatif
+from incc.core.whatif import Change, Scenario
 from incc.frontends.x86.kernels import decode_bytes
 from incc.models.bind import bind
 from incc.models.model import ModelError, load

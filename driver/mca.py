@@ -10,7 +10,7 @@ from incc.driver.options import AnalysisOptions, UsageError, check_targets
 
 if TYPE_CHECKING:
     from incc.driver.pipeline import Settings
-    from incc.driver.places import Place
+    from incc.driver.report.places import Place
 
 HELP = """\
 usage: incc-mca [options] [FILE]
@@ -132,7 +132,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(options: Options, settings: Settings, places: list[Place]) -> int:
-    from incc.driver.pipeline import AnalysisError, Unit, analyze_units
+    from incc.driver.pipeline import AnalysisError, analyze_units
+    from incc.frontends.unit import Unit
 
     name = options.file if options.file not in ("", "-") else "<stdin>"
     try:
@@ -164,7 +165,7 @@ def _read(file: str) -> str:
         return f.read().decode("utf-8", "surrogateescape")
 
 
-def _write_outputs(report: dict[str, Any], options: Options, places: list[Place]) -> None:
+def _write_outputs(report: Any, options: Options, places: list[Place]) -> None:
     files = options.analysis.files()
     if files:
         from incc.driver.outputs import render as render_file
@@ -200,16 +201,16 @@ def _print(text: str) -> int:
     return 0
 
 
-def _complain(report: dict[str, Any], name: str, settings: Settings, places: list[Place]) -> int:
+def _complain(report: Any, name: str, settings: Settings, places: list[Place]) -> int:
     """Say on stderr what was not analysed, and which lines of --detail and changes found nothing; returns the exit
     status."""
     from incc.driver.pipeline import untried
-    from incc.driver.report import problems
+    from incc.driver.report.build import problems
 
     found = problems(report)
     found += [f"{name}: error: {message}" for message in untried(report, settings)]
     if places:
-        from incc.driver.places import missing
+        from incc.driver.report.places import missing
 
         for place in missing(report, places):
             where = str(place) if place.file else f"{name}:{place.line}"

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from incc.core.whatif import Change
     from incc.driver.pipeline import Settings
-    from incc.driver.places import Place
-    from incc.driver.whatif import Change
+    from incc.driver.report.places import Place
 
 SWITCHES = {
     "fixed-ports": False,
@@ -150,7 +150,7 @@ class AnalysisOptions:
         """The lines of `detail`. Raises UsageError for what names none."""
         if not self.lists["detail"]:
             return []
-        from incc.driver.places import parse
+        from incc.driver.report.places import parse
 
         try:
             return [parse(text) for text in self.lists["detail"]]
@@ -169,11 +169,11 @@ class AnalysisOptions:
             chosen.append("dependencies" if left_out == "all" else f"{left_out}-dependencies")
         if not chosen and not self.lists["what-if"]:
             return ()
-        from incc.driver.whatif import NAMED
+        from incc.core.whatif import NAMED
 
         changes = [NAMED[name] for name in chosen]
         if self.lists["what-if"]:
-            from incc.driver.changes import parse
+            from incc.core.changes import parse
 
             try:
                 changes += [parse(text) for text in self.lists["what-if"]]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from incc.driver.report import types as t
 
 
-def render(name: str, report: dict[str, Any]) -> str:
+def render(name: str, report: t.Report) -> str:
     """The contents of the file that the option of this name (one of options.FILES) asks for.
 
     Raises AnalysisError where the report has nothing for it.

@@ -12,11 +12,12 @@ from incc.frontends.gcc_wrapper.options import analysis
 
 if TYPE_CHECKING:
     from incc.driver.options import AnalysisOptions
-    from incc.driver.pipeline import Settings, Unit
+    from incc.driver.pipeline import Settings
     from incc.frontends.gcc_wrapper.assembly import Plan, Run
     from incc.frontends.gcc_wrapper.compiler import Compiler
     from incc.frontends.gcc_wrapper.dry_run import DryRun
     from incc.frontends.gcc_wrapper.options import Options
+    from incc.frontends.unit import Unit
 
 # Variables by which compilers write more files (GCC manual, "Environment Variables"; clang's driver, CC_PRINT_…).
 _WRITING_VARIABLES = (
@@ -68,7 +69,7 @@ class Session:
         self.scratch = ""
         self.stdin: bytes | None = None
         self.units: list[Unit] = []
-        self.report: dict[str, Any] | None = None
+        self.report: Any = None
         self.writes_stdout = False
         self.warnings: list[str] = []
         self.notes: list[str] = []
@@ -244,7 +245,7 @@ def _quiet_environment(session: Session) -> dict[str, str]:
 
 def _collect_units(session: Session, plan: Plan, version: str) -> None:
     """Get every source's assembly; what fails becomes a warning."""
-    from incc.driver.pipeline import Unit
+    from incc.frontends.unit import Unit
 
     for skipped in plan.skipped:
         name = _shown(skipped.source)
@@ -338,7 +339,7 @@ def _look_for_unused(session: Session, settings: Settings) -> None:
     session.warnings += untried(session.report, settings)
     places = _analysis(session).places()
     if places:
-        from incc.driver.places import missing
+        from incc.driver.report.places import missing
 
         for place in missing(session.report, places):
             session.warnings.append(f"--analyze-detail: no analysed instruction at {place}")

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incc import core
-from incc.driver import whatif
+from incc.core import whatif
 from incc.frontends.x86.kernels import decode_bytes
 from incc.models.bind import bind
 from incc.models.model import MachineModel, list_models, load

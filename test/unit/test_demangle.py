@@ -6,9 +6,10 @@ import shutil
 
 import pytest
 
-from incc.driver.demangle import demangle, replace
-from incc.driver.pipeline import Settings, Unit, analyze_units
+from incc.driver.pipeline import Settings, analyze_units
+from incc.driver.report.demangle import demangle, replace
 from incc.driver.views.text import render
+from incc.frontends.unit import Unit
 
 needs_cxxfilt = pytest.mark.skipif(shutil.which("c++filt") is None, reason="c++filt is not installed")
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from incc.driver.pipeline import Settings, Unit, analyze_units
+from incc.driver.pipeline import Settings, analyze_units
+from incc.frontends.unit import Unit
 
 
 def hints(body: str) -> list[dict[str, Any]]:

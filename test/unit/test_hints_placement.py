@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from incc.driver.pipeline import Settings, Unit, analyze_units
+from incc.driver.pipeline import Settings, analyze_units
+from incc.frontends.unit import Unit
 
 
 def kernel(text: str, **settings: Any) -> dict[str, Any]:

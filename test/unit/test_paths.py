@@ -12,7 +12,6 @@ from test_report_schema import VALIDATOR
 from incc.driver import mca
 from incc.driver.pipeline import (
     Settings,
-    Unit,
     analyze_units,
     choose_model,
     decode_unit,
@@ -20,9 +19,10 @@ from incc.driver.pipeline import (
     read_assembly,
 )
 from incc.driver.views.json import render as render_json
-from incc.driver.views.text import Layout
-from incc.driver.views.ways import render
+from incc.driver.views.layout import Layout
+from incc.driver.views.ways import lines as render
 from incc.frontends.asm.regions import loop_paths
+from incc.frontends.unit import Unit
 from incc.models.bind import bind
 
 # Three ways: around the division, around the store behind it, or through both.

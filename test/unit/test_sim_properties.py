@@ -16,9 +16,8 @@ import pytest
 from generated_kernels import some_statements
 
 from bind_kernels import kernel as decoded
-from incc.core import Analysis, analyze, simulate
-from incc.driver import whatif
-from incc.driver.whatif import Change, Scenario
+from incc.core import Analysis, analyze, simulate, whatif
+from incc.core.whatif import Change, Scenario
 from incc.frontends.asm.parse import parse
 from incc.frontends.asm.regions import innermost_loops
 from incc.frontends.x86.kernels import decode_regions

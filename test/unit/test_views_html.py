@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from incc.driver.pipeline import Settings, Unit, analyze_units
+from incc.driver.pipeline import Settings, analyze_units
 from incc.driver.views.html import render
+from incc.frontends.unit import Unit
 
 LOOP = ".L1:\n\tvaddpd (%rsi), %ymm0, %ymm0\n\taddq $32, %rsi\n\tcmpq %rsi, %rdx\n\tjne .L1\n"
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incc import core
-from incc.driver.waits import Waits, waits
+from incc.core.waits import Waits, waits
 from incc.frontends.x86.kernels import decode_bytes
 from incc.models.bind import bind
 from incc.models.model import load

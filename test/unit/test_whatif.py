@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incc import core
-from incc.driver import changes, whatif
-from incc.driver.whatif import Scenario
+from incc.core import changes, whatif
+from incc.core.whatif import Scenario
 from incc.frontends.x86.kernels import decode_bytes
 from incc.models.bind import bind
 from incc.models.model import load

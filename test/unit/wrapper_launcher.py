@@ -29,7 +29,8 @@ def install() -> None:
     import types
 
     from incc.driver import pipeline
-    from incc.driver.pipeline import AnalysisError, Settings, Unit
+    from incc.driver.pipeline import AnalysisError, Settings
+    from incc.frontends.unit import Unit
 
     def analyze_units(units: list[Unit], settings: Settings) -> dict[str, Any]:
         if os.environ.get("FAIL_ANALYSIS"):

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pyparsing as pp
 
-from incc.driver import whatif
+from incc.core import whatif
 from incc.models import bound as b
 
 if TYPE_CHECKING:
-    from incc.driver.whatif import Change, Scenario
+    from incc.core.whatif import Change, Scenario
 
 GRAMMAR = "port NAME += N, PARAMETER = N|unlimited, or latency MNEMONIC = N (also with += and -=)"
 

@@ -1,0 +1,22 @@
+"""What a frontend hands to the analysis: one translation unit's assembly."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Unit(NamedTuple):
+    """One translation unit's assembly and how it came about.
+
+    `assembly` is the text, `assembly_file` its name for messages; `source` the file that was compiled ("" for assembly
+    that was given), `compiler` and `compiler_version` what compiled it, `command` the user's command line; `cpu` is the
+    target that the command line implies, "" if none.
+    """
+
+    assembly: str
+    assembly_file: str
+    source: str = ""
+    compiler: str = ""
+    compiler_version: str = ""
+    command: tuple[str, ...] = ()
+    cpu: str = ""
