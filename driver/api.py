@@ -118,7 +118,7 @@ class Model(_Frozen):
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """All parameters of the pipeline by their names in docs/models.md, defaults included; they cannot be changed."""
+        """All parameters of the pipeline by their names in docs/models.md; they cannot be changed."""
         return self._machine.parameters
 
     def forms(self) -> tuple[str, ...]:

@@ -506,11 +506,13 @@ def find_model(name: str, places: Sequence[str]) -> str:
 
 
 def _by_name(wanted: str, places: Sequence[str]) -> ModelName | None:
-    for match in (lambda e: e.name.lower() == wanted, lambda e: wanted in [a.lower() for a in e.aliases]):
-        for place in places:
-            for entry in _index(place):
-                if match(entry):
-                    return entry
+    entries = [entry for place in places for entry in _index(place)]
+    for entry in entries:
+        if entry.name.lower() == wanted:
+            return entry
+    for entry in entries:
+        if wanted in [a.lower() for a in entry.aliases]:
+            return entry
     return None
 
 
@@ -520,7 +522,8 @@ def _index(place: str) -> list[ModelName]:
         names = [os.path.abspath(place)]
     else:
         try:
-            names = [os.path.join(os.path.abspath(place), n) for n in sorted(os.listdir(place)) if n.endswith(".toml")]
+            within = os.path.abspath(place)
+            names = [os.path.join(within, n) for n in sorted(os.listdir(place)) if n.endswith(".toml")]
         except OSError:
             return []
     known = _INDEXES.get(place)
