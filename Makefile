@@ -1,16 +1,9 @@
-<<<<<<< HEAD
-# make demo    install into .venv and analyse the example
-# make check   install with the test extra, run every test
-# make lint    ruff, mypy, clang-format
-# make describe   tables in docs/models.md and model.schema.json from models/parameters.py
-# make dev     build/dev: the package as links into the tree, for PYTHONPATH=build/dev
-=======
 # make demo       install into .venv and analyse the example
 # make check      install with what tests need, run the tests: under three minutes, no other compilers, no browser
 # make check-all  every test, also long ones and more examples of properties; names what was skipped for want of what
 # make lint       ruff, mypy, import-linter, clang-format
+# make describe   tables in docs/models.md and model.schema.json, from models/parameters.py
 # make dev        build/dev: the package as links into the tree, for PYTHONPATH=build/dev
->>>>>>> main
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
@@ -18,9 +11,6 @@ BUILD := build/core
 SOURCES := $(shell find core driver frontends models -type f -not -path '*/__pycache__/*' 2>/dev/null) CMakeLists.txt pyproject.toml
 CXX_SOURCES := core/*.cpp core/*/*.cpp core/lib/sim/*.cpp core/lib/sim/*.h core/include/incc/*.h
 
-<<<<<<< HEAD
-.PHONY: demo check lint dev clean golden format describe
-=======
 # pyproject.toml alone says which packages are wanted, for building as for testing.
 WANTED = import sys, tomllib; p = tomllib.load(open("pyproject.toml", "rb")); \
   print(*(p["build-system"]["requires"] if sys.argv[1] == "build" else p["project"]["optional-dependencies"][sys.argv[1]]), sep="\n")
@@ -32,8 +22,7 @@ IN_VENV := MAKEFLAGS= PATH="$(CURDIR)/$(BIN):$$PATH"
 WERROR := OFF
 check check-all lint dev golden: WERROR := ON
 
-.PHONY: demo check check-all lint dev core-test clean golden format
->>>>>>> main
+.PHONY: demo check check-all lint dev core-test clean describe golden format
 .DEFAULT_GOAL := demo
 # Steps share .venv and the build folder, and what they run uses all CPUs by itself.
 .NOTPARALLEL:

@@ -18,6 +18,7 @@ from incc.models.importers.common import (
     reduced,
     renamed_ports,
 )
+from incc.models.importers.osaca_file import read_forms
 from incc.models.importers.shapes import Shape, dataflow, wanted
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
     from incc.models.importers import Request
 
-# What OSACA's own importer of uops.info's XML, or its measurements with ibench and asmbench, left in the files.
-_MEASURED = ("# uops.info import", "# model_importer.py instructions.xml", "# ibench", "# asmbench", "# uops.info")
 _KINDS = {"xmm": "XMM", "ymm": "YMM", "zmm": "ZMM", "mm": "MM", "gpr": "gpr", "k": "gpr"}
 _WIDTHS = frozenset(["R8", "R16", "R32", "R64"])
 _GENERAL = _WIDTHS | {"K"}
@@ -109,36 +108,6 @@ def import_files(
                 entries.setdefault(conditions, entry)
     result: Forms = {key: reduced(entries) for key, entries in full.items() if () in entries}
     return Imported(result, {}, unmatched, skipped, [])
-
-
-def read_forms(path: str) -> list[tuple[int, dict[str, Any], bool]]:
-    """(line, entry, whether it is marked as measured) of each instruction form."""
-    try:
-        import yaml  # type: ignore[import-untyped]
-    except ImportError:
-        raise ImportFailed("the import of OSACA's files needs PyYAML: pip install pyyaml") from None
-    try:
-        with open(path, encoding="utf-8") as f:
-            text = f.read()
-        loader = yaml.CSafeLoader(text)
-        root = loader.get_single_node()
-        forms = next((v for k, v in root.value if k.value == "instruction_forms"), None) if root is not None else None
-        if forms is None or not isinstance(forms.value, list):
-            raise ImportFailed(f"{path}:1: no instruction_forms: not a machine file of OSACA")
-        lines = text.split("\n")
-        return [
-            (
-                node.start_mark.line + 1,
-                loader.construct_document(node),
-                any(mark in lines[node.start_mark.line] for mark in _MEASURED),
-            )
-            for node in forms.value
-        ]
-    except yaml.MarkedYAMLError as e:
-        line = e.problem_mark.line + 1 if e.problem_mark else 1
-        raise ImportFailed(f"{path}:{line}: {e.problem}") from None
-    except (OSError, UnicodeDecodeError, AttributeError, TypeError, ValueError) as e:
-        raise ImportFailed(f"{path}:1: {getattr(e, 'strerror', None) or e}") from None
 
 
 def _signatures(forms: Iterable[Shape]) -> dict[Signature, list[tuple[Shape, tuple[str, ...]]]]:
