@@ -12,6 +12,7 @@ from bind_kernels import bound
 from incc.core import _core, counters, simulate
 from incc.models import bound as b
 from incc.models.model import load
+from incc.models.parameters import PARAMETERS
 
 GENERATOR = runpy.run_path(str(Path(__file__).parents[2] / "core" / "generate.py"))
 
@@ -39,6 +40,14 @@ def test_a_line_that_is_no_entry_is_refused() -> None:
 
 def test_defaults_are_those_of_the_core() -> None:
     assert _core.defaults() == (b.KERNEL_DEFAULTS, b.PIPELINE_DEFAULTS)
+
+
+def test_parameters_have_the_defaults_of_the_model() -> None:
+    def number(value: Any) -> int:
+        return b.UNLIMITED if value == "unlimited" else int(value)
+
+    known = {p.name: p.default for p in PARAMETERS}
+    assert {name: number(known[name]) for name in b.PIPELINE_PARAMETERS} == b.PIPELINE_PARAMETERS
 
 
 @pytest.mark.parametrize("cpu", ["skylake", "znver4", "sandybridge", "bonnell"])
