@@ -82,6 +82,13 @@ def test_last_decoder_and_instructions_that_might_fuse(cpu: str, expected: float
     assert cycles(repeat("test %eax, %eax", 4), cpu, loop=False) == pytest.approx(expected, abs=0.02)
 
 
+def test_what_might_fuse_does_not_wait_for_a_jump_to_the_cache() -> None:
+    # Two divisions and what is around them do not fit into the cache's three lines for 32 bytes; the 32 bytes before do.
+    body = f"{repeat('add %rbx, %rax', 6)}; mov %rbx, 64(%rsi); movabs $0x807060504030201, %rax; add %rbx, %rax"
+    k = bound(f"{body}; div %rbx; div %rbx; add %rbx, %rax", "haswell", loop=False)
+    assert simulate(k, loop=True).cycles_per_iteration == pytest.approx(61, abs=1)
+
+
 def test_pop_r12_needs_the_complex_decoder() -> None:
     assert cycles(repeat("pop %r12", 4), loop=False) > 1.9 * cycles(repeat("pop %r13", 4), loop=False) - 0.2
 
