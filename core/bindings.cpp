@@ -362,6 +362,40 @@ py::tuple toUops(const std::vector<StartedUop> &Uops, py::handle UopClass) {
   });
 }
 
+/// The classes that a simulation's results are made of.
+struct SimulationClasses {
+  py::handle Fraction, Event, Uop, Simulation;
+};
+
+py::object toFraction(Rational R, py::handle Fraction) {
+  return Fraction(R.numerator(), R.denominator());
+}
+
+py::object toBounds(const Bounds &B, py::handle Fraction, py::handle BoundsClass) {
+  return NamedTuple(BoundsClass)(toFraction(B.Port, Fraction), toFraction(B.Divider, Fraction),
+                                 toFraction(B.FrontEnd, Fraction), toFraction(B.Retire, Fraction),
+                                 toFraction(B.LoopCarried, Fraction));
+}
+
+py::object toSimulation(const Kernel &K, const Simulation &S, const SimulationClasses &Classes) {
+  auto ToInt = [](int64_t Value) { return py::int_(Value); };
+  return NamedTuple(Classes.Simulation)(
+      toFraction(S.CyclesPerIteration, Classes.Fraction), S.Period, S.Cycles, S.Iterations,
+      toTuple(S.Uops, ToInt), toTuple(S.LostSlots, ToInt), toTuple(S.PortUops, ToInt),
+      S.MovesEliminated, S.MovesExecuted, toEvents(K, S.Trace, Classes.Event),
+      toUops(S.Started, Classes.Uop));
+}
+
+py::object boundsOf(py::handle Bound, py::handle Fraction, py::handle BoundsClass) {
+  Kernel K = readKernel(Bound);
+  Bounds B;
+  {
+    py::gil_scoped_release NoPython;
+    B = findBounds(K, layGroundwork(K, /*StoreAddresses=*/false));
+  }
+  return toBounds(B, Fraction, BoundsClass);
+}
+
 py::object simulateBound(py::handle Bound, bool Loop, int32_t Alignment, int32_t Iterations,
                          int64_t MaxCycles, bool Record, bool EveryCycle, bool UnlimitedPorts,
                          bool NoRegisters, bool NoMemory, py::handle Fraction,
@@ -380,12 +414,26 @@ py::object simulateBound(py::handle Bound, bool Loop, int32_t Alignment, int32_t
     py::gil_scoped_release NoPython;
     S = simulate(K, P, Options);
   }
-  auto ToInt = [](int64_t Value) { return py::int_(Value); };
-  return NamedTuple(SimulationClass)(
-      py::object(Fraction(S.CyclesPerIteration.numerator(), S.CyclesPerIteration.denominator())),
-      S.Period, S.Cycles, S.Iterations, toTuple(S.Uops, ToInt), toTuple(S.LostSlots, ToInt),
-      toTuple(S.PortUops, ToInt), S.MovesEliminated, S.MovesExecuted,
-      toEvents(K, S.Trace, EventClass), toUops(S.Started, UopClass));
+  return toSimulation(K, S, {Fraction, EventClass, UopClass, SimulationClass});
+}
+
+py::tuple boundsAndSimulation(py::handle Bound, bool Loop, py::handle Fraction,
+                              py::handle EventClass, py::handle UopClass, py::handle BoundsClass,
+                              py::handle SimulationClass) {
+  Kernel K = readKernel(Bound);
+  Pipeline P = readPipeline(attribute(Bound, "pipeline"));
+  SimulationOptions Options;
+  Options.Loop = Loop;
+  Bounds B;
+  Simulation S;
+  {
+    py::gil_scoped_release NoPython;
+    Groundwork From = layGroundwork(K, needsStoreAddresses(P));
+    B = findBounds(K, From);
+    S = simulate(K, P, Options, std::move(From));
+  }
+  return py::make_tuple(toBounds(B, Fraction, BoundsClass),
+                        toSimulation(K, S, {Fraction, EventClass, UopClass, SimulationClass}));
 }
 
 } // namespace
@@ -394,6 +442,10 @@ PYBIND11_MODULE(_core, M) {
   M.doc() = "incc's native core; use it through the package incc.core.";
   M.def("analyze", &analyzeBound, py::arg("bound"), py::arg("fraction"), py::arg("edge"),
         py::arg("step"), py::arg("chain"), py::arg("analysis"));
+  M.def("bounds", &boundsOf, py::arg("bound"), py::arg("fraction"), py::arg("bounds"));
+  M.def("bounds_and_simulation", &boundsAndSimulation, py::arg("bound"), py::arg("loop"),
+        py::arg("fraction"), py::arg("event"), py::arg("uop"), py::arg("bounds"),
+        py::arg("simulation"));
   M.def("timeline", &timelineOf, py::arg("bound"), py::arg("iterations"), py::arg("max_cycles"),
         py::arg("event"));
   M.def("simulate", &simulateBound, py::arg("bound"), py::arg("loop"), py::arg("alignment"),

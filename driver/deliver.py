@@ -6,12 +6,13 @@ Every command that writes a report does it through here.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from incc.driver.pipeline import Settings
+    from incc.driver.report import types as t
     from incc.driver.report.places import Place
 
     Render = Callable[[int, bool], str]
@@ -54,7 +55,7 @@ class Message(NamedTuple):
     text: str
 
 
-def deliver(report: dict[str, Any], request: Request, stream: TextIO | None) -> Undelivered:
+def deliver(report: t.Report, request: Request, stream: TextIO | None) -> Undelivered:
     """Write the report and the files beside it. `stream`: where it goes if `request` has no output, None for one that
     is closed. What cannot be written does not keep the rest from being written."""
     failures: list[str] = []
@@ -80,7 +81,7 @@ def deliver(report: dict[str, Any], request: Request, stream: TextIO | None) -> 
     return Undelivered(tuple(failures), tuple(empty))
 
 
-def unmet(report: dict[str, Any], settings: Settings, places: Sequence[Place], prefix: str) -> list[Message]:
+def unmet(report: t.Report, settings: Settings, places: Sequence[Place], prefix: str) -> list[Message]:
     """What was asked for and nothing has: changes that change nothing, and lines at which nothing was analysed.
 
     `prefix`: what stands before an option's name on the command line.
@@ -139,7 +140,7 @@ def write_file(path: str, text: str, append: bool = False) -> None:
         os.close(descriptor)
 
 
-def file_name(report: dict[str, Any], ending: str) -> str:
+def file_name(report: t.Report, ending: str) -> str:
     """A name in a folder of reports: the same for the same compilation, another for any other."""
     import zlib
 
@@ -150,7 +151,7 @@ def file_name(report: dict[str, Any], ending: str) -> str:
     return f"{stem}-{zlib.crc32(os.fsencode(identity)):08x}.{ending}"
 
 
-def _write_report(report: dict[str, Any], request: Request, stream: TextIO | None) -> None:
+def _write_report(report: t.Report, request: Request, stream: TextIO | None) -> None:
     def render(width: int, colour: bool) -> str:
         if request.format == "json":
             from incc.driver.views.json import render as render_json
@@ -180,7 +181,7 @@ def _write_all(descriptor: int, text: str) -> None:
         data = data[os.write(descriptor, data) :]
 
 
-def _contents(name: str, report: dict[str, Any]) -> str:
+def _contents(name: str, report: t.Report) -> str:
     """The text of the file that FILES has under this name. Raises ValueError where the report has nothing for it."""
     if name == "graph":
         from incc.driver.views.dot import render as render_graph

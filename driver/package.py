@@ -1,6 +1,36 @@
 """incc: how many cycles a loop iteration takes on a core, and what stops it from being fewer.
 
-Nothing is imported here: a compiler wrapper is started thousands of times, and pays only for what a run needs.
+    import incc
+
+    report = incc.analyze("kernel.s", mcpu="skylake")
+    for kernel in report.kernels:
+        print(kernel.name, kernel.cycles, kernel.limited_by, kernel.verdict)
+
+`analyze` takes assembly, machine code or objects and gives a `Report` of `Kernel`s.
+`cores` lists what can be analysed for, `Model` says what a core is. docs/python.md tells more.
+
+Nothing is imported before it is used: a compiler wrapper is started thousands of times, and pays only for what a run
+needs.
 """
 
 __version__ = "0.1.0"
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from incc.driver.api import Core, Kernel, Model, Report, analyze, cores
+    from incc.driver.errors import AnalysisError
+
+__all__ = ["AnalysisError", "Core", "Kernel", "Model", "Report", "__version__", "analyze", "cores"]
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from incc.driver import api
+
+    value = globals()[name] = getattr(api, name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

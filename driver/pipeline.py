@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from incc.driver.errors import AnalysisError as AnalysisError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+    from typing import Literal
 
-    from incc.core import Analysis, StartedUop
-    from incc.core.whatif import Change, Run
+    from incc.core.analysis import KernelSettings
+    from incc.core.whatif import Change
+    from incc.driver.report import types as t
+    from incc.driver.report.build import KernelPlace, UnitResult
     from incc.frontends.asm.parse import Assembly
     from incc.frontends.kernel import Kernel, LeftOut, Region, SourceLocation
     from incc.frontends.unit import Unit
-    from incc.models.bound import BoundKernel
     from incc.models.model import MachineModel
 
 
@@ -27,7 +31,8 @@ class Settings(NamedTuple):
     `cold_iterations`: also simulate so many from a cold start, 0 for not. `alignment`: of the kernel's first byte
     within 64, -1 for where it was found, -2 to simulate all. `ways`: "paths" to analyse every way through loops with
     branches inside, "branch" the sides of the first branch. `branch_probability`: how likely a branch is not taken,
-    None for all sides alike. `control_flow`: of the functions that are analysed.
+    None for all sides alike. `control_flow`: of the functions that are analysed. `what_ifs`: try those changes that
+    always are.
     """
 
     mcpu: str = ""
@@ -43,9 +48,26 @@ class Settings(NamedTuple):
     waits: bool = False
     cold_iterations: int = 0
     alignment: int = -1
-    ways: tuple[str, ...] = ()
+    ways: tuple[Literal["paths", "branch"], ...] = ()
     branch_probability: float | None = None
     control_flow: bool = False
+    what_ifs: bool = True
+
+    def kernel_settings(self) -> KernelSettings:
+        """What of it is asked of each kernel."""
+        from incc.core.analysis import KernelSettings
+
+        return KernelSettings(
+            simulate=self.simulate,
+            fixed_ports=self.fixed_ports,
+            what_ifs=self.what_ifs,
+            asked=self.what_if,
+            waits=self.waits,
+            cold_iterations=self.cold_iterations,
+            alignment=self.alignment,
+            timeline_iterations=self.timeline_iterations,
+            timeline_cycles=self.timeline_cycles,
+        )
 
 
 MOST_WITH_WHAT_IFS = 500
@@ -53,26 +75,17 @@ MOST_WITH_WHAT_IFS = 500
 the rest and which nobody reads for thousands of loops."""
 
 
-class AnalysisError(Exception):
-    """The analysis cannot be made at all; the message says why, in words for the user."""
-
-
-def analyze_units(units: Sequence[Unit], settings: Settings) -> dict[str, Any]:
-    """The report on all units (driver/report/report.schema.json). Raises AnalysisError where there is nothing to work
-    with.
+def analyze_units(units: Sequence[Unit], settings: Settings) -> t.Report:
+    """The report on all units (driver/report/types.py). Raises AnalysisError where there is nothing to work with.
 
     Problems with single statements or loops are in the report and do not stop the rest.
     """
-    from incc.driver.report.build import build_report
+    from incc.driver.report.build import build_report, unit_report
 
-    parts: list[dict[str, Any]] = []
-    for unit in units:
-        model, reason = choose_model(settings.mcpu, unit.cpu, settings.model_path)
-        parts.append(_analyze_unit(unit, settings, model, reason))
-    return build_report(parts)
+    return build_report(unit_report(analyze_unit(unit, settings)) for unit in units)
 
 
-def untried(report: dict[str, Any], settings: Settings) -> list[str]:
+def untried(report: t.Report, settings: Settings) -> list[str]:
     """The changes of `settings.what_if` that say nothing about any kernel that was simulated, as messages."""
     kernels = [kernel for unit in report["units"] for kernel in unit["kernels"] if kernel["simulated"]]
     if not kernels:
@@ -134,20 +147,27 @@ def find_regions(parsed: Assembly, settings: Settings) -> tuple[list[Region], li
         if not regions and not left_out:
             regions, left_out = whole_file(parsed)
     if settings.functions:
-        from incc.driver.report.demangle import demangle
-
-        readable = demangle([r.function for r in regions] + [x.function for x in left_out])
-        regions = [r for r in regions if _selected(r.function, readable, settings.functions)]
-        left_out = [x for x in left_out if _selected(x.function, readable, settings.functions)]
+        wanted = choose_functions([r.function for r in regions] + [x.function for x in left_out], settings.functions)
+        regions = [r for r in regions if r.function in wanted]
+        left_out = [x for x in left_out if x.function in wanted]
     return regions, left_out
 
 
-def _selected(function: str, readable: dict[str, str], globs: tuple[str, ...]) -> bool:
-    """Whether a glob fits the symbol, or the C++ name with or without its parameters."""
+def choose_functions(functions: Iterable[str], globs: Sequence[str]) -> frozenset[str]:
+    """Those of the functions, given by their symbols, that a glob fits: the symbol, or the C++ name with or without its
+    parameters."""
     from fnmatch import fnmatchcase
 
-    name = readable.get(function, function)
-    return any(fnmatchcase(n, g) for n in (function, name, name.split("(")[0]) for g in globs)
+    from incc.driver.report.demangle import demangle
+
+    functions = list(functions)
+    readable = demangle(functions)
+
+    def fits(function: str) -> bool:
+        name = readable.get(function, function)
+        return any(fnmatchcase(n, g) for n in (function, name, name.split("(")[0]) for g in globs)
+
+    return frozenset(function for function in functions if fits(function))
 
 
 def decode_unit(unit: Unit, parsed: Assembly, regions: Sequence[Region]) -> list[Kernel]:
@@ -166,27 +186,98 @@ def decode_unit(unit: Unit, parsed: Assembly, regions: Sequence[Region]) -> list
         raise AnalysisError(str(error)) from error
 
 
-def _analyze_unit(unit: Unit, settings: Settings, model: MachineModel, reason: str) -> dict[str, Any]:
-    from incc.driver.report.build import unit_report
+def analyze_unit(unit: Unit, settings: Settings) -> UnitResult:
+    """Everything that was found of a unit. Raises AnalysisError as `analyze_units`."""
+    from incc.driver.report.build import KernelPlace
 
+    model, reason = choose_model(settings.mcpu, unit.cpu, settings.model_path)
     if model.isa != "x86":
         raise AnalysisError(f"{model.name} is an {model.isa} core, and only x86 code can be read so far")
     parsed = read_assembly(unit, model.isa)
     regions, left_out = find_regions(parsed, settings)
     kernels = decode_unit(unit, parsed, regions)
     lines = {s.line: s.location for s in parsed.statements if s.location is not None} if kernels else {}
-    what_ifs = len(kernels) <= MOST_WITH_WHAT_IFS or bool(settings.what_if)
-    reports = [_kernel_report(k, model, settings, lines, what_ifs, _near(parsed, k.region)) for k in kernels]
-    ways = control_flow = None
+    places = [KernelPlace(lines, _near(parsed, kernel.region)) for kernel in kernels]
+    result = analyze_kernels(unit, kernels, settings, model, reason, places=places, left_out=left_out)
     if settings.ways:
-        from incc.driver.report.ways import analyze
-
-        ways = [loop for name in settings.ways for loop in analyze(unit, parsed, model, settings, name)]
+        ways = [loop for name in settings.ways for loop in _ways(unit, parsed, model, settings, name)]
+        result = result._replace(ways=tuple(ways))
     if settings.control_flow:
         from incc.driver.report.control_flow import functions
 
-        control_flow = functions(parsed, regions)
-    return unit_report(unit, model, reason, reports, left_out, ways=ways, control_flow=control_flow)
+        result = result._replace(control_flow=tuple(functions(parsed, regions)))
+    return result
+
+
+def analyze_kernels(
+    unit: Unit,
+    kernels: Sequence[Kernel],
+    settings: Settings,
+    model: MachineModel,
+    reason: str,
+    *,
+    places: Sequence[KernelPlace] = (),
+    left_out: Sequence[LeftOut] = (),
+) -> UnitResult:
+    """The same of kernels that are decoded already. `places`: one for each of them, or none. Raises AnalysisError where
+    the core or the kernels do not allow what the settings ask for."""
+    from incc.core.analysis import analyze_kernel
+    from incc.driver.report.build import UnitResult
+    from incc.driver.report.identity import kernel_ids
+
+    asked = settings.kernel_settings()
+    notes: tuple[str, ...] = ()
+    if len(kernels) > MOST_WITH_WHAT_IFS and asked.what_ifs and not asked.asked:
+        asked = asked._replace(what_ifs=False)
+        notes = (f"no what-ifs, since there are more than {MOST_WITH_WHAT_IFS} kernels: choose some by function",)
+    try:
+        results = tuple([analyze_kernel(kernel, model, asked) for kernel in kernels])
+    except ValueError as error:
+        raise AnalysisError(str(error)) from error
+    ids = tuple(kernel_ids(kernels))
+    return UnitResult(
+        unit, model, reason, results, ids, tuple(places), tuple(left_out), notes, iterations=settings.iterations
+    )
+
+
+MOST_WAYS = 16
+"""Ways through one loop that are analysed; with every further branch their number may double."""
+
+
+def _ways(
+    unit: Unit, parsed: Assembly, model: MachineModel, settings: Settings, which: Literal["paths", "branch"]
+) -> list[t.Ways]:
+    """The ways through the selected loops that have branches inside: a part of the report for each loop. `which`: as in
+    `settings.ways`."""
+    from incc.core.analysis import KernelSettings
+    from incc.core.ways import analyze_ways
+    from incc.driver.report.ways import ways_report
+    from incc.frontends.asm.regions import loop_paths
+
+    found = [
+        (region, *loop_paths(parsed, region, MOST_WAYS, settings.branch_probability, which == "branch"))
+        for region in loops_of(parsed, settings)
+    ]
+    found = [(region, paths, complete) for region, paths, complete in found if len(paths) > 1]
+    kernels = iter(decode_unit(unit, parsed, [path.region for _, paths, _ in found for path in paths]))
+    asked = KernelSettings(settings.simulate, settings.fixed_ports, alignment=max(settings.alignment, -1))
+    try:
+        return [
+            ways_report(which, region, analyze_ways(paths, [next(kernels) for _ in paths], model, asked), complete)
+            for region, paths, complete in found
+        ]
+    except ValueError as error:
+        raise AnalysisError(str(error)) from error
+
+
+def loops_of(assembly: Assembly, settings: Settings) -> list[Region]:
+    """The innermost loops in what the settings select."""
+    loops, _ = find_regions(assembly, settings._replace(regions="loops"))
+    if settings.regions == "loops":
+        return loops
+    selected, _ = find_regions(assembly, settings)
+    lines = {line for region in selected for line in region.body_lines}
+    return [region for region in loops if lines.issuperset(region.body_lines)]
 
 
 def _near(parsed: Assembly, region: Region | None) -> SourceLocation | None:
@@ -203,88 +294,6 @@ def _near(parsed: Assembly, region: Region | None) -> SourceLocation | None:
                 return None
             return ([place for line, place in own if line < region.first_line] or [own[0][1]])[-1]
     return None
-
-
-def _kernel_report(
-    kernel: Kernel,
-    model: MachineModel,
-    settings: Settings,
-    lines: dict[int, SourceLocation],
-    what_ifs: bool,
-    near: SourceLocation | None,
-) -> dict[str, Any]:
-    from incc import core
-    from incc.driver.report.build import kernel_report
-    from incc.models.bind import bind
-
-    if settings.alignment >= 0:
-        kernel = kernel._replace(alignment=settings.alignment)
-    bound, forms = bind(kernel, model)
-    analysis = core.analyze(bound)
-    # Equal shares are OSACA's model of a core, beside which a simulation says something else.
-    simulates = settings.simulate and not settings.fixed_ports
-    run, notes = _simulate(kernel, bound, analysis, settings, what_ifs) if simulates else (None, ())
-    events = None
-    started: tuple[StartedUop, ...] = ()
-    if settings.timeline_iterations and kernel.instructions:
-        if run is None:
-            events = core.timeline(bound, settings.timeline_iterations, settings.timeline_cycles)
-        else:
-            recorded = core.simulate(bound, iterations=settings.timeline_iterations, record=True)
-            events = tuple(e for e in recorded.events if e.dispatched < settings.timeline_cycles)
-            started = recorded.started
-    waits = None
-    if settings.waits and run is not None:
-        from incc.core.waits import waits as find_waits
-
-        waits = find_waits(core.simulate(bound, record=True), len(kernel.instructions))
-    return kernel_report(
-        kernel,
-        model,
-        bound,
-        analysis,
-        events,
-        forms,
-        started=started,
-        near=near,
-        source_lines=lines,
-        iterations=settings.iterations,
-        fixed_ports=settings.fixed_ports,
-        notes=notes,
-        run=run,
-        waits=waits,
-    )
-
-
-def _simulate(
-    kernel: Kernel, bound: BoundKernel, analysis: Analysis, settings: Settings, with_what_ifs: bool
-) -> tuple[Run | None, tuple[str, ...]]:
-    """All simulations that the settings ask for, None where the model does not describe the core's pipeline or there is
-    nothing to run; and what the reader must know. Raises AnalysisError for changes that the core does not allow."""
-    if bound.pipeline is None or not any(bound.issue_slots):
-        wanted = settings.what_if or settings.waits or settings.cold_iterations or settings.alignment == -2
-        unable = ("not simulated: the model does not describe the core's pipeline",)
-        return None, unable if wanted and bound.pipeline is None else ()
-    from incc import core
-    from incc.core import whatif
-
-    try:
-        base = core.simulate(bound)
-        asked, notes = whatif.applicable(settings.what_if, kernel, bound)
-        what_ifs = whatif.what_ifs(kernel, bound, analysis, base, asked) if with_what_ifs else ()
-        count = settings.cold_iterations
-        cold = core.simulate(bound, iterations=count) if count else None
-        places = range(64) if settings.alignment == -2 else ()
-        alignments = tuple(core.simulate(bound, alignment=place).cycles_per_iteration for place in places)
-        chosen = settings.alignment != -1 or not with_what_ifs
-        placements = () if chosen else whatif.placements(kernel, bound, base)
-    except ValueError as error:
-        raise AnalysisError(str(error)) from error
-    except RuntimeError as error:
-        return None, (f"not simulated: {error}",)
-    if not with_what_ifs:
-        notes.append(f"no what-ifs, since there are more than {MOST_WITH_WHAT_IFS} kernels: choose some by function")
-    return whatif.Run(base, what_ifs, cold, alignments, placements), tuple(notes)
 
 
 def write_marked(unit: Unit, settings: Settings, path: str, dialect: str) -> None:

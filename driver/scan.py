@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Iterator, Sequence
-    from fractions import Fraction
 
-    from incc.core import Analysis, Simulation
+    from incc.core.analysis import KernelResult
+    from incc.driver.report import types as t
     from incc.frontends.kernel import Kernel
-    from incc.models.bound import BoundKernel
     from incc.models.model import MachineModel
 
 # Blocks that a worker process takes at a time: enough to make handing them over cheap, few enough to share out evenly.
@@ -168,7 +167,7 @@ def _load_everything() -> None:
     """Import what every worker needs before they are forked off, so that it is done once."""
     import importlib
 
-    for name in ("core", "frontends.x86.kernels", "frontends.x86.decode", "models.bind"):
+    for name in ("core.analysis", "frontends.x86.kernels", "frontends.x86.decode", "models.bind"):
         importlib.import_module(f"incc.{name}")
 
 
@@ -181,45 +180,63 @@ class _Worker:
     def __init__(
         self, input_format: str, models: list[MachineModel], name: str, output: str = "json", simulate: bool = True
     ) -> None:
+        from incc.core.analysis import KernelSettings
+
         self.input_format = input_format
         self.name = name
         self.output = output
-        self.simulate = simulate
+        self.settings = KernelSettings(simulate=simulate)
         self.models = models
 
     def __call__(self, items: Sequence[Item]) -> Result:
+        from incc.core.analysis import analyze_kernel
+
         problems: list[str] = []
         lines: list[str] = []
-        of_kernel = cycles_of if self.output == "cycles" else estimate
         line = _LINES[self.output]
         for item in items:
-            for kernel, identity in _READERS[self.input_format](item, self.name, problems):
+            found = _READERS[self.input_format](item, self, problems)
+            ids = _kernel_ids(found) if self.output == "json" else [""] * len(found)
+            for (kernel, identity), kernel_id in zip(found, ids, strict=True):
                 try:
-                    found = {model.name: of_kernel(kernel, model, self.simulate) for model in self.models}
+                    results = {model.name: analyze_kernel(kernel, model, self.settings) for model in self.models}
+                    lines.append(line(identity, kernel_id, results))
                 except (ValueError, RuntimeError) as error:
                     problems.append(f"{self.name}:{item.number}: {error}")
-                    continue
-                lines.append(line(identity, found))
         return Result("".join(lines), problems)
 
 
-_Identified = tuple["Kernel", dict[str, Any]]
+class Identity(NamedTuple):
+    """What a kernel of the input is called, and its line there, 0 where there is none."""
+
+    input: str
+    line: int
 
 
-def _read_hex(item: Item, name: str, problems: list[str]) -> list[_Identified]:
+_Identified = tuple["Kernel", Identity]
+
+
+def _kernel_ids(found: list[_Identified]) -> list[str]:
+    from incc.driver.report.identity import kernel_ids
+
+    return kernel_ids(kernel for kernel, _ in found)
+
+
+def _read_hex(item: Item, worker: _Worker, problems: list[str]) -> list[_Identified]:
     from incc.frontends.x86.kernels import decode_bytes
 
     try:
         code = bytes.fromhex(item.text)
     except ValueError:
-        problems.append(f"{name}:{item.number}: not hexadecimal: {_shown(item.text)}")
+        problems.append(f"{worker.name}:{item.number}: not hexadecimal: {_shown(item.text)}")
         return []
     try:
-        kernel = decode_bytes(code, text=False)
+        # Only JSON shows the text.
+        kernel = decode_bytes(code, text=worker.output == "json")
     except ValueError as error:
-        problems.append(f"{name}:{item.number}: {error}")
+        problems.append(f"{worker.name}:{item.number}: {error}")
         return []
-    return [(kernel, {"input": item.text, "line": item.number})]
+    return [(kernel, Identity(item.text, item.number))]
 
 
 def _shown(text: str) -> str:
@@ -227,7 +244,7 @@ def _shown(text: str) -> str:
     return "".join(c if c.isprintable() else "?" for c in text[:60])
 
 
-def _read_asm(item: Item, _name: str, problems: list[str]) -> list[_Identified]:
+def _read_asm(item: Item, _worker: _Worker, problems: list[str]) -> list[_Identified]:
     from incc.driver.pipeline import AnalysisError, Settings, decode_unit, find_regions, read_assembly
     from incc.frontends.unit import Unit
 
@@ -252,10 +269,10 @@ def _read_asm(item: Item, _name: str, problems: list[str]) -> list[_Identified]:
         where = f"{item.text}:{x.first_line}" if x.first_line else item.text
         problems.append(f"{where}: not analysed: {x.reason}")
     problems += [f"{item.text}:{r.line}: {r.message}" for kernel in kernels for r in kernel.refused]
-    return [(k, {"input": f"{item.text}:{k.name}", "line": k.region.first_line if k.region else 0}) for k in kernels]
+    return [(k, Identity(f"{item.text}:{k.name}", k.region.first_line if k.region else 0)) for k in kernels]
 
 
-def _read_obj(item: Item, _name: str, problems: list[str]) -> list[_Identified]:
+def _read_obj(item: Item, _worker: _Worker, problems: list[str]) -> list[_Identified]:
     from incc.frontends.x86.objects import ObjectError, object_kernels
 
     try:
@@ -267,85 +284,16 @@ def _read_obj(item: Item, _name: str, problems: list[str]) -> list[_Identified]:
         problems.append(f"{item.text}: {error}")
         return []
     problems += [f"{item.text}: {x.function}: not analysed: {x.reason}" for x in left_out]
-    return [(k, {"input": f"{item.text}:{k.name}", "line": 0}) for k in kernels]
+    return [(k, Identity(f"{item.text}:{k.name}", 0)) for k in kernels]
 
 
 _READERS = {"hex": _read_hex, "asm": _read_asm, "obj": _read_obj}
 
 
-# --- analysis ---------------------------------------------------------------------------------------------------------
-
-
-def cycles_of(kernel: Kernel, model: MachineModel, simulated: bool = True) -> dict[str, Any]:
-    """Cycles per iteration of a kernel on a core, without anything else: see `estimate`."""
-    from incc import core
-    from incc.models.bind import bind
-
-    bound, _ = bind(kernel, model)
-    if simulated and bound.pipeline is not None:
-        return {"cycles": round(float(core.simulate(bound).cycles_per_iteration), 6)}
-    return {"cycles": round(float(max(_bounds(core.analyze(bound)).values())), 6)}
-
-
-def estimate(kernel: Kernel, model: MachineModel, simulated: bool = True) -> dict[str, Any]:
-    """Cycles per iteration of a kernel on a core, and where they come from.
-
-    `cycles` are those of the simulation if that is `simulated` and the model describes the core's pipeline, else the
-    largest bound. A kernel that is a loop is run as one, another as copies of it in a row. `limited_by` names the
-    largest bounds, `unknown` counts instructions that are not in the model.
-
-    Raises ValueError where the kernel cannot be analysed for this core, RuntimeError where the simulation does not end.
-    """
-    from incc import core
-    from incc.models.bind import bind
-
-    bound, forms = bind(kernel, model)
-    bounds = _bounds(core.analyze(bound))
-    largest = max(bounds.values())
-    found: dict[str, Any] = {
-        "cycles": round(float(largest), 6),
-        "simulated": None,
-        "limited_by": [name for name, value in bounds.items() if value == largest and value],
-        "bounds": {name: round(float(value), 6) for name, value in bounds.items()},
-        "instructions": len(kernel.instructions),
-        "unknown": sum(form is None for form in forms),
-    }
-    if simulated and bound.pipeline is not None:
-        run = core.simulate(bound)
-        found["cycles"] = found["simulated"] = round(float(run.cycles_per_iteration), 6)
-        found["simulation"] = _counters(run, bound)
-    return found
-
-
-def _bounds(analysis: Analysis) -> dict[str, Fraction]:
-    return {
-        "port": analysis.port_bound,
-        "divider": analysis.resource_bound,
-        "front_end": analysis.front_end_bound,
-        "retire": analysis.retire_bound,
-        "loop_carried": analysis.latency_bound,
-    }
-
-
-def _counters(run: Simulation, bound: BoundKernel) -> dict[str, Any]:
-    """What the simulation counted, over all `iterations` that it ran."""
-    sources = ("decoders", "uop_cache", "loop_stream_detector", "microcode")
-    causes = ("no_uops", "reorder_buffer", "scheduler", "group", "load_buffer", "store_buffer")
-    return {
-        "iterations": run.iterations,
-        "cycles": run.cycles,
-        "period": run.period,
-        "uops": dict(zip(sources, run.uops_by_source, strict=True)),
-        "lost_slots": dict(zip(causes, run.lost_slots, strict=True)),
-        "ports": dict(zip(bound.port_names, run.port_uops, strict=False)),
-        "moves": {"eliminated": run.moves_eliminated, "executed": run.moves_executed},
-    }
-
-
 # --- output -----------------------------------------------------------------------------------------------------------
 
 
-_Cpus = dict[str, dict[str, Any]]
+_Results = dict[str, "KernelResult"]
 
 
 def _heading(output: str, cpus: list[str]) -> str:
@@ -358,28 +306,34 @@ def _width(cpus: Iterable[str]) -> int:
     return max(len(cpu) for cpu in cpus) + 2
 
 
-def _cycles_line(identity: dict[str, Any], cpus: _Cpus) -> str:
-    (found,) = cpus.values()
-    return f"{identity['input']} {found['cycles']:.6g}\n"
+def _cycles_line(identity: Identity, _kernel_id: str, results: _Results) -> str:
+    (result,) = results.values()
+    return f"{identity.input} {round(float(result.cycles), 6):.6g}\n"
 
 
-def _json_line(identity: dict[str, Any], cpus: _Cpus) -> str:
+def _json_line(identity: Identity, kernel_id: str, results: _Results) -> str:
     import json
 
-    return json.dumps({**identity, "cpus": cpus}, ensure_ascii=False) + "\n"
+    from incc.driver.report.build import make_readable
+    from incc.driver.report.kernel import kernel_report
+
+    kernels = {cpu: kernel_report(result, kernel_id=kernel_id) for cpu, result in results.items()}
+    make_readable(list(kernels.values()))
+    line: t.ScanLine = {"input": identity.input, "line": identity.line, "cpus": kernels}
+    return json.dumps(line, ensure_ascii=False) + "\n"
 
 
-def _table_lines(identity: dict[str, Any], cpus: _Cpus) -> str:
-    width = _width(cpus)
+def _table_lines(identity: Identity, _kernel_id: str, results: _Results) -> str:
+    width = _width(results)
     lines = []
-    for cpu, found in cpus.items():
-        unknown = f" ({found['unknown']} X)" if found["unknown"] else ""
-        bound = max(found["bounds"].values())
-        limits = ", ".join(found["limited_by"]).replace("_", " ")
-        if found["cycles"] > bound + 0.05 * max(bound, 1):
-            limits = f"pipeline ({limits})" if limits else "pipeline"
-        cells = f"{found['cycles']:>9.2f}  {bound:>8.2f}  {found['instructions']:>6}  {cpu:<{width}}"
-        lines.append(f"{cells}{limits + unknown:<27} {identity['input']}\n")
+    for cpu, result in results.items():
+        unknown = f" ({len(result.unknown)} X)" if result.unknown else ""
+        limits = ", ".join(result.limits).replace("_", " ")
+        if not limits and result.cycles:
+            limits = "pipeline"
+        cells = f"{float(result.cycles):>9.2f}  {float(result.bounds.largest):>8.2f}  "
+        cells += f"{len(result.kernel.instructions):>6}  {cpu:<{width}}"
+        lines.append(f"{cells}{limits + unknown:<27} {identity.input}\n")
     return "".join(lines)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from incc.driver.deliver import deliver, unmet
 from incc.driver.own_options import PREFIX
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from incc.driver.own_options import Options
     from incc.driver.pipeline import Settings
+    from incc.driver.report import types as t
     from incc.frontends.gcc_wrapper.compiler import Compiler
     from incc.frontends.unit import Unit
 
@@ -32,7 +33,7 @@ class _Job:
         self.warnings = compilation.warnings
         self.notes = compilation.notes
         self.units: list[Unit] = []
-        self.report: dict[str, Any] | None = None
+        self.report: t.Report | None = None
 
 
 def run(options: Options, compiler: Compiler, arguments: list[str], environment: dict[str, str]) -> int:

@@ -6,7 +6,12 @@ importing `dataclasses` and creating the classes costs 20 ms, a third of the who
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    RegionKind = Literal["loop", "marker", "file"]
 
 # --- regions ---------------------------------------------------------------------------------------------------------
 
@@ -32,7 +37,7 @@ class Region(NamedTuple):
     what a reader must know (“likeliest of 3 paths”, “contains a call to foo”).
     """
 
-    kind: str
+    kind: RegionKind
     name: str
     function: str
     label: str

@@ -209,6 +209,29 @@ public:
     return Result;
   }
 
+  /// The greatest ratio of these cycles; what is given if there are none above it.
+  Rational greatestRatio(Rational AtLeast) {
+    SeenFrom.assign(C.Values.size(), -1);
+    for (int32_t Start = 0; Start < C.size(); ++Start) {
+      int32_t Node = Start;
+      while (SeenFrom[Node] < 0 && Parent[Node].E) {
+        SeenFrom[Node] = Start;
+        Node = Parent[Node].Node;
+      }
+      if (SeenFrom[Node] != Start)
+        continue;
+      int64_t Latency = 0, Distance = 0;
+      int32_t At = Node;
+      do {
+        Latency += Parent[At].E->Latency;
+        Distance += Parent[At].E->Distance;
+        At = Parent[At].Node;
+      } while (At != Node);
+      AtLeast = std::max(AtLeast, Rational(Latency, Distance));
+    }
+    return AtLeast;
+  }
+
   /// The path's edges, in order; from a node to itself once around.
   std::vector<const Edge *> pathTo(int32_t From, int32_t To) const {
     std::vector<const Edge *> Edges;
@@ -239,6 +262,7 @@ private:
   int64_t P, Q;
   std::vector<int64_t> Length;
   std::vector<Last> Parent;
+  std::vector<int32_t> SeenFrom;
 };
 
 /// A cycle of the greatest ratio; its latency is 0 if all cycles' are.
@@ -256,6 +280,25 @@ Chain maximumRatioCycle(const Component &C) {
     for (Chain &Candidate : Found)
       if (Candidate.ratio() > Best.ratio())
         Best = std::move(Candidate);
+  }
+}
+
+/// The greatest ratio of a component's cycles, or what is given if there are none above it.
+Rational greatestRatio(const Component &C, Rational AtLeast) {
+  if (C.size() == 1) {
+    for (const Component::Arc &A : C.Arcs)
+      AtLeast = std::max(AtLeast, Rational(A.E->Latency, A.E->Distance));
+    return AtLeast;
+  }
+  while (true) {
+    LongestPaths Paths(C, AtLeast);
+    Paths.startEverywhere();
+    Rational Found = AtLeast;
+    while (Found == AtLeast && Paths.sweep())
+      Found = Paths.greatestRatio(AtLeast);
+    if (Found == AtLeast)
+      return AtLeast;
+    AtLeast = Found;
   }
 }
 
@@ -506,9 +549,9 @@ LoopCarried incc::findLoopCarried(const Graph &G, const ChainLimits &Limits) {
         Covered.insert(E.Producer);
     size_t Searches = 0;
     for (int32_t Node = 0; Node < C.size() && Searches < Limits.Reported;) {
-      int32_t Instruction = G.InstructionOf[C.Values[Node]];
+      int32_t Instruction = G.Flow.InstructionOf[C.Values[Node]];
       std::vector<int32_t> Nodes;
-      for (; Node < C.size() && G.InstructionOf[C.Values[Node]] == Instruction; ++Node)
+      for (; Node < C.size() && G.Flow.InstructionOf[C.Values[Node]] == Instruction; ++Node)
         Nodes.push_back(Node);
       if (Covered.contains(Instruction))
         continue;
@@ -527,4 +570,11 @@ LoopCarried incc::findLoopCarried(const Graph &G, const ChainLimits &Limits) {
     select(Result.Chains, Limits.Reported);
   }
   return Result;
+}
+
+Rational incc::loopCarriedBound(const Graph &G) {
+  Rational Bound;
+  for (const Component &C : findComponents(G))
+    Bound = greatestRatio(C, Bound);
+  return Bound;
 }

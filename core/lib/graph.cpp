@@ -3,7 +3,9 @@
 #include "incc/graph.h"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
+#include <utility>
 
 using namespace incc;
 
@@ -44,30 +46,43 @@ std::vector<int32_t> topologicalOrder(const Kernel &K) {
   return Order;
 }
 
+/// Calls F(edge) for every dependency.
+template <typename Fn> void forEachEdge(const Kernel &K, const Dataflow &Flow, Fn F) {
+  auto Add = [&](Source From, int32_t To, int32_t Location, int32_t Latency) {
+    F(Edge{Flow.InstructionOf[From.Value], From.Value, Flow.InstructionOf[To], To, Location,
+           Latency, From.Distance});
+  };
+  for (int32_t V = 0; V < K.numValues(); ++V)
+    for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
+      if (Source From = Flow.SourceOf[In]; From.Value >= 0)
+        Add(From, V,
+            static_cast<InputKind>(K.InputKinds[In]) == InputKind::Location ? K.InputId[In] : -1,
+            K.InputLatency[In]);
+  for (const MemoryDependency &M : Flow.Memory)
+    Add({M.Store, M.Distance}, M.Load, -1, M.Latency);
+}
+
+/// An entry one behind each value's number of edges becomes where its edges end.
+void sumUp(std::vector<int32_t> &EdgeStart) {
+  std::partial_sum(EdgeStart.begin(), EdgeStart.end(), EdgeStart.begin());
+}
+
 } // namespace
 
-Graph incc::buildGraph(const Kernel &K) {
+Dataflow incc::findDataflow(const Kernel &K, std::vector<MemoryDependency> Memory) {
+  Dataflow Flow{{}, findSources(K), std::move(Memory)};
+  Flow.InstructionOf.reserve(static_cast<size_t>(K.numValues()));
+  for (int32_t I = 0; I < K.numInstructions(); ++I)
+    Flow.InstructionOf.insert(Flow.InstructionOf.end(), K.ValueStart[I + 1] - K.ValueStart[I], I);
+  return Flow;
+}
+
+Graph incc::buildGraph(const Kernel &K, Dataflow Flow) {
   Graph G;
   G.NumValues = K.numValues();
-  G.SourceOf = findSources(K);
-  G.Memory = memoryDependencies(K);
+  G.Flow = std::move(Flow);
   G.Order = topologicalOrder(K);
-  for (int32_t I = 0; I < K.numInstructions(); ++I)
-    G.InstructionOf.insert(G.InstructionOf.end(), K.ValueStart[I + 1] - K.ValueStart[I], I);
-
-  auto AddEdge = [&G](Source From, int32_t To, int32_t Location, int32_t Latency) {
-    G.Edges.push_back({G.InstructionOf[From.Value], From.Value, G.InstructionOf[To], To, Location,
-                       Latency, From.Distance});
-  };
-  for (int32_t V = 0; V < G.NumValues; ++V)
-    for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
-      if (Source From = G.SourceOf[In]; From.Value >= 0)
-        AddEdge(From, V,
-                static_cast<InputKind>(K.InputKinds[In]) == InputKind::Location ? K.InputId[In]
-                                                                                : -1,
-                K.InputLatency[In]);
-  for (const MemoryDependency &M : G.Memory)
-    AddEdge({M.Store, M.Distance}, M.Load, -1, M.Latency);
+  forEachEdge(K, G.Flow, [&](const Edge &E) { G.Edges.push_back(E); });
 
   auto Ends = [](const Edge &E) {
     return std::tuple(E.ProducerValue, E.ConsumerValue, E.Distance);
@@ -81,7 +96,28 @@ Graph incc::buildGraph(const Kernel &K) {
   G.EdgeStart.assign(static_cast<size_t>(G.NumValues) + 1, 0);
   for (const Edge &E : G.Edges)
     ++G.EdgeStart[E.ProducerValue + 1];
-  for (int32_t V = 0; V < G.NumValues; ++V)
-    G.EdgeStart[V + 1] += G.EdgeStart[V];
+  sumUp(G.EdgeStart);
+  return G;
+}
+
+Graph incc::buildGraph(const Kernel &K) {
+  return buildGraph(K, findDataflow(K, memoryDependencies(K)));
+}
+
+Graph incc::buildUnsortedGraph(const Kernel &K, const Dataflow &Flow) {
+  Graph G;
+  G.NumValues = K.numValues();
+  G.Order = topologicalOrder(K);
+  // Counting sort: how many each value has, where they begin, and then each to its place.
+  G.EdgeStart.assign(static_cast<size_t>(G.NumValues) + 1, 0);
+  size_t Count = 0;
+  forEachEdge(K, Flow, [&](const Edge &E) {
+    ++G.EdgeStart[E.ProducerValue + 1];
+    ++Count;
+  });
+  sumUp(G.EdgeStart);
+  G.Edges.resize(Count);
+  std::vector<int32_t> Next(G.EdgeStart.begin(), G.EdgeStart.end() - 1);
+  forEachEdge(K, Flow, [&](const Edge &E) { G.Edges[Next[E.ProducerValue]++] = E; });
   return G;
 }

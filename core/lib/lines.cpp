@@ -47,27 +47,26 @@ bool crosses(const AccessAddress &L, int64_t Residue, int64_t LineBytes) {
 
 } // namespace
 
-LineCrossings incc::lineCrossings(const Kernel &K) {
+bool incc::mayCrossLines(const Kernel &K) {
+  if (K.LineBytes == 0)
+    return false;
+  for (int32_t V = 0; V < K.numValues(); ++V)
+    if (int32_t M = K.MemoryOfValue[V];
+        K.valueKind(V) == ValueKind::Load && M >= 0 && K.MemorySize[M] > LargestElement)
+      return true;
+  return false;
+}
+
+LineCrossings incc::lineCrossings(const Kernel &K, const AccessAddresses &Loads) {
   LineCrossings Result;
   Result.Best.assign(static_cast<size_t>(K.numValues()), 0);
   Result.Expected = Result.Worst = Result.Best;
-  if (K.LineBytes == 0)
-    return Result;
-  // Without vector loads nothing crosses at the alignment that elements have.
-  auto IsWide = [&](int32_t Value) {
-    int32_t M = K.MemoryOfValue[Value];
-    return K.valueKind(Value) == ValueKind::Load && M >= 0 && K.MemorySize[M] > LargestElement;
-  };
-  bool AnyWide = false;
-  for (int32_t V = 0; V < K.numValues(); ++V)
-    AnyWide |= IsWide(V);
-  if (!AnyWide)
+  if (!mayCrossLines(K))
     return Result;
 
-  auto [Iterations, Loads, ObjectOf] = loadAddresses(K);
-  Result.Iterations = Iterations;
+  int64_t Iterations = Result.Iterations = Loads.Iterations;
   std::unordered_map<uint32_t, Group> Groups;
-  for (const AccessAddress &L : Loads) {
+  for (const AccessAddress &L : Loads.Accesses) {
     if (L.Bytes > K.LineBytes)
       continue;
     Group &G = Groups[L.Part];
@@ -113,7 +112,7 @@ LineCrossings incc::lineCrossings(const Kernel &K) {
   // shifted against each other, however long the rows are.
   std::unordered_map<int32_t, Group> Objects;
   for (auto &[Part, G] : Groups) {
-    Group &Object = Objects[ObjectOf[Part]];
+    Group &Object = Objects[Loads.ObjectOf.at(Part)];
     Object.Loads.insert(Object.Loads.end(), G.Loads.begin(), G.Loads.end());
   }
   int64_t AlignedAlike = 0;

@@ -279,28 +279,28 @@ public:
     }
   }
 
-  /// Addresses of loads or of stores from the end of the warm-up on, for as many iterations as a
-  /// power of two allows.
-  AccessAddresses trace(ValueKind Kind) {
-    int64_t Steady = std::max(1, simulatedIterations(K) - WarmUp);
-    AccessAddresses Addresses{int64_t(std::bit_floor(static_cast<uint64_t>(Steady))), {}, {}};
-    int64_t End = WarmUp + Addresses.Iterations;
-    auto *&Trace = Kind == ValueKind::Load ? LoadTrace : StoreTrace;
+  /// Addresses are noted from the end of the warm-up on, for as many iterations as a power of two
+  /// allows; dependencies are those of the last iteration.
+  MemoryAccesses run(bool Dependencies, bool Loads, bool Stores) {
+    MemoryAccesses Found;
+    int32_t Last = simulatedIterations(K) - 1;
+    auto Steady = static_cast<uint64_t>(std::max(1, Last + 1 - WarmUp));
+    auto Noted = static_cast<int32_t>(std::bit_floor(Steady));
+    int32_t End = Dependencies ? Last + 1 : WarmUp + Noted;
     for (int32_t Iteration = 0; Iteration < End; ++Iteration) {
-      Trace = Iteration < WarmUp ? nullptr : &Addresses.Accesses;
+      bool Notes = Iteration >= WarmUp && Iteration < WarmUp + Noted;
+      LoadTrace = Loads && Notes ? &Found.Loads.Accesses : nullptr;
+      StoreTrace = Stores && Notes ? &Found.Stores.Accesses : nullptr;
       for (const Step &S : Steps)
-        simulate(S, Iteration, /*Last=*/false);
+        simulate(S, Iteration, Dependencies && Iteration == Last);
     }
-    findObjects(Addresses);
-    return Addresses;
-  }
-
-  std::vector<MemoryDependency> run() {
-    int32_t Iterations = simulatedIterations(K);
-    for (int32_t Iteration = 0; Iteration < Iterations; ++Iteration)
-      for (const Step &S : Steps)
-        simulate(S, Iteration, /*Last=*/Iteration == Iterations - 1);
-    return std::move(Result);
+    for (auto [Wanted, Addresses] : {std::pair(Loads, &Found.Loads), {Stores, &Found.Stores}})
+      if (Wanted) {
+        Addresses->Iterations = Noted;
+        findObjects(*Addresses);
+      }
+    Found.Dependencies = std::move(Result);
+    return Found;
   }
 
 private:
@@ -514,19 +514,18 @@ int32_t incc::simulatedIterations(const Kernel &K) {
       std::clamp<int64_t>(Affordable, MinIterations, MaxDistance + WarmUp + 1));
 }
 
-AccessAddresses incc::loadAddresses(const Kernel &K) {
-  return Simulation(K).trace(ValueKind::Load);
-}
-
-AccessAddresses incc::storeAddresses(const Kernel &K) {
-  return Simulation(K).trace(ValueKind::Store);
-}
-
-std::vector<MemoryDependency> incc::memoryDependencies(const Kernel &K) {
+MemoryAccesses incc::followMemory(const Kernel &K, bool Dependencies, bool Loads, bool Stores) {
   auto Has = [&](ValueKind Kind) {
     return std::ranges::find(K.ValueKinds, static_cast<int32_t>(Kind)) != K.ValueKinds.end();
   };
-  if (!Has(ValueKind::Load) || !Has(ValueKind::Store))
+  Loads &= Has(ValueKind::Load);
+  Stores &= Has(ValueKind::Store);
+  Dependencies &= Has(ValueKind::Load) && Has(ValueKind::Store);
+  if (!Dependencies && !Loads && !Stores)
     return {};
-  return Simulation(K).run();
+  return Simulation(K).run(Dependencies, Loads, Stores);
+}
+
+std::vector<MemoryDependency> incc::memoryDependencies(const Kernel &K) {
+  return followMemory(K, /*Dependencies=*/true, /*Loads=*/false, /*Stores=*/false).Dependencies;
 }

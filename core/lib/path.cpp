@@ -12,9 +12,9 @@ CriticalPath incc::findCriticalPath(const Kernel &K, const Graph &G) {
   std::vector<const Edge *> Last(static_cast<size_t>(G.NumValues), nullptr);
   for (int32_t V = 0; V < G.NumValues; ++V) {
     if (K.InputStart[V] == K.InputStart[V + 1])
-      Ready[V] = longestLatency(K, G.InstructionOf[V], V);
+      Ready[V] = longestLatency(K, G.Flow.InstructionOf[V], V);
     for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
-      if (G.SourceOf[In].Value < 0 || G.SourceOf[In].Distance > 0)
+      if (G.Flow.SourceOf[In].Value < 0 || G.Flow.SourceOf[In].Distance > 0)
         Ready[V] = std::max<int64_t>(Ready[V], K.InputLatency[In]);
   }
   int32_t End = -1;
@@ -43,7 +43,7 @@ CriticalPath incc::findCriticalPath(const Kernel &K, const Graph &G) {
     Path.Steps.push_back(*Last[First]);
   std::ranges::reverse(Path.Steps);
   Path.Start = Ready[First];
-  Path.Instructions.push_back(G.InstructionOf[First]);
+  Path.Instructions.push_back(G.Flow.InstructionOf[First]);
   for (const Edge &E : Path.Steps)
     if (E.Consumer != Path.Instructions.back())
       Path.Instructions.push_back(E.Consumer);

@@ -39,10 +39,10 @@ template <typename Fn> void forEachBit(uint64_t Mask, Fn F) {
 
 /// All µops of an iteration with the same set of allowed ports.
 struct PortGroup {
-  uint64_t Mask;    ///< As the model gives it.
-  uint64_t Allowed; ///< Without the ports that are already peeled off.
-  int64_t Work;     ///< Port cycles, scaled (PortWork).
-  std::vector<double> Share;
+  uint64_t Mask;               ///< As the model gives it.
+  uint64_t Allowed;            ///< Without the ports that are already peeled off.
+  int64_t Work;                ///< Port cycles, scaled (PortWork).
+  std::vector<double> Share{}; ///< By port, once it is to be shared out.
 };
 
 /// The groups with their work placed on ports, none above a given load.
@@ -157,7 +157,7 @@ Rational density(const std::vector<PortGroup *> &Groups, uint64_t Ports) {
 }
 
 /// Dinkelbach's method, see the top of the file.
-TightSet tightestSet(const std::vector<PortGroup *> &Groups) {
+TightSet tightestSet(const std::vector<PortGroup *> &Groups, bool LoadAlone = false) {
   uint64_t All = 0;
   for (const PortGroup *G : Groups)
     All |= G->Allowed;
@@ -165,7 +165,7 @@ TightSet tightestSet(const std::vector<PortGroup *> &Groups) {
   while (true) {
     Placement P(Groups, Load.numerator(), Load.denominator());
     if (P.overloaded() == 0)
-      return {Load, P.smallestTightSet(All)};
+      return {Load, LoadAlone ? 0 : P.smallestTightSet(All)};
     Load = density(Groups, P.overloaded());
   }
 }
@@ -286,7 +286,7 @@ std::vector<PortGroup> portGroups(const Kernel &K, const PortWork &Work) {
       WorkOfMask[K.UopPorts[U]] += Work.OfUop[U];
   std::vector<PortGroup> Groups;
   for (auto [Mask, Sum] : WorkOfMask)
-    Groups.push_back({Mask, Mask, Sum, std::vector<double>(64, 0.0)});
+    Groups.push_back({Mask, Mask, Sum, {}});
   return Groups;
 }
 
@@ -352,8 +352,10 @@ PortPressure incc::balancedPressure(const Kernel &K, const PortWork &Work) {
   std::vector<PortGroup> Groups = portGroups(K, Work);
   PortPressure Result;
   std::vector<PortGroup *> Left;
-  for (PortGroup &G : Groups)
+  for (PortGroup &G : Groups) {
+    G.Share.assign(64, 0.0);
     Left.push_back(&G);
+  }
   bool First = true;
   std::vector<std::pair<uint64_t, double>> ExactLoad;
   while (!Left.empty()) {
@@ -382,12 +384,23 @@ PortPressure incc::balancedPressure(const Kernel &K, const PortWork &Work) {
   return Result;
 }
 
+Rational incc::portBound(const Kernel &K, const PortWork &Work) {
+  std::vector<PortGroup> Groups = portGroups(K, Work);
+  if (Groups.empty())
+    return Rational();
+  std::vector<PortGroup *> All;
+  for (PortGroup &G : Groups)
+    All.push_back(&G);
+  return tightestSet(All, /*LoadAlone=*/true).Load / Work.Scale;
+}
+
 PortPressure incc::fixedPressure(const Kernel &K, const PortWork &Work) {
   std::vector<PortGroup> Groups = portGroups(K, Work);
   PortPressure Result;
   std::array<Rational, 64> Load;
   for (PortGroup &G : Groups) {
     int Width = std::popcount(G.Mask);
+    G.Share.assign(64, 0.0);
     forEachBit(G.Mask, [&](int P) {
       G.Share[P] = 1.0 / Width;
       Load[P] = Load[P] + Rational(G.Work, Width * Work.Scale);

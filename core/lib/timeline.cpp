@@ -39,10 +39,10 @@ struct Plan {
         bool Loads = K.valueKind(V) == ValueKind::Load;
         Part P = IsAddress[In] || Loads ? Address : Data;
         Values[V].Longest[P] = std::max(Values[V].Longest[P], K.InputLatency[In]);
-        if (Source S = G.SourceOf[In]; S.Value >= 0)
+        if (Source S = G.Flow.SourceOf[In]; S.Value >= 0)
           Values[V].Inputs.push_back({S.Value, S.Distance, K.InputLatency[In], P});
       }
-    for (const MemoryDependency &M : G.Memory)
+    for (const MemoryDependency &M : G.Flow.Memory)
       Values[M.Load].Inputs.push_back({M.Store, M.Distance, M.Latency, Data});
     for (int32_t I = 0; I < K.numInstructions(); ++I)
       planInstruction(K, I);
@@ -466,7 +466,7 @@ private:
 
   int64_t instructionOfValue(int64_t Number) const {
     return Number / K.numValues() * instructionsPerIteration() +
-           P.G.InstructionOf[Number % K.numValues()];
+           P.G.Flow.InstructionOf[Number % K.numValues()];
   }
 
   // --- dispatch -------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from incc.core import _core
@@ -119,9 +120,35 @@ class Analysis(NamedTuple):
         return self.critical_path_cycles - sum(step.latency for step in self.critical_path)
 
 
+class Bounds(NamedTuple):
+    """What no execution of a kernel can be faster than, in cycles per iteration.
+
+    Exactly the bounds of Analysis: `port_bound`, `resource_bound`, `front_end_bound`, `retire_bound`, `latency_bound`.
+    """
+
+    port: Fraction
+    divider: Fraction
+    front_end: Fraction
+    retire: Fraction
+    loop_carried: Fraction
+
+    @property
+    def largest(self) -> Fraction:
+        return max(self)
+
+
+# Many kernels have the same few bounds, and making a Fraction takes as long as finding one.
+_fraction = lru_cache(maxsize=1 << 12)(Fraction)
+
+
+def bounds(bound: BoundKernel) -> Bounds:
+    """The bounds of `analyze` without all that explains them, many times as fast. Raises ValueError as that does."""
+    return _core.bounds(bound, _fraction, Bounds)
+
+
 def analyze(bound: BoundKernel) -> Analysis:
     """All bounds of a kernel. Raises ValueError, naming the array, if the arrays contradict each other."""
-    return _core.analyze(bound, Fraction, Edge, Step, Chain, Analysis)
+    return _core.analyze(bound, _fraction, Edge, Step, Chain, Analysis)
 
 
 def timeline(bound: BoundKernel, iterations: int, max_cycles: int = 0) -> tuple[Event, ...]:
@@ -215,8 +242,15 @@ def simulate(
         unlimited_ports,
         no_register_dependencies,
         no_memory_dependencies,
-        Fraction,
+        _fraction,
         Event,
         StartedUop,
         Simulation,
     )
+
+
+def bounds_and_simulation(bound: BoundKernel) -> tuple[Bounds, Simulation]:
+    """`bounds(bound)` and `simulate(bound)`, where both are wanted: what both need is worked out once."""
+    if bound.pipeline is None:
+        raise ValueError("pipeline: the model does not describe it")
+    return _core.bounds_and_simulation(bound, bound.is_loop, _fraction, Event, StartedUop, Bounds, Simulation)

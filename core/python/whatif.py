@@ -57,39 +57,6 @@ class WhatIf(NamedTuple):
     asked: bool
 
 
-class Run(NamedTuple):
-    """All simulations of a kernel: of the core as it is; with changes, the best first; of a number of iterations from a
-    cold start; the cycles per iteration for each place of the first byte within 64, if that was asked for; and those
-    for the places where the linker may put it, where that matters."""
-
-    simulation: Simulation
-    what_ifs: tuple[WhatIf, ...] = ()
-    cold: Simulation | None = None
-    alignments: tuple[Fraction, ...] = ()
-    placements: tuple[tuple[int, Fraction], ...] = ()
-
-
-# Slots that stay empty because no µop has come, of all, from which on it may matter where the code lies.
-_STARVED = 0.05
-# Compilers align functions to 16 bytes; a section of less alignment is a snippet, of whose place nobody said anything.
-_LEAST_UNIT = 8
-
-
-def placements(kernel: Kernel, bound: BoundKernel, base: Simulation) -> tuple[tuple[int, Fraction], ...]:
-    """Places of the first byte within 64 that the linker may choose, and what an iteration takes there: for a kernel
-    that waits for its front end, 0 and those that its section's alignment allows. Empty where all are alike."""
-    unit = kernel.alignment_unit
-    slots = base.cycles * bound.issue_width
-    if not _LEAST_UNIT <= unit < 64 or base.lost_slots[0] < _STARVED * slots:
-        return ()
-    from incc import core
-
-    found = [(kernel.alignment, base.cycles_per_iteration)]
-    for place in {0, *range(kernel.alignment, 64, unit)} - {kernel.alignment}:
-        found.append((place, core.simulate(bound, alignment=place).cycles_per_iteration))
-    return tuple(sorted(found)) if len({cycles for _, cycles in found}) > 1 else ()
-
-
 def simulate(scenario: Scenario) -> Simulation:
     """A simulation until the throughput is steady. Raises RuntimeError where it does not end."""
     from incc import core
@@ -113,9 +80,15 @@ def applicable(asked: Sequence[Change], kernel: Kernel, bound: BoundKernel) -> t
 
 
 def what_ifs(
-    kernel: Kernel, bound: BoundKernel, analysis: Analysis, base: Simulation, asked: Sequence[Change] = ()
+    kernel: Kernel,
+    bound: BoundKernel,
+    analysis: Analysis,
+    base: Simulation,
+    asked: Sequence[Change] = (),
+    usual: bool = True,
 ) -> tuple[WhatIf, ...]:
-    """The changes that make sense for a kernel, and those asked for (alone and together), by the cycles that remain.
+    """The changes that make sense for a kernel (unless not `usual`), and those asked for, alone and together; by the
+    cycles that remain.
 
     `base` is the simulation of the core as it is. Changes without a meaning for the kernel are not tried: a divider
     that it does not use, ports that are mostly idle. Those of which it is known that they gain next to nothing have the
@@ -124,7 +97,7 @@ def what_ifs(
     start = Scenario(kernel, bound, {})
     names = {c.name for c in asked}
     trials = _Trials(start, analysis, base)
-    tried = [c for c in changes(bound, analysis, base) if c.name not in names]
+    tried = [c for c in changes(bound, analysis, base) if c.name not in names] if usual else []
     found = [WhatIf(c.name, c.text, trials.cycles(c), False) for c in tried]
     found += [WhatIf(c.name, c.text, simulate(c.apply(start)).cycles_per_iteration, True) for c in asked]
     if len(asked) > 1:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from incc.frontends.asm.control_flow import control_flow, loops
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from incc.driver.report import types as t
     from incc.frontends.asm.control_flow import ControlFlow
     from incc.frontends.asm.parse import Assembly
     from incc.frontends.kernel import Region
 
-Dict = dict[str, Any]
 
-
-def functions(assembly: Assembly, regions: Sequence[Region]) -> list[Dict]:
+def functions(assembly: Assembly, regions: Sequence[Region]) -> list[t.ControlFlow]:
     """The control-flow graph of each function that one of the regions is in."""
     wanted = {line for region in regions for line in region.body_lines}
     return [
@@ -26,11 +25,11 @@ def functions(assembly: Assembly, regions: Sequence[Region]) -> list[Dict]:
     ]
 
 
-def _function(assembly: Assembly, graph: ControlFlow) -> Dict:
+def _function(assembly: Assembly, graph: ControlFlow) -> t.ControlFlow:
     found, _ = loops([block.successors for block in graph.blocks], graph.entries)
     back = {(latch, loop.header) for loop in found for latch in loop.latches}
     inner = {block for loop in found if loop.innermost for block in loop.body}
-    blocks = []
+    blocks: list[t.Block] = []
     for number, block in enumerate(graph.blocks):
         statements = [assembly.statements[i] for i in block.instructions]
         jump = statements[-1].text.split(maxsplit=1)[0] if statements else ""

@@ -6,43 +6,28 @@ its evidence: the instructions (indices) and figures that it follows from. A rul
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 from incc.core.throughput import port_bound
 from incc.driver.report import wording
 from incc.driver.report.verdict import chain_instructions
-from incc.models.bound import UNKNOWN, UOP_LOAD, UOP_STORE_ADDRESS
+from incc.models.bound import UOP_LOAD, UOP_STORE_ADDRESS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from fractions import Fraction
 
-    from incc.core import Analysis, Chain
-    from incc.frontends.kernel import Instruction, Kernel
-    from incc.models.bound import BoundKernel
-    from incc.models.model import MachineModel
-
-Hint = dict[str, Any]
+    from incc.core import Chain
+    from incc.core.analysis import KernelResult
+    from incc.driver.report import types as t
+    from incc.frontends.kernel import Instruction
 
 
-class Facts(NamedTuple):
-    """What the rules look at; `limits` are the names of the bounds that equal the prediction, `placements` as in
-    `whatif.Run`."""
-
-    kernel: Kernel
-    model: MachineModel
-    bound: BoundKernel
-    analysis: Analysis
-    limits: tuple[str, ...]
-    placements: tuple[tuple[int, Fraction], ...] = ()
-
-
-def hints(facts: Facts) -> list[Hint]:
+def hints(facts: KernelResult) -> list[t.Hint]:
     """The hints of all rules that apply, in a fixed order."""
     return [hint for rule in RULES if (hint := rule(facts)) is not None]
 
 
-def find_remainders(kernels: Sequence[dict[str, Any]]) -> None:
+def find_remainders(kernels: Sequence[t.Kernel]) -> None:
     """Takes back that a loop is not vectorised, in the reports of a unit's kernels, where it may be what a vectorised
     loop leaves over: another loop of its function does packed arithmetic, for the same source line as far as lines are
     known. Where the line is the same, a hint says so instead."""
@@ -73,9 +58,9 @@ def find_remainders(kernels: Sequence[dict[str, Any]]) -> None:
             break
 
 
-def unknown_instructions(facts: Facts) -> Hint | None:
+def unknown_instructions(facts: KernelResult) -> t.Hint | None:
     """Instructions that are not in the model make every figure a lower bound."""
-    unknown = [i for i, flags in enumerate(facts.bound.instruction_flags) if flags & UNKNOWN]
+    unknown = list(facts.unknown)
     if not unknown:
         return None
     verb = "is" if len(unknown) == 1 else "are"
@@ -88,7 +73,7 @@ def unknown_instructions(facts: Facts) -> Hint | None:
     }
 
 
-def refused_statements(facts: Facts) -> Hint | None:
+def refused_statements(facts: KernelResult) -> t.Hint | None:
     """Statements that could not be decoded are missing in the analysis."""
     refused = facts.kernel.refused
     if not refused:
@@ -103,7 +88,7 @@ def refused_statements(facts: Facts) -> Hint | None:
     }
 
 
-def sum_chain(facts: Facts) -> Hint | None:
+def sum_chain(facts: KernelResult) -> t.Hint | None:
     """A chain of floating-point additions whose partial sums nobody else reads is a reduction: with several
     accumulators the additions of different iterations overlap.
 
@@ -142,7 +127,7 @@ def sum_chain(facts: Facts) -> Hint | None:
     }
 
 
-def memory_chain(facts: Facts) -> Hint | None:
+def memory_chain(facts: KernelResult) -> t.Hint | None:
     """The limiting chain stores a value and loads it back."""
     chain = _limiting_chain(facts)
     if chain is None:
@@ -177,7 +162,7 @@ def memory_chain(facts: Facts) -> Hint | None:
 SOON = 32
 
 
-def blocked_forwarding(facts: Facts) -> Hint | None:
+def blocked_forwarding(facts: KernelResult) -> t.Hint | None:
     """A load that is wider than a store just before it, of which it reads bytes, cannot be forwarded to and waits until
     the store is in the cache (Intel's optimisation manual, “Store Forwarding Restriction on Size and Alignment”; AMD's
     for Zen, “Store to Load Forwarding”). Nothing in the model accounts for the time."""
@@ -210,7 +195,7 @@ def blocked_forwarding(facts: Facts) -> Hint | None:
     return None
 
 
-def store_addresses(facts: Facts) -> Hint | None:
+def store_addresses(facts: KernelResult) -> t.Hint | None:
     """Store-address µops with an indexed address compete with loads for the load ports, where the core has a port for
     simple store addresses only (port 7 of Haswell to Cascade Lake; Intel's optimisation manual, “Load and Store
     Operation Enhancements” of Haswell). Silent unless the port bound would really be lower with simple addresses, and
@@ -262,7 +247,7 @@ def store_addresses(facts: Facts) -> Hint | None:
     }
 
 
-def invariant_divisor(facts: Facts) -> Hint | None:
+def invariant_divisor(facts: KernelResult) -> t.Hint | None:
     """The divider limits the loop, and a divisor does not change in it: its reciprocal can be computed before."""
     if "divider" not in facts.limits or not facts.kernel.is_loop:
         return None
@@ -292,7 +277,7 @@ def invariant_divisor(facts: Facts) -> Hint | None:
     }
 
 
-def scalar_arithmetic(facts: Facts) -> Hint | None:
+def scalar_arithmetic(facts: KernelResult) -> t.Hint | None:
     """A loop whose floating-point arithmetic is all scalar is not vectorised."""
     if not facts.kernel.is_loop:
         return None
@@ -317,7 +302,7 @@ def scalar_arithmetic(facts: Facts) -> Hint | None:
     }
 
 
-def alignment(facts: Facts) -> Hint | None:
+def alignment(facts: KernelResult) -> t.Hint | None:
     """Vector loads that reach into a second cache line take their port twice (Intel's optimisation manual, alignment).
     The port bound holds at the best alignment of each pointer; what the worst costs is said where it would be felt."""
     a = facts.analysis
@@ -345,7 +330,7 @@ def alignment(facts: Facts) -> Hint | None:
     }
 
 
-def code_placement(facts: Facts) -> Hint | None:
+def code_placement(facts: KernelResult) -> t.Hint | None:
     """Fetch, decoders and µop cache work on aligned blocks of code, and where a section will lie is not known before
     the program is linked. Each place is simulated; what is said of an aligned loop was simulated too."""
     if not facts.placements:
@@ -395,13 +380,13 @@ _ADDITIONS = frozenset(("addss", "addsd", "addps", "addpd"))
 _SUBTRACTIONS = frozenset(("subss", "subsd", "subps", "subpd"))
 
 
-def _limiting_chain(facts: Facts) -> Chain | None:
+def _limiting_chain(facts: KernelResult) -> Chain | None:
     if "loop_carried" not in facts.limits or not facts.analysis.chains:
         return None
     return facts.analysis.chains[0]
 
 
-def _is_reduction(chain: Chain, facts: Facts) -> bool:
+def _is_reduction(chain: Chain, facts: KernelResult) -> bool:
     """Whether the chain only adds to what it carries, and nothing outside reads the partial sums."""
     for step in chain.steps:
         root = facts.bound.location_names[step.location] if step.location >= 0 else ""

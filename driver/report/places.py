@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING
 
-Dict = dict[str, Any]
+if TYPE_CHECKING:
+    from incc.driver.report import types as t
+
+from typing import NamedTuple
 
 
 class Place(NamedTuple):
@@ -25,7 +28,7 @@ def parse(text: str) -> Place:
     return Place(file, int(number))
 
 
-def is_at(instruction: Dict, unit: Dict, place: Place) -> bool:
+def is_at(instruction: t.Instruction, unit: t.Unit, place: Place) -> bool:
     """Whether an instruction of a unit's report is at a place.
 
     A line without a file is one of the source where the unit was compiled from one, else of the assembly. A file may be
@@ -48,7 +51,7 @@ def _ends_with(path: str, name: str) -> bool:
     return count > 0 and parts[-count:] == wanted[-count:]
 
 
-def missing(report: Dict, places: list[Place]) -> list[Place]:
+def missing(report: t.Report, places: list[Place]) -> list[Place]:
     """The places at which the report has no analysed instruction."""
     pairs = [(i, unit) for unit in report["units"] for kernel in unit["kernels"] for i in kernel["instructions"]]
     return [place for place in places if not any(is_at(i, unit, place) for i, unit in pairs)]

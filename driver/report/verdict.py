@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from incc.core.prediction import CLOSE, ORDER, WORTH_SAYING
 from incc.driver.report import wording
 from incc.models.bound import UOP_BRANCH, UOP_COMPUTE, UOP_LOAD, UOP_STORE_ADDRESS, UOP_STORE_DATA
 
@@ -12,84 +13,62 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from incc.core import Analysis, Chain
+    from incc.core.analysis import KernelResult
+    from incc.core.prediction import BoundName
     from incc.core.whatif import WhatIf
+    from incc.driver.report import types as t
     from incc.frontends.kernel import Kernel
     from incc.models.bound import BoundKernel
 
-# The order in which equal bounds are named: the most tangible first.
-ORDER = ("loop_carried", "port", "divider", "front_end", "retire")
 
-# A bound of at least this share of the prediction is called close: improving the first alone gains less than a sixth.
-CLOSE = 0.85
-
-# A bound of at least this share of the simulated cycles explains them; a run's average is not exact either.
-REACHED = 0.98
-
-# Cycles gained by a change are worth a word from this share of the prediction on.
-WORTH_SAYING = 0.02
-
-
-def bounds(
-    kernel: Kernel, bound: BoundKernel, analysis: Analysis, fixed_ports: bool, simulated: Fraction | None = None
-) -> dict[str, Any]:
-    """Every lower bound in cycles per iteration with its cause in words, and the prediction: what was simulated, or
-    without a simulation the largest of them.
-
-    The largest bounds limit the kernel, unless the simulation shows that something else does. Retirement is not a
-    limit of its own beside a front end that is at least as narrow; it is named only when above it.
-    """
-    figures: dict[str, tuple[Fraction, str]] = {
-        "port": (
-            analysis.fixed_port_bound if fixed_ports else analysis.port_bound,
-            _port_cause(kernel, bound, busiest_ports(bound, analysis, fixed_ports), fixed_ports),
-        ),
-        "divider": (analysis.resource_bound, _divider_cause(kernel, bound, analysis)),
-        "front_end": (analysis.front_end_bound, _width_cause(sum(bound.issue_slots), bound.issue_width)),
-        "retire": (analysis.retire_bound, _width_cause(sum(bound.retire_slots), bound.retire_width)),
-        "loop_carried": (analysis.latency_bound, _chain_cause(kernel, bound, analysis)),
+def bounds(result: KernelResult) -> t.Bounds:
+    """Every lower bound in cycles per iteration with its cause in words, and the prediction."""
+    kernel, bound, analysis = result.kernel, result.bound, result.analysis
+    fixed_ports = result.settings.fixed_ports
+    causes: dict[BoundName, str] = {
+        "port": _port_cause(kernel, bound, busiest_ports(bound, analysis, fixed_ports), fixed_ports),
+        "divider": _divider_cause(kernel, bound, analysis),
+        "front_end": _width_cause(sum(bound.issue_slots), bound.issue_width),
+        "retire": _width_cause(sum(bound.retire_slots), bound.retire_width),
+        "loop_carried": _chain_cause(kernel, bound, analysis),
     }
-    largest = max(cycles for cycles, _ in figures.values())
-    # Where a kernel has no period, the simulated average may come out a fraction below what is exactly a bound.
-    prediction = largest if simulated is None else max(largest, simulated)
-    reached = largest > 0 and largest >= REACHED * prediction
-    limits = [name for name in ORDER if reached and figures[name][0] == largest]
-    if "retire" in limits and "front_end" in limits:
-        limits.remove("retire")
-    report: dict[str, Any] = {
-        name: {"cycles": float(cycles), "exact": str(cycles), "by": cause} for name, (cycles, cause) in figures.items()
+
+    def bound_by(name: BoundName) -> t.Bound:
+        cycles: Fraction = getattr(result.bounds, name)
+        return {"cycles": float(cycles), "exact": str(cycles), "by": causes[name]}
+
+    return {
+        "port": bound_by("port"),
+        "divider": bound_by("divider"),
+        "front_end": bound_by("front_end"),
+        "retire": bound_by("retire"),
+        "loop_carried": bound_by("loop_carried"),
+        "prediction": {
+            "cycles": float(result.cycles),
+            "exact": str(result.cycles),
+            "by": "simulation" if result.simulation else "bounds",
+            "limited_by": list(result.limits),
+        },
     }
-    report["prediction"] = {
-        "cycles": float(prediction),
-        "exact": str(prediction),
-        "by": "bounds" if simulated is None else "simulation",
-        "limited_by": limits,
-    }
-    return report
 
 
-def sentence(
-    kernel: Kernel,
-    bound: BoundKernel,
-    analysis: Analysis,
-    bounds: dict[str, Any],
-    unknown: int,
-    what_ifs: Sequence[WhatIf] = (),
-) -> str:
-    """The verdict on a kernel whose bounds are given: what limits it and by how much.
+def sentence(result: KernelResult, bounds: t.Bounds) -> str:
+    """The verdict on a kernel, whose bounds are given as `bounds` reports them: what limits it and by how much.
 
     With a simulation, what changes to the core would gain is the evidence; without one, what the next bound is.
     """
+    kernel, bound, analysis, what_ifs = result.kernel, result.bound, result.analysis, result.what_ifs
     if not kernel.instructions:
         return "nothing to analyse: no instruction could be decoded"
-    if unknown == len(kernel.instructions):
+    if len(result.unknown) == len(kernel.instructions):
         return "nothing to say: none of the instructions is in the model"
-    limits: list[str] = bounds["prediction"]["limited_by"]
+    limits = bounds["prediction"]["limited_by"]
     limit = bounds["prediction"]["cycles"]
     by_simulation = bounds["prediction"]["by"] == "simulation"
     if not limits and not limit:
         return "no bound: the instructions take neither ports nor issue slots"
     if not limits:
-        largest = max(ORDER, key=lambda name: bounds[name]["cycles"])
+        largest = _descending(ORDER, bounds)[0]
         above = f"simulated to take {wording.cycles(limit)}"
         if bounds[largest]["cycles"]:
             above += (
@@ -148,7 +127,7 @@ def chain_instructions(chain: Chain) -> list[int]:
     return list(dict.fromkeys(step.consumer for step in turned))
 
 
-def _limit(name: str, kernel: Kernel, bound: BoundKernel, analysis: Analysis, bounds: dict[str, Any]) -> str:
+def _limit(name: BoundName, kernel: Kernel, bound: BoundKernel, analysis: Analysis, bounds: t.Bounds) -> str:
     cause: str = bounds[name]["by"]
     match name:
         case "loop_carried":
@@ -172,14 +151,14 @@ def _limit(name: str, kernel: Kernel, bound: BoundKernel, analysis: Analysis, bo
             return f"retirement ({cause})"
 
 
-def _runners_up(limits: list[str], bounds: dict[str, Any]) -> str:
+def _runners_up(limits: list[BoundName], bounds: t.Bounds) -> str:
     """What comes after the limit: all that is close behind it, or else what the next one would allow."""
     limit = bounds["prediction"]["cycles"]
     rest = [name for name in ORDER if name not in limits and bounds[name]["cycles"] > 0]
     # Retirement next to a front end that is as wide says the same thing twice.
     if "retire" in rest and bounds["retire"]["cycles"] <= bounds["front_end"]["cycles"]:
         rest.remove("retire")
-    rest.sort(key=lambda name: -bounds[name]["cycles"])
+    rest = _descending(rest, bounds)
     close = [name for name in rest if bounds[name]["cycles"] >= CLOSE * limit]
     if close:
         words = [f"{_short(name, bounds)} at {wording.value(bounds[name]['cycles'])}" for name in close]
@@ -191,7 +170,16 @@ def _runners_up(limits: list[str], bounds: dict[str, Any]) -> str:
     return ""
 
 
-def _short(name: str, bounds: dict[str, Any]) -> str:
+def _descending(names: Sequence[BoundName], bounds: t.Bounds) -> list[BoundName]:
+    """The largest bounds first, equal ones as they were."""
+
+    def negative(name: BoundName) -> float:
+        return -bounds[name]["cycles"]
+
+    return sorted(names, key=negative)
+
+
+def _short(name: BoundName, bounds: t.Bounds) -> str:
     if name == "port":
         return str(bounds[name]["by"]).partition(":")[0]
     return {

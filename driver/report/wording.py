@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from fractions import Fraction
+    from typing import Literal
 
     from incc.core import Edge, Step
     from incc.frontends.kernel import Kernel
     from incc.models.bound import BoundKernel
+
+    Carrier = Literal["register", "flag", "memory", "internal"]
 
 # A list of lines longer than this is given as its range.
 MAX_LISTED_LINES = 6
@@ -74,7 +77,7 @@ def places(kernel: Kernel, indices: Iterable[int]) -> str:
     return f"{noun}s {', '.join(str(line) for line in lines)}"
 
 
-def carrier(kernel: Kernel, bound: BoundKernel, edge: Edge | Step) -> tuple[str, str]:
+def carrier(kernel: Kernel, bound: BoundKernel, edge: Edge | Step) -> tuple[Carrier, str]:
     """What carries a dependency: its kind ("register", "flag", "memory" or, from an instruction's own load to its
     result, "internal") and the name in the words of the assembly text ("ymm0", where the hardware renames zmm0)."""
     if edge.location < 0:

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Dict = dict[str, Any]
+    from incc.driver.report import types as t
+
 
 # One colour a chain, longest first, repeated after the last: Okabe and Ito's palette, which colour-blind readers can
 # tell apart, without its yellow, which is hard to see on white.
 COLOURS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
 
 
-def render(report: Dict) -> str:
+def render(report: t.Report) -> str:
     """A directed graph with one cluster for each kernel.
 
     Nodes are instructions (line and text), edges dependencies with what carries them and the latency in cycles. Edges
@@ -35,7 +36,7 @@ def render(report: Dict) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _cluster(number: int, kernel: Dict) -> Iterator[str]:
+def _cluster(number: int, kernel: t.Kernel) -> Iterator[str]:
     source = kernel["source"]
     title = f"{source['file']}:{source['line']} {kernel['function']}".rstrip() if source else kernel["name"]
     prediction = kernel["bounds"]["prediction"]

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from incc.driver.views.dot import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Dict = dict[str, Any]
+    from incc.driver.report import types as t
 
 
-def render(report: Dict) -> str:
+def render(report: t.Report) -> str:
     """A directed graph with one cluster for each function whose control flow the report has.
 
     Nodes are basic blocks with their lines and instructions, edges the ways between them, with the jump that goes along
@@ -29,7 +29,7 @@ def render(report: Dict) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _cluster(function: Dict, number: int) -> Iterator[str]:
+def _cluster(function: t.ControlFlow, number: int) -> Iterator[str]:
     yield f"label={quoted(function['function_name'] or 'text without a function')};"
     for n, block in enumerate(function["blocks"]):
         style = ", style=bold" if block["in_innermost_loop"] else ""
@@ -43,7 +43,7 @@ def _cluster(function: Dict, number: int) -> Iterator[str]:
             yield f"f{number}_b{n} -> f{number}_b{way['block']}{listed};"
 
 
-def _label(block: Dict) -> str:
+def _label(block: t.Block) -> str:
     """Title and instructions of a block, each on a line that ends in Graphviz's mark for adjusting to the left."""
     lines = [f"{instruction['line']}: {instruction['text']}" for instruction in block["instructions"]]
     if block["label"]:

@@ -3,33 +3,34 @@ explains its life and shows what it waited for. Opens offline in a browser."""
 
 from __future__ import annotations
 
-import html
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-Dict = dict[str, Any]
+from incc.driver.views.page import Html, document, escaped, script_json
+
+if TYPE_CHECKING:
+    from incc.driver.report import types as t
 
 
-def render(report: Dict) -> str:
+def render(report: t.Report) -> str:
     """The page of all kernels that have a timeline. Raises ValueError where none has."""
-    kernels = [_kernel(unit, kernel) for unit in report["units"] for kernel in unit["kernels"] if kernel["timeline"]]
+    kernels = [
+        _kernel(unit, kernel, timeline)
+        for unit in report["units"]
+        for kernel in unit["kernels"]
+        if (timeline := kernel["timeline"])
+    ]
     if not kernels:
         raise ValueError("no kernel has a timeline")
-    tool = f"{report['tool']['name']} {report['tool']['version']}"
-    return (
-        _PAGE.replace("@TITLE@", html.escape(kernels[0]["title"]))
-        .replace("@TOOL@", html.escape(tool))
-        .replace("@DATA@", _script_json(kernels))
+    tool = escaped(f"{report['tool']['name']} {report['tool']['version']}")
+    return document(
+        f"{kernels[0]['title']} - timeline",
+        _STYLE,
+        Html(f'{_BODY_START}<span class="muted">{tool}</span>{_BODY_END}'),
+        f"const kernels = {script_json(kernels)};\n{_SCRIPT}",
     )
 
 
-def _script_json(value: Any) -> str:
-    """JSON that may stand in a script element: `<` could end it."""
-    import json
-
-    return json.dumps(value, ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
-
-
-def _kernel(unit: Dict, kernel: Dict) -> Dict:
+def _kernel(unit: t.Unit, kernel: t.Kernel, timeline: t.Timeline) -> dict[str, Any]:
     """What the page needs of a kernel, in short keys."""
     source = kernel["source"]
     file, first, last = unit["assembly_file"], kernel["first_line"], kernel["last_line"]
@@ -39,7 +40,7 @@ def _kernel(unit: Dict, kernel: Dict) -> Dict:
         "title": f"{name}, {place}" if name else place,
         "model": unit["model"]["title"],
         "verdict": kernel["verdict"],
-        "cycles": kernel["timeline"]["cycles"],
+        "cycles": timeline["cycles"],
         "instructions": [
             {
                 "line": i["line"],
@@ -62,7 +63,7 @@ def _kernel(unit: Dict, kernel: Dict) -> Dict:
                 e["retired"],
                 ["-" if p is None else p for p in e["ports"]],
             ]
-            for e in kernel["timeline"]["events"]
+            for e in timeline["events"]
         ],
         "dependencies": [
             [d["from"], d["to"], d["distance"], d["via"] or d["kind"], d["latency"]] for d in kernel["dependencies"]
@@ -70,35 +71,27 @@ def _kernel(unit: Dict, kernel: Dict) -> Dict:
     }
 
 
-_PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<title>@TITLE@ - timeline</title>
-<style>
-:root { --cell: 14px; --row: 18px; --text: #1a1a1a; --paper: #ffffff; --grid: #e4e4e4; --head: #f4f4f4; --muted: #666;
+_STYLE = """\
+:root { --cell: 14px; --row: 18px; --name: min(420px, 45vw);
   --dispatched: #757575; --way: #c4c4c4; --waiting: #f2c14e; --port: #e08214; --executing: #3b7dd8; --done: #cfe0f5;
   --retired: #2e7d32; --mark: #d81b60; }
-@media (prefers-color-scheme: dark) { :root { --text: #e8e8e8; --paper: #1b1b1b; --grid: #333; --head: #262626;
-  --muted: #aaa; --done: #2a3f5c; } }
-body { margin: 0; font: 13px/1.4 system-ui, sans-serif; color: var(--text); background: var(--paper);
-  height: 100vh; display: flex; flex-direction: column; }
-header { background: var(--head); padding: 8px 12px; border-bottom: 1px solid var(--grid); }
+@media (prefers-color-scheme: dark) { :root { --done: #2a3f5c; } }
+body { height: 100vh; display: flex; flex-direction: column; }
+header { background: var(--head); padding: 8px 12px; border-bottom: 1px solid var(--grid);
+  max-height: 50vh; overflow: auto; flex: none; }
 main { flex: 1; overflow: auto; }
-h1 { font-size: 15px; margin: 0 0 2px; }
 .verdict { margin: 0 0 6px; }
-.muted { color: var(--muted); }
 .controls { display: flex; gap: 18px; align-items: center; flex-wrap: wrap; }
 .key { display: inline-flex; align-items: center; gap: 4px; }
 .key i { width: 12px; height: 12px; display: inline-block; border-radius: 2px; }
 #detail { min-height: 3.9em; margin-top: 6px; white-space: pre-wrap; font: 12px/1.3 ui-monospace, monospace; }
 #chart { position: relative; background: repeating-linear-gradient(to right, var(--grid) 0 1px,
-  transparent 1px calc(5 * var(--cell))) 420px 0 no-repeat; }
+  transparent 1px calc(5 * var(--cell))) var(--name) 0 no-repeat; }
 .row { height: var(--row); position: relative; white-space: nowrap; }
 .row.first { border-top: 1px solid var(--muted); }
 .row.hit { background: color-mix(in srgb, var(--executing) 14%, transparent); }
 .row.cause { background: color-mix(in srgb, var(--mark) 18%, transparent); }
-.name { position: sticky; left: 0; z-index: 2; display: inline-block; width: 420px; height: var(--row);
+.name { position: sticky; left: 0; z-index: 2; display: inline-block; width: var(--name); height: var(--row);
   overflow: hidden; text-overflow: ellipsis; white-space: pre; background: var(--paper);
   border-right: 1px solid var(--grid);
   padding-left: 8px; box-sizing: border-box; font: 12px/var(--row) ui-monospace, monospace; }
@@ -109,9 +102,9 @@ h1 { font-size: 15px; margin: 0 0 2px; }
   border-left: 1px solid var(--grid); height: 100%; pointer-events: none; }
 #axis { position: sticky; top: 0; z-index: 3; height: 16px; background: var(--paper); }
 #axis .name { height: 16px; line-height: 16px; color: var(--muted); z-index: 4; }
-</style>
-</head>
-<body>
+"""
+
+_BODY_START = """\
 <header>
 <h1 id="title"></h1>
 <p class="verdict"><span id="verdict"></span> <span class="muted" id="model"></span></p>
@@ -125,18 +118,19 @@ h1 { font-size: 15px; margin: 0 0 2px; }
 <span class="key"><i style="background:var(--executing)"></i>executes</span>
 <span class="key"><i style="background:var(--done)"></i>waits to retire</span>
 <span class="key"><i style="background:var(--retired)"></i>retired</span>
-<span class="muted">@TOOL@</span>
+"""
+
+_BODY_END = """
 </div>
 <div id="detail" class="muted"></div>
 </header>
 <main>
 <div id="axis"></div>
 <div id="chart"></div>
-</main>
-<script>
-"use strict";
-const kernels = @DATA@;
-const NAME_WIDTH = 420, HINT = "Point at an instruction: what it did when, on which ports, and what it waited for.";
+</main>"""
+
+_SCRIPT = """\
+const HINT = "Point at an instruction: what it did when, on which ports, and what it waited for.";
 const element = id => document.getElementById(id);
 let cell = 14;
 
@@ -144,7 +138,7 @@ function bar(row, from, to, colour) {
   if (to <= from) return;
   const b = document.createElement("div");
   b.className = "bar";
-  b.style.left = `calc(${NAME_WIDTH}px + ${from} * var(--cell))`;
+  b.style.left = `calc(var(--name) + ${from} * var(--cell))`;
   b.style.width = `calc(${to - from} * var(--cell))`;
   b.style.background = `var(--${colour})`;
   row.append(b);
@@ -222,12 +216,12 @@ function axis(kernel) {
   for (let c = 0; c <= kernel.cycles; c += step) {
     const t = document.createElement("div");
     t.className = "tick";
-    t.style.left = `calc(${NAME_WIDTH}px + ${c} * var(--cell))`;
+    t.style.left = `calc(var(--name) + ${c} * var(--cell))`;
     t.textContent = c;
     marks.push(t);
   }
   element("axis").replaceChildren(...marks);
-  const width = `calc(${NAME_WIDTH}px + ${kernel.cycles + 2} * var(--cell))`;
+  const width = `calc(var(--name) + ${kernel.cycles + 2} * var(--cell))`;
   element("chart").style.width = element("axis").style.width = width;
   element("chart").style.backgroundSize = `calc(${kernel.cycles + 1} * var(--cell)) 100%`;
 }
@@ -246,7 +240,4 @@ element("zoom").addEventListener("input", event => {
   axis(kernels[Number(element("kernel").value) || 0]);
 });
 show(0);
-</script>
-</body>
-</html>
 """

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from json.encoder import JSONEncoder, encode_basestring
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from incc.driver.report import types as t
 
 # Lists and objects that fit are written in one line: a row of port pressures reads as a row.
 LINE = 120
@@ -12,7 +15,7 @@ _flat = JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _compact = JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
-def render(report: dict[str, Any], compact: bool = False) -> str:
+def render(report: t.Report, compact: bool = False) -> str:
     """The report with keys in the report's own order and two blanks of indentation, lists and objects of plain values
     in one line where they fit; `compact`: all in one line without blanks. Ends in a line break."""
     if compact:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from incc.frontends.asm.regions import line_list
+from incc.driver.views.layout import line_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from incc.driver.views.text import Layout
+    from incc.driver.report import types as t
+    from incc.driver.views.layout import Layout
 
-Dict = dict[str, Any]
 
-
-def render(unit: Dict, layout: Layout) -> Iterator[str]:
+def lines(unit: t.Unit, layout: Layout) -> Iterator[str]:
     """The lines of a table for each loop that the unit's report has ways through; nothing where none were asked for."""
     if unit["ways"] is None:
         return
@@ -26,7 +25,7 @@ def render(unit: Dict, layout: Layout) -> Iterator[str]:
         yield from _table(loop, unit["assembly_file"], layout)
 
 
-def _table(loop: Dict, file: str, layout: Layout) -> Iterator[str]:
+def _table(loop: t.Ways, file: str, layout: Layout) -> Iterator[str]:
     ways = loop["ways"]
     what = "Sides of the first branch" if loop["kind"] == "branch" else "Ways"
     where = f"{file}:{loop['first_line']}-{loop['last_line']}"
@@ -46,8 +45,8 @@ def _table(loop: Dict, file: str, layout: Layout) -> Iterator[str]:
         cells += f"  {carried:>7.2f}  {cycles:>6.2f}  "
         yield from layout.wrap(_branches(way), cells, " " * len(cells))
     yield ""
-    cycles = [way["cycles"]["cycles"] for way in ways]
-    least, most = min(cycles), max(cycles)
+    of_ways = [way["cycles"]["cycles"] for way in ways]
+    least, most = min(of_ways), max(of_ways)
     yield f"Weighted by their shares {loop['weighted_cycles']:.2f} cycles, between {least:.2f} and {most:.2f}."
     if any(way["unknown_instructions"] for way in ways):
         yield "X: instructions that are not in the model, and not counted."
@@ -57,7 +56,7 @@ def _table(loop: Dict, file: str, layout: Layout) -> Iterator[str]:
     )
 
 
-def _branches(way: Dict) -> str:
+def _branches(way: t.Way) -> str:
     """Which branches the way takes, and what it leaves out."""
     text = ", ".join(f"{branch['line']} {'taken' if branch['taken'] else 'not taken'}" for branch in way["branches"])
     if way["lines_skipped"]:

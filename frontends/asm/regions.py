@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from incc.frontends.asm.control_flow import ControlFlow, IrreducibleCycle, Loop
     from incc.frontends.asm.parse import Assembly, CommentMarker, Function
-    from incc.frontends.kernel import SourceLocation
+    from incc.frontends.kernel import RegionKind, SourceLocation
 
 # Directives that put bytes among the instructions, which may be instructions that we do not see.
 _EMITTING = frozenset(
@@ -281,7 +281,7 @@ def whole_file(assembly: Assembly) -> tuple[list[Region], list[LeftOut]]:
     return _with_depth(assembly, [_straight(assembly, "file", assembly.source_file, inside, own)]), []
 
 
-def _straight(assembly: Assembly, kind: str, name: str, members: Sequence[int], own: frozenset[int]) -> Region:
+def _straight(assembly: Assembly, kind: RegionKind, name: str, members: Sequence[int], own: frozenset[int]) -> Region:
     """A region whose instructions are analysed in the order of the text. `own` are the statements of byte markers."""
     statements = assembly.statements
     first, last = members[0], members[-1]

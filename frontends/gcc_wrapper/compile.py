@@ -24,8 +24,9 @@ class Compiled(NamedTuple):
     """What came of a command.
 
     `units`: the sources' assembly. `status`: the compiler's exit status, negative for death by that signal; if it is
-    not 0, units may be missing. `warnings`: what could not be got for the analysis, a line each; `notes`: where there
-    is nothing to get. `output` and `errors`: what the compiler wrote to its streams, if that was captured.
+    not 0, there are no units, and what the compiler wrote says why. `warnings`: what could not be got for the analysis,
+    a line each; `notes`: where there is nothing to get. `output` and `errors`: what the compiler wrote to its streams,
+    if that was captured.
     """
 
     units: tuple[Unit, ...]
@@ -90,4 +91,6 @@ def _compile(
     finally:
         processes.end()
         compilation.close()
+    if status != 0:
+        return Compiled((), status, (), (), b"", b"")
     return Compiled(tuple(units), status, tuple(compilation.warnings), tuple(compilation.notes), b"", b"")

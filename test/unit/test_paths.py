@@ -19,8 +19,8 @@ from incc.driver.pipeline import (
     read_assembly,
 )
 from incc.driver.views.json import render as render_json
-from incc.driver.views.text import Layout
-from incc.driver.views.ways import render
+from incc.driver.views.layout import Layout
+from incc.driver.views.ways import lines as render
 from incc.frontends.asm.regions import loop_paths
 from incc.frontends.unit import Unit
 from incc.models.bind import bind

@@ -10,10 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incc.core import Analysis
+from incc.core.figures import summary
 from incc.driver.report import wording
-from incc.driver.report.build import kernel_report, problems, summary, unit_report
+from incc.driver.report.build import problems
+from incc.driver.report.hints import find_remainders
+from incc.driver.report.kernel import kernel_report
 from incc.frontends.kernel import Arithmetic, Kernel
-from incc.frontends.unit import Unit
 from incc.models import bound as b
 from incc.models.bound import BoundKernel
 from report_fixtures import (
@@ -28,6 +30,7 @@ from report_fixtures import (
     make_kernel,
     make_model,
     make_report,
+    make_result,
     memory,
     step,
     sum_parts,
@@ -41,9 +44,13 @@ from report_fixtures import (
 Parts = tuple[Kernel, BoundKernel, Analysis]
 
 
+OF_REPORT = ("source_lines", "near", "iterations", "notes")
+
+
 def build(parts: Parts, **options: Any) -> dict[str, Any]:
-    kernel, bound, analysis = parts
-    return kernel_report(kernel, make_model(), bound, analysis, **options)
+    """The report on a kernel; `options` are those of `kernel_report`, and of `make_result`."""
+    of_report = {name: options.pop(name) for name in OF_REPORT if name in options}
+    return kernel_report(make_result(*parts, **options), **of_report)
 
 
 def rules(report: dict[str, Any]) -> list[str]:
@@ -119,7 +126,7 @@ def test_bounds_are_exact() -> None:
     }
     # 100 iterations of 31/3 cycles are 1033.3…: rounded up, and exactly so
     assert report["summary"]["cycles"] == 1034
-    assert summary(report, 3)["cycles"] == 31
+    assert summary(make_result(*parts), 3).cycles == 31
 
 
 def test_a_front_end_bound() -> None:
@@ -265,7 +272,7 @@ def test_fixed_ports_change_pressure_bound_and_busiest_ports() -> None:
 def test_instructions() -> None:
     kernel, bound, analysis = triad_parts()
     forms = make_forms(triad_rows())
-    report = kernel_report(kernel, make_model(), bound, analysis, None, forms)
+    report = kernel_report(make_result(kernel, bound, analysis, forms))
     load, fma, store, _, _, jump = report["instructions"]
     assert (load["ports"], load["rthroughput"]["exact"], load["loads"], load["stores"]) == ("1*p23", "1/2", True, False)
     assert (fma["ports"], fma["issue_slots"], fma["load_latency"]) == ("1*p23+1*p01", 2, 7)
@@ -433,13 +440,13 @@ def test_indexed_store_addresses_compete_with_loads() -> None:
     model = make_model()
     model.functions["store_address"] = "2,3"
     kernel, bound = make_kernel(rows), make_bound(rows, [])
-    assert rules(kernel_report(kernel, model, bound, analysis)) == []
+    assert rules(kernel_report(make_result(kernel, bound, analysis, model=model))) == []
 
 
 def test_what_a_vectorised_loop_leaves_over() -> None:
     def hints_beside(vectorised: dict[str, Any], **changes: Any) -> list[str]:
         scalar = {**build(sum_parts()), "function": "triad", **changes}
-        unit_report(Unit("", "t.s"), make_model(), "", [vectorised, scalar])
+        find_remainders([vectorised, scalar])
         return rules(scalar)
 
     vectorised = build(triad_parts())

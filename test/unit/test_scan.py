@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import pathlib
 
+import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from test_report_schema import SCHEMA
 
 from incc.driver import scan
 from incc.models.model import load
 
+LINE = jsonschema.Draft202012Validator({**SCHEMA["$defs"]["ScanLine"], "$defs": SCHEMA["$defs"]})
 BLOCKS = ["4801c0", "480fafc3ebfa", "c5fd58c1", "90", "48ffc975fb", "f20f59c1f20f58c1"]
 
 
@@ -58,18 +61,31 @@ def test_json_lines(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) 
     rows = [json.loads(line) for line in lines]
     assert [row["line"] for row in rows] == list(range(1, len(BLOCKS) + 1))
     found = rows[0]["cpus"]["skylake"]
-    assert found["cycles"] == found["simulated"] == found["bounds"]["loop_carried"] == 1
-    assert found["limited_by"] == ["loop_carried"]
-    assert found["unknown"] == 0
+    assert found["cycles"] == found["simulated"]["cycles"] == found["bounds"]["loop_carried"]["cycles"] == 1
+    assert found["bounds"]["prediction"]["limited_by"] == ["loop_carried"]
+    assert found["unknown_instructions"] == []
+    assert [i["text"] for i in found["instructions"]] == ["add %rax, %rax"]
+    for row in rows:
+        LINE.validate(row)
+
+
+def test_a_prediction_is_never_below_a_bound(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # Its simulation goes on without a period, at 2.99 cycles on average.
+    block = "4801d8488b0e488b0e4883c7084883070148895e404889cb0f1f44000050"
+    file = write(tmp_path, [block])
+    assert run(capsys, "--output=cycles", file)[1] == [f"{block} 3"]
+    (kernel,) = json.loads(run(capsys, "--output=json", file)[1][0])["cpus"].values()
+    assert kernel["cycles"] == kernel["bounds"]["prediction"]["cycles"] == 3
+    assert run(capsys, file)[1][1].split()[:2] == ["3.00", "3.00"]
 
 
 def test_counters_of_the_simulation(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     # A chain of three dependent additions, which is a loop: three µops an iteration, dec and jne fused.
     _, lines, _ = run(capsys, "--output=json", write(tmp_path, ["4801c04801c048ffc975f5"]))
-    counted = json.loads(lines[0])["cpus"]["skylake"]["simulation"]
-    assert sum(counted["uops"].values()) >= 3 * counted["iterations"]
+    counted = json.loads(lines[0])["cpus"]["skylake"]["simulated"]
+    assert sum(counted["uops"].values()) == pytest.approx(1)
     assert counted["uops"]["microcode"] == 0
-    assert counted["cycles"] >= 2 * (counted["iterations"] - 1)
+    assert counted["run_cycles"] >= 2 * (counted["iterations"] - 1)
     assert set(counted["lost_slots"]) == {
         *("no_uops", "reorder_buffer", "scheduler", "group", "load_buffer", "store_buffer")
     }
@@ -90,8 +106,9 @@ def test_bounds_only(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str])
     file = write(tmp_path, BLOCKS)
     _, lines, _ = run(capsys, "--output=json", "--bounds", file)
     rows = [json.loads(line)["cpus"]["skylake"] for line in lines]
-    assert all(row["simulated"] is None and "simulation" not in row for row in rows)
-    assert all(row["cycles"] == max(row["bounds"].values()) for row in rows)
+    assert all(row["simulated"] is None and row["bounds"]["prediction"]["by"] == "bounds" for row in rows)
+    for row in rows:
+        assert row["cycles"] == max(b["cycles"] for name, b in row["bounds"].items() if name != "prediction")
     _, cycles, _ = run(capsys, "--output=cycles", "--bounds", file)
     assert [float(line.split()[1]) for line in cycles] == pytest.approx([row["cycles"] for row in rows], rel=1e-5)
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incc.driver.report.build import build_report, kernel_report, unit_report
+from incc.driver.report.build import UnitResult, build_report, unit_report
 from incc.driver.report.places import Place
 from incc.driver.views.text import VIEWS, render, terminal
 from incc.frontends.kernel import LeftOut
@@ -23,6 +23,7 @@ from report_fixtures import (
     make_kernel,
     make_model,
     make_report,
+    make_result,
     sum_parts,
     triad_parts,
     unknown_parts,
@@ -109,15 +110,14 @@ def test_no_line_is_wider_than_asked(report: dict[str, Any], width: int) -> None
 
 @given(st.integers(1, 12), st.floats(0, 9999), st.text("abc(%),$ ", min_size=0, max_size=120))
 def test_twelve_resources_fit_in_80_columns(resources: int, load: float, operands: str) -> None:
-    kernel = make_report(triad_parts())["units"][0]["kernels"][0]
+    report = make_report(triad_parts())
+    kernel = report["units"][0]["kernels"][0]
     kernel["resources"] = [
         {"name": str(p), "kind": "port", "title": f"Port{p}", "load": load, "busiest": p == 0} for p in range(resources)
     ]
     for instruction in kernel["instructions"]:
         instruction["pressure"] = [load] * resources
         instruction["text"] = f"vop {operands}"
-    model = make_model()
-    report = build_report([unit_report(Unit("", "t.s"), model, "-mcpu=x", [kernel])])
     for line in render(report, 80, views=("info", "pressure", "dependencies")).splitlines():
         assert len(line) <= 80
 
@@ -162,10 +162,10 @@ def test_no_empty_lines_pile_up_without_timeline() -> None:
 def test_a_file_without_loops_says_so() -> None:
     model = make_model()
     unit = Unit("", "a.s")
-    nothing = render(build_report([unit_report(unit, model, "-mcpu=skx", [])]), 80)
+    nothing = render(build_report([unit_report(UnitResult(unit, model, "-mcpu=skx", ()))]), 80)
     assert "No loop to analyse." in nothing
     left_out = LeftOut(3, 9, "f", ".L2", "entered in the middle from line 1")
-    some = render(build_report([unit_report(unit, model, "-mcpu=skx", [], [left_out])]), 80)
+    some = render(build_report([unit_report(UnitResult(unit, model, "-mcpu=skx", (), left_out=(left_out,)))]), 80)
     assert "No loop that can be analysed." in some
     assert "  a.s:3 in f: entered in the middle from line 1" in some
 
@@ -204,8 +204,8 @@ def test_no_chain() -> None:
 
 def test_equal_shares_are_said() -> None:
     kernel, bound, analysis = sum_parts()
-    fixed = kernel_report(kernel, make_model(), bound, analysis, fixed_ports=True)
-    report = build_report([unit_report(Unit("", "t.s"), make_model(), "-mcpu=x", [fixed])])
+    fixed = make_result(kernel, bound, analysis, fixed_ports=True)
+    report = build_report([unit_report(UnitResult(Unit("", "t.s"), make_model(), "-mcpu=x", (fixed,)))])
     assert "µops shared equally between the ports" in render(report, 120)
 
 
@@ -249,7 +249,7 @@ def test_details_of_a_line(report: dict[str, Any]) -> None:
 def test_views_that_are_off_take_nothing_along_that_was_asked_for() -> None:
     report = make_report(triad_parts())
     kernel = report["units"][0]["kernels"][0]
-    kernel["simulated"] = {"cycles": 2.0}
+    kernel["cycles"], kernel["simulated"] = 2.0, {"cycles": 2.0}
     kernel["what_ifs"] = [{"text": "with rob = 9", "cycles": 3.0, "gained": -1.0, "asked": True}]
     kernel["alignments"] = [{"cycles": 2.0}] * 64
     text = render(report, 80, views=())

@@ -5,10 +5,29 @@
 
 #include "incc/cycles.h"
 #include "incc/graph.h"
+#include "incc/lines.h"
 #include "incc/path.h"
 #include "incc/ports.h"
 
 namespace incc {
+
+/// What bounds and simulation are both made from, worked out once for whoever wants both.
+struct Groundwork {
+  Dataflow Flow;
+  LineCrossings Lines;
+  AccessAddresses Stores; ///< Only where asked for.
+};
+
+/// \throws std::invalid_argument if the kernel's arrays contradict each other.
+Groundwork layGroundwork(const Kernel &K, bool StoreAddresses);
+
+/// In cycles an iteration; the same as Bounds in core/python/__init__.py, where each is explained.
+struct Bounds {
+  Rational Port, Divider, FrontEnd, Retire, LoopCarried;
+};
+
+/// The bounds of analyze() alone, as fast as can be.
+Bounds findBounds(const Kernel &K, const Groundwork &From);
 
 /// The same as Analysis in core/python/__init__.py, where the parts are explained.
 struct Analysis {

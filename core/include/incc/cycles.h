@@ -42,6 +42,9 @@ struct LoopCarried {
 /// as it is long enough, a chain through every instruction that is part of one.
 LoopCarried findLoopCarried(const Graph &G, const ChainLimits &Limits = {});
 
+/// The loop-carried bound alone; parallel edges in the graph do not matter.
+Rational loopCarriedBound(const Graph &G);
+
 } // namespace incc
 
 #endif // INCC_CYCLES_H

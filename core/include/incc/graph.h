@@ -28,11 +28,20 @@ struct Source {
   int32_t Distance = 0;
 };
 
-struct Graph {
-  int32_t NumValues = 0;
+/// Who reads what: dependencies through registers and flags (a read depends on the last write, in
+/// the same or the previous iteration), through memory, and inside instructions from loaded values
+/// to results.
+struct Dataflow {
   std::vector<int32_t> InstructionOf; ///< By value.
   std::vector<Source> SourceOf;       ///< By input, as in Kernel::InputId.
   std::vector<MemoryDependency> Memory;
+};
+
+Dataflow findDataflow(const Kernel &K, std::vector<MemoryDependency> Memory);
+
+struct Graph {
+  int32_t NumValues = 0;
+  Dataflow Flow;
 
   /// Sorted by producer, consumer, distance. Of several edges between the same values at the same
   /// distance only the one of the longest latency is kept.
@@ -47,9 +56,12 @@ struct Graph {
   }
 };
 
-/// Dependencies through registers and flags (a read depends on the last write, in the same or the
-/// previous iteration), through memory, and inside instructions from loaded values to results.
+Graph buildGraph(const Kernel &K, Dataflow Flow);
+/// With what findDataflow and memoryDependencies find.
 Graph buildGraph(const Kernel &K);
+
+/// As far as bounds need it: with parallel edges, sorted by producer alone, and without the Flow.
+Graph buildUnsortedGraph(const Kernel &K, const Dataflow &Flow);
 
 } // namespace incc
 

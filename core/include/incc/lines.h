@@ -4,6 +4,7 @@
 #define INCC_LINES_H
 
 #include "incc/kernel.h"
+#include "incc/memory.h"
 
 #include <cstdint>
 #include <vector>
@@ -28,9 +29,13 @@ struct LineCrossings {
   std::vector<int64_t> Expected;
 };
 
-/// Worst and Expected leave out what has a symbol's address: compilers align their constants and
-/// objects.
-LineCrossings lineCrossings(const Kernel &K);
+/// Whether any load may cross a line: without vectors nothing does at the alignment that elements
+/// have.
+bool mayCrossLines(const Kernel &K);
+
+/// From the addresses of the loads, which are not looked at if none may cross a line. Worst and
+/// Expected leave out what has a symbol's address: compilers align their constants and objects.
+LineCrossings lineCrossings(const Kernel &K, const AccessAddresses &Loads);
 
 } // namespace incc
 

@@ -46,8 +46,15 @@ struct AccessAddresses {
   /// offsets, as the rows of an array do, not by pointers.
   std::unordered_map<uint32_t, int32_t> ObjectOf;
 };
-AccessAddresses loadAddresses(const Kernel &K);
-AccessAddresses storeAddresses(const Kernel &K);
+
+/// What following the addresses through some iterations tells.
+struct MemoryAccesses {
+  std::vector<MemoryDependency> Dependencies; ///< See memoryDependencies.
+  AccessAddresses Loads, Stores;
+};
+
+/// All that is asked for in one go; what is not stays empty.
+MemoryAccesses followMemory(const Kernel &K, bool Dependencies, bool Loads, bool Stores);
 
 /// How many iterations of a kernel memoryDependencies simulates; distances are below this.
 int32_t simulatedIterations(const Kernel &K);

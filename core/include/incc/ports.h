@@ -43,6 +43,9 @@ struct PortPressure {
 /// ports get the same shares.
 PortPressure balancedPressure(const Kernel &K, const PortWork &Work);
 
+/// The load of the busiest port under them, without the shares.
+Rational portBound(const Kernel &K, const PortWork &Work);
+
 /// Equal shares to all allowed ports.
 PortPressure fixedPressure(const Kernel &K, const PortWork &Work);
 

@@ -3,6 +3,7 @@
 #ifndef INCC_SIM_H
 #define INCC_SIM_H
 
+#include "incc/analysis.h"
 #include "incc/kernel.h"
 #include "incc/rational.h"
 #include "incc/timeline.h"
@@ -120,6 +121,14 @@ struct Simulation {
 /// \throws std::invalid_argument if the arrays contradict each other.
 /// \throws std::runtime_error beyond the limit of cycles.
 Simulation simulate(const Kernel &K, const Pipeline &P, const SimulationOptions &Options = {});
+
+/// The same with what was worked out before, the addresses of stores included; K is known to be
+/// valid.
+Simulation simulate(const Kernel &K, const Pipeline &P, const SimulationOptions &Options,
+                    Groundwork From);
+
+/// Whether the simulation needs the addresses of stores.
+bool needsStoreAddresses(const Pipeline &P);
 
 } // namespace incc
 

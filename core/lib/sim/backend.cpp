@@ -218,7 +218,7 @@ void Backend::noteInput(int32_t N, const DynValue &From, int64_t Time) {
   // What passes between the µops of an instruction is no wait for anybody.
   if (V >= static_cast<size_t>(P.K.numValues()))
     return;
-  int32_t Producer = P.G.InstructionOf[V];
+  int32_t Producer = P.Flow.InstructionOf[V];
   if (Producer == Own && Index / NumValues == (static_cast<size_t>(Dyn.Iteration) & IterationMask))
     return;
   Late.resize(Pool.size());

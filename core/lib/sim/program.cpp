@@ -16,7 +16,8 @@ namespace {
 
 class Builder {
 public:
-  Builder(Program &To) : To(To), K(To.K), P(To.P), IsAddress(findAddressInputs(K)) {
+  Builder(Program &To, const LineCrossings &Lines, const AccessAddresses &Stores)
+      : To(To), K(To.K), P(To.P), IsAddress(findAddressInputs(K)), Lines(Lines), Stores(Stores) {
     To.Values.resize(static_cast<size_t>(K.numValues()));
     Followed.resize(To.Values.size());
     Renamed.assign(To.Values.size(), false);
@@ -24,11 +25,11 @@ public:
   }
 
   void build() {
-    if (K.LineBytes > 0 && K.LineCrossingCycles > 0)
-      Lines = lineCrossings(K);
-    To.CrossingIterations = Lines.ExpectedIterations;
+    CrossingsCost = K.LineCrossingCycles > 0;
+    if (CrossingsCost)
+      To.CrossingIterations = Lines.ExpectedIterations;
     MovesStack = std::ranges::any_of(P.StackChange, [](int32_t Change) { return Change != 0; });
-    for (const MemoryDependency &M : To.G.Memory) {
+    for (const MemoryDependency &M : To.Flow.Memory) {
       if (M.Latency == 0) {
         Renamed[M.Load] = true;
         continue;
@@ -38,7 +39,7 @@ public:
     }
     for (int32_t I = 0; I < K.numInstructions(); ++I)
       buildInstruction(I);
-    for (const MemoryDependency &M : To.G.Memory)
+    for (const MemoryDependency &M : To.Flow.Memory)
       if (Renamed[M.Load])
         renameMemory(M);
     planCommits();
@@ -67,14 +68,13 @@ private:
         }
     if (std::ranges::all_of(InstructionOf, [](int32_t I) { return I < 0; }))
       return;
-    AccessAddresses Addresses = storeAddresses(K);
     // What cannot be followed takes a cycle each.
-    To.CommitCycles.assign(static_cast<size_t>(Addresses.Iterations), Unknown);
+    To.CommitCycles.assign(static_cast<size_t>(Stores.Iterations), Unknown);
     auto Size = static_cast<uint64_t>(P.StoreCommitBytes);
-    size_t PerIteration = Addresses.Accesses.size() / static_cast<size_t>(Addresses.Iterations);
-    for (size_t N = 0; N < Addresses.Accesses.size(); ++N) {
-      const AccessAddress &A = Addresses.Accesses[N];
-      const AccessAddress &Before = Addresses.Accesses[N > 0 ? N - 1 : N];
+    size_t PerIteration = Stores.Accesses.size() / static_cast<size_t>(Stores.Iterations);
+    for (size_t N = 0; N < Stores.Accesses.size(); ++N) {
+      const AccessAddress &A = Stores.Accesses[N];
+      const AccessAddress &Before = Stores.Accesses[N > 0 ? N - 1 : N];
       uint64_t First = A.Constant / Size;
       uint64_t Last = (A.Constant + static_cast<uint64_t>(std::max(A.Bytes, 1)) - 1) / Size;
       uint64_t LastBefore =
@@ -94,7 +94,7 @@ private:
     }
     for (int32_t In = K.InputStart[M.Store]; In < K.InputStart[M.Store + 1]; ++In)
       if (!IsAddress[In] && static_cast<InputKind>(K.InputKinds[In]) == InputKind::Location)
-        if (Source S = To.G.SourceOf[In]; S.Value >= 0)
+        if (Source S = To.Flow.SourceOf[In]; S.Value >= 0)
           Followed[M.Load].push_back({S.Value, S.Distance + M.Distance, K.InputLatency[In]});
   }
 
@@ -115,7 +115,7 @@ private:
     if (Plan.Merge.Value >= 0 &&
         (K.InputId[In] == P.MergesLow[Current] || K.InputId[In] == P.MergesHigh[Current]))
       return {Plan.Merge.Value, 0};
-    return To.G.SourceOf[In];
+    return To.Flow.SourceOf[In];
   }
 
   int32_t newUop(int32_t I, int32_t Index, uint64_t Ports, UopKind Kind) {
@@ -215,7 +215,7 @@ private:
         for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
           if (static_cast<InputKind>(K.InputKinds[In]) == InputKind::Location &&
               std::ranges::find(Locations, K.InputId[In]) != Locations.end())
-            if (Source S = To.G.SourceOf[In];
+            if (Source S = To.Flow.SourceOf[In];
                 std::ranges::find(From, std::pair(S.Value, S.Distance), [](Source X) {
                   return std::pair(X.Value, X.Distance);
                 }) == From.end())
@@ -358,7 +358,7 @@ private:
       waitFor(U, sourceOf(In), K.InputLatency[In] - Latency);
     if (!Renamed[V])
       feed(U, V, Latency);
-    To.Uops[U].Crossings = static_cast<size_t>(V) < Lines.Expected.size() ? Lines.Expected[V] : 0;
+    To.Uops[U].Crossings = CrossingsCost ? Lines.Expected[V] : 0;
   }
 
   /// Whether a computed result depends on an input: nothing is computed in no time, so a register
@@ -608,8 +608,10 @@ private:
   const Kernel &K;
   const Pipeline &P;
   std::vector<bool> IsAddress;
-  bool MovesStack = false; ///< Something in the kernel uses the stack engine.
-  LineCrossings Lines;
+  const LineCrossings &Lines;
+  const AccessAddresses &Stores;
+  bool CrossingsCost = false;     ///< Loads that cross a line take longer.
+  bool MovesStack = false;        ///< Something in the kernel uses the stack engine.
   std::vector<bool> Renamed;      ///< Loads that get their data from the renamer.
   std::vector<int32_t> DataValue; ///< By stored value: what is computed for it, -1 for a register.
   std::vector<int32_t> Loads, Compute, StoreAddress, StoreData; ///< Of the current instruction.
@@ -619,11 +621,11 @@ private:
 
 } // namespace
 
-Program::Program(const Kernel &K, const Pipeline &P, const Assumptions &Assume)
-    : K(K), P(P), G(buildGraph(K)) {
+Program::Program(const Kernel &K, const Pipeline &P, Groundwork From, const Assumptions &Assume)
+    : K(K), P(P), Flow(std::move(From.Flow)) {
   if (Assume.NoRegisterDependencies)
-    G.SourceOf.assign(G.SourceOf.size(), {});
+    Flow.SourceOf.assign(Flow.SourceOf.size(), {});
   if (Assume.NoMemoryDependencies)
-    G.Memory.clear();
-  Builder(*this).build();
+    Flow.Memory.clear();
+  Builder(*this, From.Lines, From.Stores).build();
 }

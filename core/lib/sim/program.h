@@ -9,7 +9,7 @@
 #ifndef INCC_LIB_SIM_PROGRAM_H
 #define INCC_LIB_SIM_PROGRAM_H
 
-#include "incc/graph.h"
+#include "incc/analysis.h"
 #include "incc/sim.h"
 
 #include <algorithm>
@@ -80,11 +80,11 @@ struct InstructionPlan {
 };
 
 struct Program {
-  Program(const Kernel &K, const Pipeline &P, const Assumptions &Assume = {});
+  Program(const Kernel &K, const Pipeline &P, Groundwork From, const Assumptions &Assume = {});
 
   const Kernel &K;
   const Pipeline &P;
-  Graph G;
+  Dataflow Flow;
   std::vector<Uop> Uops;
   std::vector<Input> Inputs;
   std::vector<Feed> Feeds;

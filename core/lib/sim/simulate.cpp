@@ -276,11 +276,17 @@ struct Recorder {
 
 } // namespace
 
+bool incc::needsStoreAddresses(const Pipeline &P) { return P.StoreCommitBytes > 0; }
+
 Simulation incc::simulate(const Kernel &K, const Pipeline &Pipe, const SimulationOptions &Options) {
-  validate(K);
+  return simulate(K, Pipe, Options, layGroundwork(K, needsStoreAddresses(Pipe)));
+}
+
+Simulation incc::simulate(const Kernel &K, const Pipeline &Pipe, const SimulationOptions &Options,
+                          Groundwork From) {
   validatePipeline(K, Pipe);
   Simulation Result;
-  Program P(K, Pipe, Options.Assume);
+  Program P(K, Pipe, std::move(From), Options.Assume);
   if (P.Entries.empty())
     return Result;
   CodeLayout Code(P, Options.Loop, Options.Alignment < 0 ? Pipe.Alignment : Options.Alignment);

@@ -4,6 +4,8 @@
 # RUN: not test -e %t.none
 #
 # CHECK: <!DOCTYPE html>
+# CHECK: Content-Security-Policy{{.*}}default-src 'none'
+# CHECK: <title>f, {{.*}}html.s:{{.*}} - timeline</title>
 # CHECK: const kernels = [{"title":"f, {{.*}}html.s:
 # NONE: error: {{.*}}.none: not written: no kernel has a timeline
 	.type f, @function

@@ -1,0 +1,257 @@
+"""The analysis of one kernel on one core: the only way from a kernel to numbers, which every command takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from incc import core
+from incc.core.prediction import bounds_of, limiting, predicted
+from incc.models.bind import bind
+from incc.models.bound import UNKNOWN
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from incc.core import Analysis, Bounds, Event, Simulation, StartedUop
+    from incc.core.prediction import BoundName
+    from incc.core.waits import Waits
+    from incc.core.whatif import Change, WhatIf
+    from incc.frontends.kernel import Kernel
+    from incc.models.bound import BoundKernel
+    from incc.models.model import Form, MachineModel
+
+AS_FOUND, EVERYWHERE = -1, -2
+"""Values of KernelSettings.alignment."""
+
+
+class KernelSettings(NamedTuple):
+    """What is asked of one kernel's analysis.
+
+    `simulate`: not the bounds alone. `fixed_ports`: equal shares to all ports that a µop may use, OSACA's model, beside
+    which a simulation would say something else: there is none. `what_ifs`: try the changes to the core that make sense
+    for the kernel, and the places where the linker may put it; `asked`: changes to try besides. `waits`: who waits for
+    whom. `cold_iterations`: also simulate so many from a cold start, 0 for not. `alignment` of the first byte within
+    64, or AS_FOUND, or EVERYWHERE to simulate all 64. `timeline_iterations`: record the life of each instruction in so
+    many iterations, 0 for none; those that are dispatched after `timeline_cycles` are left out.
+    """
+
+    simulate: bool = True
+    fixed_ports: bool = False
+    what_ifs: bool = False
+    asked: tuple[Change, ...] = ()
+    waits: bool = False
+    cold_iterations: int = 0
+    alignment: int = AS_FOUND
+    timeline_iterations: int = 0
+    timeline_cycles: int = 80
+
+
+class KernelResult:
+    """Every number about one kernel on one core. It is made by `analyze_kernel` and does not change.
+
+    `kernel`, `model`, `settings`: what was analysed. `bound`, `forms`: the kernel's arrays, and for each instruction
+    its form in the model, None where it has none. `cycles`: the prediction, in cycles an iteration of the steady state
+    (see `prediction.predicted`); `bounds`; `limits`: the names of the bounds that limit it (see `prediction.limiting`).
+    `simulation`: the run that the prediction comes from, None where it comes from the bounds. `what_ifs`: changes to
+    the core, the best first. `cold`: the run of exactly `cold_iterations` iterations, whose `cycles` are no prediction.
+    `alignments`: the prediction for each place of the first byte within 64, if that was asked for; `placements`:
+    (place, prediction) for those where the linker may put the code, where that matters. `waits`. `events` and
+    `started`: the timeline, None where none was asked for. `notes`: what was left out, in sentences for the reader.
+    """
+
+    __slots__ = (
+        "_analysis",
+        "alignments",
+        "bound",
+        "bounds",
+        "cold",
+        "cycles",
+        "events",
+        "forms",
+        "kernel",
+        "limits",
+        "model",
+        "notes",
+        "placements",
+        "settings",
+        "simulation",
+        "started",
+        "waits",
+        "what_ifs",
+    )
+
+    kernel: Kernel
+    model: MachineModel
+    settings: KernelSettings
+    bound: BoundKernel
+    forms: tuple[Form | None, ...]
+    bounds: Bounds
+    cycles: Fraction
+    limits: tuple[BoundName, ...]
+    simulation: Simulation | None
+    what_ifs: tuple[WhatIf, ...]
+    cold: Simulation | None
+    alignments: tuple[Fraction, ...]
+    placements: tuple[tuple[int, Fraction], ...]
+    waits: Waits | None
+    events: tuple[Event, ...] | None
+    started: tuple[StartedUop, ...]
+    notes: tuple[str, ...]
+    _analysis: Analysis | None
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        model: MachineModel,
+        bound: BoundKernel,
+        forms: tuple[Form | None, ...],
+        bounds: Bounds,
+        simulation: Simulation | None = None,
+        settings: KernelSettings = KernelSettings(),  # noqa: B008 -- it cannot be changed
+        *,
+        analysis: Analysis | None = None,
+        what_ifs: tuple[WhatIf, ...] = (),
+        cold: Simulation | None = None,
+        alignments: tuple[Fraction, ...] = (),
+        placements: tuple[tuple[int, Fraction], ...] = (),
+        waits: Waits | None = None,
+        events: tuple[Event, ...] | None = None,
+        started: tuple[StartedUop, ...] = (),
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        self.kernel = kernel
+        self.model = model
+        self.settings = settings
+        self.bound = bound
+        self.forms = forms
+        self.bounds = bounds
+        self.cycles = predicted(bounds, simulation.cycles_per_iteration if simulation else None)
+        self.limits = limiting(bounds, self.cycles)
+        self.simulation = simulation
+        self.what_ifs = what_ifs
+        self.cold = cold
+        self.alignments = alignments
+        self.placements = placements
+        self.waits = waits
+        self.events = events
+        self.started = started
+        self.notes = notes
+        self._analysis = analysis
+
+    @property
+    def analysis(self) -> Analysis:
+        """Port pressure, dependency graph, critical path and chains: made when first asked for."""
+        if self._analysis is None:
+            self._analysis = core.analyze(self.bound)
+        return self._analysis
+
+    @property
+    def unknown(self) -> tuple[int, ...]:
+        """The instructions (indices) that are not in the model."""
+        return tuple([i for i, flags in enumerate(self.bound.instruction_flags) if flags & UNKNOWN])
+
+
+def analyze_kernel(kernel: Kernel, model: MachineModel, settings: KernelSettings = KernelSettings()) -> KernelResult:  # noqa: B008
+    """Analyse a kernel on a core. A kernel that is a loop is run as one, another as copies of it in a row.
+
+    Raises ValueError where the kernel cannot be analysed on this core, or a change that was asked for cannot be made to
+    it. What cannot be simulated is in the result's notes.
+    """
+    if settings.alignment >= 0:
+        kernel = kernel._replace(alignment=settings.alignment)
+    bound, forms = bind(kernel, model)
+    analysis: Analysis | None = None
+    simulation: Simulation | None = None
+    more: dict[str, Any] = {}
+    notes: tuple[str, ...] = ()
+    if settings.fixed_ports:
+        analysis = core.analyze(bound)
+        bounds = bounds_of(analysis, fixed_ports=True)
+    else:
+        bounds, simulation, notes = _predict(bound, settings)
+    if simulation is not None:
+        try:
+            analysis = _more_simulations(kernel, bound, bounds, simulation, settings, more)
+        except RuntimeError as error:
+            notes = (f"not simulated with changes: {error}",)
+        notes = (*more.pop("notes", ()), *notes)
+    if settings.timeline_iterations and kernel.instructions:
+        if simulation is None:
+            more["events"] = core.timeline(bound, settings.timeline_iterations, settings.timeline_cycles)
+        else:
+            recorded = core.simulate(bound, iterations=settings.timeline_iterations, record=True)
+            more["events"] = tuple([e for e in recorded.events if e.dispatched < settings.timeline_cycles])
+            more["started"] = recorded.started
+    if settings.waits and simulation is not None:
+        from incc.core.waits import waits
+
+        more["waits"] = waits(core.simulate(bound, record=True), len(kernel.instructions))
+    return KernelResult(
+        kernel, model, bound, forms, bounds, simulation, settings, analysis=analysis, notes=notes, **more
+    )
+
+
+def _predict(bound: BoundKernel, settings: KernelSettings) -> tuple[Bounds, Simulation | None, tuple[str, ...]]:
+    """The bounds, the run to the steady state, and what is to be said where there is none though it was wanted."""
+    if not settings.simulate or not any(bound.issue_slots):
+        return core.bounds(bound), None, ()
+    if bound.pipeline is None:
+        return core.bounds(bound), None, ("not simulated: the model does not describe the core's pipeline",)
+    try:
+        return *core.bounds_and_simulation(bound), ()
+    except RuntimeError as error:
+        return core.bounds(bound), None, (f"not simulated: {error}",)
+
+
+def _more_simulations(
+    kernel: Kernel,
+    bound: BoundKernel,
+    bounds: Bounds,
+    base: Simulation,
+    settings: KernelSettings,
+    more: dict[str, Any],
+) -> Analysis | None:
+    """Add to `more` what the other simulations that were asked for found; returns the analysis if it was needed."""
+    analysis = None
+    if settings.what_ifs or settings.asked:
+        from incc.core import whatif
+
+        analysis = core.analyze(bound)
+        asked, notes = whatif.applicable(settings.asked, kernel, bound)
+        more["notes"] = tuple(notes)
+        # A change that gains nothing leaves what is predicted, not the run's own average.
+        steady = base._replace(cycles_per_iteration=predicted(bounds, base.cycles_per_iteration))
+        more["what_ifs"] = whatif.what_ifs(kernel, bound, analysis, steady, asked, settings.what_ifs)
+    if settings.cold_iterations:
+        more["cold"] = core.simulate(bound, iterations=settings.cold_iterations)
+    if settings.alignment == EVERYWHERE:
+        more["alignments"] = tuple([at(bound, bounds, place) for place in range(64)])
+    elif settings.alignment == AS_FOUND and settings.what_ifs:
+        more["placements"] = placements(kernel, bound, bounds, base)
+    return analysis
+
+
+def at(bound: BoundKernel, bounds: Bounds, place: int) -> Fraction:
+    """The prediction where the kernel's first byte is at `place` within 64."""
+    return predicted(bounds, core.simulate(bound, alignment=place).cycles_per_iteration)
+
+
+# Slots that stay empty because no µop has come, of all, from which on it may matter where the code lies.
+_STARVED = 0.05
+# Compilers align functions to 16 bytes; a section of less alignment is a snippet, of whose place nobody said anything.
+_LEAST_UNIT = 8
+
+
+def placements(
+    kernel: Kernel, bound: BoundKernel, bounds: Bounds, base: Simulation
+) -> tuple[tuple[int, Fraction], ...]:
+    """Places of the first byte within 64 that the linker may choose, and the prediction there: for a kernel that waits
+    for its front end, 0 and those that its section's alignment allows. Empty where all are alike."""
+    unit = kernel.alignment_unit
+    slots = base.cycles * bound.issue_width
+    if not _LEAST_UNIT <= unit < 64 or base.lost_slots[0] < _STARVED * slots:
+        return ()
+    found = [(kernel.alignment, predicted(bounds, base.cycles_per_iteration))]
+    for place in {0, *range(kernel.alignment, 64, unit)} - {kernel.alignment}:
+        found.append((place, at(bound, bounds, place)))
+    return tuple(sorted(found)) if len({cycles for _, cycles in found}) > 1 else ()

@@ -1,0 +1,181 @@
+"""Figures of a kernel that need neither bounds nor a simulation, and averages over what was recorded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from fractions import Fraction
+
+    from incc.core import Event, StartedUop, Step
+    from incc.core.analysis import KernelResult
+    from incc.frontends.kernel import Kernel
+
+
+class Operations(NamedTuple):
+    """Operations an iteration, counted by element: of floating point and on integers in vector registers, and of these
+    those in packed instructions; `packed_share` of all, None without any; the bits of the widest packed instruction, 0
+    without."""
+
+    flop: int
+    flop_packed: int
+    integer: int
+    integer_packed: int
+    packed_share: float | None
+    vector_bits: int
+
+
+def operations(kernel: Kernel) -> Operations:
+    """What a kernel computes on vector registers."""
+    packed = {True: 0, False: 0}
+    scalar = {True: 0, False: 0}
+    vector_bits = 0
+    for instruction in kernel.instructions:
+        arithmetic = instruction.arithmetic
+        if arithmetic is None:
+            continue
+        if arithmetic.packed:
+            packed[arithmetic.floating] += arithmetic.operations
+            vector_bits = max(vector_bits, arithmetic.width)
+        else:
+            scalar[arithmetic.floating] += arithmetic.operations
+    total = sum(packed.values()) + sum(scalar.values())
+    return Operations(
+        packed[True] + scalar[True],
+        packed[True],
+        packed[False] + scalar[False],
+        packed[False],
+        sum(packed.values()) / total if total else None,
+        vector_bits,
+    )
+
+
+class Traffic(NamedTuple):
+    """Bytes loaded and stored an iteration; accesses of unknown size (rep movs, xsave), which are not in them; the bits
+    of the widest access."""
+
+    bytes_loaded: int
+    bytes_stored: int
+    unsized_accesses: int
+    widest_access_bits: int
+
+
+def traffic(kernel: Kernel) -> Traffic:
+    """What a kernel loads and stores."""
+    loaded = stored = unsized = widest = 0
+    for instruction in kernel.instructions:
+        for access in instruction.memory:
+            size = access.size * access.elements
+            unsized += size == 0 and (access.load or access.store)
+            loaded += size if access.load else 0
+            stored += size if access.store else 0
+            if access.elements == 1 and (access.load or access.store):
+                widest = max(widest, 8 * access.size)
+    return Traffic(loaded, stored, unsized, widest)
+
+
+def intensity(work: Operations, moved: Traffic) -> float | None:
+    """Floating-point operations a byte loaded or stored; None where not all of these are known, or there are none."""
+    total = moved.bytes_loaded + moved.bytes_stored
+    return work.flop / total if total and not moved.unsized_accesses else None
+
+
+class Summary(NamedTuple):
+    """llvm-mca's summary of a number of iterations in the steady state.
+
+    `instructions` and `uops` (issue slots) of all iterations, without the instructions that are not in the model;
+    `cycles`: iterations times the prediction, rounded up; `block_rthroughput`: the prediction without dependencies,
+    in cycles an iteration.
+    """
+
+    iterations: int
+    instructions: int
+    cycles: int
+    uops: int
+    dispatch_width: int
+    uops_per_cycle: float
+    ipc: float
+    block_rthroughput: Fraction
+
+
+def summary(result: KernelResult, iterations: int) -> Summary:
+    """The summary of a result for so many iterations."""
+    uops = sum(result.bound.issue_slots)
+    instructions = len(result.kernel.instructions) - len(result.unknown)
+    cycles = result.cycles
+    bounds = result.bounds
+    return Summary(
+        iterations,
+        iterations * instructions,
+        -(-iterations * cycles.numerator // cycles.denominator),
+        iterations * uops,
+        result.bound.issue_width,
+        float(uops / cycles) if cycles else 0.0,
+        float(instructions / cycles) if cycles else 0.0,
+        max(bounds.port, bounds.divider, bounds.front_end, bounds.retire),
+    )
+
+
+def cycles_by_instruction(instructions: Iterable[int], steps: Sequence[Step]) -> dict[int, int]:
+    """The cycles of a path by instruction: a step's latency is the time that its consumer takes."""
+    cycles = dict.fromkeys(instructions, 0)
+    for step in steps:
+        cycles[step.consumer] = cycles.get(step.consumer, 0) + step.latency
+    return cycles
+
+
+class Waiting(NamedTuple):
+    """llvm-mca's averages for an instruction, in cycles: from dispatch to start, of these while it was ready and at its
+    port, and from the result to retirement; over so many executions."""
+
+    executions: int
+    in_scheduler: float
+    in_scheduler_while_ready: float
+    until_retire: float
+
+
+class Timeline(NamedTuple):
+    """`earliest`: for each event when its first µop could have started, were its inputs there; `waits`: by instruction;
+    `total`: of all; `iterations` and `cycles` that it reaches over."""
+
+    earliest: tuple[int, ...]
+    waits: tuple[Waiting, ...]
+    total: Waiting
+    iterations: int
+    cycles: int
+
+
+def timeline(events: Sequence[Event], started: Sequence[StartedUop], instructions: int) -> Timeline:
+    """Averages over the recorded life of a kernel of so many instructions. `started` are the µops of the same run; may
+    be empty."""
+    of_uops: dict[tuple[int, int], int] = {}
+    # Those that start first come last, and stay.
+    for uop in sorted(started, key=lambda u: (u.started, u.earliest), reverse=True):
+        of_uops[uop.iteration, uop.instruction] = uop.earliest
+    earliest = tuple(
+        [
+            of_uops.get((event.iteration, event.instruction), min(event.dispatched + 1, event.started))
+            for event in events
+        ]
+    )
+    sums = [[0, 0, 0, 0] for _ in range(instructions)]
+    for event, could_start in zip(events, earliest, strict=True):
+        wait = sums[event.instruction]
+        wait[0] += 1
+        wait[1] += event.started - event.dispatched
+        wait[2] += max(0, event.started - max(event.ready, could_start))
+        wait[3] += max(0, event.retired - event.executed - 1)
+    total = [sum(column) for column in zip(*sums, strict=True)] if sums else [0, 0, 0, 0]
+    return Timeline(
+        earliest,
+        tuple([_average(wait) for wait in sums]),
+        _average(total),
+        max((event.iteration for event in events), default=-1) + 1,
+        max((event.retired for event in events), default=-1) + 1,
+    )
+
+
+def _average(wait: Sequence[int]) -> Waiting:
+    executions = wait[0]
+    return Waiting(executions, *[cycles / executions if executions else 0.0 for cycles in wait[1:]])

@@ -1,0 +1,64 @@
+"""What is predicted, and what limits it: the one definition of both, and of the thresholds that sentences rest on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from incc.core import Bounds
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+    from typing import Literal
+
+    from incc.core import Analysis
+
+    BoundName = Literal["port", "divider", "front_end", "retire", "loop_carried"]
+
+# The order in which equal bounds are named: the most tangible first.
+ORDER: tuple[BoundName, ...] = ("loop_carried", "port", "divider", "front_end", "retire")
+
+# A bound of at least this share of the prediction is called close: improving the first alone gains less than a sixth.
+CLOSE = 0.85
+
+# A bound of at least this share of the predicted cycles explains them; a run's average is not exact either.
+REACHED = 0.98
+
+# Cycles gained by a change are worth a word from this share of the prediction on.
+WORTH_SAYING = 0.02
+
+
+def bounds_of(analysis: Analysis, fixed_ports: bool = False) -> Bounds:
+    """The bounds in an analysis; with `fixed_ports` the load of the busiest port under equal shares."""
+    return Bounds(
+        analysis.fixed_port_bound if fixed_ports else analysis.port_bound,
+        analysis.resource_bound,
+        analysis.front_end_bound,
+        analysis.retire_bound,
+        analysis.latency_bound,
+    )
+
+
+def predicted(bounds: Bounds, simulated: Fraction | None) -> Fraction:
+    """*The* prediction in cycles an iteration of the steady state: what was simulated, and never less than a bound,
+    which no execution can undercut; without a simulation the largest bound.
+
+    Where a kernel has no period, or long chains of work are still piling up when the throughput is read off, the
+    simulated average may come out a fraction below what is exactly a bound.
+    """
+    largest = max(bounds)
+    return largest if simulated is None else max(largest, simulated)
+
+
+def limiting(bounds: Bounds, cycles: Fraction) -> tuple[BoundName, ...]:
+    """The names of the bounds that limit a kernel of so many predicted cycles, in the order of ORDER: the largest
+    alike, unless none of them explains the cycles.
+
+    Retirement is no limit of its own beside a front end that is at least as narrow; it is named only when above it.
+    """
+    largest = max(bounds)
+    if not largest or largest < REACHED * cycles:
+        return ()
+    limits = [name for name in ORDER if getattr(bounds, name) == largest]
+    if "retire" in limits and "front_end" in limits:
+        limits.remove("retire")
+    return tuple(limits)

@@ -1,0 +1,72 @@
+"""What a kernel is known by when reports are compared: an identity that outlives moved lines, and a hash of its
+code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+try:
+    # What hashlib hands on, without loading OpenSSL, which takes 3 ms.
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from incc.frontends.kernel import Instruction, Kernel
+
+HASH_DIGITS = 16
+
+
+def kernel_ids(kernels: Iterable[Kernel]) -> list[str]:
+    """An identity for each kernel of a unit, given in the order of the text: "triad/loop1" is the first innermost loop
+    of the function `triad`, "triad/region name" a marked region.
+
+    It has no lines in it, so that it stays when code before the kernel grows. Kernels of no function have the part
+    behind the slash alone, machine code without a place the hash of its content.
+    """
+    ids: list[str] = []
+    counted: dict[tuple[str, str], int] = {}
+    taken: set[str] = set()
+    for kernel in kernels:
+        region = kernel.region
+        function = region.function if region else ""
+        if region is None:
+            part = f"code {content_hash(kernel)}"
+        elif region.kind == "marker" and region.name not in ("", function):
+            part = f"region {region.name}"
+        else:
+            number = counted[function, region.kind] = counted.get((function, region.kind), 0) + 1
+            part = f"{region.kind}{number}"
+        name = whole = f"{function}/{part}" if function else part
+        again = 1
+        while whole in taken:
+            again += 1
+            whole = f"{name} ({again})"
+        taken.add(whole)
+        ids.append(whole)
+    return ids
+
+
+def content_hash(kernel: Kernel) -> str:
+    """A hash of the kernel's instructions: the same for the same code, wherever it lies and whatever its labels are.
+
+    What the linker fills in, and how far jumps go, is left out.
+    """
+    found = blake2b(digest_size=HASH_DIGITS // 2)
+    for instruction in kernel.instructions:
+        content = _content(instruction)
+        found.update(len(content).to_bytes(4, "little"))
+        found.update(content)
+    return found.hexdigest()
+
+
+def _content(i: Instruction) -> bytes:
+    if i.branch:
+        return f"{i.branch} {i.mnemonic} {i.operands} {[(a.register.name, a.read) for a in i.registers]}".encode()
+    placed = [m for m in i.memory if m.symbol or (m.base is not None and m.base.root == "rip")]
+    if not placed:
+        return i.encoding
+    accesses = [(m.base, m.index, m.scale, m.size, m.load, m.store) for m in i.memory]
+    return f"{i.form} {[(a.register.name, a.operand, a.write) for a in i.registers]} {accesses}".encode()

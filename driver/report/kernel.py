@@ -1,0 +1,472 @@
+"""The report on one kernel: every figure that a view prints, in plain JSON-able data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from incc.core import figures
+from incc.core.throughput import port_bound
+from incc.driver.report import hints, verdict, wording
+from incc.driver.report.identity import content_hash
+from incc.models.bound import (
+    ELIMINATED,
+    FUSED_INTO_PREVIOUS,
+    IS_LOAD,
+    IS_STORE,
+    UNKNOWN,
+    ZEROED,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from fractions import Fraction
+
+    from incc.core import Analysis, Chain, Edge, Simulation, Step
+    from incc.core.analysis import KernelResult
+    from incc.core.waits import Waits
+    from incc.driver.report import types as t
+    from incc.frontends.kernel import Kernel, Refused, SourceLocation
+    from incc.models.bound import BoundKernel
+    from incc.models.model import Form
+
+# Iterations that the summary counts unless told otherwise; llvm-mca's default.
+ITERATIONS = 100
+
+# Fractions of cycles are written with six decimals: shares such as 1/3 have no exact decimal form, and more digits
+# would show differences in rounding between compilers of the core.
+DECIMALS = 6
+
+
+def kernel_report(
+    result: KernelResult,
+    *,
+    kernel_id: str = "",
+    source_lines: Mapping[int, SourceLocation] | None = None,
+    near: SourceLocation | None = None,
+    iterations: int = ITERATIONS,
+    notes: Sequence[str] = (),
+) -> t.Kernel:
+    """Everything about one kernel.
+
+    `kernel_id`: of `identity.kernel_ids`. `near`: where the function's own source is next to a kernel that comes from
+    elsewhere. `source_lines`: where in the user's source each assembly line comes from. `iterations`: how many the
+    summary counts. `notes` follow those of the region and of the result.
+    """
+    kernel, bound, analysis = result.kernel, result.bound, result.analysis
+    region = kernel.region
+    fixed_ports = result.settings.fixed_ports
+    unknown = result.unknown
+    bounds = verdict.bounds(result)
+    load = analysis.fixed_port_load if fixed_ports else analysis.port_load
+    busiest = verdict.busiest_ports(bound, analysis, fixed_ports)
+    work, moved = figures.operations(kernel), figures.traffic(kernel)
+    simulation = result.simulation
+    return {
+        "kernel_id": kernel_id,
+        "content_hash": content_hash(kernel),
+        "name": kernel.name,
+        "cycles": float(result.cycles),
+        "kind": region.kind if region else "code",
+        "function": region.function if region else "",
+        "function_name": region.function if region else "",
+        "source": location(region.source) if region else None,
+        "near": location(near),
+        "label": region.label if region else "",
+        "first_line": region.first_line if region else 0,
+        "last_line": region.last_line if region else 0,
+        "depth": region.depth if region else 0,
+        "is_loop": kernel.is_loop,
+        "isa": kernel.isa,
+        "notes": [*(region.notes if region else ()), *result.notes, *notes],
+        "size": {
+            "instructions": len(kernel.instructions),
+            "bytes": sum(instruction.length for instruction in kernel.instructions),
+            "issue_slots": sum(bound.issue_slots),
+            "retire_slots": sum(bound.retire_slots),
+            "uops": len(bound.uop_ports),
+        },
+        "arithmetic": _arithmetic(work, moved),
+        "memory": _memory(moved, analysis),
+        "verdict": verdict.sentence(result, bounds),
+        "hints": hints.hints(result),
+        "bounds": bounds,
+        "simulated": _simulated(bound, simulation) if simulation else None,
+        "what_ifs": _what_ifs(result),
+        "cold": _cold(result.cold) if result.cold else None,
+        "alignments": [ratio(cycles) for cycles in result.alignments],
+        "dispatch_width": bound.issue_width,
+        "port_assignment": "equal" if fixed_ports else "balanced",
+        "resources": [
+            {
+                "name": name,
+                "kind": "port" if p < bound.n_ports else "unit",
+                "title": f"Port{name}" if p < bound.n_ports and name.isdigit() else name,
+                "load": round(load[p], DECIMALS),
+                "busiest": p in busiest,
+            }
+            for p, name in enumerate(bound.port_names)
+        ],
+        "instructions": _instructions(result, source_lines or {}),
+        "critical_path": {
+            "cycles": analysis.critical_path_cycles,
+            "instructions": list(analysis.critical_path_instructions),
+            "steps": [_step(kernel, bound, step) for step in analysis.critical_path],
+        },
+        "chains": [_chain(kernel, bound, chain) for chain in analysis.chains],
+        "chains_complete": analysis.chains_complete,
+        "dependencies": _dependencies(kernel, bound, analysis),
+        "waits": _waits(bound, result.waits) if result.waits else None,
+        "timeline": _timeline(result) if result.events is not None else None,
+        "unknown_instructions": [
+            {
+                "index": i,
+                "line": kernel.instructions[i].line,
+                "text": kernel.instructions[i].text,
+                "form": kernel.instructions[i].form,
+            }
+            for i in unknown
+        ],
+        "refused": [refused_statement(refused) for refused in kernel.refused],
+        "summary": _summary(result, iterations),
+    }
+
+
+def ratio(cycles: Fraction) -> t.Ratio:
+    """A duration in cycles, as a number and exactly."""
+    return {"cycles": float(cycles), "exact": str(cycles)}
+
+
+def refused_statement(refused: Refused) -> t.RefusedStatement:
+    """A statement that is missing in the analysis."""
+    return {"line": refused.line, "text": refused.text, "message": refused.message}
+
+
+# --- parts of a kernel ------------------------------------------------------------------------------------------------
+
+
+def location(place: SourceLocation | None) -> t.Location | None:
+    """A place in the source."""
+    return {"file": place.file, "line": place.line} if place else None
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, DECIMALS)
+
+
+def _summary(result: KernelResult, iterations: int) -> t.Summary:
+    found = figures.summary(result, iterations)
+    return {
+        "iterations": found.iterations,
+        "instructions": found.instructions,
+        "cycles": found.cycles,
+        "uops": found.uops,
+        "dispatch_width": found.dispatch_width,
+        "uops_per_cycle": round(found.uops_per_cycle, DECIMALS),
+        "ipc": round(found.ipc, DECIMALS),
+        "block_rthroughput": float(found.block_rthroughput),
+    }
+
+
+def _arithmetic(work: figures.Operations, moved: figures.Traffic) -> t.Arithmetic:
+    return {
+        "flop": work.flop,
+        "flop_packed": work.flop_packed,
+        "integer_operations": work.integer,
+        "integer_operations_packed": work.integer_packed,
+        "packed_share": _rounded(work.packed_share),
+        "vector_bits": work.vector_bits,
+        "flop_per_byte": _rounded(figures.intensity(work, moved)),
+        "text": _vectorisation(work, moved),
+    }
+
+
+def _memory(moved: figures.Traffic, analysis: Analysis) -> t.Memory:
+    return {
+        "bytes_loaded": moved.bytes_loaded,
+        "bytes_stored": moved.bytes_stored,
+        "unsized_accesses": moved.unsized_accesses,
+        "widest_access_bits": moved.widest_access_bits,
+        "line_crossings": round(float(analysis.line_crossings), DECIMALS),
+        "worst_line_crossings": round(float(analysis.worst_line_crossings), DECIMALS),
+        "expected_line_crossings": round(float(analysis.expected_line_crossings), DECIMALS),
+        "worst_alignment_port_bound": round(float(analysis.worst_alignment_port_bound), DECIMALS),
+    }
+
+
+def _vectorisation(work: figures.Operations, moved: figures.Traffic) -> str:
+    """How much of the arithmetic is vectorised, in words."""
+    if not work.flop and not work.integer:
+        widest = moved.widest_access_bits
+        return f"no vector arithmetic, {widest}-bit memory accesses" if widest >= 128 else "no vector arithmetic"
+    operations = [f"{work.flop} flop"] * bool(work.flop)
+    operations += [wording.counted(work.integer, "integer operation")] * bool(work.integer)
+    if not work.vector_bits or work.packed_share is None:
+        return f"{wording.listed(operations)}, all scalar"
+    share = wording.number(100 * work.packed_share)
+    return f"{share} % of {wording.listed(operations)} in {work.vector_bits}-bit vectors"
+
+
+def _instructions(result: KernelResult, source_lines: Mapping[int, SourceLocation]) -> list[t.Instruction]:
+    kernel, bound, analysis, forms = result.kernel, result.bound, result.analysis, result.forms
+    pressure = analysis.fixed_pressure if result.settings.fixed_ports else analysis.pressure
+    path = analysis.critical_path
+    on_path = figures.cycles_by_instruction(analysis.critical_path_instructions, path)
+    if analysis.critical_path_instructions:
+        # What the steps do not account for passes before the first value of the path is ready.
+        start = analysis.critical_path_cycles - sum(step.latency for step in path)
+        on_path[path[0].producer if path else analysis.critical_path_instructions[0]] += start
+    in_chain: dict[int, int] = {}
+    if analysis.chains:
+        steps = analysis.chains[0].steps
+        in_chain = figures.cycles_by_instruction((step.consumer for step in steps), steps)
+    # kernels repeat few kinds of instruction
+    known: dict[tuple[tuple[int, int], ...], tuple[str, t.Ratio]] = {}
+    rows: list[t.Instruction] = []
+    for i, instruction in enumerate(kernel.instructions):
+        flags = bound.instruction_flags[i]
+        form = forms[i] if forms else None
+        first, last = bound.uop_start[i], bound.uop_start[i + 1]
+        uops = tuple((bound.uop_ports[u], bound.uop_cycles[u]) for u in range(first, last))
+        if uops not in known:
+            known[uops] = _port_usage(uops, bound), _own_throughput(uops, bound.n_ports)
+        usage, throughput = known[uops]
+        rows.append(
+            {
+                "index": i,
+                "line": instruction.line,
+                "source": location(source_lines.get(instruction.line)),
+                "text": instruction.text,
+                "bytes": instruction.length,
+                "form": instruction.form,
+                "unknown": bool(flags & UNKNOWN),
+                "latency": bound.latency[i],
+                "load_latency": bound.load_latency[i],
+                "issue_slots": bound.issue_slots[i],
+                "retire_slots": bound.retire_slots[i],
+                "uops": last - first,
+                "ports": usage,
+                "rthroughput": throughput,
+                "measured_rthroughput": form.throughput if form else None,
+                "loads": bool(flags & IS_LOAD),
+                "stores": bool(flags & IS_STORE),
+                "macro_fused": bool(flags & FUSED_INTO_PREVIOUS),
+                "eliminated": bool(flags & ELIMINATED),
+                "zero_idiom": bool(flags & ZEROED),
+                "pressure": [round(cycles, DECIMALS) for cycles in pressure[i]],
+                "critical_path_cycles": on_path.get(i),
+                "chain_cycles": in_chain.get(i),
+                "figures": {"source": form.source, "derived": form.derived} if form else None,
+                "remarks": _remarks(flags, form),
+            }
+        )
+    return rows
+
+
+def _remarks(flags: int, form: Form | None) -> str:
+    """One letter for each thing to know about an instruction's figures; the views explain them."""
+    return (
+        "X" * bool(flags & UNKNOWN)
+        + "F" * bool(flags & FUSED_INTO_PREVIOUS)
+        + "E" * bool(flags & ELIMINATED)
+        + "Z" * bool(flags & ZEROED)
+        + "D" * bool(form and form.derived)
+    )
+
+
+def _own_throughput(uops: Sequence[tuple[int, int]], n_ports: int) -> t.Ratio:
+    """Cycles between two instances of the instruction as far as its own ports and units say."""
+    numerator, denominator = port_bound(uops, n_ports)
+    exact = str(numerator) if denominator == 1 else f"{numerator}/{denominator}"
+    return {"cycles": numerator / denominator, "exact": exact}
+
+
+def _port_usage(uops: Sequence[tuple[int, int]], bound: BoundKernel) -> str:
+    """uops.info's notation: µops times the ports that they may use, "1*p01+1*p23"; then cycles on units, "8*0DV"."""
+    ports: dict[int, int] = {}
+    units: dict[int, int] = {}
+    for mask, cycles in uops:
+        if mask >> bound.n_ports:
+            units[mask] = units.get(mask, 0) + cycles
+        else:
+            ports[mask] = ports.get(mask, 0) + 1
+    terms = [f"{count}*p{''.join(_port_names(mask, bound))}" for mask, count in ports.items()]
+    terms += [f"{cycles}*{''.join(_port_names(mask, bound))}" for mask, cycles in units.items()]
+    return "+".join(terms)
+
+
+def _port_names(mask: int, bound: BoundKernel) -> list[str]:
+    names = [name for p, name in enumerate(bound.port_names) if mask >> p & 1]
+    return names if all(len(name) == 1 for name in names) or len(names) == 1 else ["(", ",".join(names), ")"]
+
+
+# --- simulation -------------------------------------------------------------------------------------------------------
+
+
+def _simulated(bound: BoundKernel, run: Simulation) -> t.Simulated:
+    """What the simulation found and counted, as shares; over the whole run, its start included."""
+
+    def shares(counts: Sequence[int], whole: int = 0) -> list[float]:
+        return [round(count / (whole or sum(counts) or 1), DECIMALS) for count in counts]
+
+    decoders, uop_cache, loop_stream_detector, microcode = shares(run.uops_by_source)
+    lost = shares(run.lost_slots, run.cycles * bound.issue_width)
+    no_uops, reorder_buffer, scheduler, group, load_buffer, store_buffer = lost
+    eliminated, executed = shares((run.moves_eliminated, run.moves_executed))
+    return {
+        "cycles": float(run.cycles_per_iteration),
+        "exact": str(run.cycles_per_iteration),
+        "period": run.period,
+        "iterations": run.iterations,
+        "run_cycles": run.cycles,
+        "uops": {
+            "decoders": decoders,
+            "uop_cache": uop_cache,
+            "loop_stream_detector": loop_stream_detector,
+            "microcode": microcode,
+        },
+        "lost_slots": {
+            "no_uops": no_uops,
+            "reorder_buffer": reorder_buffer,
+            "scheduler": scheduler,
+            "group": group,
+            "load_buffer": load_buffer,
+            "store_buffer": store_buffer,
+        },
+        "port_uops": shares(run.port_uops[: len(bound.port_names)], run.cycles),
+        "moves": {"eliminated": eliminated, "executed": executed},
+    }
+
+
+def _what_ifs(result: KernelResult) -> list[t.WhatIf]:
+    return [
+        {
+            "change": w.name,
+            "text": w.text,
+            "cycles": float(w.cycles),
+            "exact": str(w.cycles),
+            "gained": round(float(result.cycles - w.cycles), DECIMALS),
+            "asked": w.asked,
+        }
+        for w in result.what_ifs
+    ]
+
+
+def _cold(run: Simulation) -> t.Cold:
+    return {"iterations": run.iterations, "cycles": run.cycles}
+
+
+def _waits(bound: BoundKernel, waits: Waits) -> t.Waits:
+    def at_ports(table: Mapping[tuple[int, int], float]) -> list[t.PortWait]:
+        return [
+            {"instruction": i, "resource": bound.port_names[port], "cycles": round(cycles, DECIMALS)}
+            for (i, port), cycles in table.items()
+        ]
+
+    return {
+        "instructions": [
+            {
+                "had_to_wait": round(had, DECIMALS),
+                "for_inputs": round(for_inputs, DECIMALS),
+                "for_ports": round(had - for_inputs, DECIMALS),
+                "caused_to_wait": round(caused, DECIMALS),
+            }
+            for had, for_inputs, caused in zip(waits.had, waits.for_inputs, waits.caused, strict=True)
+        ],
+        "inputs": [
+            {"instruction": i, "producer": producer, "cycles": round(cycles, DECIMALS)}
+            for (i, producer), cycles in waits.inputs.items()
+        ],
+        "ports": at_ports(waits.ports),
+        "blocked": at_ports(waits.blocked),
+    }
+
+
+# --- dependencies -----------------------------------------------------------------------------------------------------
+
+
+def _step(kernel: Kernel, bound: BoundKernel, step: Step | Edge) -> t.Step:
+    kind, via = wording.carrier(kernel, bound, step)
+    return {
+        "from": step.producer,
+        "to": step.consumer,
+        "kind": kind,
+        "via": via,
+        "latency": step.latency,
+        "distance": step.distance,
+    }
+
+
+def _chain(kernel: Kernel, bound: BoundKernel, chain: Chain) -> t.Chain:
+    instructions = verdict.chain_instructions(chain)
+    return {
+        "cycles_per_iteration": ratio(chain.cycles_per_iteration),
+        "latency": chain.latency,
+        "iterations": chain.distance,
+        "through": verdict.carriers(kernel, bound, chain),
+        "instructions": instructions,
+        "lines": [kernel.instructions[i].line for i in instructions],
+        "steps": [_step(kernel, bound, step) for step in chain.steps],
+    }
+
+
+def _dependencies(kernel: Kernel, bound: BoundKernel, analysis: Analysis) -> list[t.Dependency]:
+    """The dependency graph between instructions: of several dependencies between the same instructions through the same
+    register the slowest. Each says whether the critical path and which chains (by index) run along it."""
+    slowest: dict[tuple[int, int, int, int], Edge] = {}
+    for edge in analysis.edges:
+        key = _key(edge)
+        if edge.producer == edge.consumer and not edge.distance:
+            continue  # from the loaded value to the result of the same instruction
+        if key not in slowest or slowest[key].latency < edge.latency:
+            slowest[key] = edge
+    path = {_key(step) for step in analysis.critical_path}
+    chains: dict[tuple[int, int, int, int], list[int]] = {}
+    for number, chain in enumerate(analysis.chains):
+        for key in dict.fromkeys(_key(step) for step in chain.steps):
+            chains.setdefault(key, []).append(number)
+    return [
+        {**_step(kernel, bound, slowest[key]), "critical_path": key in path, "chains": chains.get(key, [])}
+        for key in sorted(slowest)
+    ]
+
+
+def _key(edge: Edge | Step) -> tuple[int, int, int, int]:
+    return edge.producer, edge.consumer, edge.distance, edge.location
+
+
+# --- timeline ---------------------------------------------------------------------------------------------------------
+
+
+def _timeline(result: KernelResult) -> t.Timeline:
+    """The simulated iterations and llvm-mca's average waiting times, in cycles, by instruction and in all."""
+    events, names = result.events or (), result.bound.port_names
+    found = figures.timeline(events, result.started, len(result.kernel.instructions))
+    return {
+        "iterations": found.iterations,
+        "cycles": found.cycles,
+        "events": [
+            {
+                "iteration": event.iteration,
+                "instruction": event.instruction,
+                "dispatched": event.dispatched,
+                "earliest": earliest,
+                "ready": event.ready,
+                "started": event.started,
+                "executed": event.executed,
+                "retired": event.retired,
+                "ports": [names[p] if p >= 0 else None for p in event.ports],
+            }
+            for event, earliest in zip(events, found.earliest, strict=True)
+        ],
+        "waits": [_waiting(wait) for wait in found.waits],
+        "total_wait": _waiting(found.total),
+    }
+
+
+def _waiting(wait: figures.Waiting) -> t.Wait:
+    return {
+        "executions": wait.executions,
+        "in_scheduler": round(wait.in_scheduler, DECIMALS),
+        "in_scheduler_while_ready": round(wait.in_scheduler_while_ready, DECIMALS),
+        "until_retire": round(wait.until_retire, DECIMALS),
+    }

@@ -1,0 +1,642 @@
+"""The types of a report, as mypy and readers see them; the JSON schema is made from them (`schema.py`).
+
+At run time a report is made of plain dictionaries: nothing here is imported but by tools. Times are in cycles of the
+core's clock and, where not said otherwise, per iteration of the kernel. Instructions are numbered from 0 within their
+kernel, lines from 1; line 0 means that there is none.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, NamedTuple, TypedDict
+
+
+class AtLeast(NamedTuple):
+    """The least value of a number."""
+
+    value: int
+
+
+class AtMost(NamedTuple):
+    """The greatest value of a number."""
+
+    value: int
+
+
+class AtLeastItems(NamedTuple):
+    """How many items a list has at least."""
+
+    least: int
+
+
+class Pattern(NamedTuple):
+    """The regular expression that a text fits."""
+
+    text: str
+
+
+Count = Annotated[int, AtLeast(0)]
+Positive = Annotated[int, AtLeast(1)]
+Amount = Annotated[float, AtLeast(0)]
+Share = Annotated[float, AtLeast(0), AtMost(1)]
+Exact = Annotated[str, Pattern("^[0-9]+(/[0-9]+)?$"), "A fraction, or a whole number."]
+Index = Annotated[int, AtLeast(0), "An instruction of the kernel."]
+
+BoundName = Literal["port", "divider", "front_end", "retire", "loop_carried"]
+_From = TypedDict("_From", {"from": Index})  # the name is a word of Python
+
+
+class Location(TypedDict):
+    """A place in the user's source."""
+
+    file: str
+    line: Count
+
+
+class Ratio(TypedDict):
+    """A duration in cycles, as a number and exactly."""
+
+    cycles: Amount
+    exact: Exact
+
+
+class Bound(TypedDict):
+    """A lower bound in cycles per iteration and what makes it."""
+
+    cycles: Amount
+    exact: Exact
+    by: Annotated[str, "In words; empty where there is nothing."]
+
+
+class RefusedStatement(TypedDict):
+    """A statement that could not be decoded: it is missing in instructions."""
+
+    line: Count
+    text: str
+    message: str
+
+
+class Model(TypedDict):
+    """The machine model."""
+
+    name: Annotated[str, "LLVM's -mcpu name."]
+    title: str
+    version: str
+    isa: str
+    chosen_by: Annotated[str, "What named the core."]
+
+
+class LeftOut(TypedDict):
+    """A loop or marked span that is not analysed."""
+
+    first_line: Count
+    last_line: Count
+    function: str
+    label: str
+    reason: str
+
+
+class Unit(TypedDict):
+    """One translation unit and how its assembly came about."""
+
+    source: Annotated[str, "The file that was compiled; empty for assembly that was given."]
+    assembly_file: Annotated[str, "What the lines of instructions refer to."]
+    compiler: str
+    compiler_version: str
+    command: Annotated[list[str], "The user's command line."]
+    target_cpu: Annotated[str, "The core that the command line implies; empty if none."]
+    model: Model
+    kernels: list[Kernel]
+    left_out: list[LeftOut]
+    ways: Annotated[
+        list[Ways] | None, "Loops with branches inside and the ways through them; null if they were not asked for."
+    ]
+    control_flow: Annotated[
+        list[ControlFlow] | None,
+        "Control-flow graphs of the functions that kernels are in; null if they were not asked for.",
+    ]
+
+
+class Branch(TypedDict):
+    """A branch at which a way through a loop could have gone on elsewhere."""
+
+    line: Positive
+    taken: bool
+
+
+class Way(TypedDict):
+    """One way from the loop's start back to it."""
+
+    share: Annotated[Share, "How often the loop goes this way."]
+    branches: Annotated[list[Branch], "The branches at which it could have gone another way."]
+    lines: Annotated[list[Positive], "The lines of its instructions, in the order of execution."]
+    lines_skipped: Annotated[list[Positive], "The lines of the loop's other instructions."]
+    instructions: Count
+    unknown_instructions: Annotated[Count, "Instructions that are not in the model, and not counted."]
+    ports: Annotated[Ratio, "Bound by ports, the divider included."]
+    front_end: Annotated[Ratio, "Bound by the front end or retirement."]
+    loop_carried: Annotated[Ratio, "Bound by loop-carried dependencies."]
+    cycles: Annotated[Ratio, "Simulated, or the largest bound."]
+    refused: Annotated[list[RefusedStatement], "Statements that the assembler did not accept."]
+
+
+class Ways(TypedDict):
+    """A loop with branches inside and the ways through it, each as if every iteration went that way."""
+
+    kind: Annotated[
+        Literal["branch", "paths"],
+        "branch: the sides of the first branch, each going on in the likeliest way; paths: every way.",
+    ]
+    function: Annotated[str, "The function's symbol."]
+    function_name: Annotated[str, "The function as the source writes it: C++ names demangled."]
+    label: str
+    first_line: Count
+    last_line: Count
+    source: Location | None
+    complete: Annotated[bool, "Whether these are all ways; if not, shares are among these."]
+    simulated: Annotated[bool, "Whether cycles are those of simulations; else the largest bounds."]
+    weighted_cycles: Annotated[
+        Amount, "The ways' cycles weighted by their shares; mispredicted branches are not in it."
+    ]
+    ways: Annotated[list[Way], AtLeastItems(2)]
+
+
+class BlockInstruction(TypedDict):
+    """An instruction of a basic block."""
+
+    line: Positive
+    text: str
+
+
+class Successor(TypedDict):
+    """A way from a basic block to another one."""
+
+    block: Annotated[Count, "The index of a block."]
+    jump: Annotated[str, "The jump's mnemonic; empty where control falls through."]
+    closes_loop: Annotated[bool, "Whether it goes back to the start of a loop."]
+
+
+class Block(TypedDict):
+    """A basic block."""
+
+    label: Annotated[str, "Empty where there is none."]
+    instructions: list[BlockInstruction]
+    in_innermost_loop: bool
+    successors: Annotated[list[Successor], "Where control goes at the block's end."]
+
+
+class ControlFlow(TypedDict):
+    """The control-flow graph of a function, with its cold part and whatever else it jumps into."""
+
+    function: Annotated[str, "The function's symbol; empty for text outside of functions."]
+    function_name: Annotated[str, "The function as the source writes it: C++ names demangled."]
+    blocks: Annotated[list[Block], "Basic blocks in the order of the text."]
+
+
+class Size(TypedDict):
+    """Counts per iteration."""
+
+    instructions: Count
+    bytes: Count
+    issue_slots: Annotated[Count, "µops in the fused domain, as the front end issues them."]
+    retire_slots: Annotated[Count, "µops in the fused domain, as they retire."]
+    uops: Annotated[Count, "µops in the unfused domain, as ports execute them."]
+
+
+class Arithmetic(TypedDict):
+    """Arithmetic on vector registers, counted by element."""
+
+    flop: Count
+    flop_packed: Annotated[Count, "Of them in packed instructions."]
+    integer_operations: Count
+    integer_operations_packed: Count
+    packed_share: Annotated[Share | None, "Share of all operations in packed instructions; null without arithmetic."]
+    vector_bits: Annotated[Count, "The widest packed arithmetic."]
+    flop_per_byte: Annotated[
+        Amount | None,
+        "Arithmetic intensity over bytes loaded and stored by instructions; null where no bytes, or an "
+        "unknown number, are moved.",
+    ]
+    text: Annotated[str, "The same in words."]
+
+
+class Memory(TypedDict):
+    """Data moved by loads and stores."""
+
+    bytes_loaded: Count
+    bytes_stored: Count
+    unsized_accesses: Annotated[Count, "Accesses whose size is not fixed, not counted in the bytes."]
+    widest_access_bits: Count
+    line_crossings: Annotated[
+        Amount,
+        "Loads an iteration that reach into a second cache line at the best alignment of each pointer; the "
+        "port bound contains them.",
+    ]
+    worst_line_crossings: Annotated[Amount, "The same at the worst alignment that elements of up to 8 bytes allow."]
+    expected_line_crossings: Annotated[
+        Amount,
+        "What is simulated: the best alignment where all loads of the kernel can be aligned, else the average"
+        " over all alignments.",
+    ]
+    worst_alignment_port_bound: Annotated[Amount, "The port bound at the worst alignment, in cycles per iteration."]
+
+
+class Hint(TypedDict):
+    """Advice that follows from the data."""
+
+    rule: Literal[
+        "unknown-instructions",
+        "refused-statements",
+        "sum-chain",
+        "memory-chain",
+        "blocked-forwarding",
+        "code-placement",
+        "indexed-store-address",
+        "alignment",
+        "invariant-divisor",
+        "remainder-loop",
+        "scalar-arithmetic",
+    ]
+    text: str
+    evidence: dict[str, Any]
+
+
+class Prediction(TypedDict):
+    """The simulated cycles, without a simulation the largest bound."""
+
+    cycles: Amount
+    exact: Exact
+    by: Literal["simulation", "bounds"]
+    limited_by: Annotated[
+        list[BoundName],
+        "The largest bounds, if they reach it (within 2 % where it is simulated). Retirement is left out "
+        "beside an equal front end.",
+    ]
+
+
+class Bounds(TypedDict):
+    """Lower bounds on the cycles per iteration."""
+
+    port: Annotated[Bound, "Execution ports."]
+    divider: Annotated[Bound, "Units that an instruction occupies exclusively."]
+    front_end: Bound
+    retire: Bound
+    loop_carried: Bound
+    prediction: Prediction
+
+
+class WhatIf(TypedDict):
+    """What a change to the core makes of the kernel."""
+
+    change: Annotated[
+        str,
+        "front-end, issue-width, port NAME, unlimited-ports, divider, window, register-dependencies, memory-"
+        "dependencies, dependencies, move-elimination; or what was asked for.",
+    ]
+    text: Annotated[str, "The same for people."]
+    cycles: Amount
+    exact: Exact
+    gained: Annotated[float, "Cycles fewer than without it; negative if it makes the kernel slower."]
+    asked: Annotated[bool, "Named by the user, not one of those that are always tried."]
+
+
+class Cold(TypedDict):
+    """A run of so many iterations from a cold start: all their cycles, which are no prediction of the steady state."""
+
+    iterations: Positive
+    cycles: Count
+
+
+class Resource(TypedDict):
+    """A port or another unit."""
+
+    name: str
+    kind: Literal["port", "unit"]
+    title: str
+    load: Annotated[Amount, "Cycles per iteration."]
+    busiest: Annotated[bool, "One of the ports that make the port bound."]
+
+
+class CriticalPath(TypedDict):
+    """The longest path through one iteration on its own."""
+
+    cycles: Count
+    instructions: list[Index]
+    steps: list[Step]
+
+
+class Dependency(_From):
+    """An edge of the dependency graph."""
+
+    to: Index
+    kind: Annotated[
+        Literal["register", "flag", "memory", "internal"],
+        "What carries the dependency; internal: from an instruction's own load to its result.",
+    ]
+    via: Annotated[str, 'Register or flag in the words of the assembly text, "memory", or empty for internal steps.']
+    latency: Annotated[Count, "Cycles from the one value being ready to the other."]
+    distance: Annotated[Count, "Iterations between producer and consumer."]
+    critical_path: Annotated[bool, "The critical path runs along it."]
+    chains: Annotated[list[Count], "Indices of the chains that run along it."]
+
+
+class UnknownInstruction(TypedDict):
+    """An instruction that is not in the model: it counts nowhere."""
+
+    index: Index
+    line: Count
+    text: str
+    form: str
+
+
+class Summary(TypedDict):
+    """llvm-mca's summary."""
+
+    iterations: Positive
+    instructions: Count
+    cycles: Annotated[Count, "Iterations times the prediction, rounded up."]
+    uops: Annotated[Count, "Issue slots."]
+    dispatch_width: Count
+    uops_per_cycle: Amount
+    ipc: Amount
+    block_rthroughput: Annotated[Amount, "The prediction without dependencies."]
+
+
+class Kernel(TypedDict):
+    """One loop or region."""
+
+    kernel_id: Annotated[
+        str,
+        "What the kernel is known by in its unit, whatever lines it has moved to: the function and which of its loops "
+        "or regions it is.",
+    ]
+    content_hash: Annotated[
+        str,
+        Pattern("^[0-9a-f]{16}$"),
+        "Of the code, without what the linker fills in and how far jumps go: equal for equal code.",
+    ]
+    name: Annotated[str, "What it is called in messages."]
+    cycles: Annotated[Amount, "The prediction: cycles per iteration of the steady state, as in bounds.prediction."]
+    kind: Annotated[
+        Literal["loop", "marker", "file", "code"],
+        "loop: an innermost loop; marker: between markers; file: a whole assembly file; code: machine code "
+        "without text.",
+    ]
+    function: Annotated[str, "The function's symbol."]
+    function_name: Annotated[str, "The function as the source writes it: C++ names demangled."]
+    source: Annotated[Location | None, "Where the loop is in the user's source, from debug line information."]
+    near: Annotated[
+        Location | None,
+        "Where the function's own source is next to a kernel that comes from another file, as inlined code; else null.",
+    ]
+    label: Annotated[str, "Label of the loop's header."]
+    first_line: Annotated[Count, "Of the region in the assembly."]
+    last_line: Count
+    depth: Annotated[Count, "Nesting depth of the loop, 1 for an outermost one, 0 for code that is no loop."]
+    is_loop: Annotated[
+        bool, "The last instruction branches back to the first; other code is analysed as if it were repeated."
+    ]
+    isa: str
+    notes: Annotated[list[str], "What a reader must know, one sentence each."]
+    size: Size
+    arithmetic: Arithmetic
+    memory: Memory
+    verdict: Annotated[str, "What limits the kernel, in one sentence."]
+    hints: list[Hint]
+    bounds: Bounds
+    simulated: Annotated[
+        Simulated | None,
+        "What the cycle by cycle simulation found; null where the model does not describe the core's "
+        "pipeline, or no simulation was wanted.",
+    ]
+    what_ifs: Annotated[list[WhatIf], "Simulations with a changed core, those that take the fewest cycles first."]
+    cold: Annotated[
+        Cold | None,
+        "Cycles from the first µop in the queue to the last one retired of a number of iterations, if asked for.",
+    ]
+    alignments: Annotated[
+        list[Ratio],
+        "Simulated cycles per iteration with the first byte at 0 to 63 within 64, if asked for; else empty.",
+    ]
+    dispatch_width: Annotated[Count, "µops that the front end issues in a cycle."]
+    port_assignment: Annotated[
+        Literal["balanced", "equal"],
+        "balanced: µops distributed over allowed ports so that the busiest carries least; equal: equal shares"
+        " to all allowed ports.",
+    ]
+    resources: list[Resource]
+    instructions: list[Instruction]
+    critical_path: CriticalPath
+    chains: Annotated[list[Chain], "Loop-carried dependencies, longest first."]
+    chains_complete: Annotated[bool, "False where there were too many to list; the longest is listed in any case."]
+    dependencies: list[Dependency]
+    waits: Annotated[
+        Waits | None,
+        "Who waits for whom (docs/report.md); null where that was not asked for, or nothing was simulated.",
+    ]
+    timeline: Annotated[Timeline | None, "Null where none was asked for."]
+    unknown_instructions: list[UnknownInstruction]
+    refused: list[RefusedStatement]
+    summary: Summary
+
+
+class Figures(TypedDict):
+    """Where the figures come from."""
+
+    source: str
+    derived: Annotated[str, "The rule that derived them from another form; empty for direct figures."]
+
+
+class Instruction(TypedDict):
+    """One instruction, in the order of execution."""
+
+    index: Index
+    line: Annotated[Count, "In the assembly file."]
+    source: Location | None
+    text: str
+    bytes: Annotated[Count, "Length of its encoding."]
+    form: Annotated[str, "Its name in the model."]
+    unknown: Annotated[bool, "Not in the model."]
+    latency: Annotated[Count, "Cycles from the slowest input to the slowest result."]
+    load_latency: Annotated[Count, "Cycles from address to loaded value, 0 where nothing is loaded."]
+    issue_slots: Count
+    retire_slots: Count
+    uops: Annotated[Count, "µops on ports."]
+    ports: Annotated[str, "µops times the ports that they may use, 1*p01+1*p23; cycles on other units, 4*0DV."]
+    rthroughput: Annotated[Ratio, "Cycles between two instances as far as its own ports and units say."]
+    measured_rthroughput: Annotated[
+        Amount | None, "The model's figure where ports do not explain the throughput, else null."
+    ]
+    loads: bool
+    stores: bool
+    macro_fused: Annotated[bool, "Second half of a macro-fused pair."]
+    eliminated: Annotated[bool, "Move done by the renamer."]
+    zero_idiom: Annotated[bool, "Known to the core not to depend on its inputs."]
+    pressure: Annotated[list[Amount], "Cycles on each of the resources."]
+    critical_path_cycles: Annotated[Count | None, "Its share of the critical path; null off the path."]
+    chain_cycles: Annotated[Count | None, "Its share of the longest loop-carried dependency; null outside."]
+    figures: Figures | None
+    remarks: Annotated[
+        str, Pattern("^X?F?E?Z?D?$"), "X unknown, F macro-fused, E eliminated, Z zero idiom, D derived figures."
+    ]
+
+
+class Step(_From):
+    """A dependency on a path."""
+
+    to: Index
+    kind: Annotated[
+        Literal["register", "flag", "memory", "internal"],
+        "What carries the dependency; internal: from an instruction's own load to its result.",
+    ]
+    via: Annotated[str, 'Register or flag in the words of the assembly text, "memory", or empty for internal steps.']
+    latency: Annotated[Count, "Cycles from the one value being ready to the other."]
+    distance: Annotated[Count, "Iterations between producer and consumer."]
+
+
+class Chain(TypedDict):
+    """A loop-carried dependency: a cycle of the dependency graph."""
+
+    cycles_per_iteration: Ratio
+    latency: Annotated[Count, "Cycles once around."]
+    iterations: Annotated[Positive, "Iterations once around."]
+    through: Annotated[list[str], "What carries it into later iterations."]
+    instructions: list[Index]
+    lines: list[Count]
+    steps: list[Step]
+
+
+class Uops(TypedDict):
+    """Share of the fused µops that each source delivered."""
+
+    decoders: Amount
+    uop_cache: Amount
+    loop_stream_detector: Amount
+    microcode: Amount
+
+
+class LostSlots(TypedDict):
+    """Share of the issue slots left empty: no µop was there, the reorder buffer was full, the scheduler was full,
+    µops that are issued together did not fit, or the load or the store buffer was full."""
+
+    no_uops: Amount
+    reorder_buffer: Amount
+    scheduler: Amount
+    group: Amount
+    load_buffer: Amount
+    store_buffer: Amount
+
+
+class Moves(TypedDict):
+    """Share of the register moves that the renamer can eliminate, by what became of them."""
+
+    eliminated: Amount
+    executed: Amount
+
+
+class Simulated(TypedDict):
+    """Cycles per iteration in the steady state, and counters over the whole run, its start included."""
+
+    cycles: Amount
+    exact: Exact
+    period: Annotated[Count, "Iterations after which the retirement repeats exactly; 0 if that was not seen."]
+    iterations: Annotated[Positive, "Simulated."]
+    run_cycles: Annotated[Count, "Cycles of the whole run."]
+    uops: Uops
+    lost_slots: LostSlots
+    port_uops: Annotated[list[Amount], "µops started in a cycle on each of the resources, on average."]
+    moves: Moves
+
+
+class Event(TypedDict):
+    """The life of one dynamic instruction."""
+
+    iteration: Count
+    instruction: Index
+    dispatched: Count
+    earliest: Annotated[Count, "From here on its first µop could start, were its inputs there: it has got to its port."]
+    ready: Annotated[Count, "The inputs of its first µop are there."]
+    started: Count
+    executed: Annotated[Count, "Its last result is there."]
+    retired: Count
+    ports: Annotated[list[str | None], "The port of each µop."]
+
+
+class Timeline(TypedDict):
+    """The simulated first iterations, in cycles from 0."""
+
+    iterations: Count
+    cycles: Count
+    events: list[Event]
+    waits: Annotated[list[Wait], "Average waiting times by instruction."]
+    total_wait: Wait
+
+
+class WaitsInstruction(TypedDict):
+    """Of one instruction; for_inputs and for_ports add up to had_to_wait."""
+
+    had_to_wait: Amount
+    for_inputs: Amount
+    for_ports: Amount
+    caused_to_wait: Amount
+
+
+class InputWait(TypedDict):
+    """The instruction waited for a result of the producer."""
+
+    instruction: Index
+    producer: Index
+    cycles: Amount
+
+
+class Waits(TypedDict):
+    """Average cycles an iteration in the second half of the simulation."""
+
+    instructions: list[WaitsInstruction]
+    inputs: list[InputWait]
+    ports: Annotated[list[PortWait], "The instruction waited for the resource."]
+    blocked: Annotated[list[PortWait], "Others waited for the resource while the instruction took it."]
+
+
+class PortWait(TypedDict):
+    """Cycles that have to do with a port or a unit."""
+
+    instruction: Index
+    resource: Annotated[str, "Its name."]
+    cycles: Amount
+
+
+class Wait(TypedDict):
+    """llvm-mca's average waiting times in cycles."""
+
+    executions: Count
+    in_scheduler: Amount
+    in_scheduler_while_ready: Amount
+    until_retire: Amount
+
+
+class Tool(TypedDict):
+    """What wrote the report."""
+
+    name: str
+    version: str
+
+
+class Report(TypedDict):
+    """What incc found out. Times are in cycles of the core's clock and, where not said otherwise, per iteration of the
+    kernel. Instructions are numbered from 0 within their kernel, lines from 1; line 0 means that there is none."""
+
+    schema_version: Annotated[
+        Literal["1.3"],
+        "The first number changes when a reader of the old format would misread the new one, the second with "
+        "every addition.",
+    ]
+    tool: Tool
+    units: Annotated[list[Unit], "Translation units, in the order of the command line."]
+
+
+class ScanLine(TypedDict):
+    """A line of `incc-scan --output=json`: a kernel of the input and its analysis on each core."""
+
+    input: Annotated[str, "The first word of the input's line, or the file and the kernel's name."]
+    line: Annotated[Count, "Of the input, 0 where there is none."]
+    cpus: Annotated[dict[str, Kernel], "By the cores' names."]

@@ -1,0 +1,100 @@
+"""What the views of a text report share: how wide a line is, colour, breaking and cutting lines, numbers in columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from incc.driver.report import types as t
+
+
+# Where a line has to be cut, at least so much of an instruction stays (with narrow columns, if need be).
+MIN_TEXT = 28
+
+BOLD, RED, YELLOW = "1", "31", "33"
+
+
+class Layout:
+    """The room for a line (`width` columns, 0 for as much as it takes) and whether there is colour."""
+
+    __slots__ = ("colour", "width")
+
+    def __init__(self, width: int, colour: bool) -> None:
+        self.width = width
+        self.colour = colour
+
+    def paint(self, text: str, style: str) -> str:
+        """The text in a style (ANSI parameters), as it is without colour; blanks are not worth a colour."""
+        return f"\033[{style}m{text}\033[0m" if self.colour and style and text.strip() else text
+
+    def cut(self, text: str, used: int) -> str:
+        """The text, with tabs as blanks, cut with … to what the line has left beside `used` columns."""
+        text = text.replace("\t", " ")
+        room = self.width - used
+        if not self.width or len(text) <= room:
+            return text
+        return text[: max(room - 1, 0)] + "…"
+
+    def wrap(self, text: str, first: str = "", indent: str = "") -> Iterator[str]:
+        """The text in lines, broken at blanks but not at no-break spaces; `first` leads the first line, `indent` the
+        others."""
+        line = first
+        empty = True
+        for word in text.split(" "):
+            if not empty and self.width and len(line) + 1 + len(word) > self.width:
+                yield line.replace("\xa0", " ")
+                line, empty = indent, True
+            line = f"{line}{'' if empty else ' '}{word}"
+            empty = False
+        yield line.replace("\xa0", " ")
+
+
+def terminal(stream: TextIO) -> tuple[int, bool]:
+    """The width for a stream and whether to use colour: on a terminal its width and colour, elsewhere $COLUMNS or 120
+    and none. $NO_COLOR (no-color.org) and TERM=dumb switch colour off."""
+    import os
+
+    environment = os.environ
+    columns = environment.get("COLUMNS", "")
+    width = int(columns) if columns.isdecimal() else 0
+    try:
+        is_terminal = stream.isatty()
+        width = width or (os.get_terminal_size(stream.fileno()).columns if is_terminal else 0)
+    except (OSError, ValueError):  # closed, or a stream without a file behind it
+        is_terminal = False
+    colour = is_terminal and not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"
+    return width or 120, colour
+
+
+def cycles(number: float) -> str:
+    """Cycles in a table: two decimals, - for none."""
+    return f"{number:.2f}" if number else "-"
+
+
+def percent(share: float) -> str:
+    """A share of 1 in whole percent, not broken from its sign."""
+    return f"{100 * share:.0f}\xa0%"
+
+
+def count(number: int, word: str) -> str:
+    """1 byte, 2 bytes."""
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+def line_list(lines: Iterable[int]) -> str:
+    """ "line 4" or "lines 12-15, 20"."""
+    spans: list[list[int]] = []
+    for line in sorted(set(lines)):
+        if spans and line == spans[-1][1] + 1:
+            spans[-1][1] = line
+        else:
+            spans.append([line, line])
+    text = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in spans)
+    return ("line " if len(spans) == 1 and spans[0][0] == spans[0][1] else "lines ") + text
+
+
+def unknown_legend(kernel: t.Kernel) -> str:
+    """What X means, for the end of a legend; nothing where no instruction is marked so."""
+    return "; X:\xa0not in the model, excluded from all totals" if kernel["unknown_instructions"] else ""

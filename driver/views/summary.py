@@ -1,0 +1,101 @@
+"""llvm-mca's summary, then the bounds, the simulation of changed cores, and what the simulation counted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from incc.driver.views import asked
+from incc.driver.views.layout import BOLD, cycles, percent
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from incc.driver.report.types import BoundName
+
+    _Source = Literal["loop_stream_detector", "uop_cache", "decoders", "microcode"]
+    _Cause = Literal["no_uops", "scheduler", "reorder_buffer", "load_buffer", "store_buffer", "group"]
+    from collections.abc import Iterator
+
+    from incc.driver.report import types as t
+    from incc.driver.views.layout import Layout
+
+
+def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
+    """The summary, and everything in cycles per iteration."""
+    yield from _summary(kernel)
+    yield ""
+    yield from _bounds(kernel, layout)
+
+
+def _summary(kernel: t.Kernel) -> Iterator[str]:
+    summary = kernel["summary"]
+    yield f"Iterations:        {summary['iterations']}"
+    yield f"Instructions:      {summary['instructions']}"
+    yield f"Total Cycles:      {summary['cycles']}"
+    yield f"Total uOps:        {summary['uops']}"
+    yield ""
+    yield f"Dispatch Width:    {summary['dispatch_width']}"
+    yield f"uOps Per Cycle:    {summary['uops_per_cycle']:.2f}"
+    yield f"IPC:               {summary['ipc']:.2f}"
+    # llvm-mca's one decimal would show 2.25 as 2.2
+    yield f"Block RThroughput: {summary['block_rthroughput']:.2f}"
+
+
+_BOUNDS: dict[BoundName, str] = {
+    "port": "Ports",
+    "divider": "Divider",
+    "front_end": "Front end",
+    "retire": "Retirement",
+    "loop_carried": "Loop-carried",
+}
+
+
+def _bounds(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
+    bounds = kernel["bounds"]
+    prediction = bounds["prediction"]
+    yield "Bounds in cycles per iteration:"
+    for name, title in _BOUNDS.items():
+        bound = bounds[name]
+        row = f"  {title:<13} {cycles(bound['cycles']):>8}  "
+        limits = name in prediction["limited_by"]
+        lines = list(layout.wrap(bound["by"], row, " " * len(row)))
+        yield from (layout.paint(line, BOLD if limits else "") for line in lines)
+    by = "simulated" if prediction["by"] == "simulation" else "the largest of these"
+    yield f"  {'Prediction':<13} {cycles(prediction['cycles']):>8}  {by}"
+    path = kernel["critical_path"]
+    yield f"  {'Critical path':<13} {cycles(path['cycles']):>8}  from start to end of one iteration on its own"
+    if kernel["simulated"]:
+        yield ""
+        yield from asked.changes(kernel, layout)
+        yield ""
+        yield from _counters(kernel["simulated"], layout)
+        yield from asked.places(kernel, True)
+
+
+_SOURCES: dict[_Source, str] = {
+    "loop_stream_detector": "the loop stream detector",
+    "uop_cache": "the µop cache",
+    "decoders": "the decoders",
+    "microcode": "the microcode sequencer",
+}
+_LOST: dict[_Cause, str] = {
+    "no_uops": "no µop was there",
+    "scheduler": "the scheduler was full",
+    "reorder_buffer": "the reorder buffer was full",
+    "load_buffer": "the load buffer was full",
+    "store_buffer": "the store buffer was full",
+    "group": "what is issued together did not fit",
+}
+
+
+def _counters(simulated: t.Simulated, layout: Layout) -> Iterator[str]:
+    """Where µops came from, and what happened to the issue slots."""
+    uops = [f"{percent(s)} from {title}" for name, title in _SOURCES.items() if (s := simulated["uops"][name])]
+    yield from layout.wrap(f"µops: {', '.join(uops)}", indent="  ")
+    shares = simulated["lost_slots"]
+    lost = [(share, title) for name, title in _LOST.items() if (share := shares[name]) >= 0.005]
+    causes = [f"{percent(share)} empty since {title}" for share, title in sorted(lost, reverse=True)]
+    used = percent(1 - sum(shares[name] for name in _LOST))
+    yield from layout.wrap(f"Issue slots: {', '.join([f'{used} used', *causes])}", indent="  ")
+    if simulated["moves"]["executed"]:
+        yield f"Moves that the renamer can eliminate: {percent(simulated['moves']['executed'])} executed all the same"

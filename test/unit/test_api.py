@@ -1,0 +1,249 @@
+"""`import incc`: what is documented for Python users."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import subprocess
+import sys
+import threading
+from fractions import Fraction
+
+import jsonschema
+import networkx
+import pytest
+from test_report_schema import SCHEMA, VALIDATOR
+
+import incc
+
+TRIAD = """\
+\t.text
+\t.globl triad
+\t.type triad, @function
+triad:
+\txorl %eax, %eax
+.L4:
+\tvmovupd (%rsi,%rax), %ymm0
+\tvfmadd213pd (%rdx,%rax), %ymm1, %ymm0
+\tvmovupd %ymm0, (%rdi,%rax)
+\taddq $32, %rax
+\tcmpq %r8, %rax
+\tjne .L4
+\tret
+\t.type product, @function
+product:
+.L7:
+\tmulsd (%rdi), %xmm0
+\taddq $8, %rdi
+\tcmpq %rdi, %rsi
+\tjne .L7
+\tret
+"""
+
+
+@pytest.fixture(scope="module")
+def report() -> incc.Report:
+    return incc.analyze(TRIAD, mcpu="skylake")
+
+
+def test_kernels(report: incc.Report) -> None:
+    assert len(report) == 2
+    triad, product = report.kernels
+    assert triad is report[0]
+    assert list(report) == [triad, product]
+    assert triad.cycles == 1.5
+    assert triad.exact_cycles == Fraction(3, 2)
+    assert triad.bounds.port == triad.bounds.largest == Fraction(3, 2)
+    assert triad.bounds.loop_carried == 1
+    assert (triad.name, triad.function, triad.kernel_id) == ("triad:.L4", "triad", "triad/loop1")
+    assert triad.source is None
+    assert triad.instructions[0] == "vmovupd (%rsi,%rax), %ymm0"
+    assert product.limited_by == ("loop_carried",)
+    assert product.cycles == 4
+    assert product.verdict.startswith("bound by the loop-carried chain through xmm0")
+    assert product.critical_path > 4
+    assert product.what_ifs
+    assert product.model.name == "skylake"
+    assert product.unknown == ()
+    assert product.simulation is not None
+    assert {event.iteration for event in product.events} == {0, 1}
+
+
+def test_the_graph_marks_critical_path_and_carried_dependencies(report: incc.Report) -> None:
+    product = report[1].graph()
+    assert isinstance(product, networkx.DiGraph)
+    assert list(product) == [0, 1, 2, 3]
+    assert product.nodes[0]["text"] == "mulsd (%rdi), %xmm0"
+    carried = [(a, b, d["latency"], d["distance"]) for a, b, d in product.edges(data=True) if d["lcd"] == 0]
+    assert carried == [(0, 0, 4, 1)]
+    assert product.graph["lcd"] == 4
+    # The longest path over edges within an iteration is what the critical path says, beside its first instruction.
+    inside = networkx.DiGraph((a, b, d) for a, b, d in product.edges(data=True) if d["distance"] == 0)
+    assert networkx.is_directed_acyclic_graph(inside)
+    on_path = {n for n, d in product.nodes(data=True) if d["critical_path"]}
+    assert on_path
+    assert sum(product.nodes[n]["cycles"] for n in on_path) == product.graph["critical_path"] == report[1].critical_path
+
+
+def test_what_can_be_taken_away(report: incc.Report) -> None:
+    VALIDATOR.validate(report.to_dict())
+    assert json.loads(report.to_json()) == report.to_dict()
+    kernel = report[0].to_dict()
+    jsonschema.Draft202012Validator({**SCHEMA["$defs"]["Kernel"], "$defs": SCHEMA["$defs"]}).validate(kernel)
+    kernel["cycles"] = 0
+    assert report[0].to_dict()["cycles"] == 1.5
+    assert [row["cycles"] for row in report.rows()] == [1.5, 4]
+    assert [kernel.function for kernel in report.where("limited_by like '*loop_carried*' and cycles > 3")] == [
+        "product"
+    ]
+    assert "Bound by the loop-carried chain" in report.text(80)
+    for html in (report._repr_html_(), report[1]._repr_html_()):
+        assert "product" in html
+        assert "<script" not in html
+
+
+def test_nothing_can_be_changed(report: incc.Report) -> None:
+    for thing, name in ((report, "kernels"), (report[0], "cycles"), (report[0].model, "name"), (report[0], "anything")):
+        with pytest.raises(AttributeError):
+            setattr(thing, name, 1)
+    with pytest.raises(TypeError):
+        report[0].what_ifs["faster"] = 1.0  # type: ignore[index]
+    with pytest.raises(AttributeError):
+        report[0].bounds.port = Fraction(1)  # type: ignore[misc]
+    model = incc.Model.load("skylake")
+    model.parameters["load_latency"]["gpr"] = 99
+    assert incc.Model.load("skylake").parameters["load_latency"]["gpr"] == model.parameters["load_latency"]["gpr"] == 5
+
+
+def test_every_kind_of_source(tmp_path: pathlib.Path, report: incc.Report) -> None:
+    file = tmp_path / "k.s"
+    file.write_text(TRIAD)
+    subprocess.run(["as", "-o", tmp_path / "k.o", file], check=True)
+    wanted = [kernel.cycles for kernel in report]
+    for source in (file, str(file), TRIAD.encode()):
+        assert [kernel.cycles for kernel in incc.analyze(source, mcpu="skylake", what_ifs=False)] == wanted
+    for thing in (tmp_path / "k.o", str(tmp_path / "k.o"), (tmp_path / "k.o").read_bytes()):
+        assert [k.cycles for k in incc.analyze(thing, mcpu="skylake", input="obj", what_ifs=False)] == wanted
+    for code in ("4801c048ffc975f8", bytes.fromhex("4801c048ffc975f8"), " 48 01c0\n48ffc9 75f8"):
+        assert [k.cycles for k in incc.analyze(code, mcpu="skylake", input="hex")] == [1]
+    assert [k.name for k in incc.analyze(file, mcpu="skylake", functions=["prod*"])] == ["product:.L7"]
+    assert [k.name for k in incc.analyze(tmp_path / "k.o", mcpu="skylake", input="obj", functions=["tri*"])]
+    marked = TRIAD.replace("\taddq $8", "# LLVM-MCA-BEGIN two\n\taddq $8").replace(
+        "\tjne .L7", "# LLVM-MCA-END\n\tjne .L7"
+    )
+    (two,) = incc.analyze(marked, mcpu="skylake", loops="marked")
+    assert len(two.instructions) == 2
+    assert two.kernel_id == "product/region two"
+
+
+def test_options(tmp_path: pathlib.Path) -> None:
+    (kernel,) = incc.analyze(
+        "mulsd %xmm0, %xmm0\n",
+        mcpu="SKL",
+        loops="marked",
+        changes=["latency mulsd = 9"],
+        alignment="all",
+        cold_iterations=3,
+        timeline=5,
+        waits=True,
+    )
+    found = kernel.to_dict()
+    assert kernel.what_ifs["with latency mulsd = 9"] == 9
+    assert len(found["alignments"]) == 64
+    assert found["cold"] is not None
+    assert found["cold"]["iterations"] == 3
+    assert found["waits"] is not None
+    assert {event.iteration for event in kernel.events} == set(range(5))
+    (bounds,) = incc.analyze("mulsd %xmm0, %xmm0\n", mcpu="skylake", loops="marked", simulate=False)
+    assert bounds.simulation is None
+    assert bounds.cycles == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"mcpu": "skylke"}, "skylake"),
+        ({"source": "/nonexistent/k.s"}, "/nonexistent/k.s: no such file"),
+        ({"source": pathlib.Path("/nonexistent/k")}, "/nonexistent/k: No such file or directory"),
+        ({"source": pathlib.Path("/nonexistent/k"), "input": "obj"}, "/nonexistent/k"),
+        ({"source": b"no object", "input": "obj"}, "<object>: not an ELF"),
+        ({"source": "4g", "input": "hex"}, "not hexadecimal"),
+        ({"source": "06", "input": "hex"}, "offset 0x0"),
+        ({"source": b"", "input": "hex"}, "no machine code"),
+        ({"model_path": ["/nonexistent"]}, "/nonexistent"),
+    ],
+)
+def test_what_cannot_be_analysed(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(incc.AnalysisError, match=message):
+        incc.analyze(**{"source": TRIAD, "mcpu": "skylake", **arguments})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"input": "elf"}, "input is one of 'asm', 'hex', 'obj', not 'elf'"),
+        ({"loops": "all"}, "loops is one of"),
+        ({"alignment": 64}, "alignment is below 64"),
+        ({"timeline": -1}, "timeline is at least 0"),
+        ({"functions": "triad"}, "functions is a list"),
+        ({"changes": ["port += 1"]}, "port"),
+    ],
+)
+def test_arguments_that_are_no_good(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        incc.analyze(TRIAD, mcpu="skylake", **arguments)  # type: ignore[arg-type]
+
+
+def test_problems_do_not_stop_the_rest() -> None:
+    report = incc.analyze(TRIAD.replace("mulsd (%rdi), %xmm0", "frobnicate %rax"), mcpu="skylake", name="k.s")
+    assert [kernel.function for kernel in report] == ["triad", "product"]
+    assert any(message.startswith("k.s:17: error: ") for message in report.problems)
+
+
+def test_models_and_cores() -> None:
+    names = {core.name: core for core in incc.cores()}
+    assert {"skylake", "znver4", "neoverse-v2"} <= names.keys()
+    assert names["neoverse-v2"].isa == "aarch64"
+    model = incc.Model.load("SKL")
+    assert (model.name, model.isa) == ("skylake", "x86")
+    assert "SKL" in model.aliases
+    assert model.ports == tuple("01234567")
+    form = model.figures("VEX_VFMADD213PD_YMM_YMM_YMMM256/m")
+    assert form is not None
+    assert dict(form.uops) == {"0,1": 1, "2,3": 1}
+    assert model.figures("NO_SUCH/r") is None
+    with pytest.raises(incc.AnalysisError, match="skylake"):
+        incc.Model.load("skylke")
+
+
+def test_threads() -> None:
+    """Each thread analyses kernels of its own, on cores that they share."""
+    texts = [f".L{n}:\n" + "\tmulsd %xmm1, %xmm0\n" * (n % 7 + 1) + f"\tdecq %rcx\n\tjne .L{n}\n" for n in range(60)]
+    found: dict[int, float] = {}
+    failures: list[BaseException] = []
+
+    def work(start: int) -> None:
+        try:
+            for n in range(start, len(texts), 4):
+                (kernel,) = incc.analyze(texts[n], mcpu=("skylake", "znver4")[n % 2], what_ifs=False)
+                found[n] = kernel.cycles
+        except BaseException as error:  # to be seen by the test
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(start,)) for start in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert found == {n: (4, 3)[n % 2] * (n % 7 + 1) for n in range(60)}
+
+
+def test_importing_incc_imports_nothing_else() -> None:
+    code = "import sys; before = set(sys.modules); import incc; print(sorted(set(sys.modules) - before))"
+    path = {"PYTHONPATH": ":".join(p for p in sys.path if p)}
+    done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True, env=path)
+    assert done.stdout.strip() == "['incc']"
+    assert set(incc.__all__) <= set(dir(incc))
+    with pytest.raises(AttributeError, match="frobnicate"):
+        _ = incc.frobnicate

@@ -1,0 +1,100 @@
+"""How the views stand to each other and to the rest: one file each, which reads a report and nothing else."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import incc.driver.views
+from incc.driver.views.text import VIEWS
+from report_fixtures import make_report, triad_parts
+
+FOLDER = Path(incc.driver.views.__path__[0])
+
+# Beside each other, views may use what a report's words and places are, and Python.
+ALLOWED = ("incc.driver.views", "incc.driver.report.places", "incc.driver.report.types", "incc.driver.report.wording")
+
+
+def imported(file: Path) -> set[str]:
+    """The modules of incc that a file imports anywhere, with the names taken from packages."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0
+            names = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= (
+                names
+                if node.module in ("incc", "incc.driver", "incc.driver.report", "incc.driver.views")
+                else {str(node.module)}
+            )
+    return {name for name in found if name.split(".")[0] == "incc"}
+
+
+def test_views_read_reports_and_nothing_else() -> None:
+    files = sorted(FOLDER.glob("*.py"))
+    assert len(files) > len(VIEWS)
+    for file in files:
+        foreign = {name for name in imported(file) if not name.startswith(ALLOWED)}
+        assert not foreign, f"{file.name} imports {foreign}"
+
+
+def test_views_do_not_import_each_other_in_a_circle() -> None:
+    prefix = "incc.driver.views."
+    graph = {
+        file.stem: {name.removeprefix(prefix) for name in imported(file) if name.startswith(prefix)}
+        for file in FOLDER.glob("*.py")
+    }
+    assert graph["summary"] >= {"asked", "layout"}
+    while graph:
+        leaves = [name for name, needs in graph.items() if not needs & set(graph)]
+        assert leaves, f"a circle among {sorted(graph)}"
+        for name in leaves:
+            del graph[name]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_each_view_has_a_file(view: str) -> None:
+    from incc.driver.views.layout import Layout
+
+    report = make_report(triad_parts(), timeline=True)
+    (unit,) = report["units"]
+    lines = list(import_module(f"incc.driver.views.{view}").lines(unit, unit["kernels"][0], Layout(100, False)))
+    assert len(lines) > 3
+    assert max(len(line) for line in lines) <= 100
+
+
+PROGRAM = """
+import json, sys
+report, views = json.load(sys.stdin)
+from incc.driver.views.text import render
+render(report, views=views)
+print(json.dumps([name for name in sys.modules if name.startswith("incc.")]))
+"""
+
+
+def loaded(report: dict[str, Any], views: list[str]) -> set[str]:
+    """What of incc a new Python has imported after printing these views."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], input=json.dumps([report, views]), capture_output=True, text=True,
+        check=True, env=environment,
+    )  # fmt: skip
+    return set(json.loads(done.stdout))
+
+
+def test_only_what_is_printed_is_imported() -> None:
+    report = make_report(triad_parts(), timeline=True)
+    always = {"incc.driver", "incc.driver.views"} | {f"incc.driver.views.{n}" for n in ("text", "layout", "header")}
+    assert loaded(report, ["info"]) == always | {"incc.driver.views.info", "incc.driver.views.asked"}
+    every = always | {f"incc.driver.views.{name}" for name in (*VIEWS, "asked")}
+    assert loaded(report, list(VIEWS)) == every

@@ -1,0 +1,155 @@
+"""Pages and fragments of HTML: well-formed, every text as the report has it, nothing of it taken for markup."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from incc.driver.report.build import UnitResult, build_report, unit_report
+from incc.driver.views import notebook, page
+from incc.frontends.kernel import LeftOut
+from incc.frontends.unit import Unit
+from report_fixtures import make_model, make_report, sum_parts, triad_parts, unknown_parts
+
+NAME = """void gemm<float, std::array<int, 3>, (a && b) || "q" 'r'>(std::vector<T, A<T> > const&) [clone .isra.0]"""
+
+VOID = ("br", "meta")
+
+
+class Reader(HTMLParser):
+    """Reads strictly: every element that begins ends, in order. `cells`: the texts of td and th by element."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.names: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.texts: dict[str, list[str]] = {}
+        self.feed(text)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names.append(tag)
+        self.attributes += attrs
+        if tag == "br":
+            self.handle_data("|")
+        if tag not in VOID:
+            self.open.append(tag)
+            self.texts.setdefault(tag, []).append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        for tag in self.open:
+            self.texts[tag][-1] += data
+
+
+@pytest.fixture
+def report() -> dict[str, Any]:
+    return make_report(triad_parts(), sum_parts(), unknown_parts())
+
+
+def test_a_kernel_has_its_figures(report: dict[str, Any]) -> None:
+    (unit,) = report["units"]
+    shown = unit["kernels"][1]
+    read = Reader(notebook.kernel(unit, shown))
+    assert read.texts["th"] == ["Kernel", "Cycles", "Ports", "Divider", "Front end", "Retire", "Carried"]
+    first, *figures, words = read.texts["td"]
+    assert first == "sum|triad.c:4, 4 instructions"
+    bounds = shown["bounds"]
+    names = ("prediction", "port", "divider", "front_end", "retire", "loop_carried")
+    assert figures == [f"{c:.2f}" if (c := bounds[name]["cycles"]) else "-" for name in names]
+    assert words.startswith("Bound by the loop-carried chain")
+    assert len(read.texts["li"]) == len(shown["hints"]) > 0
+    # bold: the prediction and what limits it
+    limits = [bounds[name]["cycles"] for name in bounds["prediction"]["limited_by"]]
+    assert read.texts["b"] == [f"{c:.2f}" for c in (bounds["prediction"]["cycles"], *limits)]
+
+
+def test_a_report_has_all_kernels_and_what_is_left_out(report: dict[str, Any]) -> None:
+    read = Reader(notebook.report(report))
+    assert read.names.count("tbody") == 3
+    assert read.names.count("table") == 1
+    left_out = report["units"][0]["left_out"]
+    assert left_out
+    assert read.texts["li"][-1].endswith(left_out[-1]["reason"])
+    # several of them on one page: no ids, and style for nothing but themselves
+    assert not [value for name, value in read.attributes if name == "id"]
+    for rule in read.texts["style"][0].replace("\n", "").split("}"):
+        assert all(s.startswith("div.incc-report") for s in rule.partition("{")[0].split(",") if s)
+
+
+def test_nothing_to_show_is_said() -> None:
+    model, unit = make_model(), Unit("", "a.s")
+    assert Reader(notebook.report(build_report([]))).texts["p"] == ["Nothing was analysed."]
+    left_out = LeftOut(0, 0, "f<T>", "", "not understood & more")
+    read = Reader(
+        notebook.report(build_report([unit_report(UnitResult(unit, model, "-mcpu=x", (), left_out=(left_out,)))]))
+    )
+    assert read.texts["p"][0] == f"a.s, {model.title}: no loop that can be analysed."
+    assert read.texts["li"] == ["a.s in f<T>: not understood & more"]
+
+
+@given(st.text() | st.just(NAME), st.text(st.characters()))
+def test_no_text_becomes_markup(name: str, verdict: str) -> None:
+    report = make_report(triad_parts())
+    (kernel,) = report["units"][0]["kernels"]
+    plain = Reader(notebook.report(report)).names
+    kernel["function_name"], kernel["verdict"] = name, verdict
+    kernel["hints"] = [{**hint, "text": name} for hint in kernel["hints"]]
+    report["units"][0]["source"] = verdict
+    made = notebook.report(report)
+    assert Reader(made).names == plain
+    made.encode("utf-8")  # also of bytes in symbols that are no text
+
+
+def test_names_stay_as_they_are() -> None:
+    report = make_report(sum_parts())
+    report["units"][0]["kernels"][0]["function_name"] = NAME
+    assert Reader(notebook.report(report)).texts["td"][0].startswith(NAME)
+
+
+@given(st.text())
+def test_attributes_are_escaped(text: str) -> None:
+    made = page.element("td", "x", title=text, class_="a")
+    read = Reader(made)
+    clean = dict(read.attributes).get("title") or ""
+    assert (dict(read.attributes)["class"], read.texts["td"]) == ("a", ["x"])
+    if not any(c < " " or c == "\x7f" or "\ud800" <= c <= "\udfff" for c in text):
+        assert clean == text
+
+
+def test_a_document_is_whole() -> None:
+    made = page.document(NAME, "p { margin: 0 }\n", page.element("p", NAME), "const x = 1;\n")
+    assert made.startswith("<!DOCTYPE html>\n")
+    read = Reader(made)
+    assert read.names == ["html", "head", *["meta"] * 4, "title", "style", "body", "p", "script"]
+    assert (read.texts["title"], read.texts["p"]) == ([NAME], [NAME])
+    assert "script" not in Reader(page.document("", "", page.element("p"))).names
+
+
+@given(st.recursive(st.text() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
+def test_data_of_scripts(value: Any) -> None:
+    text = page.script_json(value)
+    assert json.loads(text) == value
+    assert "<" not in text
+    assert Reader(f"<script>{text}</script>").texts["script"] == [text]
+
+
+def test_rows_of_words_go_across() -> None:
+    columns = [page.Column("a"), page.Column("b", True, "what b is")]
+    made = page.table(columns, [[["x<y", page.Html("<b>1</b>")], ["all & sundry"]]], "title")
+    read = Reader(made)
+    assert read.texts["td"] == ["x<y", "1", "all & sundry"]
+    assert ("colspan", "2") in read.attributes
+    assert ("title", "what b is") in read.attributes
+    assert read.texts["caption"] == ["title"]
+    with pytest.raises(ValueError, match="zip"):
+        page.table(columns, [[["1", "2", "3"]]])
