@@ -1,76 +1,97 @@
-# make demo    install into .venv and analyse the example
-# make check   install with the test extra, run every test
-# make lint    ruff, mypy, clang-format
-# make dev     build/dev: the package as links into the tree, for PYTHONPATH=build/dev
+# make demo       install into .venv and analyse the example
+# make check      install with what tests need, run the tests: under three minutes, no other compilers, no browser
+# make check-all  every test, also long ones and more examples of properties; names what was skipped for want of what
+# make lint       ruff, mypy, import-linter, clang-format
+# make dev        build/dev: the package as links into the tree, for PYTHONPATH=build/dev
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
+BUILD := build/core
 SOURCES := $(shell find core driver frontends models -type f -not -path '*/__pycache__/*' 2>/dev/null) CMakeLists.txt pyproject.toml
+CXX_SOURCES := core/*.cpp core/*/*.cpp core/lib/sim/*.cpp core/lib/sim/*.h core/include/incc/*.h
 
-.PHONY: demo check lint dev clean golden format
+# pyproject.toml alone says which packages are wanted, for building as for testing.
+WANTED = import sys, tomllib; p = tomllib.load(open("pyproject.toml", "rb")); \
+  print(*(p["build-system"]["requires"] if sys.argv[1] == "build" else p["project"]["optional-dependencies"][sys.argv[1]]), sep="\n")
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Ninja and the tests do not share in the job server of a `make -j`.
+IN_VENV := MAKEFLAGS= PATH="$(CURDIR)/$(BIN):$$PATH"
+
+# Those who change the core get its warnings as errors; those who only want to use it are spared a new compiler's.
+WERROR := OFF
+check check-all lint dev golden: WERROR := ON
+
+.PHONY: demo check check-all lint dev core-test clean golden format
 .DEFAULT_GOAL := demo
+# Steps share .venv and the build folder, and what they run uses all CPUs by itself.
+.NOTPARALLEL:
 
 demo: $(VENV)/.installed
-	PATH="$(CURDIR)/$(BIN):$$PATH" incc -O3 -march=skylake-avx512 --analyze -c examples/triad.c -o build/triad.o
+	$(IN_VENV) incc -O3 -march=skylake-avx512 --analyze -c examples/triad.c -o build/triad.o
 
 $(VENV)/.created:
 	$(PYTHON) -c 'import sys; sys.exit("incc needs Python 3.11 or newer, not " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'scikit-build-core>=0.10' 'pybind11>=2.12' 'cmake>=3.20' 'ninja>=1.10'
+	@$(BIN)/python -c '$(WANTED)' build | $(PIP) -r /dev/stdin 'cmake>=3.20' 'ninja>=1.10'
 	@touch $@
 
-# Without build isolation the same build folder serves again, so that only changed C++ files are compiled.
+# One build folder without build isolation: only what was changed is compiled, and what tests and build/dev need of the
+# core is not compiled again for them.
 $(VENV)/.installed: $(VENV)/.created $(SOURCES)
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation .
+	$(IN_VENV) $(PIP) --no-build-isolation --config-settings=build-dir=$(BUILD) \
+	  --config-settings=cmake.define.INCC_WERROR=$(WERROR) .
 	@touch $@
 
 $(VENV)/.test-tools: $(VENV)/.created pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'filecheck>=1.0' 'hypothesis>=6.100' 'jsonschema>=4.21' 'lit>=18.1' 'pytest>=8.0'
+	@$(BIN)/python -c '$(WANTED)' test | $(PIP) -r /dev/stdin
 	@touch $@
 
 $(VENV)/.lint-tools: $(VENV)/.created pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'clang-format>=19.1,<20' 'mypy>=1.10' 'ruff>=0.5'
+	@$(BIN)/python -c '$(WANTED)' lint | $(PIP) -r /dev/stdin
 	@touch $@
 
-build/core/incc_core_test: $(wildcard core/*.cpp core/*/*.cpp core/*/*.h core/lib/sim/* core/include/incc/*.h) CMakeLists.txt $(VENV)/.created
-	PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S . -B build/core -G Ninja -DCMAKE_BUILD_TYPE=Release -DINCC_CORE_TESTS=ON \
-	  -DINCC_WERROR=ON -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python -Dpybind11_DIR=$$($(BIN)/python -m pybind11 --cmakedir) >/dev/null
-	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/core
-	@touch $@
+# CMake knows what is up to date.
+core-test: $(VENV)/.created
+	$(IN_VENV) cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release -DINCC_WERROR=$(WERROR) \
+	  -DPython_EXECUTABLE="$(CURDIR)/$(BIN)/python" -Dpybind11_DIR="$$($(BIN)/python -m pybind11 --cmakedir)" >/dev/null
+	$(IN_VENV) cmake --build $(BUILD) --target all incc_core_test
 
-check: $(VENV)/.installed $(VENV)/.test-tools build/core/incc_core_test
-	build/core/incc_core_test
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/lit test/lit
-	$(BIN)/python -m pytest
+check: $(VENV)/.installed $(VENV)/.test-tools core-test
+	$(IN_VENV) $(BIN)/python test/run.py $(BUILD)/incc_core_test
+
+check-all: $(VENV)/.installed $(VENV)/.test-tools core-test
+	$(IN_VENV) $(BIN)/python test/run.py $(BUILD)/incc_core_test --all
 
 # Write every golden file anew; look at `git diff` before you commit it.
 golden: $(VENV)/.installed $(VENV)/.test-tools
-	INCC_GOLDEN=write PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/lit -q test/lit/golden
+	INCC_GOLDEN=write $(IN_VENV) $(BIN)/lit -q test/lit/golden
 
 lint: $(VENV)/.installed $(VENV)/.lint-tools
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy -p incc
-	$(BIN)/clang-format --dry-run --Werror core/*.cpp core/*/*.cpp core/lib/sim/*.cpp core/lib/sim/*.h core/include/incc/*.h
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/clang-format --dry-run --Werror $(CXX_SOURCES)
 
 format: $(VENV)/.lint-tools
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
-	$(BIN)/clang-format -i core/*.cpp core/*/*.cpp core/lib/sim/*.cpp core/lib/sim/*.h core/include/incc/*.h
+	$(BIN)/clang-format -i $(CXX_SOURCES)
 
-dev: build/core/incc_core_test
+dev: core-test
 	@mkdir -p build/dev/incc
 	@ln -sfn ../../../driver build/dev/incc/driver
 	@ln -sfn ../../../frontends build/dev/incc/frontends
 	@ln -sfn ../../../models build/dev/incc/models
 	@ln -sfn ../../../core/python build/dev/incc/core
 	@ln -sfn ../../../driver/package.py build/dev/incc/__init__.py
-	@cp build/core/_core*.so core/python/
+	@cp $(BUILD)/_core*.so core/python/
 	@mkdir -p build/dev/bin
+# The shell finds Python, since what follows #! may be neither long nor have blanks in it.
 	@for c in incc incc-mca incc-model incc-scan; do \
-	  m=$${c#incc-}; \
-	  printf '#!%s\nimport sys\nsys.path.insert(0, "%s")\nfrom incc.driver import %s as m\nsys.exit(getattr(m, "command", m.main)())\n' \
-	    "$(CURDIR)/$(BIN)/python" "$(CURDIR)/build/dev" "$$m" > build/dev/bin/$$c; chmod +x build/dev/bin/$$c; done
+	  printf '%s\n' '#!/bin/sh' "'''exec' \"$(CURDIR)/$(BIN)/python\" \"\$$0\" \"\$$@\"" "' '''" \
+	    'import sys' 'sys.path.insert(0, "$(CURDIR)/build/dev")' "from incc.driver import $${c#incc-} as m" \
+	    'sys.exit(getattr(m, "command", m.main)())' > build/dev/bin/$$c; chmod +x build/dev/bin/$$c; done
 
 clean:
 	rm -rf build $(VENV)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from incc.core.analysis import KernelResult
     from incc.driver.report import types as t
+    from incc.driver.report.where import Condition
     from incc.frontends.kernel import Kernel
     from incc.models.model import MachineModel
 
@@ -36,6 +37,17 @@ class Result(NamedTuple):
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status: 0, 1 if not all of the input could be analysed, 2 for usage."""
     options = _parser().parse_args(sys.argv[1:] if arguments is None else arguments)
+    condition = None
+    if options.where is not None:
+        from incc.driver.report.where import parse
+
+        try:
+            condition = parse(options.where)
+            if condition.needs_baseline:
+                raise ValueError(f"{options.where!r} compares with a baseline, and there is none")
+        except ValueError as error:
+            print(f"incc-scan: error: --where: {error}", file=sys.stderr)
+            return 2
     try:
         models = _models(options.mcpu)
     except ValueError as error:
@@ -53,7 +65,7 @@ def main(arguments: list[str] | None = None) -> int:
     failed = False
     try:
         sys.stdout.write(_heading(options.output, [m.name for m in models]))
-        for result in _progress(_results(options, models), options):
+        for result in _progress(_results(options, models, condition), options):
             for problem in result.problems:
                 failed = True
                 print(f"incc-scan: {problem}", file=sys.stderr)
@@ -103,6 +115,12 @@ def _parser() -> argparse.ArgumentParser:
         help="the largest bound instead of the simulation, which is left out (cores whose pipeline the model does not "
         "describe: always)",
     )
+    parser.add_argument(
+        "--where",
+        metavar="CONDITION",
+        help="only kernels for which this holds, on any of the cores: 'cycles > 1.1*bound and flop > 0' "
+        "(docs/filters.md)",
+    )
     parser.add_argument("-j", dest="jobs", type=_positive, default=1, metavar="N", help="worker processes (1)")
     return parser
 
@@ -149,9 +167,9 @@ def _items(options: argparse.Namespace) -> Iterator[Item]:
                     yield Item(number, words[0])
 
 
-def _results(options: argparse.Namespace, models: list[MachineModel]) -> Iterable[Result]:
+def _results(options: argparse.Namespace, models: list[MachineModel], condition: Condition | None) -> Iterable[Result]:
     name = ", ".join(options.files) or "<stdin>"
-    worker = _Worker(options.input_format, models, name, options.output, not options.bounds)
+    worker = _Worker(options.input_format, models, name, options.output, not options.bounds, condition)
     if options.jobs == 1:
         return map(worker, ([item] for item in _items(options)))
     from incc.driver.workers import MOST, in_order
@@ -174,11 +192,17 @@ def _load_everything() -> None:
 class _Worker:
     """Analyses items in whichever process it is called, up to the lines to print.
 
-    `output`: as the option. `simulate`: not the bounds alone.
+    `output`: as the option. `simulate`: not the bounds alone. `condition`: of `--where`.
     """
 
     def __init__(
-        self, input_format: str, models: list[MachineModel], name: str, output: str = "json", simulate: bool = True
+        self,
+        input_format: str,
+        models: list[MachineModel],
+        name: str,
+        output: str = "json",
+        simulate: bool = True,
+        condition: Condition | None = None,
     ) -> None:
         from incc.core.analysis import KernelSettings
 
@@ -187,6 +211,7 @@ class _Worker:
         self.output = output
         self.settings = KernelSettings(simulate=simulate)
         self.models = models
+        self.condition = condition
 
     def __call__(self, items: Sequence[Item]) -> Result:
         from incc.core.analysis import analyze_kernel
@@ -196,14 +221,26 @@ class _Worker:
         line = _LINES[self.output]
         for item in items:
             found = _READERS[self.input_format](item, self, problems)
-            ids = _kernel_ids(found) if self.output == "json" else [""] * len(found)
+            ids = _kernel_ids(found) if self.output == "json" or self.condition else [""] * len(found)
             for (kernel, identity), kernel_id in zip(found, ids, strict=True):
                 try:
                     results = {model.name: analyze_kernel(kernel, model, self.settings) for model in self.models}
-                    lines.append(line(identity, kernel_id, results))
+                    if self.condition is None or any(
+                        _holds(self.condition, identity, kernel_id, result) for result in results.values()
+                    ):
+                        lines.append(line(identity, kernel_id, results))
                 except (ValueError, RuntimeError) as error:
                     problems.append(f"{self.name}:{item.number}: {error}")
         return Result("".join(lines), problems)
+
+
+def _holds(condition: Condition, identity: Identity, kernel_id: str, result: KernelResult) -> bool:
+    from incc.driver.report.build import UnitResult, unit_report
+    from incc.driver.report.where import kernel_values
+    from incc.frontends.unit import Unit
+
+    unit = unit_report(UnitResult(Unit("", identity.input), result.model, "", (result,), (kernel_id,)))
+    return condition.holds(kernel_values(unit, unit["kernels"][0]))
 
 
 class Identity(NamedTuple):

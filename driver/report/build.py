@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import incc
+from incc import __version__
 from incc.driver.report import hints
 from incc.driver.report.kernel import ITERATIONS, kernel_report
 
@@ -32,7 +32,7 @@ def build_report(units: Iterable[t.Unit]) -> t.Report:
     _demangle_functions([part for unit in units for name in ("ways", "control_flow") for part in unit[name] or ()])
     return {
         "schema_version": SCHEMA_VERSION,
-        "tool": {"name": "incc", "version": incc.__version__},
+        "tool": {"name": "incc", "version": __version__},
         "units": units,
     }
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import networkx
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from incc.frontends.asm import control_flow as cfg
 from incc.frontends.asm.control_flow import ControlFlow, branch, control_flow, dominators, loops
 from incc.frontends.asm.parse import Assembly, parse
+from properties import examples
 
 
 @pytest.mark.parametrize(
@@ -256,7 +257,7 @@ def test_every_cycle_is_reported(successors: list[list[int]]) -> None:
     assert any(loop.innermost for loop in natural) or any(c.innermost for c in irreducible) or not found
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.integers(1, 6), st.integers(1, 6))
 def test_nesting_depth(depth: int, length: int) -> None:
     # depth loops around each other, each with `length` nodes before the inner one, latch behind it.

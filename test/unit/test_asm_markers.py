@@ -6,13 +6,14 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from incc.frontends.asm.markers import DIALECTS, insert_markers
 from incc.frontends.asm.parse import parse
 from incc.frontends.asm.regions import innermost_loops, marked_regions
 from incc.frontends.kernel import Region
+from properties import examples
 
 DATA = Path(__file__).parent / "data" / "asm"
 FILES = sorted(f for f in DATA.glob("*.s") if innermost_loops(parse(f.read_text()))[0])
@@ -124,7 +125,7 @@ MARKER = re.compile(
 ).match
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     st.sampled_from(FILES),
     st.sets(st.sampled_from(DIALECTS), min_size=1),

@@ -6,12 +6,13 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from incc.frontends.asm.parse import parse
 from incc.frontends.asm.regions import innermost_loops, loop_paths, marked_regions, whole_file, without_byte_markers
 from incc.frontends.kernel import LeftOut, Region
+from properties import examples
 
 DATA = Path(__file__).parent / "data" / "asm"
 FILES = sorted(DATA.glob("*.s"))
@@ -409,7 +410,7 @@ def regions_of(text: str) -> list[Region]:
     return innermost_loops(assembly)[0] + marked_regions(assembly)[0] + whole_file(assembly)[0]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.sampled_from(FILES), st.randoms(use_true_random=False))
 def test_comments_and_blanks_change_no_region(path: Path, random) -> None:  # type: ignore[no-untyped-def]
     original = path.read_text().split("\n")
@@ -439,7 +440,7 @@ def test_comments_and_blanks_change_no_region(path: Path, random) -> None:  # ty
     ]
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(
     st.sampled_from([f for f in FILES if "intel" not in f.name]), st.permutations(["ax", "bx", "cx", "dx", "si", "di"])
 )
@@ -450,7 +451,7 @@ def test_renaming_registers_changes_no_region(path: Path, names: list[str]) -> N
     assert regions_of(renamed) == regions_of(text)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.sampled_from(FILES), st.integers(0, 10**6), st.text(alphabet="\n\t #;:.\"'/*\\{}[]()%$@a1L\r", max_size=12))
 def test_damage_raises_nothing(path: Path, at: int, noise: str) -> None:
     text = path.read_text()

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bound_builder import BoundBuilder
 from incc.core import analyze, timeline
 from incc.models.bound import BoundKernel
+from properties import examples
 
 
 def kernel() -> BoundKernel:
@@ -82,7 +83,7 @@ ARRAYS = [n for n in BoundKernel.__slots__ if isinstance(getattr(kernel(), n), l
 
 
 @given(st.sampled_from(ARRAYS), st.integers(0, 20), st.integers(-(2**66), 2**66) | st.integers(-3, 12))
-@settings(max_examples=500, deadline=None)
+@examples(500)
 def test_any_wrong_number_is_harmless(name: str, index: int, value: int) -> None:
     k = kernel()
     array = getattr(k, name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from incc import core
@@ -13,6 +13,7 @@ from incc.core import whatif
 from incc.frontends.x86.kernels import decode_bytes
 from incc.models.bind import bind
 from incc.models.model import MachineModel, list_models, load
+from properties import examples
 
 # Instructions that use each mechanism of a pipeline, as machine code.
 PIECES = (
@@ -75,13 +76,13 @@ def test_lines_are_crossed_in_some_iterations_only() -> None:
     check("488b06c5fe6f0fc5fe6f571e488b06c5fb58c14883c708488b06c5fe6f571ec5fe6f0f", "haswell")
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=24), st.sampled_from(CORES))
 def test_random_kernels(pieces: list[str], name: str) -> None:
     check("".join(pieces), name)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=12), st.sampled_from(("skylake", "haswell", "znver4")))
 def test_random_kernels_on_changed_cores(pieces: list[str], name: str) -> None:
     code = "".join(pieces)

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import pytest
 from generated_kernels import REGISTERS, some_body
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bind_kernels import kernel as decoded
@@ -18,6 +18,7 @@ from incc.core import Simulation, analyze, simulate
 from incc.models import bound as m
 from incc.models.bind import bind
 from incc.models.model import load
+from properties import examples
 
 COUNTER = "dec %r15; jne 1b"
 
@@ -539,7 +540,7 @@ def test_less_of_something_is_not_faster(kernels: list[m.BoundKernel]) -> None:
 
 
 @given(st.permutations(["rax", "rbx", "rcx", "rdx", "rsi", "rdi"]), st.integers(0, 30))
-@settings(max_examples=15, deadline=None)
+@examples(15)
 def test_names_of_registers_do_not_matter(names: list[str], seed: int) -> None:
     r = random.Random(seed)
     lines = [

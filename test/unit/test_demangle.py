@@ -11,7 +11,7 @@ from incc.driver.report.demangle import demangle, replace
 from incc.driver.views.text import render
 from incc.frontends.unit import Unit
 
-needs_cxxfilt = pytest.mark.skipif(shutil.which("c++filt") is None, reason="c++filt is not installed")
+needs_cxxfilt = pytest.mark.skipif(shutil.which("c++filt") is None, reason="no c++filt")
 
 LOOP = """
 	.type _ZN2ns3dotIdEET_PKS1_l, @function

@@ -371,7 +371,7 @@ def test_reduced() -> None:
     assert reduced(full) == {(): {"ports": "1*p0", "tp": 3}, ("b",): {"tp": 0}, ("a", "b"): {"retire": 2}}
 
 
-@pytest.mark.skipif(shutil.which("llvm-config-19") is None, reason="LLVM's development files are optional")
+@pytest.mark.skipif(shutil.which("llvm-config-19") is None, reason="no llvm-config-19")
 def test_llvm() -> None:
     from incc.models.importers import llvm
 

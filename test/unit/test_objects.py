@@ -61,7 +61,7 @@ def test_objects_give_the_kernels_of_the_assembly(
     tmp_path: pathlib.Path, compiler: str, flags: tuple[str, ...]
 ) -> None:
     if shutil.which(compiler) is None:
-        pytest.skip(f"{compiler} is not installed")
+        pytest.skip(f"no {compiler}")
     path, text = compiled(tmp_path, compiler, *flags)
     regions, _ = innermost_loops(parse(text))
     expected = decode_regions(text, regions, "x.s", ())

@@ -119,6 +119,20 @@ def test_all_cores(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -
     assert {"skylake", "skylake-avx512", "cascadelake"} <= row["cpus"].keys()
 
 
+def test_conditions(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = write(tmp_path, BLOCKS)
+    for output in ("table", "json", "cycles"):
+        _, lines, errors = run(capsys, f"--output={output}", "--where", "cycles > 3 and flop > 0", file)
+        assert (len(lines) - (output == "table"), errors) == (2, "")
+    alone = run(capsys, "--where=cycles>3 and flop>0", file)
+    assert run(capsys, "--where", "cycles > 3 and flop > 0", "-j2", file) == alone
+    for condition, message in (("cycels > 3", "cycles"), ("cycles >", "column"), ("cycles > +5%", "baseline")):
+        status, lines, errors = run(capsys, f"--where={condition}", file)
+        assert (status, lines) == (2, [])
+        assert errors.startswith("incc-scan: error: --where: ")
+        assert message in errors
+
+
 def test_unknown_core_and_missing_file(capsys: pytest.CaptureFixture[str]) -> None:
     assert scan.main(["-mcpu=nosuch"]) == 1
     assert "nosuch" in capsys.readouterr().err

@@ -106,11 +106,16 @@ def test_paths_and_chains_stand_out(report: dict[str, Any]) -> None:
     assert "color" not in nodes["k1_i2"]
 
 
-@given(st.text())
-def test_any_text_is_quoted(text: str) -> None:
-    report = make_report(triad_parts())
-    report["units"][0]["kernels"][0]["instructions"][0]["text"] = text
-    nodes, _ = parse(dot.render(report))
+@pytest.fixture(scope="module")
+def triad() -> dict[str, Any]:
+    """A report that the test may change."""
+    return make_report(triad_parts())
+
+
+@given(text=st.text())
+def test_any_text_is_quoted(triad: dict[str, Any], text: str) -> None:
+    triad["units"][0]["kernels"][0]["instructions"][0]["text"] = text
+    nodes, _ = parse(dot.render(triad))
     assert len(nodes) == 8  # six instructions, the defaults of nodes and edges
     if not set(text) & set("\n\r\t"):
         assert nodes["k0_i0"]["label"] == f"12: {text}"
@@ -147,6 +152,7 @@ def test_the_same_input_gives_the_same_text() -> None:
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=20,  # enough for every nesting; the time goes into making the data
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from incc import core
@@ -11,6 +11,7 @@ from incc.core.waits import Waits, waits
 from incc.frontends.x86.kernels import decode_bytes
 from incc.models.bind import bind
 from incc.models.model import load
+from properties import examples
 
 SKYLAKE = load("skylake")
 
@@ -49,7 +50,7 @@ def test_the_divider_is_a_port() -> None:
     assert found.blocked[0, unit] > 0
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=10))
 def test_waits_add_up(pieces: list[str]) -> None:
     found, run = waits_of("".join(pieces))

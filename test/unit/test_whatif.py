@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from incc import core
@@ -18,6 +18,7 @@ from incc.core.whatif import Scenario
 from incc.frontends.x86.kernels import decode_bytes
 from incc.models.bind import bind
 from incc.models.model import load
+from properties import examples
 
 if TYPE_CHECKING:
     from incc.models.model import MachineModel
@@ -99,7 +100,7 @@ def tried(s: Scenario) -> dict[str, float]:
     return {w.name: float(w.cycles / base.cycles_per_iteration) for w in found}
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=12), st.sampled_from(MODELS))
 def test_limits_taken_away_make_no_kernel_slower(pieces: list[str], name: str) -> None:
     s = scenario("".join(pieces), name)

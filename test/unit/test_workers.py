@@ -7,13 +7,14 @@ import signal
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from incc.driver.workers import MOST, WorkerError, in_order
+from properties import examples
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.lists(st.integers(0, 200_000), max_size=40), st.integers(1, 6))
 def test_results_are_in_the_order_of_the_work(sizes: list[int], jobs: int) -> None:
     # Results larger than what a pipe holds, and workers that have nothing to do.

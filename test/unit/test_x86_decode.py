@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from incc.frontends.kernel import Affine, Arithmetic, Instruction, Register
 from incc.frontends.x86 import iced
 from incc.frontends.x86.assembler import assemble
 from incc.frontends.x86.decode import UndecodableError, decode, form_key, traits
+from properties import examples
 
 
 def decoded(text: str) -> Instruction:
@@ -507,7 +508,7 @@ def test_undecodable() -> None:
         decode(bytes.fromhex("c5fd58"))
 
 
-@settings(max_examples=2000, deadline=None)
+@examples(2000)
 @given(st.binary(min_size=1, max_size=15))
 def test_any_bytes(code: bytes) -> None:
     """Whatever the bytes, the result is an instruction that contradicts itself nowhere, or the documented error."""
@@ -526,7 +527,7 @@ _OPCODES = st.tuples(
 )
 
 
-@settings(max_examples=3000, deadline=None)
+@examples(3000)
 @given(_OPCODES)
 def test_any_encoding(parts: tuple[str, str, bytes]) -> None:
     """The same, near the encodings that compilers use."""
@@ -598,7 +599,7 @@ def check(instruction: Instruction) -> None:
 _VECTOR = st.lists(st.integers(0, 31), min_size=3, max_size=3, unique=True)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     st.sampled_from(["vaddpd {}, {}, {}", "vfmadd231pd {}, {}, {}", "vpxorq {}, {}, {}", "vpermt2pd {}, {}, {}"]),
     _VECTOR,

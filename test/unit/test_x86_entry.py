@@ -6,7 +6,7 @@ import random
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bind_kernels import loop
@@ -14,6 +14,7 @@ from incc.frontends.asm.before import code_before
 from incc.frontends.asm.parse import parse
 from incc.frontends.asm.regions import innermost_loops, marked_regions
 from incc.frontends.x86.kernels import decode_regions
+from properties import examples
 
 if TYPE_CHECKING:
     from incc.frontends.kernel import Affine
@@ -185,7 +186,7 @@ def run(code: Code, state: dict[object, int], numbers: random.Random) -> None:
                     state[root] = numbers.getrandbits(64)
 
 
-@settings(deadline=None, max_examples=150)
+@examples(150)
 @given(block, block, block, block, block, st.integers(0, 2**32))
 def test_what_is_claimed_holds_whenever_the_loop_is_entered(
     first: Code, outer: Code, left: Code, right: Code, after: Code, seed: int

@@ -12,7 +12,10 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-LAUNCHER = f"""#!{sys.executable}
+# The shell finds Python: what follows #! may be neither long nor have blanks in it.
+LAUNCHER = f"""#!/bin/sh
+'''exec' "{sys.executable}" "$0" "$@"
+' '''
 import sys
 sys.path[:0] = {[p for p in sys.path if p]!r}
 import wrapper_launcher

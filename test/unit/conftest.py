@@ -1,0 +1,28 @@
+"""Tests give the same results wherever, by whomever and however often they are run."""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+# What incc, compilers, make and terminals read; the job server of a `make -j` around the tests is among it.
+_SETTINGS = {
+    *("CC", "CXX", "FC", "CFLAGS", "CXXFLAGS", "FFLAGS", "CPPFLAGS", "LDFLAGS", "SOURCE_DATE_EPOCH", "GCC_COLORS"),
+    *("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "MAKEFLAGS", "MAKELEVEL", "MFLAGS"),
+    *("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "LANGUAGE"),
+}
+for _name in [n for n in os.environ if n in _SETTINGS or n.startswith(("INCC_", "LC_"))]:
+    del os.environ[_name]
+os.environ["LANG"] = "C.UTF-8"
+
+# No test depends on time, and a busy machine is no test's fault. `make check` takes the same examples every time, so
+# that what fails was broken by the change that is checked. To look for more is for `make check-all`: other examples
+# each time, and ten times as many (properties.py scales the numbers that tests give).
+settings.register_profile(
+    "check", deadline=None, derandomize=True, max_examples=100, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile(
+    "thorough", settings.get_profile("check"), derandomize=False, max_examples=1000, print_blob=True
+)
+settings.load_profile("check")
