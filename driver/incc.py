@@ -15,8 +15,8 @@ def main() -> int:
     try:
         options, arguments = split(sys.argv[1:], os.environ)
         if options.help:
+            from incc.driver.help import print_help
             from incc.driver.options import WRAPPER
-            from incc.driver.usage import print_help
 
             return print_help(WRAPPER, options.help)
         compiler = find_compiler(options.compiler, os.environ, sys.argv[0])

@@ -53,7 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         wanted = _wanted_help(arguments)
         if wanted:
-            from incc.driver.usage import print_help
+            from incc.driver.help import print_help
 
             return print_help(MCA, wanted)
         if any(a in ("-version", "--version") for a in arguments):

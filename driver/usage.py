@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from incc.driver.options import MCA, PREFIXES, WRAPPER, options_of
@@ -169,24 +168,3 @@ def _wrapped(text: str, first: str, indent: str) -> list[str]:
         line = f"{line}{'' if empty else ' '}{word}"
         empty = False
     return [*lines, line]
-
-
-def print_help(command: str, wanted: str) -> int:
-    """Print what --help=`wanted` asks for ("all": the text); returns the exit status."""
-    if wanted == "man":
-        from incc.driver.manual import page
-
-        text = page(command)
-    elif wanted == "bash":
-        from incc.driver.completion import script
-
-        text = script()
-    else:
-        text = help_text(command)
-    from incc.driver.deliver import write_stream
-
-    try:
-        write_stream(sys.stdout, lambda width, colour: text)
-    except OSError:
-        return 1
-    return 0
