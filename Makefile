@@ -2,6 +2,7 @@
 # make check      install with what tests need, run the tests: under three minutes, no other compilers, no browser
 # make check-all  every test, also long ones and more examples of properties; names what was skipped for want of what
 # make lint       ruff, mypy, import-linter, clang-format
+# make describe   tables in docs/models.md and model.schema.json, from models/parameters.py
 # make dev        build/dev: the package as links into the tree, for PYTHONPATH=build/dev
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
@@ -21,7 +22,7 @@ IN_VENV := MAKEFLAGS= PATH="$(CURDIR)/$(BIN):$$PATH"
 WERROR := OFF
 check check-all lint dev golden: WERROR := ON
 
-.PHONY: demo check check-all lint dev core-test clean golden format
+.PHONY: demo check check-all lint dev core-test clean describe golden format
 .DEFAULT_GOAL := demo
 # Steps share .venv and the build folder, and what they run uses all CPUs by itself.
 .NOTPARALLEL:
@@ -92,6 +93,9 @@ dev: core-test
 	  printf '%s\n' '#!/bin/sh' "'''exec' \"$(CURDIR)/$(BIN)/python\" \"\$$0\" \"\$$@\"" "' '''" \
 	    'import sys' 'sys.path.insert(0, "$(CURDIR)/build/dev")' "from incc.driver import $${c#incc-} as m" \
 	    'sys.exit(getattr(m, "command", m.main)())' > build/dev/bin/$$c; chmod +x build/dev/bin/$$c; done
+
+describe: dev
+	PYTHONPATH=build/dev $(BIN)/python -m incc.models.describe
 
 clean:
 	rm -rf build $(VENV)

@@ -195,7 +195,6 @@ Pipeline readPipeline(py::handle Bound) {
   read(Bound, "lcp_stall", P.LcpStall);
   read(Bound, "iq", P.Iq);
   read(Bound, "decoders", P.NumDecoders);
-  read(Bound, "decoded_uops_by_complex", P.DecodedUopsByComplex);
   read(Bound, "ms_width", P.MsWidth);
   read(Bound, "dsb_width", P.DsbWidth);
   read(Bound, "dsb_block", P.DsbBlock);

@@ -118,8 +118,8 @@ class Model(_Frozen):
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """The parameters of the pipeline by their names in docs/models.md; changing what is in it changes nothing."""
-        return MappingProxyType(copy.deepcopy(self._machine.parameters))
+        """All parameters of the pipeline by their names in docs/models.md; they cannot be changed."""
+        return self._machine.parameters
 
     def forms(self) -> tuple[str, ...]:
         """The instruction forms that the model knows, without conditions."""

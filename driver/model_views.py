@@ -23,6 +23,22 @@ def table(rows: Sequence[Sequence[str]], indent: str = "") -> None:
         print((indent + "  ".join(f"{cell:{w}}" for cell, w in zip(row, widths, strict=True))).rstrip())
 
 
+# --- list ------------------------------------------------------------------------------------------------------------
+
+
+def show_names(search_path: Sequence[str]) -> None:
+    """A table of all names of processors: the model, whether it is the nearest only or there is none, and why."""
+    from incc.models.cpu_names import all_names
+
+    rows = {name: [name, model.name, ""] for model in list_models(search_path) for name in (model.name, *model.aliases)}
+    known = {name.lower() for name in rows}
+    for name, nearest, why in all_names():
+        # Someone's own models may have what those that come with incc lack.
+        if name not in known:
+            rows[name] = [name, f"nearest: {nearest}" if nearest else "none", why]
+    table([rows[name] for name in sorted(rows, key=str.lower)])
+
+
 # --- show ------------------------------------------------------------------------------------------------------------
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from incc.frontends.asm.parse import Assembly
     from incc.frontends.kernel import Kernel, LeftOut, Region, SourceLocation
     from incc.frontends.unit import Unit
-    from incc.models.model import MachineModel
+    from incc.models.model import Cpu, MachineModel
 
 
 class Settings(NamedTuple):
@@ -106,22 +106,29 @@ def choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str] = ()) ->
 
 
 def _choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str]) -> tuple[MachineModel, str]:
-    from incc.models.model import host_cpu_name, load, resolve_cpu_name
+    from incc.models.model import find_cpu, host_cpu_name, load
 
     if mcpu and mcpu != "native":
-        return load(mcpu, model_path), f"-mcpu={mcpu}"
+        cpu = find_cpu(mcpu, model_path)
+        return load(cpu.model if cpu.nearest else mcpu, model_path), f"-mcpu={mcpu}{_nearest(cpu)}"
+    instead = ""
     if not mcpu and command_cpu and command_cpu != "native":
-        name = resolve_cpu_name(command_cpu, model_path)
-        if name is not None:
-            return load(name, model_path), f"the command's target, {command_cpu}"
+        cpu = find_cpu(command_cpu, model_path)
+        if cpu.model:
+            return load(cpu.model, model_path), f"the command's target, {command_cpu}{_nearest(cpu)}"
+        instead = f"; {command_cpu}, the command's target, has no model" + (f" ({cpu.why})" if cpu.why else "")
     host = host_cpu_name()
-    name = resolve_cpu_name(host, model_path) if host else None
-    if name is None:
+    cpu = find_cpu(host, model_path)
+    if not cpu.model:
         asked = (
             f"the command's target {command_cpu!r}" if command_cpu and not mcpu else f"the host ({host or 'unknown'})"
         )
         raise AnalysisError(f"no machine model for {asked}; name one of `incc-model list`")
-    return load(name, model_path), f"the host, {host}"
+    return load(cpu.model, model_path), f"the host, {host}{_nearest(cpu)}{instead}"
+
+
+def _nearest(cpu: Cpu) -> str:
+    return f"; the nearest model is that of {cpu.model}: {cpu.why}" if cpu.nearest else ""
 
 
 def read_assembly(unit: Unit, isa: str = "") -> Assembly:

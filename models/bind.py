@@ -14,6 +14,8 @@ from incc.models.pieces import Piece, Shape, is_vector, join, known_for, registe
 from incc.models.pipeline import bind_pipeline
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from incc.frontends.kernel import Instruction, Kernel, MemoryAccess, Register, RegisterAccess
     from incc.models.model import Form, MachineModel
 
@@ -41,7 +43,7 @@ class _Binder:
         self.kernel = kernel
         self.model = model
         self.forms = forms
-        self.parameters: dict[str, Any] = model.parameters
+        self.parameters: Mapping[str, Any] = model.parameters
         self.port_names = [*model.ports, *model.resources]
         self.port_number = {name: k for k, name in enumerate(self.port_names)}
         self.masks: dict[str, int] = {}
@@ -51,16 +53,16 @@ class _Binder:
         self.fused = self._macro_fused()
         # Bits 8-15 of rax … rdx are a location of their own only where the kernel names one of them.
         split_roots: set[str] = set()
-        if self.parameters.get("high8_renamed_separately", False):
+        if self.parameters["high8_renamed_separately"]:
             split_roots.update(*[f.high for f in self.facts if f.high])
         self.split_roots = frozenset(split_roots)
-        wide = self.parameters.get("wide_vectors")
+        wide = self.parameters["wide_vectors"]
         self.closed = 0
         self.closed_instead = 0
         if wide and max([f.vector_bits for f in self.facts], default=0) >= wide["width"]:
             self.closed = self._mask(wide["closes"])
             self.closed_instead = self._mask(wide["instead"])
-        self.may_chase = bool(self.parameters.get("fast_pointer_chasing"))
+        self.may_chase = bool(self.parameters["fast_pointer_chasing"])
         self.known = known_for(model, self.split_roots, self.closed, self.closed_instead)
 
     # --- the parts ---------------------------------------------------------------------------------------------------
@@ -138,12 +140,12 @@ class _Binder:
         k.retire_width = p["retire_width"]
         k.rob = p["rob"]
         k.rs = p["rs"]
-        k.load_buffer = p.get("load_buffer", 0)
-        k.store_buffer = p.get("store_buffer", 0)
+        k.load_buffer = p["load_buffer"]
+        k.store_buffer = p["store_buffer"]
         # The distance from issue to execution is the same for every µop; it only shifts a timeline to the right.
         k.issue_to_execute = 1
-        k.line_bytes = p.get("line_bytes", 0)
-        k.line_crossing_cycles = p.get("line_crossing_cycles", 0)
+        k.line_bytes = p["line_bytes"]
+        k.line_crossing_cycles = p["line_crossing_cycles"]
         forward = p["store_forward"]
         k.forward_class = [_CLASS_OF_NAME[c] for c in forward]
         k.forward_cycles = list(forward.values())
@@ -218,7 +220,7 @@ class _Binder:
         if form is not None and not flags & b.FUSED_INTO_PREVIOUS:
             fused_branch = self.forms[n + 1] if n + 1 in self.fused else None
             hold = form.attributes.get("hold") or 1
-            taken = self.parameters.get("taken_branch_cycles", 1)
+            taken = self.parameters["taken_branch_cycles"]
             is_last = n == len(self.forms) - (2 if fused_branch is not None else 1)
             for mask, kind in self._uops(n, i, form, fused_branch):
                 k.uop_ports.append(mask)
@@ -249,7 +251,7 @@ class _Binder:
         data = functions.get("store_data", "")
         address = {functions.get("store_address", ""), functions.get("store_address_indexed", "")} - {""}
         # An access that is wider than the core's takes several.
-        widest = self.parameters.get("memory_bits", 0) or 1 << 16
+        widest = self.parameters["memory_bits"] or 1 << 16
         loads_left = sum(m.elements * max(1, -(-8 * m.size // widest)) for m in i.memory if m.load)
         stores = any(m.store for m in i.memory)
         vector = any(is_vector(a.register) for a in i.registers)
@@ -278,7 +280,7 @@ class _Binder:
             # The pair is one µop on the jump's port in place of the first one's computation, or beside it.
             taken = self._branch_mask(n + 1, fused_branch)
             compute = [u for u in uops if u[1] == b.UOP_COMPUTE]
-            kept = compute if self.parameters.get("fused_jump_computes") else compute[:-1]
+            kept = compute if self.parameters["fused_jump_computes"] else compute[:-1]
             jump = [(taken, b.UOP_BRANCH)]
             if "fused_jump" in functions:
                 # These ports do both; that of the jump only counts those that are taken.
@@ -346,7 +348,7 @@ class _Binder:
         On cores with memory renaming, for whole registers of 32 or 64 bits that are loaded without computing, and for
         read-modify-writes (measured on Zen 4).
         """
-        if not self.parameters.get("memory_renaming") or m.size not in (4, 8) or m.elements > 1:
+        if not self.parameters["memory_renaming"] or m.size not in (4, 8) or m.elements > 1:
             return False
         return m.store or all(cycles == 0 for (_, source), cycles in latencies.pairs.items() if source == "m")
 
@@ -423,7 +425,7 @@ class _Binder:
         breaks = form is not None and form.breaks_dependency
         if breaks and not i.flags_read:
             return []
-        stack = self.parameters.get("stack_engine", "")
+        stack = self.parameters["stack_engine"]
         if to == stack and any(m.operand is None and m.base is not None and m.base.root == stack for m in i.memory):
             # push, pop, call and ret: the renamer keeps an offset to rsp, so the next one need not wait.
             return [(b.INPUT_LOCATION, self._location(stack), 0)]

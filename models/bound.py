@@ -45,7 +45,6 @@ PIPELINE_PARAMETERS = {
     "lcp_stall": 0,
     "iq": 0,
     "decoders": 0,
-    "decoded_uops_by_complex": 4,
     "ms_width": 4,
     "dsb_width": 0,
     "dsb_block": 32,

@@ -7,7 +7,18 @@ from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from incc.models.compile import DEFAULTS, Forms, Source, compile_model, merge_forms, overlay, read_chain
+from incc.models import parameters
+from incc.models.compile import (
+    DEFAULTS,
+    Forms,
+    Source,
+    merge_forms,
+    overlay,
+    read_chain,
+    read_header,
+    unknown_units,
+)
+from incc.models.instruction_sets import MODULES, rules_of
 from incc.models.model import ModelError, form_key, parse_latency, parse_ports
 
 if TYPE_CHECKING:
@@ -25,7 +36,6 @@ class Finding(NamedTuple):
         return f"{self.place}: {self.level}: {self.message}"
 
 
-REQUIRED_PARAMETERS = ("issue_width", "retire_width", "rob", "rs", "load_latency", "store_forward")
 CONDITIONS = re.compile(
     r"indexed|same_reg|high8_[01]|mask|zeroing|bcast|lock|rep|repne|imm0|er|sae|agen:[A-Z0-9_]+|rm0-3|rm4-7|shift1-4"
 )
@@ -38,14 +48,18 @@ def check(path: str, places: Sequence[str]) -> list[Finding]:
     """
     try:
         chain = read_chain(path, places)
-        header = compile_model(path, places)[1]
     except ModelError as e:
         place, _, message = str(e).rpartition(": ")
         return [Finding("error", place or path, message)]
+    header, problems = read_header(chain)
+    found = [Finding("error", *p) for p in problems]
+    if not header["ports"] or header["isa"] not in MODULES:
+        return found
     own = chain[0]
     inherited = merge_forms(chain[1:]) if len(chain) > 1 else {}
-    found = list(_header(own, header))
+    found += _header(chain, header)
     merged = merge_forms(chain)
+    found += [Finding("error", *p) for p in unknown_units(chain, merged, header["resources"])]
     for form, entries in own.forms.items():
         for conditions, fields in entries.items():
             place = f"{path}: {form_key(form, conditions)}"
@@ -58,23 +72,17 @@ def check(path: str, places: Sequence[str]) -> list[Finding]:
                 continue
             found += [Finding(level, place, m) for level, m in _entry(form, conditions, merged, header)]
             found += [Finding("warning", place, m) for m in _idle(form, conditions, fields, merged, inherited)]
-    if header["isa"] == "x86":
-        found += [
-            Finding("error", f"{path}: {form}", m) for form in own.forms for m in _decoder(form, merged.get(form, {}))
-        ]
-    elif header["isa"] == "aarch64":
-        found += [Finding("error", f"{path}: {f}", m) for f in own.forms for m in _aarch64(f, merged.get(f, {}))]
+    findings = rules_of(header["isa"]).findings
+    found += [Finding("error", f"{path}: {f}", m) for f in own.forms for m in findings(f, merged.get(f, {}))]
     return found
 
 
-def _header(own: Source, header: dict[str, Any]) -> list[Finding]:
+def _header(chain: Sequence[Source], header: dict[str, Any]) -> list[Finding]:
+    own = chain[0]
     path = own.path
     found = []
-    for name in REQUIRED_PARAMETERS:
-        if name not in header["parameters"]:
-            found.append(Finding("error", path, f"parameter {name!r} is missing"))
-    for name in ("load", "store_address", "store_data"):
-        if name not in header["functions"]:
+    for name in parameters.REQUIRED_FUNCTIONS:
+        if not any(name in s.data.get("ports", {}).get("functions", {}) for s in chain):
             found.append(Finding("error", path, f"ports.functions.{name} is missing"))
     names = [n.lower() for n in (own.name.name, *own.name.aliases)]
     # Names are found in any case; one and the same in two spellings is only clutter where it is written twice alike.
@@ -83,30 +91,13 @@ def _header(own: Source, header: dict[str, Any]) -> list[Finding]:
             found.append(Finding("warning", path, f"alias {alias!r} is there twice"))
     if not re.search(rf"(^|/){re.escape(names[0])}\.toml$", path.replace("\\", "/").lower()):
         found.append(Finding("warning", path, f"the file of model {own.name.name!r} should be named for it"))
-    for _, port in sorted(header["parameters"].get("wide_vectors", {}).items()):
-        if isinstance(port, str) and not all(p in header["ports"] for p in port.split(",")):
-            found.append(Finding("error", path, f"wide_vectors names an unknown port {port!r}"))
-    for name, ports in _port_sets(header["parameters"]):
-        if not all(p in header["ports"] for p in ports.split(",")):
-            found.append(Finding("error", path, f"{name} names an unknown port in {ports!r}"))
     return found
-
-
-def _port_sets(parameters: dict[str, Any]) -> list[tuple[str, str]]:
-    """The port sets that are named by parameters, with the parameter's name."""
-    sets = [("alternating_ports", ports) for ports in parameters.get("alternating_ports", [])]
-    sets += [("queued_at", ports) for pair in parameters.get("queued_at", {}).items() for ports in pair]
-    sets += [("schedulers", ports) for ports in parameters.get("schedulers", {})]
-    if "one_a_cycle" in parameters:
-        sets.append(("one_a_cycle", parameters["one_a_cycle"]))
-    if "waiting_queue" in parameters:
-        sets.append(("waiting_queue", parameters["waiting_queue"]["ports"]))
-    return sets
 
 
 def _entry(form: str, conditions: tuple[str, ...], merged: Forms, header: dict[str, Any]) -> list[tuple[str, str]]:
     """Findings about the figures that hold under an entry's conditions."""
     found: list[tuple[str, str]] = []
+    rules = rules_of(header["isa"])
     for condition in conditions:
         if not CONDITIONS.fullmatch(condition):
             found.append(("error", f"unknown condition {condition!r}"))
@@ -126,11 +117,11 @@ def _entry(form: str, conditions: tuple[str, ...], merged: Forms, header: dict[s
         return [*found, ("error", str(e))]
     if "retire" not in fields:
         found.append(("error", "no retire slots"))
-    if not latency and uops and not fields.get("breaks") and _needs_latency(form):
+    if not latency and uops and not fields.get("breaks") and rules.needs_latency(form):
         found.append(("warning", "no latency"))
     if (
         "ports" in fields
-        and header["isa"] == "x86"
+        and rules.RESULTS_ARE_COMPUTED
         and _computes(latency)
         and not fields.get("breaks")
         and not _has_compute(uops, header)
@@ -150,13 +141,8 @@ def _entry(form: str, conditions: tuple[str, ...], merged: Forms, header: dict[s
         found.append(("error", f"unknown macro-fusion class {fields['fusion']!r}"))
     if fields.get("source") and fields["source"] not in header["sources"]:
         found.append(("error", f"source {fields['source']!r} is not in [sources]"))
-    for name, value in fields.items():
-        if isinstance(value, (int, float)) and value < 0 and name != "implicit_rsp_change":
-            found.append(("error", f"{name} of {value}"))
     if fields.get("divider") and not header["resources"]:
         found.append(("error", "occupies the divider, but [ports] has no resources"))
-    if fields.get("unit") and fields["unit"] not in header["resources"]:
-        found.append(("error", f"unit {fields['unit']!r} is not in ports.resources"))
     return found
 
 
@@ -202,78 +188,3 @@ def _idle(form: str, conditions: tuple[str, ...], fields: dict[str, Any], merged
             below.update(f)
     changes = {k: v for k, v in fields.items() if below.get(k, DEFAULTS[k]) != v and k != "source"}
     return [] if changes else ["changes nothing of what holds with fewer conditions"]
-
-
-_SHAPE = re.compile(
-    r"[xwbhsdq]|v\.\d*[bhsdq](\[\])?|z(\.[bhsdq](\[\])?)?|pn?(\.[bhsdq]|/[zm])?(\[\])?|#|label|cond|pattern|prfop|option|sysreg"
-    r"|\{[vzp][^{}]*\*\d\}(\[\])?|(lsl|lsr|asr|ror|msl|mul|[us]xt[bhwx])#?|za.*"
-)
-
-
-def _aarch64(form: str, entries: dict[tuple[str, ...], Any]) -> list[str]:
-    """What reading an AArch64 instruction never gives, and latencies that name operands that are not there."""
-    from incc.frontends.aarch64.forms import split_operands
-
-    mnemonic, _, text = form.partition("/")
-    if not re.fullmatch(r"[a-z][a-z0-9]*(\.cond)?", mnemonic):
-        return ["is no form that the decoder knows"]
-    address = text.find("[x") if "[x" in text else text.find("[z.")
-    memory = address >= 0
-    shapes = split_operands(text[:address].rstrip(",") if memory else text)
-    found = [f"{shape!r} is no shape of an operand" for shape in shapes if not _SHAPE.fullmatch(shape)]
-    literal = shapes[-1:] == ["label"] and mnemonic.startswith("ld")
-    for fields in entries.values():
-        try:
-            pairs = parse_latency(fields.get("latency", ""))
-        except ValueError:
-            continue
-        for name in sorted({n for t, s, _ in pairs for n in (t, s)}):
-            good = name in ("C", "SPAZO") or (name in ("m", "M", "a") and (memory or literal))
-            if not (int(name) < len(shapes) if name.isdigit() else good):
-                found.append(f"latency names {name!r}, which is no operand")
-    return found
-
-
-def _needs_latency(form: str) -> bool:
-    from incc.models.importers.shapes import by_key, dataflow
-
-    shape = by_key().get(form)
-    flow = None if shape is None else dataflow(shape)
-    return flow is not None and bool(flow.sources) and any(t != "M" for t in flow.targets)
-
-
-def _decoder(form: str, entries: dict[tuple[str, ...], Any]) -> list[str]:
-    """What the decoder never produces: unknown codes, impossible operands, and latencies that name them."""
-    from incc.models.importers.shapes import by_key, dataflow
-
-    shape = by_key().get(form)
-    if shape is None:
-        code, _, kind = form.rpartition("/")
-        other = f"{code}/{'r' if kind == 'm' else 'm'}"
-        return [f"has no /{kind} form, only {other}" if other in by_key() else "is no form that the decoder knows"]
-    found = []
-    flow = dataflow(shape)
-    masked = dataflow(shape, mask=True) if shape.info.can_use_op_mask_register else flow
-    for conditions, fields in entries.items():
-        try:
-            pairs = parse_latency(fields.get("latency", ""))
-        except ValueError:
-            continue
-        now = masked if "mask" in conditions else flow
-        if now is None:
-            continue
-        for name in sorted({n for t, s, _ in pairs for n in (t, s)}):
-            if name.isdigit():
-                good = int(name) < len(shape.operands)
-            elif name in ("m", "M", "a", "k"):
-                good = {
-                    "m": now.loads or bool({"M", "VSIB"} & set(shape.operands)) or shape.has_memory,
-                    "M": now.stores,
-                    "a": shape.has_memory,
-                    "k": masked is not None and "k" in masked.sources,
-                }[name]
-            else:
-                good = name in ("C", "SPAZO") or name in now.sources or name in now.targets
-            if not good:
-                found.append(f"{form_key('', conditions).strip()} latency names {name!r}, which is no operand".strip())
-    return found

@@ -107,7 +107,7 @@ def _settings(model: MachineModel) -> dict[str, str]:
     found: dict[str, Any] = {"ports": " ".join(model.ports), "resources": " ".join(model.resources)}
     found.update({f"functions.{k}": v for k, v in model.functions.items()})
     found.update({f"macro_fusion.{k}": " ".join(v) for k, v in model.macro_fusion.items()})
-    for name, value in model.parameters.items():
+    for name, value in model.stated_parameters.items():
         if isinstance(value, dict):
             found.update({f"{name}.{k}": v for k, v in value.items()})
         else:

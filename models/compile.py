@@ -9,8 +9,10 @@ import marshal
 import os
 import re
 import tomllib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from incc.models import parameters
+from incc.models.instruction_sets import MODULES
 from incc.models.model import (
     ModelError,
     ModelName,
@@ -26,37 +28,13 @@ if TYPE_CHECKING:
 FORMAT = 1
 """The version of the file format that is read and written."""
 
-FIELDS: dict[str, type | tuple[type, ...]] = {
-    "ports": str,
-    "retire": int,
-    "latency": str,
-    "divider": int,
-    "unit": str,
-    "hold": int,
-    "tp": (int, float),
-    "breaks": bool,
-    "fusion": str,
-    "source": str,
-    "derived": str,
-    "absent": bool,
-    "uops": int,
-    "uops_mite": int,
-    "uops_ms": int,
-    "complex_decoder": bool,
-    "simple_decoders": int,
-    "no_lsd": bool,
-    "lcp_stall": bool,
-    "no_micro_fusion": bool,
-    "no_dsb_jcc_erratum": bool,
-    "implicit_rsp_change": int,
-    "locked": bool,
-    "may_be_eliminated": bool,
-}
+FIELDS: dict[str, type | tuple[type, ...]] = {f.name: f.type for f in parameters.FIELDS}
 """The fields of a form, in the order in which they are written, and their types."""
 
 DEFAULTS: dict[str, Any] = {name: kind() if isinstance(kind, type) else 0 for name, kind in FIELDS.items()}
 """The value of each field that is as good as its absence."""
 
+_PORTS = ("names", "resources", "functions")
 _TOP = {
     "format",
     "name",
@@ -103,13 +81,24 @@ def _name(path: str, data: dict[str, Any]) -> ModelName:
     return ModelName(name, aliases, data.get("title", name), data.get("isa", ""), data.get("inherits", ""), path)
 
 
-class Source:
-    """One model file as it is written: `name`, `data` (the other tables), `forms`, `also`, and its checksum."""
+class Problem(NamedTuple):
+    """What keeps a model from being loaded: the file and line where it is written, and what it is."""
 
-    __slots__ = ("also", "checksum", "data", "forms", "name", "path")
+    place: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message}"
+
+
+class Source:
+    """One model file as it is written: `name`, `data` (the other tables), `forms`, `also`, `text`, and its checksum."""
+
+    __slots__ = ("also", "checksum", "data", "forms", "name", "path", "text")
 
     def __init__(self, path: str, text: bytes) -> None:
         self.path = path
+        self.text = text
         self.checksum = checksum(text)
         try:
             self.data: dict[str, Any] = tomllib.loads(text.decode())
@@ -120,8 +109,9 @@ class Source:
         self.name = _name(path, self.data)
         if self.data.get("format") != FORMAT:
             raise ModelError(f"{path}: format {self.data.get('format')!r}, but this incc reads format {FORMAT}")
-        for key in self.data.keys() - _TOP:
-            raise ModelError(f"{path}: unknown key {key!r}")
+        for key in sorted(self.data.keys() - _TOP):
+            line = _line_of_setting(text, (key,))
+            raise ModelError(f"{_place(path, line)}: {parameters.unknown('key', key, sorted(_TOP))}")
         for key in ("sources", "parameters", "ports", "macro_fusion", "forms", "also"):
             if not isinstance(self.data.get(key, {}), dict):
                 raise ModelError(f"{path}: {key!r} must be a table")
@@ -138,6 +128,36 @@ class Source:
                 raise ModelError(f"{path}:{_line_of(text, key)}: {e}") from None
             self.forms.setdefault(form, {})[conditions] = fields
 
+    def place(self, *keys: str) -> str:
+        """The file, and the line that sets parameters.rob for ("parameters", "rob"), or at least what it is part of."""
+        return _place(self.path, _line_of_setting(self.text, keys))
+
+    def place_of_form(self, key: str) -> str:
+        """The file, and the line of the entry with that key."""
+        return _place(self.path, _line_of(self.text, key))
+
+    def problems(self) -> list[Problem]:
+        """Names in the header that nobody reads, and values that parameters cannot have."""
+        found = []
+        ports = self.data.get("ports", {})
+        found += [
+            Problem(self.place("ports", key), parameters.unknown("key", f"ports.{key}", [f"ports.{k}" for k in _PORTS]))
+            for key in ports
+            if key not in _PORTS
+        ]
+        functions = ports.get("functions", {})
+        if not isinstance(functions, dict):
+            return [*found, Problem(self.place("ports", "functions"), "'ports.functions' must be a table")]
+        found += [
+            Problem(self.place("ports", "functions", name), parameters.unknown("function of ports", name, known))
+            for known in [parameters.FUNCTIONS]
+            for name in functions
+            if name not in known
+        ]
+        wrong = parameters.problems_of(self.data.get("parameters", {}))
+        found += [Problem(self.place("parameters", *keys), message) for keys, message in wrong]
+        return found
+
 
 def _check_fields(fields: Any) -> None:
     if not isinstance(fields, dict):
@@ -145,14 +165,41 @@ def _check_fields(fields: Any) -> None:
     for name, value in fields.items():
         kind = FIELDS.get(name)
         if kind is None:
-            raise ValueError(f"unknown field {name!r}")
+            raise ValueError(parameters.unknown("field", name, FIELDS))
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
             raise ValueError(f"field {name!r} has the value {value!r} of a wrong type")
+        if isinstance(value, int | float) and value < 0:
+            raise ValueError(f"{name} of {value}")
 
 
 def _line_of(text: bytes, key: str) -> int:
     at = text.find(f'"{key}"'.encode())
     return text.count(b"\n", 0, at) + 1 if at >= 0 else 0
+
+
+def _line_of_setting(text: bytes, keys: Sequence[str]) -> int:
+    """The line that sets a key in a table, else that of what it is part of, 0 if there is none.
+
+    Of TOML's ways to write it, those that model files have: below the table's header, in an inline table, as a table.
+    """
+    keys = list(keys)
+    while keys:
+        *table, key = keys
+        header = []
+        wanted = re.compile(rf"\s*\"?{re.escape(key)}\"?\s*[=.]")
+        for number, line in enumerate(text.decode(errors="replace").splitlines(), 1):
+            if line.lstrip().startswith("["):
+                header = [part.strip().strip('"') for part in line.strip().strip("[]").split(".")]
+                if header == keys:
+                    return number
+            elif header == table and wanted.match(line):
+                return number
+        keys.pop()
+    return 0
+
+
+def _place(path: str, line: int) -> str:
+    return f"{path}:{line}" if line else path
 
 
 def read_source(path: str) -> Source:
@@ -166,13 +213,13 @@ def read_source(path: str) -> Source:
 
 def read_chain(path: str, places: Sequence[str]) -> list[Source]:
     """A model file and those it inherits from, the oldest last. Raises ModelError, also for a circle of them."""
-    from incc.models.model import _find
+    from incc.models.model import find_model
 
     chain = [read_source(path)]
     while chain[-1].name.inherits:
         child = chain[-1]
         try:
-            parent = _find(child.name.inherits, [os.path.dirname(child.path), *places])
+            parent = find_model(child.name.inherits, [os.path.dirname(child.path), *places])
         except ModelError as e:
             raise ModelError(f"{child.path}: inherits from an unknown model: {e}") from None
         if any(s.path == parent for s in chain):
@@ -215,9 +262,29 @@ def merge_forms(chain: Sequence[Source]) -> Forms:
 def compile_model(path: str, places: Sequence[str]) -> tuple[Any, ...]:
     """The compiled tables of a model: (files with checksums, header, forms, version).
 
-    Raises ModelError.
+    Raises ModelError, for the first of what is wrong.
     """
     chain = read_chain(path, places)
+    header, problems = read_header(chain)
+    if problems:
+        raise ModelError(str(problems[0]))
+    merged = merge_forms(chain)
+    if unit := next(iter(unknown_units(chain, merged, header["resources"])), None):
+        raise ModelError(str(unit))
+    forms = {form: pack(entries) for form, entries in merged.items() if entries}
+    folder = os.path.dirname(path)
+    files = tuple(
+        (os.path.basename(s.path) if os.path.dirname(s.path) == folder else s.path, s.checksum) for s in chain
+    )
+    version = f"{FORMAT}.{checksum(marshal.dumps([c for _, c in files]))[1]:08x}"
+    return files, header, forms, version
+
+
+def read_header(chain: Sequence[Source]) -> tuple[dict[str, Any], list[Problem]]:
+    """All that a model says beside its forms, and what is wrong with it.
+
+    `parameters` are complete, defaults included; `stated` names those that the files say.
+    """
     own = chain[0]
     header: dict[str, Any] = {
         "name": own.name.name,
@@ -232,37 +299,64 @@ def compile_model(path: str, places: Sequence[str]) -> tuple[Any, ...]:
         "ports": (),
         "resources": (),
     }
+    problems = [p for source in chain for p in source.problems()]
+    stated: dict[str, Any] = {}
     for source in reversed(chain):
         header["sources"].update(source.data.get("sources", {}))
-        _deep_update(header["parameters"], source.data.get("parameters", {}))
+        _deep_update(stated, source.data.get("parameters", {}))
         for name, jumps in source.data.get("macro_fusion", {}).items():
-            if not isinstance(jumps, str):
-                raise ModelError(f"{source.path}: macro_fusion.{name} must be the jumps' mnemonics in one string")
-            header["macro_fusion"][name] = tuple(jumps.split())
+            if isinstance(jumps, str):
+                header["macro_fusion"][name] = tuple(jumps.split())
+            else:
+                message = f"macro_fusion.{name} must be the jumps' mnemonics in one string"
+                problems.append(Problem(source.place("macro_fusion", name), message))
         ports = source.data.get("ports", {})
         for key in ("names", "resources"):
-            if not all(isinstance(p, str) for p in ports.get(key, [])):
-                raise ModelError(f"{source.path}: ports.{key} must be a list of strings")
-        header["ports"] = tuple(ports.get("names", header["ports"]))
-        header["resources"] = tuple(ports.get("resources", header["resources"]))
+            names = ports.get(key, header["ports" if key == "names" else key])
+            if isinstance(names, list | tuple) and all(isinstance(p, str) for p in names):
+                header["ports" if key == "names" else key] = tuple(names)
+            else:
+                problems.append(Problem(source.place("ports", key), f"ports.{key} must be a list of strings"))
         if len(header["ports"]) + len(header["resources"]) > 64:
-            raise ModelError(f"{source.path}: more than 64 ports and resources")
-        for name, ports_of in ports.get("functions", {}).items():
+            problems.append(Problem(source.place("ports", "names"), "more than 64 ports and resources"))
+        functions = ports.get("functions", {})
+        for name, ports_of in functions.items() if isinstance(functions, dict) else ():
+            place = source.place("ports", "functions", name)
+            if not isinstance(ports_of, str):
+                problems.append(Problem(place, f"ports.functions.{name}: must be ports as in 'p23', not {ports_of!r}"))
+                continue
             try:
                 header["functions"][name] = parse_port_set(ports_of, header["ports"])
             except ValueError as e:
-                raise ModelError(f"{source.path}: ports.functions.{name}: {e}") from None
+                problems.append(Problem(place, f"ports.functions.{name}: {e}"))
     if not header["ports"]:
-        raise ModelError(f"{own.path}: no ports: [ports] names = [...] is missing")
+        problems.append(Problem(own.path, "no ports: [ports] names = [...] is missing"))
     if not header["isa"]:
-        raise ModelError(f"{own.path}: no 'isa'")
-    forms = {form: pack(entries) for form, entries in merge_forms(chain).items() if entries}
-    folder = os.path.dirname(path)
-    files = tuple(
-        (os.path.basename(s.path) if os.path.dirname(s.path) == folder else s.path, s.checksum) for s in chain
-    )
-    version = f"{FORMAT}.{checksum(marshal.dumps([c for _, c in files]))[1]:08x}"
-    return files, header, forms, version
+        problems.append(Problem(own.path, "no 'isa'"))
+    elif header["isa"] not in MODULES:
+        problems.append(Problem(own.path, parameters.unknown("isa", header["isa"], MODULES)))
+    if not problems:
+        for name, message in parameters.problems_together(stated, header["ports"]):
+            said = next((s for s in chain if name in s.data.get("parameters", {})), own)
+            problems.append(Problem(said.place("parameters", name) if name else own.path, message))
+    header["parameters"] = {**parameters.defaults(), **stated}
+    header["stated"] = tuple(stated)
+    return header, problems
+
+
+def unknown_units(chain: Sequence[Source], merged: Forms, resources: Sequence[str]) -> list[Problem]:
+    """The forms that hold a unit which is not among the resources of the model."""
+    found = []
+    for form, entries in merged.items():
+        for conditions, fields in entries.items():
+            if (unit := fields.get("unit")) and unit not in resources:
+                said = next(
+                    (s for s in chain if s.forms.get(form, {}).get(conditions, {}).get("unit") == unit), chain[0]
+                )
+                key = form_key(form, conditions)
+                hint = parameters.suggestion(unit, resources)
+                found.append(Problem(said.place_of_form(key), f"{key}: unit {unit!r} is not in ports.resources{hint}"))
+    return found
 
 
 def pack(entries: dict[tuple[str, ...], Entry]) -> bytes:

@@ -9,13 +9,15 @@ from __future__ import annotations
 import marshal
 import os
 import sys
+import time
 import zlib
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-CACHE_VERSION = 2
+CACHE_VERSION = 3
 """Raised with every change of what the compiled tables contain (models/compile.py)."""
 
 
@@ -63,13 +65,15 @@ class ModelName(NamedTuple):
 
 
 class MachineModel:
-    """One microarchitecture.
+    """One microarchitecture; it does not change, so that what was made from it stays good, in any thread.
 
     `name` (LLVM's -mcpu name), `aliases`, `title`, `isa`; `ports`: port names in order; `resources`: exclusive units
     beside the ports ("0DV"); `functions`: port set by function, as strings like Form.uops' ("load", "store_address",
-    "store_data", "branch_taken"); `parameters`: pipeline parameters by name (docs/models.md); `sources`: what the short
-    names of sources stand for. `files`: the files that it was read from, the model's own first; `version` changes with
-    their content. `pieces`: what binding keeps (models/pieces.py).
+    "store_data", "branch_taken"); `parameters`: all pipeline parameters by name (docs/models.md), with their defaults
+    where the files do not say them; lists are tuples, tables cannot be written to: `with_parameters` makes another
+    model. `sources`: what the short names of sources stand for. `files`: the files that it was read from, the model's
+    own first; `version` changes with their content, and with parameters. `pieces`: what binding keeps
+    (models/pieces.py).
     """
 
     __slots__ = (
@@ -77,6 +81,7 @@ class MachineModel:
         "_forms",
         "_fusion",
         "_source",
+        "_stated",
         "aliases",
         "files",
         "functions",
@@ -97,8 +102,8 @@ class MachineModel:
     isa: str
     ports: tuple[str, ...]
     resources: tuple[str, ...]
-    functions: dict[str, str]
-    parameters: dict[str, Any]
+    functions: Final[Mapping[str, str]]
+    parameters: Final[Mapping[str, Any]]
     pieces: dict[Any, Any]
     sources: dict[str, str]
     files: tuple[str, ...]
@@ -111,8 +116,9 @@ class MachineModel:
         self.isa = header["isa"]
         self.ports = header["ports"]
         self.resources = header["resources"]
-        self.functions = header["functions"]
-        self.parameters = header["parameters"]
+        self.functions = _frozen(header["functions"])
+        self.parameters = _frozen(header["parameters"])
+        self._stated: tuple[str, ...] = header.get("stated", tuple(header["parameters"]))
         self.sources = header["sources"]
         self.files = files
         self.version = version
@@ -144,6 +150,8 @@ class MachineModel:
                 found = self._form(key, fields)
             except ValueError as e:
                 raise ModelError(f"{self.files[0]}: {key}: {e}") from None
+        if len(self._cache) >= _MOST_LOOKED_UP:
+            self._cache = {}
         self._cache[form, traits] = found
         return found
 
@@ -163,6 +171,35 @@ class MachineModel:
     def forms(self) -> Iterable[str]:
         """The names of all forms (`ADD_RM64_R64/m`), without conditions."""
         return self._forms.keys()
+
+    @property
+    def stated_parameters(self) -> dict[str, Any]:
+        """The parameters that the model's files say, as they are written."""
+        return {name: _thawed(self.parameters[name]) for name in self._stated}
+
+    @property
+    def why_not_simulated(self) -> str:
+        """Why kernels on this core cannot be simulated, a clause about "its model"; "" if they can."""
+        return "" if self.parameters.get("port_binding") else "its model does not say how µops get their ports"
+
+    def with_parameters(self, changes: Mapping[str, Any]) -> MachineModel:
+        """The same core with other values of some parameters, as a model file would give them.
+
+        A table takes the whole place of the one before. Raises ModelError for a parameter that does not exist and for a
+        value that it cannot have.
+        """
+        from incc.models import parameters
+
+        wrong = [message for _, message in parameters.problems_of(changes)]
+        stated = {**self.stated_parameters, **changes}
+        wrong += () if wrong else [message for _, message in parameters.problems_together(stated, self.ports)]
+        if wrong:
+            raise ModelError(f"{self.name}: {wrong[0]}")
+        header = {name: getattr(self, name) for name in (*ModelName._fields[:4], "ports", "resources", "sources")}
+        header.update(source=self._source, macro_fusion=self._fusion, functions=self.functions, stated=tuple(stated))
+        header["parameters"] = {**self.parameters, **changes}
+        mark = zlib.crc32(repr(sorted(stated.items())).encode())
+        return MachineModel(header, self._forms, self.files, f"{self.version.partition('+')[0]}+{mark:08x}")
 
     @property
     def macro_fusion(self) -> dict[str, tuple[str, ...]]:
@@ -186,6 +223,22 @@ class MachineModel:
             derived=fields.pop("derived", ""),
             attributes=fields,
         )
+
+
+_MOST_LOOKED_UP = 32768
+"""Forms with traits that are kept unpacked; some 10,000 exist."""
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, dict | MappingProxyType):
+        return MappingProxyType({k: _frozen(v) for k, v in value.items()})
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _thawed(value: Any) -> Any:
+    if isinstance(value, MappingProxyType):
+        return {k: _thawed(v) for k, v in value.items()}
+    return list(value) if isinstance(value, tuple) else value
 
 
 # --- notation --------------------------------------------------------------------------------------------------------
@@ -266,12 +319,17 @@ def load(name: str, search_path: Iterable[str] = ()) -> MachineModel:
     """The model of that name or alias (in any case), or of that .toml file.
 
     Looks in `search_path` (folders of models, or single files), then in the folders and files of INCC_MODEL_PATH, then
-    among the models that come with incc. Raises ModelError.
+    among the models that come with incc. Asked for again, gives the same object if its files did not change. Raises
+    ModelError.
     """
-    places = _places(search_path)
-    path = _find(name, places)
+    places = search_places(search_path)
+    path = find_model(name, places)
     # What a model inherits from may be found elsewhere with another search path; not so for those that come with incc.
     seal = 0 if os.path.dirname(path) == data_folder() else zlib.crc32("\n".join(places).encode())
+    known = _LOADED.get((path, seal))
+    if known is not None and (known.stamp.holds() or _unchanged(known.contents)):
+        return known.model
+    stamp_before = time.time_ns()
     compiled = _read_cache(path, seal)
     if compiled is None:
         from incc.models import compile as compiler
@@ -280,28 +338,109 @@ def load(name: str, search_path: Iterable[str] = ()) -> MachineModel:
         _seal(path, compiled)
     _, files, header, forms, version, _ = compiled
     folder = os.path.dirname(path)
-    return MachineModel(header, forms, tuple(os.path.join(folder, f) for f, _ in files), version)
+    contents = tuple([(os.path.join(folder, f), checksum) for f, checksum in files])
+    model = MachineModel(header, forms, tuple([f for f, _ in contents]), version)
+    if len(_LOADED) >= _MOST_LOADED:
+        _LOADED.clear()
+    _LOADED[path, seal] = _Loaded(model, contents, _Stamp(model.files, stamp_before))
+    return model
+
+
+class _Stamp:
+    """What files looked like from outside before they were read; `holds` says that they were surely not changed since.
+
+    A file that was changed within the resolution of a file system's clock (2 s on some) looks the same: only what was
+    left alone for so long before it was read counts as known.
+    """
+
+    __slots__ = ("files", "good", "seen")
+
+    def __init__(self, files: Sequence[str], before: int) -> None:
+        self.files = files
+        self.seen = self._look()
+        newest = max([s[3] for s in self.seen if s], default=0)
+        self.good = newest + 2_000_000_000 < before
+
+    def holds(self) -> bool:
+        return self.good and self._look() == self.seen
+
+    def _look(self) -> list[tuple[int, ...]]:
+        found: list[tuple[int, ...]] = []
+        for file in self.files:
+            try:
+                s = os.stat(file)
+                found.append((s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns))
+            except OSError:
+                found.append(())
+        return found
+
+
+class _Loaded(NamedTuple):
+    model: MachineModel
+    contents: tuple[tuple[str, Any], ...]
+    stamp: _Stamp
+
+
+_LOADED: dict[tuple[str, int], _Loaded] = {}
+_MOST_LOADED = 64
+"""Models kept in memory, a few MB each; all are let go when there are more."""
+
+
+def purge() -> None:
+    """Lets go of the models, and of the lists of them, that are kept in memory; those in use stay as they are."""
+    _LOADED.clear()
+    _INDEXES.clear()
 
 
 def list_models(search_path: Iterable[str] = ()) -> list[ModelName]:
     """All models that can be loaded, by name; one that hides another of the same name stands for both."""
     found: dict[str, ModelName] = {}
-    for place in _places(search_path):
+    for place in search_places(search_path):
         for entry in _index(place):
             found.setdefault(entry.name.lower(), entry)
     return sorted(found.values())
 
 
 def resolve_cpu_name(value: str, search_path: Iterable[str] = ()) -> str | None:
-    """The name of the model for what a compiler's -march=, -mtune= or -mcpu= was given, or None without such a model.
+    """The name of the model of just that core, named as in a compiler's -march=, -mtune= or -mcpu=; else None.
+
+    Raises ModelError as `load` does for its places.
+    """
+    cpu = find_cpu(value, search_path)
+    return cpu.model if cpu.model and not cpu.nearest else None
+
+
+class Cpu(NamedTuple):
+    """What a name of a processor stands for.
+
+    `model`: the name of its model, "" without one; `nearest`: it is the model of another core, that comes nearest.
+    `why`: a clause about the named core that says why so; "" for a model of its own, and for a name that nobody knows.
+    """
+
+    model: str
+    nearest: bool
+    why: str
+
+
+def find_cpu(value: str, search_path: Iterable[str] = ()) -> Cpu:
+    """The model for what a compiler's -march=, -mtune= or -mcpu= was given, for which features do not matter ("+sve").
 
     "native" is the processor that this runs on, as LLVM names it. Raises ModelError as `load` does for its places.
     """
     wanted = value.strip().lower()
     if wanted == "native":
         wanted = host_cpu_name().lower()
-    entry = _by_name(wanted, _places(search_path)) if wanted else None
-    return None if entry is None else entry.name
+    places = search_places(search_path)
+    core = wanted.partition("+")[0]
+    spellings = list(dict.fromkeys([wanted, core, core.replace("_", "-")]))
+    for name in spellings:
+        entry = _by_name(name, places) if name else None
+        if entry is not None:
+            return Cpu(entry.name, False, "")
+    from incc.models import cpu_names
+
+    model, why = cpu_names.nearest(spellings[-1])
+    return Cpu(model, bool(model), why or cpu_names.without(spellings[-1]))
 
 
 def host_cpu_name() -> str:
@@ -319,7 +458,7 @@ def data_folder() -> str:
     return os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
 
 
-def _places(search_path: Iterable[str]) -> list[str]:
+def search_places(search_path: Iterable[str]) -> list[str]:
     """The folders and files to search, in order. Raises ModelError if one that was asked for is not there.
 
     A folder of the environment may be missing: it is set once, for many commands.
@@ -332,7 +471,7 @@ def _places(search_path: Iterable[str]) -> list[str]:
     return [p for p in (*search_path, *from_environment) if p] + [data_folder()]
 
 
-def _find(name: str, places: Sequence[str]) -> str:
+def find_model(name: str, places: Sequence[str]) -> str:
     """The file of the model `name`. Raises ModelError with the names that come close."""
     if name.endswith(".toml"):
         if not os.path.isfile(name):
@@ -351,6 +490,13 @@ def _find(name: str, places: Sequence[str]) -> str:
         return entry.path
     import difflib
 
+    from incc.models import cpu_names
+
+    close, why = cpu_names.nearest(wanted.replace("_", "-"))
+    if close:
+        raise ModelError(f"no machine model of its own for {name!r} ({why}); the nearest is {close!r}")
+    if why := cpu_names.without(wanted.replace("_", "-")):
+        raise ModelError(f"no machine model for {name!r}: it is {why}")
     known = {n for p in places for e in _index(p) for n in (e.name, *e.aliases)}
     near = difflib.get_close_matches(name, sorted(known), 5, 0.5) or difflib.get_close_matches(
         wanted, sorted(n.lower() for n in known), 5, 0.5
@@ -360,11 +506,13 @@ def _find(name: str, places: Sequence[str]) -> str:
 
 
 def _by_name(wanted: str, places: Sequence[str]) -> ModelName | None:
-    for match in (lambda e: e.name.lower() == wanted, lambda e: wanted in [a.lower() for a in e.aliases]):
-        for place in places:
-            for entry in _index(place):
-                if match(entry):
-                    return entry
+    entries = [entry for place in places for entry in _index(place)]
+    for entry in entries:
+        if entry.name.lower() == wanted:
+            return entry
+    for entry in entries:
+        if wanted in [a.lower() for a in entry.aliases]:
+            return entry
     return None
 
 
@@ -374,9 +522,14 @@ def _index(place: str) -> list[ModelName]:
         names = [os.path.abspath(place)]
     else:
         try:
-            names = [os.path.join(os.path.abspath(place), n) for n in sorted(os.listdir(place)) if n.endswith(".toml")]
+            within = os.path.abspath(place)
+            names = [os.path.join(within, n) for n in sorted(os.listdir(place)) if n.endswith(".toml")]
         except OSError:
             return []
+    known = _INDEXES.get(place)
+    if known is not None and known[0].files == names and known[0].holds():
+        return known[1]
+    stamp = _Stamp(names, time.time_ns())
     heads = []
     for path in names:
         try:
@@ -395,7 +548,14 @@ def _index(place: str) -> list[ModelName]:
 
         entries = [compiler.read_head(os.path.join(folder, n), head.decode(errors="replace")) for n, head in heads]
         _seal(cache, (CACHE_VERSION, seal, [(*e[:-1], os.path.basename(e.path)) for e in entries]))
-    return [e._replace(path=os.path.join(folder, os.path.basename(e.path))) for e in entries]
+    entries = [e._replace(path=os.path.join(folder, os.path.basename(e.path))) for e in entries]
+    if len(_INDEXES) >= _MOST_LOADED:
+        _INDEXES.clear()
+    _INDEXES[place] = stamp, entries
+    return entries
+
+
+_INDEXES: dict[str, tuple[_Stamp, list[ModelName]]] = {}
 
 
 _HEAD = 16384
@@ -483,12 +643,16 @@ def _read_cache(path: str, seal: int) -> tuple[Any, ...] | None:
     if content is None or content[-1] != seal:
         return None
     folder = os.path.dirname(path)
-    for file, expected in content[1]:
+    return content if _unchanged([(os.path.join(folder, file), expected) for file, expected in content[1]]) else None
+
+
+def _unchanged(contents: Iterable[tuple[str, tuple[int, int, int]]]) -> bool:
+    for file, expected in contents:
         try:
-            with open(os.path.join(folder, file), "rb") as f:
+            with open(file, "rb") as f:
                 data = f.read()
         except OSError:
-            return None
+            return False
         if checksum(data) != expected:
-            return None
-    return content
+            return False
+    return True

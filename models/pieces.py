@@ -164,29 +164,14 @@ class Known(NamedTuple):
 def known_for(model: MachineModel, split_roots: frozenset[str], closed: int, instead: int) -> Known:
     """What is known for a core, in kernels with these registers renamed in parts and these ports closed.
 
-    Whoever changes a model's parameters gets others: what pieces depend on is part of where they are kept.
+    It is kept with the model, which does not change: whoever wants other parameters gets another model, with pieces of
+    its own (MachineModel.with_parameters).
     """
-    p = model.parameters
-    context: Any = (
-        split_roots,
-        closed,
-        instead,
-        tuple(p["load_latency"].items()),
-        p.get("stack_engine"),
-        p.get("memory_renaming"),
-        p.get("fused_jump_computes"),
-        p.get("taken_branch_cycles"),
-        tuple(model.functions.items()),
-        model.ports,
-        model.resources,
-    )
-    known: Known | None = model.pieces.get(context)
-    if known is None:
-        known = model.pieces[context] = Known({}, {})
-    if len(known.pieces) > MOST_KEPT:
-        known.pieces.clear()
-        known.shapes.clear()
-    return known
+    kept: dict[Any, Known] = model.pieces.setdefault("known", {})
+    if sum([len(known.pieces) + len(known.shapes) for known in list(kept.values())]) > MOST_KEPT:
+        # Another thread may be at work with the one that is let go, and go on with it.
+        kept = model.pieces["known"] = {}
+    return kept.setdefault((split_roots, closed, instead), Known({}, {}))
 
 
 def join(k: b.BoundKernel, pieces: Sequence[Piece]) -> dict[str, int]:
@@ -256,6 +241,8 @@ def register_facts(i: Instruction) -> RegisterFacts:
     known = _FACTS.get(i.encoding)
     if known is not None and known.registers is i.registers:
         return known
+    if len(_FACTS) > MOST_KEPT:
+        _FACTS.clear()
     found = _FACTS[i.encoding] = RegisterFacts(
         i.registers,
         frozenset(a.register.root for a in i.registers if a.register.offset == 8),

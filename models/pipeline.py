@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from incc.models import bound as b
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from incc.frontends.kernel import Instruction, Kernel, RegisterAccess
     from incc.models.model import Form, MachineModel
@@ -18,7 +18,7 @@ PORT_BINDING = {
     "eight_ports": b.PORTS_EIGHT,
     "ten_ports": b.PORTS_TEN,
 }
-"""The values of the model parameter `port_binding`; a core with another value, or none, is not simulated."""
+"""The values of the model parameter `port_binding`; a core without one is not simulated."""
 
 _FROM_FACTS = (
     *("length", "opcode_offset", "lcp", "fusible", "complex_decoder", "simple_decoders", "ends_group"),
@@ -83,22 +83,21 @@ def bind_pipeline(
 
 class _Core(NamedTuple):
     """What is the same for all kernels on a core: `attributes` of their pipelines by name, the `facts` of instructions
-    by encoding and flags. `made_from` are the model's parameters, functions and ports at that time."""
+    by encoding and flags. It is kept with the model, which does not change."""
 
-    made_from: tuple[Any, ...]
     attributes: tuple[tuple[str, Any], ...]
     facts: dict[Any, _Facts]
 
 
 def _core(model: MachineModel, mask: Callable[[str], int]) -> _Core | None:
-    """What is kept for a core, made again if its model was changed; None without a rule for ports."""
-    parameters = model.parameters
+    """What is kept for a core; None if it cannot be simulated."""
     known: _Core | None = model.pieces.get("pipeline")
-    if known is not None and known.made_from == (parameters, model.functions, model.ports, model.resources):
+    if known is not None:
         return known
-    binding = PORT_BINDING.get(parameters.get("port_binding", ""))
-    if binding is None:
+    if model.why_not_simulated:
         return None
+    parameters = model.parameters
+    binding = PORT_BINDING[parameters["port_binding"]]
     attributes: dict[str, Any] = {}
     for name, default in b.PIPELINE_PARAMETERS.items():
         value = parameters.get(name, default)
@@ -112,15 +111,13 @@ def _core(model: MachineModel, mask: Callable[[str], int]) -> _Core | None:
     schedulers = parameters.get("schedulers", {})
     attributes["scheduler_ports"] = [mask(ports) for ports in schedulers]
     attributes["scheduler_entries"] = list(schedulers.values())
-    attributes["one_a_cycle"] = mask(parameters["one_a_cycle"]) if "one_a_cycle" in parameters else 0
+    attributes["one_a_cycle"] = mask(parameters["one_a_cycle"]) if parameters["one_a_cycle"] else 0
     waiting = parameters.get("waiting_queue", {})
     attributes["waiting_ports"] = mask(waiting["ports"]) if waiting else 0
     attributes["waiting_entries"] = waiting["entries"] if waiting else 0
-    attributes["renamer_ports"] = mask(parameters["renamer_ports"]) if "renamer_ports" in parameters else 0
+    attributes["renamer_ports"] = mask(parameters["renamer_ports"]) if parameters["renamer_ports"] else 0
     attributes["load_mask"] = mask(model.functions["load"]) if "load" in model.functions else 0
-    copied = {name: value.copy() if isinstance(value, dict | list) else value for name, value in parameters.items()}
-    made_from = copied, model.functions.copy(), model.ports, model.resources
-    core = model.pieces["pipeline"] = _Core(made_from, tuple(attributes.items()), {})
+    core = model.pieces["pipeline"] = _Core(tuple(attributes.items()), {})
     return core
 
 
@@ -215,7 +212,7 @@ def _changes_length(i: Instruction) -> bool:
     return i.immediate_bytes == 2 and 0x66 in i.encoding[: i.opcode_offset] and i.mnemonic != "mov"
 
 
-def _unroll_table(ranges: dict[str, int]) -> list[int]:
+def _unroll_table(ranges: Mapping[str, int]) -> list[int]:
     """`lsd_unroll` of the model ({"1": 8, "9-12": 3}) as a list by µops, from 1."""
     table: list[int] = []
     for key, times in ranges.items():

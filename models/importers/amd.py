@@ -14,10 +14,13 @@ from incc.models.compile import DEFAULTS, Entry, Forms, compile_model, merge_for
 from incc.models.importers import uops_info
 from incc.models.importers.common import Imported, ImportFailed, reduced
 from incc.models.importers.shapes import Shape, by_key, dataflow, example
-from incc.models.model import _find, _places, parse_latency, parse_ports
+from incc.models.model import find_model, parse_latency, parse_ports, search_places
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Mapping, Sequence
+
+    from incc.models.importers import Request
 
 Entries = dict[tuple[str, ...], Entry]
 
@@ -30,8 +33,24 @@ _FUNCTIONS = (
     *("load", "load_vector", "store_address", "store_data", "store_vector"),
     *("branch_taken", "branch_not_taken", "integer", "multiply", "shift", "select"),
 )
-_FIELDS_FROM_COUNTERS = ("uops", "uops_mite", "uops_ms", "simple_decoders", "complex_decoder", "no_lsd")
+_FIELDS_FROM_COUNTERS = ("uops_mite", "uops_ms", "simple_decoders", "complex_decoder", "no_lsd")
 _VECTORS = {"MM": 64, "XMM": 128, "YMM": 256, "ZMM": 512}
+
+
+ISAS = ("x86",)
+NEW_MODEL = ""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", nargs="*", metavar="FILE")
+    parser.add_argument("--like", default="znver4", metavar="MODEL", help="the model with the integer units")
+
+
+def import_forms(request: Request) -> Imported:
+    """The forms in the files, completed; macro-fusion as in the other model, if the model says nothing of it."""
+    options = request.options
+    imported = import_files(options.files, request.output, options.like, request.search_path, options.keep_going)
+    return imported._replace(replaces_fusion=not request.fusion)
 
 
 def import_files(
@@ -41,16 +60,16 @@ def import_files(
 
     Without files, the forms are those of `like` on the core's ports. Raises ImportFailed and ModelError.
     """
-    places = _places(search_path)
+    places = search_places(search_path)
     header = compile_model(output, places)[1]
-    reference = merge_forms(read_chain(_find(like, places), places))
+    reference = merge_forms(read_chain(find_model(like, places), places))
     missing = sorted(set(_FUNCTIONS) - set(header["functions"]))
     if missing:
         raise ImportFailed(f"{output}: ports.functions.{missing[0]} is missing, which says what AMD's integer units do")
     if not files:
         return Imported(successor(reference, header, like), classes(like, places), [], [], [])
     imported = uops_info.import_files(files, keep_going)
-    bits = header["parameters"].get("memory_bits", 256)
+    bits = header["parameters"]["memory_bits"] or 256
     forms = complete(imported.forms, header["functions"], header["ports"], bits, lambda key: reference.get(key, {}))
     for key, entries in forms.items():
         entries[()]["source"] = "uops.info"
@@ -61,7 +80,7 @@ def import_files(
 
 def classes(like: str, places: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """The macro-fusion classes of a model."""
-    own = read_chain(_find(like, places), places)[0].data
+    own = read_chain(find_model(like, places), places)[0].data
     return {name: tuple(jumps.split()) for name, jumps in own.get("macro_fusion", {}).items()}
 
 
@@ -74,7 +93,7 @@ def successor(reference: Forms, header: Mapping[str, Any], like: str) -> Forms:
     renamed = {old: sets[role] for old, role in _ROLES.items()}
     renamed |= {"AG012": sets["load"], "AG01": sets["load_vector"], "ST01": sets["store_data"]}
     renamed |= {"BR": sets["branch_taken"], "p(ALU0|BR)": sets["branch_not_taken"]}
-    whole = header["parameters"].get("memory_bits", 256) >= 512
+    whole = header["parameters"]["memory_bits"] or 256 >= 512
     result: Forms = {}
     for key, entries in reference.items():
         shape = by_key().get(key)

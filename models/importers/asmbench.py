@@ -12,13 +12,27 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from incc.models.importers import benchmark
 from incc.models.importers.benchmark import Measured, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from incc.models.importers import Request
+    from incc.models.importers.common import Imported
+
 _NAME = re.compile(r"[A-Za-z][\w.]*(-\w*)?$")
 _FIGURE = re.compile(r"(Latency|Throughput):\s*(\d+(?:\.\d*)?)\s*(?:cycles?|cy)\b.*$")
+
+
+ISAS = ("x86", "aarch64")
+NEW_MODEL = ""
+add_arguments = benchmark.add_arguments
+
+
+def import_forms(request: Request) -> Imported:
+    """The figures of all forms that the names in the files stand for."""
+    return benchmark.import_forms(read, "asmbench", request)
 
 
 def read(path: str) -> Iterator[Measured | tuple[int, str]]:

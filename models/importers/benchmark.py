@@ -12,11 +12,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from incc.models.check import port_bound
 from incc.models.compile import Entry, Forms, write_latency
-from incc.models.importers.common import Imported, ImportFailed
+from incc.models.importers.common import Imported, ImportFailed, add_features
+from incc.models.instruction_sets import rules_of
 from incc.models.model import parse_latency, parse_ports
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from incc.models.importers import Request
 
 TOLERANCE = 0.05
 """How far a measurement may be from a whole number of cycles or of ports, as a part of it."""
@@ -40,6 +44,22 @@ def read_lines(path: str) -> Iterator[tuple[int, str]]:
         raise ImportFailed(f"{path}: {e.strerror}") from None
     except UnicodeDecodeError:
         raise ImportFailed(f"{path}: not UTF-8 text") from None
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of both importers; what is measured goes before what the model has."""
+    parser.add_argument("files", nargs="+", metavar="FILE")
+    add_features(parser)
+    parser.set_defaults(prefer=True)
+
+
+def import_forms(
+    read: Callable[[str], Iterable[Measured | tuple[int, str]]], source: str, request: Request
+) -> Imported:
+    """The figures of all forms that the names in the files stand for, as `read` reads them."""
+    ports: list[str] = next((s.data["ports"]["names"] for s in request.chain if "names" in s.data.get("ports", {})), [])
+    options = request.options
+    return import_files(read, options.files, source, request.isa, ports, request.kept, options.keep_going)
 
 
 def import_files(
@@ -71,10 +91,10 @@ def import_files(
                 before[0] if found.throughput is None else found.throughput,
                 before[1] if found.latency is None else found.latency,
             )
-    names = _x86_names() if isa == "x86" else None
+    forms_named = _NAMED[isa](forms)
     result: Forms = {}
     for name, (throughput, latency) in figures.items():
-        keys = _x86_forms(name, names) if names is not None else _aarch64_forms(name, forms)
+        keys = forms_named(name)
         if not keys:
             unmatched.append((name, "no such form"))
             continue
@@ -106,7 +126,7 @@ def _entry(
     if throughput and abs(bound - throughput) > 0.1 * throughput and throughput > bound:
         fields["tp"] = round(throughput, 2)
     if latency is not None:
-        pairs = list(parse_latency(fields.get("latency", ""))) or [(t, s, 0) for t, s in _pairs(key, isa)]
+        pairs = list(parse_latency(fields.get("latency", ""))) or [(t, s, 0) for t, s in rules_of(isa).dependences(key)]
         if pairs and max(c for _, _, c in pairs) != round(latency):
             pairs = [(t, s, c if (t, s) == ("m", "a") else round(latency)) for t, s, c in pairs]
         if pairs:
@@ -137,16 +157,6 @@ def _kind(key: str) -> str:
     shapes = key.partition("/")[2]
     vector = bool(re.search(r"[XYZ]?MM", key)) if shapes in ("r", "m") else bool(re.match(r"[bhsdqvz]", shapes))
     return ("vector" if vector else "general") + memory
-
-
-def _pairs(key: str, isa: str) -> list[tuple[str, str]]:
-    if isa == "x86":
-        from incc.models.importers.shapes import by_key, dataflow
-
-        flow = dataflow(by_key()[key])
-        return [] if flow is None else [(t, s) for t in flow.targets for s in flow.sources]
-    count = len(key.partition("/")[2].split(","))
-    return [("0", str(n)) for n in range(1, count)]
 
 
 # --- names -----------------------------------------------------------------------------------------------------------
@@ -224,3 +234,16 @@ def _aarch64_forms(name: str, forms: Forms) -> list[str]:
         for key in forms
         if key.partition("/")[0] == mnemonic and re.fullmatch(",".join(patterns), key.partition("/")[2])
     ]
+
+
+def _named_x86(forms: Forms) -> Callable[[str], list[str]]:
+    names = _x86_names()
+    return lambda name: _x86_forms(name, names)
+
+
+def _named_aarch64(forms: Forms) -> Callable[[str], list[str]]:
+    return lambda name: _aarch64_forms(name, forms)
+
+
+_NAMED = {"x86": _named_x86, "aarch64": _named_aarch64}
+"""By instruction set: from a model's forms to what a name stands for."""

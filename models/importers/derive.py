@@ -9,13 +9,15 @@ import re
 from typing import TYPE_CHECKING
 
 from incc.models.compile import Entry, Forms, write_latency
-from incc.models.importers.common import reduced
-from incc.models.importers.llvm import indexed_variant
-from incc.models.importers.shapes import Shape, by_key, dataflow
+from incc.models.importers.common import Imported, add_features, indexed_variant, reduced
+from incc.models.importers.shapes import Shape, by_key, dataflow, wanted
 from incc.models.model import parse_latency
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Iterable, Mapping
+
+    from incc.models.importers import Request
 
 
 # Instructions whose VEX form does not name the element size.
@@ -26,6 +28,26 @@ _LANES = tuple(
     for kind in "FI"
     for width in ("32X4", "64X2")
 )
+
+
+ISAS = ("x86",)
+NEW_MODEL = ""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_features(parser)
+
+
+def import_forms(request: Request) -> Imported:
+    """All forms that the core has and the model lacks, as far as a rule makes them; and idioms of those that it has."""
+    kept = request.kept
+    lacking = wanted(kept, request.options.features, request.only_missing)
+
+    def finish(forms: Forms) -> int:
+        return idioms(forms, lambda key: forms.get(key) or kept.get(key, {}))
+
+    made = derive(lacking, lambda key: kept.get(key, {}))
+    return Imported(made, {}, [], [], [], finish=finish)
 
 
 def derive(wanted: Iterable[Shape], known: Callable[[str], Mapping[tuple[str, ...], Entry]]) -> Forms:
@@ -240,3 +262,14 @@ def pairs_of_twin(shape: Shape, entry: Entry, known: Callable[[str], Mapping[tup
         return entry
     better = {(t, s): c for t, s, c in theirs}
     return {**entry, "latency": write_latency([(t, s, better.get((t, s), c)) for t, s, c in mine])}
+
+
+def with_pairs_of_twins(imported: Imported, kept: Forms) -> Imported:
+    """The same with `pairs_of_twin` in place of latencies that are given for an instruction as a whole."""
+    forms = {}
+    for form, entries in imported.forms.items():
+        forms[form] = entries
+        if () in entries:
+            base = pairs_of_twin(by_key()[form], entries[()], lambda key: kept.get(key, {}))
+            forms[form] = {**entries, (): base}
+    return imported._replace(forms=forms)

@@ -9,14 +9,28 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from incc.models.importers import benchmark
 from incc.models.importers.benchmark import Measured, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from incc.models.importers import Request
+    from incc.models.importers.common import Imported
+
 _HEAD = re.compile(r"\s*(?P<name>[\w.]+(?:-\w*)?)-(?P<what>TP|LT)\s*:\s*(?P<rest>.*)$")
 _FIGURE = re.compile(r"(?P<cycles>\d+(?:\.\d*)?)\s*\((?:clk|clock) cy(?:cles?)?\)(?:\s*\[DEBUG.*\])?\s*$")
 _OTHER = re.compile(r"\s*($|#|Using frequency|\[DEBUG)")
+
+
+ISAS = ("x86", "aarch64")
+NEW_MODEL = ""
+add_arguments = benchmark.add_arguments
+
+
+def import_forms(request: Request) -> Imported:
+    """The figures of all forms that the names in the files stand for."""
+    return benchmark.import_forms(read, "ibench", request)
 
 
 def read(path: str) -> Iterator[Measured | tuple[int, str]]:

@@ -15,11 +15,14 @@ import tempfile
 from typing import TYPE_CHECKING, Any
 
 from incc.models.compile import Entry, Forms, write_latency, write_ports
-from incc.models.importers.common import Imported, ImportFailed, reduced
-from incc.models.importers.shapes import Dataflow, Shape, dataflow, encode, example
+from incc.models.importers.common import Imported, ImportFailed, add_features, indexed_variant, reduced
+from incc.models.importers.shapes import Dataflow, Shape, dataflow, encode, example, wanted
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterable, Iterator
+
+    from incc.models.importers import Request
 
 # Cycles of the load that LLVM's Intel models add to the latency of an instruction with a memory source
 # (ReadAfterLd and ReadAfterVec*Ld in X86SchedSkylake*.td), by bits loaded or of the widest vector register.
@@ -28,6 +31,38 @@ _LOAD_LATENCY = {0: 5, 128: 6, 256: 7, 512: 7}
 _PORT_NAMES = {10: "B", 11: "A"}
 _LOAD_PORTS, _STORE_PORTS = frozenset("23A"), frozenset("4789")
 _VECTORS = {"MM": 128, "XMM": 128, "YMM": 256, "ZMM": 512}
+
+
+ISAS = ("x86", "aarch64")
+NEW_MODEL = ""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_features(parser)
+    parser.add_argument("-mcpu", "--mcpu", dest="cpu", required=True, metavar="NAME", help="LLVM's processor")
+    parser.add_argument("--llvm-config", default="llvm-config-19", metavar="PROGRAM")
+
+
+def import_forms(request: Request) -> Imported:
+    """Figures of the forms that the model may have, by the way for its instruction set."""
+    return {"x86": _x86, "aarch64": _aarch64}[request.isa](request)
+
+
+def _x86(request: Request) -> Imported:
+    from incc.models.importers.derive import with_pairs_of_twins
+
+    options = request.options
+    lacking = wanted(request.kept, options.features, request.only_missing)
+    imported = import_cpu(options.cpu, lacking, options.llvm_config, options.keep_going)
+    return with_pairs_of_twins(imported, request.kept)
+
+
+def _aarch64(request: Request) -> Imported:
+    from incc.models.importers import llvm_aarch64
+
+    options = request.options
+    lines = enumerate_aarch64(options.cpu, options.llvm_config)
+    return llvm_aarch64.import_cpu(options.cpu, lines, options.keep_going)
 
 
 def import_cpu(
@@ -158,27 +193,6 @@ def _indexed(key: str, entries: dict[tuple[str, ...], Entry]) -> dict[tuple[str,
         if indexed is not None:
             entries[tuple(sorted((*conditions, "indexed")))] = indexed
     return entries
-
-
-def indexed_variant(key: str, fields: Entry) -> Entry | None:
-    """The fields for an indexed address, None where they are the same.
-
-    Port 7 only adds base and displacement. VEX and EVEX instructions that combine a load with a register are split at
-    issue: so uops.info measured 358 of 373 on Skylake, all but divisions and square roots, which hide it.
-    """
-    ports = fields.get("ports", "")
-    changed = {**fields, "ports": re.sub(r"\bp237\b", "p23", ports)}
-    terms = changed["ports"].split("+")
-    if len(terms) != len({t.partition("*")[2] for t in terms}):
-        merged: dict[str, int] = {}
-        for term in terms:
-            count, _, name = term.partition("*")
-            merged[name] = merged.get(name, 0) + int(count)
-        changed["ports"] = "+".join(f"{n}*{p}" for p, n in sorted(merged.items()))
-    vector = key.startswith(("VEX_", "EVEX_"))
-    if vector and fields.get("retire") == 1 and "p23" in ports and "+" in ports and "p4" not in ports:
-        changed["retire"] = 2
-    return changed if changed != fields else None
 
 
 # --- running LLVM ----------------------------------------------------------------------------------------------------

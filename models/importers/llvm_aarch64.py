@@ -205,12 +205,9 @@ def entry(text: str, data: Mapping[str, Any], ports: Ports, uops_a_slot: int = 1
         # Not pipelined: divisions, square roots.
         fields["ports"] = port_usage(dict.fromkeys(usage, uops))
         fields["hold"] = cycles // uops
-        cycles = uops
     pairs = latencies(text, data)
     if pairs:
         fields["latency"] = write_latency(pairs)
-    if uops != cycles and cycles:
-        fields["uops"] = uops
     return fields
 
 

@@ -15,11 +15,28 @@ from incc.models.importers.shapes import Shape, by_key, dataflow
 from incc.models.model import parse_latency
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterator, Mapping
+
+    from incc.models.importers import Request
 
 _VECTORS = ("XMM", "YMM", "ZMM")
 _DIVIDES = re.compile(r"V?(DIV|SQRT)[PS][SDH]$")
 _MULTIPLIES_WIDE = re.compile(r"(I?MUL_RM(32|64)|VEX_MULX_\w+)/m$")
+
+
+ISAS = ("x86",)
+NEW_MODEL = ""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", nargs="+", metavar="FILE")
+
+
+def import_forms(request: Request) -> Imported:
+    """All forms in the files; macro-fusion as measured, if the model says nothing of it."""
+    imported = import_files(request.options.files, request.options.keep_going)
+    return imported._replace(replaces_fusion=not request.fusion)
 
 
 def import_files(paths: list[str], keep_going: bool = False) -> Imported:

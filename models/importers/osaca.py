@@ -10,19 +10,59 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from incc.models.compile import Entry, Forms, write_latency, write_ports
-from incc.models.importers.common import Imported, ImportFailed, reduced
-from incc.models.importers.shapes import Shape, dataflow
+from incc.models.importers.common import (
+    Imported,
+    ImportFailed,
+    add_features,
+    add_renamed_ports,
+    reduced,
+    renamed_ports,
+)
+from incc.models.importers.osaca_file import read_forms
+from incc.models.importers.shapes import Shape, dataflow, wanted
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterable, Mapping
 
-# What OSACA's own importer of uops.info's XML, or its measurements with ibench and asmbench, left in the files.
-_MEASURED = ("# uops.info import", "# model_importer.py instructions.xml", "# ibench", "# asmbench", "# uops.info")
+    from incc.models.importers import Request
+
 _KINDS = {"xmm": "XMM", "ymm": "YMM", "zmm": "ZMM", "mm": "MM", "gpr": "gpr", "k": "gpr"}
 _WIDTHS = frozenset(["R8", "R16", "R32", "R64"])
 _GENERAL = _WIDTHS | {"K"}
 
 Signature = tuple[str, tuple[str, ...]]
+
+
+ISAS = ("x86", "aarch64")
+NEW_MODEL = ""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", nargs="+", metavar="FILE")
+    add_features(parser)
+    add_renamed_ports(parser)
+
+
+def import_forms(request: Request) -> Imported:
+    """Figures of the forms that the model may have, by the reader for its instruction set."""
+    return {"x86": _x86, "aarch64": _aarch64}[request.isa](request)
+
+
+def _x86(request: Request) -> Imported:
+    from incc.models.importers.derive import with_pairs_of_twins
+
+    options = request.options
+    lacking = wanted(request.kept, options.features, request.only_missing)
+    imported = import_files(options.files, lacking, options.keep_going, renamed_ports(options.rename_ports))
+    return with_pairs_of_twins(imported, request.kept)
+
+
+def _aarch64(request: Request) -> Imported:
+    from incc.models.importers import osaca_aarch64
+
+    options = request.options
+    return osaca_aarch64.import_files(options.files, request.chain[0].name.name, request.kept, options.keep_going)
 
 
 def import_files(
@@ -68,36 +108,6 @@ def import_files(
                 entries.setdefault(conditions, entry)
     result: Forms = {key: reduced(entries) for key, entries in full.items() if () in entries}
     return Imported(result, {}, unmatched, skipped, [])
-
-
-def read_forms(path: str) -> list[tuple[int, dict[str, Any], bool]]:
-    """(line, entry, whether it is marked as measured) of each instruction form."""
-    try:
-        import yaml  # type: ignore[import-untyped]
-    except ImportError:
-        raise ImportFailed("the import of OSACA's files needs PyYAML: pip install pyyaml") from None
-    try:
-        with open(path, encoding="utf-8") as f:
-            text = f.read()
-        loader = yaml.CSafeLoader(text)
-        root = loader.get_single_node()
-        forms = next((v for k, v in root.value if k.value == "instruction_forms"), None) if root is not None else None
-        if forms is None or not isinstance(forms.value, list):
-            raise ImportFailed(f"{path}:1: no instruction_forms: not a machine file of OSACA")
-        lines = text.split("\n")
-        return [
-            (
-                node.start_mark.line + 1,
-                loader.construct_document(node),
-                any(mark in lines[node.start_mark.line] for mark in _MEASURED),
-            )
-            for node in forms.value
-        ]
-    except yaml.MarkedYAMLError as e:
-        line = e.problem_mark.line + 1 if e.problem_mark else 1
-        raise ImportFailed(f"{path}:{line}: {e.problem}") from None
-    except (OSError, UnicodeDecodeError, AttributeError, TypeError, ValueError) as e:
-        raise ImportFailed(f"{path}:1: {getattr(e, 'strerror', None) or e}") from None
 
 
 def _signatures(forms: Iterable[Shape]) -> dict[Signature, list[tuple[Shape, tuple[str, ...]]]]:

@@ -13,7 +13,7 @@ from incc.frontends.aarch64.forms import split_operands
 from incc.models.compile import Entry, Forms, write_latency
 from incc.models.importers.common import Imported, ImportFailed
 from incc.models.importers.llvm_aarch64 import port_usage
-from incc.models.importers.osaca import read_forms
+from incc.models.importers.osaca_file import read_forms
 from incc.models.model import parse_latency
 
 if TYPE_CHECKING:

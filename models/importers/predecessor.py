@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from incc.models.compile import Entry, write_latency
-from incc.models.importers.common import Imported, ImportFailed
-from incc.models.importers.shapes import by_key
+from incc.models.compile import Entry, merge_forms, write_latency
+from incc.models.importers.common import Imported, ImportFailed, add_features, differences
+from incc.models.importers.shapes import by_key, wanted
 from incc.models.model import load, parse_latency
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterable, Mapping, Sequence
+
+    from incc.models.importers import Request
 
     Conditions = tuple[str, ...]
     Entries = Mapping[Conditions, Entry]
@@ -71,6 +74,40 @@ def write(usage: Counter[str]) -> str:
     return "+".join(f"{n}*{p}" for p, n in sorted(usage.items()) if n)
 
 
+ISAS = ("x86",)
+NEW_MODEL = ""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_features(parser)
+    # What is in the model already was measured: it goes into the forms that are made.
+    parser.set_defaults(prefer=True)
+    parser.add_argument("-mcpu", "--mcpu", dest="cpu", required=True, metavar="NAME", help="the other model")
+    parser.add_argument(
+        "--ports", default="", metavar="A=B,…", help="the other model's port sets that are different here"
+    )
+
+
+def import_forms(request: Request) -> Imported:
+    """All forms of the other model, with what was measured on this core; with `fill` for those that it lacks."""
+    options, chain = request.options, request.chain
+    wanted((), options.features, only_missing=False)  # for what it says of a feature that is none
+    inherited = merge_forms(chain[1:])
+    own_source = chain[0].data.get("source", "")
+    measured_here = {
+        f: e
+        for f, e in request.own.items()
+        if "ports" in (base := e.get((), {})) and base.get("source", own_source) != "predecessor"
+    }
+    parameters = chain[0].data.get("parameters", {})
+    imported = import_model(options.cpu, options.ports, measured_here, parameters, request.search_path)
+    if not options.fill and inherited:
+        # Only what differs from the inherited model, which is not known to be like this core.
+        imported = imported._replace(forms=differences(imported.forms, inherited, own_source))
+    fusion = {} if inherited else imported.fusion
+    return imported._replace(fusion=fusion, replaces_fusion=True, prefers=not options.fill)
+
+
 def import_model(
     name: str, renamed: str, known: Mapping[str, Entries], parameters: Mapping[str, object], places: Sequence[str]
 ) -> Imported:
@@ -90,7 +127,7 @@ def import_model(
     ports = Ports(dict(pairs), function("load"), function("store_address"), function("store_data"))
     old = {form: dict(model.entries(form)) for form in model.forms()}
     known = {form: entries for form, entries in known.items() if not entries.get((), {}).get("derived")}
-    executes = bool(model.parameters.get("move_elim_gpr")) and not parameters.get("move_elim_gpr")
+    executes = bool(model.stated_parameters.get("move_elim_gpr")) and not parameters.get("move_elim_gpr")
     made = inherit(old, old, known, ports, model.name, executes)
     return Imported(made, dict(model.macro_fusion), [], [], [])
 

@@ -6,7 +6,7 @@ Built from iced-x86's opcode tables; one shape for each Code and kind of its mod
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import iced_x86 as iced
 from iced_x86 import (
@@ -23,6 +23,11 @@ from iced_x86 import (
     RegisterExt,
     RflagsBits,
 )
+
+from incc.models.importers.common import ImportFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class Shape(NamedTuple):
@@ -350,3 +355,21 @@ def features(shape: Shape) -> frozenset[str]:
     instruction = iced.Instruction()
     instruction.code = cast("iced.Code_", shape.code)
     return frozenset(FEATURES[f] for f in instruction.cpuid_features())
+
+
+def wanted(kept: Iterable[str], named: str, only_missing: bool) -> list[Shape]:
+    """The forms that a core has, as far as the forms in its model tell, and CPUID features `named` ("A,B").
+
+    With `only_missing` only those that the model lacks. Raises ImportFailed for a feature that iced-x86 does not know.
+    """
+    kept = set(kept)
+    extra = {f for f in named.upper().split(",") if f}
+    if unknown := sorted(extra - set(FEATURES.values())):
+        raise ImportFailed(f"unknown CPUID feature {unknown[0]!r} (names as in iced-x86's CpuidFeature)")
+    forms = by_key()
+    has = extra.union(*(features(forms[f]) for f in kept if f in forms))
+    return [
+        s
+        for key, s in forms.items()
+        if not (only_missing and key in kept) and features(s) <= has and "RESERVEDNOP" not in key
+    ]

@@ -18,11 +18,21 @@ from iced_x86 import OpAccess
 
 from incc.models.compile import Entry, Forms, write_latency, write_ports
 from incc.models.importers import uops_xml
-from incc.models.importers.common import Imported, ImportFailed, reduced
+from incc.models.importers.common import (
+    Imported,
+    ImportFailed,
+    add_renamed_ports,
+    differences,
+    reduced,
+    renamed_ports,
+)
 from incc.models.importers.shapes import Shape, example, root_name, shapes
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterator, Mapping
+
+    from incc.models.importers import Request
 
 _CONDITION_CODES = {"NB": "AE", "NBE": "A", "NL": "GE", "NLE": "G", "NZ": "NE", "Z": "E"}
 _MNEMONICS = {
@@ -40,7 +50,6 @@ _MNEMONICS = {
 }
 _OPERANDS = {"R8l": "R8", "R8h": "R8", "Rel8": "REL8", "Rel32": "REL32", "0": "I8"}
 _STRING_INSTRUCTIONS = re.compile(r"(MOVS|CMPS|SCAS|LODS|STOS|INS|OUTS)[BWDQ]$")
-_ATTRIBUTES = ("lcp_stall", "no_micro_fusion", "no_dsb_jcc_erratum", "implicit_rsp_change", "locked")
 _VECTORS = ("MM", "XMM", "YMM")
 _DECODED = 4  # µops that the decoders make; more come from microcode
 # Reading back more than was just stored, as done to measure narrow vector stores, cannot be forwarded and takes about
@@ -72,6 +81,60 @@ class Record(NamedTuple):
 
 class _Unmatched(Exception):
     """The record is of something that the decoder has no form for."""
+
+
+ISAS = ("x86",)
+NEW_MODEL = """\
+format = 1
+name = "{name}"
+aliases = []
+title = "{name}"
+isa = "x86"
+source = "uops.info"
+
+[sources]
+"uops.info" = "uops.info"
+
+[ports]
+names = ["0", "1", "2", "3", "4", "5", "6", "7"]
+resources = []
+
+[ports.functions]
+
+[parameters]
+
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", nargs="+", metavar="FILE")
+    parser.add_argument("--arch", metavar="NAME", help="the core, as uops.info calls it (SKL); for XML files")
+    add_renamed_ports(parser)
+
+
+def import_forms(request: Request) -> Imported:
+    """All forms of the core; without the model's own, only what differs from what it inherits."""
+    from incc.models.importers import derive
+
+    options = request.options
+    renamed = renamed_ports(options.rename_ports)
+    imported = import_files(options.files, options.keep_going, options.arch, renamed)._replace(replaces_fusion=True)
+    if request.keeps:
+        return imported
+    # Measured on this core: stands before what is inherited, however that came about.
+    chain = request.chain
+    derive.idioms(imported.forms, lambda key: imported.forms.get(key, {}))
+    source = chain[0].data.get("source", "") if chain else "uops.info"
+    known = {
+        name: tuple(jumps.split())
+        for s in reversed(chain[1:])
+        for name, jumps in s.data.get("macro_fusion", {}).items()
+    }
+    return imported._replace(
+        forms=differences(imported.forms, request.kept, source),
+        fusion={k: v for k, v in imported.fusion.items() if v != known.get(k)},
+        prefers=True,
+    )
 
 
 def import_files(
@@ -474,8 +537,6 @@ def _has_vector(record: Record) -> bool:
 
 def _entry(record: Record, shape: Shape, figures: dict[str, Any], latency: list[Latency]) -> Entry:
     fields: Entry = {"ports": write_ports(figures["ports"]), "retire": figures["retire_slots"]}
-    if figures["uops"] != sum(figures["ports"].values()):
-        fields["uops"] = figures["uops"]
     if latency:
         fields["latency"] = write_latency(latency)
     if figures.get("div_cycles"):
@@ -584,11 +645,8 @@ def _add(
     if not data["uops"] and not any(cycles for _, _, cycles in latency):
         latency = []  # done by the renamer
     common: Entry = {}
-    for name in _ATTRIBUTES:
-        if data.get(name):
-            common[name] = data[name]
-    if data.get("may_be_eliminated"):
-        common["may_be_eliminated"] = True
+    if data.get("lcp_stall"):
+        common["lcp_stall"] = True
     if lsd_known and not data.get("can_be_used_by_lsd"):
         common["no_lsd"] = True
     jumps = _jumps(record)

@@ -159,8 +159,6 @@ def _record(instruction: Element, arch: str) -> dict[str, Any] | None:
     for condition in ("same_reg", "indexed"):
         if f"uops_{condition}" in measurement[1]:
             record["variants"][condition] = _figures(instruction, measurement, f"_{condition}", arch)
-    if instruction[1].get("locked") == "1":
-        record["locked"] = True
     return record
 
 

@@ -111,7 +111,8 @@ def test_nothing_can_be_changed(report: incc.Report) -> None:
     with pytest.raises(AttributeError):
         report[0].bounds.port = Fraction(1)  # type: ignore[misc]
     model = incc.Model.load("skylake")
-    model.parameters["load_latency"]["gpr"] = 99
+    with pytest.raises(TypeError):
+        model.parameters["load_latency"]["gpr"] = 99
     assert incc.Model.load("skylake").parameters["load_latency"]["gpr"] == model.parameters["load_latency"]["gpr"] == 5
 
 

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from incc.models.importers import llvm_aarch64, osaca_aarch64
-from incc.models.importers.common import ImportFailed, note_disagreements
+from incc.models.importers.common import ImportFailed
 from incc.models.importers.llvm_aarch64 import Ports, port_set, ports_of
+from incc.models.merge import note_disagreements
 from incc.models.model import parse_port_set
 
 PROCESSOR = {

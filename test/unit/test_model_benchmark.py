@@ -115,6 +115,11 @@ names = ["I0", "I1", "V0", "V1"]
 load = "I0"
 [parameters]
 issue_width = 2
+retire_width = 2
+rob = 32
+rs = 16
+load_latency = { gpr = 4 }
+store_forward = { gpr = 4 }
 [forms]
 "add/x,x,x" = { ports = "1*I01", retire = 1, latency = "0<1,2:1" }
 "fadd/v.2d,v.2d,v.2d" = { ports = "1*V01", retire = 1, latency = "0<1,2:4" }

@@ -105,7 +105,7 @@ def test_defects(tmp_path: Path, forms: str, expected: str) -> None:
         (
             "rob = 100\n",
             'rob = 100\nwide_vectors = {{ width = 512, closes = "9", instead = "0" }}\n',
-            "unknown port '9'",
+            "wide_vectors names an unknown port in '9'",
         ),
         ("rob = 100\n", 'rob = 100\nalternating_ports = ["0,9"]\n', "alternating_ports names an unknown port in '0,9'"),
         ("rob = 100\n", 'rob = 100\nqueued_at = {{ "0" = "0,9" }}\n', "queued_at names an unknown port in '0,9'"),

@@ -124,7 +124,7 @@ def test_opcode_tells_encodings_apart(tmp_path: Path) -> None:
 def test_conditions(tmp_path: Path) -> None:
     got = forms(
         tmp_path,
-        record("ADD_LOCK (M64, I8)", {"4": 1, "0156": 5}, "MEM0:rw IMM0:r", retire_slots=8, locked=True),
+        record("ADD_LOCK (M64, I8)", {"4": 1, "0156": 5}, "MEM0:rw IMM0:r", retire_slots=8),
         record("ADD (M64, I8)", {"4": 1, "0156": 1}, "MEM0:rw IMM0:r"),
         record("ADD (M64, 0)", {"4": 1}, "MEM0:rw IMM0:r"),
         record("MOVZX (R32, R8h)", {"0156": 1}, "REG0:w REG1:r", "REG0<REG1:2"),
@@ -136,7 +136,7 @@ def test_conditions(tmp_path: Path) -> None:
         record("LEA_B (R64)", {"15": 1}, "REG0:w AGEN:r", ""),
     )
     assert set(got["ADD_RM64_IMM8/m"]) == {(), ("lock",), ("imm0",)}
-    assert got["ADD_RM64_IMM8/m"][("lock",)]["locked"] is True
+    assert got["ADD_RM64_IMM8/m"][("lock",)]["retire"] == 8
     assert got["MOVZX_R32_RM8/r"][()]["ports"] == ""
     assert got["MOVZX_R32_RM8/r"][("high8_1",)] == {"ports": "1*p0156", "latency": "0<1:2"}
     assert set(got["CMPSB_M8_M8/r"]) == {(), ("rep",), ("repne",)}

@@ -33,6 +33,10 @@ resources = ["0DV"]
 load = "p2"
 [parameters]
 issue_width = {width}
+retire_width = 4
+rob = 100
+rs = 50
+store_forward = {{ gpr = 5 }}
 [parameters.load_latency]
 gpr = 5
 [macro_fusion]
@@ -53,6 +57,7 @@ def cache_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home = tmp_path / "cache"
     monkeypatch.setenv("XDG_CACHE_HOME", str(home))
     monkeypatch.delenv("INCC_MODEL_PATH", raising=False)
+    m.purge()
     return home
 
 
@@ -117,7 +122,7 @@ def test_ports_round_trip(usage: dict[str, int]) -> None:
 def test_fields_round_trip(text: str, number: int, flag: bool) -> None:
     import tomllib
 
-    fields = {"ports": "1*p0", "derived": text, "retire": number, "locked": flag, "tp": number + 0.5}
+    fields = {"ports": "1*p0", "derived": text, "retire": number, "no_lsd": flag, "tp": number + 0.5}
     forms: compiler.Forms = {"NOPD/r": {(): fields, ("rep", "x"): fields}}
     data = tomllib.loads(compiler.write_forms(forms, {"a": ("je", "jne")}))
     assert data["forms"] == {"NOPD/r": fields, "NOPD/r [rep, x]": fields}
@@ -269,6 +274,7 @@ def test_cache_is_used_and_follows_changes(tmp_path: Path, cache_home: Path, mon
     first = m.load(str(path))
     compile_model = compiler.compile_model
     monkeypatch.setattr(compiler, "compile_model", None)
+    m.purge()
     again = m.load(str(path))
     assert again.version == first.version
     monkeypatch.setattr(compiler, "compile_model", compile_model)
@@ -296,6 +302,7 @@ def test_damaged_cache(tmp_path: Path, cache_home: Path, damage: bytes | None) -
     else:
         data = damage
     file.write_bytes(data)
+    m.purge()
     assert m.load(str(path)).lookup("F/r", frozenset()) is not None
     assert file.read_bytes() != data
 
@@ -306,6 +313,7 @@ def test_nothing_writable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("XDG_CACHE_HOME", str(blocked))
     path = write(tmp_path, "one", '"F/r" = { ports = "1*p0" }\n')
     for _ in range(2):
+        m.purge()
         assert m.load(str(path)).lookup("F/r", frozenset()) is not None
 
 

@@ -40,7 +40,7 @@ struct Pipeline {
   std::vector<int32_t> LsdUnroll;
   int32_t IssueToDispatch = 1, Idq = 64;
   int32_t PredecodeBlockBytes = 0, PredecodeWidth = 1, PredecodeToDecode = 0, LcpStall = 0, Iq = 0;
-  int32_t NumDecoders = 0, DecodedUopsByComplex = 4, MsWidth = 4;
+  int32_t NumDecoders = 0, MsWidth = 4;
   int32_t DsbWidth = 0, DsbBlock = 32, DsbMsStall = 0;
   int32_t BothHalvesMustBeCacheable = 0, BranchMayEndCachedBlock = 1, FusibleMayBeLastDecoded = 1;
   int32_t Lsd = 0;

@@ -1,0 +1,127 @@
+"""Names of processors that have no model of their own: the model of the nearest core, or why there is none.
+
+What a core itself is called by compilers, papers and tools stands in its model file (`aliases`). Here is the rest of
+what gcc (to 15), LLVM (to 22), uops.info and OSACA name, so that no name is unknown by accident. The names are LLVM's
+and gcc's for -march, -mtune and -mcpu; which cores are alike is read off the vendors' descriptions of them.
+"""
+
+from __future__ import annotations
+
+# Model: what it is the nearest one of, and why, as a clause about that core.
+_NEAREST: tuple[tuple[str, str, str], ...] = (
+    ("skylake-avx512", "cannonlake cnl palmcove", "Skylake's core with AVX-512"),
+    ("cascadelake", "cooperlake cpx cpl", "the same core with bfloat16"),
+    (
+        "sapphirerapids",
+        "graniterapids graniterapids-d gnr gnr-d",
+        "Redwood Cove, Golden Cove's next version, with AVX-512",
+    ),
+    ("sapphirerapids", "diamondrapids dmr", "two generations on, and the last server core with a model"),
+    ("arrowlake", "pantherlake ptl wildcatlake wcl cougarcove", "Cougar Cove, Lion Cove's next version"),
+    ("arrowlake", "novalake nvl coyotecove", "two generations on, and the last core of its line with a model"),
+    ("skymont", "clearwaterforest cwf darkmont", "Darkmont, Skymont's next version"),
+    ("znver5", "znver6", "the generation after it"),
+    ("cortex-a72", "cortex-a57 a57 cortex-a57.cortex-a53", "whose figures the model of the A72 has, as LLVM does"),
+    ("cortex-a72", "cortex-a73 cortex-a75", "for which LLVM has the same figures"),
+    ("cortex-a72", "cortex-a72.cortex-a53", "the larger one of the two cores"),
+    (
+        "cortex-a72",
+        "cortex-a73.cortex-a35 cortex-a73.cortex-a53 cortex-a75.cortex-a55",
+        "of whose larger core it is so",
+    ),
+    ("neoverse-n1", "cortex-a76 cortex-a76ae a76 cortex-a76.cortex-a55", "from which Neoverse N1 was made"),
+    ("neoverse-n1", "cortex-a77 cortex-a78 cortex-a78ae cortex-a78c", "of the line from which Neoverse N1 was made"),
+    ("neoverse-v1", "cortex-x1 cortex-x1c", "from which Neoverse V1 was made"),
+    ("neoverse-v1", "neoverse-512tvb", "for cores with 512 bits of vectors in all, as it has"),
+    ("neoverse-n2", "cortex-a710", "from which Neoverse N2 was made"),
+    (
+        "neoverse-n2",
+        "cortex-x2 cortex-a715 cortex-a720 cortex-a720ae cortex-a725 neoverse-n3 n3 c1-pro",
+        "of the line from which Neoverse N2 was made",
+    ),
+    ("neoverse-v2", "cortex-x3", "from which Neoverse V2 was made"),
+    (
+        "neoverse-v2",
+        "cortex-x4 cortex-x925 neoverse-v3 neoverse-v3ae v3 gb10 c1-ultra c1-premium",
+        "of the line from which Neoverse V2 was made",
+    ),
+    ("ampere1", "ampere1a ampere1b ampere1c", "a later version of it"),
+    ("thunderx2t99", "thunderx3t110 tx3", "the generation after it"),
+    (
+        "apple-m1",
+        "apple-m2 apple-m3 apple-m4 apple-m5 m2 m3 m4 m5 apple-a15 apple-a16 apple-a17 apple-a18 apple-a19 "
+        "apple-latest",
+        "a later core of its line",
+    ),
+)
+
+# What is no core, or a core that no model comes close to.
+_WITHOUT: tuple[tuple[str, str], ...] = (
+    (
+        "x86-64 x86-64-v2 x86-64-v3 x86-64-v4 i386 i486 i586 i686 generic intel blended",
+        "a name for many cores, not for one",
+    ),
+    (
+        "generic-armv8-a generic-armv9-a armv8-a armv8.1-a armv8.2-a armv8.3-a armv8.4-a armv8.5-a armv8.6-a armv8.7-a "
+        "armv8.8-a armv8.9-a armv8-r armv9-a armv9.1-a armv9.2-a armv9.3-a armv9.4-a armv9.5-a",
+        "a name for many cores, not for one",
+    ),
+    (
+        "pentium pentium-mmx pentium2 pentium3 pentium3m pentium-m pentiumpro pentium-ii pentium-iii pentium-pro "
+        "pentium-iii-no-xmm-regs yonah lakemont",
+        "an Intel core before Core 2",
+    ),
+    ("pentium4 pentium4m pentium-4 pentium-4-sse3 prescott nocona", "Intel's NetBurst, which no model comes close to"),
+    ("knl knm mic-avx512", "a core of Xeon Phi, which no model comes close to"),
+    (
+        "k6 k6-2 k6-3 athlon athlon-tbird athlon-4 athlon-xp athlon-mp k8 k8-sse3 opteron opteron-sse3 athlon64 "
+        "athlon64-sse3 athlon-fx amdfam10 barcelona bdver1 bdver2 bdver3 bdver4 btver1 btver2 geode",
+        "an AMD core before Zen",
+    ),
+    (
+        "winchip-c6 winchip2 c3 c3-2 c7 samuel-2 nehemiah esther eden-x2 eden-x4 nano nano-1000 nano-2000 nano-3000 "
+        "nano-x2 nano-x4 lujiazui yongfeng shijidadao",
+        "a core of VIA's line",
+    ),
+    (
+        "cortex-a34 cortex-a35 cortex-a53 cortex-a55 cortex-a320 cortex-a510 cortex-a520 cortex-a520ae cortex-a65 "
+        "cortex-a65ae cortex-r82 cortex-r82ae neoverse-e1 c1-nano",
+        "a small core, which no model comes close to",
+    ),
+    (
+        "cyclone apple-a7 apple-a8 apple-a9 apple-a10 apple-a11 apple-a12 apple-a13 apple-s4 apple-s5 apple-s6 "
+        "apple-s7 apple-s8 apple-s9 apple-s10",
+        "an older or smaller core of Apple's than those with a model",
+    ),
+    (
+        "thunderx thunderxt81 thunderxt83 thunderxt88 thunderxt88p1 octeontx octeontx81 octeontx83 octeontx2 "
+        "octeontx2t98 octeontx2t96 octeontx2t93 octeontx2f95 octeontx2f95n octeontx2f95mm",
+        "a core of Cavium's, which no model comes close to",
+    ),
+    ("falkor qdf24xx saphira kryo oryon-1 phecda", "a core of Qualcomm's line, which no model comes close to"),
+    ("exynos-m1 exynos-m3 exynos-m4 exynos-m5", "a core of Samsung's, which no model comes close to"),
+    ("carmel olympus", "a core of NVIDIA's, which no model comes close to"),
+    ("emag xgene1 xgene2 fujitsu-monaka hip12", "a core that no model comes close to"),
+)
+
+
+def nearest(name: str) -> tuple[str, str]:
+    """The model that is nearest to a core without one, and why; ("", "") for other names. `name` in lower case."""
+    for model, names, why in _NEAREST:
+        if name in names.split():
+            return model, why
+    return "", ""
+
+
+def without(name: str) -> str:
+    """Why a name that compilers know has no model, as a clause about it; "" for other names. `name` in lower case."""
+    for names, why in _WITHOUT:
+        if name in names.split():
+            return why
+    return ""
+
+
+def all_names() -> list[tuple[str, str, str]]:
+    """(name, nearest model or "", why) of all names here, sorted."""
+    found = [(name, model, why) for model, names, why in _NEAREST for name in names.split()]
+    return sorted(found + [(name, "", why) for names, why in _WITHOUT for name in names.split()])
