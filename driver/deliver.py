@@ -69,7 +69,7 @@ def deliver(report: t.Report, request: Request, stream: TextIO | None) -> Undeli
         folder = os.path.isdir(path)
         target = os.path.join(path, file_name(report, FILES[name])) if folder else path
         try:
-            write_file(target, _contents(name, report))
+            write_file(target, _contents(name, target, report))
         except ValueError as error:
             if any(unit["kernels"] for unit in report["units"]):
                 failures.append(f"{target}: not written: {error}")
@@ -181,8 +181,13 @@ def _write_all(descriptor: int, text: str) -> None:
         data = data[os.write(descriptor, data) :]
 
 
-def _contents(name: str, report: t.Report) -> str:
-    """The text of the file that FILES has under this name. Raises ValueError where the report has nothing for it."""
+def _contents(name: str, target: str, report: t.Report) -> str:
+    """The text of the file that FILES has under this name, to be written to `target`. Raises ValueError where the
+    report has nothing for it."""
+    if name == "graph" and target.endswith(".graphml"):
+        from incc.driver.views.graph import render as render_graphml
+
+        return render_graphml(report)
     if name == "graph":
         from incc.driver.views.dot import render as render_graph
 

@@ -76,7 +76,8 @@ OPTIONS: tuple[Option, ...] = (
     Option("format", "choice", "write", "=text|json", "the report's format (text)", "text", commands=_OF_WRAPPER),
     Option("json", "switch", "write", "", "the report as JSON (docs/report.md)", False, commands=_OF_MCA),
     Option("o", "text", "write", "=FILE", "write the report to FILE", commands=_OF_MCA),
-    Option("graph", "file", "write", "=FILE.dot", "the dependency graphs, in Graphviz's language", aliases=("dg",)),
+    Option("graph", "file", "write", "=FILE.dot|FILE.graphml", "the dependency graphs, in Graphviz's language "
+           "or, by the ending, as GraphML", aliases=("dg",)),
     Option("cfg", "file", "write", "=FILE.dot", "the control-flow graphs of the functions that are analysed",
            field="control_flow", wrapper_help="the control-flow graphs of the functions with loops"),
     Option("html", "file", "write", "=FILE.html", "the timeline as a page for the browser"),
