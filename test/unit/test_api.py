@@ -15,6 +15,7 @@ import pytest
 from test_report_schema import SCHEMA, VALIDATOR
 
 import incc
+from incc.driver import mca
 
 TRIAD = """\
 \t.text
