@@ -422,8 +422,8 @@ def analyze(
         return Report(_Found([analyze_unit(_assembly(source, name), settings)]))
     reader = _one_of("input", input, {"asm": None, "hex": _machine_code, "obj": _object})
     assert reader is not None, "assembly is read above"
-    unit, kernels, left_out = reader(source, name)
     model, reason = choose_model(settings.mcpu, "", settings.model_path)
+    unit, kernels, left_out = reader(source, name, model.isa)
     if settings.functions:
         symbols = [k.region.function if k.region else "" for k in kernels]
         wanted = choose_functions([*symbols, *(x.function for x in left_out)], settings.functions)
@@ -510,9 +510,9 @@ def _contents(path: str) -> bytes:
         raise AnalysisError(f"{path}: {error.strerror}") from error
 
 
-def _machine_code(source: Path | bytes, name: str) -> _Read:
+def _machine_code(source: Path | bytes, name: str, isa_name: str) -> _Read:
+    from incc.frontends.isa import DecodeError, isa
     from incc.frontends.unit import Unit
-    from incc.frontends.x86.kernels import decode_bytes
 
     name = name or "<machine code>"
     if not isinstance(source, bytes):
@@ -522,18 +522,19 @@ def _machine_code(source: Path | bytes, name: str) -> _Read:
         except ValueError as error:
             raise AnalysisError(f"{name}: not hexadecimal: {error}") from error
     try:
-        return Unit("", name), [decode_bytes(source)], []
-    except ValueError as error:
+        return Unit("", name), [isa(isa_name).decode_bytes(source)], []
+    except (ValueError, DecodeError) as error:
         raise AnalysisError(f"{name}: {error}") from error
 
 
-def _object(source: Path | bytes, name: str) -> _Read:
+def _object(source: Path | bytes, name: str, _isa_name: str) -> _Read:
+    from incc.frontends.objects.kernels import object_kernels
+    from incc.frontends.objects.read import ObjectError
     from incc.frontends.unit import Unit
-    from incc.frontends.x86.objects import ObjectError, object_kernels
 
     path = name or "<object>" if isinstance(source, bytes) else os.fspath(source)
     try:
-        kernels, left_out = object_kernels(path)
+        kernels, left_out = object_kernels(source if isinstance(source, bytes) else path)
     except ObjectError as error:
         raise AnalysisError(f"{path}: {error}") from error
     except OSError as error:
