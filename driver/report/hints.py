@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from incc.core.throughput import port_bound
 from incc.driver.report import wording
 from incc.driver.report.verdict import chain_instructions
 from incc.models.bound import UOP_LOAD, UOP_STORE_ADDRESS
+from incc.models.throughput import port_bound
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
