@@ -1,0 +1,10 @@
+"""The commands: they read options, have the analysis made, and deliver its report."""
+
+
+class UsageError(Exception):
+    """A mistake on the command line; the message says which. `status` is the exit status.
+
+    It is here since this module costs nothing more to import, for commands that seldom need anything else of options.
+    """
+
+    status = 2

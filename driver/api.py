@@ -404,33 +404,86 @@ def analyze(
     """
     from incc.driver.pipeline import analyze_kernels, analyze_unit, choose_functions, choose_model
 
-    settings = Settings(
-        mcpu=mcpu or "native",
-        functions=_texts("functions", functions),
-        fixed_ports=fixed_ports,
-        regions=_one_of("loops", loops, {"auto": "loops", "marked": "marked"}),
-        timeline_iterations=_at_least("timeline", timeline, 0),
-        timeline_cycles=1 << 30,
-        model_path=tuple(os.fspath(place) for place in model_path),
+    settings = _settings(
+        mcpu or "native",
+        loops,
+        functions=functions,
         simulate=simulate,
-        what_if=_changes(_texts("changes", changes)),
-        waits=waits,
-        cold_iterations=_at_least("cold_iterations", cold_iterations, 0),
-        alignment=_alignment(alignment),
+        fixed_ports=fixed_ports,
         what_ifs=what_ifs,
+        changes=changes,
+        alignment=alignment,
+        cold_iterations=cold_iterations,
+        timeline=timeline,
+        waits=waits,
+        model_path=model_path,
     )
     if input == "asm":
         return Report(_Found([analyze_unit(_assembly(source, name), settings)]))
     reader = _one_of("input", input, {"asm": None, "hex": _machine_code, "obj": _object})
     assert reader is not None, "assembly is read above"
-    unit, kernels, left_out = reader(source, name)
     model, reason = choose_model(settings.mcpu, "", settings.model_path)
+    unit, kernels, left_out = reader(source, name, model.isa)
     if settings.functions:
         symbols = [k.region.function if k.region else "" for k in kernels]
         wanted = choose_functions([*symbols, *(x.function for x in left_out)], settings.functions)
         kernels = [k for k, symbol in zip(kernels, symbols, strict=True) if symbol in wanted]
         left_out = [x for x in left_out if x.function in wanted]
     return Report(_Found([analyze_kernels(unit, kernels, settings, model, reason, left_out=left_out)]))
+
+
+def compile(
+    command: str | Sequence[str],
+    *,
+    mcpu: str = "",
+    folder: Path = "",
+    functions: Sequence[str] = (),
+    simulate: bool = True,
+    fixed_ports: bool = False,
+    what_ifs: bool = True,
+    changes: Sequence[str] = (),
+    alignment: int | Literal["all"] | None = None,
+    cold_iterations: int = 0,
+    timeline: int = 2,
+    waits: bool = False,
+    model_path: Sequence[Path] = (),
+) -> Report:
+    """Run a compiler's command, unchanged, and analyse the innermost loops of what it compiles, as `incc` does.
+
+    `command`: the words, or a text with quotes as in a shell: ["gcc", "-O3", "-c", "foo.c"]. It is run in `folder`, ""
+    for the current one. `mcpu`: the core; by default the one that the command tunes for or targets, else the host's.
+    The other arguments are those of `analyze`.
+
+    The report's `status` is the compiler's exit status; where that is not 0 there are no kernels. `compiler_messages`
+    are the lines that the compiler wrote, and what kept the analysis from a source. Raises AnalysisError where there is
+    no such compiler, or no model of the core; ValueError for a command without words and for arguments that are no
+    good.
+    """
+    from incc.driver.pipeline import analyze_unit
+    from incc.frontends.gcc_wrapper.compile import compile_units
+    from incc.frontends.gcc_wrapper.compiler import CompilerError
+
+    settings = _settings(
+        mcpu,
+        "auto",
+        functions=functions,
+        simulate=simulate,
+        fixed_ports=fixed_ports,
+        what_ifs=what_ifs,
+        changes=changes,
+        alignment=alignment,
+        cold_iterations=cold_iterations,
+        timeline=timeline,
+        waits=waits,
+        model_path=model_path,
+    )
+    try:
+        compiled = compile_units(command, folder=folder, capture=True)
+    except CompilerError as error:
+        raise AnalysisError(str(error)) from error
+    said = (compiled.output + compiled.errors).decode("utf-8", "replace").splitlines()
+    found = _Found([analyze_unit(unit, settings) for unit in compiled.units])
+    return Report(found, compiled.status, [*said, *compiled.warnings, *compiled.notes])
 
 
 _Read = tuple["Unit", "list[Code]", "list[LeftOut]"]
@@ -457,9 +510,9 @@ def _contents(path: str) -> bytes:
         raise AnalysisError(f"{path}: {error.strerror}") from error
 
 
-def _machine_code(source: Path | bytes, name: str) -> _Read:
+def _machine_code(source: Path | bytes, name: str, isa_name: str) -> _Read:
+    from incc.frontends.isa import DecodeError, isa
     from incc.frontends.unit import Unit
-    from incc.frontends.x86.kernels import decode_bytes
 
     name = name or "<machine code>"
     if not isinstance(source, bytes):
@@ -469,18 +522,19 @@ def _machine_code(source: Path | bytes, name: str) -> _Read:
         except ValueError as error:
             raise AnalysisError(f"{name}: not hexadecimal: {error}") from error
     try:
-        return Unit("", name), [decode_bytes(source)], []
-    except ValueError as error:
+        return Unit("", name), [isa(isa_name).decode_bytes(source)], []
+    except (ValueError, DecodeError) as error:
         raise AnalysisError(f"{name}: {error}") from error
 
 
-def _object(source: Path | bytes, name: str) -> _Read:
+def _object(source: Path | bytes, name: str, _isa_name: str) -> _Read:
+    from incc.frontends.objects.kernels import object_kernels
+    from incc.frontends.objects.read import ObjectError
     from incc.frontends.unit import Unit
-    from incc.frontends.x86.objects import ObjectError, object_kernels
 
     path = name or "<object>" if isinstance(source, bytes) else os.fspath(source)
     try:
-        kernels, left_out = object_kernels(path)
+        kernels, left_out = object_kernels(source if isinstance(source, bytes) else path)
     except ObjectError as error:
         raise AnalysisError(f"{path}: {error}") from error
     except OSError as error:
@@ -489,6 +543,38 @@ def _object(source: Path | bytes, name: str) -> _Read:
 
 
 # --- arguments --------------------------------------------------------------------------------------------------------
+
+
+def _settings(
+    mcpu: str,
+    loops: Loops,
+    *,
+    functions: Sequence[str],
+    simulate: bool,
+    fixed_ports: bool,
+    what_ifs: bool,
+    changes: Sequence[str],
+    alignment: int | Literal["all"] | None,
+    cold_iterations: int,
+    timeline: int,
+    waits: bool,
+    model_path: Sequence[Path],
+) -> Settings:
+    return Settings(
+        mcpu=mcpu,
+        functions=_texts("functions", functions),
+        fixed_ports=fixed_ports,
+        regions=_one_of("loops", loops, {"auto": "loops", "marked": "marked"}),
+        timeline_iterations=_at_least("timeline", timeline, 0),
+        timeline_cycles=1 << 30,
+        model_path=tuple(os.fspath(place) for place in model_path),
+        simulate=simulate,
+        what_if=_changes(_texts("changes", changes)),
+        waits=waits,
+        cold_iterations=_at_least("cold_iterations", cold_iterations, 0),
+        alignment=_alignment(alignment),
+        what_ifs=what_ifs,
+    )
 
 
 def _texts(name: str, values: Sequence[str]) -> tuple[str, ...]:

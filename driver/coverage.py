@@ -83,7 +83,8 @@ def read_assembly(path: str, isa: str, only_loops: bool = False) -> Iterator[Use
     """Every instruction of an assembly file, or only those of its innermost loops, once each. Raises InputError."""
     from incc.frontends.asm.parse import INSTRUCTION, parse
     from incc.frontends.asm.regions import innermost_loops
-    from incc.frontends.kernel import Region
+    from incc.frontends.isa import DecodeError, TextForm
+    from incc.frontends.isa import isa as instruction_set
 
     try:
         with open(path, encoding="utf-8", errors="surrogateescape") as f:
@@ -100,46 +101,27 @@ def read_assembly(path: str, isa: str, only_loops: bool = False) -> Iterator[Use
         lines = sorted({line for region in innermost_loops(parsed)[0] for line in region.lines})
     else:
         lines = sorted(statements)
-    if isa == "aarch64":
-        yield from _aarch64(path, [(line, statements[line]) for line in lines])
-        return
-    from incc.frontends.x86.assembler import AssemblerError
-    from incc.frontends.x86.kernels import decode_regions
-
-    everything = tuple(lines)
-    region = (
-        Region("file", path, "", "", lines[0], lines[-1], everything, everything, False, 0, None, ()) if lines else None
-    )
     try:
-        kernels = decode_regions(text, [region], path) if region else []
-    except AssemblerError as error:
+        for found in instruction_set(isa).text_forms(text, [(line, statements[line]) for line in lines], path):
+            place = f"{path}:{found.line}"
+            if isinstance(found, TextForm):
+                yield Used(found.form, found.traits, found.text, place, 1.0)
+            else:
+                yield Refused(place, found.message)
+    except DecodeError as error:
         raise InputError(str(error)) from None
-    for kernel in kernels:
-        for i in kernel.instructions:
-            yield Used(i.form, i.traits, i.text, f"{path}:{i.line}", 1.0)
-        for refused in kernel.refused:
-            yield Refused(f"{path}:{refused.line}", refused.message)
 
 
-def _aarch64(path: str, statements: Iterable[tuple[int, str]]) -> Iterator[Used | Refused]:
-    from incc.frontends.aarch64.forms import form_of
-
-    for line, text in statements:
-        try:
-            form, traits = form_of(text)
-        except ValueError as error:
-            yield Refused(f"{path}:{line}", str(error))
-            continue
-        yield Used(form, traits, text, f"{path}:{line}", 1.0)
-
-
-def read_hex(path: str, weighted: bool = False) -> Iterator[Used | Refused]:
-    """The instructions of blocks of x86 machine code, one block a line: `hex [number …]`. Raises InputError.
+def read_hex(path: str, isa: str, weighted: bool = False) -> Iterator[Used | Refused]:
+    """The instructions of blocks of machine code, one block a line: `hex [number …]`. Raises InputError.
 
     With `weighted` the number after the code says how much the block's instructions count.
     """
-    from incc.frontends.x86.kernels import decode_bytes
+    from incc.frontends.isa import isa as instruction_set
 
+    code_of = instruction_set(isa)
+    if code_of.unreadable:
+        raise InputError(f"{path}: {code_of.unreadable}")
     try:
         with open(path, encoding="utf-8", errors="replace") as f:
             rows = f.read().splitlines()
@@ -151,7 +133,7 @@ def read_hex(path: str, weighted: bool = False) -> Iterator[Used | Refused]:
             continue
         place = f"{path}:{line}"
         try:
-            kernel = decode_bytes(bytes.fromhex(words[0]))
+            kernel = code_of.decode_bytes(bytes.fromhex(words[0]))
         except ValueError as error:
             yield Refused(place, str(error))
             continue

@@ -249,10 +249,8 @@ def _coverage(args: argparse.Namespace) -> int:
         for path in args.files:
             if args.input_format == "asm":
                 code += read_assembly(path, model.isa, args.auto)
-            elif model.isa == "x86":
-                code += read_hex(path, args.weighted)
             else:
-                raise InputError(f"machine code of {model.isa} cannot be read, only assembly")
+                code += read_hex(path, model.isa, args.weighted)
     except InputError as error:
         print(f"incc-model: {error}", file=sys.stderr)
         return FAILED

@@ -1,203 +1,371 @@
-"""The options of an analysis, the same for both commands: `--wait-view` of incc-mca, `--analyze-wait-view` of incc."""
+"""The options of the commands, one table for all: what is asked of an analysis is the same for `incc` and `incc-mca`.
+
+From the table come the commands' help, manual pages and completion (`usage`, `manual`, `completion`), how an option is
+read, and what the analysis is told. A new option of the analysis is a new entry here, and the field of
+`pipeline.Settings` that the entry names.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from incc.driver import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from incc.core.whatif import Change
+    from incc.driver.deliver import Request
     from incc.driver.pipeline import Settings
     from incc.driver.report.places import Place
 
-SWITCHES = {
-    "fixed-ports": False,
-    "simulate": True,
-    "perfect-front-end": False,
-    "unlimited-ports": False,
-    "branch": False,
-    "paths": False,
-    "summary-view": True,
-    "instruction-info": True,
-    "resource-pressure": True,
-    "dependency-view": True,
-    "wait-view": False,
-    "timeline": False,
-    "all-views": False,
-}
-NUMBERS = {"iterations": 100, "timeline-max-iterations": 10, "timeline-max-cycles": 80, "loop": 0}
-TEXTS = ("mcpu", "graph", "html", "cfg", "branch-probability", "alignment", "no-dependencies")
-LISTS = ("function", "model-path", "what-if", "detail")
-FILES = ("graph", "html", "cfg")
-"""The options that name a file to write."""
+MCA, WRAPPER = "incc-mca", "incc"
+BOTH = (MCA, WRAPPER)
 
-_ALIASES = {"dg": "graph"}
-_VIEWS = {
-    "summary-view": "summary",
-    "instruction-info": "info",
-    "resource-pressure": "pressure",
-    "wait-view": "waits",
-    "timeline": "timeline",
-    "dependency-view": "dependencies",
-}
+PREFIXES = {MCA: "-", WRAPPER: "--analyze-"}
+"""What stands before an option's name on a command line. incc-mca takes a second dash, too."""
+
+PAGE_ITERATIONS = 10
+"""Iterations of a timeline on a page of its own, which can be scrolled."""
 
 
-class UsageError(Exception):
-    """A mistake on the command line; the message says which."""
+class Option(NamedTuple):
+    """One option.
 
-
-class AnalysisOptions:
-    """The options given so far: switches, numbers, texts and lists of texts by name.
-
-    `prefix` is what stands before a name on the command line, for messages. `given`: the names of switches given.
+    `name`: as after the command's prefix, or with its dashes if it has no other prefix. `kind`: one of KINDS, how its
+    value is read. `group`: the part of the help it stands in. `value`: what follows the name in the help; for kinds
+    with a choice also what may. `help`: what it does, "" if the next option's says it for both; `wrapper_help`: what
+    incc says instead, "" for the same. `commands`: which have it. `aliases`: other names. `field`: what of
+    `pipeline.Settings` it sets, as it is or (READERS) together with others. `view`: which view of the text it shows.
     """
 
-    __slots__ = ("given", "lists", "numbers", "prefix", "switches", "texts")
+    name: str
+    kind: str
+    group: str
+    value: str
+    help: str
+    default: Any = ""
+    field: str = ""
+    view: str = ""
+    commands: tuple[str, ...] = BOTH
+    aliases: tuple[str, ...] = ()
+    wrapper_help: str = ""
 
-    def __init__(self, prefix: str = "-") -> None:
-        self.prefix = prefix
-        self.switches = dict(SWITCHES)
-        self.numbers = dict(NUMBERS)
-        self.texts = dict.fromkeys(TEXTS, "")
-        self.lists: dict[str, list[str]] = {name: [] for name in LISTS}
-        self.given: set[str] = set()
+    def spelled(self, command: str) -> str:
+        """How it is written on a command line."""
+        return self.name if self.name.startswith("-") else PREFIXES[command] + self.name
 
-    def knows(self, name: str) -> bool:
-        """Whether there is an option of this name."""
-        name = _ALIASES.get(name, name)
-        return name in self.switches or name == "no-dependencies" or self.takes_value(name)
+    def choices(self) -> list[str]:
+        """The values of an option that has a choice."""
+        return self.value.strip("[=]").split("|")
 
-    def takes_value(self, name: str) -> bool:
-        """Whether the option must have a value; a switch may have true or false, `no-dependencies` one of its own."""
-        name = _ALIASES.get(name, name)
-        return name != "no-dependencies" and (name in self.numbers or name in self.texts or name in self.lists)
+    @property
+    def needs_value(self) -> bool:
+        return self.kind not in ("switch", "flag", "mode")
 
-    def take(self, name: str, value: str | None) -> None:
-        """Take an option that `knows` knows; None: without a value. Raises UsageError."""
-        name = _ALIASES.get(name, name)
-        option = self.prefix + name
-        if name in self.switches:
+
+_OF_MCA, _OF_WRAPPER = (MCA,), (WRAPPER,)
+_SEVERAL = "may be given several times"
+_HELP = "this text; or the manual page, or completion for bash and zsh"
+
+# fmt: off
+OPTIONS: tuple[Option, ...] = (
+    Option("--analyze", "text", "write", "[=FILE]",
+           "the report, to FILE or standard output (standard error if the compiler writes to that)",
+           commands=_OF_WRAPPER),
+    Option("format", "choice", "write", "=text|json", "the report's format (text)", "text", commands=_OF_WRAPPER),
+    Option("json", "switch", "write", "", "the report as JSON (docs/report.md)", False, commands=_OF_MCA),
+    Option("o", "text", "write", "=FILE", "write the report to FILE", commands=_OF_MCA),
+    Option("graph", "file", "write", "=FILE.dot|FILE.graphml", "the dependency graphs, in Graphviz's language "
+           "or, by the ending, as GraphML", aliases=("dg",)),
+    Option("cfg", "file", "write", "=FILE.dot", "the control-flow graphs of the functions that are analysed",
+           field="control_flow", wrapper_help="the control-flow graphs of the functions with loops"),
+    Option("html", "file", "write", "=FILE.html", "the timeline as a page for the browser"),
+    Option("--emit-marked", "text", "write", "=FILE", "the assembly with markers around the loops, for other tools",
+           commands=_OF_WRAPPER),
+    Option("--marker", "choice", "write", "=osaca|llvm-mca|iaca|all", "whose markers (all)", "all",
+           commands=_OF_WRAPPER),
+
+    Option("mcpu", "text", "analyse", "=NAME", "the core, see `incc-model list`; default: the host", field="mcpu",
+           wrapper_help="the core, see `incc-model list`; default: the one that the code is tuned or generated for "
+           "(-mtune, -march, -mcpu), else the host"),
+    Option("model-path", "list", "analyse", "=FOLDER|FILE",
+           f"look for models there first; {_SEVERAL} (also: INCC_MODEL_PATH)", (), "model_path"),
+    Option("auto", "switch", "analyse", "", "innermost loops instead of marked regions", False, "regions",
+           commands=_OF_MCA),
+    Option("function", "list", "analyse", "=GLOB",
+           f"only functions of this name (symbol, or C++ name with or without parameters); {_SEVERAL}", (),
+           "functions"),
+    Option("fixed-ports", "switch", "analyse", "",
+           "equal shares to all ports that a µop may use, instead of the best distribution", False, "fixed_ports"),
+    Option("simulate", "switch", "analyse", "=false", "bounds alone", True, "simulate"),
+    Option("strict", "flag", "analyse", "", "an analysis that fails is an error (exit status 1), not a warning", False,
+           commands=_OF_WRAPPER),
+
+    Option("summary-view", "switch", "show", "", "", True, view="summary"),
+    Option("instruction-info", "switch", "show", "", "", True, view="info"),
+    Option("resource-pressure", "switch", "show", "", "", True, view="pressure"),
+    Option("dependency-view", "switch", "show", "", "on unless switched off with =false", True, view="dependencies"),
+    Option("wait-view", "switch", "show", "", "who waits for whom, in the simulation", False, "waits", "waits"),
+    Option("detail", "places", "show", "=LINE",
+           "the same for the instruction in that line, with each partner and port; FILE:LINE may be a line of the "
+           f"source; {_SEVERAL}", (), "waits",
+           wrapper_help="the same for the instructions of that line of the source, with each partner and port; "
+           f"FILE:LINE for a line of a header, or of the assembly that the report names; {_SEVERAL}"),
+    Option("timeline", "switch", "show", "", "a timeline of the first iterations", False, "timeline_iterations",
+           "timeline", commands=_OF_MCA),
+    Option("timeline", "count", "show", "=N", "how many iterations the timeline shows (2), 0 for none", -1,
+           "timeline_iterations", "timeline", commands=_OF_WRAPPER),
+    Option("timeline-max-iterations", "number", "show", "=N", f"how many ({PAGE_ITERATIONS})", PAGE_ITERATIONS,
+           "timeline_iterations", commands=_OF_MCA),
+    Option("timeline-max-cycles", "number", "show", "=N", "cut it after N cycles (80)", 80, "timeline_cycles"),
+    Option("all-views", "switch", "show", "[=false]", "every view, or only those named", False, "waits"),
+    Option("iterations", "number", "show", "=N", "iterations that the summary counts (100)", 100, "iterations"),
+    Option("perfect-front-end", "switch", "show", "", "", False, "what_if"),
+    Option("unlimited-ports", "switch", "show", "", "", False, "what_if"),
+    Option("no-dependencies", "mode", "show", "[=register|memory]",
+           "also simulate the core so changed; several: each alone and all together", "", "what_if"),
+    Option("what-if", "changes", "show", "=CHANGE",
+           f"the same for a change like 'port 5 += 1', 'rob = 512' or 'latency VADDPD = 3'; {_SEVERAL}", (), "what_if"),
+    Option("loop", "number", "show", "=N",
+           "cycles of exactly N iterations from a cold start; 1: the latency of one pass", 0, "cold_iterations"),
+    Option("alignment", "alignment", "show", "=N|all",
+           "simulate with the first byte at N within 64 bytes, or with all 64", -1, "alignment",
+           wrapper_help="simulate with a loop's first byte at N within 64 bytes, or with all 64"),
+    Option("branch", "switch", "show", "", "a table of the sides of the first branch inside each innermost loop",
+           False, "ways"),
+    Option("paths", "switch", "show", "",
+           "a table of the ways through each innermost loop with branches inside, up to 16", False, "ways"),
+    Option("branch-probability", "probability", "show", "=P",
+           "how likely a branch is not taken, 0 to 1, to weight them (default: sides alike)", None,
+           "branch_probability"),
+
+    Option("help", "mode", "other", "[=man|bash]", _HELP, commands=_OF_MCA, aliases=("h",)),
+    Option("help", "mode", "other", "[=man|bash]", _HELP, commands=_OF_WRAPPER),
+    Option("version", "flag", "other", "", "the version", False, commands=_OF_MCA),
+    Option("--incc-cc", "text", "other", "=NAME", 'the compiler, with arguments if need be ("ccache gcc")',
+           commands=_OF_WRAPPER),
+)
+# fmt: on
+
+
+def options_of(command: str) -> list[Option]:
+    """The options that a command has, in the table's order."""
+    return [option for option in OPTIONS if command in option.commands]
+
+
+_found: dict[str, dict[str, Option]] = {}
+
+
+def find(command: str, spelled: str) -> Option:
+    """The option that is written like this (for incc-mca with one dash). Raises UsageError, with what may have been
+    meant."""
+    if command not in _found:
+        known = {option.spelled(command): option for option in options_of(command)}
+        for option in list(known.values()):
+            known |= {PREFIXES[command] + alias: option for alias in option.aliases}
+        _found[command] = known
+    if spelled not in _found[command]:
+        from difflib import get_close_matches
+
+        # Only what follows the prefix that all have is compared.
+        prefix = PREFIXES[command]
+        names = sorted(name.removeprefix(prefix) for name in _found[command] if name.startswith(prefix))
+        close = get_close_matches(spelled.removeprefix(prefix), names, n=1)
+        likely = f", did you mean {prefix}{close[0]}?" if close else ""
+        raise UsageError(f"unknown option {spelled}{likely}")
+    return _found[command][spelled]
+
+
+# --- values ----------------------------------------------------------------------------------------------------------
+
+
+def _number(option: str, value: str) -> int:
+    if value.isdecimal() and int(value) > 0:
+        return int(value)
+    raise UsageError(f"{option} needs a number above 0, not {value!r}")
+
+
+def _count(option: str, value: str) -> int:
+    if value.isdecimal():
+        return int(value)
+    raise UsageError(f"{option} takes a number of iterations, not {value!r}")
+
+
+def _alignment(option: str, value: str) -> int:
+    """A place within 64 bytes; -2 for all, as `pipeline.Settings` has it."""
+    if value == "all":
+        return -2
+    if not (value.isdecimal() and int(value) < 64):
+        raise UsageError(f"{option} is a number below 64, or all, not {value!r}")
+    return int(value)
+
+
+def _probability(option: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise UsageError(f"{option} is a number from 0 to 1, not {text!r}")
+    return value
+
+
+def _place(option: str, value: str) -> Place:
+    from incc.driver.report.places import parse
+
+    try:
+        return parse(value)
+    except ValueError as error:
+        raise UsageError(f"{option} {error}") from error
+
+
+def _change(option: str, value: str) -> Change:
+    from incc.core.changes import parse
+
+    try:
+        return parse(value)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+
+
+def _text(option: str, value: str) -> str:
+    return value
+
+
+_ONE: dict[str, Callable[[str, str], Any]] = {
+    "text": _text,
+    "file": _text,
+    "number": _number,
+    "count": _count,
+    "alignment": _alignment,
+    "probability": _probability,
+}
+_MANY: dict[str, Callable[[str, str], Any]] = {"list": _text, "places": _place, "changes": _change}
+
+KINDS = frozenset(("switch", "flag", "mode", "choice", *_ONE, *_MANY))
+"""The kinds of options. A switch may have the value true or false, a flag none, a mode none (which is "all") or one of
+several, a choice must have one of several; lists, places and changes may be given several times; a file is written."""
+
+
+class Given:
+    """What was asked of a command: the values of its options by name, and the names that were given."""
+
+    __slots__ = ("_values", "command", "names")
+
+    def __init__(self, command: str) -> None:
+        self.command = command
+        self.names: set[str] = set()
+        self._values: dict[str, Any] = {option.name: option.default for option in options_of(command)}
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
+
+    def take(self, spelled: str, value: str | None) -> None:
+        """Take an option; None: without a value. Raises UsageError."""
+        option = find(self.command, spelled)
+        self._values[option.name] = self._read(option, spelled, value)
+        self.names.add(option.name)
+
+    def _read(self, option: Option, spelled: str, value: str | None) -> Any:
+        if option.kind == "switch":
             if value not in (None, "true", "false", "1", "0"):
-                raise UsageError(f"{option} is true or false, not {value!r}")
-            self.switches[name] = value in (None, "true", "1")
-            self.given.add(name)
-            return
-        if name == "no-dependencies":
-            if value not in (None, "all", "register", "memory"):
-                raise UsageError(f"{option} takes register or memory, not {value!r}")
-            self.texts[name] = value or "all"
-            return
+                raise UsageError(f"{spelled} is true or false, not {value!r}")
+            return value in (None, "true", "1")
+        if option.kind == "flag":
+            if value is not None:
+                raise UsageError(f"{spelled} takes no value")
+            return True
+        if option.kind == "mode":
+            if value not in (None, "all", *option.choices()):
+                raise UsageError(f"{spelled} takes {' or '.join(option.choices())}, not {value!r}")
+            return value or "all"
         if not value:
-            raise UsageError(f"{option} needs a value")
-        if name in self.lists:
-            self.lists[name].append(value)
-        elif name in self.texts:
-            self.texts[name] = value
-        elif value.isdecimal() and int(value) > 0:
-            self.numbers[name] = int(value)
-        else:
-            raise UsageError(f"{option} needs a number above 0, not {value!r}")
+            raise UsageError(f"{spelled} needs a value: {spelled}=…")
+        if option.kind == "choice":
+            if value not in option.choices():
+                raise UsageError(f"{spelled} is one of {', '.join(option.choices())}, not {value!r}")
+            return value
+        if option.kind in _MANY:
+            return (*self._values[option.name], _MANY[option.kind](spelled, value))
+        return _ONE[option.kind](spelled, value)
 
-    def settings(self, regions: str, timeline_iterations: int) -> Settings:
-        """What the analysis is told: `regions` as Settings has it, and so many iterations in the timeline (0: none).
-
-        Raises UsageError for values that are no good.
-        """
+    def settings(self) -> Settings:
+        """What the analysis is told."""
         from incc.driver.pipeline import Settings
 
-        return Settings(
-            mcpu=self.texts["mcpu"],
-            functions=tuple(self.lists["function"]),
-            fixed_ports=self.switches["fixed-ports"],
-            regions=regions,
-            iterations=self.numbers["iterations"],
-            timeline_iterations=timeline_iterations,
-            timeline_cycles=self.numbers["timeline-max-cycles"],
-            model_path=tuple(self.lists["model-path"]),
-            simulate=self.switches["simulate"],
-            what_if=self._changes(),
-            waits=self.switches["wait-view"] or self.switches["all-views"] or bool(self.lists["detail"]),
-            cold_iterations=self.numbers["loop"],
-            alignment=self._alignment(),
-            ways=tuple(name for name in ("branch", "paths") if self.switches[name]),
-            branch_probability=self._probability(),
-            control_flow=bool(self.texts["cfg"]),
-        )
+        fields = {option.field: option.name for option in options_of(self.command) if option.field}
+        return Settings(**{f: READERS[f](self) if f in READERS else self[name] for f, name in fields.items()})
 
-    def check(self) -> None:
-        """Raises UsageError for values that are no good, as `settings` does; for commands that ask for these later."""
-        self._changes()
-        self._alignment()
-        self._probability()
-        self.places()
-
-    def views(self) -> tuple[str, ...]:
-        """The views to print, in the report's order."""
-        everything = self.switches["all-views"]
-        only_named = "all-views" in self.given and not everything
+    def views(self) -> list[str]:
+        """The views that the text has."""
+        everything = self["all-views"]
+        only_named = "all-views" in self.names and not everything
         chosen = []
-        for name, view in _VIEWS.items():
-            if name in self.given:
-                wanted = self.switches[name]
+        for option in options_of(self.command):
+            if not option.view:
+                continue
+            if option.kind == "count":
+                # Of so many iterations: there unless views are named, or it is on a page of its own.
+                wanted = self[option.name] > 0 or (self[option.name] < 0 and not only_named and not self["html"])
+            elif option.name in self.names:
+                wanted = self[option.name]
             else:
-                wanted = everything or (self.switches[name] and not only_named)
+                wanted = everything or (self[option.name] and not only_named)
             if wanted:
-                chosen.append(view)
-        return tuple(chosen)
-
-    def places(self) -> list[Place]:
-        """The lines of `detail`. Raises UsageError for what names none."""
-        if not self.lists["detail"]:
-            return []
-        from incc.driver.report.places import parse
-
-        try:
-            return [parse(text) for text in self.lists["detail"]]
-        except ValueError as error:
-            raise UsageError(f"{self.prefix}detail {error}") from error
+                chosen.append(option.view)
+        return chosen
 
     def files(self) -> dict[str, str]:
         """The files to write beside the report, by the names of their options."""
-        return {name: self.texts[name] for name in FILES if self.texts[name]}
+        names = [option.name for option in options_of(self.command) if option.kind == "file"]
+        return {name: self[name] for name in names if self[name]}
 
-    def _changes(self) -> tuple[Change, ...]:
-        named = {"perfect-front-end": "front-end", "unlimited-ports": "unlimited-ports"}
-        chosen = [change for option, change in named.items() if self.switches[option]]
-        left_out = self.texts["no-dependencies"]
-        if left_out:
-            chosen.append("dependencies" if left_out == "all" else f"{left_out}-dependencies")
-        if not chosen and not self.lists["what-if"]:
-            return ()
-        from incc.core.whatif import NAMED
+    def request(self, form: str, output: str, append: bool = False) -> Request:
+        """How the report is to be delivered: in the format `form`, to `output`."""
+        from incc.driver.deliver import Request
 
-        changes = [NAMED[name] for name in chosen]
-        if self.lists["what-if"]:
-            from incc.core.changes import parse
+        return Request(form, output, append, self.files(), self.views(), self["detail"])
 
-            try:
-                changes += [parse(text) for text in self.lists["what-if"]]
-            except ValueError as error:
-                raise UsageError(str(error)) from error
-        return tuple(changes)
 
-    def _alignment(self) -> int:
-        text = self.texts["alignment"]
-        if text in ("", "all"):
-            return -2 if text else -1
-        if not (text.isdecimal() and int(text) < 64):
-            raise UsageError(f"{self.prefix}alignment is a number below 64, or all, not {text!r}")
-        return int(text)
+# --- what the analysis is told ---------------------------------------------------------------------------------------
 
-    def _probability(self) -> float | None:
-        text = self.texts["branch-probability"]
-        try:
-            value = float(text) if text else None
-        except ValueError:
-            value = -1.0
-        if value is not None and not 0 <= value <= 1:
-            raise UsageError(f"{self.prefix}branch-probability is a number from 0 to 1, not {text!r}")
-        return value
+
+def _timeline(given: Given) -> int:
+    if given.command == MCA:
+        wanted = given["timeline"] or given["all-views"] or given["html"]
+        return given["timeline-max-iterations"] if wanted else 0
+    if given["timeline"] >= 0:
+        return int(given["timeline"])
+    if given["html"]:
+        return PAGE_ITERATIONS
+    from incc.driver.pipeline import Settings
+
+    return Settings().timeline_iterations
+
+
+def _changes(given: Given) -> tuple[Change, ...]:
+    named = {"perfect-front-end": "front-end", "unlimited-ports": "unlimited-ports"}
+    chosen = [change for option, change in named.items() if given[option]]
+    left_out = given["no-dependencies"]
+    if left_out:
+        chosen.append("dependencies" if left_out == "all" else f"{left_out}-dependencies")
+    if not chosen:
+        return tuple(given["what-if"])
+    from incc.core.whatif import NAMED
+
+    return (*(NAMED[name] for name in chosen), *given["what-if"])
+
+
+READERS: dict[str, Callable[[Given], Any]] = {
+    "regions": lambda given: "loops" if given["auto"] else "marked",
+    "timeline_iterations": _timeline,
+    "what_if": _changes,
+    "waits": lambda given: given["wait-view"] or given["all-views"] or bool(given["detail"]),
+    "ways": lambda given: tuple(name for name in ("branch", "paths") if given[name]),
+    "control_flow": lambda given: bool(given["cfg"]),
+}
+"""The fields of `pipeline.Settings` that are made of several options, or are not what the option is."""
 
 
 def check_targets(targets: Iterable[tuple[str, str]], inputs: Iterable[str] = ()) -> None:

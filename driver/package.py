@@ -6,7 +6,7 @@
     for kernel in report.kernels:
         print(kernel.name, kernel.cycles, kernel.limited_by, kernel.verdict)
 
-`analyze` takes assembly, machine code or objects and gives a `Report` of `Kernel`s.
+`analyze` takes assembly, machine code or objects, `compile` a compiler's command; both give a `Report` of `Kernel`s.
 `cores` lists what can be analysed for, `Model` says what a core is. docs/python.md tells more.
 
 Nothing is imported before it is used: a compiler wrapper is started thousands of times, and pays only for what a run
@@ -17,10 +17,10 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from incc.driver.api import Core, Kernel, Model, Report, analyze, cores
+    from incc.driver.api import Core, Kernel, Model, Report, analyze, compile, cores
     from incc.driver.errors import AnalysisError
 
-__all__ = ["AnalysisError", "Core", "Kernel", "Model", "Report", "__version__", "analyze", "cores"]
+__all__ = ["AnalysisError", "Core", "Kernel", "Model", "Report", "__version__", "analyze", "compile", "cores"]
 
 
 def __getattr__(name: str) -> object:

@@ -183,23 +183,24 @@ def decode_unit(unit: Unit, parsed: Assembly, regions: Sequence[Region]) -> list
         return []
     from incc.frontends.asm.before import code_before
     from incc.frontends.asm.regions import without_byte_markers
-    from incc.frontends.x86.assembler import AssemblerError
-    from incc.frontends.x86.kernels import decode_regions
+    from incc.frontends.isa import DecodeError, isa
 
     try:
         text = without_byte_markers(parsed, unit.assembly)
-        return decode_regions(text, regions, unit.assembly_file, before=code_before(parsed, regions))
-    except AssemblerError as error:
+        before = code_before(parsed, regions)
+        return isa(parsed.isa).decode_regions(text, regions, unit.assembly_file, before=before)
+    except DecodeError as error:
         raise AnalysisError(str(error)) from error
 
 
 def analyze_unit(unit: Unit, settings: Settings) -> UnitResult:
     """Everything that was found of a unit. Raises AnalysisError as `analyze_units`."""
     from incc.driver.report.build import KernelPlace
+    from incc.frontends.isa import isa
 
     model, reason = choose_model(settings.mcpu, unit.cpu, settings.model_path)
-    if model.isa != "x86":
-        raise AnalysisError(f"{model.name} is an {model.isa} core, and only x86 code can be read so far")
+    if unreadable := isa(model.isa).unreadable:
+        raise AnalysisError(f"{model.name} is an {model.isa} core, and {unreadable}")
     parsed = read_assembly(unit, model.isa)
     regions, left_out = find_regions(parsed, settings)
     kernels = decode_unit(unit, parsed, regions)

@@ -134,13 +134,17 @@ def _positive(text: str) -> int:
 
 def _models(name: str) -> list[MachineModel]:
     """The models to analyse for. Raises ValueError with a message for unknown names."""
+    from incc.frontends.isa import isa
     from incc.models.model import ModelError, list_models, load
 
     try:
         if name == "all":
-            return [m for m in (load(entry.name) for entry in list_models()) if m.isa == "x86"]
+            return [m for m in (load(entry.name) for entry in list_models()) if not isa(m.isa).unreadable]
         if name != "native":
-            return [load(name)]
+            model = load(name)
+            if unreadable := isa(model.isa).unreadable:
+                raise ValueError(f"{model.name} is an {model.isa} core, and {unreadable}")
+            return [model]
     except ModelError as error:
         raise ValueError(str(error)) from error
     from incc.driver.pipeline import AnalysisError, choose_model
@@ -177,16 +181,20 @@ def _results(options: argparse.Namespace, models: list[MachineModel], condition:
     items = list(_items(options))
     size = max(CHUNK if options.input_format == "hex" else 1, -(-len(items) // MOST))
     chunks = [items[start : start + size] for start in range(0, len(items), size)]
-    _load_everything()
+    _load_everything(models)
     return in_order(worker, chunks, options.jobs)
 
 
-def _load_everything() -> None:
+def _load_everything(models: Iterable[MachineModel]) -> None:
     """Import what every worker needs before they are forked off, so that it is done once."""
     import importlib
 
-    for name in ("core.analysis", "frontends.x86.kernels", "frontends.x86.decode", "models.bind"):
+    from incc.frontends.isa import isa
+
+    for name in ("core.analysis", "models.bind"):
         importlib.import_module(f"incc.{name}")
+    for name in {model.isa for model in models}:
+        isa(name).load()
 
 
 class _Worker:
@@ -211,6 +219,7 @@ class _Worker:
         self.output = output
         self.settings = KernelSettings(simulate=simulate)
         self.models = models
+        self.isa = models[0].isa
         self.condition = condition
 
     def __call__(self, items: Sequence[Item]) -> Result:
@@ -260,7 +269,7 @@ def _kernel_ids(found: list[_Identified]) -> list[str]:
 
 
 def _read_hex(item: Item, worker: _Worker, problems: list[str]) -> list[_Identified]:
-    from incc.frontends.x86.kernels import decode_bytes
+    from incc.frontends.isa import isa
 
     try:
         code = bytes.fromhex(item.text)
@@ -269,7 +278,7 @@ def _read_hex(item: Item, worker: _Worker, problems: list[str]) -> list[_Identif
         return []
     try:
         # Only JSON shows the text.
-        kernel = decode_bytes(code, text=worker.output == "json")
+        kernel = isa(worker.isa).decode_bytes(code, text=worker.output == "json")
     except ValueError as error:
         problems.append(f"{worker.name}:{item.number}: {error}")
         return []
@@ -281,7 +290,7 @@ def _shown(text: str) -> str:
     return "".join(c if c.isprintable() else "?" for c in text[:60])
 
 
-def _read_asm(item: Item, _worker: _Worker, problems: list[str]) -> list[_Identified]:
+def _read_asm(item: Item, worker: _Worker, problems: list[str]) -> list[_Identified]:
     from incc.driver.pipeline import AnalysisError, Settings, decode_unit, find_regions, read_assembly
     from incc.frontends.unit import Unit
 
@@ -291,7 +300,7 @@ def _read_asm(item: Item, _worker: _Worker, problems: list[str]) -> list[_Identi
         if "\0" in unit.assembly:
             problems.append(f"{item.text}: not assembly: there are NUL bytes in it")
             return []
-        parsed = read_assembly(unit, "x86")
+        parsed = read_assembly(unit, worker.isa)
         regions, left_out = find_regions(parsed, Settings(regions="marked"))
         if regions and all(region.kind == "file" for region in regions):
             regions, left_out = find_regions(parsed, Settings(regions="loops"))
@@ -310,7 +319,8 @@ def _read_asm(item: Item, _worker: _Worker, problems: list[str]) -> list[_Identi
 
 
 def _read_obj(item: Item, _worker: _Worker, problems: list[str]) -> list[_Identified]:
-    from incc.frontends.x86.objects import ObjectError, object_kernels
+    from incc.frontends.objects.kernels import object_kernels
+    from incc.frontends.objects.read import ObjectError
 
     try:
         kernels, left_out = object_kernels(item.text)

@@ -51,6 +51,20 @@ class Region(NamedTuple):
     notes: tuple[str, ...]
 
 
+class Before(NamedTuple):
+    """What is executed before a loop begins.
+
+    `lines[b]` are the 1-based lines of those instructions of block b, in order, that may write to general-purpose
+    registers or to the stack; `predecessors[b]` the blocks from which it is entered, -1 for one that is not among these
+    (the caller, or too far away). `entering` are the blocks from which control comes to the loop's first instruction
+    the first time; there may be -1 among them too.
+    """
+
+    lines: tuple[tuple[int, ...], ...]
+    predecessors: tuple[tuple[int, ...], ...]
+    entering: tuple[int, ...]
+
+
 class LeftOut(NamedTuple):
     """A loop or marked span that is not analysed, and why (irreducible, no instruction, marker without end, …)."""
 
@@ -61,6 +75,21 @@ class LeftOut(NamedTuple):
     reason: str
 
 
+# --- machine code ----------------------------------------------------------------------------------------------------
+
+
+class Relocation(NamedTuple):
+    """A field for the linker to fill: `offset` in its section in bytes; `symbol`, for local ones the section's name.
+
+    `pc_relative`: the field holds symbol + addend - its own address.
+    """
+
+    offset: int
+    symbol: str
+    addend: int
+    pc_relative: bool
+
+
 # --- instructions ----------------------------------------------------------------------------------------------------
 
 
@@ -69,13 +98,16 @@ class Register(NamedTuple):
 
     `name` is what the assembler calls it ("al", "xmm3"); `root` the name of the widest register it is a part of ("rax",
     "zmm3", "k1", "rip"; "x0", "z3", "p1" for AArch64's w0, q3, p1), the same for all its parts; `offset` and `width`
-    place the part in the root, in bits; SVE registers have the 2048 bits that the architecture allows.
+    place the part in the root, in bits; SVE registers have the 2048 bits that the architecture allows. `kind` is
+    "general", "vector", "mmx", "mask" (of vectors' elements), "x87", "tile", or "" for registers that programs seldom
+    name.
     """
 
     name: str
     root: str
     offset: int
     width: int
+    kind: str
 
 
 class RegisterAccess(NamedTuple):
@@ -145,6 +177,14 @@ class Arithmetic(NamedTuple):
     operations: int
 
 
+class Sum(NamedTuple):
+    """The operands of a floating-point sum or difference, by their indices: `addends` go into it as they are, `others`
+    negated or multiplied (the factors of a fused multiply-add, the subtrahend)."""
+
+    addends: tuple[int, ...]
+    others: tuple[int, ...]
+
+
 class Instruction(NamedTuple):
     """One decoded instruction, free of any microarchitecture.
 
@@ -164,7 +204,11 @@ class Instruction(NamedTuple):
     full registers. `text` is the statement as the user wrote it (comments and redundant blanks removed), `line` its
     1-based line, 0 where there is none; `offset` and `length` are in bytes, `offset` from the start of its section or
     block. `opcode_offset`: bytes of prefixes and escapes before the primary opcode; `immediate_bytes`: of the longest
-    immediate, 0 without.
+    immediate, 0 without; `immediate` is its value with sign, None without, also where the linker fills it in.
+    `encoding_traits` are what of the encoding may keep a decoder: "lcp" (a prefix that changes the length of an
+    immediate), "lcp_mov" (one of a plain move), "pop_rsp_r12" (a short pop into one of these). `sum` says which
+    operands of a floating-point addition are added, `divisor` which one a floating-point division divides by.
+    `encoding` tells instructions apart; what is to be known of its bytes is in the other fields.
     """
 
     text: str
@@ -188,6 +232,10 @@ class Instruction(NamedTuple):
     encoding: bytes
     opcode_offset: int = 0
     immediate_bytes: int = 0
+    immediate: int | None = None
+    encoding_traits: frozenset[str] = frozenset()
+    sum: Sum | None = None
+    divisor: int | None = None
 
 
 class Refused(NamedTuple):

@@ -337,7 +337,7 @@ class _Binder:
         if not any(is_vector(a.register) for a in i.registers):
             return "gpr"
         widest = max(a.register.width for a in i.registers if is_vector(a.register))
-        if self.kernel.isa == "aarch64":
+        if "simd" in self.parameters["load_latency"]:
             return "sve" if widest > 128 and "sve" in self.parameters["load_latency"] else "simd"
         width = max(width, widest if m.elements > 1 else 0)
         return "zmm" if width > 256 else "ymm" if width > 128 else "xmm"

@@ -132,11 +132,11 @@ def shape_key(i: Instruction, split_roots: frozenset[str]) -> tuple[Any, dict[st
     roots: dict[str, int] = {}
     number = roots.setdefault
     key: list[Any] = [i.flags_read, i.flags_written, i.branch, i.move]
-    for (_, root, offset, width), read, write, operand, merges, conditional, address in i.registers:
+    for (_, root, offset, width, kind), read, write, operand, merges, conditional, address in i.registers:
         named = root if operand is None and (write or not address) else operand
-        kind = root[0], root in split_roots
+        split = root in split_roots
         key.append(
-            (number(root, len(roots)), offset, width, read, write, named, merges, conditional, address, kind),
+            (number(root, len(roots)), offset, width, read, write, named, merges, conditional, address, kind, split),
         )
     for base, index, scale, _, symbol, segment, size, load, store, operand, elements in i.memory:
         at = () if base is None else (number(base.root, len(roots)), base.offset, base.width, base.root in split_roots)
@@ -219,8 +219,8 @@ def join(k: b.BoundKernel, pieces: Sequence[Piece]) -> dict[str, int]:
 
 
 def is_vector(r: Register) -> bool:
-    """Whether the register is a vector register (x86: zmm0 …, AArch64: z0 …), or a part of one."""
-    return r.root.startswith("z")
+    """Whether the register is a vector register, or a part of one."""
+    return r.kind == "vector"
 
 
 class RegisterFacts(NamedTuple):

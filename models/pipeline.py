@@ -154,7 +154,7 @@ def _facts(
     parameters = model.parameters
     attributes: dict[str, Any] = form.attributes if form is not None else {}
     counted = form is not None and not flags & b.FUSED_INTO_PREVIOUS
-    pop5c = i.mnemonic == "pop" and i.length > i.opcode_offset and i.encoding[i.opcode_offset] == 0x5C
+    pop5c = "pop_rsp_r12" in i.encoding_traits
     complex_decoder = bool(attributes.get("complex_decoder") or (pop5c and parameters.get("pop_rsp_r12_complex")))
     implicit, explicit = _stack_use(i, stack)
     ms = attributes.get("uops_ms", 0)
@@ -162,7 +162,8 @@ def _facts(
     numbers = {
         "length": i.length,
         "opcode_offset": i.opcode_offset,
-        "lcp": int(bool(attributes.get("lcp_stall")) or _changes_length(i)),
+        # Moves do not stall from Sandy Bridge on (Fog, The microarchitecture of Intel, AMD and VIA CPUs).
+        "lcp": int(bool(attributes.get("lcp_stall")) or "lcp" in i.encoding_traits),
         "fusible": int(form is not None and form.fusion != ""),
         "complex_decoder": int(complex_decoder),
         "simple_decoders": attributes.get("simple_decoders", int(parameters.get("decoders", 0))),
@@ -196,7 +197,7 @@ def _move(
         if len(written) == 1 and len(read) == 1 and executed is not None and executed.uops:
             source, target = read[0].register.root, written[0].register.root
             latency = max((cycles for _, _, cycles in executed.latency), default=1)
-            kind = b.MOVE_SIMD if target.startswith(("zmm", "mm")) else b.MOVE_GPR
+            kind = b.MOVE_SIMD if written[0].register.kind in ("vector", "mmx") else b.MOVE_GPR
             return kind, mask(executed.uops[0][0]), latency, source, target
     return b.MOVE_NONE, 0, 0, "", ""
 
@@ -207,16 +208,7 @@ def _takes_extra_slot(i: Instruction) -> bool:
         return True
     if i.immediate_bytes != 4 or all(m.operand is None for m in i.memory):
         return False
-    return not -(1 << 15) <= int.from_bytes(i.encoding[-4:], "little", signed=True) < 1 << 15
-
-
-def _changes_length(i: Instruction) -> bool:
-    """An operand-size prefix before an immediate of 16 bits, which would be 32 bits without.
-
-    Moves of an immediate to a register do not stall from Sandy Bridge on (Fog, The microarchitecture of Intel, AMD and
-    VIA CPUs).
-    """
-    return i.immediate_bytes == 2 and 0x66 in i.encoding[: i.opcode_offset] and i.mnemonic != "mov"
+    return i.immediate is not None and not -(1 << 15) <= i.immediate < 1 << 15
 
 
 def _unroll_table(ranges: Mapping[str, int]) -> list[int]:

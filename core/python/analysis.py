@@ -168,7 +168,7 @@ def analyze_kernel(kernel: Kernel, model: MachineModel, settings: KernelSettings
         analysis = core.analyze(bound)
         bounds = bounds_of(analysis, fixed_ports=True)
     else:
-        bounds, simulation, notes = _predict(bound, settings)
+        bounds, simulation, notes = _predict(bound, model, settings)
     if simulation is not None:
         try:
             analysis = _more_simulations(kernel, bound, bounds, simulation, settings, more)
@@ -188,12 +188,14 @@ def analyze_kernel(kernel: Kernel, model: MachineModel, settings: KernelSettings
     )
 
 
-def _predict(bound: BoundKernel, settings: KernelSettings) -> tuple[Bounds, Simulation | None, tuple[str, ...]]:
+def _predict(
+    bound: BoundKernel, model: MachineModel, settings: KernelSettings
+) -> tuple[Bounds, Simulation | None, tuple[str, ...]]:
     """The bounds, the run to the steady state, and what is to be said where there is none though it was wanted."""
     if not settings.simulate or not any(bound.issue_slots):
         return core.bounds(bound), None, ()
     if bound.pipeline is None:
-        return core.bounds(bound), None, ("not simulated: the model does not describe the core's pipeline",)
+        return core.bounds(bound), None, (f"not simulated: {model.why_not_simulated}",)
     try:
         return *core.bounds_and_simulation(bound), ()
     except RuntimeError as error:

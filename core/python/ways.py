@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from incc.core.analysis import KernelResult, KernelSettings
-    from incc.frontends.asm.regions import LoopPath
+    from incc.frontends.asm.loops import LoopPath
     from incc.frontends.kernel import Kernel
     from incc.models.model import MachineModel
 

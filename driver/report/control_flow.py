@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from incc.frontends.asm.control_flow import control_flow, loops
+from incc.frontends.asm.control_flow import control_flow
+from incc.frontends.asm.graph import loops
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from incc.driver.report import types as t
-    from incc.frontends.asm.control_flow import ControlFlow
+    from incc.frontends.asm.graph import ControlFlow
     from incc.frontends.asm.parse import Assembly
     from incc.frontends.kernel import Region
 

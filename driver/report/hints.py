@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from incc.core.throughput import port_bound
 from incc.driver.report import wording
 from incc.driver.report.verdict import chain_instructions
 from incc.models.bound import UOP_LOAD, UOP_STORE_ADDRESS
+from incc.models.throughput import port_bound
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -259,10 +259,9 @@ def invariant_divisor(facts: KernelResult) -> t.Hint | None:
     }
     divisions = []
     for i, instruction in enumerate(facts.kernel.instructions):
-        stem = instruction.mnemonic.lower().removeprefix("v")
-        if stem not in _DIVISIONS:
+        divisor = instruction.divisor
+        if divisor is None:
             continue
-        divisor = len(instruction.operands) - 1  # the last operand in Intel order
         roots = [a.register.root for a in instruction.registers if a.operand == divisor and a.read and not a.address]
         if instruction.operands[divisor : divisor + 1] == "r" and roots and roots[0] not in written:
             divisions.append(i)
@@ -375,10 +374,6 @@ RULES = (
     scalar_arithmetic,
 )
 
-_DIVISIONS = frozenset(("divss", "divsd", "divps", "divpd"))
-_ADDITIONS = frozenset(("addss", "addsd", "addps", "addpd"))
-_SUBTRACTIONS = frozenset(("subss", "subsd", "subps", "subpd"))
-
 
 def _limiting_chain(facts: KernelResult) -> Chain | None:
     if "loop_carried" not in facts.limits or not facts.analysis.chains:
@@ -399,26 +394,11 @@ def _is_reduction(chain: Chain, facts: KernelResult) -> bool:
 def _addend_roots(instruction: Instruction) -> frozenset[str]:
     """The registers that an addition, subtraction or fused multiply-add adds without scaling them; empty for anything
     else. A register that is a factor too is not among them."""
-    stem = instruction.mnemonic.lower().removeprefix("v")
-    count = len(instruction.operands)
-    addends: tuple[int, ...] = ()
-    if stem in _ADDITIONS:
-        # the two last of two or three operands, in Intel order
-        addends = (count - 2, count - 1)
-    elif stem in _SUBTRACTIONS:
-        # a - b: only the minuend keeps its sign
-        addends = (count - 2,)
-    elif stem.startswith(("fmadd", "fmsub", "fnmadd", "fnmsub")):
-        # The digits give the order: factor, factor, addend by operand (VFMADD231: operand 2 * operand 3 + operand 1).
-        # fmsub and fnmsub negate the addend: the sum changes its sign in each iteration, so it is no plain sum.
-        order = stem.removeprefix("fmadd").removeprefix("fnmadd")[:3]
-        addends = {"132": (1,), "213": (2,), "231": (0,)}.get(order, ())
+    if instruction.sum is None:
+        return frozenset()
     roots = dict(_operand_roots(instruction))
-    others = {root for operand, root in roots.items() if operand not in addends}
-    # In the two-operand form the destination is the first source, so operand 0 is an addend there already.
-    if count == 3 and stem in _ADDITIONS | _SUBTRACTIONS:
-        others.discard(roots.get(0, ""))
-    found = [roots[operand] for operand in addends if operand in roots]
+    others = {roots[operand] for operand in instruction.sum.others if operand in roots}
+    found = [roots[operand] for operand in instruction.sum.addends if operand in roots]
     return frozenset(root for root in found if found.count(root) == 1) - others
 
 

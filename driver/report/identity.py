@@ -65,8 +65,7 @@ def content_hash(kernel: Kernel) -> str:
 def _content(i: Instruction) -> bytes:
     if i.branch:
         return f"{i.branch} {i.mnemonic} {i.operands} {[(a.register.name, a.read) for a in i.registers]}".encode()
-    placed = [m for m in i.memory if m.symbol or (m.base is not None and m.base.root == "rip")]
-    if not placed:
+    if not any(m.symbol for m in i.memory):
         return i.encoding
     accesses = [(m.base, m.index, m.scale, m.size, m.load, m.store) for m in i.memory]
     return f"{i.form} {[(a.register.name, a.operand, a.write) for a in i.registers]} {accesses}".encode()

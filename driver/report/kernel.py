@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from incc.core import figures
-from incc.core.throughput import port_bound
 from incc.driver.report import hints, verdict, wording
 from incc.driver.report.identity import content_hash
 from incc.models.bound import (
@@ -16,6 +15,7 @@ from incc.models.bound import (
     UNKNOWN,
     ZEROED,
 )
+from incc.models.throughput import port_bound
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -1,17 +1,19 @@
-"""The code from which loops are entered: it says how their pointers are related (`incc.frontends.x86.entry`)."""
+"""The code from which loops are entered: it says how their pointers are related (`Kernel.entry`)."""
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from incc.frontends.asm import control_flow as cfg
+from incc.frontends.asm.control_flow import control_flow
 from incc.frontends.asm.regions import marker_statements
+from incc.frontends.isa import isa
+from incc.frontends.kernel import Before
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from incc.frontends.asm.control_flow import ControlFlow
+    from incc.frontends.asm.graph import ControlFlow
+    from incc.frontends.asm.loops import Place
     from incc.frontends.asm.parse import Assembly
     from incc.frontends.kernel import Region
 
@@ -19,77 +21,77 @@ if TYPE_CHECKING:
 _MOST_BLOCKS = 24
 _MOST_INSTRUCTIONS = 200
 
-_ATT_ADDRESS = re.compile(r"\(([^()]*)\)").search
-_INTEL_ADDRESS = re.compile(r"\[([^\]]*)\]").search
-# Statements that leave the general-purpose registers and the stack as they are, by a look at their text: most of what
-# stands before vectorised loops, and decoding takes time.
-_CHANGES_NOTHING = re.compile(r"(?:j|cmp(?!xchg)|test|nop|prefetch)|(?!v?pcmp[ei]str).*%[xyz]mm\d+$").match
-
-
-class Before(NamedTuple):
-    """What is executed before a loop begins.
-
-    `lines[b]` are the 1-based lines of those instructions of block b, in order, that may write to general-purpose
-    registers or to the stack; `predecessors[b]` the blocks from which it is
-    entered, -1 for one that is not among these (the caller, or too far away). `entering` are the blocks from
-    which control comes to the loop's first instruction the first time; there may be -1 among them too.
-    """
-
-    lines: tuple[tuple[int, ...], ...]
-    predecessors: tuple[tuple[int, ...], ...]
-    entering: tuple[int, ...]
-
 
 def code_before(assembly: Assembly, regions: Sequence[Region]) -> list[Before | None]:
-    """For each region what comes before it; None where that cannot matter, since at most one pointer is used in it, and
-    where it is no loop."""
+    """For each region of an assembly text what comes before it, see `before_loops`."""
+    known = isa(assembly.isa)
+    address, keeps_pointers = known.address, known.keeps_pointers
     statements = assembly.statements
-    wanted = {
-        region.lines[0]: number
-        for number, region in enumerate(regions)
-        if region.is_loop and region.lines and region.kind != "file"
-    }
-    found: list[Before | None] = [None] * len(regions)
-    if not wanted:
-        return found
     text_of: dict[int, list[str]] = {}
-    lines = {line for number in wanted.values() for line in regions[number].lines}
+    lines = {line for region in regions if _may_matter(region) for line in region.lines}
     for statement in statements:
         if statement.line in lines:
             text_of.setdefault(statement.line, []).append(statement.text)
+    return before_loops(
+        regions,
+        lambda: control_flow(assembly),
+        statements,
+        lambda line: [address(text) for text in text_of.get(line, ())],
+        lambda i: keeps_pointers(statements[i].text),
+        lambda: marker_statements(assembly),
+    )
+
+
+def before_loops(
+    regions: Sequence[Region],
+    graphs: Callable[[], Iterable[ControlFlow]],
+    places: Sequence[Place],
+    addresses: Callable[[int], Iterable[str]],
+    keeps_pointers: Callable[[int], object],
+    markers: Callable[[], frozenset[int]] = frozenset,
+) -> list[Before | None]:
+    """For each region what comes before it; None where that cannot matter, since at most one pointer is used in it, and
+    where it is no loop.
+
+    `addresses` says for a line what the addresses of its memory operands are made of, "" for what is no pointer;
+    `keeps_pointers` whether an instruction surely changes none: decoding takes time; `markers` are the instructions
+    that are not the program's. `graphs` and `markers` are called only if there is a loop for which it matters.
+    """
+    found: list[Before | None] = [None] * len(regions)
     wanted = {
-        line: number
-        for line, number in wanted.items()
-        if _uses_several_pointers(text for at in regions[number].lines for text in text_of.get(at, ()))
+        region.lines[0]: number
+        for number, region in enumerate(regions)
+        if _may_matter(region) and _several(address for line in region.lines for address in addresses(line))
     }
-    markers = marker_statements(assembly) if wanted else frozenset()
-    for graph in cfg.control_flow(assembly) if wanted else ():
+    if not wanted:
+        return found
+    foreign = markers()
+    for graph in graphs():
         predecessors: list[list[int]] | None = None
         for b, block in enumerate(graph.blocks):
             for position, i in enumerate(block.instructions):
-                number = wanted.get(statements[i].line, -1)
+                number = wanted.get(places[i].line, -1)
                 if number < 0 or found[number] is not None:
                     continue
                 if predecessors is None:
-                    predecessors = _predecessors(graph, markers)
-                found[number] = _before(assembly, graph, predecessors, regions[number], b, position)
+                    predecessors = _predecessors(graph, foreign)
+                entered = _entered(graph, predecessors, places, regions[number], b, position)
+                found[number] = _before(graph, predecessors, places, keeps_pointers, b, position, entered)
     return found
 
 
-def _uses_several_pointers(texts: Iterable[str]) -> bool:
-    """Whether memory is accessed through different registers. A first look at the text: decoding costs more."""
+def _may_matter(region: Region) -> bool:
+    return region.is_loop and bool(region.lines) and region.kind != "file"
+
+
+def _several(addresses: Iterable[str]) -> bool:
+    """Whether memory is accessed through different registers."""
     first = ""
-    for text in texts:
-        match = _ATT_ADDRESS(text) or _INTEL_ADDRESS(text)
-        if match is None:
-            continue
-        # Intel's syntax has the displacement inside.
-        address = re.sub(r"[+-]\s*\w*\d+\s*$", "", match[1]).strip() if match[0][0] == "[" else match[1]
-        if address in ("%rip", "rip", "%rsp", "rsp") or address == first:
-            continue
-        if first:
-            return True
-        first = address
+    for address in addresses:
+        if address and address != first:
+            if first:
+                return True
+            first = address
     return False
 
 
@@ -108,27 +110,42 @@ def _predecessors(graph: ControlFlow, markers: frozenset[int]) -> list[list[int]
     return result
 
 
-def _before(
-    assembly: Assembly, graph: ControlFlow, predecessors: list[list[int]], region: Region, first: int, position: int
-) -> Before | None:
-    statements = assembly.statements
-    # A way back to the start that is not the one analysed may change what the pointers have in common.
+def _entered(
+    graph: ControlFlow,
+    predecessors: Sequence[Sequence[int]],
+    places: Sequence[Place],
+    region: Region,
+    first: int,
+    position: int,
+) -> Sequence[int]:
+    """The blocks from which a loop that begins in block `first` is entered; the block itself, as -2, if it begins in
+    the middle of it."""
+    if position:
+        return (-2,)
     path = set(region.lines)
+    # A way back to the start that is not the one analysed may change what the pointers have in common. A loop that is
+    # entered elsewhere comes to its first instruction from its last.
+    outside = [p for p in predecessors[first] if p < 0 or places[graph.blocks[p].instructions[-1]].line not in path]
+    return outside or predecessors[first]
 
-    def inside(b: int) -> bool:
-        return b >= 0 and statements[graph.blocks[b].instructions[-1]].line in path
 
+def _before(
+    graph: ControlFlow,
+    predecessors: Sequence[Sequence[int]],
+    places: Sequence[Place],
+    keeps_pointers: Callable[[int], object],
+    first: int,
+    position: int,
+    entering: Sequence[int],
+) -> Before:
     blocks: list[int] = []
     code: list[tuple[int, ...]] = []
     instructions = 0
     if position:
         # Marked in the middle of a block: the rest of it comes before.
-        entering = [-2]
         blocks, code = [first], [graph.blocks[first].instructions[:position]]
         waiting = [p for p in predecessors[first] if p >= 0]
     else:
-        # A loop that is entered elsewhere comes to its first instruction from its last.
-        entering = [p for p in predecessors[first] if not inside(p)] or predecessors[first]
         waiting = [p for p in entering if p >= 0]
     number: dict[int, int] = {-2: 0}
     while waiting and len(blocks) < _MOST_BLOCKS and instructions < _MOST_INSTRUCTIONS:
@@ -141,9 +158,7 @@ def _before(
         instructions += len(code[-1])
         waiting += [p for p in predecessors[b] if p >= 0]
     return Before(
-        tuple(
-            tuple(statements[i].line for i in members if not _CHANGES_NOTHING(statements[i].text)) for members in code
-        ),
-        tuple(tuple(number.get(p, -1) for p in predecessors[b]) or (-1,) for b in blocks),
-        tuple(number.get(p, -1) for p in entering),
+        tuple([tuple([places[i].line for i in members if not keeps_pointers(i)]) for members in code]),
+        tuple([tuple([number.get(p, -1) for p in predecessors[b]]) or (-1,) for b in blocks]),
+        tuple([number.get(p, -1) for p in entering]),
     )

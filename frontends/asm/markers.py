@@ -1,7 +1,7 @@
 """Write markers of OSACA, llvm-mca and IACA around regions, so that those tools analyse the same code.
 
 The lines of the text stay as they are; markers are added between them. A file marked for IACA is for analysis, not to
-be run: IACA's markers overwrite ebx (x1 on AArch64). OSACA and IACA analyse the first marked region of a file, llvm-mca
+be run: IACA's markers overwrite a register. OSACA and IACA analyse the first marked region of a file, llvm-mca
 all of them. OSACA reads IACA's markers in AT&T syntax only.
 """
 
@@ -11,11 +11,13 @@ from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 
 from incc.frontends.asm.parse import INSTRUCTION, LABEL, parse
+from incc.frontends.isa import isa as instruction_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from incc.frontends.asm.parse import Assembly
+    from incc.frontends.isa import Isa
     from incc.frontends.kernel import Region
 
 # From the outside in. IACA's come first: OSACA reads them too, and a comment marker inside takes precedence there.
@@ -28,9 +30,9 @@ def insert_markers(text: str, regions: Iterable[Region], dialects: str | Iterabl
     `dialects` are names out of DIALECTS, one or several, or "all". The begin marker stands before the label that the
     loop's branch goes back to, the end marker behind its last instruction, so neither is executed in the loop. Where
     the analysed path is not in one piece, the smallest span that contains it is marked and a comment says how many
-    other instructions are in it. llvm-mca's regions get the regions' names, numbered where they repeat (none on
-    AArch64 together with OSACA's markers, which could not be read then). Raises ValueError for an unknown dialect and
-    for a region that is not of this text.
+    other instructions are in it. llvm-mca's regions get the regions' names, numbered where they repeat (none
+    together with OSACA's markers where comments do not begin with `#`: they could not be read then). Raises ValueError
+    for an unknown dialect and for a region that is not of this text.
     """
     chosen = _dialects(dialects)
     assembly = parse(text, isa)
@@ -58,7 +60,8 @@ def insert_markers(text: str, regions: Iterable[Region], dialects: str | Iterabl
         name = _unique(region.name, names)
         note = _foreign(region, first, last, instruction_at, coded)
         newline = "\r" if lines[first - 1].endswith("\r") else ""
-        begin, end = _marker_lines(chosen, assembly.isa, name, note, _intel(assembly, first), _intel(assembly, last))
+        dialects_there = _dialect(assembly, first), _dialect(assembly, last)
+        begin, end = _marker_lines(chosen, instruction_set(assembly.isa), name, note, *dialects_there)
         begins.setdefault(first, []).append([line + newline for line in begin])
         ends.setdefault(last + 1, []).insert(0, [line + newline for line in end])
 
@@ -115,13 +118,14 @@ def _foreign(region: Region, first: int, last: int, instruction_at: dict[int, li
     return f"incc: {others} of the {total} instructions between these markers {verb} not on the analysed path"
 
 
-def _intel(assembly: Assembly, line: int) -> bool:
-    intel = False
-    for since, value in assembly.intel_syntax:
+def _dialect(assembly: Assembly, line: int) -> str:
+    """The dialect in which a line is written."""
+    dialect = ""
+    for since, value in assembly.dialects:
         if since > line:
             break
-        intel = value
-    return intel
+        dialect = value
+    return dialect
 
 
 def _unique(name: str, names: set[str]) -> str:
@@ -136,29 +140,27 @@ def _unique(name: str, names: set[str]) -> str:
 
 
 def _marker_lines(
-    dialects: Sequence[str], isa: str, name: str, note: str, intel_begin: bool, intel_end: bool
+    dialects: Sequence[str], isa: Isa, name: str, note: str, written_begin: str, written_end: str
 ) -> tuple[list[str], list[str]]:
     """The lines of a begin and of an end marker."""
-    mark = "#" if isa == "x86" else "//"
+    mark = isa.syntax.comments[0]
     begin: list[str] = [f"{mark} {note}"] if note else []
     end: list[str] = []
     if "iaca" in dialects:
-        begin += _byte_marker(isa, 111, intel_begin)
-        end += _byte_marker(isa, 222, intel_end)
+        begin += _byte_marker(isa, 111, written_begin)
+        end += _byte_marker(isa, 222, written_end)
     if "osaca" in dialects:
         begin.append(f"{mark} OSACA-BEGIN")
         end.insert(0, f"{mark} OSACA-END")
     if "llvm-mca" in dialects:
-        # On AArch64 llvm-mca overlooks markers behind `//`; behind `#` OSACA reads only llvm-mca's without name.
-        if isa != "x86" and len(dialects) > 1:
+        # llvm-mca overlooks markers behind `//`; behind `#` OSACA reads then only llvm-mca's without name.
+        if mark != "#" and len(dialects) > 1:
             name = ""
         begin.append(f"# LLVM-MCA-BEGIN {name}".rstrip())
         end.insert(0, f"# LLVM-MCA-END {name}".rstrip())
     return begin, end
 
 
-def _byte_marker(isa: str, number: int, intel: bool) -> list[str]:
-    if isa != "x86":
-        return [f"\tmov\tx1, #{number}", "\t.byte\t213,3,32,31"]
-    move = f"mov\tebx, {number}" if intel else f"movl\t${number}, %ebx"
-    return [f"\t{move}", "\t.byte\t100,103,144"]
+def _byte_marker(isa: Isa, number: int, dialect: str) -> list[str]:
+    marker = isa.markers
+    return ["\t" + marker.written[dialect].format(number), f"\t.byte\t{','.join(map(str, marker.data))}"]

@@ -1,15 +1,20 @@
 """Assembly text to statements: labels, directives and instructions with their lines, sections and source locations.
 
-Reads what gcc, clang and icc write (x86 in AT&T and Intel syntax, AArch64) and hand-written GNU assembler text, in one
-pass without judging it: what an instruction means is the decoders' business, where control goes is `control_flow`'s.
+Reads what gcc, clang and icc write and hand-written GNU assembler text, in one pass without judging it: what an
+instruction means is the decoders' business, where control goes is `control_flow`'s, and how the text of an instruction
+set is written is its `Isa`'s.
 """
 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from incc.frontends.isa import detect, isa
 from incc.frontends.kernel import SourceLocation
+
+if TYPE_CHECKING:
+    from incc.frontends.asm.graph import ControlFlow
 
 LABEL = 0
 DIRECTIVE = 1
@@ -59,12 +64,13 @@ class CommentMarker(NamedTuple):
 class Assembly(NamedTuple):
     """A parsed file.
 
-    `isa` is "x86" or "aarch64". `statements` leaves out what only describes (`.cfi_*`, `.loc`, `.file`, `.type` and the
-    like) and the bodies of macros and `.rept` blocks. `labels` maps a name to the index of its statement,
-    `numeric_labels` a number to the indices of all its definitions, ascending. `aliases` maps a name set with `.set` or
-    `=` to the first symbol of its value. `macros` are the names of the macros defined. `intel_syntax` says for each
-    change of syntax from which line on and whether to Intel's. `source_file` is what `.file` without a number said,
-    else "".
+    `isa` is the name of the instruction set. `statements` leaves out what only describes (`.cfi_*`, `.loc`, `.file`,
+    `.type` and the like) and the bodies of macros and `.rept` blocks. `labels` maps a name to the index of its
+    statement, `numeric_labels` a number to the indices of all its definitions, ascending. `aliases` maps a name set
+    with `.set` or `=` to the first symbol of its value. `macros` are the names of the macros defined. `dialects` says
+    for each change of syntax from which line on and to which dialect (see `incc.frontends.isa.Syntax`). `source_file`
+    is what `.file` without a number said, else "". `graphs` is for `control_flow`: empty until it was asked for the
+    graphs of all functions, which are its first element then.
     """
 
     isa: str
@@ -75,8 +81,9 @@ class Assembly(NamedTuple):
     aliases: dict[str, str]
     macros: frozenset[str]
     markers: list[CommentMarker]
-    intel_syntax: list[tuple[int, bool]]
+    dialects: list[tuple[int, str]]
     source_file: str
+    graphs: list[list[ControlFlow]]
 
 
 # Compiled at the start: what most lines need. The others are compiled when a file first needs them, since that takes
@@ -89,69 +96,37 @@ _SYMBOL = r'"[^"]+"|[A-Za-z_.$?][\w.$?@]*'
 _STRING = r'"((?:[^"\\]|\\.)*)"'
 _STRING_REST = r'(?:[^"\\]|\\.)*"?'
 _ESCAPE = rb"\\([0-7]{1,3}|.)"
-# Where a statement may end, or where a string or character constant starts in which it may not.
-_X86_STOP = r"""["';#]|//|/\*"""
-_AARCH64_STOP = r"""["';]|//|/\*"""
+# Where a statement may end beside comments, or where a string or character constant starts in which it may not.
+_STOP = r"""["';]|/\*"""
 _COMMENT_MARKER = r"[ \t]*(?:(LLVM-MCA)-(BEGIN|END)[ \t]*(.*)|(OSACA)-(BEGIN|END)[ \t]*$)"
-_ICC_LOCATION = r"(\d+)\.\d+\b"
-
-# How registers look in AT&T syntax, with which nearly every x86 file is known.
-_ATT_REGISTERS = (
-    "%rsp",
-    "%rax",
-    "%rdi",
-    "%rsi",
-    "%rdx",
-    "%rcx",
-    "%rip",
-    "%xmm",
-    "%ymm",
-    "%zmm",
-    "%eax",
-    "%edi",
-    "%rbp",
-)
-_X86_WORD = (
-    r"%(?:[re]?[abcd]x|[abcd][lh]|[re]?[sd]il?|[re]?[sb]pl?|rip|r\d+[dwb]?|[xyz]mm\d+|st|k[0-7])\b"
-    r"|\.(?:intel|att)_syntax\b"
-    r"|\b(?:[re](?:[abcd]x|[sd]i|[sb]p)|rip|r(?:8|9|1[0-5])d?|[xyz]mm\d+)\b"
-)
-_AARCH64_WORD = (
-    r"(?<![\w%$.])(?:[xw](?:[12]?\d|30|zr)|[vz][0-3]?\d\.\d*[bhsdq]|[qd][0-3]?\d|sp)"
-    r"(?:[,\]/ !]|$)"
-)
+_REMARK_LOCATION = r"(\d+)\.\d+\b"
 
 # Directives that change how the following lines are read; every other one is only noted.
 _ACTIVE = frozenset(
     {
         ".loc", ".file", ".text", ".data", ".bss", ".section", ".pushsection", ".popsection", ".previous", ".type",
-        ".globl", ".global", ".weak", ".size", ".macro", ".rept", ".rep", ".irp", ".irpc", ".intel_syntax",
-        ".att_syntax", ".set", ".equ", ".equiv", ".end",
+        ".globl", ".global", ".weak", ".size", ".macro", ".rept", ".rep", ".irp", ".irpc", ".set", ".equ",
+        ".equiv", ".end",
     }
 )  # fmt: skip
 _BLOCK_OPEN = frozenset({".macro", ".rept", ".rep", ".irp", ".irpc"})
 _BLOCK_CLOSE = frozenset({".endm", ".endmacro", ".endr"})
 
 
-def detect_isa(text: str) -> str:
-    """The instruction set that the registers in an assembly text belong to: "x86" or "aarch64", "x86" if in doubt."""
-    if any(register in text for register in _ATT_REGISTERS):
-        return "x86"
-    x86 = re.search(_X86_WORD, text)
-    arm = re.search(_AARCH64_WORD, text[: x86.start()] if x86 else text, re.MULTILINE)
-    return "aarch64" if arm else "x86"
+def parse(text: str, isa_name: str = "") -> Assembly:
+    """Read an assembly text; `isa_name` is that of an instruction set, "" to find out.
 
-
-def parse(text: str, isa: str = "") -> Assembly:
-    """Read an assembly text; `isa` is "x86", "aarch64" or "" to find out.
-
-    Never raises: what it cannot read is taken for an instruction, which a decoder will refuse.
+    What it cannot read is taken for an instruction, which a decoder will refuse. Raises ValueError only for a name that
+    is none.
     """
-    isa = isa or detect_isa(text)
-    x86 = isa == "x86"
+    isa_name = isa_name or detect(text)
+    syntax = isa(isa_name).syntax
     watch_markers = "OSACA-" in text or "LLVM-MCA-" in text
-    watch_icc = "..B" in text and '# mark_description "Intel' in text
-    comment_character = "#" if x86 else "//"
+    watch_remarks = bool(syntax.line_remarks) and all(sign in text for sign in syntax.line_remarks)
+    comment_sign, other_sign = syntax.comments[0], syntax.comments[-1]
+    line_comments = syntax.line_comments
+    active = _ACTIVE.union(syntax.dialects)
+    stop = "|".join((_STOP, *syntax.comments))
 
     statements: list[Statement] = []
     add = statements.append
@@ -161,7 +136,7 @@ def parse(text: str, isa: str = "") -> Assembly:
     aliases: dict[str, str] = {}
     macros: set[str] = set()
     markers: list[CommentMarker] = []
-    syntax: list[tuple[int, bool]] = []
+    dialects: list[tuple[int, str]] = []
     typed: set[str] = set()
     objects: set[str] = set()
     exported: set[str] = set()
@@ -171,7 +146,7 @@ def parse(text: str, isa: str = "") -> Assembly:
     section_stack: list[tuple[str, str]] = []
     location: SourceLocation | None = None
     locations: dict[tuple[str, str], SourceLocation | None] = {}
-    icc_locations: dict[str, SourceLocation] = {}
+    remark_locations: dict[str, SourceLocation] = {}
     files: dict[str, str] = {}
     compilation_directory = ""
     source_file = ""
@@ -194,39 +169,37 @@ def parse(text: str, isa: str = "") -> Assembly:
         if not s:
             continue
         comments: list[str] | None = None
-        if in_comment or "/*" in s or (('"' in s or "'" in s) and (comment_character in s or ";" in s or "//" in s)):
+        if in_comment or "/*" in s or (('"' in s or "'" in s) and (comment_sign in s or ";" in s or other_sign in s)):
             if s[0] == "#" and not in_comment:
                 if watch_markers:
                     comment(s[1:])
                 continue
-            pieces, comments, in_comment = _split(s, in_comment, x86)
-        elif s[0] == "#" or (s[0] == "/" and x86):
-            # At the start of a line `#` is a comment for every instruction set, `/` for x86.
+            pieces, comments, in_comment = _split(s, in_comment, stop)
+        elif s[0] in line_comments:
             if watch_markers:
                 comment(s.lstrip("/") if s[0] == "/" else s[1:])
             continue
         else:
-            if comment_character in s:
-                s, _, remark = s.partition(comment_character)
+            if comment_sign in s:
+                s, _, remark = s.partition(comment_sign)
                 s = s.rstrip()
                 comments = [remark]
                 if not s:
                     if watch_markers:
                         comment(remark)
                     continue
-            if x86 and "//" in s:
-                s, _, remark = s.partition("//")
+            if other_sign in s:
+                s, _, remark = s.partition(other_sign)
                 s = s.rstrip()
                 comments = [remark]
             pieces = s.split(";") if ";" in s else (s,)
-        if watch_icc and comments:
-            # icc has no .loc without -g, but says `#line.column` behind each instruction.
-            found = re.match(_ICC_LOCATION, comments[0])
+        if watch_remarks and comments:
+            found = re.match(_REMARK_LOCATION, comments[0])
             if found and source_file:
                 number = found.group(1)
-                location = icc_locations.get(number)
+                location = remark_locations.get(number)
                 if location is None:
-                    location = icc_locations[number] = SourceLocation(source_file, int(number))
+                    location = remark_locations[number] = SourceLocation(source_file, int(number))
 
         for s in pieces:
             if "\t" in s:
@@ -269,7 +242,7 @@ def parse(text: str, isa: str = "") -> Assembly:
                 elif directive in _BLOCK_CLOSE:
                     block_depth -= 1
                 continue
-            if directive not in _ACTIVE:
+            if directive not in active:
                 if not directive.startswith(".cfi_"):
                     add(new(Statement, (DIRECTIVE, line, s, section, location)))
             elif directive == ".loc":
@@ -328,10 +301,8 @@ def parse(text: str, isa: str = "") -> Assembly:
                 if symbol:
                     aliases[name.strip().strip('"')] = symbol.group().strip('"')
                 add(new(Statement, (DIRECTIVE, line, s, section, location)))
-            elif directive == ".intel_syntax":
-                syntax.append((line, True))
-            elif directive == ".att_syntax":
-                syntax.append((line, False))
+            elif directive in syntax.dialects:
+                dialects.append((line, syntax.dialects[directive]))
             elif directive == ".end":
                 break
             else:  # .macro, .rept, .irp, .irpc
@@ -349,13 +320,14 @@ def parse(text: str, isa: str = "") -> Assembly:
 
     functions = _functions(statements, typed, exported - objects, sizes)
     return Assembly(
-        isa, statements, functions, labels, numeric_labels, aliases, frozenset(macros), markers, syntax, source_file
-    )
+        isa_name, statements, functions, labels, numeric_labels, aliases, frozenset(macros), markers, dialects,
+        source_file, [],
+    )  # fmt: skip
 
 
-def _split(s: str, in_comment: bool, x86: bool) -> tuple[list[str], list[str], bool]:
+def _split(s: str, in_comment: bool, stop_pattern: str) -> tuple[list[str], list[str], bool]:
     """The slow path: a line with strings or block comments to statements, comments, whether a comment stays open."""
-    stop = re.compile(_X86_STOP if x86 else _AARCH64_STOP).search
+    stop = re.compile(stop_pattern).search
     pieces: list[str] = []
     comments: list[str] = []
     current = ""

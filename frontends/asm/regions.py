@@ -6,16 +6,19 @@ import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
-from incc.frontends.asm import control_flow as cfg
+from incc.frontends.asm import loops
+from incc.frontends.asm.control_flow import control_flow, label_index
+from incc.frontends.asm.graph import loops as natural_loops
+from incc.frontends.asm.loops import LoopPath, call_notes, line_list, lines_of, source_of
 from incc.frontends.asm.parse import DIRECTIVE, INSTRUCTION, LABEL
+from incc.frontends.isa import isa
 from incc.frontends.kernel import LeftOut, Region
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
-    from incc.frontends.asm.control_flow import ControlFlow, IrreducibleCycle, Loop
     from incc.frontends.asm.parse import Assembly, CommentMarker, Function
-    from incc.frontends.kernel import RegionKind, SourceLocation
+    from incc.frontends.kernel import RegionKind
 
 # Directives that put bytes among the instructions, which may be instructions that we do not see.
 _EMITTING = frozenset(
@@ -34,112 +37,7 @@ def innermost_loops(
 
     Both are in the order of the text; left out are cycles that are no natural loops.
     """
-    regions: list[Region] = []
-    left_out: list[LeftOut] = []
-    for graph in cfg.control_flow(assembly, wanted):
-        loops, irreducible = cfg.loops([block.successors for block in graph.blocks], graph.entries)
-        for loop in loops:
-            if loop.innermost:
-                regions.append(_loop_region(assembly, graph, loop))
-        for cycle in irreducible:
-            if cycle.innermost:
-                left_out.append(_irreducible(assembly, graph, cycle))
-    regions.sort(key=lambda region: region.first_line)
-    left_out.sort(key=lambda span: span.first_line)
-    return regions, left_out
-
-
-# --- loops -----------------------------------------------------------------------------------------------------------
-
-
-def _loop_region(assembly: Assembly, graph: ControlFlow, loop: Loop, chosen: list[int] | None = None) -> Region:
-    """The loop along the path `chosen` (blocks from the header on), by default the likeliest."""
-    statements = assembly.statements
-    blocks = graph.blocks
-    header = blocks[loop.header]
-    path, indirect = (chosen, 0) if chosen is not None else _likeliest_path(graph, loop)
-    body = [i for b in sorted(loop.body) for i in blocks[b].instructions]
-    on_path = [i for b in path for i in blocks[b].instructions]
-
-    notes: list[str] = []
-    forks = sum(len(loop.body.intersection(blocks[b].successors)) > 1 for b in loop.body)
-    if chosen is None and len(on_path) < len(body):
-        off = sorted(set(body).difference(on_path))
-        branches = "1 branch" if forks == 1 else f"{forks} branches"
-        missing = (
-            f"1 of {len(body)} instructions is not on it"
-            if len(off) == 1
-            else f"{len(off)} of {len(body)} instructions are not on it"
-        )
-        notes.append(
-            f"{branches} inside: analysed the likeliest path (backward branches taken, else fall-through); {missing}"
-            f" ({line_list(statements[i].line for i in off)})"
-        )
-    if indirect:
-        notes.append(f"an indirect jump with {indirect} targets inside: analysed the first")
-    leaves = [b for b in path if any(s not in loop.body for s in blocks[b].successors) or _leaves(blocks[b])]
-    if len(leaves) > 1:
-        where = line_list(statements[blocks[b].instructions[-1]].line for b in leaves)
-        notes.append(f"{len(leaves)} exits ({where}): analysed as if none were taken")
-    notes += _notes(assembly, on_path)
-
-    source = _source(assembly, on_path, statements[on_path[-1]].location, (i for b in blocks for i in b.instructions))
-
-    lines = _lines(assembly, on_path)
-    body_lines = _lines(assembly, body)
-    function = graph.functions[loop.header]
-    cold_of_main = function != graph.name and function.startswith(graph.name + ".cold")
-    if cold_of_main or not function:
-        function = graph.name
-    label = header.label
-    name = ":".join(part for part in (function, label) if part) or f"line {min(lines)}"
-    return Region(
-        "loop", name, function, label, min(body_lines), max(body_lines), lines, body_lines, True, loop.depth, source,
-        tuple(notes),
-    )  # fmt: skip
-
-
-def _likeliest_path(graph: ControlFlow, loop: Loop) -> tuple[list[int], int]:
-    """The blocks from the header back to it, and the number of targets of an indirect jump on the way (0: none).
-
-    Static prediction as compilers lay code out: stay in the loop; else take branches that go backward, and fall through
-    the others. There is always a way on, since every block of an innermost loop lies on a way to its header, and none
-    repeats before the header does.
-    """
-    path: list[int] = []
-    indirect = 0
-    block = loop.header
-    while True:
-        path.append(block)
-        inside = [t for t in graph.blocks[block].taken if t in loop.body]
-        if graph.blocks[block].branch == "indirect" and len(inside) > 1:
-            indirect = len(inside)
-        block = _likeliest_next(graph, loop, block)
-        if block == loop.header:
-            return path, indirect
-
-
-def _likeliest_next(graph: ControlFlow, loop: Loop, block: int) -> int:
-    _, _, kind, taken, fall = graph.blocks[block]
-    inside = [t for t in taken if t in loop.body]
-    backward = [t for t in inside if t <= block]
-    if kind == "indirect" and len(inside) > 1:
-        return inside[0]
-    if backward:
-        return backward[0]
-    return fall if fall in loop.body else inside[0]
-
-
-class LoopPath(NamedTuple):
-    """One way through a loop, from its header back to it.
-
-    `branches` are the lines of the branches inside at which it could have gone another way, and whether it takes them;
-    `probability` is that of going this way at all of these.
-    """
-
-    region: Region
-    branches: tuple[tuple[int, bool], ...]
-    probability: float
+    return loops.innermost(control_flow(assembly, wanted), _listing(assembly))
 
 
 def loop_paths(
@@ -152,69 +50,11 @@ def loop_paths(
     for each of its sides, which goes on in the likeliest way. No more than `limit` paths. A region that is no innermost
     loop has none.
     """
-    for graph in cfg.control_flow(assembly, None):
-        for loop in cfg.loops([block.successors for block in graph.blocks], graph.entries)[0]:
-            body = (i for b in loop.body for i in graph.blocks[b].instructions)
-            if loop.innermost and {assembly.statements[i].line for i in body} == set(region.body_lines):
-                return _paths_of(assembly, graph, loop, limit, first_side, sides)
-    return [], True
+    return loops.paths(control_flow(assembly), _listing(assembly), region, limit, first_side, sides)
 
 
-def _paths_of(
-    assembly: Assembly, graph: ControlFlow, loop: Loop, limit: int, first_side: float | None, sides: bool
-) -> tuple[list[LoopPath], bool]:
-    found: list[LoopPath] = []
-    # Without inner cycles every way leads back to the header, so each path begun is one found. Depth first, first
-    # sides first.
-    begun: list[tuple[list[int], tuple[tuple[int, bool], ...], float]] = [([loop.header], (), 1.0)]
-    while begun:
-        path, branches, probability = begun.pop()
-        while len(path) == 1 or path[-1] != loop.header:
-            block = graph.blocks[path[-1]]
-            following = [t for t in block.successors if t in loop.body]
-            forks = len(following) > 1
-            if forks and sides and branches:
-                following, forks = [_likeliest_next(graph, loop, path[-1])], False
-            if forks:
-                line = assembly.statements[block.instructions[-1]].line
-                shares = _shares(len(following), first_side)
-                others = [
-                    ([*path, t], (*branches, (line, t != block.fall)), probability * share)
-                    for t, share in zip(following[1:], shares[1:], strict=True)
-                ]
-                begun += reversed(others)
-                branches = (*branches, (line, following[0] != block.fall))
-                probability *= shares[0]
-            path = [*path, following[0]]
-        if len(found) == limit:
-            return found, False
-        found.append(LoopPath(_loop_region(assembly, graph, loop, path[:-1]), branches, probability))
-    return found, True
-
-
-def _shares(sides: int, first: float | None) -> list[float]:
-    if first is None:
-        return [1 / sides] * sides
-    return [first, *([(1 - first) / (sides - 1)] * (sides - 1))]
-
-
-def _leaves(block: cfg.Block) -> bool:
-    """Whether a conditional branch jumps out of the function (to another function's name)."""
-    return block.branch == "conditional" and not block.taken
-
-
-def _irreducible(assembly: Assembly, graph: ControlFlow, cycle: IrreducibleCycle) -> LeftOut:
-    lines = _lines(assembly, [i for b in sorted(cycle.nodes) for i in graph.blocks[b].instructions])
-    entered = [graph.blocks[b].label or f"line {_first_line(assembly, graph, b)}" for b in cycle.entries]
-    where = ", ".join(entered[:-1]) + " and " + entered[-1] if len(entered) > 1 else "".join(entered)
-    return LeftOut(
-        min(lines), max(lines), graph.name, graph.blocks[min(cycle.entries)].label,
-        f"irreducible: entered at {where}, so no instruction begins every iteration",
-    )  # fmt: skip
-
-
-def _first_line(assembly: Assembly, graph: ControlFlow, block: int) -> int:
-    return assembly.statements[graph.blocks[block].instructions[0]].line
+def _listing(assembly: Assembly) -> loops.Listing:
+    return loops.Listing(assembly.statements, lambda members: _notes(assembly, members))
 
 
 # --- markers ---------------------------------------------------------------------------------------------------------
@@ -284,14 +124,14 @@ def whole_file(assembly: Assembly) -> tuple[list[Region], list[LeftOut]]:
 def _straight(assembly: Assembly, kind: RegionKind, name: str, members: Sequence[int], own: frozenset[int]) -> Region:
     """A region whose instructions are analysed in the order of the text. `own` are the statements of byte markers."""
     statements = assembly.statements
+    branch_of = isa(assembly.isa).branch
     first, last = members[0], members[-1]
     branches = sum(
-        cfg.branch(statements[i].text, assembly.isa)[0] in ("conditional", "unconditional", "indirect")
-        for i in members[:-1]
+        branch_of(statements[i].text)[0] in ("conditional", "unconditional", "indirect") for i in members[:-1]
     )
     label = ""
-    branch, target_name = cfg.branch(statements[last].text, assembly.isa)
-    target = cfg.label_index(assembly, target_name, last) if branch in ("conditional", "unconditional") else -1
+    branch, target_name = branch_of(statements[last].text)
+    target = label_index(assembly, target_name, last) if branch in ("conditional", "unconditional") else -1
     is_loop = 0 <= target <= first
     if is_loop:
         label = statements[target].text
@@ -312,7 +152,7 @@ def _straight(assembly: Assembly, kind: RegionKind, name: str, members: Sequence
         )
     notes += _notes(assembly, members)
     latch = statements[last].location if is_loop else None
-    lines = _lines(assembly, members)
+    lines = lines_of(statements, members)
     return Region(
         kind,
         name or ":".join(part for part in (function.name if function else "", label) if part) or f"line {lines[0]}",
@@ -324,7 +164,7 @@ def _straight(assembly: Assembly, kind: RegionKind, name: str, members: Sequence
         lines,
         is_loop,
         0,
-        _source(assembly, members, latch, function.statements if function else members),
+        source_of(statements, members, latch, function.statements if function else members),
         tuple(notes),
     )
 
@@ -335,9 +175,8 @@ def _with_depth(assembly: Assembly, regions: list[Region]) -> list[Region]:
     if not wanted:
         return regions
     depth: dict[int, int] = {}
-    for graph in cfg.control_flow(assembly, wanted.__contains__):
-        loops, _ = cfg.loops([block.successors for block in graph.blocks], graph.entries)
-        for loop in loops:
+    for graph in control_flow(assembly, wanted.__contains__):
+        for loop in natural_loops([block.successors for block in graph.blocks], graph.entries)[0]:
             for b in loop.body:
                 for i in graph.blocks[b].instructions:
                     line = assembly.statements[i].line
@@ -427,38 +266,26 @@ def _byte_spans(assembly: Assembly, markers: list[_ByteMarker], left_out: list[L
     return spans
 
 
-# What IACA looks for in the code: `mov $111, %ebx` (begin) or 222 (end), then a three-byte no-operation; OSACA's
-# for AArch64 is a move to x1 and a no-operation. Sources: iacaMarks.h of Intel Architecture Code Analyzer 3.0; the
-# section on markers of OSACA's README.
-_MARKER_BYTES = {"x86": (100, 103, 144), "aarch64": (213, 3, 32, 31)}
-_MARKER_NOPS = frozenset(("fs addr32 nop", "addr32 fs nop"))
-_MARKER_MOVE = r"(?i)movl? (?:\$(\w+), ?%ebx|ebx, ?(\w+))$|movz? [xw]1, ?#?(\w+)$"
-# For 64-bit MSVC, which has no inline assembly, iacaMarks.h stores the number to gs:111 or gs:222.
-_MARKER_STORE = (
-    r"(?i)movb? (?:byte ptr )?gs:\[?(?P<number>\w+)\]?, ?(?P<value>\w+)$"
-    r"|movb (?P<value2>\$\w+|%al), ?%gs:(?P<number2>\w+)$"
-)
-
-
 def _byte_markers(assembly: Assembly) -> list[_ByteMarker]:
     statements = assembly.statements
-    wanted = _MARKER_BYTES[assembly.isa]
+    known = isa(assembly.isa).markers
+    nops, store_sign = known.nops, known.store_sign
     markers: list[_ByteMarker] = []
     for i, (kind, _, text, _, _) in enumerate(statements):
         before = statements[i - 1].text if i and statements[i - 1].kind == INSTRUCTION else ""
         number = first = last = 0
         if kind == DIRECTIVE:
             if before and text.startswith((".byte ", ".1byte ")):
-                last = _bytes_end(assembly, i, wanted)
+                last = _bytes_end(assembly, i, known.data)
         elif kind == INSTRUCTION:
-            if "gs:" in text and (store := re.match(_MARKER_STORE, text)):
-                number = _integer(store["number"] or store["number2"])
-                by_register = (store["value"] or store["value2"]).lower().lstrip("%") == "al"
-                first, last = (i - 1 if by_register and before else i), i + 1
-            elif text.lower() in _MARKER_NOPS:
+            if store_sign and store_sign in text and (store := re.match(known.store, text)):
+                found = {name.rstrip("2"): value for name, value in store.groupdict().items() if value}
+                number = _integer(found["number"])
+                first, last = (i - 1 if "register" in found and before else i), i + 1
+            elif nops and text.lower() in nops:
                 last = i + 1
-        if last and not number and (move := re.match(_MARKER_MOVE, before)):
-            number = _integer(move[1] or move[2] or move[3])
+        if last and not number and (move := re.match(known.move, before)):
+            number = _integer(next(group for group in move.groups() if group))
             first = i - 1
         if number in (111, 222):
             markers.append(_ByteMarker(number == 111, first, last))
@@ -538,47 +365,10 @@ def _function_at(assembly: Assembly, statement: int) -> Function | None:
     return None
 
 
-def _lines(assembly: Assembly, statements: Iterable[int]) -> tuple[int, ...]:
-    """The lines of statements in their order, a line with several once."""
-    return tuple(dict.fromkeys([assembly.statements[i].line for i in statements]))
-
-
-def line_list(lines: Iterable[int]) -> str:
-    """ "line 4" or "lines 12-15, 20"."""
-    spans: list[list[int]] = []
-    for line in sorted(set(lines)):
-        if spans and line == spans[-1][1] + 1:
-            spans[-1][1] = line
-        else:
-            spans.append([line, line])
-    text = ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in spans)
-    return ("line " if len(spans) == 1 and spans[0][0] == spans[0][1] else "lines ") + text
-
-
-def _source(
-    assembly: Assembly, members: Iterable[int], latch: SourceLocation | None, function: Iterable[int]
-) -> SourceLocation | None:
-    """Where a region is in the source: where its branch back is, if that is in the function's own file.
-
-    gcc and clang give the branch back the line of the `for` or `while`. Where it was inlined from elsewhere (an
-    iterator's `operator!=`), the line with the most instructions says more.
-    """
-    statements = assembly.statements
-    if latch:
-        own = next((location for i in function if (location := statements[i].location)), None)
-        if own and own.file == latch.file:
-            return latch
-    count: dict[SourceLocation, int] = {}
-    for i in members:
-        location = statements[i].location
-        if location:
-            count[location] = count.get(location, 0) + 1
-    return min(count, key=lambda location: (-count[location], location)) if count else None
-
-
 def _notes(assembly: Assembly, members: Sequence[int]) -> list[str]:
     """What the instructions of a region hide: calls, macros, bytes written as data."""
     statements = assembly.statements
+    branch_of = isa(assembly.isa).branch
     calls: dict[str, None] = {}
     macros: dict[str, None] = {}
     data: list[int] = []
@@ -586,7 +376,7 @@ def _notes(assembly: Assembly, members: Sequence[int]) -> list[str]:
     previous = -1
     for i in members:
         text = statements[i].text
-        kind, target = cfg.branch(text, assembly.isa)
+        kind, target = branch_of(text)
         if kind == "call":
             calls[target] = None
         elif assembly.macros and (name := text.partition(" ")[0]) in assembly.macros:
@@ -598,12 +388,7 @@ def _notes(assembly: Assembly, members: Sequence[int]) -> list[str]:
                     if s.kind == DIRECTIVE and s.text.partition(" ")[0] in _EMITTING:
                         (repeated if s.text.startswith((".r", ".ir")) else data).append(s.line)
         previous = i
-    notes = [
-        f"contains a call to {name}: what it costs is not counted"
-        if name
-        else "contains an indirect call: what it costs is not counted"
-        for name in calls
-    ]
+    notes = call_notes(calls)
     notes += [f"branches inside the macro {name} are not seen" for name in macros]
     if data:
         notes.append(f"contains bytes written as data ({line_list(data)}): they are not analysed")

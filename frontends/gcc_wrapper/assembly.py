@@ -154,8 +154,11 @@ class _Made(NamedTuple):
     unused_reason: str  # why there is nothing to analyse if no later sub-command reads it
 
 
-def make_plan(dry_run: DryRun, arguments: tuple[str, ...] | list[str], scratch: str) -> Plan:
-    """The runs for the sub-commands of a dry run of `arguments`, with all output in the folder `scratch`."""
+def make_plan(dry_run: DryRun, arguments: tuple[str, ...] | list[str], scratch: str, folder: str = "") -> Plan:
+    """The runs for the sub-commands of a dry run of `arguments`, with all output in the folder `scratch`.
+
+    `folder`: the command's working directory, "" for this process's.
+    """
     runs: list[Run] = []
     skipped: list[Skipped] = []
     made: dict[str, _Made] = {}
@@ -173,11 +176,13 @@ def make_plan(dry_run: DryRun, arguments: tuple[str, ...] | list[str], scratch: 
             writes_stdout |= _lists_to_stdout(words)
             name = _assembler_input(words)
             previous = piped_from if name == "" else made.get(name)
-            if previous is None and name not in _STANDARD_INPUT and not os.path.exists(name):
+            if previous is None and name not in _STANDARD_INPUT and not os.path.exists(os.path.join(folder, name)):
                 continue  # reads a compiler's output through a pipe, or (gcc --version) nothing
             cpu = _cpu(words, arguments)
             if previous is None:
-                _add(runs, skipped, Run(name, (), name, cpu, False, False), _target(words, dry_run), _pipe(name))
+                _add(
+                    runs, skipped, Run(name, (), name, cpu, False, False), _target(words, dry_run), _pipe(name, folder)
+                )
             elif previous.assembler:
                 run = Run(previous.source, previous.commands, previous.output, previous.cpu or cpu, False, False)
                 _add(runs, skipped, run, _target(words, dry_run), previous.problem)
@@ -196,9 +201,11 @@ def make_plan(dry_run: DryRun, arguments: tuple[str, ...] | list[str], scratch: 
         commands.append(tuple(new))
         source = sources[0].source if sources else _source(words, arguments, kind)
         cpu = _cpu(words, ())
-        problem = next((s.problem for s in sources if s.problem), "") or _unreadable(words)
+        problem = next((s.problem for s in sources if s.problem), "") or _unreadable(words, folder)
         if step.result == "assembly":
-            run = Run(source, tuple(commands), step.output, cpu, _needs_modules(words, source), True)
+            run = Run(
+                source, tuple(commands), step.output, cpu, _needs_modules(words, os.path.join(folder, source)), True
+            )
             _add(runs, skipped, run, _target(words, dry_run), problem)
         elif step.result == "nothing" and step.reason:
             skipped.append(Skipped(source, step.reason, True))
@@ -433,17 +440,17 @@ def _source(words: tuple[str, ...], arguments: tuple[str, ...] | list[str], kind
     return next((c for c in candidates if c in arguments), candidates[0] if candidates else "")
 
 
-def _unreadable(words: tuple[str, ...]) -> str:
+def _unreadable(words: tuple[str, ...], folder: str) -> str:
     """Why the command cannot run a second time, "" if it can."""
-    return next((reason for word in words[1:] if not word.startswith("-") and (reason := _pipe(word))), "")
+    return next((reason for word in words[1:] if not word.startswith("-") and (reason := _pipe(word, folder))), "")
 
 
-def _pipe(name: str) -> str:
+def _pipe(name: str, folder: str) -> str:
     """A pipe among the inputs gives what it holds only once, and the real compiler needs it."""
     if name in _STANDARD_INPUT:
         return ""
     try:
-        mode = os.stat(name).st_mode
+        mode = os.stat(os.path.join(folder, name)).st_mode
     except (OSError, ValueError):
         return ""
     return f"{name} is a pipe, which can be read only once" if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) else ""

@@ -28,8 +28,9 @@ class Interrupted(BaseException):
 class Children:
     """The running children. `compiler` is the process id of the real one, which gets the signals sent to us, or 0.
 
-    While waiting, signals are taken synchronously, because only so one can tell who sent them: what comes from the
-    terminal went to the compiler as well, and a second time might keep it from removing half-written files.
+    Handlers for the signals that stop a process are installed; `processes.Processes` leaves them alone. While waiting,
+    signals are taken synchronously, because only so one can tell who sent them: what comes from the terminal went to
+    the compiler as well, and a second time might keep it from removing half-written files.
     """
 
     __slots__ = ("_live", "_mask", "_statuses", "_stopping", "compiler", "interrupted")
@@ -92,6 +93,13 @@ class Children:
             self.compiler = self.start(path, words, environment, stdin=stdin)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
+
+    def read_input(self) -> bytes:
+        """Everything that is left in our standard input."""
+        parts: list[bytes] = []
+        while part := os.read(0, 1 << 20):
+            parts.append(part)
+        return b"".join(parts)
 
     def status(self, process: int) -> int | None:
         """A child's exit status, negative for death by that signal; None while it runs."""

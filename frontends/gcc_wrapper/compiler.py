@@ -1,4 +1,5 @@
-"""Which compiler incc stands in for, and how it is started so that it cannot tell the difference.
+"""Which compiler incc stands in for, how it is started so that it cannot tell the difference, and what of its arguments
+one has to know.
 
 Every start of the wrapper comes through here: only modules that the interpreter has loaded already are imported.
 """
@@ -9,8 +10,13 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import NoReturn
+
+TAKES_NEXT = frozenset(
+    ("-Xlinker", "-Xassembler", "-Xpreprocessor", "-Xclang", "-Xanalyzer", "-mllvm", "-o", "-D", "-I", "-include")
+)
+"""Arguments after which the compiler takes the next one as a name, or hands it to another program."""
 
 # How often incc may be started by what it started itself. Two installations that find each other as "the next gcc in
 # PATH" would go on for ever.
@@ -56,21 +62,27 @@ def find_compiler(option: str, environment: Mapping[str, str], called_as: str) -
     # Under another incc (INCC_CC="ccache gcc", and that gcc is a link to incc), the name called by is the right one.
     setting = environment.get("INCC_CC", "") if depth == 0 else ""
     words = _split_words(setting or option) or [_name_called(called_as)]
-    own = os.path.realpath(called_as)
-    if "/" in words[0]:
-        if os.path.realpath(words[0]) == own:
-            raise CompilerError(f"{words[0]} is incc itself, not a compiler", 126)
-        if not os.access(words[0], os.X_OK) or os.path.isdir(words[0]):
-            found = os.path.exists(words[0])
-            raise CompilerError(
-                f"{words[0]}: {'not executable' if found else 'no such compiler'}", 126 if found else 127
-            )
-        return Compiler(words[0], words)
-    for folder in environment.get("PATH", os.defpath).split(os.pathsep):
-        path = os.path.join(folder or ".", words[0])
-        if os.access(path, os.X_OK) and not os.path.isdir(path) and os.path.realpath(path) != own:
-            return Compiler(path, words)
-    raise CompilerError(f"{words[0]}: no such compiler in PATH")
+    return Compiler(find_program(words[0], environment, own=os.path.realpath(called_as)), words)
+
+
+def find_program(name: str, environment: Mapping[str, str], *, own: str = "", folder: str = "") -> str:
+    """The path of a compiler: as it is named, or where it is in PATH, other than at `own`, which is incc itself.
+
+    `folder`: the working directory, "" for this process's. Raises CompilerError.
+    """
+    if "/" in name:
+        path = os.path.join(folder, name)
+        if own and os.path.realpath(path) == own:
+            raise CompilerError(f"{name} is incc itself, not a compiler", 126)
+        if not os.access(path, os.X_OK) or os.path.isdir(path):
+            found = os.path.exists(path)
+            raise CompilerError(f"{name}: {'not executable' if found else 'no such compiler'}", 126 if found else 127)
+        return os.path.abspath(path) if folder else path
+    for place in environment.get("PATH", os.defpath).split(os.pathsep):
+        path = os.path.join(folder, place or ".", name)
+        if os.access(path, os.X_OK) and not os.path.isdir(path) and not (own and os.path.realpath(path) == own):
+            return os.path.abspath(path) if folder else path
+    raise CompilerError(f"{name}: no such compiler in PATH")
 
 
 def _name_called(called_as: str) -> str:
@@ -81,6 +93,17 @@ def _name_called(called_as: str) -> str:
     if name in ("", "-c", "incc") or name.endswith(".py"):
         return "cc"
     return name
+
+
+def files_of(arguments: Sequence[str]) -> list[str]:
+    """Names of files that a compiler may read or write for these arguments, among others that are no files."""
+    # What is glued to an option may be a file too (-oFILE).
+    names = [a.removeprefix("-o") for a in arguments if a != "-o"]
+    if not any(a.startswith("-o") for a in arguments):
+        ending = ".s" if "-S" in arguments else ".o" if "-c" in arguments else ""
+        sources = (os.path.splitext(os.path.basename(a))[0] for a in arguments if not a.startswith("-"))
+        names += [stem + ending for stem in sources] if ending else ["a.out"]
+    return names
 
 
 def _split_words(command: str) -> list[str]:

@@ -13,15 +13,16 @@ import sys
 from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
-from incc.frontends.kernel import Refused
+from incc.frontends.isa import DecodeError
+from incc.frontends.kernel import Refused, Relocation
 from incc.frontends.x86.classify import words
-from incc.frontends.x86.elf import Object, Relocation, read_object
+from incc.frontends.x86.elf import Object, read_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 
-class AssemblerError(Exception):
+class AssemblerError(DecodeError):
     """The assembler is missing, crashed, or failed without naming a line."""
 
 

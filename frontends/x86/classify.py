@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from incc.frontends.kernel import Sum
+
 
 def words(text: str) -> frozenset[str]:
     """The words of a text, as a set: tables of names read better without quotes."""
@@ -88,6 +90,33 @@ def arithmetic_class(mnemonic: str) -> ArithmeticClass | None:
     if name[:-1] in _INTEGER_SIMPLE and name[-1] in _INTEGER_ELEMENTS:
         return ArithmeticClass(True, False, _INTEGER_ELEMENTS[name[-1]], 1)
     return None
+
+
+_ADDITIONS = words("addss addsd addps addpd")
+_SUBTRACTIONS = words("subss subsd subps subpd")
+_DIVISIONS = words("divss divsd divps divpd")
+# The digits give the order: factor, factor, addend by operand (VFMADD231: operand 2 * operand 3 + operand 1).
+_FUSED_SUMS = {"132": Sum((1,), (0, 2)), "213": Sum((2,), (0, 1)), "231": Sum((0,), (1, 2))}
+
+
+def sum_of(mnemonic: str, operands: int) -> Sum | None:
+    """What a mnemonic (lower case, Intel's) with so many operands adds as it is, in Intel order; None for no sum.
+
+    vfmsub and vfnmsub negate the addend: a sum that is carried changes its sign in each iteration, so it is none.
+    """
+    name = mnemonic.removeprefix("v")
+    if name in _ADDITIONS:
+        return Sum((operands - 2, operands - 1), ())
+    if name in _SUBTRACTIONS:
+        return Sum((operands - 2,), (operands - 1,))
+    if name.startswith(("fmadd", "fnmadd")):
+        return _FUSED_SUMS.get(name.removeprefix("fmadd").removeprefix("fnmadd")[:3])
+    return None
+
+
+def divisor_of(mnemonic: str, operands: int) -> int | None:
+    """The operand by which a floating-point division divides, None for other mnemonics."""
+    return operands - 1 if mnemonic.removeprefix("v") in _DIVISIONS else None
 
 
 # Same source twice: all zeros. That is more than any one core treats as an idiom; Intel's optimization manual lists

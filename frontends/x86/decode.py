@@ -9,43 +9,46 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from incc.frontends.kernel import Affine, Arithmetic, Instruction, MemoryAccess, Register, RegisterAccess
 from incc.frontends.x86 import iced
-from incc.frontends.x86.classify import arithmetic_class, move_class, same_source_idiom, words
+from incc.frontends.x86.classify import arithmetic_class, divisor_of, move_class, same_source_idiom, sum_of, words
+from incc.frontends.x86.kept import keep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
+    from incc.frontends.kernel import Relocation
     from incc.frontends.x86.classify import ArithmeticClass
-    from incc.frontends.x86.elf import Relocation
 
 # --- registers -------------------------------------------------------------------------------------------------------
 
 _LEGACY_ROOTS = {"A": "rax", "C": "rcx", "D": "rdx", "B": "rbx", "SP": "rsp", "BP": "rbp", "SI": "rsi", "DI": "rdi"}
+_KINDS = {"MM": "mmx", "K": "mask", "ST": "x87", "TMM": "tile"}
 
 
 def _canonical(name: str) -> Register:
     """The register of iced-x86's name ("R8L", "AH", "XMM3")."""
     lower = name.lower()
     if name in ("AH", "BH", "CH", "DH"):
-        return Register(lower, _LEGACY_ROOTS[name[0]], 8, 8)
+        return Register(lower, _LEGACY_ROOTS[name[0]], 8, 8, "general")
     if name[:2] in ("XM", "YM", "ZM"):
-        return Register(lower, "zmm" + name[3:], 0, {"X": 128, "Y": 256, "Z": 512}[name[0]])
+        return Register(lower, "zmm" + name[3:], 0, {"X": 128, "Y": 256, "Z": 512}[name[0]], "vector")
     if name[0] == "R" and name[1:2].isdigit():
         width = {"L": 8, "W": 16, "D": 32}.get(name[-1], 64)
         root = lower if width == 64 else lower[:-1]
         # iced-x86 calls the low byte r8l; assemblers know it as r8b.
-        return Register(root + "b" if width == 8 else lower, root, 0, width)
+        return Register(root + "b" if width == 8 else lower, root, 0, width, "general")
     for stem, root in _LEGACY_ROOTS.items():
         if name == "R" + stem or (len(stem) == 1 and name == f"R{stem}X"):
-            return Register(lower, root, 0, 64)
+            return Register(lower, root, 0, 64, "general")
         if name == "E" + stem or (len(stem) == 1 and name == f"E{stem}X"):
-            return Register(lower, root, 0, 32)
+            return Register(lower, root, 0, 32, "general")
         if name == (stem + "X" if len(stem) == 1 else stem):
-            return Register(lower, root, 0, 16)
+            return Register(lower, root, 0, 16, "general")
         if name == stem + "L":
-            return Register(lower, root, 0, 8)
-    width = 80 if name[:2] == "ST" else 16 if len(name) == 2 and name[1] == "S" else 8192 if name[0] == "T" else 64
-    return Register(lower, lower, 0, width)
+            return Register(lower, root, 0, 8, "general")
+    stem = name.rstrip("0123456789")
+    width = 16 if len(name) == 2 and name[1] == "S" else {"ST": 80, "TMM": 8192}.get(stem, 64)
+    return Register(lower, lower, 0, width, _KINDS.get(stem, ""))
 
 
 class _Registers(dict[int, Register]):
@@ -60,7 +63,6 @@ _REGISTERS = _Registers()
 _NUMBERS = {name: number for number, name in iced.REGISTER_NAMES.items()}
 _NONE, _RIP, _EIP, _FS, _GS = (_NUMBERS[name] for name in ("NONE", "RIP", "EIP", "FS", "GS"))
 _SEGMENTS = frozenset(_NUMBERS[name] for name in ("ES", "CS", "SS", "DS", "FS", "GS"))
-_GENERAL = frozenset(_LEGACY_ROOTS.values()) | {f"r{i}" for i in range(8, 16)}
 _LOW8 = {
     _NUMBERS[name]: i
     for i, name in enumerate(["AL", "CL", "DL", "BL", "SPL", "BPL", "SIL", "DIL"] + [f"R{i}L" for i in range(8, 16)])
@@ -121,6 +123,7 @@ class _Form(NamedTuple):
 
 
 _FORMS: dict[int, _Form] = {}
+"""By Code, of which iced-x86 has some thousands: there cannot be more."""
 
 
 def _form(code: int) -> _Form:
@@ -258,6 +261,8 @@ _TARGET_FIELD = Instruction._fields.index("target") - 3
 _AFFINE_FIELD = Instruction._fields.index("affine") - 3
 _BRANCH_FIELD = Instruction._fields.index("branch") - 3
 _ENCODING_FIELD = Instruction._fields.index("encoding") - 3
+_IMMEDIATE_BYTES_FIELD = Instruction._fields.index("immediate_bytes") - 3
+_IMMEDIATE_FIELD = Instruction._fields.index("immediate") - 3
 
 
 class UndecodableError(ValueError):
@@ -293,7 +298,7 @@ def decode(
         if not text:
             text = _TEXTS.get(fields[_ENCODING_FIELD], "")
             if not text:
-                text = _TEXTS[fields[_ENCODING_FIELD]] = _format(native, offset)
+                text = keep(_TEXTS, fields[_ENCODING_FIELD], _format(native, offset))
     else:
         fields = _place(decoded, offset, text, relocations, section)
         text = text or _format(native, offset)
@@ -309,6 +314,14 @@ def lengths(code: bytes) -> Iterator[int]:
     while decoder.can_decode:
         native = decoder.decode()
         yield 15 if native.is_invalid else native.len
+
+
+def disassemble(code: bytes, address: int) -> Iterator[Any]:
+    """iced-x86's instructions of a row of machine code at an address, up to the first bytes that are none."""
+    for native in iced.Decoder(64, code, ip=address):
+        if native.is_invalid:
+            return
+        yield native
 
 
 def x87_increment(instruction: Instruction) -> int:
@@ -333,6 +346,8 @@ def _place(
         affine = fields[_AFFINE_FIELD]
         if affine is not None and affine.target != "rsp":
             fields[_AFFINE_FIELD] = None
+        if relocation.offset - offset + fields[_IMMEDIATE_BYTES_FIELD] == length:
+            fields[_IMMEDIATE_FIELD] = None
         if relocation.offset - offset == decoded.displacement_at:
             symbol, displacement = relocation.symbol, relocation.addend
             if relocation.pc_relative:
@@ -388,7 +403,7 @@ def _decoded(code: bytes, offset: int) -> _Decoded:
     encoding = code[: native.len]
     decoded = _DECODED.get(encoding)
     if decoded is None:
-        decoded = _DECODED[encoding] = _decode_at_zero(encoding, native, decoder)
+        decoded = keep(_DECODED, encoding, _decode_at_zero(encoding, native, decoder))
     return decoded
 
 
@@ -410,6 +425,12 @@ def _decode_at_zero(code: bytes, i: Any, decoder: Any) -> _Decoded:
         read |= written
 
     offsets = decoder.get_constant_offsets(i)
+    opcode_offset = _opcode_offset(code)
+    immediate_bytes = offsets.immediate_size if "i" in [_KIND_LETTERS[kind] for kind in kinds] else 0
+    immediate = None
+    if immediate_bytes:
+        at = offsets.immediate_offset
+        immediate = int.from_bytes(code[at : at + immediate_bytes], "little", signed=True)
     branch = _BRANCHES.get(i.flow_control, "") if form.mnemonic not in ("syscall", "sysenter") else ""
     fields = (
         i.len,
@@ -428,8 +449,12 @@ def _decode_at_zero(code: bytes, i: Any, decoder: Any) -> _Decoded:
         _is_move(i, form, kinds),
         None if idiom or form.arithmetic is None else _arithmetic(i, form.arithmetic, kinds),
         code,
-        _opcode_offset(code),
-        offsets.immediate_size if "i" in [_KIND_LETTERS[kind] for kind in kinds] else 0,
+        opcode_offset,
+        immediate_bytes,
+        immediate,
+        _encoding_traits(code, opcode_offset, immediate_bytes, form.mnemonic),
+        sum_of(form.mnemonic, len(kinds)),
+        divisor_of(form.mnemonic, len(kinds)),
     )
     return _Decoded(
         fields,
@@ -457,6 +482,19 @@ def _opcode_offset(code: bytes) -> int:
     if code[at] == 0x0F:
         at += 2 if code[at + 1] in (0x38, 0x3A) else 1
     return at
+
+
+_NO_ENCODING_TRAITS: frozenset[str] = frozenset()
+_LCP, _LCP_MOV, _POP_RSP_R12 = (frozenset((name,)) for name in ("lcp", "lcp_mov", "pop_rsp_r12"))
+
+
+def _encoding_traits(code: bytes, opcode_offset: int, immediate_bytes: int, mnemonic: str) -> frozenset[str]:
+    # An operand-size prefix before an immediate of 16 bits, which would be 32 bits without.
+    if immediate_bytes == 2 and 0x66 in code[:opcode_offset]:
+        return _LCP_MOV if mnemonic == "mov" else _LCP
+    if mnemonic == "pop" and code[opcode_offset] == 0x5C:
+        return _POP_RSP_R12
+    return _NO_ENCODING_TRAITS
 
 
 def _register_accesses(
@@ -530,9 +568,9 @@ def _take(rest: list[tuple[int, int]], root: str, read: bool, write: bool) -> No
 
 
 def _merges(register: Register, legacy: bool) -> bool:
-    if register.root in _GENERAL:
+    if register.kind == "general":
         return register.width < 32
-    return legacy and register.root.startswith("zmm")
+    return legacy and register.kind == "vector"
 
 
 def _implicit(rest: list[tuple[int, int]], legacy: bool, addresses: set[int]) -> list[RegisterAccess]:
@@ -624,17 +662,15 @@ def _is_move(i: Any, form: _Form, kinds: list[int]) -> bool:
     to, source = _REGISTERS[i.op0_register], _REGISTERS[i.op1_register]
     match form.move:
         case "general":
-            return to.root in _GENERAL and source.root in _GENERAL and to.width >= 32
-        case "mmx":
-            return to.root.startswith("mm") and source.root.startswith("mm")
-        case "mask":
-            return to.root.startswith("k") and source.root.startswith("k")
+            return to.kind == source.kind == "general" and to.width >= 32
+        case "mmx" | "mask":
+            return to.kind == source.kind == form.move
     return True
 
 
 def _arithmetic(i: Any, kind: ArithmeticClass, kinds: list[int]) -> Arithmetic | None:
     registers = [_REGISTERS[i.op_register(k)] for k, operand in enumerate(kinds) if operand == _KIND_REGISTER]
-    widths = [r.width for r in registers if r.root.startswith(("zmm", "mm"))]
+    widths = [r.width for r in registers if r.kind in ("vector", "mmx")]
     if not widths:
         return None
     if not kind.packed:
@@ -675,7 +711,7 @@ def _affine(i: Any, form: _Form, kinds: list[int], idiom: str) -> Affine | None:
     if not kinds or kinds[0] != _KIND_REGISTER:
         return _affine_memory(i, mnemonic, kinds)
     target = _REGISTERS[i.op0_register]
-    if target.root not in _GENERAL or target.width < 32:
+    if target.kind != "general" or target.width < 32:
         return None
     root = target.root
     if idiom == "zero":
@@ -690,7 +726,7 @@ def _affine(i: Any, form: _Form, kinds: list[int], idiom: str) -> Affine | None:
         return None
     if kinds[1] == _KIND_REGISTER:
         source = _REGISTERS[i.op1_register]
-        if source.root not in _GENERAL or source.width < 32:
+        if source.kind != "general" or source.width < 32:
             return None
         if mnemonic in ("mov", "movsxd"):
             return Affine(root, ((source.root, 1),), 0)

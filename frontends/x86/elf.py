@@ -1,9 +1,16 @@
-"""Reads what an assembler wrote: sections, symbols and relocations of a 64-bit little-endian ELF object for x86-64."""
+"""Reads what an assembler wrote: sections, symbols and relocations of a 64-bit little-endian ELF object for x86-64.
+
+Users' objects are read with lief (`incc.frontends.objects`). Every analysis of assembly text reads one object too, its
+own assembler's, and for that lief takes too long to start: importing it takes 0.9 s of processor time, 90 times what
+Python itself takes (0.01 s); this module and what it needs takes 0.03 s, and reads a small object in 0.1 ms.
+"""
 
 from __future__ import annotations
 
 import struct
 from typing import NamedTuple
+
+from incc.frontends.kernel import Relocation
 
 _SHT_SYMTAB, _SHT_RELA, _SHT_NOBITS = 2, 4, 8
 _STT_SECTION = 3
@@ -15,18 +22,6 @@ _EM_X86_64 = 62
 _PC_RELATIVE = {2: "", 4: "", 9: "@GOTPCREL", 13: "", 15: "", 19: "@TLSGD", 20: "@TLSLD", 22: "@GOTTPOFF", 24: ""}
 _PC_RELATIVE |= {26: "", 28: "@GOTPCREL", 29: "", 34: "@TLSDESC", 41: "@GOTPCREL", 42: "@GOTPCREL"}
 _ABSOLUTE = {3: "@GOT", 17: "@DTPOFF", 18: "@TPOFF", 21: "@DTPOFF", 23: "@TPOFF", 25: "@GOTOFF", 27: "@GOT"}
-
-
-class Relocation(NamedTuple):
-    """A field for the linker to fill: `offset` in its section in bytes; `symbol`, for local ones the section's name.
-
-    `pc_relative`: the field holds symbol + addend - its own address.
-    """
-
-    offset: int
-    symbol: str
-    addend: int
-    pc_relative: bool
 
 
 class Section(NamedTuple):

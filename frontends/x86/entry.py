@@ -11,12 +11,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from incc.frontends.kernel import Affine
+from incc.frontends.x86.kept import keep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from incc.frontends.asm.before import Before
-    from incc.frontends.kernel import Instruction
+    from incc.frontends.kernel import Before, Instruction
 
 _POINTERS = frozenset(
     ("rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15")
@@ -111,8 +111,7 @@ def _effects(instruction: Instruction) -> tuple[frozenset[str], bool]:
     stores = any(
         access.store and access.base is not None and access.base.root in _STACK for access in instruction.memory
     )
-    effects = _EFFECTS[instruction.encoding] = frozenset(roots & _POINTERS), stores
-    return effects
+    return keep(_EFFECTS, instruction.encoding, (frozenset(roots & _POINTERS), stores))
 
 
 class _Follower:

@@ -10,8 +10,7 @@ from incc.frontends.x86.assembler import AssemblerError, assemble
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incc.frontends.asm.before import Before
-    from incc.frontends.kernel import Affine, Region
+    from incc.frontends.kernel import Affine, Before, Region
     from incc.frontends.x86.assembler import Encoded
 
 ISA = "x86"
@@ -80,14 +79,24 @@ def decode_regions(
             from incc.frontends.x86.entry import entry_values
 
             entry = entry_values(code, instructions, statement)
-        finished = _finished(instructions)
         kernels.append(
-            Kernel(region.name, ISA, region, finished, region.is_loop, alignment, tuple(refusals), entry, unit)
+            Kernel(
+                region.name,
+                ISA,
+                region,
+                finished(instructions),
+                region.is_loop,
+                alignment,
+                tuple(refusals),
+                entry,
+                unit,
+            )
         )
     return kernels
 
 
-def _finished(instructions: list[Instruction]) -> tuple[Instruction, ...]:
+def finished(instructions: list[Instruction]) -> tuple[Instruction, ...]:
+    """The instructions of a kernel, once all are decoded: x87 registers have one name each."""
     if any(instruction.mnemonic[0] == "f" for instruction in instructions):
         from incc.frontends.x86.x87 import name_by_slot
 
@@ -135,4 +144,4 @@ def decode_bytes(code: bytes, name: str = "block", is_loop: bool | None = None, 
     if is_loop is None:
         last = instructions[-1]
         is_loop = last.branch in ("conditional", "unconditional") and last.target == "0x0"
-    return Kernel(name, ISA, None, _finished(instructions), is_loop, 0)
+    return Kernel(name, ISA, None, finished(instructions), is_loop, 0)

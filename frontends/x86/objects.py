@@ -1,266 +1,385 @@
-"""Loops of object files, libraries and programs (ELF, PE/COFF, Mach-O): machine code in, kernels out.
+"""Loops of x86-64 machine code in object files: control flow from the decoded instructions, kernels out.
 
-The code of each function is disassembled, written down as assembly text with labels, and read back by frontends.asm: so
-objects have the same control-flow analysis as compilers' output has.
+A first pass over a section takes of each instruction only where it ends and where control goes; those of loops, and of
+the code before them, are decoded in full.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from bisect import bisect_left, bisect_right
+from itertools import repeat
+from typing import TYPE_CHECKING, NamedTuple
 
-from incc.frontends.kernel import Kernel, LeftOut
+from incc.frontends.asm.before import before_loops
+from incc.frontends.asm.graph import Jump, Routine, build, group, hot_part, returns
+from incc.frontends.asm.loops import Listing, call_notes, innermost
+from incc.frontends.kernel import Kernel
+from incc.frontends.x86 import iced
+from incc.frontends.x86.decode import decode, disassemble
+from incc.frontends.x86.entry import entry_values
+from incc.frontends.x86.kernels import ISA, finished
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
 
-    from incc.frontends.kernel import Instruction
-    from incc.frontends.x86.elf import Relocation
+    from incc.frontends.asm.graph import ControlFlow
+    from incc.frontends.container import Container, Section
+    from incc.frontends.kernel import Instruction, LeftOut, Relocation, SourceLocation
 
-ISA = "x86"
-_PAGE = 4096
-
-
-class ObjectError(Exception):
-    """The file is no object of x86-64 code; the message says what it is, without the file's name."""
-
-
-class Code(NamedTuple):
-    """An executable section: its name, address and bytes, the functions in it and its relocations.
-
-    `functions` are (offset, name), ascending, offsets in bytes from the section's start; `alignment` in bytes: its own
-    before it is linked, then that of a page.
-    """
-
-    name: str
-    address: int
-    data: bytes
-    functions: tuple[tuple[int, str], ...]
-    relocations: tuple[Relocation, ...]
-    alignment: int
+_FLOW = iced.constants("FlowControl")
+_NEXT, _CALL, _INDIRECT_CALL, _INDIRECT = (_FLOW[name] for name in ("NEXT", "CALL", "INDIRECT_CALL", "INDIRECT_BRANCH"))
+_KINDS = {
+    _FLOW["UNCONDITIONAL_BRANCH"]: "unconditional",
+    _INDIRECT: "indirect",
+    _FLOW["CONDITIONAL_BRANCH"]: "conditional",
+    _FLOW["RETURN"]: "return",
+    _FLOW["EXCEPTION"]: "stop",  # ud2 and its like
+    _FLOW["XBEGIN_XABORT_XEND"]: "conditional",
+}
+_NEAR_BRANCH = iced.constants("OpKind")["NEAR_BRANCH64"]
 
 
-def read_code(path: str) -> list[Code]:
-    """The executable sections of an object file, library or program, by address.
-
-    Raises ObjectError for other files, and OSError.
-    """
-    with open(path, "rb") as file:
-        magic = file.read(4)
-    if not magic:
-        raise ObjectError("the file is empty")
-    import lief  # 0.3 s: only objects pay for it
-
-    lief.logging.disable()
-    binary: Any = lief.COFF.parse(path) if magic[:2] == b"\x64\x86" else lief.parse(path)
-    if binary is None:
-        raise ObjectError("not an ELF, PE/COFF or Mach-O file")
-    if isinstance(binary, lief.ELF.Binary):
-        sections = list(_elf(lief, binary))
-    elif isinstance(binary, lief.PE.Binary):
-        sections = list(_pe(lief, binary))
-    elif isinstance(binary, lief.MachO.Binary):
-        sections = list(_macho(lief, binary))
-    else:
-        sections = list(_coff(lief, binary))
-    if not sections:
-        raise ObjectError("no code in it")
-    return sorted(sections, key=lambda code: (code.address, code.name))
-
-
-def _functions(symbols: Sequence[tuple[int, str]], start: int, size: int) -> tuple[tuple[int, str], ...]:
-    """(address, name) of symbols to (offset, name) of those in a section; of several at one place the first."""
-    inside: dict[int, str] = {}
-    for address, name in symbols:
-        if start <= address < start + size and name:
-            inside.setdefault(address - start, name)
-    return tuple(sorted(inside.items()))
-
-
-def _elf(lief: Any, binary: Any) -> Iterator[Code]:
-    from incc.frontends.x86.elf import Relocation
-
-    if binary.header.machine_type != lief.ELF.ARCH.X86_64:
-        raise ObjectError(f"code for {_enum_name(binary.header.machine_type)}, not for x86-64")
-    is_object = binary.header.file_type == lief.ELF.Header.FILE_TYPE.REL
-    sections = list(binary.sections)
-    by_section: dict[str, list[Relocation]] = {}
-    if is_object:
-        pc_relative = {
-            getattr(lief.ELF.Relocation.TYPE, f"X86_64_{kind}")
-            for kind in ("PC8", "PC16", "PC32", "PC64", "PLT32", "GOTPCREL", "GOTPCRELX", "REX_GOTPCRELX")
-        }
-        for r in binary.object_relocations:
-            if not r.has_section or r.section is None:
-                continue
-            symbol = r.symbol
-            name = str(symbol.name) if symbol is not None else ""
-            if symbol is not None and not name and symbol.section is not None:
-                name = str(symbol.section.name)
-            by_section.setdefault(r.section.name, []).append(
-                Relocation(int(r.address), name, int(r.addend), r.type in pc_relative)
-            )
-    for number, section in enumerate(sections):
-        if not section.has(lief.ELF.Section.FLAGS.EXECINSTR) or not section.size:
-            continue
-        start = 0 if is_object else section.virtual_address
-        symbols = [
-            (s.value, str(s.name))
-            for s in binary.symbols
-            if s.type == lief.ELF.Symbol.TYPE.FUNC and (s.shndx == number if is_object else s.shndx)
-        ]
-        relocations = sorted(by_section.get(section.name, ()), key=lambda r: r.offset)
-        yield Code(
-            str(section.name),
-            start,
-            bytes(section.content),
-            _functions(symbols, start, section.size),
-            tuple(relocations),
-            max(1, section.alignment) if is_object else _PAGE,
-        )
-
-
-def _pe(lief: Any, binary: Any) -> Iterator[Code]:
-    if binary.header.machine != lief.PE.Header.MACHINE_TYPES.AMD64:
-        raise ObjectError(f"code for {_enum_name(binary.header.machine)}, not for x86-64")
-    symbols = [(f.address, str(f.name)) for f in (*binary.exported_functions, *binary.functions)]
-    for section in binary.sections:
-        if section.has_characteristic(lief.PE.Section.CHARACTERISTICS.MEM_EXECUTE):
-            data = bytes(section.content)
-            functions = _functions(symbols, section.virtual_address, len(data))
-            yield Code(str(section.name), section.virtual_address, data, functions, (), _PAGE)
-
-
-def _coff(lief: Any, binary: Any) -> Iterator[Code]:
-    if binary.header.machine != lief.PE.Header.MACHINE_TYPES.AMD64:
-        raise ObjectError(f"code for {_enum_name(binary.header.machine)}, not for x86-64")
-    for number, section in enumerate(binary.sections, start=1):
-        if section.has_characteristic(lief.PE.Section.CHARACTERISTICS.MEM_EXECUTE) and section.size:
-            symbols = [(s.value, str(s.name)) for s in binary.symbols if s.section_idx == number and s.is_function]
-            data = bytes(section.content)
-            yield Code(str(section.name), 0, data, _functions(symbols, 0, len(data)), (), 16)
-
-
-def _macho(lief: Any, binary: Any) -> Iterator[Code]:
-    if binary.header.cpu_type != lief.MachO.Header.CPU_TYPE.X86_64:
-        raise ObjectError(f"code for {_enum_name(binary.header.cpu_type)}, not for x86-64")
-    symbols = [(s.value, str(s.name)) for s in binary.symbols]
-    flags = lief.MachO.Section.FLAGS
-    is_object = binary.header.file_type == lief.MachO.Header.FILE_TYPE.OBJECT
-    for section in binary.sections:
-        if section.has(flags.PURE_INSTRUCTIONS) or section.has(flags.SOME_INSTRUCTIONS):
-            data = bytes(section.content)
-            functions = _functions(symbols, section.virtual_address, len(data))
-            alignment = 1 << section.alignment if is_object else _PAGE
-            yield Code(str(section.name), section.virtual_address, data, functions, (), alignment)
-
-
-def _enum_name(value: Any) -> str:
-    return str(value).rsplit(".", 1)[-1]
-
-
-# --- machine code as text ---------------------------------------------------------------------------------------------
-
-
-def object_kernels(path: str) -> tuple[list[Kernel], list[LeftOut]]:
-    """The innermost loops of an object's functions, and the cycles that are left out; "lines" count instructions of the
-    section's disassembly. Raises ObjectError and OSError."""
+def container_kernels(container: Container) -> tuple[list[Kernel], list[LeftOut]]:
+    """The innermost loops of an object's functions, and the cycles that are left out."""
     kernels: list[Kernel] = []
     left_out: list[LeftOut] = []
-    for code in read_code(path):
-        found, missed = _section_kernels(code)
-        kernels += found
-        left_out += missed
+    for section in container.sections:
+        if section.executable:
+            found, missed = _section_kernels(section, container)
+            kernels += found
+            left_out += missed
     return kernels, left_out
 
 
-def _section_kernels(code: Code) -> tuple[list[Kernel], list[LeftOut]]:
-    from incc.frontends.asm.before import code_before
-    from incc.frontends.asm.parse import parse
-    from incc.frontends.asm.regions import innermost_loops
-    from incc.frontends.x86.entry import entry_values
+def _section_kernels(section: Section, container: Container) -> tuple[list[Kernel], list[LeftOut]]:
+    code = _Code(section)
+    graphs = _graphs(code, _Tables(code, container))
+    places = list(map(_Place._make, zip(range(1, len(code.offsets) + 1), repeat(None))))  # there is no end to None
+    listing = Listing(places, code.notes)
+    regions, left_out = innermost(graphs, listing)
 
-    instructions = list(_disassemble(code))
-    text, at_line = _as_text(code, instructions)
-    assembly = parse(text, ISA)
-    regions, left_out = innermost_loops(assembly)
+    def statement(line: int) -> tuple[Instruction, ...]:
+        return (code.instruction(line - 1),)
+
+    befores = before_loops(
+        regions, lambda: graphs, listing.places, lambda line: (_address(code.instruction(line - 1)),), lambda n: False
+    )
+    unit = min(64, section.alignment)
     kernels = []
-    for region, before in zip(regions, code_before(assembly, regions), strict=True):
-        chosen = tuple(at_line[line]._replace(line=0) for line in region.lines)
-        first = chosen[0].offset
-        unit = min(64, code.alignment)
-        entry = entry_values(before, chosen, lambda line: (at_line[line],)) if before is not None else ()
-        name = f"{region.function or code.name}+{first - code.address - _start_of(code, first - code.address):#x}"
-        region = region._replace(name=name)
-        kernels.append(Kernel(name, ISA, region, chosen, True, first % unit, entry=entry, alignment_unit=unit))
+    for region, before in zip(regions, befores, strict=True):
+        chosen = [code.instruction(line - 1) for line in region.lines]
+        entry = entry_values(before, chosen, statement) if before is not None else ()
+        offset = chosen[0].offset - section.address
+        start = code.start_of(offset)
+        name = f"{code.names.get(start, section.name)}+{offset - start:#x}"
+        kernels.append(
+            Kernel(
+                name,
+                ISA,
+                region._replace(name=name),
+                finished(chosen),
+                True,
+                chosen[0].offset % unit,
+                entry=entry,
+                alignment_unit=unit,
+            )
+        )
     return kernels, left_out
 
 
-def _start_of(code: Code, offset: int) -> int:
-    return max((start for start, _ in code.functions if start <= offset), default=0)
+class _Place(NamedTuple):
+    line: int
+    location: SourceLocation | None
 
 
-def _disassemble(code: Code) -> Iterator[Instruction]:
-    """All instructions of a section, in order: from each function's start, data between them skipped."""
-    from incc.frontends.x86.decode import UndecodableError, decode
-
-    starts = sorted({0, *(start for start, _ in code.functions)})
-    relocations, next_relocation = code.relocations, 0
-    for start, end in zip(starts, [*starts[1:], len(code.data)], strict=True):
-        at = start
-        while at < end:
-            while next_relocation < len(relocations) and relocations[next_relocation].offset < at:
-                next_relocation += 1
-            here = [r for r in relocations[next_relocation : next_relocation + 2] if r.offset < at + 15]
-            try:
-                instruction = decode(code.data[at : min(end, at + 15)], code.address + at, section=code.name)
-                mine = tuple(r for r in here if r.offset < at + instruction.length)
-                if mine and instruction.branch:
-                    # What the linker will fill in: a name, unless the target is in this section.
-                    symbol, distance = mine[0].symbol, mine[0].addend + 4
-                    start_of = {name: start for start, name in code.functions}
-                    start_of[code.name] = 0
-                    if symbol in start_of and instruction.branch != "call":
-                        symbol = f"{start_of[symbol] + distance:#x}"
-                    instruction = instruction._replace(target=symbol)
-                elif mine:  # only objects have them, and their sections are at address 0
-                    instruction = decode(code.data[at : at + instruction.length], at, "", 0, mine, code.name)
-            except UndecodableError:
-                break  # data, or code of another mode: the next function has a start of its own
-            yield instruction
-            at += instruction.length
+def _address(i: Instruction) -> str:
+    """What a memory operand's address is made of, see `incc.frontends.isa.Isa.address`."""
+    registers = [a.register.name for a in i.registers if a.address]
+    if registers.count("rsp") == len(registers):
+        return ""
+    scale = i.memory[0].scale if i.memory else i.affine.terms[-1][1] if i.affine and i.affine.terms else 1
+    return f"{registers} {scale}"
 
 
-def _as_text(code: Code, instructions: Sequence[Instruction]) -> tuple[str, dict[int, Instruction]]:
-    """The instructions as assembly text, a label at every target of a branch; and the instruction of each line."""
-    places = {i.offset for i in instructions}
-    targets: dict[int, int] = {}
-    for i in instructions:
-        if i.branch in ("conditional", "unconditional") and i.target.startswith("0x") and int(i.target, 16) in places:
-            targets[i.offset] = int(i.target, 16)
-    labels = set(targets.values())
-    names = {code.address + start: name for start, name in code.functions}
-    lines: list[str] = ["\t.text"]
-    at_line: dict[int, Instruction] = {}
-    for i in instructions:
-        if i.offset in names:
-            name = _quoted(names[i.offset])
-            lines += [f"\t.type {name}, @function", f"{name}:"]
-        if i.offset in labels:
-            lines.append(f".L{i.offset:x}:")
-        if i.offset in targets:
-            lines.append(f"\t{i.mnemonic} .L{targets[i.offset]:x}")
-        elif i.branch in ("conditional", "unconditional", "call") and i.target:
-            lines.append(f"\t{i.mnemonic} {_quoted(names.get(_address(i.target), i.target))}")
-        else:
-            lines.append(f"\t{i.text}")
-        at_line[len(lines)] = i
-    return "\n".join([*lines, ""]), at_line
+class _Code:
+    """An executable section: `offsets` are those of its instructions, in bytes from its start, ascending.
+
+    Each function is disassembled from its start up to the next one's or to bytes that are no instruction: data, or code
+    of another mode. `starts` are those starts, the section's own among them, and `branches` iced-x86's instructions, by
+    number, that transfer control. `addresses` are those that instructions name relative to their own, by number.
+    """
+
+    def __init__(self, section: Section) -> None:
+        self.section = section
+        self.names = dict(section.functions)
+        self.starts = sorted({0, *self.names})
+        self.offsets: list[int] = []
+        self.branches: dict[int, Any] = {}
+        self.addresses: dict[int, int] = {}
+        self._known: dict[int, Instruction] = {}
+        self._relocated = [r.offset for r in section.relocations]
+        self._start_of_symbol = {name: start for start, name in section.functions}
+        self._start_of_symbol[section.name] = 0
+        add = self.offsets.append
+        for start, end in zip(self.starts, [*self.starts[1:], len(section.data)], strict=True):
+            for native in disassemble(section.data[start:end], section.address + start):
+                if native.flow_control != _NEXT:
+                    self.branches[len(self.offsets)] = native
+                if native.is_ip_rel_memory_operand:
+                    self.addresses[len(self.offsets)] = native.ip_rel_memory_address
+                add(native.ip - section.address)
+
+    def start_of(self, offset: int) -> int:
+        """Where the function begins that the instruction at `offset` is in."""
+        return self.starts[bisect_right(self.starts, offset) - 1]
+
+    def number_at(self, offset: int) -> int:
+        """The number of the instruction that begins there, -1 if none does."""
+        n = bisect_left(self.offsets, offset)
+        return n if n < len(self.offsets) and self.offsets[n] == offset else -1
+
+    def relocations(self, first: int, end: int) -> tuple[Relocation, ...]:
+        low = bisect_left(self._relocated, first)
+        return self.section.relocations[low : bisect_left(self._relocated, end, low)]
+
+    def instruction(self, n: int) -> Instruction:
+        """The instruction of that number, as it is in a kernel: without line."""
+        found = self._known.get(n)
+        if found is not None:
+            return found
+        section, at = self.section, self.offsets[n]
+        end = self.offsets[n + 1] if n + 1 < len(self.offsets) else len(section.data)
+        code = section.data[at : min(end, at + 15)]
+        found = decode(code, section.address + at, section=section.name)
+        fields = self.relocations(at, at + found.length)
+        if fields and found.branch:
+            found = found._replace(target=self._target(found.branch, fields[0]))
+        elif fields:  # only objects have them, and their sections are at address 0
+            found = decode(code[: found.length], at, "", 0, fields, section.name)
+        self._known[n] = found
+        return found
+
+    def _target(self, kind: str, field: Relocation) -> str:
+        """Where the linker will let a branch go: a name, unless that is in this section."""
+        start = self._start_of_symbol.get(field.symbol)
+        return field.symbol if start is None or kind == "call" else f"{start + field.addend + 4:#x}"
+
+    def callee(self, n: int, native: Any) -> str | None:
+        """The name or address that a call goes to, "" where memory or a register holds it; None for what is no call."""
+        flow = native.flow_control
+        direct = native.op0_kind == _NEAR_BRANCH
+        if flow != _INDIRECT_CALL and (flow != _CALL or not direct):
+            return None  # among them system calls
+        fields = self.relocations(self.offsets[n], self.offsets[n] + native.len)
+        if fields:
+            return fields[0].symbol
+        target = native.near_branch_target
+        return self.names.get(target - self.section.address, f"{target:#x}") if direct else ""
+
+    def notes(self, members: Sequence[int]) -> list[str]:
+        """What calls on a path hide."""
+        callees = [self.callee(n, self.branches[n]) for n in members if n in self.branches]
+        return call_notes([callee for callee in callees if callee is not None])
+
+    def jumps(self) -> Iterator[Jump]:
+        """The control transfers but calls that come back, in order; indirect ones without targets."""
+        for n, native in self.branches.items():
+            callee = self.callee(n, native)
+            if callee is not None:
+                if not returns(callee):
+                    yield Jump(n, "stop", ())
+                continue
+            kind = _KINDS.get(native.flow_control, "")
+            if kind == "conditional" and native.op0_kind != _NEAR_BRANCH:
+                continue  # xend, xabort
+            target = -1
+            if kind in ("conditional", "unconditional"):
+                fields = self.relocations(self.offsets[n], self.offsets[n] + native.len)
+                if fields:
+                    where = self._target(kind, fields[0])
+                    target = self.number_at(int(where, 16)) if where[:2] == "0x" else -1
+                else:
+                    target = self.number_at(native.near_branch_target - self.section.address)
+            if kind:
+                yield Jump(n, kind, () if target < 0 else (target,))
 
 
-def _address(target: str) -> int:
-    return int(target, 16) if target.startswith("0x") else -1
+def _graphs(code: _Code, tables: _Tables) -> list[ControlFlow]:
+    """The control flow of all functions of a section."""
+    bounds = [*(bisect_left(code.offsets, start) for start in code.starts), len(code.offsets)]
+    # Where nothing could be disassembled, there is no function.
+    functions = [
+        (code.names.get(start, ""), range(begin, end))
+        for start, begin, end in zip(code.starts, bounds, bounds[1:], strict=False)
+        if begin < end
+    ]
+    begins = [numbers.start for _, numbers in functions]
+    jumps: list[list[Jump]] = [[] for _ in functions]
+    for jump in code.jumps():
+        jumps[bisect_right(begins, jump.at) - 1].append(jump)
+    number_of = {name: number for number, (name, _) in enumerate(functions) if name}
+    # The other part, hot or cold, of each function that has one.
+    other = {cold: number_of[hot] for name, cold in number_of.items() if (hot := hot_part(name)) in number_of}
+    other |= {hot: cold for cold, hot in other.items()}
+
+    def owner(n: int) -> int:
+        return bisect_right(begins, n) - 1
+
+    routines = []
+    for number, (name, numbers) in enumerate(functions):
+        parts = {number, other.get(number, number)}
+        through = tables.targets(numbers.start, jumps[number], lambda n, parts=parts: owner(n) in parts)  # type: ignore[misc]
+        found = []
+        for jump in jumps[number]:
+            targets = jump.targets or through.get(jump.at, ())
+            # A jump to where another function begins is a tail call.
+            calls = tuple([n for n in targets if owner(n) not in parts and begins[owner(n)] == n])
+            found.append(Jump(jump.at, jump.kind, targets, calls))
+        routines.append(Routine(name, "", numbers, found))
+    jumped_to = {n for routine in routines for jump in routine.jumps for n in jump.targets}
+
+    def label(n: int) -> str:
+        offset = code.offsets[n]
+        return f".L{code.section.address + offset:x}" if n in jumped_to else code.names.get(offset, "")
+
+    return [build(routines, members, label) for members in group(routines, owner)]
 
 
-def _quoted(name: str) -> str:
-    """A symbol as one word of assembly text."""
-    return "".join(c if c.isalnum() or c in "_.$@" else "_" for c in name)
+class _Tables:
+    """Jump tables of a section's code: of distances from the table's start, 4 bytes each, or of addresses.
+
+    Where a table ends is not written anywhere: at the next place that the code names, or before what is no instruction.
+    """
+
+    def __init__(self, code: _Code, container: Container) -> None:
+        self._code = code
+        self._data = [section for section in container.sections if not section.executable]
+        self._by_name = {section.name: number for number, section in enumerate(self._data)}
+        self._named: list[list[int]] | None = None
+        self._read: dict[tuple[int, int], tuple[int, ...]] = {}
+
+    def targets(self, begin: int, jumps: Sequence[Jump], inside: Callable[[int], bool]) -> dict[int, tuple[int, ...]]:
+        """The targets of the indirect jumps of a function that begins with instruction `begin`, where they are found.
+
+        The table is named by an instruction before the jump, back to the last transfer of control; where its address is
+        computed further away, as before a loop, the jump may go wherever the function's tables lead that no other jump
+        has claimed. `inside` says whether an instruction is one of the function.
+        """
+        found: dict[int, tuple[int, ...]] = {}
+        claimed: set[tuple[int, int]] = set()
+        unclaimed = []
+        previous = begin - 1
+        for jump in jumps:
+            if jump.kind == "indirect" and self._by_table(jump.at, previous):
+                for n in range(jump.at, previous, -1):
+                    place = self._place(n)
+                    entries = self._entries(place, inside) if place else ()
+                    if place and entries:
+                        claimed.add(place)
+                        found[jump.at] = entries
+                        break
+                else:
+                    unclaimed.append(jump.at)
+            previous = jump.at
+        if unclaimed:
+            mentioned: dict[tuple[int, int], tuple[int, ...]] = {}
+            for n in range(begin, jumps[-1].at + 1):
+                place = self._place(n)
+                if place and (entries := self._entries(place, inside)):
+                    mentioned[place] = entries
+            rest = [place for place in mentioned if place not in claimed] or list(mentioned)
+            targets = tuple(dict.fromkeys([t for place in rest for t in mentioned[place]]))
+            found |= dict.fromkeys(unclaimed, targets)
+        return found
+
+    def _by_table(self, at: int, previous: int) -> bool:
+        """Whether an indirect jump looks as if it went through a table: to what is loaded with an index, or to a sum of
+        two registers. Others are tail calls."""
+        jump = self._code.instruction(at)
+        if jump.memory:
+            return jump.memory[0].index is not None
+        register = next((a.register.root for a in jump.registers), "")
+        for n in range(at - 1, previous, -1):
+            i = self._code.instruction(n)
+            if any(a.write and a.register.root == register for a in i.registers):
+                if i.mnemonic == "add":
+                    return i.operands == "rr"
+                return i.mnemonic == "mov" and bool(i.memory) and i.memory[0].index is not None
+        return False
+
+    def _place(self, n: int) -> tuple[int, int] | None:
+        """The data that an instruction names: the section's number in `_data`, and the offset in it."""
+        code = self._code
+        if code.section.relocations:
+            begin = code.offsets[n]
+            end = code.offsets[n + 1] if n + 1 < len(code.offsets) else begin + 15
+            return next((place for r in code.relocations(begin, end) if (place := self._field(r))), None)
+        address = code.addresses.get(n)
+        if address is None:
+            memory = code.instruction(n).memory
+            if not memory or memory[0].base is not None or memory[0].index is None:
+                return None
+            address = memory[0].displacement
+        return self._at(address)
+
+    def _field(self, field: Relocation) -> tuple[int, int] | None:
+        number = self._by_name.get(field.symbol, -1)
+        # Of a relative field that ends the instruction: addends count from the field, addresses from behind it.
+        return None if number < 0 else (number, field.addend + (4 if field.pc_relative else 0))
+
+    def _at(self, address: int) -> tuple[int, int] | None:
+        for number, section in enumerate(self._data):
+            if section.address <= address < section.address + len(section.data):
+                return number, address - section.address
+        return None
+
+    def _entries(self, place: tuple[int, int], inside: Callable[[int], bool]) -> tuple[int, ...]:
+        """The instructions of a function to which the table there leads, each once; none where there is no table."""
+        entries = self._read.get(place)
+        if entries is None:
+            entries = self._read[place] = tuple(dict.fromkeys(self._table(*place)))
+        return tuple([n for n in entries if inside(n)])
+
+    def _table(self, number: int, start: int) -> list[int]:
+        section, code = self._data[number], self._code
+        named = self._starts()[number]
+        at = bisect_right(named, start)
+        end = named[at] if at < len(named) else len(section.data)
+        fields: dict[int, Relocation] = {}
+        if section.relocations:
+            low = bisect_left(section.relocations, start, key=lambda r: r.offset)
+            high = bisect_left(section.relocations, end, low, key=lambda r: r.offset)
+            fields = {r.offset: r for r in section.relocations[low:high] if r.symbol == code.section.name}
+        for size in (4, 8):
+            found: list[int] = []
+            for position in range(start, end - size + 1, size):
+                if code.section.relocations:
+                    field = fields.get(position)
+                    if field is None or field.pc_relative != (size == 4):
+                        break
+                    # A distance counts from its own place here, and is to count from the table's start.
+                    target = field.addend - (position - start if size == 4 else 0)
+                else:
+                    value = int.from_bytes(section.data[position : position + size], "little", signed=True)
+                    target = value - code.section.address + (section.address + start if size == 4 else 0)
+                entry = code.number_at(target)
+                if entry < 0:
+                    break
+                found.append(entry)
+            if found:
+                return found
+        return []
+
+    def _starts(self) -> list[list[int]]:
+        """The places in each section of data that the code names, ascending."""
+        if self._named is None:
+            code = self._code
+            if code.section.relocations:
+                places = {self._field(r) for r in code.section.relocations}
+            else:
+                places = {self._at(address) for address in set(code.addresses.values())}
+            self._named = [[] for _ in self._data]
+            for place in sorted(place for place in places if place):
+                self._named[place[0]].append(place[1])
+        return self._named

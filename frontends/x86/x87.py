@@ -14,7 +14,7 @@ from incc.frontends.x86.decode import x87_increment
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_SLOTS = [Register(f"st{i}", f"st{i}", 0, 80) for i in range(8)]
+_SLOTS = [Register(f"st{i}", f"st{i}", 0, 80, "x87") for i in range(8)]
 _ROOTS = {register.root: i for i, register in enumerate(_SLOTS)}
 
 

@@ -12,8 +12,8 @@ def register(name: str) -> Register:
     """`x3`, `w3`, `q0`, `d0`, `v0` (128 bits) or `z0`."""
     kind, number = name[0], name[1:]
     if kind in "xw":
-        return Register(name, "x" + number, 0, 64 if kind == "x" else 32)
-    return Register(name, "z" + number, 0, VECTOR_BITS[kind])
+        return Register(name, "x" + number, 0, 64 if kind == "x" else 32, "general")
+    return Register(name, "z" + number, 0, VECTOR_BITS[kind], "vector")
 
 
 def instruction(text: str, operands: str, memory: str = "", adds: int = 0, **facts: str) -> Instruction:

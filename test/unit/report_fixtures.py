@@ -26,6 +26,7 @@ from incc.frontends.kernel import (
     SourceLocation,
 )
 from incc.frontends.unit import Unit
+from incc.frontends.x86.classify import divisor_of, sum_of
 from incc.models import bound as b
 from incc.models.bound import BoundKernel
 from incc.models.model import Form, MachineModel
@@ -37,8 +38,8 @@ WIDTHS = {"x": 128, "y": 256, "z": 512}
 def register(name: str) -> Register:
     """A full general-purpose or vector register by name."""
     if name[1:].startswith("mm"):
-        return Register(name, "z" + name[1:], 0, WIDTHS[name[0]])
-    return Register(name, name, 0, 64)
+        return Register(name, "z" + name[1:], 0, WIDTHS[name[0]], "vector")
+    return Register(name, name, 0, 64, "general")
 
 
 def memory(
@@ -131,6 +132,8 @@ def make_kernel(
                 False,
                 row.arithmetic,
                 bytes(row.length),
+                sum=sum_of(mnemonic, len(row.operands)),
+                divisor=divisor_of(mnemonic, len(row.operands)),
             )
         )
     lines = tuple(i.line for i in instructions)

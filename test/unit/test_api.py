@@ -15,6 +15,7 @@ import pytest
 from test_report_schema import SCHEMA, VALIDATOR
 
 import incc
+from incc.driver import mca
 
 TRIAD = """\
 \t.text
@@ -248,3 +249,44 @@ def test_importing_incc_imports_nothing_else() -> None:
     assert set(incc.__all__) <= set(dir(incc))
     with pytest.raises(AttributeError, match="frobnicate"):
         _ = incc.frobnicate
+
+
+SOURCE = """\
+double sum(const double *a, int n) {
+  double s = 0;
+  for (int i = 0; i < n; i++)
+    s += a[i];
+  return s;
+}
+"""
+
+
+def test_compile(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "sum.c").write_text(SOURCE)
+    report = incc.compile(["gcc", "-O2", "-march=skylake", "-c", "sum.c"], folder=tmp_path)
+    assert report.status == 0
+    (kernel,) = report
+    assert (kernel.function, kernel.cycles, kernel.model.name) == ("sum", 4, "skylake")
+    assert kernel.source is not None
+    assert (tmp_path / "sum.o").exists()
+    other = incc.compile("gcc -O2 -march=skylake -c sum.c", folder=tmp_path, mcpu="znver4", what_ifs=False)
+    assert [kernel.cycles for kernel in other] == [3]
+    (tmp_path / "bad.c").write_text("double f( {\n")
+    failed = incc.compile(["gcc", "-c", "bad.c"], folder=tmp_path)
+    assert (failed.status, len(failed)) == (1, 0)
+    assert any("bad.c:1" in line for line in failed.compiler_messages)
+    with pytest.raises(incc.AnalysisError, match="no-such-compiler"):
+        incc.compile(["no-such-compiler", "-c", "sum.c"], folder=tmp_path)
+    with pytest.raises(ValueError, match="compiler"):
+        incc.compile([])
+
+
+def test_graphml(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "k.s").write_text(TRIAD)
+    path = tmp_path / "k.graphml"
+    arguments = [f"--graph={path}", "-o", str(tmp_path / "k.txt"), str(tmp_path / "k.s")]
+    assert mca.main(["-mcpu=skylake", "--auto", *arguments]) == 0
+    graph = networkx.read_graphml(path, force_multigraph=True)
+    assert graph.nodes["1/0"]["text"] == "mulsd (%rdi), %xmm0"
+    assert graph.nodes["1/0"]["kernel"] == "product:.L7"
+    assert {data["latency"] for a, b, data in graph.edges(data=True) if (a, b) == ("1/0", "1/0")} == {4}

@@ -7,9 +7,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from incc.frontends.asm import control_flow as cfg
-from incc.frontends.asm.control_flow import ControlFlow, branch, control_flow, dominators, loops
+from incc.frontends.asm import graph as graph_module
+from incc.frontends.asm.control_flow import control_flow
+from incc.frontends.asm.graph import ControlFlow, dominators, loops
 from incc.frontends.asm.parse import Assembly, parse
+from incc.frontends.isa import isa
 from properties import examples
 
 
@@ -45,7 +47,7 @@ from properties import examples
     ],
 )
 def test_branches_of_x86(text: str, kind: str, target: str) -> None:
-    assert branch(text, "x86") == (kind, target)
+    assert isa("x86").branch(text) == (kind, target)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +67,7 @@ def test_branches_of_x86(text: str, kind: str, target: str) -> None:
     ],
 )
 def test_branches_of_aarch64(text: str, kind: str, target: str) -> None:
-    assert branch(text, "aarch64") == (kind, target)
+    assert isa("aarch64").branch(text) == (kind, target)
 
 
 def blocks(graph: ControlFlow, assembly: Assembly) -> list[tuple[list[int], tuple[int, ...], int]]:
@@ -293,4 +295,4 @@ def test_components_of_a_long_chain_need_no_recursion() -> None:
     natural, irreducible = loops([*([i + 1] for i in range(n)), [0]], [0])
     assert len(natural) == 1
     assert not irreducible
-    assert cfg.reverse_postorder([[1], []], 0) == [0, 1]
+    assert graph_module.reverse_postorder([[1], []], 0) == [0, 1]

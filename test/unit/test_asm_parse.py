@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from incc.frontends.asm.parse import DIRECTIVE, INSTRUCTION, LABEL, Assembly, detect_isa, parse
+from incc.frontends.asm.parse import DIRECTIVE, INSTRUCTION, LABEL, Assembly, parse
+from incc.frontends.isa import detect
 
 
 def instructions(assembly: Assembly) -> list[tuple[int, str]]:
@@ -230,18 +231,18 @@ def test_markers_in_comments() -> None:
 
 
 def test_isa_is_found_by_registers() -> None:
-    assert detect_isa("\tmovl %eax, %ebx\n") == "x86"
-    assert detect_isa(".intel_syntax noprefix\n add rax, 1\n") == "x86"
-    assert detect_isa(" vaddps zmm0, zmm1, zmm2\n") == "x86"
-    assert detect_isa(" ldr q0, [x1, x2]\n") == "aarch64"
-    assert detect_isa(" add v0.2d, v1.2d, v2.2d\n") == "aarch64"
-    assert detect_isa(".type f, %function\nf:\n ret\n") == "x86"
-    assert detect_isa("") == "x86"
+    assert detect("\tmovl %eax, %ebx\n") == "x86"
+    assert detect(".intel_syntax noprefix\n add rax, 1\n") == "x86"
+    assert detect(" vaddps zmm0, zmm1, zmm2\n") == "x86"
+    assert detect(" ldr q0, [x1, x2]\n") == "aarch64"
+    assert detect(" add v0.2d, v1.2d, v2.2d\n") == "aarch64"
+    assert detect(".type f, %function\nf:\n ret\n") == "x86"
+    assert detect("") == "x86"
 
 
 def test_syntax_changes_are_noted() -> None:
     a = parse(".intel_syntax noprefix\n add eax, 1\n.att_syntax prefix\n addl $1, %eax\n")
-    assert a.intel_syntax == [(1, True), (3, False)]
+    assert a.dialects == [(1, "intel"), (3, "")]
 
 
 def test_damaged_text_does_not_raise() -> None:

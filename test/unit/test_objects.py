@@ -11,8 +11,9 @@ import pytest
 from incc.frontends.asm.parse import parse
 from incc.frontends.asm.regions import innermost_loops
 from incc.frontends.kernel import Kernel
+from incc.frontends.objects.kernels import object_kernels
+from incc.frontends.objects.read import ObjectError
 from incc.frontends.x86.kernels import decode_regions
-from incc.frontends.x86.objects import ObjectError, object_kernels
 
 SOURCE = """
 #include <stddef.h>
@@ -73,6 +74,11 @@ def test_objects_give_the_kernels_of_the_assembly(
     assert sorted(k.region.function for k in found if k.region) == sorted(r.function for r in regions)
 
 
+def test_objects_in_memory_are_those_of_files(tmp_path: pathlib.Path) -> None:
+    path, _ = compiled(tmp_path, "gcc", "-O2")
+    assert object_kernels(path.read_bytes()) == object_kernels(str(path))
+
+
 def test_calls_and_objects_keep_their_names(tmp_path: pathlib.Path) -> None:
     path, _ = compiled(tmp_path, "gcc", "-O2", "-fno-pic")
     kernels = {k.region.function: k for k in object_kernels(str(path))[0] if k.region}
@@ -123,6 +129,135 @@ def test_programs_are_read_at_their_addresses(tmp_path: pathlib.Path) -> None:
     assert {"scale", "chain", "calls", "search"} <= names
 
 
+SWITCH = """
+	.text
+	.globl run
+	.type run, @function
+run:
+	xorl %eax, %eax
+HOISTED
+.Lloop:
+	movzbl (%rdi), %edx
+	incq %rdi
+	cmpl $2, %edx
+	ja .Lout
+NEAR
+	movslq (%rcx,%rdx,4), %rdx
+	addq %rcx, %rdx
+	notrack jmp *%rdx
+.Lone:
+	addq $1, %rax
+	jmp .Lloop
+.Ltwo:
+	addq $2, %rax
+	jmp .Lloop
+.Lout:
+	ret
+	.size run, .-run
+	.section .rodata
+	.p2align 2
+.Lother:
+	.long 7, 7
+.Ltable:
+	.long .Lone-.Ltable
+	.long .Ltwo-.Ltable
+	.long .Lout-.Ltable
+.Lnext:
+	.long .Lloop-.Lnext
+	.text
+	.globl other
+	.type other, @function
+other:
+	leaq .Lnext(%rip), %rax
+	leaq .Lother(%rip), %rcx
+	ret
+	.size other, .-other
+"""
+LEA = "\tleaq .Ltable(%rip), %rcx"
+
+
+@pytest.mark.parametrize("linked", [False, True])
+@pytest.mark.parametrize(("hoisted", "near"), [("", LEA), (LEA, "")])
+def test_jump_tables_are_followed(tmp_path: pathlib.Path, hoisted: str, near: str, linked: bool) -> None:
+    (tmp_path / "x.s").write_text(SWITCH.replace("HOISTED", hoisted).replace("NEAR", near))
+    path = tmp_path / "x.o"
+    subprocess.run(["as", "--64", tmp_path / "x.s", "-o", path], check=True)
+    if linked:
+        path = tmp_path / "x.so"
+        subprocess.run(["ld", "-shared", tmp_path / "x.o", "-o", path], check=True)
+    (kernel,), left_out = object_kernels(str(path))
+    assert left_out == []
+    assert kernel.region is not None
+    # Two of the three ways that the table gives lead back. The table ends where another one begins.
+    assert any("an indirect jump with 2 targets inside" in note for note in kernel.region.notes)
+    assert [i.mnemonic for i in kernel.instructions if i.branch == "indirect"] == ["jmp"]
+    assert sum(i.mnemonic == "add" for i in kernel.instructions) == 2
+    if not linked:
+        text = (tmp_path / "x.s").read_text()
+        (region,), _ = innermost_loops(parse(text))
+        assert shape(kernel) == shape(decode_regions(text, [region], "x.s", ())[0])
+        assert [note.split(" (")[0] for note in kernel.region.notes] == [note.split(" (")[0] for note in region.notes]
+
+
+def test_tables_of_addresses_are_followed(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "x.s").write_text(
+        "\t.text\n\t.globl _start\n\t.type _start, @function\n_start:\n.L0:\tmovzbl (%rdi), %edx\n\tincq %rdi\n"
+        "\tjmp *.Ltable(,%rdx,8)\n.L1:\taddq $1, %rax\n\tjmp .L0\n.L2:\tret\n\t.size _start, .-_start\n"
+        "\t.section .rodata\n\t.p2align 3\n.Ltable:\t.quad .L1, .L2\n"
+    )
+    subprocess.run(["as", "--64", tmp_path / "x.s", "-o", tmp_path / "x.o"], check=True)
+    subprocess.run(["ld", tmp_path / "x.o", "-o", tmp_path / "x"], check=True)
+    for name in ("x.o", "x"):
+        (kernel,), _ = object_kernels(str(tmp_path / name))
+        assert [i.mnemonic for i in kernel.instructions] == ["movzx", "inc", "jmp", "add", "jmp"]
+
+
+def test_tail_calls_are_no_loops(tmp_path: pathlib.Path) -> None:
+    function = (
+        "\t.globl {0}\n\t.type {0}, @function\n{0}:\n\tdecq %rdi\n\tje 1f\n\tjmp {1}\n1:\tret\n\t.size {0}, .-{0}\n"
+    )
+    (tmp_path / "x.s").write_text("\t.text\n" + function.format("f", "g") + function.format("g", "f"))
+    subprocess.run(["as", "--64", tmp_path / "x.s", "-o", tmp_path / "x.o"], check=True)
+    subprocess.run(["ld", "-shared", "-Bsymbolic", tmp_path / "x.o", "-o", tmp_path / "x.so"], check=True)
+    for name in ("x.o", "x.so"):
+        assert object_kernels(str(tmp_path / name)) == ([], [])
+
+
+def test_cold_parts_belong_to_their_functions(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "x.s").write_text(
+        "\t.text\n\t.type f.cold, @function\nf.cold:\n\tnegq %rax\n\tjmp .L1\n\t.size f.cold, .-f.cold\n"
+        "\t.globl f\n\t.type f, @function\nf:\n.L1:\taddq (%rdi), %rax\n\tjs f.cold\n\tdecq %rsi\n\tjne .L1\n\tret\n"
+        "\t.size f, .-f\n"
+    )
+    subprocess.run(["as", "--64", tmp_path / "x.s", "-o", tmp_path / "x.o"], check=True)
+    (kernel,), _ = object_kernels(str(tmp_path / "x.o"))
+    assert kernel.region is not None
+    assert (kernel.name, kernel.region.function) == ("f+0x0", "f")
+    assert len(kernel.region.body_lines) == 6  # with the way through the cold part
+
+
+def test_x87_registers_have_one_name_each(tmp_path: pathlib.Path) -> None:
+    text = "f:\n.L1:\tfldl (%rdi)\n\tfaddp\n\taddq $8, %rdi\n\tcmpq %rdi, %rsi\n\tjne .L1\n\tret\n"
+    (tmp_path / "x.s").write_text(text)
+    subprocess.run(["as", "--64", tmp_path / "x.s", "-o", tmp_path / "x.o"], check=True)
+    (kernel,), _ = object_kernels(str(tmp_path / "x.o"))
+    assert shape(kernel) == shape(decode_regions(text, innermost_loops(parse(text))[0], "x.s", ())[0])
+
+
+@pytest.mark.filterwarnings("ignore:.* is not a valid TYPE")  # the relocations are still x86's
+def test_code_of_other_instruction_sets_is_named(tmp_path: pathlib.Path) -> None:
+    path, _ = compiled(tmp_path, "gcc", "-O2")
+    data = bytearray(path.read_bytes())
+    for machine, message in (
+        (183, "^AArch64 code cannot be decoded yet$"),
+        (8, "^code for MIPS, none of x86, aarch64$"),
+    ):
+        data[18:20] = machine.to_bytes(2, "little")  # e_machine
+        path.write_bytes(data)
+        with pytest.raises(ObjectError, match=message):
+            object_kernels(str(path))
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [(b"", "empty"), (b"no object at all\n", "not an ELF"), (b"\x7fELF" + bytes(200), "ELF|code for")],
@@ -130,5 +265,6 @@ def test_programs_are_read_at_their_addresses(tmp_path: pathlib.Path) -> None:
 def test_other_files_are_refused(tmp_path: pathlib.Path, content: bytes, message: str) -> None:
     file = tmp_path / "x.o"
     file.write_bytes(content)
-    with pytest.raises(ObjectError, match=message):
-        object_kernels(str(file))
+    for source in (str(file), content):
+        with pytest.raises(ObjectError, match=message):
+            object_kernels(source)

@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wrapper_launcher import REPORT, Result, make_incc, run, tree
 
+from incc.driver import UsageError
+from incc.driver.own_options import split
 from incc.frontends.gcc_wrapper.compiler import CompilerError, child_environment, find_compiler
-from incc.frontends.gcc_wrapper.options import UsageError, analysis, split
 
 DATA = Path(__file__).parent / "data" / "wrapper"
 
@@ -86,11 +87,11 @@ def test_every_option() -> None:
     options, rest = split(arguments, {"INCC_FORMAT": "text", "INCC_OUTPUT": "/elsewhere"})
     assert rest == ["-O2", "x.c"]
     assert (options.output, options.append) == ("r", False)
-    assert (options.format, options.strict, options.timeline) == ("json", True, 0)
-    chosen = analysis(options)
-    assert (chosen.texts["mcpu"], chosen.lists["function"]) == ("skx", ["f*", "g"])
-    assert (chosen.files(), chosen.switches["fixed-ports"]) == ({"graph": "g.dot"}, True)
-    assert (options.marked, options.marker, options.compiler) == ("m.s", "iaca", "gcc -m64")
+    chosen = options.all()
+    assert (chosen["format"], chosen["strict"], chosen["timeline"]) == ("json", True, 0)
+    assert (chosen["mcpu"], chosen["function"]) == ("skx", ("f*", "g"))
+    assert (chosen.files(), chosen["fixed-ports"]) == ({"graph": "g.dot"}, True)
+    assert (chosen["--emit-marked"], chosen["--marker"], options.compiler) == ("m.s", "iaca", "gcc -m64")
 
 
 def test_environment() -> None:
@@ -104,13 +105,12 @@ def test_environment() -> None:
     }
     options, _ = split(["x.c"], environment)
     assert options.wants_analysis
-    assert (options.output, options.append, options.format) == ("/out", True, "json")
-    assert options.strict
-    chosen = analysis(options)
-    assert (chosen.texts["mcpu"], chosen.lists["function"]) == ("skx", ["f", "g*"])
+    chosen = options.all()
+    assert (options.output, options.append, chosen["format"]) == ("/out", True, "json")
+    assert chosen["strict"]
+    assert (chosen["mcpu"], chosen["function"]) == ("skx", ("f", "g*"))
     # The command line wins.
-    chosen = analysis(split(["--analyze-mcpu=hsw", "x.c"], environment)[0])
-    assert chosen.texts["mcpu"] == "hsw"
+    assert split(["--analyze-mcpu=hsw", "x.c"], environment)[0].all()["mcpu"] == "hsw"
     for off in ("", "0"):
         assert not split(["x.c"], environment | {"INCC_ANALYZE": off})[0].wants_analysis
     # Under another incc the analysis is being made already.
@@ -178,20 +178,8 @@ def test_files_of_the_command_are_not_written_to(arguments: list[str], file: str
 def test_files_that_are_nobody_elses() -> None:
     for arguments in (["--analyze=triad.s", "-c", "triad.c"], ["--analyze=triad.o", "-c", "triad.c", "-o", "x.o"]):
         assert split(arguments, {})[0].output
-    with pytest.raises(UsageError, match="--analyze-html and --analyze-cfg name the same file"):
+    with pytest.raises(UsageError, match="--analyze-cfg and --analyze-html name the same file"):
         split(["--analyze-cfg=x", "--analyze-html=./x", "-c", "a.c"], {})
-
-
-def test_help(place: Path) -> None:
-    from incc.driver import options as driver
-    from incc.frontends.gcc_wrapper.options import _NAMES, _NOT_HERE, PREFIX
-
-    done = run([place / "incc", "--analyze-help"], place)
-    assert (done.status, done.err) == (0, b"")
-    others = {*driver.SWITCHES, *driver.NUMBERS, *driver.TEXTS, *driver.LISTS}.difference(_NOT_HERE)
-    for name in (*_NAMES, *(PREFIX + other for other in others)):
-        assert name in done.out.decode()
-    assert max(map(len, done.out.decode().splitlines())) <= 120
 
 
 # --- which compiler --------------------------------------------------------------------------------------------------

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from incc.frontends.kernel import Refused
+from incc.frontends.kernel import Refused, Relocation
 from incc.frontends.x86 import assembler
 from incc.frontends.x86.assembler import Assembled, AssemblerError, assemble
-from incc.frontends.x86.elf import Relocation, read_object
+from incc.frontends.x86.elf import read_object
 
 LLVM = [sys.executable, str(Path(assembler.__file__).with_name("llvm_assembler.py"))]
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incc.frontends.kernel import Affine, Arithmetic, Instruction, Register
+from incc.frontends.kernel import Affine, Arithmetic, Instruction, Register, Sum
 from incc.frontends.x86 import iced
 from incc.frontends.x86.assembler import assemble
 from incc.frontends.x86.decode import UndecodableError, decode, form_key, traits
@@ -131,15 +131,44 @@ def test_canonical_registers() -> None:
     }  # fmt: skip
     for name, place in places.items():
         (access,) = decoded(f"inc {name}").registers
-        assert access.register == Register(name, *place)
+        assert access.register == Register(name, *place, "general")
     assert [a.register for a in decoded("vaddps ymm17{k3}, ymm2, ymm3").registers] == [
-        Register("ymm17", "zmm17", 0, 256),
-        Register("ymm2", "zmm2", 0, 256),
-        Register("ymm3", "zmm3", 0, 256),
-        Register("k3", "k3", 0, 64),
+        Register("ymm17", "zmm17", 0, 256, "vector"),
+        Register("ymm2", "zmm2", 0, 256, "vector"),
+        Register("ymm3", "zmm3", 0, 256, "vector"),
+        Register("k3", "k3", 0, 64, "mask"),
     ]
-    assert decoded("fadd st, st(3)").registers[1].register == Register("st3", "st3", 0, 80)
-    assert decoded("movq mm5, mm6").registers[1].register == Register("mm6", "mm6", 0, 64)
+    assert decoded("fadd st, st(3)").registers[1].register == Register("st3", "st3", 0, 80, "x87")
+    assert decoded("movq mm5, mm6").registers[1].register == Register("mm6", "mm6", 0, 64, "mmx")
+    tile, *_ = decoded("tileloadd tmm2, [rax+rbx]").registers
+    assert tile.register == Register("tmm2", "tmm2", 0, 8192, "tile")
+
+
+@pytest.mark.parametrize(
+    ("text", "immediate", "size", "encoding_traits"),
+    [
+        ("add rax, -2", -2, 1, set()),
+        ("add eax, 0x12345678", 0x12345678, 4, set()),
+        ("mov rax, 0x123456789abcdef0", 0x123456789ABCDEF0, 8, set()),
+        ("mov dword ptr [rax+64], -32769", -32769, 4, set()),
+        ("add cx, 1000", 1000, 2, {"lcp"}),
+        ("mov cx, 1000", 1000, 2, {"lcp_mov"}),
+        ("mov word ptr [rax], 1000", 1000, 2, {"lcp_mov"}),
+        ("movaps xmm0, xmm1", None, 0, set()),
+        ("jmp .L3", None, 0, set()),
+        ("pop rsp", None, 0, {"pop_rsp_r12"}),
+        ("pop r12", None, 0, {"pop_rsp_r12"}),
+        ("pop rbx", None, 0, set()),
+        ("add rax, offset foo", None, 4, set()),
+        ("mov dword ptr foo[rip], 70000", 70000, 4, set()),
+        ("enter 16, 1", 16, 2, set()),
+    ],
+)
+def test_immediates_and_what_keeps_decoders(
+    text: str, immediate: int | None, size: int, encoding_traits: set[str]
+) -> None:
+    i = decoded(text)
+    assert (i.immediate, i.immediate_bytes, i.encoding_traits) == (immediate, size, encoding_traits)
 
 
 @pytest.mark.parametrize(
@@ -638,3 +667,26 @@ def test_tables_are_those_of_the_package() -> None:
         # The mnemonic is taken from the manual's notation.
         info = iced_x86.OpCodeInfo(code)
         assert info.instruction_string.split()[0].lower() == names[info.mnemonic]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "divisor"),
+    [
+        ("addsd xmm0, xmm1", Sum((0, 1), ()), None),
+        ("vaddps ymm0, ymm1, ymm2", Sum((1, 2), ()), None),
+        ("subpd xmm0, [rdi]", Sum((0,), (1,)), None),
+        ("vsubss xmm0, xmm1, xmm2", Sum((1,), (2,)), None),
+        ("vfmadd132sd xmm0, xmm1, xmm2", Sum((1,), (0, 2)), None),
+        ("vfmadd213pd ymm0, ymm1, [rdi]", Sum((2,), (0, 1)), None),
+        ("vfnmadd231ps ymm0, ymm1, ymm2", Sum((0,), (1, 2)), None),
+        ("vfmsub231ps ymm0, ymm1, ymm2", None, None),
+        ("vfmaddsub231ps ymm0, ymm1, ymm2", None, None),
+        ("paddd xmm0, xmm1", None, None),
+        ("divsd xmm0, xmm1", None, 1),
+        ("vdivps ymm0, ymm1, [rdi]", None, 2),
+        ("div rcx", None, None),
+    ],
+)
+def test_sums_and_divisors(text: str, expected: Sum | None, divisor: int | None) -> None:
+    i = decoded(text)
+    assert (i.sum, i.divisor) == (expected, divisor)

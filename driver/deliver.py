@@ -1,0 +1,201 @@
+"""Delivers a report: to a stream, a file or a folder, with the files beside it, and what of the wishes came to nothing.
+
+Every command that writes a report does it through here.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple, TextIO
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from incc.driver.pipeline import Settings
+    from incc.driver.report import types as t
+    from incc.driver.report.places import Place
+
+    Render = Callable[[int, bool], str]
+    """Makes a text for so many columns, with colour or without."""
+
+PLAIN_WIDTH = 120
+"""Columns of a text that goes to a file."""
+
+FILES = {"graph": "dot", "cfg": "cfg.dot", "html": "html"}
+"""What can be written beside a report, and the endings of such files in a folder."""
+
+
+class Request(NamedTuple):
+    """How a report is to be delivered.
+
+    `format`: "text" or "json". `output`: a file, to which the report is added if `append`, or a folder, in which each
+    compilation has a file of its own; "" for the stream. `files`: where to write what FILES has, files or folders.
+    `views` and `places`: what the text shows, and the lines of which it shows the details.
+    """
+
+    format: str = "text"
+    output: str = ""
+    append: bool = False
+    files: Mapping[str, str] = {}
+    views: Sequence[str] = ()
+    places: Sequence[Place] = ()
+
+
+class Undelivered(NamedTuple):
+    """What was not written, as messages: `failures`, where something went wrong; `empty`, where nothing is to show."""
+
+    failures: tuple[str, ...]
+    empty: tuple[str, ...]
+
+
+class Message(NamedTuple):
+    """Something to say of the input: `where` it is (a file, or a file with its line), and what."""
+
+    where: str
+    text: str
+
+
+def deliver(report: t.Report, request: Request, stream: TextIO | None) -> Undelivered:
+    """Write the report and the files beside it. `stream`: where it goes if `request` has no output, None for one that
+    is closed. What cannot be written does not keep the rest from being written."""
+    failures: list[str] = []
+    empty: list[str] = []
+    try:
+        _write_report(report, request, stream)
+    except OSError as error:
+        where = f"{request.output}: " if request.output else ""
+        failures.append(f"the report could not be written: {where}{error.strerror}")
+    for name, path in request.files.items():
+        folder = os.path.isdir(path)
+        target = os.path.join(path, file_name(report, FILES[name])) if folder else path
+        try:
+            write_file(target, _contents(name, target, report))
+        except ValueError as error:
+            if any(unit["kernels"] for unit in report["units"]):
+                failures.append(f"{target}: not written: {error}")
+            elif not folder:
+                # Most sources of a build have no loops; one for which a page was asked is told of.
+                empty.append(f"{target}: not written: {error}")
+        except OSError as error:
+            failures.append(f"{target}: not written: {error.strerror}")
+    return Undelivered(tuple(failures), tuple(empty))
+
+
+def unmet(report: t.Report, settings: Settings, places: Sequence[Place], prefix: str) -> list[Message]:
+    """What was asked for and nothing has: changes that change nothing, and lines at which nothing was analysed.
+
+    `prefix`: what stands before an option's name on the command line.
+    """
+    from incc.driver.pipeline import untried
+
+    units = report["units"]
+    name = (units[0]["source"] or units[0]["assembly_file"]) if len(units) == 1 else ""
+    found = [Message(name, text) for text in untried(report, settings)]
+    if places:
+        from incc.driver.report.places import missing
+
+        for place in missing(report, list(places)):
+            where = f"{name}:{place.line}" if name and not place.file else str(place)
+            found.append(Message(where, f"{prefix}detail: no analysed instruction in this line"))
+    return found
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def write_stream(stream: TextIO | None, render: Render) -> None:
+    """Write a text to a stream in its width and colour; raises OSError. A reader that has seen enough (| head) is no
+    error."""
+    from incc.driver.views.text import terminal
+
+    if stream is None:  # closed when we were started
+        import errno
+
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+    text = render(*terminal(stream))
+    try:
+        descriptor = stream.fileno()
+    except (OSError, ValueError):  # a stream without a file behind it, as tests and notebooks have
+        stream.write(text)
+        return
+    try:
+        stream.flush()
+        _write_all(descriptor, text)
+    except BrokenPipeError:
+        pass
+
+
+def write_file(path: str, text: str, append: bool = False) -> None:
+    """Write or add to a file; raises OSError. Additions of builds with many jobs do not mix: the file is locked for
+    each."""
+    import fcntl
+
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_APPEND if append else 0), 0o666)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if not append and os.path.isfile(path):
+            os.ftruncate(descriptor, 0)
+        _write_all(descriptor, text)
+    finally:
+        os.close(descriptor)
+
+
+def file_name(report: t.Report, ending: str) -> str:
+    """A name in a folder of reports: the same for the same compilation, another for any other."""
+    import zlib
+
+    unit = report["units"][0]
+    name = unit["source"] or unit["assembly_file"]
+    identity = "\0".join((os.getcwd(), *(unit["command"] or (name,))))
+    stem = os.path.basename(name).strip("<>")
+    return f"{stem}-{zlib.crc32(os.fsencode(identity)):08x}.{ending}"
+
+
+def _write_report(report: t.Report, request: Request, stream: TextIO | None) -> None:
+    def render(width: int, colour: bool) -> str:
+        if request.format == "json":
+            from incc.driver.views.json import render as render_json
+
+            # One line for each report where many come together, so that readers can take the file line by line.
+            return render_json(report, compact=request.append)
+        from incc.driver.views.text import VIEWS
+        from incc.driver.views.text import render as render_text
+
+        views = [view for view in VIEWS if view in request.views]
+        return render_text(report, width, colour, views, list(request.places))
+
+    if not request.output:
+        write_stream(stream, render)
+    elif os.path.isdir(request.output):
+        ending = "json" if request.format == "json" else "txt"
+        path = os.path.join(request.output, file_name(report, ending))
+        write_file(path, render(PLAIN_WIDTH, False))
+    else:
+        write_file(request.output, render(PLAIN_WIDTH, False), request.append)
+
+
+def _write_all(descriptor: int, text: str) -> None:
+    # surrogateescape: names and comments may hold any bytes.
+    data = memoryview(text.encode("utf-8", "surrogateescape"))
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+def _contents(name: str, target: str, report: t.Report) -> str:
+    """The text of the file that FILES has under this name, to be written to `target`. Raises ValueError where the
+    report has nothing for it."""
+    if name == "graph" and target.endswith(".graphml"):
+        from incc.driver.views.graph import render as render_graphml
+
+        return render_graphml(report)
+    if name == "graph":
+        from incc.driver.views.dot import render as render_graph
+
+        return render_graph(report)
+    if name == "cfg":
+        from incc.driver.views.flow import render as render_flow
+
+        return render_flow(report)
+    from incc.driver.views.html import render as render_page
+
+    return render_page(report)

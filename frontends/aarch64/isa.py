@@ -1,0 +1,109 @@
+"""The instruction set AArch64, as `incc.frontends.isa.Isa` describes it: its text, so far; nothing decodes it yet."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from incc.frontends.isa import ByteMarkers, DecodeError, Machine, Syntax, TextForm, jump_target, words
+from incc.frontends.kernel import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from incc.frontends.container import Container
+    from incc.frontends.isa import Isa
+    from incc.frontends.kernel import Before, Kernel, LeftOut, Region
+
+_CONDITIONS = words("eq ne cs hs cc lo mi pl vs vc hi ls ge lt gt le")
+_SVE_CONDITIONS = words("none any nlast last first nfrst pmore plast tcont tstop")
+BRANCHES: dict[str, str] = {
+    **{prefix + c: "conditional" for c in (*_CONDITIONS, *_SVE_CONDITIONS) for prefix in ("b.", "bc.", "b")},
+    **dict.fromkeys(words("cbz cbnz tbz tbnz"), "conditional"),
+    **dict.fromkeys(words("b b.al b.nv bal"), "unconditional"),
+    **dict.fromkeys(words("br braa brab braaz brabz"), "indirect"),
+    **dict.fromkeys(words("bl blr blraa blrab blraaz blrabz"), "call"),
+    **dict.fromkeys(words("ret retaa retab eret eretaa eretab"), "return"),
+    **dict.fromkeys(words("udf brk"), "stop"),
+}
+"""The kind of each mnemonic that transfers control, in lower case."""
+
+_SIGN = r"(?<![\w%$.])(?:[xw](?:[12]?\d|30|zr)|[vz][0-3]?\d\.\d*[bhsdq]|[qd][0-3]?\d|sp)(?:[,\]/ !]|$)"
+_SYMBOLS = r"(?<![\w$.]):?(?:lo12:)?([A-Za-z_.][\w.$]*)"
+_ADDRESS = r"\[([^\]]*)\]"
+
+
+class _AArch64:
+    __slots__ = ()
+
+    name = "aarch64"
+    unreadable = "AArch64 code cannot be decoded yet"
+    syntax = Syntax(("//",), "#", {}, ())
+    # OSACA's: a move to x1 and a no-operation as bytes (the section on markers of its README).
+    markers = ByteMarkers((213, 3, 32, 31), frozenset(), r"(?i)movz? [xw]1, ?#?(\w+)$", "", "", {"": "mov\tx1, #{}"})
+    # COFF's number: Microsoft's PE format, “Machine Types”; relocations: ELF for the Arm 64-bit Architecture, 5.7.
+    machine = Machine(
+        frozenset(("AARCH64", "ARM64")), 0xAA64, frozenset(f"AARCH64_PREL{bits}" for bits in (16, 32, 64))
+    )
+    branch_words = frozenset(BRANCHES)
+
+    def sign(self, text: str) -> int:
+        found = re.search(_SIGN, text, re.MULTILINE)
+        return found.start() if found else -1
+
+    def branch(self, text: str) -> tuple[str, str]:
+        mnemonic, _, operand = text.partition(" ")
+        mnemonic = mnemonic.lower()
+        kind = BRANCHES.get(mnemonic, "")
+        if kind in ("", "return", "stop", "indirect") or (kind == "call" and mnemonic != "bl"):
+            return kind, ""
+        return kind, jump_target(operand.rpartition(",")[2].strip())
+
+    def symbols(self, text: str) -> list[str]:
+        return re.findall(_SYMBOLS, text)
+
+    def address(self, text: str) -> str:
+        found = re.search(_ADDRESS, text)
+        if found is None:
+            return ""
+        # A displacement is a number or the lower part of a symbol's address.
+        parts = [part.strip() for part in found[1].split(",") if part.strip()[:1].isalpha()]
+        return "" if parts == ["sp"] else ", ".join(parts)
+
+    def keeps_pointers(self, text: str, /) -> object:
+        return False
+
+    def load(self) -> object:
+        return None
+
+    def decode_regions(
+        self,
+        text: str,
+        regions: Sequence[Region],
+        file_name: str,
+        assembler: Sequence[str] | None = None,
+        before: Sequence[Before | None] = (),
+    ) -> list[Kernel]:
+        raise DecodeError(f"{file_name}: {self.unreadable}")
+
+    def decode_bytes(self, code: bytes, name: str = "block", is_loop: bool | None = None, text: bool = True) -> Kernel:
+        raise DecodeError(self.unreadable)
+
+    def container_kernels(self, container: Container) -> tuple[list[Kernel], list[LeftOut]]:
+        raise DecodeError(self.unreadable)
+
+    def text_forms(
+        self, text: str, statements: Sequence[tuple[int, str]], file_name: str
+    ) -> Iterator[TextForm | Refused]:
+        from incc.frontends.aarch64.forms import form_of
+
+        for line, statement in statements:
+            try:
+                form, traits = form_of(statement)
+            except ValueError as error:
+                yield Refused(line, statement, str(error))
+                continue
+            yield TextForm(form, traits, statement, line)
+
+
+ISA: Isa = _AArch64()

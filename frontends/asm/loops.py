@@ -1,0 +1,253 @@
+"""Innermost loops of control-flow graphs, as regions: the path that is analysed, and what a reader must know of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from incc.frontends.asm.graph import loops
+from incc.frontends.kernel import LeftOut, Region
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from incc.frontends.asm.graph import Block, ControlFlow, IrreducibleCycle, Loop
+    from incc.frontends.kernel import SourceLocation
+
+
+class Place(Protocol):
+    """Where an instruction stands: its 1-based line, and its place in the user's source if that is known."""
+
+    @property
+    def line(self) -> int: ...
+    @property
+    def location(self) -> SourceLocation | None: ...
+
+
+class Listing(NamedTuple):
+    """What regions say of the instructions of graphs: the place of each by its number, and `notes`: what some of them,
+    on a path, hide (see `Region.notes`)."""
+
+    places: Sequence[Place]
+    notes: Callable[[Sequence[int]], list[str]]
+
+
+def innermost(graphs: Iterable[ControlFlow], listing: Listing) -> tuple[list[Region], list[LeftOut]]:
+    """The innermost natural loops of graphs, and the cycles that are none, both by their first lines."""
+    regions: list[Region] = []
+    left_out: list[LeftOut] = []
+    for graph in graphs:
+        natural, irreducible = loops([block.successors for block in graph.blocks], graph.entries)
+        regions += [_region(listing, graph, loop) for loop in natural if loop.innermost]
+        left_out += [_irreducible(listing, graph, cycle) for cycle in irreducible if cycle.innermost]
+    regions.sort(key=lambda region: region.first_line)
+    left_out.sort(key=lambda span: span.first_line)
+    return regions, left_out
+
+
+def _region(listing: Listing, graph: ControlFlow, loop: Loop, chosen: list[int] | None = None) -> Region:
+    """The loop along the path `chosen` (blocks from the header on), by default the likeliest."""
+    places = listing.places
+    blocks = graph.blocks
+    header = blocks[loop.header]
+    path, indirect = (chosen, 0) if chosen is not None else _likeliest_path(graph, loop)
+    body = [i for b in sorted(loop.body) for i in blocks[b].instructions]
+    on_path = [i for b in path for i in blocks[b].instructions]
+
+    notes: list[str] = []
+    forks = sum(len(loop.body.intersection(blocks[b].successors)) > 1 for b in loop.body)
+    if chosen is None and len(on_path) < len(body):
+        off = sorted(set(body).difference(on_path))
+        branches = "1 branch" if forks == 1 else f"{forks} branches"
+        missing = (
+            f"1 of {len(body)} instructions is not on it"
+            if len(off) == 1
+            else f"{len(off)} of {len(body)} instructions are not on it"
+        )
+        notes.append(
+            f"{branches} inside: analysed the likeliest path (backward branches taken, else fall-through); {missing}"
+            f" ({line_list(places[i].line for i in off)})"
+        )
+    if indirect:
+        notes.append(f"an indirect jump with {indirect} targets inside: analysed the first")
+    leaves = [b for b in path if any(s not in loop.body for s in blocks[b].successors) or _leaves(blocks[b])]
+    if len(leaves) > 1:
+        where = line_list(places[blocks[b].instructions[-1]].line for b in leaves)
+        notes.append(f"{len(leaves)} exits ({where}): analysed as if none were taken")
+    notes += listing.notes(on_path)
+
+    source = source_of(places, on_path, places[on_path[-1]].location, (i for b in blocks for i in b.instructions))
+
+    lines = lines_of(places, on_path)
+    body_lines = lines_of(places, body)
+    function = graph.functions[loop.header]
+    cold_of_main = function != graph.name and function.startswith(graph.name + ".cold")
+    if cold_of_main or not function:
+        function = graph.name
+    label = header.label
+    name = ":".join(part for part in (function, label) if part) or f"line {min(lines)}"
+    return Region(
+        "loop", name, function, label, min(body_lines), max(body_lines), lines, body_lines, True, loop.depth, source,
+        tuple(notes),
+    )  # fmt: skip
+
+
+def _likeliest_path(graph: ControlFlow, loop: Loop) -> tuple[list[int], int]:
+    """The blocks from the header back to it, and the number of targets of an indirect jump on the way (0: none).
+
+    Static prediction as compilers lay code out: stay in the loop; else take branches that go backward, and fall through
+    the others. There is always a way on, since every block of an innermost loop lies on a way to its header, and none
+    repeats before the header does.
+    """
+    path: list[int] = []
+    indirect = 0
+    block = loop.header
+    while True:
+        path.append(block)
+        inside = [t for t in graph.blocks[block].taken if t in loop.body]
+        if graph.blocks[block].branch == "indirect" and len(inside) > 1:
+            indirect = len(inside)
+        block = _likeliest_next(graph, loop, block)
+        if block == loop.header:
+            return path, indirect
+
+
+def _likeliest_next(graph: ControlFlow, loop: Loop, block: int) -> int:
+    _, _, kind, taken, fall = graph.blocks[block]
+    inside = [t for t in taken if t in loop.body]
+    backward = [t for t in inside if t <= block]
+    if kind == "indirect" and len(inside) > 1:
+        return inside[0]
+    if backward:
+        return backward[0]
+    return fall if fall in loop.body else inside[0]
+
+
+class LoopPath(NamedTuple):
+    """One way through a loop, from its header back to it.
+
+    `branches` are the lines of the branches inside at which it could have gone another way, and whether it takes them;
+    `probability` is that of going this way at all of these.
+    """
+
+    region: Region
+    branches: tuple[tuple[int, bool], ...]
+    probability: float
+
+
+def paths(
+    graphs: Iterable[ControlFlow], listing: Listing, region: Region, limit: int, first_side: float | None, sides: bool
+) -> tuple[list[LoopPath], bool]:
+    """The ways through the innermost loop that `region` is, see `incc.frontends.asm.regions.loop_paths`."""
+    for graph in graphs:
+        for loop in loops([block.successors for block in graph.blocks], graph.entries)[0]:
+            body = (i for b in loop.body for i in graph.blocks[b].instructions)
+            if loop.innermost and {listing.places[i].line for i in body} == set(region.body_lines):
+                return _paths_of(listing, graph, loop, limit, first_side, sides)
+    return [], True
+
+
+def _paths_of(
+    listing: Listing, graph: ControlFlow, loop: Loop, limit: int, first_side: float | None, sides: bool
+) -> tuple[list[LoopPath], bool]:
+    found: list[LoopPath] = []
+    # Without inner cycles every way leads back to the header, so each path begun is one found. Depth first, first
+    # sides first.
+    begun: list[tuple[list[int], tuple[tuple[int, bool], ...], float]] = [([loop.header], (), 1.0)]
+    while begun:
+        path, branches, probability = begun.pop()
+        while len(path) == 1 or path[-1] != loop.header:
+            block = graph.blocks[path[-1]]
+            following = [t for t in block.successors if t in loop.body]
+            forks = len(following) > 1
+            if forks and sides and branches:
+                following, forks = [_likeliest_next(graph, loop, path[-1])], False
+            if forks:
+                line = listing.places[block.instructions[-1]].line
+                shares = _shares(len(following), first_side)
+                others = [
+                    ([*path, t], (*branches, (line, t != block.fall)), probability * share)
+                    for t, share in zip(following[1:], shares[1:], strict=True)
+                ]
+                begun += reversed(others)
+                branches = (*branches, (line, following[0] != block.fall))
+                probability *= shares[0]
+            path = [*path, following[0]]
+        if len(found) == limit:
+            return found, False
+        found.append(LoopPath(_region(listing, graph, loop, path[:-1]), branches, probability))
+    return found, True
+
+
+def _shares(sides: int, first: float | None) -> list[float]:
+    if first is None:
+        return [1 / sides] * sides
+    return [first, *([(1 - first) / (sides - 1)] * (sides - 1))]
+
+
+def _leaves(block: Block) -> bool:
+    """Whether a conditional branch jumps out of the function (to another function's name)."""
+    return block.branch == "conditional" and not block.taken
+
+
+def _irreducible(listing: Listing, graph: ControlFlow, cycle: IrreducibleCycle) -> LeftOut:
+    lines = lines_of(listing.places, [i for b in sorted(cycle.nodes) for i in graph.blocks[b].instructions])
+    entered = [graph.blocks[b].label or f"line {_first_line(listing, graph, b)}" for b in cycle.entries]
+    where = ", ".join(entered[:-1]) + " and " + entered[-1] if len(entered) > 1 else "".join(entered)
+    return LeftOut(
+        min(lines), max(lines), graph.name, graph.blocks[min(cycle.entries)].label,
+        f"irreducible: entered at {where}, so no instruction begins every iteration",
+    )  # fmt: skip
+
+
+def _first_line(listing: Listing, graph: ControlFlow, block: int) -> int:
+    return listing.places[graph.blocks[block].instructions[0]].line
+
+
+# --- common ----------------------------------------------------------------------------------------------------------
+
+
+def lines_of(places: Sequence[Place], instructions: Iterable[int]) -> tuple[int, ...]:
+    """The lines of instructions in their order, a line with several once."""
+    return tuple(dict.fromkeys([places[i].line for i in instructions]))
+
+
+def line_list(lines: Iterable[int]) -> str:
+    """ "line 4" or "lines 12-15, 20"."""
+    spans: list[list[int]] = []
+    for line in sorted(set(lines)):
+        if spans and line == spans[-1][1] + 1:
+            spans[-1][1] = line
+        else:
+            spans.append([line, line])
+    text = ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in spans)
+    return ("line " if len(spans) == 1 and spans[0][0] == spans[0][1] else "lines ") + text
+
+
+def source_of(
+    places: Sequence[Place], members: Iterable[int], latch: SourceLocation | None, function: Iterable[int]
+) -> SourceLocation | None:
+    """Where a region is in the source: where its branch back is, if that is in the function's own file.
+
+    gcc and clang give the branch back the line of the `for` or `while`. Where it was inlined from elsewhere (an
+    iterator's `operator!=`), the line with the most instructions says more.
+    """
+    if latch:
+        own = next((location for i in function if (location := places[i].location)), None)
+        if own and own.file == latch.file:
+            return latch
+    count: dict[SourceLocation, int] = {}
+    for i in members:
+        location = places[i].location
+        if location:
+            count[location] = count.get(location, 0) + 1
+    return min(count, key=lambda location: (-count[location], location)) if count else None
+
+
+def call_notes(callees: Iterable[str]) -> list[str]:
+    """What a reader must know of calls on a path, to functions of these names ("": through memory or a register)."""
+    return [
+        f"contains a call to {name}: what it costs is not counted"
+        if name
+        else "contains an indirect call: what it costs is not counted"
+        for name in dict.fromkeys(callees)
+    ]

@@ -1,0 +1,203 @@
+"""Instruction sets: what each of them knows of itself, and how to get at them by name.
+
+All that depends on an instruction set is behind one object of type `Isa`, made in `frontends/<name>/isa.py`. It is
+imported when it is first asked for, and the decoder behind it when something is decoded.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from incc.frontends.container import Container
+    from incc.frontends.kernel import Before, Kernel, LeftOut, Refused, Region
+
+
+class DecodeError(Exception):
+    """Code cannot be decoded at all: there is no decoder for it, or what it needs is missing. The message says why."""
+
+
+class Syntax(NamedTuple):
+    """How assembly text is written, as far as instruction sets differ.
+
+    `comments` begin a comment anywhere in a line, the usual one first; `line_comments` are the characters that begin
+    one at a line's start. `dialects` are directives that change how operands are written, with the name of the dialect
+    from there on ("" for the one that assemblers begin with). A text that has all of `line_remarks` in it says the
+    source line of each instruction in a comment behind it, as `line.column`.
+    """
+
+    comments: tuple[str, ...]
+    line_comments: str
+    dialects: dict[str, str]
+    line_remarks: tuple[str, ...]
+
+
+class ByteMarkers(NamedTuple):
+    """Markers that are made of instructions: a move of 111 (begin) or 222 (end) to a register, then a no-operation.
+
+    `data` are the no-operation's bytes, `nops` how it is written otherwise, in lower case. `move` is a pattern for the
+    move, whose one group that matches is the number. `store` is a pattern for stores that are markers by themselves: a
+    group "number…" is the number, a group "register…" matches if what is stored was put into a register before;
+    `store_sign` is what each such statement has in it; "" for both where there are none. `written` is the move with
+    `{}` for the number, by dialect.
+    """
+
+    data: tuple[int, ...]
+    nops: frozenset[str]
+    move: str
+    store: str
+    store_sign: str
+    written: dict[str, str]
+
+
+class Machine(NamedTuple):
+    """How object files say that their code is of an instruction set.
+
+    `names` are lief's for the machine, in any format; `coff` is COFF's number for it. `pc_relative` are lief's names of
+    ELF's relocations whose field holds symbol + addend - its own address.
+    """
+
+    names: frozenset[str]
+    coff: int
+    pc_relative: frozenset[str]
+
+
+class TextForm(NamedTuple):
+    """An instruction of assembly text: key of its form and traits (see `Instruction`), its text and 1-based line."""
+
+    form: str
+    traits: frozenset[str]
+    text: str
+    line: int
+
+
+class Isa(Protocol):
+    """An instruction set.
+
+    `name` is what regions, kernels and models call it. `unreadable` says why its code cannot be decoded yet, "" if it
+    can; the methods that decode raise DecodeError with that. `branch_words` are the mnemonics of all statements for
+    which `branch` does not say "", and the prefixes that may stand before one; a mnemonic that is spelled otherwise
+    than in lower-case letters and digits may be one too.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def unreadable(self) -> str: ...
+    @property
+    def syntax(self) -> Syntax: ...
+    @property
+    def markers(self) -> ByteMarkers: ...
+    @property
+    def machine(self) -> Machine: ...
+    @property
+    def branch_words(self) -> frozenset[str]: ...
+
+    # --- text ---
+
+    def sign(self, text: str) -> int:
+        """Where in an assembly text the first thing is that only this instruction set has, -1 if nowhere; 0 also if
+        something that leaves no doubt is anywhere."""
+
+    def branch(self, text: str) -> tuple[str, str]:
+        """How an instruction transfers control, and where to.
+
+        The kind is "" (it does not), "conditional", "unconditional", "indirect", "call", "return" or "stop" (a trap);
+        the target is the label or symbol as written, "" where a register or memory holds it or there is none.
+        """
+
+    def symbols(self, text: str) -> list[str]:
+        """The words of an instruction that may be symbols: not registers, where they can be told."""
+
+    def address(self, text: str) -> str:
+        """What a memory operand's address is made of, as written and without displacement, to tell pointers apart; ""
+        without one, and where it is the stack or the code itself."""
+
+    def keeps_pointers(self, text: str, /) -> object:
+        """Something true if an instruction surely leaves general-purpose registers and memory as they are, by a look at
+        its text; something false if in doubt."""
+
+    # --- decoding ---
+
+    def load(self) -> object:
+        """Import what decoding needs, so that it is there when a process is forked or while another one runs."""
+
+    def decode_regions(
+        self,
+        text: str,
+        regions: Sequence[Region],
+        file_name: str,
+        assembler: Sequence[str] | None = None,
+        before: Sequence[Before | None] = (),
+    ) -> list[Kernel]:
+        """The kernels of regions of an assembly text; what is refused is in their `refused`.
+
+        `before` is what `incc.frontends.asm.before.code_before` found for the regions: with it the kernels' `entry` is
+        worked out. `assembler` is a command that takes `-o OUT IN`, None for the usual one. Raises DecodeError, its
+        message beginning with `file_name`.
+        """
+
+    def decode_bytes(self, code: bytes, name: str = "block", is_loop: bool | None = None, text: bool = True) -> Kernel:
+        """The kernel of a whole block of machine code.
+
+        `is_loop`: None means that it is one if its last instruction is a direct branch to its start. Without `text`
+        that of the instructions is "?". Raises ValueError for what is no code, and DecodeError.
+        """
+
+    def container_kernels(self, container: Container) -> tuple[list[Kernel], list[LeftOut]]:
+        """The innermost loops of the machine code of an object file, and the cycles that are left out.
+
+        The lines of their regions count the instructions of a section's disassembly. Raises DecodeError.
+        """
+
+    def text_forms(
+        self, text: str, statements: Sequence[tuple[int, str]], file_name: str
+    ) -> Iterator[TextForm | Refused]:
+        """The forms of some (line, statement) of an assembly text, in their order. Raises DecodeError."""
+
+
+_FOLDERS = {"x86": "incc.frontends.x86.isa", "aarch64": "incc.frontends.aarch64.isa"}
+_LOADED: dict[str, Isa] = {}
+
+
+def names() -> tuple[str, ...]:
+    """The names of all instruction sets, the one first for which a text is taken that could be for any."""
+    return tuple(_FOLDERS)
+
+
+def isa(name: str) -> Isa:
+    """The instruction set of that name. Raises ValueError for a name that is none."""
+    found = _LOADED.get(name)
+    if found is None:
+        if name not in _FOLDERS:
+            raise ValueError(f"unknown instruction set {name!r}; there are {', '.join(_FOLDERS)}")
+        # By name: the folders know this module, not the other way round.
+        found = _LOADED[name] = __import__(_FOLDERS[name], fromlist=["ISA"]).ISA
+    return found
+
+
+def detect(text: str) -> str:
+    """The name of the instruction set that an assembly text is written for: the one whose sign comes first, the first
+    of `names` if there is none."""
+    best, first = "", len(text)
+    for name in _FOLDERS:
+        at = isa(name).sign(text[:first] if best else text)
+        if at >= 0:
+            best, first = name, at
+            if at == 0:
+                break
+    return best or next(iter(_FOLDERS))
+
+
+def jump_target(operand: str) -> str:
+    """The symbol in a branch's operand: without quotes, and without what is behind an `@`."""
+    if operand[:1] == '"':
+        return operand[1 : operand.find('"', 1)]
+    return operand.partition("@")[0]
+
+
+def words(text: str) -> list[str]:
+    """The words of a text: tables of names read better without quotes."""
+    return text.split()

@@ -1,0 +1,179 @@
+"""The instruction set x86-64, as `incc.frontends.isa.Isa` describes it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from incc.frontends.isa import ByteMarkers, Machine, Syntax, TextForm, jump_target, words
+from incc.frontends.kernel import Region
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from incc.frontends.container import Container
+    from incc.frontends.isa import Isa
+    from incc.frontends.kernel import Before, Kernel, LeftOut, Refused
+
+BRANCHES: dict[str, str] = {
+    **dict.fromkeys(
+        words(
+            "ja jae jb jbe jc je jg jge jl jle jna jnae jnb jnbe jnc jne jng jnge jnl jnle jno jnp jns jnz jo jp jpe"
+            " jpo js jz jcxz jecxz jrcxz loop loope loopne loopnz loopz xbegin"
+        ),
+        "conditional",
+    ),
+    **dict.fromkeys(words("jmp jmpq jmpl jmpw ljmp ljmpl ljmpq"), "unconditional"),
+    **dict.fromkeys(words("call callq calll callw lcall lcalll lcallq"), "call"),
+    **dict.fromkeys(
+        words(
+            "ret retq retl retw retn retf retfq lret lretq lretl lretw iret iretd iretq iretl sysret sysretq sysretl"
+            " sysexit sysexitq sysexitl uiret"
+        ),
+        "return",
+    ),
+    # Not branches, but control does not go on behind them.
+    **dict.fromkeys(words("ud0 ud1 ud2 ud2a ud2b"), "stop"),
+}
+"""The kind of each mnemonic that transfers control, direct or not, in lower case, with and without AT&T's suffixes."""
+
+PREFIXES = frozenset(
+    words(
+        "notrack bnd rep repe repz repne repnz lock data16 data32 addr16 addr32 cs ds es fs gs ss rex64 rex.w"
+        " xacquire xrelease"
+    )
+)
+_REGISTERS = frozenset(
+    words("rax rbx rcx rdx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 eax ebx ecx edx esi edi ebp esp")
+)
+_OPERAND_WORDS = r"(?i)(?:(?:short|near|far|ptr|offset|[dqf]word)\s+)+"
+
+# How registers look in AT&T syntax, with which nearly every file is known.
+_ATT_REGISTERS = words("%rsp %rax %rdi %rsi %rdx %rcx %rip %xmm %ymm %zmm %eax %edi %rbp")
+_SIGN = (
+    r"%(?:[re]?[abcd]x|[abcd][lh]|[re]?[sd]il?|[re]?[sb]pl?|rip|r\d+[dwb]?|[xyz]mm\d+|st|k[0-7])\b"
+    r"|\.(?:intel|att)_syntax\b"
+    r"|\b(?:[re](?:[abcd]x|[sd]i|[sb]p)|rip|r(?:8|9|1[0-5])d?|[xyz]mm\d+)\b"
+)
+_SYMBOLS = r"(?<![%\w$.])\$?([A-Za-z_.][\w.$]*)"
+
+# Most files that are parsed are decoded too, which needs these.
+_ATT_ADDRESS = re.compile(r"\(([^()]*)\)").search
+_INTEL_ADDRESS = re.compile(r"\[([^\]]*)\]").search
+_NO_POINTERS = frozenset(words("%rip rip %rsp rsp"))
+# Most of what stands before vectorised loops.
+_KEEPS_POINTERS = re.compile(r"(?:j|cmp(?!xchg)|test|nop|prefetch)|(?!v?pcmp[ei]str).*%[xyz]mm\d+$").match
+
+
+class _X86:
+    __slots__ = ()
+
+    name = "x86"
+    unreadable = ""
+    # GNU as takes `/` for a comment only at the start of a line, but people write `//` anywhere; no operand has it. icc
+    # without -g gives lines in remarks, in files that end with its mark.
+    syntax = Syntax(
+        ("#", "//"), "#/", {".intel_syntax": "intel", ".att_syntax": ""}, ("..B", '# mark_description "Intel')
+    )
+    # What IACA looks for, and for 64-bit MSVC, which has no inline assembly, stores to gs:111 and gs:222 (iacaMarks.h
+    # of Intel Architecture Code Analyzer 3.0).
+    markers = ByteMarkers(
+        (100, 103, 144),
+        frozenset(("fs addr32 nop", "addr32 fs nop")),
+        r"(?i)movl? (?:\$(\w+), ?%ebx|ebx, ?(\w+))$",
+        r"(?i)movb? (?:byte ptr )?gs:\[?(?P<number>\w+)\]?, ?(?:(?P<register>al)|\w+)$"
+        r"|movb (?:\$\w+|(?P<register2>%al)), ?%gs:(?P<number2>\w+)$",
+        "gs:",
+        {"": "movl\t${}, %ebx", "intel": "mov\tebx, {}"},
+    )
+    # COFF's number: Microsoft's PE format, “Machine Types”; relocations: the x86-64 psABI, table 4.9.
+    machine = Machine(
+        frozenset(("X86_64", "AMD64")),
+        0x8664,
+        frozenset(f"X86_64_{kind}" for kind in words("PC8 PC16 PC32 PC64 PLT32 GOTPCREL GOTPCRELX REX_GOTPCRELX")),
+    )
+    keeps_pointers = staticmethod(_KEEPS_POINTERS)
+    branch_words = frozenset(BRANCHES) | PREFIXES
+
+    def sign(self, text: str) -> int:
+        if any(register in text for register in _ATT_REGISTERS):
+            return 0
+        found = re.search(_SIGN, text)
+        return found.start() if found else -1
+
+    def branch(self, text: str) -> tuple[str, str]:
+        mnemonic, _, operand = text.partition(" ")
+        mnemonic = mnemonic.lower()
+        kind = BRANCHES.get(mnemonic, "")
+        if not kind:
+            while mnemonic in PREFIXES or mnemonic[:1] == "{":
+                mnemonic, _, operand = operand.partition(" ")
+                mnemonic = mnemonic.lower()
+                kind = BRANCHES.get(mnemonic, "")
+            if "," in mnemonic:  # `jne,pn`: a branch hint
+                kind = BRANCHES.get(mnemonic.split(",", 1)[0], "")
+        if kind in ("", "return", "stop"):
+            return kind, ""
+        operand = operand.strip()
+        if operand[:1] in ("*", "%") or "[" in operand or operand.lower() in _REGISTERS:
+            return ("call" if kind == "call" else "indirect"), ""
+        if " " in operand and operand[0] != '"':
+            operand = re.sub(_OPERAND_WORDS, "", operand)
+        return kind, jump_target(operand)
+
+    def symbols(self, text: str) -> list[str]:
+        return re.findall(_SYMBOLS, text)
+
+    def address(self, text: str) -> str:
+        match = _ATT_ADDRESS(text)
+        if match:
+            address: str = match[1]
+        else:
+            match = _INTEL_ADDRESS(text)
+            if match is None:
+                return ""
+            # Intel's syntax has the displacement inside.
+            address = re.sub(r"[+-]\s*\w*\d+\s*$", "", match[1]).strip()
+        return "" if address in _NO_POINTERS else address
+
+    def load(self) -> object:
+        from incc.frontends.x86 import decode, kernels
+
+        return decode, kernels
+
+    def decode_regions(
+        self,
+        text: str,
+        regions: Sequence[Region],
+        file_name: str,
+        assembler: Sequence[str] | None = None,
+        before: Sequence[Before | None] = (),
+    ) -> list[Kernel]:
+        from incc.frontends.x86.kernels import decode_regions
+
+        return decode_regions(text, regions, file_name, assembler, before)
+
+    def decode_bytes(self, code: bytes, name: str = "block", is_loop: bool | None = None, text: bool = True) -> Kernel:
+        from incc.frontends.x86.kernels import decode_bytes
+
+        return decode_bytes(code, name, is_loop, text)
+
+    def container_kernels(self, container: Container) -> tuple[list[Kernel], list[LeftOut]]:
+        from incc.frontends.x86.objects import container_kernels
+
+        return container_kernels(container)
+
+    def text_forms(
+        self, text: str, statements: Sequence[tuple[int, str]], file_name: str
+    ) -> Iterator[TextForm | Refused]:
+        lines = tuple(line for line, _ in statements)
+        if not lines:
+            return
+        region = Region("file", file_name, "", "", lines[0], lines[-1], lines, lines, False, 0, None, ())
+        for kernel in self.decode_regions(text, [region], file_name):
+            for i in kernel.instructions:
+                yield TextForm(i.form, i.traits, i.text, i.line)
+            yield from kernel.refused
+
+
+ISA: Isa = _X86()

@@ -1,0 +1,190 @@
+"""Where reports and the files beside them go, and what is said of what was not written or not found."""
+
+from __future__ import annotations
+
+import io
+import json
+import multiprocessing
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from incc.driver import mca
+from incc.driver.deliver import Request, deliver, file_name, unmet, write_file, write_stream
+from incc.driver.options import MCA, Given
+from incc.driver.pipeline import analyze_units
+from incc.frontends.unit import Unit
+
+LOOP = "f:\n.L1:\n\tmulsd %xmm1, %xmm0\n\tdecq %rcx\n\tjne .L1\n\tret\n"
+
+
+def report(*options: str, text: str = LOOP, **unit: Any) -> dict[str, Any]:
+    given = Given(MCA)
+    for option in ("-mcpu=skylake", "-auto", *options):
+        name, equals, value = option.partition("=")
+        given.take(name, value if equals else None)
+    return analyze_units([Unit(text, "dir/x.s", **unit)], given.settings())
+
+
+@pytest.fixture(scope="module")
+def plain() -> dict[str, Any]:
+    return report()
+
+
+def test_to_a_stream(plain: dict[str, Any], capfd: pytest.CaptureFixture[str]) -> None:
+    stream = io.StringIO()
+    assert deliver(plain, Request(views=("summary",)), stream) == ((), ())
+    assert "Iterations:        100" in stream.getvalue()
+    assert "Resource pressure" not in stream.getvalue()
+    with os.fdopen(os.dup(1), "w") as file:
+        file.write("before\n")
+        assert deliver(plain, Request(views=("summary",)), file) == ((), ())
+    assert capfd.readouterr().out == "before\n" + stream.getvalue()
+
+
+def test_closed_streams(plain: dict[str, Any]) -> None:
+    failures, empty = deliver(plain, Request(), None)
+    assert (failures, empty) == (("the report could not be written: Bad file descriptor",), ())
+    # A reader that has seen enough is no failure.
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as file:
+        assert deliver(plain, Request(), file) == ((), ())
+
+
+def test_to_a_file(plain: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "report"
+    path.write_text("something that was there before\n" * 1000)
+    assert deliver(plain, Request("json", str(path)), None) == ((), ())
+    assert json.loads(path.read_text()) == json.loads(json.dumps(plain))
+    assert len(path.read_text().splitlines()) > 1
+    for _ in range(2):
+        deliver(plain, Request("json", str(path) + "l", append=True), None)
+    lines = Path(f"{path}l").read_text().splitlines()
+    assert [json.loads(line) for line in lines] == [json.loads(json.dumps(plain))] * 2
+
+
+def test_to_a_folder(plain: dict[str, Any], tmp_path: Path) -> None:
+    request = Request("text", str(tmp_path), files={"graph": str(tmp_path), "cfg": str(tmp_path)})
+    deliver(plain, request, None)
+    deliver(plain, request, None)
+    deliver(plain, request._replace(format="json"), None)
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == sorted(file_name(plain, ending) for ending in ("txt", "dot", "cfg.dot", "json"))
+    assert all(name.startswith("x.s-") for name in names)
+
+
+def test_names_in_a_folder() -> None:
+    def unit(*command: str, source: str = "a/x.c", file: str = "x.s") -> dict[str, Any]:
+        return {"units": [{"source": source, "assembly_file": file, "command": list(command)}]}
+
+    name = file_name(unit("gcc", "-O2"), "txt")
+    assert name == file_name(unit("gcc", "-O2"), "txt")
+    assert name.startswith("x.c-")
+    assert name != file_name(unit("gcc", "-O3"), "txt")
+    assert file_name(unit(source="", file="<stdin>"), "txt").startswith("stdin-")
+    assert file_name(unit(source="", file="a/x.s"), "txt") != file_name(unit(source="", file="b/x.s"), "txt")
+
+
+def test_what_cannot_be_written_keeps_nothing_else_from_it(plain: dict[str, Any], tmp_path: Path) -> None:
+    missing, good = tmp_path / "no" / "where", tmp_path / "cfg.dot"
+    stream = io.StringIO()
+    files = {"graph": str(missing), "cfg": str(good), "html": str(tmp_path / "page.html")}
+    failures, empty = deliver(plain, Request(files=files), stream)
+    assert failures == (
+        f"{missing}: not written: No such file or directory",
+        f"{tmp_path / 'page.html'}: not written: no kernel has a timeline",
+    )
+    assert empty == ()
+    assert stream.getvalue()
+    assert good.read_text().startswith("digraph")
+    failures, _ = deliver(plain, Request(output=str(missing)), stream)
+    assert failures == (f"the report could not be written: {missing}: No such file or directory",)
+
+
+def test_nothing_to_show(tmp_path: Path) -> None:
+    """No loop is no failure, and in a folder nothing to speak of: most sources of a build have none."""
+    without = report(text="f:\n\tret\n")
+    page = tmp_path / "page.html"
+    stream = io.StringIO()
+    assert deliver(without, Request(files={"html": str(tmp_path)}), stream) == ((), ())
+    failures, empty = deliver(without, Request(files={"html": str(page)}), stream)
+    assert (failures, empty) == ((), (f"{page}: not written: no kernel has a timeline",))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_bytes_that_are_no_text(tmp_path: Path) -> None:
+    write_file(str(tmp_path / "x"), b"\xff\n".decode("utf-8", "surrogateescape"))
+    assert (tmp_path / "x").read_bytes() == b"\xff\n"
+
+
+def _add(path: str, letter: str) -> None:
+    for _ in range(20):
+        write_file(path, letter * 100_000 + "\n", append=True)
+
+
+def test_additions_do_not_mix(tmp_path: Path) -> None:
+    path = str(tmp_path / "all")
+    context = multiprocessing.get_context("fork")
+    jobs = [context.Process(target=_add, args=(path, letter)) for letter in "abcd"]
+    for job in jobs:
+        job.start()
+    for job in jobs:
+        job.join()
+    lines = Path(path).read_text().splitlines()
+    assert len(lines) == 80
+    assert all(line == line[0] * 100_000 for line in lines)
+
+
+def test_width_of_a_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "77")
+    stream = io.StringIO()
+    write_stream(stream, lambda width, colour: f"{width} {colour}")
+    assert stream.getvalue() == "77 False"
+
+
+@pytest.mark.parametrize(
+    ("unit", "where"),
+    [({}, "dir/x.s"), ({"source": "dir/x.c", "compiler": "gcc"}, "dir/x.c")],
+)
+def test_what_was_asked_for_and_is_not_there(unit: dict[str, str], where: str) -> None:
+    given = Given(MCA)
+    for value in ("99", "other.h:3"):
+        given.take("-detail", value)
+    for value in ("latency PADDB = 2", "rob = 512"):
+        given.take("-what-if", value)
+    found = report("-what-if=latency PADDB = 2", "-what-if=rob = 512", **unit)
+    messages = unmet(found, given.settings(), given["detail"], "--analyze-")
+    assert messages == [
+        (where, "what-if 'latency PADDB': no kernel has such an instruction"),
+        (f"{where}:99", "--analyze-detail: no analysed instruction in this line"),
+        ("other.h:3", "--analyze-detail: no analysed instruction in this line"),
+    ]
+
+
+def test_several_units() -> None:
+    """A line without a file is one of any of them."""
+    given = Given(MCA)
+    given.take("-detail", "99")
+    found = analyze_units([Unit(LOOP, "x.s"), Unit(LOOP, "y.s")], given.settings()._replace(mcpu="skylake"))
+    assert [message.where for message in unmet(found, given.settings(), given["detail"], "-")] == ["line 99"]
+
+
+def test_exit_status(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """What incc-mca was asked for and did not do ends in status 1, after everything else was done."""
+    source = tmp_path / "x.s"
+    source.write_text(LOOP)
+    common = ["-mcpu=skylake", "-auto", str(source)]
+    assert mca.main(common) == 0
+    out = capfd.readouterr().out
+    assert mca.main([*common, f"-graph={tmp_path}/no/x.dot"]) == 1
+    captured = capfd.readouterr()
+    assert captured.out == out
+    assert captured.err == f"incc-mca: error: {tmp_path}/no/x.dot: not written: No such file or directory\n"
+    assert mca.main([*common, "-detail=7"]) == 1
+    captured = capfd.readouterr()
+    assert captured.err == f"{source}:7: error: -detail: no analysed instruction in this line\n"
+    assert mca.main([*common, "-o", str(tmp_path)]) == 0
+    assert [path.read_text() for path in tmp_path.glob("x.s-*.txt")] == [out]

@@ -1,0 +1,283 @@
+"""The table of options, and what comes of it: what is read, help, manual pages and completion."""
+
+from __future__ import annotations
+
+import contextlib
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from incc.driver import UsageError, mca, own_options
+from incc.driver.completion import script
+from incc.driver.manual import page
+from incc.driver.options import BOTH, KINDS, MCA, OPTIONS, READERS, WRAPPER, Given, Option, options_of
+from incc.driver.pipeline import Settings
+from incc.driver.report.places import Place
+from incc.driver.usage import COMMANDS, help_text, names, written
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+each_command = pytest.mark.parametrize("command", BOTH)
+each_option = pytest.mark.parametrize(
+    ("command", "option"), [pytest.param(c, o, id=f"{c} {o.name}") for c in BOTH for o in options_of(c)]
+)
+
+# A value that each kind takes, and what it is read as.
+VALUES = {
+    "text": ("some", "some"),
+    "file": ("some.dot", "some.dot"),
+    "number": ("7", 7),
+    "count": ("0", 0),
+    "list": ("/some", ("/some",)),
+    "probability": ("0.25", 0.25),
+    "alignment": ("all", -2),
+    "changes": ("rob = 512", None),
+    "places": ("a.c:12", (Place("a.c", 12),)),
+}
+
+
+def value_of(option: Option) -> tuple[str | None, object]:
+    """What to write behind an option, and what it is read as."""
+    if option.kind == "switch":
+        return ("false", False) if option.default else (None, True)
+    if option.kind == "flag":
+        return None, True
+    if option.kind in ("choice", "mode"):
+        other = next(choice for choice in option.choices() if choice != option.default)
+        return other, other
+    return VALUES[option.kind]
+
+
+def read(command: str, arguments: list[str]) -> Given:
+    """What a command reads from its command line."""
+    if command == MCA:
+        return mca.Options(arguments).given
+    options, rest = own_options.split(arguments, {})
+    assert rest == []
+    return options.all()
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+@each_option
+def test_every_option_is_read(command: str, option: Option) -> None:
+    value, expected = value_of(option)
+    for name in names(option, command):
+        argument = name if value is None else f"{name}={value}"
+        if option.name in ("--analyze", "--incc-cc"):
+            options, rest = own_options.split([argument], {})
+            assert (options.output or options.compiler, rest) == (expected, [])
+            continue
+        chosen = read(command, [argument])
+        if option.kind == "changes":
+            assert [change.name for change in chosen[option.name]] == ["rob"]
+            continue
+        assert chosen[option.name] == expected
+        assert chosen[option.name] != option.default
+        assert chosen.names == {option.name}
+        assert chosen.settings()._fields == Settings._fields
+        if command == MCA:
+            # With one dash, and with the value as the next word.
+            assert read(command, ["-" + argument.lstrip("-")])[option.name] == expected
+            if option.needs_value:
+                assert read(command, [name, str(value)])[option.name] == expected
+
+
+@each_option
+def test_every_field_is_set(command: str, option: Option) -> None:
+    """What an option says reaches the analysis, in the field that the table names."""
+    if not option.field:
+        return
+    value, expected = value_of(option)
+    if value == "register":
+        value = "memory"
+    start = [] if command == MCA else ["--analyze"]
+    name = names(option, command)[0]
+    before = read(command, start).settings()
+    if option.name == "timeline-max-iterations":
+        start.append("--timeline")
+    after = read(command, [*start, name if value is None else f"{name}={value}"]).settings()
+    assert getattr(before, option.field) != getattr(after, option.field)
+    if option.field not in READERS:
+        assert getattr(after, option.field) == expected
+        assert getattr(before, option.field) == option.default == getattr(Settings(), option.field)
+
+
+def test_the_table_is_consistent() -> None:
+    assert {option.kind for option in OPTIONS} <= KINDS
+    # Whether to try changes at all is for programs: a command prints what it finds.
+    assert {option.field for option in OPTIONS if option.field} == set(Settings._fields) - {"what_ifs"}
+    assert set(READERS) <= set(Settings._fields)
+    for command in BOTH:
+        spelled = [name for option in options_of(command) for name in names(option, command)]
+        assert len(spelled) == len(set(spelled))
+        assert {option.group for option in options_of(command)} == {group for group, _ in COMMANDS[command].groups}
+    # Those that the wrapper has to tell from the compiler's without looking at the table.
+    others = {option.name for option in options_of(WRAPPER) if not own_options._is_own(option.spelled(WRAPPER))}
+    assert others == set()
+    assert {option.name for option in options_of(WRAPPER) if option.name.startswith("--")} == set(own_options.OTHERS)
+
+
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        ("--pathz", "unknown option -pathz, did you mean -paths?"),
+        ("-timelin=true", "unknown option -timelin, did you mean -timeline?"),
+        ("--xyzzy", "unknown option -xyzzy"),
+        ("--mcpu=", "-mcpu needs a value: -mcpu=…"),
+        ("-o", "-o needs a value: -o=…"),
+        ("--version=1", "-version takes no value"),
+        ("--json=maybe", "-json is true or false, not 'maybe'"),
+        ("--help=html", "-help takes man or bash, not 'html'"),
+    ],
+)
+def test_mistakes(argument: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert mca.main([argument]) == 2
+    assert capsys.readouterr().err == f"incc-mca: error: {message}; see incc-mca --help\n"
+
+
+@given(st.text(min_size=1), st.one_of(st.none(), st.text()))
+def test_any_name_is_read_or_refused(name: str, value: str | None) -> None:
+    for command in BOTH:
+        with contextlib.suppress(UsageError):
+            Given(command).take(name, value)
+
+
+@given(st.sampled_from([option for option in OPTIONS if option.kind != "flag"]), st.text())
+def test_any_value_is_read_or_refused(option: Option, value: str) -> None:
+    (command, *_) = option.commands
+    with contextlib.suppress(UsageError):
+        Given(command).take(option.spelled(command), value)
+
+
+# --- help ------------------------------------------------------------------------------------------------------------
+
+
+@each_command
+def test_help(command: str) -> None:
+    text = help_text(command)
+    words = {word.strip("(),") for word in text.split()}
+    for option in options_of(command):
+        for name in written(option, command):
+            assert name.split(" ")[0] in words
+    assert max(map(len, text.splitlines())) <= 120
+    for variable, _ in COMMANDS[command].environment:
+        assert variable in text
+    # Aligned: what explains an option begins in one column.
+    columns = {len(line) - len(line.lstrip()) for line in text.splitlines()}
+    assert columns == {0, 2, 30}
+
+
+def test_help_of_both_commands(capfd: pytest.CaptureFixture[str]) -> None:
+    for argument in ("-h", "--help", "-help"):
+        assert mca.main(["--nonsense", argument]) == 0
+        assert capfd.readouterr().out == help_text(MCA)
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys; from incc.driver.incc import main; sys.exit(main())", "--analyze-help"],
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, help_text(WRAPPER), "")
+
+
+def test_the_wrappers_page_has_every_option() -> None:
+    text = (ROOT / "docs" / "wrapper.md").read_text()
+    for option in options_of(WRAPPER):
+        for name in names(option, WRAPPER):
+            assert f"`{name}" in text, name
+
+
+# --- manual page -----------------------------------------------------------------------------------------------------
+
+
+@each_command
+def test_manual_page(command: str) -> None:
+    text = page(command)
+    assert text.startswith(f'.TH "{command.upper()}"'.replace("-", "\\-"))
+    for option in options_of(command):
+        for name in names(option, command):
+            assert name.replace("-", "\\-") in text
+    macros = (".TH ", ".nh", ".SH ", ".SS ", ".TP", ".PP")
+    assert all(line.startswith(macros) for line in text.splitlines() if line.startswith((".", "'")))
+    assert "-" not in text.replace("\\-", "")
+
+
+@each_command
+@pytest.mark.skipif(not shutil.which("groff"), reason="no groff")
+def test_manual_page_in_troff(command: str) -> None:
+    done = subprocess.run(
+        ["groff", "-man", "-Tutf8", "-ww", "-k", "-P-c", "-rLL=110n"],
+        input=page(command),
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    # Without overstriking, which stands for bold.
+    letters = "".join(c for i, c in enumerate(done.stdout) if done.stdout[i + 1 : i + 2] != "\b" and c != "\b")
+    for option in options_of(command):
+        assert written(option, command)[0] in letters
+
+
+# --- completion ------------------------------------------------------------------------------------------------------
+
+COMPLETE = """
+COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=()
+incc-model() { printf 'skylake x86\\nznver4 x86\\n'; }
+_${1//-/_}
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+@pytest.fixture(scope="module")
+def completion(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    path = tmp_path_factory.mktemp("completion") / "incc.bash"
+    path.write_text(script())
+    return path
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="no bash")
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("incc-mca --mc", "--mcpu="),
+        ("incc-mca -mc", "--mcpu="),
+        ("incc-mca --mcpu = sky", "skylake"),
+        ("incc-mca --mcpu=sky", "--mcpu=skylake"),
+        ("incc-mca -mcpu sky", "skylake"),
+        ("incc-mca --no-dependencies =", "register memory"),
+        ("incc-mca --paths = f", "false"),
+        ("incc-mca -o fi", "file.s"),
+        ("incc-mca fi", "file.s"),
+        ("incc-mca --graph = fi", "file.s"),
+        ("incc -O2 --analyze-form", "--analyze-format="),
+        ("incc --analyze-format = j", "json"),
+        ("incc --marker = o", "osaca"),
+        ("incc --analyze-mcpu=z", "--analyze-mcpu=znver4"),
+        ("incc -c fi", "file.s"),
+        ("incc -O", ""),
+        ("incc-scan --out", "--output="),
+        ("incc-scan --output = c", "cycles"),
+        ("incc-model sh", "show"),
+        ("incc-model show --mcpu = z", "znver4"),
+    ],
+)
+def test_completion(completion: pathlib.Path, tmp_path: pathlib.Path, line: str, words: str) -> None:
+    (tmp_path / "file.s").touch()
+    command = ["bash", "-c", f". {completion}\n{COMPLETE}", "bash", *line.split()]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.stderr, done.stdout.split()) == ("", words.split())
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="no bash")
+@each_command
+def test_completion_of_every_option(completion: pathlib.Path, command: str) -> None:
+    shell = ["bash", "-c", f". {completion}\n{COMPLETE}", "bash", command, "--"]
+    offered = subprocess.run(shell, capture_output=True, text=True, check=True).stdout.split()
+    expected = {name for option in options_of(command) for name in names(option, command) if len(name) > 2}
+    assert {word.rstrip("=") for word in offered} == expected
