@@ -83,7 +83,7 @@ def test_last_decoder_and_instructions_that_might_fuse(cpu: str, expected: float
 
 
 def test_what_might_fuse_does_not_wait_for_a_jump_to_the_cache() -> None:
-    # Two divisions and what is around them do not fit into the cache's three lines for 32 bytes; the 32 bytes before do.
+    # Two divisions and what is around them do not fit into the three lines for 32 bytes; the 32 bytes before do.
     body = f"{repeat('add %rbx, %rax', 6)}; mov %rbx, 64(%rsi); movabs $0x807060504030201, %rax; add %rbx, %rax"
     k = bound(f"{body}; div %rbx; div %rbx; add %rbx, %rax", "haswell", loop=False)
     assert simulate(k, loop=True).cycles_per_iteration == pytest.approx(61, abs=1)
