@@ -17,8 +17,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-CACHE_VERSION = 3
+CACHE_VERSION = 4
 """Raised with every change of what the compiled tables contain (models/compile.py)."""
+
+TABLE_CHECKSUM = 0x1A870DB6
+"""Of models/parameters.py, whose defaults are in the compiled tables; `make describe` writes it."""
+
+COMPILED_VERSION = CACHE_VERSION << 32 | TABLE_CHECKSUM
+"""What compiled tables begin with."""
 
 
 class ModelError(Exception):
@@ -334,7 +340,7 @@ def load(name: str, search_path: Iterable[str] = ()) -> MachineModel:
     if compiled is None:
         from incc.models import compile as compiler
 
-        compiled = (CACHE_VERSION, *compiler.compile_model(path, places), seal)
+        compiled = (COMPILED_VERSION, *compiler.compile_model(path, places), seal)
         _seal(path, compiled)
     _, files, header, forms, version, _ = compiled
     folder = os.path.dirname(path)
@@ -547,7 +553,7 @@ def _index(place: str) -> list[ModelName]:
         from incc.models import compile as compiler
 
         entries = [compiler.read_head(os.path.join(folder, n), head.decode(errors="replace")) for n, head in heads]
-        _seal(cache, (CACHE_VERSION, seal, [(*e[:-1], os.path.basename(e.path)) for e in entries]))
+        _seal(cache, (COMPILED_VERSION, seal, [(*e[:-1], os.path.basename(e.path)) for e in entries]))
     entries = [e._replace(path=os.path.join(folder, os.path.basename(e.path))) for e in entries]
     if len(_INDEXES) >= _MOST_LOADED:
         _INDEXES.clear()
@@ -564,8 +570,8 @@ _HEAD = 16384
 # --- cache -----------------------------------------------------------------------------------------------------------
 #
 # A cache file is a line that names the format, the checksum of the rest, and the rest: a marshalled tuple that starts
-# with CACHE_VERSION. Marshalled data of another Python version or cut short must never be read, hence the name of the
-# interpreter in the file's name and the checksum. Whatever goes wrong, the cache counts as missing.
+# with COMPILED_VERSION. Marshalled data of another Python version or cut short must never be read, hence the name of
+# the interpreter in the file's name and the checksum. Whatever goes wrong, the cache counts as missing.
 
 _MAGIC = b"incc model cache\n"
 
@@ -603,7 +609,7 @@ def _unseal(path: str) -> tuple[Any, ...] | None:
                 content = marshal.loads(memoryview(data)[start:])
             except (EOFError, ValueError, TypeError):
                 continue
-            if isinstance(content, tuple) and content[:1] == (CACHE_VERSION,):
+            if isinstance(content, tuple) and content[:1] == (COMPILED_VERSION,):
                 return content
     return None
 

@@ -139,7 +139,7 @@ def test_mistakes_of_what_is_inherited_are_named_where_they_are(tmp_path: Path) 
 
 def test_generated_parts_are_current() -> None:
     """`make describe` writes them."""
-    for path, make in ((describe.SCHEMA, describe.schema), (describe.DOCUMENT, describe.document)):
+    for path, make in describe.WRITTEN:
         text = Path(path).read_text(encoding="utf-8")
         assert make(text) == text, path
 
