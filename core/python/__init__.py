@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
 
 from incc.core import _core
+from incc.frontends.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from incc.models.bound import BoundKernel
 
