@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
 
+from incc.frontends.records import NamedTuple
+
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
 
     from incc.core.analysis import KernelResult
     from incc.driver.report import types as t

@@ -12,12 +12,15 @@ import sys
 import time
 import zlib
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from incc.frontends.records import NamedTuple
+
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any, Final
 
-CACHE_VERSION = 4
+CACHE_VERSION = 5
 """Raised with every change of what the compiled tables contain (models/compile.py)."""
 
 TABLE_CHECKSUM = 0x1A870DB6
@@ -115,7 +118,7 @@ class MachineModel:
     files: tuple[str, ...]
     version: str
 
-    def __init__(self, header: dict[str, Any], forms: dict[str, bytes], files: tuple[str, ...], version: str) -> None:
+    def __init__(self, header: dict[str, Any], forms: _Forms, files: tuple[str, ...], version: str) -> None:
         self.name = header["name"]
         self.aliases = header["aliases"]
         self.title = header["title"]
@@ -167,7 +170,7 @@ class MachineModel:
 
     def entry_keys(self) -> list[str]:
         """The keys of all entries, with their conditions, in the order of the model files."""
-        return [form_key(form, c) for form, packed in self._forms.items() for c, _ in marshal.loads(packed)]
+        return [form_key(form, c) for form in self._forms.names() for c, _ in self.entries(form)]
 
     def entries(self, form: str) -> list[tuple[tuple[str, ...], dict[str, Any]]]:
         """The entries of a form as they are written: (conditions, fields) with the fewest conditions first."""
@@ -176,7 +179,7 @@ class MachineModel:
 
     def forms(self) -> Iterable[str]:
         """The names of all forms (`ADD_RM64_R64/m`), without conditions."""
-        return self._forms.keys()
+        return self._forms.names()
 
     @property
     def stated_parameters(self) -> dict[str, Any]:
@@ -229,6 +232,41 @@ class MachineModel:
             derived=fields.pop("derived", ""),
             attributes=fields,
         )
+
+
+class _Forms:
+    """The entries of forms, still packed, by name; those of a few forms are had without reading the names of all."""
+
+    __slots__ = ("_known", "_parts", "_unread")
+
+    def __init__(self, packed: tuple[bytes, tuple[bytes, ...]]) -> None:
+        self._unread, self._parts = packed
+        self._known: dict[int, dict[str, bytes]] = {}
+
+    def get(self, form: str) -> bytes | None:
+        """The marshalled entries of a form, None without any."""
+        number = zlib.crc32(form.encode()) % len(self._parts)
+        part = self._known.get(number)
+        if part is None:
+            part = self._known[number] = marshal.loads(self._parts[number])
+        return part.get(form)
+
+    def names(self) -> list[str]:
+        """All forms, in the order of the model files."""
+        found: list[str] = marshal.loads(self._unread)
+        return found
+
+
+_PARTS = 128
+"""Parts of a model's forms, of which each is read when one of its forms is looked up: some 50 forms."""
+
+
+def _packed(forms: dict[str, bytes]) -> tuple[bytes, tuple[bytes, ...]]:
+    """What `_Forms` is made from: the names, and the parts, each marshalled."""
+    parts: list[dict[str, bytes]] = [{} for _ in range(_PARTS)]
+    for form, entries in forms.items():
+        parts[zlib.crc32(form.encode()) % _PARTS][form] = entries
+    return marshal.dumps(list(forms)), tuple([marshal.dumps(part) for part in parts])
 
 
 _MOST_LOOKED_UP = 32768
@@ -340,12 +378,13 @@ def load(name: str, search_path: Iterable[str] = ()) -> MachineModel:
     if compiled is None:
         from incc.models import compile as compiler
 
-        compiled = (COMPILED_VERSION, *compiler.compile_model(path, places), seal)
+        files, header, forms, version = compiler.compile_model(path, places)
+        compiled = (COMPILED_VERSION, files, header, _packed(forms), version, seal)
         _seal(path, compiled)
-    _, files, header, forms, version, _ = compiled
+    _, files, header, packed, version, _ = compiled
     folder = os.path.dirname(path)
     contents = tuple([(os.path.join(folder, f), checksum) for f, checksum in files])
-    model = MachineModel(header, forms, tuple([f for f, _ in contents]), version)
+    model = MachineModel(header, _Forms(packed), tuple([f for f, _ in contents]), version)
     if len(_LOADED) >= _MOST_LOADED:
         _LOADED.clear()
     _LOADED[path, seal] = _Loaded(model, contents, _Stamp(model.files, stamp_before))
@@ -437,6 +476,9 @@ def find_cpu(value: str, search_path: Iterable[str] = ()) -> Cpu:
     if wanted == "native":
         wanted = host_cpu_name().lower()
     places = search_places(search_path)
+    # Those that come with incc are in files of their names: no need to look into all of them.
+    if places == [data_folder()] and _file_of(wanted, places):
+        return Cpu(wanted, False, "")
     core = wanted.partition("+")[0]
     spellings = list(dict.fromkeys([wanted, core, core.replace("_", "-")]))
     for name in spellings:
@@ -484,13 +526,8 @@ def find_model(name: str, places: Sequence[str]) -> str:
             raise ModelError(f"no such model file: {name}")
         return os.path.abspath(name)
     wanted = name.lower()
-    # A model's file is named for it; only aliases, and files given one by one, need a look into the files.
-    for place in places:
-        if place.endswith(".toml"):
-            break
-        path = os.path.join(place, wanted + ".toml")
-        if os.sep not in wanted and os.path.isfile(path):
-            return os.path.abspath(path)
+    if path := _file_of(wanted, places):
+        return path
     entry = _by_name(wanted, places)
     if entry is not None:
         return entry.path
@@ -509,6 +546,18 @@ def find_model(name: str, places: Sequence[str]) -> str:
     )
     hint = f"did you mean {', '.join(near)}?" if near else "`incc-model list` shows the models"
     raise ModelError(f"no machine model named {name!r}; {hint}")
+
+
+def _file_of(wanted: str, places: Sequence[str]) -> str:
+    """The file that is named for a model; "" if only a look into the files can tell."""
+    # Aliases, and files given one by one, need that.
+    for place in places:
+        if place.endswith(".toml"):
+            break
+        path = os.path.join(place, wanted + ".toml")
+        if os.sep not in wanted and os.path.isfile(path):
+            return os.path.abspath(path)
+    return ""
 
 
 def _by_name(wanted: str, places: Sequence[str]) -> ModelName | None:
@@ -649,7 +698,18 @@ def _read_cache(path: str, seal: int) -> tuple[Any, ...] | None:
     if content is None or content[-1] != seal:
         return None
     folder = os.path.dirname(path)
-    return content if _unchanged([(os.path.join(folder, file), expected) for file, expected in content[1]]) else None
+    contents = [(os.path.join(folder, file), expected) for file, expected in content[1]]
+    # Checksums of files of a megabyte take 2 ms: what the files with these checksums looked like is written down.
+    stamp = _Stamp([file for file, _ in contents], time.time_ns())
+    seen = (COMPILED_VERSION, contents, stamp.seen)
+    record = f"{path}.seen"
+    if stamp.good and _unseal(record) == seen:
+        return content
+    if not _unchanged(contents):
+        return None
+    if stamp.good:
+        _seal(record, seen)
+    return content
 
 
 def _unchanged(contents: Iterable[tuple[str, tuple[int, int, int]]]) -> bool:

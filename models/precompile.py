@@ -20,7 +20,12 @@ def main(source: str, out: str) -> None:
         with open(os.path.join(folder, "incc", "__init__.py"), "wb"):
             pass
         package = os.path.join(folder, "incc", "models")
-        shutil.copytree(os.path.join(source, "models"), package, ignore=shutil.ignore_patterns("__pycache__", "tables"))
+        for part in ("frontends", "models"):
+            shutil.copytree(
+                os.path.join(source, part),
+                os.path.join(folder, "incc", part),
+                ignore=shutil.ignore_patterns("__pycache__", "tables"),
+            )
         sys.path.insert(0, folder)
         sys.dont_write_bytecode = True
         model = importlib.import_module("incc.models.model")

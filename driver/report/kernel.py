@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from incc.core import figures
 from incc.driver.report import hints, verdict, wording
 from incc.driver.report.identity import content_hash
@@ -17,6 +15,7 @@ from incc.models.bound import (
 )
 from incc.models.throughput import port_bound
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from fractions import Fraction

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from json.encoder import JSONEncoder, encode_basestring
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from incc.driver.report import types as t
 
 # Lists and objects that fit are written in one line: a row of port pressures reads as a row.

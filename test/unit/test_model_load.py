@@ -434,11 +434,13 @@ def test_tables_compiled_ahead(tmp_path: Path) -> None:
     (tmp_path / "source" / "models" / "data").mkdir(parents=True)
     for file in (*source.glob("*.py"), *source.glob("data/skylake*.toml")):
         shutil.copy(file, tmp_path / "source" / "models" / file.relative_to(source))
+    shutil.copytree(source.parent / "frontends", tmp_path / "source" / "frontends")
     run = [sys.executable, str(source / "precompile.py"), str(tmp_path / "source"), str(tmp_path / "tables")]
     subprocess.run(run, check=True, env={**os.environ, "INCC_MODEL_PATH": ""})
     package.mkdir()
     (package / "__init__.py").touch()
     shutil.copytree(tmp_path / "source" / "models", package / "models")
+    shutil.copytree(tmp_path / "source" / "frontends", package / "frontends")
     shutil.copytree(tmp_path / "tables", package / "models" / "tables")
     # A file where the cache's folder would be: nothing can be written, whoever runs this.
     (package / "models" / "data" / "__pycache__").write_text("")
