@@ -137,19 +137,24 @@ def test_mistakes_of_what_is_inherited_are_named_where_they_are(tmp_path: Path) 
 # --- the table and what is made of it ---------------------------------------------------------------------------------
 
 
+def in_tree(path: str) -> Path:
+    """The file in the tree, also where the package is installed, which has no documents."""
+    return Path(__file__).resolve().parents[2] / Path(path).relative_to(Path(describe.FOLDER).parent)
+
+
 def test_generated_parts_are_current() -> None:
     """`make describe` writes them."""
     for path, make in describe.WRITTEN:
-        text = Path(path).read_text(encoding="utf-8")
+        text = in_tree(path).read_text(encoding="utf-8")
         assert make(text) == text, path
 
 
 def test_generating_notices_changes(tmp_path: Path) -> None:
-    text = Path(describe.DOCUMENT).read_text(encoding="utf-8")
+    text = in_tree(describe.DOCUMENT).read_text(encoding="utf-8")
     assert describe.document(text.replace("| `rob` |", "| `bor` |")) == text
     with pytest.raises(ValueError, match="no place for parameters"):
         describe.document(text.replace("<!-- end of parameters -->", ""))
-    schema = Path(describe.SCHEMA).read_text(encoding="utf-8")
+    schema = in_tree(describe.SCHEMA).read_text(encoding="utf-8")
     assert describe.schema(schema.replace('"rob"', '"bor"')) == schema
 
 
