@@ -9,7 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 BUILD := build/core
 SOURCES := $(shell find core driver frontends models -type f -not -path '*/__pycache__/*' 2>/dev/null) CMakeLists.txt pyproject.toml
-CXX_SOURCES := core/*.cpp core/*/*.cpp core/lib/sim/*.cpp core/lib/sim/*.h core/include/incc/*.h
+CXX_SOURCES := core/*.cpp core/*/*.cpp core/*/*.h core/lib/sim/*.cpp core/lib/sim/*.h core/include/incc/*.h
 
 # pyproject.toml alone says which packages are wanted, for building as for testing.
 WANTED = import sys, tomllib; p = tomllib.load(open("pyproject.toml", "rb")); \
@@ -71,6 +71,7 @@ lint: $(VENV)/.installed $(VENV)/.lint-tools
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy -p incc
+	$(BIN)/python core/generate.py --check
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/clang-format --dry-run --Werror $(CXX_SOURCES)
 

@@ -8,14 +8,15 @@
 
 #include "incc/analysis.h"
 #include "incc/sim.h"
-#include "incc/timeline.h"
 
 #include <pybind11/pybind11.h>
 
+#include <array>
 #include <bit>
 #include <stdexcept>
 #include <string>
-#include <unordered_map>
+#include <tuple>
+#include <type_traits>
 
 namespace py = pybind11;
 using namespace incc;
@@ -49,176 +50,95 @@ template <typename T> T toInteger(PyObject *Object, const char *Array) {
   }
 }
 
-/// The name of an attribute as a Python string. Some hundred are looked up for each kernel: they
-/// are made once, and found by the addresses of their literals.
-PyObject *attributeName(const char *Name) {
-  static std::unordered_map<const char *, PyObject *> Known;
-  PyObject *&Object = Known[Name];
-  if (!Object && !(Object = PyUnicode_InternFromString(Name)))
-    throw py::error_already_set();
-  return Object;
-}
+/// A field's name, as C++ and Python have it. There are a hundred for each kernel, so that the
+/// strings are made once, under Python's lock.
+struct FieldName {
+  const char *Text;
+  PyObject *Object;
+};
 
-py::object attribute(py::handle Bound, const char *Name) {
-  PyObject *Object = PyObject_GetAttr(Bound.ptr(), attributeName(Name));
+#define FIELD(Name)                                                                                \
+  [] {                                                                                             \
+    static PyObject *const Object = PyUnicode_InternFromString(#Name);                             \
+    return FieldName{#Name, Object};                                                               \
+  }()
+
+py::object attribute(py::handle Bound, FieldName Name) {
+  PyObject *Object = PyObject_GetAttr(Bound.ptr(), Name.Object);
   if (!Object) {
     if (!PyErr_ExceptionMatches(PyExc_AttributeError))
       throw py::error_already_set();
     PyErr_Clear();
-    throw py::value_error(std::string(Name) + ": not set");
+    throw py::value_error(std::string(Name.Text) + ": not set");
   }
   return py::reinterpret_steal<py::object>(Object);
 }
 
-void read(py::handle Bound, const char *Name, int32_t &To) {
-  To = toInteger<int32_t>(attribute(Bound, Name).ptr(), Name);
+/// Enumerators are numbers of 32 bits; validate() says whether there are such.
+template <typename T> void read(py::handle Bound, FieldName Name, T &To) {
+  using Number = std::conditional_t<std::is_enum_v<T>, int32_t, T>;
+  To = static_cast<T>(toInteger<Number>(attribute(Bound, Name).ptr(), Name.Text));
 }
 
-template <typename T> void read(py::handle Bound, const char *Name, std::vector<T> &To) {
+template <typename T> void read(py::handle Bound, FieldName Name, std::vector<T> &To) {
+  using Number = std::conditional_t<std::is_enum_v<T>, int32_t, T>;
   py::object Sequence = py::reinterpret_steal<py::object>(
       PySequence_Fast(attribute(Bound, Name).ptr(), "not a sequence"));
   if (!Sequence) {
     PyErr_Clear();
-    throw py::value_error(std::string(Name) + ": not a sequence");
+    throw py::value_error(std::string(Name.Text) + ": not a sequence");
   }
   Py_ssize_t Size = PySequence_Fast_GET_SIZE(Sequence.ptr());
   PyObject **Items = PySequence_Fast_ITEMS(Sequence.ptr());
   To.reserve(static_cast<size_t>(Size));
   for (Py_ssize_t I = 0; I < Size; ++I)
-    To.push_back(toInteger<T>(Items[I], Name));
+    To.push_back(static_cast<T>(toInteger<Number>(Items[I], Name.Text)));
 }
 
-int32_t lengthOf(py::handle Bound, const char *Name) {
+int32_t lengthOf(py::handle Bound, FieldName Name) {
   return static_cast<int32_t>(py::len(attribute(Bound, Name)));
 }
 
 Kernel readKernel(py::handle Bound) {
   Kernel K;
-  read(Bound, "n_ports", K.NumPorts);
-  K.NumColumns = lengthOf(Bound, "port_names");
-  K.NumLocations = lengthOf(Bound, "location_names");
-  read(Bound, "instruction_flags", K.InstructionFlags);
-  read(Bound, "issue_slots", K.IssueSlots);
-  read(Bound, "retire_slots", K.RetireSlots);
-  read(Bound, "load_latency", K.LoadLatency);
-  read(Bound, "uop_start", K.UopStart);
-  read(Bound, "uop_ports", K.UopPorts);
-  read(Bound, "uop_cycles", K.UopCycles);
-  read(Bound, "uop_kind", K.UopKinds);
-  read(Bound, "value_start", K.ValueStart);
-  read(Bound, "value_kind", K.ValueKinds);
-  read(Bound, "output_start", K.OutputStart);
-  read(Bound, "output_location", K.OutputLocation);
-  read(Bound, "input_start", K.InputStart);
-  read(Bound, "input_kind", K.InputKinds);
-  read(Bound, "input_id", K.InputId);
-  read(Bound, "input_latency", K.InputLatency);
-  read(Bound, "memory_of_value", K.MemoryOfValue);
-  read(Bound, "memory_base", K.MemoryBase);
-  read(Bound, "memory_index", K.MemoryIndex);
-  read(Bound, "memory_scale", K.MemoryScale);
-  read(Bound, "memory_displacement", K.MemoryDisplacement);
-  read(Bound, "memory_size", K.MemorySize);
-  read(Bound, "memory_symbol", K.MemorySymbol);
-  read(Bound, "memory_class", K.MemoryClass);
-  read(Bound, "memory_elements", K.MemoryElements);
-  read(Bound, "affine_start", K.AffineStart);
-  read(Bound, "affine_target", K.AffineTarget);
-  read(Bound, "affine_constant", K.AffineConstant);
-  read(Bound, "affine_term_start", K.AffineTermStart);
-  read(Bound, "affine_term_location", K.AffineTermLocation);
-  read(Bound, "affine_term_coefficient", K.AffineTermCoefficient);
-  read(Bound, "entry_location", K.EntryLocation);
-  read(Bound, "entry_constant", K.EntryConstant);
-  read(Bound, "entry_term_start", K.EntryTermStart);
-  read(Bound, "entry_term_unknown", K.EntryTermUnknown);
-  read(Bound, "entry_term_coefficient", K.EntryTermCoefficient);
-  read(Bound, "issue_width", K.IssueWidth);
-  read(Bound, "retire_width", K.RetireWidth);
-  read(Bound, "rob", K.Rob);
-  read(Bound, "rs", K.Rs);
-  read(Bound, "load_buffer", K.LoadBuffer);
-  read(Bound, "store_buffer", K.StoreBuffer);
-  read(Bound, "issue_to_execute", K.IssueToExecute);
-  read(Bound, "line_bytes", K.LineBytes);
-  read(Bound, "line_crossing_cycles", K.LineCrossingCycles);
-  read(Bound, "forward_class", K.ForwardClass);
-  read(Bound, "forward_cycles", K.ForwardCycles);
+#define KERNEL_NAMES(Member, Name) K.Member = lengthOf(Bound, FIELD(Name));
+#define KERNEL_SCALAR(Member, Name, Default, Low, High) read(Bound, FIELD(Name), K.Member);
+#define KERNEL_ARRAY(Member, Name, Owners, Low, High) read(Bound, FIELD(Name), K.Member);
+#define KERNEL_ENUMS(Type, Member, Name, Owners) read(Bound, FIELD(Name), K.Member);
+#define KERNEL_WIDE(Member, Name, Owners) read(Bound, FIELD(Name), K.Member);
+#define KERNEL_MASKS(Member, Name, Owners) read(Bound, FIELD(Name), K.Member);
+#define KERNEL_START(Member, Name, Owners, Entries) read(Bound, FIELD(Name), K.Member);
+#include "incc/fields.def"
   return K;
 }
 
-Pipeline readPipeline(py::handle Bound) {
+Pipeline readPipeline(py::handle BoundKernel) {
+  py::object Bound = attribute(BoundKernel, FIELD(pipeline));
   Pipeline P;
-  read(Bound, "length", P.Length);
-  read(Bound, "offset", P.Offset);
-  read(Bound, "opcode_offset", P.OpcodeOffset);
-  read(Bound, "lcp", P.Lcp);
-  read(Bound, "fusible", P.Fusible);
-  read(Bound, "complex_decoder", P.ComplexDecoder);
-  read(Bound, "simple_decoders", P.SimpleDecoders);
-  read(Bound, "ends_group", P.EndsGroup);
-  read(Bound, "uops_mite", P.UopsMite);
-  read(Bound, "uops_ms", P.UopsMs);
-  read(Bound, "dsb_extra_slots", P.DsbExtraSlots);
-  read(Bound, "no_lsd", P.NoLsd);
-  read(Bound, "merges_low", P.MergesLow);
-  read(Bound, "merges_high", P.MergesHigh);
-  read(Bound, "uses_stack", P.UsesStack);
-  read(Bound, "stack_change", P.StackChange);
-  read(Bound, "stack_location", P.StackLocation);
-  read(Bound, "stack_offset_limit", P.StackOffsetLimit);
-  read(Bound, "move_class", P.MoveClasses);
-  read(Bound, "move_from", P.MoveFrom);
-  read(Bound, "move_to", P.MoveTo);
-  read(Bound, "move_ports", P.MovePorts);
-  read(Bound, "move_latency", P.MoveLatency);
-  read(Bound, "wide_memory", P.WideMemory);
-  read(Bound, "address_unit", P.AddressUnit);
-  read(Bound, "alignment", P.Alignment);
-  read(Bound, "port_binding", P.Binding);
-  P.LoadMask = toInteger<uint64_t>(attribute(Bound, "load_mask").ptr(), "load_mask");
-  P.RenamerPorts = toInteger<uint64_t>(attribute(Bound, "renamer_ports").ptr(), "renamer_ports");
-  read(Bound, "alternating", P.Alternating);
-  read(Bound, "picked_from", P.PickedFrom);
-  read(Bound, "queued_at", P.QueuedAt);
-  read(Bound, "scheduler_ports", P.SchedulerPorts);
-  read(Bound, "scheduler_entries", P.SchedulerEntries);
-  P.WaitingPorts = toInteger<uint64_t>(attribute(Bound, "waiting_ports").ptr(), "waiting_ports");
-  P.OneACycle = toInteger<uint64_t>(attribute(Bound, "one_a_cycle").ptr(), "one_a_cycle");
-  read(Bound, "waiting_entries", P.WaitingEntries);
-  read(Bound, "lsd_unroll", P.LsdUnroll);
-  read(Bound, "issue_to_dispatch", P.IssueToDispatch);
-  read(Bound, "idq", P.Idq);
-  read(Bound, "predecode_block_bytes", P.PredecodeBlockBytes);
-  read(Bound, "predecode_width", P.PredecodeWidth);
-  read(Bound, "predecode_to_decode", P.PredecodeToDecode);
-  read(Bound, "lcp_stall", P.LcpStall);
-  read(Bound, "iq", P.Iq);
-  read(Bound, "decoders", P.NumDecoders);
-  read(Bound, "ms_width", P.MsWidth);
-  read(Bound, "dsb_width", P.DsbWidth);
-  read(Bound, "dsb_block", P.DsbBlock);
-  read(Bound, "dsb_ms_stall", P.DsbMsStall);
-  read(Bound, "both_32B_halves_must_be_cacheable", P.BothHalvesMustBeCacheable);
-  read(Bound, "branch_may_end_cached_block", P.BranchMayEndCachedBlock);
-  read(Bound, "fusible_may_be_last_decoded", P.FusibleMayBeLastDecoded);
-  read(Bound, "lsd", P.Lsd);
-  read(Bound, "move_elim_gpr", P.MoveElimGpr);
-  read(Bound, "move_elim_simd", P.MoveElimSimd);
-  read(Bound, "move_elim_pipeline", P.MoveElimPipeline);
-  read(Bound, "move_elim_all_aliases_overwritten", P.MoveElimAllAliases);
-  read(Bound, "slow_256bit_memory", P.Slow256BitMemory);
-  read(Bound, "just_ready_penalty", P.JustReadyPenalty);
-  read(Bound, "alternating_imbalance", P.AlternatingImbalance);
-  read(Bound, "store_commit_bytes", P.StoreCommitBytes);
-  read(Bound, "loads_leave_when_done", P.LoadsLeaveWhenDone);
-  read(Bound, "microcode_alone", P.MicrocodeAlone);
-  read(Bound, "dsb_groups", P.DsbGroups);
-  read(Bound, "decode_clusters", P.DecodeClusters);
-  read(Bound, "clusters_need_jumps", P.ClustersNeedJumps);
-  read(Bound, "in_order", P.InOrder);
-  read(Bound, "address_to_execute", P.AddressToExecute);
+#define PIPELINE_PARAMETER(Member, Name, Default, Low, High) read(Bound, FIELD(Name), P.Member);
+#define PIPELINE_SCALAR(Member, Name, Default, Low, High) read(Bound, FIELD(Name), P.Member);
+#define PIPELINE_ENUM(Type, Member, Name, Default) read(Bound, FIELD(Name), P.Member);
+#define PIPELINE_MASK(Member, Name) read(Bound, FIELD(Name), P.Member);
+#define PIPELINE_ARRAY(Member, Name, Owners, Low, High) read(Bound, FIELD(Name), P.Member);
+#define PIPELINE_ENUMS(Type, Member, Name, Owners) read(Bound, FIELD(Name), P.Member);
+#define PIPELINE_MASKS(Member, Name, Owners) read(Bound, FIELD(Name), P.Member);
+#include "incc/fields.def"
   return P;
+}
+
+/// The numbers of a Kernel and of a Pipeline of which nothing is said, by their names.
+py::tuple defaults() {
+  Kernel K;
+  Pipeline P;
+  py::dict OfKernel, OfPipeline;
+#define KERNEL_SCALAR(Member, Name, Default, Low, High) OfKernel[#Name] = K.Member;
+#define PIPELINE_PARAMETER(Member, Name, Default, Low, High) OfPipeline[#Name] = P.Member;
+#define PIPELINE_SCALAR(Member, Name, Default, Low, High) OfPipeline[#Name] = P.Member;
+#define PIPELINE_ENUM(Type, Member, Name, Default)                                                 \
+  OfPipeline[#Name] = static_cast<int32_t>(P.Member);
+#define PIPELINE_MASK(Member, Name) OfPipeline[#Name] = P.Member;
+#include "incc/fields.def"
+  return py::make_tuple(OfKernel, OfPipeline);
 }
 
 // --- results to Python ------------------------------------------------------------------------
@@ -339,17 +259,6 @@ py::tuple toEvents(const Kernel &K, const Timeline &T, py::handle EventClass) {
   });
 }
 
-py::tuple timelineOf(py::handle Bound, int32_t Iterations, int64_t MaxCycles,
-                     py::handle EventClass) {
-  Kernel K = readKernel(Bound);
-  Timeline T;
-  {
-    py::gil_scoped_release NoPython;
-    T = runTimeline(K, Iterations, MaxCycles);
-  }
-  return toEvents(K, T, EventClass);
-}
-
 py::tuple toUops(const std::vector<StartedUop> &Uops, py::handle UopClass) {
   NamedTuple MakeUop(UopClass);
   return toTuple(Uops, [&](const StartedUop &U) {
@@ -363,8 +272,20 @@ py::tuple toUops(const std::vector<StartedUop> &Uops, py::handle UopClass) {
 
 /// The classes that a simulation's results are made of.
 struct SimulationClasses {
-  py::handle Fraction, Event, Uop, Simulation;
+  py::handle Fraction, Event, Uop, UopsBySource, LostSlots, Simulation;
 };
+
+SimulationClasses classesOf(const py::tuple &Classes) {
+  if (Classes.size() != 6)
+    throw py::type_error("expected the classes of a simulation");
+  return {Classes[0], Classes[1], Classes[2], Classes[3], Classes[4], Classes[5]};
+}
+
+/// Counters as the NamedTuple that has a field for each.
+template <size_t N> py::object toCounters(const std::array<int64_t, N> &Counted, py::handle Class) {
+  auto Make = [&](auto... Number) { return NamedTuple(Class)(Number...); };
+  return std::apply(Make, Counted);
+}
 
 py::object toFraction(Rational R, py::handle Fraction) {
   return Fraction(R.numerator(), R.denominator());
@@ -380,9 +301,9 @@ py::object toSimulation(const Kernel &K, const Simulation &S, const SimulationCl
   auto ToInt = [](int64_t Value) { return py::int_(Value); };
   return NamedTuple(Classes.Simulation)(
       toFraction(S.CyclesPerIteration, Classes.Fraction), S.Period, S.Cycles, S.Iterations,
-      toTuple(S.Uops, ToInt), toTuple(S.LostSlots, ToInt), toTuple(S.PortUops, ToInt),
-      S.MovesEliminated, S.MovesExecuted, toEvents(K, S.Trace, Classes.Event),
-      toUops(S.Started, Classes.Uop));
+      toCounters(S.Uops, Classes.UopsBySource), toCounters(S.LostSlots, Classes.LostSlots),
+      toTuple(S.PortUops, ToInt), S.MovesEliminated, S.MovesExecuted,
+      toEvents(K, S.Trace, Classes.Event), toUops(S.Started, Classes.Uop));
 }
 
 py::object boundsOf(py::handle Bound, py::handle Fraction, py::handle BoundsClass) {
@@ -395,12 +316,11 @@ py::object boundsOf(py::handle Bound, py::handle Fraction, py::handle BoundsClas
   return toBounds(B, Fraction, BoundsClass);
 }
 
-py::object simulateBound(py::handle Bound, bool Loop, int32_t Alignment, int32_t Iterations,
-                         int64_t MaxCycles, bool Record, bool EveryCycle, bool UnlimitedPorts,
-                         bool NoRegisters, bool NoMemory, py::handle Fraction,
-                         py::handle EventClass, py::handle UopClass, py::handle SimulationClass) {
+py::object simulateBound(py::handle Bound, bool Ideal, bool Loop, int32_t Alignment,
+                         int32_t Iterations, int64_t MaxCycles, bool Record, bool EveryCycle,
+                         bool UnlimitedPorts, bool NoRegisters, bool NoMemory, py::tuple Classes) {
   Kernel K = readKernel(Bound);
-  Pipeline P = readPipeline(attribute(Bound, "pipeline"));
+  Pipeline P = Ideal ? idealPipeline(K) : readPipeline(Bound);
   SimulationOptions Options{Loop,
                             Alignment,
                             Iterations,
@@ -413,14 +333,13 @@ py::object simulateBound(py::handle Bound, bool Loop, int32_t Alignment, int32_t
     py::gil_scoped_release NoPython;
     S = simulate(K, P, Options);
   }
-  return toSimulation(K, S, {Fraction, EventClass, UopClass, SimulationClass});
+  return toSimulation(K, S, classesOf(Classes));
 }
 
-py::tuple boundsAndSimulation(py::handle Bound, bool Loop, py::handle Fraction,
-                              py::handle EventClass, py::handle UopClass, py::handle BoundsClass,
-                              py::handle SimulationClass) {
+py::tuple boundsAndSimulation(py::handle Bound, bool Loop, py::handle BoundsClass,
+                              py::tuple Classes) {
   Kernel K = readKernel(Bound);
-  Pipeline P = readPipeline(attribute(Bound, "pipeline"));
+  Pipeline P = readPipeline(Bound);
   SimulationOptions Options;
   Options.Loop = Loop;
   Bounds B;
@@ -431,8 +350,8 @@ py::tuple boundsAndSimulation(py::handle Bound, bool Loop, py::handle Fraction,
     B = findBounds(K, From);
     S = simulate(K, P, Options, std::move(From));
   }
-  return py::make_tuple(toBounds(B, Fraction, BoundsClass),
-                        toSimulation(K, S, {Fraction, EventClass, UopClass, SimulationClass}));
+  SimulationClasses Known = classesOf(Classes);
+  return py::make_tuple(toBounds(B, Known.Fraction, BoundsClass), toSimulation(K, S, Known));
 }
 
 } // namespace
@@ -443,13 +362,10 @@ PYBIND11_MODULE(_core, M) {
         py::arg("step"), py::arg("chain"), py::arg("analysis"));
   M.def("bounds", &boundsOf, py::arg("bound"), py::arg("fraction"), py::arg("bounds"));
   M.def("bounds_and_simulation", &boundsAndSimulation, py::arg("bound"), py::arg("loop"),
-        py::arg("fraction"), py::arg("event"), py::arg("uop"), py::arg("bounds"),
-        py::arg("simulation"));
-  M.def("timeline", &timelineOf, py::arg("bound"), py::arg("iterations"), py::arg("max_cycles"),
-        py::arg("event"));
-  M.def("simulate", &simulateBound, py::arg("bound"), py::arg("loop"), py::arg("alignment"),
-        py::arg("iterations"), py::arg("max_cycles"), py::arg("record"), py::arg("every_cycle"),
-        py::arg("unlimited_ports"), py::arg("no_register_dependencies"),
-        py::arg("no_memory_dependencies"), py::arg("fraction"), py::arg("event"), py::arg("uop"),
-        py::arg("simulation"));
+        py::arg("bounds"), py::arg("classes"));
+  M.def("defaults", &defaults);
+  M.def("simulate", &simulateBound, py::arg("bound"), py::arg("ideal"), py::arg("loop"),
+        py::arg("alignment"), py::arg("iterations"), py::arg("max_cycles"), py::arg("record"),
+        py::arg("every_cycle"), py::arg("unlimited_ports"), py::arg("no_register_dependencies"),
+        py::arg("no_memory_dependencies"), py::arg("classes"));
 }

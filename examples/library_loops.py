@@ -42,24 +42,20 @@ def find_library() -> str:
 
 
 # %%
-def hottest(report: incc.Report, count: int) -> list[incc.Kernel]:
-    """The deepest and longest loops of which every instruction is known."""
-    rows = {kernel: kernel.row() for kernel in report.where("is_loop and unknown == 0")}
-    return sorted(rows, key=lambda kernel: (-rows[kernel]["depth"], -rows[kernel]["cycles"]))[:count]
+def analyze(library: str, core: str) -> dict[str, incc.Kernel]:
+    """The library's loops of which the core's model knows every instruction, by name."""
+    report = incc.analyze(library, input="obj", mcpu=core, what_ifs=False)
+    return {kernel.name: kernel for kernel in report.where("is_loop and unknown == 0")}
 
 
 # %%
 def predictions(library: str, cores: Sequence[str], count: int) -> dict[str, dict[str, incc.Kernel]]:
-    """The chosen loops by name, and each by core."""
-    chosen = [
-        kernel.name for kernel in hottest(incc.analyze(library, input="obj", mcpu=cores[0], what_ifs=False), count)
-    ]
-    found: dict[str, dict[str, incc.Kernel]] = {name: {} for name in chosen}
-    for core in cores:
-        for kernel in incc.analyze(library, input="obj", mcpu=core, what_ifs=False):
-            if kernel.name in found:
-                found[kernel.name][core] = kernel
-    return found
+    """The hottest loops by name, and each by core; those that some core does not know are left out."""
+    found = {core: analyze(library, core) for core in cores}
+    first = found[cores[0]]
+    rows = {name: kernel.row() for name, kernel in first.items() if all(name in found[core] for core in cores)}
+    hottest = sorted(rows, key=lambda name: (-rows[name]["depth"], -rows[name]["cycles"]))[:count]
+    return {name: {core: found[core][name] for core in cores} for name in hottest}
 
 
 # %%

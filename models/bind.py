@@ -129,9 +129,9 @@ class _Binder:
 
     @staticmethod
     def _init_arrays(k: b.BoundKernel) -> None:
-        for name in _EMPTY:
+        for name in b.KERNEL_ARRAYS:
             setattr(k, name, [])
-        for name in _STARTS:
+        for name in b.KERNEL_STARTS:
             setattr(k, name, [0])
 
     def _set_parameters(self, k: b.BoundKernel) -> None:
@@ -583,17 +583,6 @@ class _Latencies:
         return max((c for (t, _), c in self.pairs.items() if t == to), default=self.longest)
 
 
-_EMPTY = (
-    *("instruction_flags", "issue_slots", "retire_slots", "latency", "load_latency"),
-    *("uop_ports", "uop_cycles", "uop_kind", "value_kind", "output_location"),
-    *("input_kind", "input_id", "input_latency", "memory_of_value", "memory_base", "memory_index"),
-    *("memory_scale", "memory_displacement", "memory_size", "memory_symbol", "memory_class", "memory_elements"),
-    *("affine_target", "affine_constant", "affine_term_location", "affine_term_coefficient"),
-)
-_STARTS = (
-    *("uop_start", "value_start", "output_start", "input_start"),
-    *("affine_start", "affine_term_start"),
-)
 _MOST_COLUMNS = 64
 _CLASS_OF_NAME = {"gpr": 0, "xmm": 128, "ymm": 256, "zmm": 512, "simd": 128, "sve": 2048}
 _FLAG_LOCATION = {"C": "flag C", "SPAZO": "flags SPAZO"}

@@ -1,41 +1,56 @@
 """A kernel bound to a machine model, as flat arrays: the only thing that the native core sees.
 
-All indices are 0-based, all times whole cycles of the core's clock. Arrays named `*_start` have one entry more than
-there are owners: the entries of owner i are [start[i], start[i+1]).
+All indices are 0-based, all times whole cycles of the core's clock. Arrays named `*_start` have one entry
+more than there are owners: the entries of owner i are [start[i], start[i+1]).
+
+Made from core/include/incc/fields.def by core/generate.py: change it there.
 """
 
 from __future__ import annotations
 
-# Instruction flags (instruction_flags)
-FUSED_INTO_PREVIOUS = 1  # second half of a macro-fused pair: no µop and no slot of its own
-ELIMINATED = 2  # register move done by the renamer
-ZEROED = 4  # zero or ones idiom known to the core: no input dependency
-NO_EXECUTION = 8  # takes issue slots but no port (nop, eliminated move, zero idiom)
-UNKNOWN = 16  # not in the model: no µops, latency 0, excluded from every total
+# Flags of instructions (instruction_flags)
+# Second half of a macro-fused pair: no µop and no slot of its own.
+FUSED_INTO_PREVIOUS = 1
+ELIMINATED = 2  # Register move done by the renamer.
+ZEROED = 4  # Zero or ones idiom known to the core: no input dependency.
+# Takes issue slots but no port (nop, eliminated move, zero idiom).
+NO_EXECUTION = 8
+# Not in the model: no µops, latency 0, excluded from every total.
+UNKNOWN = 16
 IS_LOAD = 32
 IS_STORE = 64
 IS_BRANCH = 128
 
 # Kinds of µop (uop_kind)
-UOP_COMPUTE, UOP_LOAD, UOP_STORE_ADDRESS, UOP_STORE_DATA, UOP_BRANCH = range(5)
+UOP_COMPUTE = 0
+UOP_LOAD = 1
+UOP_STORE_ADDRESS = 2
+UOP_STORE_DATA = 3
+UOP_BRANCH = 4
 
 # Kinds of value (value_kind): what one instruction produces
-VALUE_REGISTER, VALUE_LOAD, VALUE_STORE = range(3)
+VALUE_REGISTER = 0
+VALUE_LOAD = 1
+VALUE_STORE = 2
 
 # Kinds of input (input_kind): where an input of a value comes from
-INPUT_LOCATION, INPUT_VALUE = range(2)
+INPUT_LOCATION = 0
+INPUT_VALUE = 1
 
+# What the renamer does with a move (move_class): nothing, or eliminates it if it has a slot of that kind to spare
+MOVE_NONE = 0
+MOVE_GPR = 1
+MOVE_SIMD = 2
 
-# What the renamer does with a move (move_class): nothing, or eliminates it if it has a slot of that kind to spare.
-MOVE_NONE, MOVE_GPR, MOVE_SIMD = range(3)
+# How µops get their ports (port_binding); in the model as the names without PORTS_, see core/lib/sim/ports.h
+PORTS_LEAST_LOADED = 0
+PORTS_SIX = 1
+PORTS_EIGHT = 2
+PORTS_TEN = 3
 
-# How µops get their ports (port_binding)
-PORTS_LEAST_LOADED, PORTS_SIX, PORTS_EIGHT, PORTS_TEN = range(4)
+UNLIMITED = 1 << 20
+"""Of what has no limit."""
 
-UNLIMITED = 1 << 20  # slots of move elimination
-
-# Parameters of the model that are attributes of Pipeline, with what holds where the model does not say: nothing that
-# would make a kernel slower.
 PIPELINE_PARAMETERS = {
     "issue_to_dispatch": 1,
     "idq": 64,
@@ -69,76 +84,196 @@ PIPELINE_PARAMETERS = {
     "clusters_need_jumps": 0,
     "in_order": 0,
     "address_to_execute": 0,
+    "store_address_to_load": 5,
+    "store_data_to_load": 1,
+    "ports_apart": 3,
+    "second_port_slot": 3,
+    "first_port_slot": 4,
 }
+"""Parameters of the model that are attributes of Pipeline, with what holds where the model does not say."""
+
+KERNEL_DEFAULTS = {
+    "n_ports": 0,
+    "issue_width": 1,
+    "retire_width": 1,
+    "rob": 0,
+    "rs": 0,
+    "load_buffer": 0,
+    "store_buffer": 0,
+    "issue_to_execute": 1,
+    "line_bytes": 0,
+    "line_crossing_cycles": 0,
+}
+"""Of all numbers, as the core has them."""
+
+PIPELINE_DEFAULTS = {
+    "alignment": 0,
+    "port_binding": 0,
+    "slot_set": 0,
+    "waiting_ports": 0,
+    "waiting_entries": 0,
+    "one_a_cycle": 0,
+    "renamer_ports": 0,
+    "stack_location": -1,
+    **PIPELINE_PARAMETERS,
+}
+"""Of all numbers, as the core has them."""
+
+KERNEL_ARRAYS = (
+    "instruction_flags",
+    "issue_slots",
+    "retire_slots",
+    "latency",
+    "load_latency",
+    "uop_ports",
+    "uop_cycles",
+    "uop_kind",
+    "value_kind",
+    "output_location",
+    "input_kind",
+    "input_id",
+    "input_latency",
+    "memory_of_value",
+    "memory_base",
+    "memory_index",
+    "memory_scale",
+    "memory_displacement",
+    "memory_size",
+    "memory_symbol",
+    "memory_class",
+    "memory_elements",
+    "affine_target",
+    "affine_constant",
+    "affine_term_location",
+    "affine_term_coefficient",
+    "entry_location",
+    "entry_constant",
+    "entry_term_unknown",
+    "entry_term_coefficient",
+    "forward_class",
+    "forward_cycles",
+)
+KERNEL_STARTS = (
+    "uop_start",
+    "value_start",
+    "output_start",
+    "input_start",
+    "affine_start",
+    "affine_term_start",
+    "entry_term_start",
+)
+
+PIPELINE_BY_INSTRUCTION = (
+    "length",
+    "offset",
+    "opcode_offset",
+    "lcp",
+    "fusible",
+    "complex_decoder",
+    "simple_decoders",
+    "ends_group",
+    "uops_mite",
+    "uops_ms",
+    "dsb_extra_slots",
+    "no_lsd",
+    "merges_low",
+    "merges_high",
+    "uses_stack",
+    "stack_change",
+    "move_class",
+    "move_from",
+    "move_to",
+    "move_ports",
+    "move_latency",
+    "wide_memory",
+    "address_unit",
+)
+PIPELINE_LISTS = (
+    "port_order",
+    "slot_ports",
+    "alternating",
+    "picked_from",
+    "queued_at",
+    "scheduler_ports",
+    "scheduler_entries",
+    "lsd_unroll",
+)
 
 
 class Pipeline:
-    """What the simulator knows of a kernel beyond its dependencies and µops. All arrays have one entry an instruction.
-
-    front end
-        `length`, `offset`: bytes, and the place of the first byte within the kernel's code, which begins `alignment`
-        bytes behind a multiple of 64. `opcode_offset`: bytes of prefixes and escapes before the primary opcode.
-        `lcp`: 1 with a length-changing prefix that stalls the predecoder. `fusible`: 1 if the decoders wait for the
-        next instruction, which might fuse with it. `complex_decoder`: 1 if only the first decoder takes it;
-        `simple_decoders`: how many others work beside it. `ends_group`: 1 if nothing is decoded behind it in the same
-        cycle. `uops_mite`: fused µops from the decoders or the µop cache, `uops_ms`: from the microcode sequencer
-        after those. `dsb_extra_slots`: of the µop cache, for long immediates. `no_lsd`: 1 keeps a loop out of the loop
-        stream detector.
-    renamer
-        `merges_low`, `merges_high`: the locations of a register and of its bits 8-15, renamed apart, that must first be
-        merged, else -1. `stack_change`: bytes
-        by which push, pop, call and ret change the stack pointer, which the stack engine only adds up; `uses_stack`: 1
-        for instructions that need the stack pointer itself, at `stack_location`, so that what was added up must be
-        added to it before; so it must when it is larger than `stack_offset_limit` bytes. Merging and adding are µops of
-        the renamer's own, for a port of `renamer_ports` (bit mask).
-        `move_class`; `move_from`, `move_to`: locations; `move_ports`, `move_latency`: the µop if it is not eliminated.
-    execution
-        `wide_memory`: 1 if the instruction accesses 256 bits of memory at once. `address_unit`: 1 if it computes an
-        address without accessing memory (lea).
-    parameters
-        Those of PIPELINE_PARAMETERS, by the same names (docs/models.md); `port_binding`; `load_mask`: the ports of
-        loads; `alternating`: port sets (bit masks) whose ports are taken in turn; `picked_from[n]`, `queued_at[n]`:
-        µops for the first set wait at the ports of the second, and as many start in a cycle as the first has ports;
-        `one_a_cycle`: ports that get one µop a cycle from the renamer;
-        `scheduler_ports[n]`, `scheduler_entries[n]`: the ports of a scheduler and how many µops it holds;
-        `waiting_ports`, `waiting_entries`: before the schedulers of these ports µops wait in a queue, in order, and get
-        their port when they leave it; `lsd_unroll[n]`: how often the loop stream detector unrolls a loop of n+1 µops, 1
-        for longer ones.
-    """
+    """What the simulator knows of a kernel beyond its dependencies and µops."""
 
     __slots__ = (
-        *PIPELINE_PARAMETERS,
+        "address_to_execute",
         "address_unit",
         "alignment",
         "alternating",
+        "alternating_imbalance",
+        "both_32B_halves_must_be_cacheable",
+        "branch_may_end_cached_block",
+        "clusters_need_jumps",
         "complex_decoder",
+        "decode_clusters",
+        "decoders",
+        "dsb_block",
         "dsb_extra_slots",
+        "dsb_groups",
+        "dsb_ms_stall",
+        "dsb_width",
         "ends_group",
+        "first_port_slot",
         "fusible",
+        "fusible_may_be_last_decoded",
+        "idq",
+        "in_order",
+        "iq",
+        "issue_to_dispatch",
+        "just_ready_penalty",
         "lcp",
+        "lcp_stall",
         "length",
-        "load_mask",
+        "loads_leave_when_done",
+        "lsd",
         "lsd_unroll",
         "merges_high",
         "merges_low",
+        "microcode_alone",
         "move_class",
+        "move_elim_all_aliases_overwritten",
+        "move_elim_gpr",
+        "move_elim_pipeline",
+        "move_elim_simd",
         "move_from",
         "move_latency",
         "move_ports",
         "move_to",
+        "ms_width",
         "no_lsd",
         "offset",
         "one_a_cycle",
         "opcode_offset",
         "picked_from",
         "port_binding",
+        "port_order",
+        "ports_apart",
+        "predecode_block_bytes",
+        "predecode_to_decode",
+        "predecode_width",
         "queued_at",
         "renamer_ports",
         "scheduler_entries",
         "scheduler_ports",
+        "second_port_slot",
         "simple_decoders",
+        "slot_ports",
+        "slot_set",
+        "slow_256bit_memory",
         "stack_change",
         "stack_location",
+        "stack_offset_limit",
+        "store_address_to_load",
+        "store_commit_bytes",
+        "store_data_to_load",
         "uops_mite",
         "uops_ms",
         "uses_stack",
@@ -147,94 +282,138 @@ class Pipeline:
         "wide_memory",
     )
 
-    alignment: int
-    port_binding: int
-    load_mask: int
-    stack_location: int
-    renamer_ports: int
-    waiting_ports: int
-    one_a_cycle: int
-    waiting_entries: int
-    alternating: list[int]
-    picked_from: list[int]
-    queued_at: list[int]
-    scheduler_ports: list[int]
-    scheduler_entries: list[int]
-    lsd_unroll: list[int]
-    address_unit: list[int]
-    complex_decoder: list[int]
-    dsb_extra_slots: list[int]
-    ends_group: list[int]
-    fusible: list[int]
-    lcp: list[int]
+    # --- the front end, by instruction
+    # By instruction. Bytes.
     length: list[int]
-    merges_high: list[int]
-    merges_low: list[int]
-    move_class: list[int]
-    move_from: list[int]
-    move_latency: list[int]
-    move_ports: list[int]
-    move_to: list[int]
-    no_lsd: list[int]
+    # By instruction. The place of the first byte within the kernel's code.
     offset: list[int]
+    # By instruction. Bytes of prefixes and escapes before the primary opcode.
     opcode_offset: list[int]
+    # By instruction. 1 with a length-changing prefix that stalls the predecoder.
+    lcp: list[int]
+    # By instruction. 1 if the decoders wait for the next instruction, which might fuse with it.
+    fusible: list[int]
+    # By instruction. 1 if only the first decoder takes it.
+    complex_decoder: list[int]
+    # By instruction. How many other decoders work beside the one that has it.
     simple_decoders: list[int]
-    stack_change: list[int]
-    uses_stack: list[int]
+    # By instruction. 1 if nothing is decoded behind it in the same cycle.
+    ends_group: list[int]
+    # By instruction. Fused µops from the decoders or the µop cache,
     uops_mite: list[int]
+    # By instruction. and from the microcode sequencer after those.
     uops_ms: list[int]
+    # By instruction. Of the µop cache, for long immediates.
+    dsb_extra_slots: list[int]
+    # By instruction. 1 keeps a loop out of the loop stream detector.
+    no_lsd: list[int]
+
+    # --- the renamer, by instruction
+    # By instruction. The locations of a register and of its bits 8-15, renamed apart, that must first be merged, else
+    # -1.
+    merges_low: list[int]
+    # By instruction.
+    merges_high: list[int]
+    # By instruction. 1 if it needs the stack pointer itself, at `stack_location`: what the stack engine added up must
+    # be added to it first.
+    uses_stack: list[int]
+    # By instruction. Bytes by which push, pop, call and ret change the stack pointer, which the stack engine only adds
+    # up.
+    stack_change: list[int]
+    # By instruction.
+    move_class: list[int]
+    # By instruction. Locations, -1 if it is no move that can be eliminated.
+    move_from: list[int]
+    # By instruction.
+    move_to: list[int]
+    # By instruction. The µop of a move that is not eliminated.
+    move_ports: list[int]
+    # By instruction.
+    move_latency: list[int]
+
+    # --- execution, by instruction
+    # By instruction. 1 if it accesses 256 bits of memory at once.
     wide_memory: list[int]
+    # By instruction. 1 if it computes an address without accessing memory (lea).
+    address_unit: list[int]
+
+    # --- where the code is
+    # Bytes behind a multiple of 64 at which the kernel's code begins.
+    alignment: int
+
+    # --- the core beyond its parameters
+    port_binding: int
+    # Where rules for ports distinguish between ports that are alike, these come first to last; ports that are not named
+    # follow by number.
+    port_order: list[int]
+    # Of PORTS_SIX: the set of ports that are given out by issue slot,
+    slot_set: int
+    # and for each of them as the least used one the ports for the slots of a cycle, beginning with itself.
+    slot_ports: list[int]
+    # Sets whose ports are taken in turn.
+    alternating: list[int]
+    # µops for the first set of ports
+    picked_from: list[int]
+    # wait at the ports of the second, and as many start in a cycle as the first has ports.
+    queued_at: list[int]
+    # The ports of a scheduler
+    scheduler_ports: list[int]
+    # and how many µops it holds.
+    scheduler_entries: list[int]
+    # Before the schedulers of these ports µops wait in a queue, in order, and get their port when they leave it.
+    waiting_ports: int
+    waiting_entries: int
+    # Ports that get one µop a cycle from the renamer.
+    one_a_cycle: int
+    # Of the renamer's own µops: for the stack engine, and to merge registers.
+    renamer_ports: int
+    # The stack pointer's, -1 for a core without stack engine.
+    stack_location: int
+    # How often the loop stream detector unrolls a loop of n+1 µops; 1 for longer ones.
+    lsd_unroll: list[int]
+
+    # --- parameters of the core, by their names in the model (docs/models.md)
+    issue_to_dispatch: int
+    idq: int
+    predecode_block_bytes: int
+    predecode_width: int
+    predecode_to_decode: int
+    lcp_stall: int
+    iq: int
+    decoders: int
+    ms_width: int
+    dsb_width: int
+    dsb_block: int
+    dsb_ms_stall: int
+    both_32B_halves_must_be_cacheable: int
+    branch_may_end_cached_block: int
+    fusible_may_be_last_decoded: int
+    lsd: int
+    move_elim_gpr: int
+    move_elim_simd: int
+    move_elim_pipeline: int
+    move_elim_all_aliases_overwritten: int
+    slow_256bit_memory: int
+    just_ready_penalty: int
+    store_commit_bytes: int
+    stack_offset_limit: int
+    alternating_imbalance: int
+    loads_leave_when_done: int
+    microcode_alone: int
+    dsb_groups: int
+    decode_clusters: int
+    clusters_need_jumps: int
+    in_order: int
+    address_to_execute: int
+    store_address_to_load: int
+    store_data_to_load: int
+    ports_apart: int
+    second_port_slot: int
+    first_port_slot: int
 
 
 class BoundKernel:
-    """See the module's docstring; the fields in groups:
-
-    ports
-        `port_names[P]`: the execution ports ("0", "1", …) and then other resources that an instruction can occupy
-        exclusively ("0DV", the divider). `n_ports` of them are ports; µop port sets are bit masks over all P ≤ 64.
-    instructions (n of them)
-        `instruction_flags[n]`; `issue_slots[n]`: fused-domain µops that the renamer issues, un-lamination done;
-        `retire_slots[n]`; `latency[n]`: the longest latency from a register or loaded value to a result, for display;
-        `load_latency[n]`: cycles from address to loaded value, 0 where nothing is loaded.
-    µops
-        `uop_start[n+1]`; `uop_ports[u]`: bit mask of allowed ports; `uop_cycles[u]`: how long the port is occupied (1
-        for pipelined µops, more for the divider resource); `uop_kind[u]`.
-    values: the results of instructions, the nodes of the dependency graph
-        `value_start[n+1]`; `value_kind[v]`;
-        `output_start[v+1]`, `output_location[]`: the locations that the value is written to (may be none);
-        `input_start[v+1]`, `input_kind[]`, `input_id[]` (a location, or the index of a VALUE_LOAD of the same
-        instruction), `input_latency[]`: cycles from that input to this value.
-        A VALUE_LOAD's inputs are its address registers with the load-to-use latency; a VALUE_STORE's inputs are its
-        data (latency of the compute part) and its address registers.
-    locations
-        `location_names[L]`: registers and flag groups as the hardware renames them ("rax", "rax.high", "zmm0", "flag
-        C", "flags SPAZO", "k1").
-    memory operands of VALUE_LOADs and VALUE_STOREs
-        `memory_of_value[v]`: index of the memory operand, -1 for none;
-        `memory_base[]`, `memory_index[]`: locations or -1; `memory_scale[]`, `memory_displacement[]`, `memory_size[]`
-        (bytes, 0 unknown); `memory_symbol[]`: number of the symbol or -1; `memory_class[]`: 0 general-purpose, else
-        vector width in bits: which forwarding latency applies; -1: none, the renamer hands the stored value on.
-        `memory_elements[]`: accesses of a gather or scatter, else 1.
-    address arithmetic
-        `affine_start[n+1]`, `affine_target[]`, `affine_constant[]`, and for each its terms in
-        `affine_term_start[]`, `affine_term_location[]`, `affine_term_coefficient[]`. A location written by an
-        instruction without affine entry gets an unknown value. Target -1 is the memory that the instruction both loads
-        and stores (`add $8, (mem)`): the stored value is the loaded one plus the terms and the constant.
-    entry: what locations hold at first, where that is known; the others hold unknown values
-        `entry_location[]`, `entry_constant[]`, and the terms to add in `entry_term_start[]`, `entry_term_unknown[]` (a
-        number; the same value under the same number) and `entry_term_coefficient[]`.
-    core parameters
-        `issue_width`, `retire_width`, `rob`, `rs`, `load_buffer`, `store_buffer` (entries), `forward_latency`: cycles
-        from stored data being ready to a load of it delivering, by memory class: `forward_class[]`, `forward_cycles[]`.
-        `issue_to_execute`: cycles from issue to the earliest execution. `line_bytes`: bytes of a cache line, or of what
-        else aligned is read at once, 0 to take
-        every access for one; `line_crossing_cycles`: cycles for which a load that crosses a line holds its port beyond
-        the first.
-    kernel
-        `is_loop`.
-    simulation
-        `pipeline`: what else the simulator needs to know, None for a core whose pipeline is not described.
-    """
+    """See the module's docstring."""
 
     __slots__ = (
         "affine_constant",
@@ -292,59 +471,129 @@ class BoundKernel:
         "value_start",
     )
 
+    # --- ports
+    # The execution ports ("0", "1", …) and then other resources that an instruction can occupy exclusively ("0DV", the
+    # divider). Sets of them are bit masks.
     port_names: list[str]
-    location_names: list[str]
-    is_loop: bool
-    pipeline: Pipeline | None
+    # So many of `port_names` are ports.
     n_ports: int
+
+    # --- instructions
+    # By instruction.
+    instruction_flags: list[int]
+    # By instruction. Fused-domain µops that the renamer issues, un-lamination done.
+    issue_slots: list[int]
+    # By instruction.
+    retire_slots: list[int]
+    # The longest latency from a register or loaded value to a result, for display.
+    latency: list[int]
+    # By instruction. Cycles from address to loaded value, 0 where nothing is loaded.
+    load_latency: list[int]
+
+    # --- µops
+    # By instruction, where its µops begin.
+    uop_start: list[int]
+    # By µop. The allowed ports.
+    uop_ports: list[int]
+    # By µop. How long the port is occupied: 1 for pipelined µops, more for the divider resource.
+    uop_cycles: list[int]
+    # By µop.
+    uop_kind: list[int]
+
+    # --- the results of instructions, the nodes of the dependency graph
+    # By instruction, where its values begin.
+    value_start: list[int]
+    # By value.
+    value_kind: list[int]
+    # By value, where its outputs begin.
+    output_start: list[int]
+    # By output. The locations that a value is written to; there may be none.
+    output_location: list[int]
+    # By value, where its inputs begin. A loaded value's inputs are its address registers with the load-to-use latency,
+    # a stored one's are its data (latency of the compute part) and its address registers.
+    input_start: list[int]
+    # By input.
+    input_kind: list[int]
+    # By input. A location, or the index of a VALUE_LOAD of the same instruction.
+    input_id: list[int]
+    # By input. Cycles from that input to this value.
+    input_latency: list[int]
+
+    # --- locations
+    # Registers and flag groups as the hardware renames them ("rax", "rax.high", "zmm0", "flag C", "flags SPAZO", "k1").
+    location_names: list[str]
+
+    # --- memory operands of VALUE_LOADs and VALUE_STOREs
+    # By value. Index of the value's memory operand, -1 for none.
+    memory_of_value: list[int]
+    # By memory operand. A location, or -1.
+    memory_base: list[int]
+    # By memory operand. A location, or -1.
+    memory_index: list[int]
+    # By memory operand.
+    memory_scale: list[int]
+    # By memory operand.
+    memory_displacement: list[int]
+    # By memory operand. Bytes, 0 unknown.
+    memory_size: list[int]
+    # By memory operand. Number of the symbol, or -1.
+    memory_symbol: list[int]
+    # By memory operand. Which forwarding latency applies: 0 general-purpose, else vector width in bits; -1: none, the
+    # renamer hands the stored value on.
+    memory_class: list[int]
+    # By memory operand. Accesses of a gather or scatter, else 1.
+    memory_elements: list[int]
+
+    # --- address arithmetic
+    # By instruction, where its affine entries begin.
+    affine_start: list[int]
+    # By affine entry. A location; one that is written by an instruction without affine entry gets an unknown value. -1
+    # is the memory that the instruction both loads and stores (`add $8, (mem)`): the stored value is the loaded one
+    # plus terms and constant.
+    affine_target: list[int]
+    # By affine entry.
+    affine_constant: list[int]
+    # By affine entry, where its terms begin.
+    affine_term_start: list[int]
+    # By term.
+    affine_term_location: list[int]
+    # By term.
+    affine_term_coefficient: list[int]
+
+    # --- what locations hold at first, where that is known; the others hold unknown values
+    # By entry.
+    entry_location: list[int]
+    # By entry.
+    entry_constant: list[int]
+    # By entry, where its terms begin.
+    entry_term_start: list[int]
+    # By term. A number; the same unknown value under the same number.
+    entry_term_unknown: list[int]
+    # By term.
+    entry_term_coefficient: list[int]
+
+    # --- slots a cycle; entries of buffers, 0 for unlimited
     issue_width: int
-    issue_to_execute: int
-    line_bytes: int
-    line_crossing_cycles: int
     retire_width: int
     rob: int
     rs: int
     load_buffer: int
     store_buffer: int
-    entry_location: list[int]
-    entry_constant: list[int]
-    entry_term_start: list[int]
-    entry_term_unknown: list[int]
-    entry_term_coefficient: list[int]
-    affine_constant: list[int]
-    affine_start: list[int]
-    affine_target: list[int]
-    affine_term_coefficient: list[int]
-    affine_term_location: list[int]
-    affine_term_start: list[int]
+    # Cycles from issue to the earliest execution, where the pipeline is not described.
+    issue_to_execute: int
+    # Bytes of a cache line, or of what else aligned is read at once; 0 to take every access for one.
+    line_bytes: int
+    # Cycles for which a load that crosses a line holds its port beyond the first.
+    line_crossing_cycles: int
+    # By class. Memory classes.
     forward_class: list[int]
+    # By class. By memory class, cycles from stored data being ready to a load of it delivering.
     forward_cycles: list[int]
-    input_id: list[int]
-    input_kind: list[int]
-    input_latency: list[int]
-    input_start: list[int]
-    instruction_flags: list[int]
-    issue_slots: list[int]
-    latency: list[int]
-    load_latency: list[int]
-    memory_base: list[int]
-    memory_class: list[int]
-    memory_displacement: list[int]
-    memory_elements: list[int]
-    memory_index: list[int]
-    memory_of_value: list[int]
-    memory_scale: list[int]
-    memory_size: list[int]
-    memory_symbol: list[int]
-    output_location: list[int]
-    output_start: list[int]
-    retire_slots: list[int]
-    uop_cycles: list[int]
-    uop_kind: list[int]
-    uop_ports: list[int]
-    uop_start: list[int]
-    value_kind: list[int]
-    value_start: list[int]
+
+    # --- kernel
+    is_loop: bool
+    # What else the simulator needs to know; None for a core whose pipeline is not described.
+    pipeline: Pipeline | None
 
     def __repr__(self) -> str:
         return "BoundKernel(" + ", ".join(f"{k}={getattr(self, k, None)!r}" for k in self.__slots__) + ")"

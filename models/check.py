@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from incc.models import parameters
@@ -20,6 +19,7 @@ from incc.models.compile import (
 )
 from incc.models.instruction_sets import MODULES, rules_of
 from incc.models.model import ModelError, form_key, parse_latency, parse_ports
+from incc.models.throughput import of_form
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -134,7 +134,7 @@ def _entry(form: str, conditions: tuple[str, ...], merged: Forms, header: dict[s
         if cycles > 100_000:
             found.append(("error", f"latency {to}<{source} of {cycles} cycles"))
     if fields.get("tp"):
-        bound = port_bound(uops) * max(1, fields.get("hold", 1))
+        bound = of_form(uops) * max(1, fields.get("hold", 1))
         if Fraction(fields["tp"]).limit_denominator(1000) < bound and not fields.get("uops_ms"):
             found.append(("error", f"throughput of {fields['tp']:g} cycles, but the ports need {float(bound):g}"))
     if fields.get("fusion") and fields["fusion"] not in header["macro_fusion"]:
@@ -160,18 +160,6 @@ def _has_compute(uops: Sequence[tuple[str, int]], header: dict[str, Any]) -> boo
         for port in (functions[name].split(",") if name in functions else ())
     }
     return any(not set(ports.split(",")) <= memory for ports, _ in uops)
-
-
-def port_bound(uops: Sequence[tuple[str, int]]) -> Fraction:
-    """Cycles that the µops need at least on their ports: over all unions of port sets, µops in it by ports in it."""
-    best = Fraction(0)
-    sets = sorted({frozenset(p.split(",")) for p, _ in uops}, key=sorted)
-    for n in range(1, len(sets) + 1):
-        for chosen in combinations(sets, n):
-            union = frozenset().union(*chosen)
-            load = sum(count for p, count in uops if frozenset(p.split(",")) <= union)
-            best = max(best, Fraction(load, len(union)))
-    return best
 
 
 def _idle(form: str, conditions: tuple[str, ...], fields: dict[str, Any], merged: Forms, inherited: Forms) -> list[str]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from incc.models.check import port_bound
 from incc.models.compile import write_latency
 from incc.models.importers.llvm_aarch64 import port_set
 from incc.models.model import form_key
+from incc.models.throughput import of_form
 
 if TYPE_CHECKING:
     from incc.models.model import Form, MachineModel
@@ -83,7 +83,7 @@ def throughput(form: Form, model: MachineModel) -> float:
     """Reciprocal throughput in cycles: what ports, divider, front end or the measurement demand, whatever is most."""
     slots = form.retire_slots / int(model.parameters.get("issue_width", form.retire_slots or 1))
     hold = max(1, int(form.attributes.get("hold", 1)))
-    return max(float(port_bound(form.uops)) * hold, float(form.divider), form.throughput or 0.0, slots)
+    return max(float(of_form(form.uops)) * hold, float(form.divider), form.throughput or 0.0, slots)
 
 
 def latency(form: Form) -> str:

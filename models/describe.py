@@ -1,7 +1,8 @@
 """Writes what models.parameters says into the schema and the documentation: `python -m incc.models.describe`.
 
 Of model.schema.json the parameters, functions of ports and fields of forms; of docs/models.md what stands between
-`<!-- NAME: written by incc.models.describe -->` and `<!-- end of NAME -->`. With `--check`, only says whether they are
+`<!-- NAME: written by incc.models.describe -->` and `<!-- end of NAME -->`; of model.py the checksum of the tables, so
+that caches of models made with other ones are not read. With `--check`, only says whether they are
 as they should be.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import zlib
 from typing import TYPE_CHECKING, Any
 
 from incc.models.parameters import FIELDS, FUNCTIONS, PARAMETERS, REQUIRED
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 FOLDER = os.path.dirname(os.path.realpath(__file__))
 SCHEMA = os.path.join(FOLDER, "model.schema.json")
 DOCUMENT = os.path.join(os.path.dirname(FOLDER), "docs", "models.md")
+CODE = os.path.join(FOLDER, "model.py")
 _COLUMNS = 120
 
 
@@ -58,6 +61,17 @@ def _layout(value: Any, indent: int, before: int = 0) -> str:
     return opening + "\n" + ",\n".join(parts) + "\n" + " " * indent + closing
 
 
+def code(old: str) -> str:
+    """The text of models/model.py with the checksum of the tables: the names, kinds and defaults of parameters, and the
+    names of functions and fields."""
+    tables = [(p.name, p.kind.text, repr(p.default)) for p in PARAMETERS], list(FUNCTIONS), [f.name for f in FIELDS]
+    start = "TABLE_CHECKSUM = 0x"
+    before, found, rest = old.partition(start)
+    if not found:
+        raise ValueError("the code has no place for the checksum")
+    return f"{before}{start}{zlib.crc32(repr(tables).encode()):08X}{rest[8:]}"
+
+
 def document(old: str) -> str:
     """The text of the documentation with its tables. Raises ValueError if the markers of one are not there."""
     parameters = [["parameter", "value", "unit", "default", "read by", "meaning"]]
@@ -88,13 +102,17 @@ def _table(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines) + "\n"
 
 
+WRITTEN = ((SCHEMA, schema), (DOCUMENT, document), (CODE, code))
+"""The files, and what makes their text of what it was."""
+
+
 def main(arguments: Sequence[str]) -> int:
-    """Writes both files, or with `--check` compares only. Exit status 1 if one is (was) not as it should be."""
+    """Writes the files, or with `--check` compares only. Exit status 1 if one is (was) not as it should be."""
     if any(a != "--check" for a in arguments):
         print("usage: python -m incc.models.describe [--check]", file=sys.stderr)
         return 2
     different = 0
-    for path, make in ((SCHEMA, schema), (DOCUMENT, document)):
+    for path, make in WRITTEN:
         with open(path, encoding="utf-8") as f:
             old = f.read()
         new = make(old)

@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 CACHE_VERSION = 4
 """Raised with every change of what the compiled tables contain (models/compile.py)."""
 
+TABLE_CHECKSUM = 0x1A870DB6
+"""Of models/parameters.py, whose defaults are in the compiled tables; `make describe` writes it."""
+
+COMPILED_VERSION = CACHE_VERSION << 32 | TABLE_CHECKSUM
+"""What compiled tables begin with."""
+
 
 class ModelError(Exception):
     """A model cannot be found, read or understood; the message names the file, and the line or the form where known."""
@@ -373,7 +379,7 @@ def load(name: str, search_path: Iterable[str] = ()) -> MachineModel:
         from incc.models import compile as compiler
 
         files, header, forms, version = compiler.compile_model(path, places)
-        compiled = (CACHE_VERSION, files, header, _packed(forms), version, seal)
+        compiled = (COMPILED_VERSION, files, header, _packed(forms), version, seal)
         _seal(path, compiled)
     _, files, header, packed, version, _ = compiled
     folder = os.path.dirname(path)
@@ -596,7 +602,7 @@ def _index(place: str) -> list[ModelName]:
         from incc.models import compile as compiler
 
         entries = [compiler.read_head(os.path.join(folder, n), head.decode(errors="replace")) for n, head in heads]
-        _seal(cache, (CACHE_VERSION, seal, [(*e[:-1], os.path.basename(e.path)) for e in entries]))
+        _seal(cache, (COMPILED_VERSION, seal, [(*e[:-1], os.path.basename(e.path)) for e in entries]))
     entries = [e._replace(path=os.path.join(folder, os.path.basename(e.path))) for e in entries]
     if len(_INDEXES) >= _MOST_LOADED:
         _INDEXES.clear()
@@ -613,8 +619,8 @@ _HEAD = 16384
 # --- cache -----------------------------------------------------------------------------------------------------------
 #
 # A cache file is a line that names the format, the checksum of the rest, and the rest: a marshalled tuple that starts
-# with CACHE_VERSION. Marshalled data of another Python version or cut short must never be read, hence the name of the
-# interpreter in the file's name and the checksum. Whatever goes wrong, the cache counts as missing.
+# with COMPILED_VERSION. Marshalled data of another Python version or cut short must never be read, hence the name of
+# the interpreter in the file's name and the checksum. Whatever goes wrong, the cache counts as missing.
 
 _MAGIC = b"incc model cache\n"
 
@@ -652,7 +658,7 @@ def _unseal(path: str) -> tuple[Any, ...] | None:
                 content = marshal.loads(memoryview(data)[start:])
             except (EOFError, ValueError, TypeError):
                 continue
-            if isinstance(content, tuple) and content[:1] == (CACHE_VERSION,):
+            if isinstance(content, tuple) and content[:1] == (COMPILED_VERSION,):
                 return content
     return None
 
@@ -695,7 +701,7 @@ def _read_cache(path: str, seal: int) -> tuple[Any, ...] | None:
     contents = [(os.path.join(folder, file), expected) for file, expected in content[1]]
     # Checksums of files of a megabyte take 2 ms: what the files with these checksums looked like is written down.
     stamp = _Stamp([file for file, _ in contents], time.time_ns())
-    seen = (CACHE_VERSION, contents, stamp.seen)
+    seen = (COMPILED_VERSION, contents, stamp.seen)
     record = f"{path}.seen"
     if stamp.good and _unseal(record) == seen:
         return content

@@ -222,6 +222,22 @@ PARAMETERS: tuple[Parameter, ...] = (
         "stored data ready to value loaded from the same address",
     ),
     Parameter(
+        "store_address_to_load",
+        whole(1),
+        5,
+        "cycles",
+        MEMORY,
+        "start of a store's µop for the address to a load seeing it",
+    ),
+    Parameter(
+        "store_data_to_load",
+        whole(1),
+        1,
+        "cycles",
+        MEMORY,
+        "start of a store's µop for the data to a load seeing them; the rest of `store_forward` is their way to it",
+    ),
+    Parameter(
         "line_bytes",
         whole(),
         0,
@@ -377,6 +393,49 @@ PARAMETERS: tuple[Parameter, ...] = (
         "cycles",
         EXECUTION,
         "lost by a µop whose operands become ready in the cycle in which it could leave at the earliest, or the next",
+    ),
+    Parameter(
+        "port_order",
+        PORT_SETS,
+        [],
+        "",
+        EXECUTION,
+        'single ports, `["1", "0"]`: where a rule distinguishes between ports that are alike, these come first to '
+        "last; the others follow in the order of `ports.names`",
+    ),
+    Parameter(
+        "ports_apart",
+        whole(1),
+        3,
+        "µops",
+        EXECUTION,
+        "`six_ports`, `eight_ports`, `ten_ports`: a port with so many µops more than the least used one of its set "
+        "is not taken",
+    ),
+    Parameter(
+        "ports_by_slot",
+        PORT_SETS,
+        [],
+        "",
+        EXECUTION,
+        "`six_ports`: for each port of a set as the least used one, the ports for the issue slots of a cycle, "
+        'beginning with itself, `["0,5,1,0", "1,5,0,1", "5,1,0,5"]`',
+    ),
+    Parameter(
+        "second_port_slot",
+        whole(),
+        3,
+        "issue slot",
+        EXECUTION,
+        "`ten_ports`: in which the first µop of a set takes the second least used port",
+    ),
+    Parameter(
+        "first_port_slot",
+        whole(),
+        4,
+        "issue slot",
+        EXECUTION,
+        "`ten_ports`: in which every µop takes the least used port",
     ),
     Parameter("alternating_ports", PORT_SETS, [], "", EXECUTION, 'sets of ports that are taken in turn, `["2,3"]`'),
     Parameter(

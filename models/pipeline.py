@@ -99,6 +99,10 @@ def _core(model: MachineModel, mask: Callable[[str], int]) -> _Core | None:
         return None
     parameters = model.parameters
     binding = PORT_BINDING[parameters["port_binding"]]
+
+    def number(port: str) -> int:
+        return mask(port).bit_length() - 1
+
     attributes: dict[str, Any] = {}
     for name, default in b.PIPELINE_PARAMETERS.items():
         value = parameters.get(name, default)
@@ -117,7 +121,10 @@ def _core(model: MachineModel, mask: Callable[[str], int]) -> _Core | None:
     attributes["waiting_ports"] = mask(waiting["ports"]) if waiting else 0
     attributes["waiting_entries"] = waiting["entries"] if waiting else 0
     attributes["renamer_ports"] = mask(parameters["renamer_ports"]) if parameters["renamer_ports"] else 0
-    attributes["load_mask"] = mask(model.functions["load"]) if "load" in model.functions else 0
+    attributes["port_order"] = [number(port) for port in parameters["port_order"]]
+    by_slot = [[number(port) for port in ports.split(",")] for ports in parameters["ports_by_slot"]]
+    attributes["slot_set"] = sum({1 << port for ports in by_slot for port in ports})
+    attributes["slot_ports"] = [port for ports in by_slot for port in ports]
     core = model.pieces["pipeline"] = _Core(tuple(attributes.items()), {})
     return core
 

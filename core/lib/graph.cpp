@@ -22,9 +22,8 @@ std::vector<Source> findSources(const Kernel &K) {
       if (Pass == 1)
         for (int32_t In = K.InputStart[K.ValueStart[I]]; In < K.InputStart[K.ValueStart[I + 1]];
              ++In)
-          Sources[In] = static_cast<InputKind>(K.InputKinds[In]) == InputKind::Value
-                            ? Source{K.InputId[In], 0}
-                            : LastWriter[K.InputId[In]];
+          Sources[In] = K.InputKinds[In] == InputKind::Value ? Source{K.InputId[In], 0}
+                                                             : LastWriter[K.InputId[In]];
       for (int32_t V = K.ValueStart[I]; V < K.ValueStart[I + 1]; ++V)
         for (int32_t Out = K.OutputStart[V]; Out < K.OutputStart[V + 1]; ++Out)
           LastWriter[K.OutputLocation[Out]] = {V, 0};
@@ -55,8 +54,7 @@ template <typename Fn> void forEachEdge(const Kernel &K, const Dataflow &Flow, F
   for (int32_t V = 0; V < K.numValues(); ++V)
     for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
       if (Source From = Flow.SourceOf[In]; From.Value >= 0)
-        Add(From, V,
-            static_cast<InputKind>(K.InputKinds[In]) == InputKind::Location ? K.InputId[In] : -1,
+        Add(From, V, K.InputKinds[In] == InputKind::Location ? K.InputId[In] : -1,
             K.InputLatency[In]);
   for (const MemoryDependency &M : Flow.Memory)
     Add({M.Store, M.Distance}, M.Load, -1, M.Latency);

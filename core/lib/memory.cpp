@@ -239,7 +239,7 @@ int32_t storedLocation(const Kernel &K, int32_t Value, const std::vector<bool> &
   for (int32_t In = K.InputStart[Value]; In < K.InputStart[Value + 1]; ++In) {
     if (IsAddress[In])
       continue;
-    if (Data >= 0 || static_cast<InputKind>(K.InputKinds[In]) == InputKind::Value)
+    if (Data >= 0 || K.InputKinds[In] == InputKind::Value)
       return -1;
     Data = K.InputId[In];
   }
@@ -253,8 +253,7 @@ int32_t movedLoad(const Kernel &K, int32_t Value) {
     return Value;
   int32_t In = K.InputStart[Value];
   bool Moved = K.valueKind(Value) == ValueKind::Register && K.InputStart[Value + 1] == In + 1 &&
-               static_cast<InputKind>(K.InputKinds[In]) == InputKind::Value &&
-               K.InputLatency[In] == 0;
+               K.InputKinds[In] == InputKind::Value && K.InputLatency[In] == 0;
   return Moved ? K.InputId[In] : -1;
 }
 
@@ -516,7 +515,7 @@ int32_t incc::simulatedIterations(const Kernel &K) {
 
 MemoryAccesses incc::followMemory(const Kernel &K, bool Dependencies, bool Loads, bool Stores) {
   auto Has = [&](ValueKind Kind) {
-    return std::ranges::find(K.ValueKinds, static_cast<int32_t>(Kind)) != K.ValueKinds.end();
+    return std::ranges::find(K.ValueKinds, Kind) != K.ValueKinds.end();
   };
   Loads &= Has(ValueKind::Load);
   Stores &= Has(ValueKind::Store);

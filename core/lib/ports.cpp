@@ -339,9 +339,8 @@ PortWork incc::portWork(const Kernel &K, const std::vector<int64_t> &Crossings,
     int64_t Crossed = 0;
     for (int32_t V = K.ValueStart[I]; V < K.ValueStart[I + 1]; ++V)
       Crossed += Crossings[V];
-    auto Load =
-        std::find(K.UopKinds.begin() + K.UopStart[I], K.UopKinds.begin() + K.UopStart[I + 1],
-                  static_cast<int32_t>(UopKind::Load));
+    auto Load = std::find(K.UopKinds.begin() + K.UopStart[I],
+                          K.UopKinds.begin() + K.UopStart[I + 1], UopKind::Load);
     if (Load != K.UopKinds.begin() + K.UopStart[I + 1])
       Work.OfUop[static_cast<size_t>(Load - K.UopKinds.begin())] += Crossed * K.LineCrossingCycles;
   }

@@ -6,6 +6,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from incc.core import _core
+from incc.core.counters import LostSlots, UopsBySource
 from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
@@ -152,15 +153,6 @@ def analyze(bound: BoundKernel) -> Analysis:
     return _core.analyze(bound, _fraction, Edge, Step, Chain, Analysis)
 
 
-def timeline(bound: BoundKernel, iterations: int, max_cycles: int = 0) -> tuple[Event, ...]:
-    """When each instruction of the first `iterations` is dispatched, starts, ends, retires; in program order.
-
-    With `max_cycles` above 0 only instructions dispatched before that cycle are returned; their later times are still
-    right. Raises ValueError if the arrays contradict each other or `iterations` is negative.
-    """
-    return _core.timeline(bound, iterations, max_cycles, Event)
-
-
 class StartedUop(NamedTuple):
     """A µop that was started on a port; times in cycles.
 
@@ -186,9 +178,8 @@ class Simulation(NamedTuple):
 
     `cycles_per_iteration`: in the steady state, or of all iterations where their number was given. `period`: iterations
     after which the retirement repeats exactly, 0 if no such period was seen. `cycles`, `iterations`: simulated.
-    `uops_by_source`: fused µops delivered by decoders, µop cache, loop stream detector and microcode sequencer;
-    `lost_slots`: issue slots left empty since there was no µop, no room in the reorder buffer, none in the scheduler,
-    since µops that must be issued together did not fit, or since there was no room in the load or in the store buffer;
+    `uops_by_source`: fused µops by where they came from; `lost_slots`: issue slots left empty, by cause (the first that
+    stood in the way);
     both over the whole run. `port_uops[p]`: µops started on port or resource p. `moves_eliminated` and
     `moves_executed`: of the moves that can be eliminated. `events` and `started`, the µops in the order of their
     starts: only if recorded.
@@ -198,8 +189,8 @@ class Simulation(NamedTuple):
     period: int
     cycles: int
     iterations: int
-    uops_by_source: tuple[int, int, int, int]
-    lost_slots: tuple[int, int, int, int, int, int]
+    uops_by_source: UopsBySource
+    lost_slots: LostSlots
     port_uops: tuple[int, ...]
     moves_eliminated: int
     moves_executed: int
@@ -207,9 +198,13 @@ class Simulation(NamedTuple):
     started: tuple[StartedUop, ...]
 
 
+_SIMULATION_CLASSES = (_fraction, Event, StartedUop, UopsBySource, LostSlots, Simulation)
+
+
 def simulate(
     bound: BoundKernel,
     *,
+    ideal: bool = False,
     loop: bool | None = None,
     alignment: int | None = None,
     iterations: int = 0,
@@ -222,18 +217,21 @@ def simulate(
 ) -> Simulation:
     """Run a kernel through the core's pipeline, cycle by cycle.
 
+    `ideal`: through one of which only the widths, the buffers and the ports are known, also where the model describes
+    no other: µops are always there, each goes to the port with the fewest, and stores are seen by loads at once.
     `loop`: whether it ends in a jump to its start (None: as the kernel says); if not, copies of it follow each other in
     memory. `alignment`: of its first byte, within 64 (None: as the kernel says). `iterations`: run exactly so many; 0
     goes on until the throughput is steady. `record` keeps every event; `every_cycle` also simulates those cycles of
     which it is known that they repeat earlier ones, with the same result. `unlimited_ports`: every µop starts when its
     inputs are there, whatever ports and dividers do; the last two leave dependencies between instructions out. Raises
-    ValueError if the model does not describe the core's pipeline or the arrays contradict each other, RuntimeError
-    after more than `max_cycles` cycles (0: a limit that grows with the kernel).
+    ValueError if the model does not describe the core's pipeline, the arrays contradict each other or `iterations` is
+    negative, RuntimeError after more than `max_cycles` cycles (0: a limit that grows with the kernel).
     """
-    if bound.pipeline is None:
+    if bound.pipeline is None and not ideal:
         raise ValueError("pipeline: the model does not describe it")
     return _core.simulate(
         bound,
+        ideal,
         bound.is_loop if loop is None else loop,
         -1 if alignment is None else alignment,
         iterations,
@@ -243,10 +241,7 @@ def simulate(
         unlimited_ports,
         no_register_dependencies,
         no_memory_dependencies,
-        _fraction,
-        Event,
-        StartedUop,
-        Simulation,
+        _SIMULATION_CLASSES,
     )
 
 
@@ -254,4 +249,4 @@ def bounds_and_simulation(bound: BoundKernel) -> tuple[Bounds, Simulation]:
     """`bounds(bound)` and `simulate(bound)`, where both are wanted: what both need is worked out once."""
     if bound.pipeline is None:
         raise ValueError("pipeline: the model does not describe it")
-    return _core.bounds_and_simulation(bound, bound.is_loop, _fraction, Event, StartedUop, Bounds, Simulation)
+    return _core.bounds_and_simulation(bound, bound.is_loop, Bounds, _SIMULATION_CLASSES)

@@ -2,7 +2,17 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from incc.core import Analysis, Bounds, Chain, Edge, Event, Simulation, StartedUop, Step
+from incc.core.counters import LostSlots, UopsBySource
 from incc.models.bound import BoundKernel
+
+_SimulationClasses = tuple[
+    Callable[[int, int], Fraction],
+    type[Event],
+    type[StartedUop],
+    type[UopsBySource],
+    type[LostSlots],
+    type[Simulation],
+]
 
 def analyze(
     bound: BoundKernel,
@@ -14,17 +24,12 @@ def analyze(
 ) -> Analysis: ...
 def bounds(bound: BoundKernel, fraction: Callable[[int, int], Fraction], bounds: type[Bounds]) -> Bounds: ...
 def bounds_and_simulation(
-    bound: BoundKernel,
-    loop: bool,
-    fraction: Callable[[int, int], Fraction],
-    event: type[Event],
-    uop: type[StartedUop],
-    bounds: type[Bounds],
-    simulation: type[Simulation],
+    bound: BoundKernel, loop: bool, bounds: type[Bounds], classes: _SimulationClasses
 ) -> tuple[Bounds, Simulation]: ...
-def timeline(bound: BoundKernel, iterations: int, max_cycles: int, event: type[Event]) -> tuple[Event, ...]: ...
+def defaults() -> tuple[dict[str, int], dict[str, int]]: ...
 def simulate(
     bound: BoundKernel,
+    ideal: bool,
     loop: bool,
     alignment: int,
     iterations: int,
@@ -34,8 +39,5 @@ def simulate(
     unlimited_ports: bool,
     no_register_dependencies: bool,
     no_memory_dependencies: bool,
-    fraction: Callable[[int, int], Fraction],
-    event: type[Event],
-    started_uop: type[StartedUop],
-    simulation: type[Simulation],
+    classes: _SimulationClasses,
 ) -> Simulation: ...

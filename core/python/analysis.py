@@ -169,7 +169,7 @@ def analyze_kernel(kernel: Kernel, model: MachineModel, settings: KernelSettings
         analysis = core.analyze(bound)
         bounds = bounds_of(analysis, fixed_ports=True)
     else:
-        bounds, simulation, notes = _predict(bound, settings)
+        bounds, simulation, notes = _predict(bound, model, settings)
     if simulation is not None:
         try:
             analysis = _more_simulations(kernel, bound, bounds, simulation, settings, more)
@@ -177,12 +177,9 @@ def analyze_kernel(kernel: Kernel, model: MachineModel, settings: KernelSettings
             notes = (f"not simulated with changes: {error}",)
         notes = (*more.pop("notes", ()), *notes)
     if settings.timeline_iterations and kernel.instructions:
-        if simulation is None:
-            more["events"] = core.timeline(bound, settings.timeline_iterations, settings.timeline_cycles)
-        else:
-            recorded = core.simulate(bound, iterations=settings.timeline_iterations, record=True)
-            more["events"] = tuple([e for e in recorded.events if e.dispatched < settings.timeline_cycles])
-            more["started"] = recorded.started
+        recorded = core.simulate(bound, ideal=simulation is None, iterations=settings.timeline_iterations, record=True)
+        more["events"] = tuple([e for e in recorded.events if e.dispatched < settings.timeline_cycles])
+        more["started"] = recorded.started
     if settings.waits and simulation is not None:
         from incc.core.waits import waits
 
@@ -192,12 +189,14 @@ def analyze_kernel(kernel: Kernel, model: MachineModel, settings: KernelSettings
     )
 
 
-def _predict(bound: BoundKernel, settings: KernelSettings) -> tuple[Bounds, Simulation | None, tuple[str, ...]]:
+def _predict(
+    bound: BoundKernel, model: MachineModel, settings: KernelSettings
+) -> tuple[Bounds, Simulation | None, tuple[str, ...]]:
     """The bounds, the run to the steady state, and what is to be said where there is none though it was wanted."""
     if not settings.simulate or not any(bound.issue_slots):
         return core.bounds(bound), None, ()
     if bound.pipeline is None:
-        return core.bounds(bound), None, ("not simulated: the model does not describe the core's pipeline",)
+        return core.bounds(bound), None, (f"not simulated: {model.why_not_simulated}",)
     try:
         return *core.bounds_and_simulation(bound), ()
     except RuntimeError as error:
@@ -250,7 +249,7 @@ def placements(
     for its front end, 0 and those that its section's alignment allows. Empty where all are alike."""
     unit = kernel.alignment_unit
     slots = base.cycles * bound.issue_width
-    if not _LEAST_UNIT <= unit < 64 or base.lost_slots[0] < _STARVED * slots:
+    if not _LEAST_UNIT <= unit < 64 or base.lost_slots.no_uops < _STARVED * slots:
         return ()
     found = [(kernel.alignment, predicted(bounds, base.cycles_per_iteration))]
     for place in {0, *range(kernel.alignment, 64, unit)} - {kernel.alignment}:

@@ -37,7 +37,7 @@ class Change(NamedTuple):
     """A change to a core: `name` for programs, `text` for people (“with …”, “without …”); `apply` makes it.
 
     `keeps`: the bounds that are at least as large after it, by their attributes in core.Analysis; `removes`: the causes
-    of lost issue slots that it only takes away, by their indices in Simulation.lost_slots; `within`: changes that take
+    of lost issue slots that it only takes away, by their names in Simulation.lost_slots; `within`: changes that take
     away at least what this one does.
     """
 
@@ -45,7 +45,7 @@ class Change(NamedTuple):
     text: str
     apply: Callable[[Scenario], Scenario]
     keeps: tuple[str, ...] = ()
-    removes: tuple[int, ...] = ()
+    removes: tuple[str, ...] = ()
     within: tuple[Change, ...] = ()
 
 
@@ -129,7 +129,7 @@ class _Trials:
         self.enough = base.cycles_per_iteration * (1 - WORTH_TRYING)
         self.known: dict[str, Fraction] = {}
         # Worth a run where it is likely to save others.
-        self.front_end_alone = 2 * base.lost_slots[_NO_UOPS] > sum(base.lost_slots)
+        self.front_end_alone = 2 * base.lost_slots.no_uops > sum(base.lost_slots)
 
     def cycles(self, change: Change) -> Fraction:
         """Cycles per iteration after a change. Raises RuntimeError as `simulate` does."""
@@ -145,7 +145,8 @@ class _Trials:
         if max([getattr(self.analysis, name) for name in change.keeps], default=0) >= self.enough:
             return True
         # Each slot that was lost may stand for a cycle in which all the rest waited for it.
-        if change.removes and sum(self.base.lost_slots[x] for x in change.removes) < WORTH_TRYING * self.base.cycles:
+        lost = sum(getattr(self.base.lost_slots, name) for name in change.removes)
+        if change.removes and lost < WORTH_TRYING * self.base.cycles:
             return True
         return any(
             self.cycles(wider) >= self.enough
@@ -293,14 +294,14 @@ def _all_but_front_end(s: Scenario) -> Scenario:
 
 _PORTS, _UNITS, _ISSUE = ("port_bound",), ("resource_bound",), ("front_end_bound", "retire_bound")
 _CHAINS = ("latency_bound",)
-_NO_UOPS, _NO_ROOM, _STORES_WAIT = 0, (1, 2, 4, 5), 5  # in Simulation.lost_slots
+_NO_ROOM = ("reorder_buffer", "scheduler", "load_buffer", "store_buffer")
 
 PERFECT_FRONT_END = Change(
     "front-end",
     "with a perfect front end",
     _setting(decoders=0, dsb_width=0, lsd=0),
     keeps=_PORTS + _UNITS + _ISSUE + _CHAINS,
-    removes=(_NO_UOPS,),
+    removes=("no_uops",),
 )
 ALL_BUT_FRONT_END = Change("all but the front end", "with everything but the front end perfect", _all_but_front_end)
 """Not for people: where it gains nothing, neither does anything that it takes away."""
@@ -336,7 +337,7 @@ STORES_AT_ONCE = Change(
     "with stores that go to the cache when they retire",
     _setting(store_commit_bytes=0),
     keeps=_PORTS + _UNITS + _ISSUE + _CHAINS,
-    removes=(_STORES_WAIT,),
+    removes=("store_buffer",),
 )
 NO_DEPENDENCIES = Change(
     "dependencies",
@@ -426,7 +427,6 @@ def more_ports(name: str, count: int, ports: Sequence[str] = ()) -> Change:
             with_schedulers(pipeline)
             pipeline.one_a_cycle = extended(pipeline.one_a_cycle)
             pipeline.waiting_ports = extended(pipeline.waiting_ports)
-            pipeline.load_mask = extended(pipeline.load_mask)
             pipeline.renamer_ports = extended(pipeline.renamer_ports)
             if pipeline.port_binding == b.PORTS_SIX:
                 # A table for just its three ports of arithmetic; the successors with more ports have a rule for any.

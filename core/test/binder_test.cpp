@@ -1,4 +1,4 @@
-#include "sim/backend.h"
+#include "sim/ports.h"
 
 #include "builder.h"
 #include "check.h"
@@ -42,7 +42,10 @@ private:
     K.NumPorts = 10;
     K.NumColumns = 11;
     Pipeline P = plain(K);
-    P.Binding = static_cast<int32_t>(Policy);
+    P.Binding = Policy;
+    P.PortsApart = Policy == PortBinding::TenPorts ? 5 : 3;
+    P.SlotSet = 0b100011;
+    P.SlotPorts = {0, 5, 1, 0, 1, 5, 0, 1, 5, 1, 0, 5};
     P.Alternating = std::move(Alternating);
     return P;
   }

@@ -23,9 +23,8 @@ public:
     K.NumColumns = 9;
     K.NumLocations = 16;
     K.IssueWidth = K.RetireWidth = 4;
-    for (auto *Start : {&K.UopStart, &K.ValueStart, &K.OutputStart, &K.InputStart, &K.AffineStart,
-                        &K.AffineTermStart, &K.EntryTermStart})
-      Start->push_back(0);
+#define KERNEL_START(Member, Name, Owners, Entries) K.Member.push_back(0);
+#include "incc/fields.def"
     K.ForwardClass = {0};
     K.ForwardCycles = {4};
   }
@@ -33,7 +32,7 @@ public:
   Builder &uop(uint64_t Ports, int32_t Cycles = 1, UopKind Kind = UopKind::Compute) {
     K.UopPorts.push_back(Ports);
     K.UopCycles.push_back(Cycles);
-    K.UopKinds.push_back(static_cast<int32_t>(Kind));
+    K.UopKinds.push_back(Kind);
     return *this;
   }
 
@@ -51,7 +50,7 @@ public:
     value(ValueKind::Load, {{Base, Latency}});
     memory(Base, Displacement);
     result(Target, {});
-    K.InputKinds.push_back(static_cast<int32_t>(InputKind::Value));
+    K.InputKinds.push_back(InputKind::Value);
     K.InputId.push_back(K.numValues() - 2);
     K.InputLatency.push_back(0);
     ++K.InputStart.back();
@@ -92,9 +91,9 @@ public:
 
 private:
   void value(ValueKind Kind, const std::vector<Input> &Inputs) {
-    K.ValueKinds.push_back(static_cast<int32_t>(Kind));
+    K.ValueKinds.push_back(Kind);
     for (const Input &In : Inputs) {
-      K.InputKinds.push_back(static_cast<int32_t>(InputKind::Location));
+      K.InputKinds.push_back(InputKind::Location);
       K.InputId.push_back(In.Location);
       K.InputLatency.push_back(In.Latency);
     }
@@ -115,19 +114,10 @@ private:
   }
 };
 
-/// One entry an instruction, no peculiarities, no described front end.
+/// One entry a slot, no peculiarities, no described front end; stores as on most cores.
 inline Pipeline plain(const Kernel &K) {
-  Pipeline P;
-  size_t N = K.InstructionFlags.size();
-  for (auto *Array :
-       {&P.Length, &P.Offset, &P.OpcodeOffset, &P.Lcp, &P.Fusible, &P.ComplexDecoder,
-        &P.SimpleDecoders, &P.EndsGroup, &P.UopsMs, &P.DsbExtraSlots, &P.NoLsd, &P.UsesStack,
-        &P.StackChange, &P.MoveClasses, &P.MoveLatency, &P.WideMemory, &P.AddressUnit})
-    Array->assign(N, 0);
-  for (auto *Array : {&P.MergesLow, &P.MergesHigh, &P.MoveFrom, &P.MoveTo})
-    Array->assign(N, -1);
-  P.UopsMite = K.IssueSlots;
-  P.MovePorts.assign(N, 0);
+  Pipeline P = idealPipeline(K);
+  P.StoreAddressToLoad = Pipeline().StoreAddressToLoad;
   return P;
 }
 

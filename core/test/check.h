@@ -23,7 +23,6 @@ void testRational();
 void testPorts();
 void testGraph();
 void testCycles();
-void testTimeline();
 void testSimulation();
 void testPortBinding();
 

@@ -9,7 +9,6 @@ int main() {
   testPorts();
   testGraph();
   testCycles();
-  testTimeline();
   testSimulation();
   testPortBinding();
   std::cout << "core: " << Checks - Failures << " passed, " << Failures << " failed\n";

@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from incc.models.check import port_bound
 from incc.models.compile import Entry, Forms, write_latency
 from incc.models.importers.common import Imported, ImportFailed, add_features
 from incc.models.instruction_sets import rules_of
 from incc.models.model import parse_latency, parse_ports
+from incc.models.throughput import of_form
 
 if TYPE_CHECKING:
     import argparse
@@ -122,7 +122,7 @@ def _entry(
         if usage is None:
             return None
         fields = {"ports": usage, "retire": 1}
-    bound = max(float(port_bound(parse_ports(fields.get("ports", ""), ports))), float(fields.get("divider", 0)))
+    bound = max(float(of_form(parse_ports(fields.get("ports", ""), ports))), float(fields.get("divider", 0)))
     if throughput and abs(bound - throughput) > 0.1 * throughput and throughput > bound:
         fields["tp"] = round(throughput, 2)
     if latency is not None:

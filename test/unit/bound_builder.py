@@ -23,16 +23,17 @@ class BoundBuilder:
 
     def __init__(self, ports: int = 8, resources: int = 0, **parameters: Any) -> None:
         k = self.k = m.BoundKernel()
-        for name in m.BoundKernel.__slots__:
-            setattr(k, name, [0] if name.endswith("_start") else [])
+        for name in m.KERNEL_ARRAYS:
+            setattr(k, name, [])
+        for name in m.KERNEL_STARTS:
+            setattr(k, name, [0])
+        for name, value in m.KERNEL_DEFAULTS.items():
+            setattr(k, name, value)
         k.pipeline = None
         k.n_ports = ports
         k.port_names = [str(p) for p in range(ports)] + [f"{r}R" for r in range(resources)]
         k.issue_width = k.retire_width = 4
         k.rob, k.rs, k.load_buffer, k.store_buffer = 224, 97, 72, 56
-        k.issue_to_execute = 1
-        k.line_bytes = 0
-        k.line_crossing_cycles = 0
         k.forward_class, k.forward_cycles = [0], [FORWARD_CYCLES]
         k.is_loop = True
         for name, value in parameters.items():

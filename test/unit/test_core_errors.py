@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bound_builder import BoundBuilder
-from incc.core import analyze, timeline
+from incc.core import analyze, bounds, simulate
 from incc.models.bound import BoundKernel
 from properties import examples
 
@@ -69,14 +69,14 @@ def setting(name: str, index: int, value: Any) -> Callable[[BoundKernel], None]:
 def test_message_names_the_array(name: str, change: Callable[[BoundKernel], object], message: str) -> None:
     k = kernel()
     change(k)
-    for run in (lambda: analyze(k), lambda: timeline(k, 2)):
+    for run in (lambda: analyze(k), lambda: bounds(k), lambda: simulate(k, ideal=True, iterations=2)):
         with pytest.raises(ValueError, match=rf"^{name}: .*{message}"):
             run()
 
 
 def test_negative_iterations() -> None:
     with pytest.raises(ValueError, match="iterations"):
-        timeline(kernel(), -1)
+        simulate(kernel(), ideal=True, iterations=-1)
 
 
 ARRAYS = [n for n in BoundKernel.__slots__ if isinstance(getattr(kernel(), n), list) and not n.endswith("_names")]
@@ -94,7 +94,7 @@ def test_any_wrong_number_is_harmless(name: str, index: int, value: int) -> None
         message = str(error)
     else:
         message = ""
-        timeline(k, 3)  # more than a million slots an instruction are refused, so this ends
+        simulate(k, ideal=True, iterations=3)  # more than a million slots an instruction are refused, so this ends
     assert not message or message.split(":")[0] in BoundKernel.__slots__
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from incc.driver.model import main
-from incc.models.check import check, port_bound
+from incc.models.check import check
+from incc.models.throughput import of_form
 
 HEADER = """\
 format = 1
@@ -146,10 +147,10 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_port_bound() -> None:
-    assert port_bound([]) == 0
-    assert port_bound([("0,1", 3)]) * 2 == 3
-    assert port_bound([("0", 2), ("0,1", 1)]) == 2
-    assert port_bound([("0", 1), ("1", 1), ("0,1", 2)]) == 2
+    assert of_form([]) == 0
+    assert of_form([("0,1", 3)]) * 2 == 3
+    assert of_form([("0", 2), ("0,1", 1)]) == 2
+    assert of_form([("0", 1), ("1", 1), ("0,1", 2)]) == 2
 
 
 ARM = HEADER.replace('isa = "x86"', 'isa = "aarch64"')

@@ -12,8 +12,9 @@ import jsonschema
 import pytest
 
 from incc.models import compile as compiler
-from incc.models.check import check, port_bound
+from incc.models.check import check
 from incc.models.model import ModelError, data_folder, list_models, load
+from incc.models.throughput import of_form
 
 SCHEMA = json.loads((Path(compiler.__file__).with_name("model.schema.json")).read_text(encoding="utf-8"))
 FILES = sorted(Path(data_folder()).glob("*.toml"))
@@ -103,7 +104,7 @@ def test_independent_copies(path: Path) -> None:
                 continue
             assert form is not None
             measured = form.throughput or 0.0
-            bound = float(port_bound(form.uops)) * max(1, form.attributes.get("hold", 1))
+            bound = float(of_form(form.uops)) * max(1, form.attributes.get("hold", 1))
             if bound > 1.1 * measured:
                 wrong.append(f"{form.key}: ports need {bound:g} cycles, measured are {measured:g}")
     assert wrong == []

@@ -1,8 +1,7 @@
 //===- kernel.h - A kernel bound to a machine model -----------------------===//
 //
 // The core's only input: flat arrays, free of any instruction set, text or
-// Python type. Field by field the same as models/bound.py, where each is
-// explained.
+// Python type.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,63 +13,43 @@
 
 namespace incc {
 
+constexpr int32_t Smallest = INT32_MIN, Largest = INT32_MAX;
+/// Latencies and occupancies beyond this are errors of a model; the limit keeps every sum of the
+/// analysis far inside 64 bits.
+constexpr int32_t MaxCycles = 1 << 20;
+/// Of a buffer.
+constexpr int32_t MaxEntries = 1 << 20;
+/// Of what has no limit.
+constexpr int32_t Unlimited = 1 << 20;
+
+// What the values mean is explained in fields.def.
 enum InstructionFlag : int32_t {
-  FusedIntoPrevious = 1,
-  Eliminated = 2,
-  Zeroed = 4,
-  NoExecution = 8,
-  Unknown = 16,
-  IsLoad = 32,
-  IsStore = 64,
-  IsBranch = 128,
+#define INSTRUCTION_FLAG(Name, Python, Bit) Name = Bit,
+#include "incc/fields.def"
+};
+enum class UopKind : int32_t {
+#define UOP_KIND(Name, Python) Name,
+#include "incc/fields.def"
+};
+enum class ValueKind : int32_t {
+#define VALUE_KIND(Name, Python) Name,
+#include "incc/fields.def"
+};
+enum class InputKind : int32_t {
+#define INPUT_KIND(Name, Python) Name,
+#include "incc/fields.def"
 };
 
-enum class UopKind : int32_t { Compute, Load, StoreAddress, StoreData, Branch };
-enum class ValueKind : int32_t { Register, Load, Store };
-enum class InputKind : int32_t { Location, Value };
-
+/// The fields are those of fields.def, where each is explained.
 struct Kernel {
-  // Ports, then resources that are held exclusively.
-  int32_t NumPorts = 0;   ///< Ports only.
-  int32_t NumColumns = 0; ///< Ports and resources, at most 64.
-
-  // Instructions.
-  std::vector<int32_t> InstructionFlags, IssueSlots, RetireSlots, LoadLatency;
-
-  // µops.
-  std::vector<int32_t> UopStart, UopCycles, UopKinds;
-  std::vector<uint64_t> UopPorts;
-
-  // Values, the nodes of the dependency graph.
-  std::vector<int32_t> ValueStart, ValueKinds;
-  std::vector<int32_t> OutputStart, OutputLocation;
-  std::vector<int32_t> InputStart, InputKinds, InputId, InputLatency;
-
-  int32_t NumLocations = 0;
-
-  // Memory operands.
-  std::vector<int32_t> MemoryOfValue, MemoryBase, MemoryIndex, MemoryScale, MemorySize,
-      MemorySymbol, MemoryClass, MemoryElements;
-  std::vector<int64_t> MemoryDisplacement;
-
-  // Address arithmetic.
-  std::vector<int32_t> AffineStart, AffineTarget, AffineTermStart, AffineTermLocation;
-  std::vector<int64_t> AffineConstant, AffineTermCoefficient;
-
-  /// What locations hold at first: a constant and multiples of numbered unknown values.
-  std::vector<int32_t> EntryLocation, EntryTermStart, EntryTermUnknown;
-  std::vector<int64_t> EntryConstant, EntryTermCoefficient;
-
-  // Parameters of the core; buffers of size 0 are unlimited.
-  int32_t IssueWidth = 1, RetireWidth = 1;
-  int32_t Rob = 0, Rs = 0, LoadBuffer = 0, StoreBuffer = 0;
-  int32_t IssueToExecute = 1;
-  /// Bytes of a cache line, 0 to leave lines out; cycles for which a load that crosses one holds
-  /// its port beyond the first.
-  int32_t LineBytes = 0, LineCrossingCycles = 0;
-  std::vector<int32_t> ForwardClass, ForwardCycles;
-
-  bool IsLoop = true;
+#define KERNEL_NAMES(Member, Name) int32_t Member = 0;
+#define KERNEL_SCALAR(Member, Name, Default, Low, High) int32_t Member = Default;
+#define KERNEL_ARRAY(Member, Name, Owners, Low, High) std::vector<int32_t> Member;
+#define KERNEL_ENUMS(Type, Member, Name, Owners) std::vector<Type> Member;
+#define KERNEL_WIDE(Member, Name, Owners) std::vector<int64_t> Member;
+#define KERNEL_MASKS(Member, Name, Owners) std::vector<uint64_t> Member;
+#define KERNEL_START(Member, Name, Owners, Entries) std::vector<int32_t> Member;
+#include "incc/fields.def"
 
   int32_t numInstructions() const { return static_cast<int32_t>(InstructionFlags.size()); }
   int32_t numValues() const { return static_cast<int32_t>(ValueKinds.size()); }
@@ -78,13 +57,14 @@ struct Kernel {
   bool hasFlag(int32_t Instruction, InstructionFlag Flag) const {
     return (InstructionFlags[Instruction] & Flag) != 0;
   }
-  ValueKind valueKind(int32_t Value) const { return static_cast<ValueKind>(ValueKinds[Value]); }
-  UopKind uopKind(int32_t Uop) const { return static_cast<UopKind>(UopKinds[Uop]); }
+  ValueKind valueKind(int32_t Value) const { return ValueKinds[Value]; }
+  UopKind uopKind(int32_t Uop) const { return UopKinds[Uop]; }
   /// Whether the µop stands for an exclusively held resource rather than for work on a port.
   bool isResource(int32_t Uop) const { return NumPorts < 64 && UopPorts[Uop] >> NumPorts != 0; }
 };
 
-/// Checks that the arrays fit each other: lengths, index ranges, signs.
+/// Checks that the arrays fit each other: lengths, ranges (both as fields.def has them), and what
+/// one says of another.
 ///
 /// \throws std::invalid_argument naming the first array that does not, as models/bound.py names it.
 void validate(const Kernel &K);

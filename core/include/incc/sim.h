@@ -1,4 +1,41 @@
 //===- sim.h - The pipeline, cycle by cycle -------------------------------===//
+//
+// A kernel runs through boxes with the names that they have in the hardware; each
+// is a file of core/lib/sim that says what it does. In every cycle, from 0 on, they
+// act in this order, so that each sees what those before it have left behind in
+// this cycle and those behind it in the last one:
+//
+//  1. The reorder buffer retires, in order, up to `retire_width` slots whose last
+//     result was there at the end of the cycle before the last (Done + 1 < cycle).
+//     With an instruction's last slot its loads leave the load buffer (unless
+//     they left with their data), and its stores begin their way to the cache. The
+//     store buffer then frees the entries of stores that are in the cache.
+//  2. Loads that have their data leave the load buffer, where they do. Then µops
+//     start: on each free port the oldest that is ready (oldest_first.h), or in
+//     program order (in_order.h). A µop that was issued in cycle c starts in cycle
+//     c + `issue_to_dispatch` at the earliest, and never in the cycle in which the
+//     last of its inputs became known. Starting, it leaves its scheduler at once,
+//     so that the renamer of this cycle finds its entry free, but counts for the
+//     choice of ports until the next cycle. It takes port, divider and way, and
+//     fixes the times of the values that it feeds; a value without a µop has the
+//     latest time of what it follows. A consumer may start in the cycle that a
+//     value's time names, by its latency later or earlier.
+//  3. µops leave the queue before the schedulers, in order, up to `issue_width`, and
+//     get their ports (ports.h).
+//  4. The renamer takes up to `issue_width` slots from the µop queue, in order
+//     (renamer.h): none at all if reorder buffer, scheduler or load buffer have no
+//     room for a whole group of that width, unless they are empty; then slot by
+//     slot as long as what a slot needs has room. It decides which moves are
+//     eliminated, and each µop gets its port, by the slot that it is in.
+//  5. The front end fills the µop queue (frontend.h) with what the renamer sees in
+//     the next cycle: first the predecoder, then either the microcode sequencer, the
+//     µop cache or the decoders.
+//
+// Slots that the renamer leaves empty count for the first thing that stood in its
+// way. Of several that could go first it is the older one; of several ports, the
+// one that the model's order (order.h) and the rule for ports say.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef INCC_SIM_H
 #define INCC_SIM_H
@@ -6,7 +43,6 @@
 #include "incc/analysis.h"
 #include "incc/kernel.h"
 #include "incc/rational.h"
-#include "incc/timeline.h"
 
 #include <array>
 #include <cstdint>
@@ -14,57 +50,50 @@
 
 namespace incc {
 
-enum class MoveClass : int32_t { None, General, Simd };
-enum class PortBinding : int32_t { LeastLoaded, SixPorts, EightPorts, TenPorts };
-
-/// What the simulator needs beyond a Kernel. Field by field the same as Pipeline in
-/// models/bound.py, where each is explained.
-struct Pipeline {
-  // By instruction.
-  std::vector<int32_t> Length, Offset, OpcodeOffset, Lcp, Fusible, ComplexDecoder, SimpleDecoders,
-      EndsGroup, UopsMite, UopsMs, DsbExtraSlots, NoLsd, MergesLow, MergesHigh, UsesStack,
-      StackChange, MoveClasses, MoveFrom, MoveTo, MoveLatency, WideMemory, AddressUnit;
-  std::vector<uint64_t> MovePorts;
-
-  // Parameters.
-  int32_t Alignment = 0;
-  int32_t Binding = 0;
-  uint64_t LoadMask = 0, RenamerPorts = 0;
-  std::vector<uint64_t> Alternating;
-  std::vector<uint64_t> PickedFrom, QueuedAt; ///< Entry by entry.
-  std::vector<uint64_t> SchedulerPorts;
-  std::vector<int32_t> SchedulerEntries;
-  uint64_t WaitingPorts = 0, OneACycle = 0;
-  int32_t WaitingEntries = 0;
-  int32_t AlternatingImbalance = 1 << 20; ///< None matters.
-  std::vector<int32_t> LsdUnroll;
-  int32_t IssueToDispatch = 1, Idq = 64;
-  int32_t PredecodeBlockBytes = 0, PredecodeWidth = 1, PredecodeToDecode = 0, LcpStall = 0, Iq = 0;
-  int32_t NumDecoders = 0, MsWidth = 4;
-  int32_t DsbWidth = 0, DsbBlock = 32, DsbMsStall = 0;
-  int32_t BothHalvesMustBeCacheable = 0, BranchMayEndCachedBlock = 1, FusibleMayBeLastDecoded = 1;
-  int32_t Lsd = 0;
-  int32_t MoveElimGpr = 0, MoveElimSimd = 0, MoveElimPipeline = 1, MoveElimAllAliases = 0;
-  int32_t Slow256BitMemory = 0, JustReadyPenalty = 0;
-  int32_t StoreCommitBytes = 0, LoadsLeaveWhenDone = 0, MicrocodeAlone = 0;
-  int32_t DsbGroups = 1, DecodeClusters = 1, ClustersNeedJumps = 0;
-  int32_t InOrder = 0, AddressToExecute = 0;
-  int32_t StackLocation = -1, StackOffsetLimit = 0;
+// What the values mean is explained in fields.def.
+enum class MoveClass : int32_t {
+#define MOVE_CLASS(Name, Python) Name,
+#include "incc/fields.def"
 };
-
+enum class PortBinding : int32_t {
+#define PORT_BINDING(Name, Python) Name,
+#include "incc/fields.def"
+};
 /// Where the µops of a kernel come from.
-enum class UopSource : int32_t { Decoders, UopCache, LoopStream, Microcode, NumSources };
-
+enum class UopSource : int32_t {
+#define UOP_SOURCE(Name, Python) Name,
+#include "incc/fields.def"
+  NumSources
+};
 /// Why the renamer left issue slots empty in a cycle.
 enum class Stall : int32_t {
-  FrontEnd,
-  ReorderBuffer,
-  Scheduler,
-  Group,
-  LoadBuffer,
-  StoreBuffer,
+#define LOST_SLOT(Name, Python) Name,
+#include "incc/fields.def"
   NumStalls
 };
+
+/// What the simulator needs beyond a Kernel. The fields are those of fields.def, where each is
+/// explained.
+struct Pipeline {
+#define PIPELINE_PARAMETER(Member, Name, Default, Low, High) int32_t Member = Default;
+#define PIPELINE_SCALAR(Member, Name, Default, Low, High) int32_t Member = Default;
+#define PIPELINE_ENUM(Type, Member, Name, Default) Type Member = Type::Default;
+#define PIPELINE_MASK(Member, Name) uint64_t Member = 0;
+#define PIPELINE_ARRAY(Member, Name, Owners, Low, High) std::vector<int32_t> Member;
+#define PIPELINE_ENUMS(Type, Member, Name, Owners) std::vector<Type> Member;
+#define PIPELINE_MASKS(Member, Name, Owners) std::vector<uint64_t> Member;
+#include "incc/fields.def"
+};
+
+/// Checks lengths, ranges (both as fields.def has them), and what one array says of another.
+///
+/// \throws std::invalid_argument naming the first array that does not fit, behind "pipeline: ".
+void validate(const Kernel &K, const Pipeline &P);
+
+/// A pipeline without front end: the core's widths and window, and nothing else that could hold an
+/// instruction up but its inputs and its ports. Every issue slot of an instruction is a µop of its
+/// own, which goes to the port with the fewest µops.
+Pipeline idealPipeline(const Kernel &K);
 
 /// What a run takes for granted, to show what it would gain.
 struct Assumptions {
@@ -99,6 +128,22 @@ struct StartedUop {
   std::vector<LateInput> Late;
 };
 
+/// The life of one dynamic instruction, in cycles from 0.
+struct Event {
+  int32_t Iteration, Instruction;
+  int64_t Dispatched; ///< Enters reorder buffer and scheduler, with its first issue slot.
+  int64_t Ready;      ///< The inputs of the µop that starts first are there.
+  int64_t Started;    ///< That µop starts.
+  int64_t Executed;   ///< The last result is there: consumers may start in this cycle.
+  int64_t Retired;    ///< With its last retire slot; at least one cycle after Executed.
+};
+
+struct Timeline {
+  std::vector<Event> Events; ///< In program order.
+  /// The port or resource of each µop of each event, in the events' order.
+  std::vector<int8_t> Ports;
+};
+
 struct Simulation {
   /// In the steady state, or of all iterations where their number was given.
   Rational CyclesPerIteration;
@@ -118,7 +163,8 @@ struct Simulation {
 /// Without a number of iterations it runs for at least 500 cycles and 10 iterations, and the
 /// throughput is read off the second half of the iterations (Abel and Reineke, ICS 2022).
 ///
-/// \throws std::invalid_argument if the arrays contradict each other.
+/// \throws std::invalid_argument if the arrays contradict each other, or there are fewer iterations
+///         than none.
 /// \throws std::runtime_error beyond the limit of cycles.
 Simulation simulate(const Kernel &K, const Pipeline &P, const SimulationOptions &Options = {});
 

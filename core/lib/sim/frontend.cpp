@@ -218,8 +218,10 @@ void FrontEnd::decode(int64_t Cycle) {
       return;
     Position Behind = Code.next(Next);
     bool Pair = Behind.Instruction > N && P.K.hasFlag(Behind.Instruction, FusedIntoPrevious);
+    // At the loop's end there is nothing to wait for if what follows is in the µop cache.
+    bool IsFollowed = Behind.Instruction > N || Code.numCached() == 0;
     if (P.P.Fusible[N]) {
-      if (!Predecode.isAvailable(Cycle, 1))
+      if (IsFollowed && !Predecode.isAvailable(Cycle, 1))
         return;
       if (Used == P.P.NumDecoders - 1 && !P.P.FusibleMayBeLastDecoded)
         return;

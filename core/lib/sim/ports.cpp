@@ -1,10 +1,10 @@
 //===- ports.cpp - Which port a µop is bound to ---------------------------===//
 //
-// The rules of Intel's cores are those found by Abel and Reineke (uiCA, ICS 2022).
+// See ports.h.
 //
 //===----------------------------------------------------------------------===//
 
-#include "backend.h"
+#include "ports.h"
 
 #include <algorithm>
 #include <bit>
@@ -13,9 +13,14 @@ using namespace incc;
 using namespace incc::sim;
 
 PortBinder::PortBinder(const Program &P)
-    : Policy(static_cast<PortBinding>(P.P.Binding)), NumPorts(static_cast<size_t>(P.K.NumPorts)),
+    : Policy(P.P.Binding), NumPorts(static_cast<size_t>(P.K.NumPorts)),
       Alternating(P.P.Alternating), Turn(P.P.Alternating.size(), 0),
-      MostAhead(P.P.AlternatingImbalance) {}
+      MostAhead(P.P.AlternatingImbalance), Apart(P.P.PortsApart),
+      SecondPortSlot(P.P.SecondPortSlot), FirstPortSlot(P.P.FirstPortSlot), SlotSet(P.P.SlotSet),
+      SlotPorts(P.P.SlotPorts) {
+  if (SlotSet != 0)
+    SlotsInRow = SlotPorts.size() / static_cast<size_t>(std::popcount(SlotSet));
+}
 
 void PortBinder::newCycle() {
   for (size_t N = 0; N < NumPorts; ++N) {
@@ -34,16 +39,7 @@ int32_t PortBinder::choose(uint64_t Allowed, int32_t Slot) {
   } else {
     auto Set = std::ranges::find(Alternating, Allowed);
     if (Set != Alternating.end()) {
-      int32_t &Next = Turn[static_cast<size_t>(Set - Alternating.begin())];
-      uint64_t Left = Allowed;
-      for (int32_t Skip = 0; Skip < Next; ++Skip)
-        Left &= Left - 1;
-      Port = std::countr_zero(Left);
-      if (int32_t Least = leastLoaded(Allowed); Bound[Port] - Bound[Least] > MostAhead) {
-        Port = Least;
-        Next = std::popcount(Allowed & ((uint64_t(1) << Least) - 1));
-      }
-      Next = (Next + 1) % std::popcount(*Set);
+      Port = inTurn(static_cast<size_t>(Set - Alternating.begin()), Allowed);
     } else {
       switch (Policy) {
       case PortBinding::LeastLoaded:
@@ -73,6 +69,20 @@ void PortBinder::addTo(Fingerprint &F) const {
     F.add(int64_t(Bound[N]) << 40 | int64_t(Use[N]) << 20 | Leaving[N]);
 }
 
+int32_t PortBinder::inTurn(size_t Set, uint64_t Allowed) {
+  int32_t &Next = Turn[Set];
+  uint64_t Left = Allowed;
+  for (int32_t Skip = 0; Skip < Next; ++Skip)
+    Left &= Left - 1;
+  int32_t Port = std::countr_zero(Left);
+  if (int32_t Least = leastLoaded(Allowed); Bound[Port] - Bound[Least] > MostAhead) {
+    Port = Least;
+    Next = std::popcount(Allowed & ((uint64_t(1) << Least) - 1));
+  }
+  Next = (Next + 1) % std::popcount(Allowed);
+  return Port;
+}
+
 int32_t PortBinder::leastLoaded(uint64_t Allowed) const {
   int32_t Best = std::countr_zero(Allowed);
   for (uint64_t Left = Allowed; Left != 0; Left &= Left - 1)
@@ -90,12 +100,12 @@ int32_t PortBinder::sixPorts(uint64_t Allowed, int32_t Slot) const {
     if (Most < 0 || Use[N] >= Use[Most])
       Most = N;
   }
-  if (Use[Most] - Use[Least] >= 3)
+  if (Use[Most] - Use[Least] >= Apart)
     return Least;
-  if (Allowed == 0b100011) {
-    static constexpr int32_t BySlot[3][4] = {{0, 5, 1, 0}, {1, 5, 0, 1}, {5, 1, 0, 5}};
-    return BySlot[Least == 5 ? 2 : Least][Slot & 3];
-  }
+  if (Allowed == SlotSet)
+    for (size_t Row = 0; Row < SlotPorts.size(); Row += SlotsInRow)
+      if (SlotPorts[Row] == Least)
+        return SlotPorts[Row + static_cast<size_t>(Slot) % SlotsInRow];
   return Slot % 2 == 0 ? Least : Most;
 }
 
@@ -110,7 +120,7 @@ int32_t PortBinder::eightPorts(uint64_t Allowed, int32_t Slot) const {
       Second = N;
     }
   }
-  if (Use[Second] - Use[Least] >= 3)
+  if (Use[Second] - Use[Least] >= Apart)
     Second = Least;
   return Slot % 2 == 0 ? Least : Second;
 }
@@ -123,16 +133,16 @@ int32_t PortBinder::tenPorts(uint64_t Allowed, int32_t Slot) {
   std::sort(
       Sorted.begin(), Sorted.begin() + static_cast<std::ptrdiff_t>(Count),
       [&](int32_t A, int32_t B) { return Before[A] != Before[B] ? Before[A] < Before[B] : A > B; });
-  while (Count > 1 && Before[Sorted[Count - 1]] - Before[Sorted[0]] >= 5)
+  while (Count > 1 && Before[Sorted[Count - 1]] - Before[Sorted[0]] >= Apart)
     --Count;
   auto Seen = std::ranges::find(SeenInCycle, Allowed, &std::pair<uint64_t, int32_t>::first);
   if (Seen == SeenInCycle.end()) {
     SeenInCycle.emplace_back(Allowed, 0);
     Seen = SeenInCycle.end() - 1;
-    if (Slot == 3 && Count > 1)
+    if (Slot == SecondPortSlot && Count > 1)
       Seen->second = 1;
   }
-  if (Slot == 4)
+  if (Slot == FirstPortSlot)
     return Sorted[0];
   return Sorted[static_cast<size_t>(Seen->second++) % Count];
 }

@@ -34,7 +34,7 @@ public:
         Renamed[M.Load] = true;
         continue;
       }
-      Followed[M.Load].push_back({M.Store, M.Distance, std::max(0, M.Latency - StoreDataKnown)});
+      Followed[M.Load].push_back({M.Store, M.Distance, std::max(0, M.Latency - P.StoreDataToLoad)});
       To.Values[M.Load].Forwarded = true;
     }
     for (int32_t I = 0; I < K.numInstructions(); ++I)
@@ -93,7 +93,7 @@ private:
       return;
     }
     for (int32_t In = K.InputStart[M.Store]; In < K.InputStart[M.Store + 1]; ++In)
-      if (!IsAddress[In] && static_cast<InputKind>(K.InputKinds[In]) == InputKind::Location)
+      if (!IsAddress[In] && K.InputKinds[In] == InputKind::Location)
         if (Source S = To.Flow.SourceOf[In]; S.Value >= 0)
           Followed[M.Load].push_back({S.Value, S.Distance + M.Distance, K.InputLatency[In]});
   }
@@ -108,7 +108,7 @@ private:
   };
 
   Source sourceOf(int32_t In) const {
-    if (static_cast<InputKind>(K.InputKinds[In]) == InputKind::Value)
+    if (K.InputKinds[In] == InputKind::Value)
       return {K.InputId[In], 0};
     if (Plan.Sync.Value >= 0 && K.InputId[In] == P.StackLocation)
       return {Plan.Sync.Value, 0};
@@ -213,7 +213,7 @@ private:
       std::vector<Source> From;
       for (int32_t V = K.ValueStart[I]; V < K.ValueStart[I + 1]; ++V)
         for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
-          if (static_cast<InputKind>(K.InputKinds[In]) == InputKind::Location &&
+          if (K.InputKinds[In] == InputKind::Location &&
               std::ranges::find(Locations, K.InputId[In]) != Locations.end())
             if (Source S = To.Flow.SourceOf[In];
                 std::ranges::find(From, std::pair(S.Value, S.Distance), [](Source X) {
@@ -268,7 +268,7 @@ private:
     if (K.InputStart[V] == K.InputStart[V + 1])
       return false;
     for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
-      if (static_cast<InputKind>(K.InputKinds[In]) != InputKind::Location || K.InputLatency[In] > 0)
+      if (K.InputKinds[In] != InputKind::Location || K.InputLatency[In] > 0)
         return false;
     return true;
   }
@@ -300,14 +300,14 @@ private:
         for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
           if (IsAddress[In])
             waitFor(StoreAddress[N], sourceOf(In), K.InputLatency[In]);
-        feed(StoreAddress[N], V, StoreAddressKnown);
+        feed(StoreAddress[N], V, P.StoreAddressToLoad);
       }
     // By stored value: the hidden value that is computed for it, -1 for a register's content.
     std::map<int32_t, int32_t> DataOf;
     for (int32_t V : Stored) {
       bool FromLoad = false, Delayed = K.InputStart[V] == K.InputStart[V + 1];
       for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In) {
-        FromLoad |= static_cast<InputKind>(K.InputKinds[In]) == InputKind::Value;
+        FromLoad |= K.InputKinds[In] == InputKind::Value;
         Delayed |= !IsAddress[In] && K.InputLatency[In] > 0;
       }
       // In a store that also updates its address register, the computing µop is for that.
@@ -318,7 +318,7 @@ private:
           for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
             if (!IsAddress[In])
               waitFor(U, sourceOf(In), 0);
-          feed(U, V, StoreDataKnown);
+          feed(U, V, P.StoreDataToLoad);
         }
     }
     for (auto [V, Data] : DataOf)
@@ -328,11 +328,11 @@ private:
     if (StoreData.empty())
       for (int32_t V : Stored) {
         if (DataOf[V] >= 0)
-          Followed[V].push_back({DataOf[V], 0, StoreDataKnown});
+          Followed[V].push_back({DataOf[V], 0, P.StoreDataToLoad});
         else
           for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
             if (Source S = sourceOf(In); !IsAddress[In] && S.Value >= 0)
-              Followed[V].push_back({S.Value, S.Distance, K.InputLatency[In] + StoreDataKnown});
+              Followed[V].push_back({S.Value, S.Distance, K.InputLatency[In] + P.StoreDataToLoad});
       }
     for (size_t N = 0; N < StoreData.size(); ++N)
       if (int32_t V = ownerOf(Stored, N); V >= 0) {
@@ -342,7 +342,7 @@ private:
           for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
             if (!IsAddress[In])
               waitFor(StoreData[N], sourceOf(In), K.InputLatency[In]);
-        feed(StoreData[N], V, StoreDataKnown);
+        feed(StoreData[N], V, P.StoreDataToLoad);
       }
   }
 
@@ -364,7 +364,7 @@ private:
   /// Whether a computed result depends on an input: nothing is computed in no time, so a register
   /// at that distance was measured not to matter.
   bool isInput(int32_t In) const {
-    return K.InputLatency[In] > 0 || static_cast<InputKind>(K.InputKinds[In]) == InputKind::Value;
+    return K.InputLatency[In] > 0 || K.InputKinds[In] == InputKind::Value;
   }
 
   /// Distributes the instruction's inputs over its computing µops. The inputs with the shortest way
@@ -381,7 +381,7 @@ private:
     for (auto [V, Data] : DataOf)
       if (Data >= 0)
         Results.emplace_back(V, Data);
-    std::map<std::pair<int32_t, int32_t>, Operand> Operands;
+    std::map<std::pair<InputKind, int32_t>, Operand> Operands;
     auto KeyOf = [&](int32_t In) { return std::pair(K.InputKinds[In], K.InputId[In]); };
     auto IsData = [&](int32_t V, int32_t In) {
       return K.valueKind(V) != ValueKind::Store || !IsAddress[In];
@@ -467,7 +467,9 @@ private:
 
   void buildEntries(int32_t I) {
     Plan.Entries.Begin = Plan.Entries.End = To.numEntries();
-    int32_t Wanted = K.IssueSlots[I];
+    // No µop is issued without a slot.
+    bool AnyUop = !Loads.empty() || !Compute.empty() || !StoreAddress.empty() || !StoreData.empty();
+    int32_t Wanted = std::max<int32_t>(K.IssueSlots[I], AnyUop);
     if (Wanted > 0) {
       Groups InSlot;
       for (int32_t U : Loads)
@@ -509,7 +511,7 @@ private:
   }
 
   void buildMove(int32_t I) {
-    if (static_cast<MoveClass>(P.MoveClasses[I]) == MoveClass::None || P.MovePorts[I] == 0)
+    if (P.MoveClasses[I] == MoveClass::None || P.MovePorts[I] == 0)
       return;
     for (int32_t V = K.ValueStart[I]; V < K.ValueStart[I + 1]; ++V)
       if (K.valueKind(V) == ValueKind::Register && !Followed[V].empty()) {

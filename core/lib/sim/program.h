@@ -107,10 +107,6 @@ struct Program {
   int32_t numValues() const { return static_cast<int32_t>(Values.size()); }
 };
 
-/// Cycles from the start of a store's address and data µops to a load seeing them (Abel and
-/// Reineke, uiCA); getting the data to the load takes the rest of the forwarding latency.
-constexpr int32_t StoreAddressKnown = 5, StoreDataKnown = 1;
-
 } // namespace incc::sim
 
 #endif // INCC_LIB_SIM_PROGRAM_H

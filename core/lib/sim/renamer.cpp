@@ -35,7 +35,7 @@ void MoveElimination::newCycle() {
 }
 
 bool MoveElimination::eliminate(int32_t I) {
-  Kind &K = Kinds[static_cast<MoveClass>(P.P.MoveClasses[I]) == MoveClass::Simd];
+  Kind &K = Kinds[P.P.MoveClasses[I] == MoveClass::Simd];
   size_t Ring = K.HeldBefore.size();
   // Ring has one entry more than the pipeline is long: the oldest is that many cycles ago.
   int32_t Free = K.Slots - K.HeldBefore[(Now + 1) % Ring];
@@ -94,14 +94,14 @@ Renamer::Renamer(const Program &P, const CodeLayout &Code, FrontEnd &Front, Back
     : P(P), Code(Code), Front(Front), Back(Back), Counters(Counters), Moves(P) {}
 
 void Renamer::cycle(int64_t Cycle) {
-  Back.newCycle();
+  Back.Schedulers.newCycle();
   Moves.newCycle();
   int32_t Width = P.K.IssueWidth, Used = 0;
   bool AfterMicrocode = std::exchange(IssuedMicrocode, false);
   auto Lost = [&](Stall Cause) { Counters.LostSlots[static_cast<size_t>(Cause)] += Width - Used; };
   if (!Back.Rob.hasRoom(Width) && !Back.Rob.empty())
     return Lost(Stall::ReorderBuffer);
-  if (!Back.hasRoom(Width) && Back.anythingWaiting())
+  if (!Back.Schedulers.hasRoom(Width) && Back.Schedulers.anythingWaiting())
     return Lost(Stall::Scheduler);
   // An instruction of which a part is issued has its entries.
   if (P.Entries[static_cast<size_t>(At)].First && !Entered && !Back.Loads.hasRoom(Width))
@@ -183,7 +183,8 @@ bool Renamer::isAlone(int32_t I) const { return P.P.MicrocodeAlone && P.P.UopsMs
 /// Whether the schedulers take the µops of a slot.
 bool Renamer::accepts(int32_t Slot) const {
   Range Uops = P.Slots[static_cast<size_t>(Slot)];
-  return Back.accepts({P.SlotUops.data() + Uops.Begin, static_cast<size_t>(Uops.size())});
+  return Back.Schedulers.accepts(
+      {P.SlotUops.data() + Uops.Begin, static_cast<size_t>(Uops.size())});
 }
 
 int64_t Renamer::pushSlot(int64_t Cycle, int32_t Pending, bool Last, Accesses Memory) {
@@ -205,10 +206,10 @@ void Renamer::issueOwn(int32_t Uop, int32_t Slot, int64_t Cycle) {
 
 void Renamer::enter(const Entry &E, int64_t Cycle, bool Syncs) {
   if (&E == P.Entries.data())
-    Back.enterIteration(Iteration);
+    Back.Values.enterIteration(Iteration);
   for (int32_t I = E.Entered.Begin; I < E.Entered.End; ++I) {
     const InstructionPlan &Plan = P.Instructions[static_cast<size_t>(I)];
-    Backend::Issued Issued;
+    ValueNetwork::Issued Issued;
     if (Plan.Move.Uop >= 0) {
       Issued.Move = !Moves.eliminate(I);
       ++(Issued.Move ? Counters.MovesExecuted : Counters.MovesEliminated);
@@ -220,7 +221,7 @@ void Renamer::enter(const Entry &E, int64_t Cycle, bool Syncs) {
       Issued.Merge = Plan.Merge.Uop >= 0;
       MoveExecuted = Issued.Move;
     }
-    Back.enterInstruction(I, Iteration, Cycle, Issued);
+    Back.Values.enterInstruction(I, Iteration, Cycle, Issued);
     if (Record)
       Record->Issued.push_back(Cycle);
   }

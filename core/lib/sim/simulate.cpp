@@ -1,5 +1,6 @@
 //===- simulate.cpp - The pipeline, cycle by cycle ------------------------===//
 
+#include "order.h"
 #include "renamer.h"
 
 #include <algorithm>
@@ -23,64 +24,6 @@ struct Retirement {
   int64_t Cycle;
   int32_t Slot;
 };
-
-void validatePipeline(const Kernel &K, const Pipeline &P) {
-  size_t N = K.InstructionFlags.size();
-  auto Check = [&](const char *Array, size_t Size) {
-    if (Size != N)
-      throw std::invalid_argument(std::string("pipeline: ") + Array + ": " + std::to_string(Size) +
-                                  " entries where " + std::to_string(N) + " are expected");
-  };
-  const std::pair<const char *, const std::vector<int32_t> *> Arrays[] = {
-      {"length", &P.Length},
-      {"offset", &P.Offset},
-      {"opcode_offset", &P.OpcodeOffset},
-      {"lcp", &P.Lcp},
-      {"fusible", &P.Fusible},
-      {"complex_decoder", &P.ComplexDecoder},
-      {"simple_decoders", &P.SimpleDecoders},
-      {"ends_group", &P.EndsGroup},
-      {"uops_mite", &P.UopsMite},
-      {"uops_ms", &P.UopsMs},
-      {"dsb_extra_slots", &P.DsbExtraSlots},
-      {"no_lsd", &P.NoLsd},
-      {"merges_low", &P.MergesLow},
-      {"merges_high", &P.MergesHigh},
-      {"uses_stack", &P.UsesStack},
-      {"stack_change", &P.StackChange},
-      {"move_class", &P.MoveClasses},
-      {"move_from", &P.MoveFrom},
-      {"move_to", &P.MoveTo},
-      {"move_latency", &P.MoveLatency},
-      {"wide_memory", &P.WideMemory},
-      {"address_unit", &P.AddressUnit},
-  };
-  for (auto [Name, Values] : Arrays) {
-    Check(Name, Values->size());
-    for (int32_t Value : *Values)
-      if (Value < -(1 << 20) || Value > 1 << 20)
-        throw std::invalid_argument(std::string("pipeline: ") + Name + ": " +
-                                    std::to_string(Value) + " is out of range");
-  }
-  Check("move_ports", P.MovePorts.size());
-  auto CheckPair = [&](const char *Ports, const std::vector<uint64_t> &Masks, const char *With,
-                       size_t Size) {
-    if (Masks.size() != Size)
-      throw std::invalid_argument(std::string("pipeline: ") + Ports + " and " + With +
-                                  " have different lengths");
-    for (uint64_t Mask : Masks)
-      if (Mask == 0 || (K.NumPorts < 64 && Mask >> K.NumPorts != 0))
-        throw std::invalid_argument(std::string("pipeline: ") + Ports + ": not a set of ports");
-  };
-  CheckPair("picked_from", P.PickedFrom, "queued_at", P.QueuedAt.size());
-  CheckPair("queued_at", P.QueuedAt, "picked_from", P.PickedFrom.size());
-  CheckPair("scheduler_ports", P.SchedulerPorts, "scheduler_entries", P.SchedulerEntries.size());
-  for (int32_t Entries : P.SchedulerEntries)
-    if (Entries <= 0)
-      throw std::invalid_argument("pipeline: scheduler_entries: a scheduler without entries");
-  if (P.WaitingPorts != 0 && P.WaitingEntries <= 0)
-    throw std::invalid_argument("pipeline: waiting_entries: a queue without entries");
-}
 
 /// The throughput between the iteration in the middle and the last one.
 Rational readOff(const std::vector<Retirement> &Retired) {
@@ -274,21 +217,26 @@ struct Recorder {
   }
 };
 
-} // namespace
-
-bool incc::needsStoreAddresses(const Pipeline &P) { return P.StoreCommitBytes > 0; }
-
-Simulation incc::simulate(const Kernel &K, const Pipeline &Pipe, const SimulationOptions &Options) {
-  return simulate(K, Pipe, Options, layGroundwork(K, needsStoreAddresses(Pipe)));
+/// Of a kernel that takes no issue slot: all of it is over as soon as it begins.
+Timeline idleTimeline(const Kernel &K, int32_t Iterations) {
+  Timeline Result;
+  for (int32_t Iteration = 0; Iteration < Iterations; ++Iteration)
+    for (int32_t I = 0; I < K.numInstructions(); ++I)
+      Result.Events.push_back({Iteration, I, 0, 0, 0, 0, 1});
+  Result.Ports.assign(static_cast<size_t>(Iterations) * static_cast<size_t>(K.numUops()), -1);
+  return Result;
 }
 
-Simulation incc::simulate(const Kernel &K, const Pipeline &Pipe, const SimulationOptions &Options,
-                          Groundwork From) {
-  validatePipeline(K, Pipe);
+/// The whole run; ports are in the order that rules for them go by.
+Simulation run(const Kernel &K, const Pipeline &Pipe, const SimulationOptions &Options,
+               Groundwork From) {
   Simulation Result;
   Program P(K, Pipe, std::move(From), Options.Assume);
-  if (P.Entries.empty())
+  if (P.Entries.empty()) {
+    if (Options.RecordEvents)
+      Result.Trace = idleTimeline(K, Options.Iterations);
     return Result;
+  }
   CodeLayout Code(P, Options.Loop, Options.Alignment < 0 ? Pipe.Alignment : Options.Alignment);
   Machine M(P, Code, Result, Options.Assume.UnlimitedPorts,
             /*SteadyState=*/Options.Iterations == 0 && !P.CommitCycles.empty());
@@ -371,5 +319,29 @@ Simulation incc::simulate(const Kernel &K, const Pipeline &Pipe, const Simulatio
   }
   if (Options.RecordEvents)
     Result.Trace = Log.collect(P, Result.Iterations);
+  return Result;
+}
+
+} // namespace
+
+bool incc::needsStoreAddresses(const Pipeline &P) { return P.StoreCommitBytes > 0; }
+
+Simulation incc::simulate(const Kernel &K, const Pipeline &Pipe, const SimulationOptions &Options) {
+  return simulate(K, Pipe, Options, layGroundwork(K, needsStoreAddresses(Pipe)));
+}
+
+Simulation incc::simulate(const Kernel &K, const Pipeline &Pipe, const SimulationOptions &Options,
+                          Groundwork From) {
+  validate(K, Pipe);
+  if (Options.Iterations < 0)
+    throw std::invalid_argument("iterations: there are no fewer than none");
+  PortOrder Order(Pipe);
+  if (Order.isByNumber())
+    return run(K, Pipe, Options, std::move(From));
+  Kernel Ordered = K;
+  Pipeline OrderedPipe = Pipe;
+  Order.toPlaces(Ordered, OrderedPipe);
+  Simulation Result = run(Ordered, OrderedPipe, Options, std::move(From));
+  Order.toNumbers(Result);
   return Result;
 }

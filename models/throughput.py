@@ -1,4 +1,7 @@
-"""The port bound of a few µops: cycles that they need on the ports that they may use, exactly."""
+"""The port bound of a few µops: cycles that they need on the ports that they may use, exactly.
+
+Of whole kernels the native core finds it, by the same definition (core/include/incc/ports.h).
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from math import gcd
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from fractions import Fraction
 
 
 def port_bound(uops: Iterable[tuple[int, int]], n_ports: int) -> tuple[int, int]:
@@ -35,3 +39,14 @@ def port_bound(uops: Iterable[tuple[int, int]], n_ports: int) -> tuple[int, int]
             numerator, denominator = confined, size
     divisor = gcd(numerator, denominator)
     return numerator // divisor, denominator // divisor
+
+
+def of_form(uops: Iterable[tuple[str, int]]) -> Fraction:
+    """The same for µops as a form has them: (ports joined by ",", how many), a cycle each."""
+    from fractions import Fraction
+
+    names: dict[str, int] = {}
+    found = [
+        (sum(1 << names.setdefault(port, len(names)) for port in ports.split(",")), count) for ports, count in uops
+    ]
+    return Fraction(*port_bound(found, len(names)))

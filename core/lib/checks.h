@@ -1,0 +1,104 @@
+//===- checks.h - Lengths and ranges of arrays ----------------------------===//
+
+#ifndef INCC_LIB_CHECKS_H
+#define INCC_LIB_CHECKS_H
+
+#include "incc/kernel.h"
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace incc {
+
+/// How many there are of what owns the entries of arrays; the names are those of fields.def.
+struct Owners {
+  explicit Owners(const Kernel &K)
+      : Locations(K.NumLocations), Instructions(size(K.InstructionFlags)), Uops(size(K.UopPorts)),
+        Values(size(K.ValueKinds)), Outputs(size(K.OutputLocation)), Inputs(size(K.InputId)),
+        Operands(size(K.MemoryBase)), Affines(size(K.AffineTarget)),
+        AffineTerms(size(K.AffineTermLocation)), Entries(size(K.EntryLocation)),
+        EntryTerms(size(K.EntryTermUnknown)), Forwards(size(K.ForwardClass)) {}
+
+  int64_t Locations, Instructions, Uops, Values, Outputs, Inputs, Operands, Affines, AffineTerms,
+      Entries, EntryTerms, Forwards;
+  static constexpr int64_t Any = -1;
+
+private:
+  template <typename T> static int64_t size(const std::vector<T> &Array) {
+    return static_cast<int64_t>(Array.size());
+  }
+};
+
+/// Checks that throw std::invalid_argument with the name of what is wrong, behind a prefix.
+class Checks {
+public:
+  explicit Checks(std::string_view Prefix = "") : Prefix(Prefix) {}
+
+  [[noreturn]] void fail(const char *Array, const std::string &What) const {
+    throw std::invalid_argument(Prefix + Array + ": " + What);
+  }
+
+  void scalar(const char *Name, int64_t Value, int64_t Low, int64_t High) const {
+    if (Value < Low || Value > High)
+      fail(Name,
+           "is " + std::to_string(Value) + ", must be at " +
+               (Value < Low ? "least " + std::to_string(Low) : "most " + std::to_string(High)));
+  }
+
+  template <typename T>
+  void length(const char *Array, const std::vector<T> &Values, int64_t Owners) const {
+    if (Owners >= 0 && static_cast<int64_t>(Values.size()) != Owners)
+      fail(Array, std::to_string(Values.size()) + " entries where " + std::to_string(Owners) +
+                      " are expected");
+  }
+
+  template <typename T>
+  void range(const char *Array, const std::vector<T> &Values, int64_t Low, int64_t High) const {
+    for (size_t I = 0; I < Values.size(); ++I)
+      if (int64_t Value = static_cast<int64_t>(Values[I]); Value < Low || Value > High)
+        fail(Array, "entry " + std::to_string(I) + " is " + std::to_string(Value) + ", outside " +
+                        std::to_string(Low) + ".." + std::to_string(High));
+  }
+
+  /// From 0 to the number of owned entries, never falling, one more than owners.
+  void start(const char *Array, const std::vector<int32_t> &Start, int64_t Owners,
+             int64_t Entries) const {
+    length(Array, Start, Owners + 1);
+    if (Start.front() != 0)
+      fail(Array, "must begin with 0");
+    for (size_t I = 1; I < Start.size(); ++I)
+      if (Start[I] < Start[I - 1])
+        fail(Array, "must not fall");
+    if (Start.back() != Entries)
+      fail(Array, "ends with " + std::to_string(Start.back()) + " but there are " +
+                      std::to_string(Entries) + " entries");
+  }
+
+private:
+  std::string Prefix;
+};
+
+/// The number of an enumeration's values.
+template <typename Enum> constexpr int64_t NumValuesOf = 0;
+template <>
+constexpr int64_t NumValuesOf<UopKind> = 0
+#define UOP_KIND(Name, Python) +1
+#include "incc/fields.def"
+    ;
+template <>
+constexpr int64_t NumValuesOf<ValueKind> = 0
+#define VALUE_KIND(Name, Python) +1
+#include "incc/fields.def"
+    ;
+template <>
+constexpr int64_t NumValuesOf<InputKind> = 0
+#define INPUT_KIND(Name, Python) +1
+#include "incc/fields.def"
+    ;
+
+} // namespace incc
+
+#endif // INCC_LIB_CHECKS_H

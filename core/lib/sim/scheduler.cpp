@@ -1,0 +1,69 @@
+//===- scheduler.cpp - Who is in the schedulers ----------------------------===//
+//
+// See scheduler.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "scheduler.h"
+
+#include <algorithm>
+#include <bit>
+
+using namespace incc;
+using namespace incc::sim;
+
+Scheduler::Scheduler(const Program &P, UopPool &Pool, PortBinder &Binder, bool UnlimitedPorts)
+    : P(P), Pool(Pool), Binder(Binder),
+      QueuedPorts(UnlimitedPorts || P.P.InOrder ? 0 : P.P.WaitingPorts) {
+  SchedulerOf.fill(-1);
+  EntriesUsed.assign(P.P.InOrder ? 0 : P.P.SchedulerPorts.size(), 0);
+  for (size_t S = 0; S < EntriesUsed.size(); ++S)
+    for (uint64_t Left = P.P.SchedulerPorts[S]; Left != 0; Left &= Left - 1)
+      SchedulerOf[static_cast<size_t>(std::countr_zero(Left))] = static_cast<int32_t>(S);
+}
+
+void Scheduler::newCycle() {
+  Binder.newCycle();
+  Given = 0;
+}
+
+bool Scheduler::accepts(std::span<const int32_t> SlotUops) const {
+  return std::ranges::all_of(SlotUops, [&](int32_t U) {
+    uint64_t Allowed = P.Uops[static_cast<size_t>(U)].Ports;
+    return waitsInQueue(Allowed) ? static_cast<int32_t>(Upstream.size()) < P.P.WaitingEntries
+                                 : (Allowed & ~Full & ~Given) != 0;
+  });
+}
+
+void Scheduler::enter(int32_t N, int32_t Slot) {
+  ++Waiting;
+  if (waitsInQueue(portsOf(N)))
+    Upstream.push_back(N);
+  else
+    bind(N, Slot);
+}
+
+/// Chooses a port, if possible one that gets a µop more in this cycle, of a scheduler with room.
+void Scheduler::bind(int32_t N, int32_t Slot) {
+  uint64_t Allowed = portsOf(N);
+  for (uint64_t Closed : {Full | Given, Full})
+    if ((Allowed & ~Closed) != 0) {
+      Allowed &= ~Closed;
+      break;
+    }
+  int32_t Port = Pool[N].Port = Binder.choose(Allowed, Slot);
+  Given |= uint64_t(1) << Port & P.P.OneACycle;
+  int32_t S = SchedulerOf[static_cast<size_t>(Port)];
+  if (S >= 0 &&
+      ++EntriesUsed[static_cast<size_t>(S)] == P.P.SchedulerEntries[static_cast<size_t>(S)])
+    Full |= P.P.SchedulerPorts[static_cast<size_t>(S)];
+}
+
+void Scheduler::leave(int32_t Port) {
+  --Waiting;
+  Binder.hasLeft(Port);
+  int32_t S = SchedulerOf[static_cast<size_t>(Port)];
+  if (S >= 0 &&
+      --EntriesUsed[static_cast<size_t>(S)] < P.P.SchedulerEntries[static_cast<size_t>(S)])
+    Full &= ~P.P.SchedulerPorts[static_cast<size_t>(S)];
+}

@@ -1,0 +1,71 @@
+//===- units.h - Ports, and what is held beside them -----------------------===//
+//
+// A port takes a µop in a cycle, and longer if the µop keeps it: one that is not
+// pipelined, or a load that crosses a cache line. A divider is held beside the
+// port, and its port goes on with other µops in the meantime. Where more ports
+// than ways lead to a unit (Pipeline::PickedFrom), a µop needs a way beside its
+// port.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef INCC_LIB_SIM_UNITS_H
+#define INCC_LIB_SIM_UNITS_H
+
+#include "fingerprint.h"
+#include "program.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+namespace incc::sim {
+
+class ExecutionUnits {
+public:
+  explicit ExecutionUnits(const Program &P) : NumColumns(static_cast<size_t>(P.K.NumColumns)) {
+    for (uint64_t Set : P.P.PickedFrom)
+      WaysUntil.emplace_back(std::popcount(Set), 0);
+  }
+
+  bool isPortFree(int32_t Port, int64_t Cycle) const {
+    return FreeAt[static_cast<size_t>(Port)] <= Cycle;
+  }
+  /// Whether the divider that the µop holds, if any, is free.
+  bool isHeldFree(const Uop &U, int64_t Cycle) const {
+    return U.Held < 0 || HeldUntil[static_cast<size_t>(U.Held)] <= Cycle;
+  }
+  bool isWayFree(const Uop &U, int64_t Cycle) const {
+    return U.Shared < 0 || std::ranges::min(WaysUntil[static_cast<size_t>(U.Shared)]) <= Cycle;
+  }
+  /// A µop starts on a port and takes it for so long; `Ways` if they are limited.
+  void take(const Uop &U, int32_t Port, int64_t Cycle, int32_t PortCycles, bool Ways) {
+    FreeAt[static_cast<size_t>(Port)] = Cycle + PortCycles;
+    if (U.Shared >= 0 && Ways)
+      *std::ranges::min_element(WaysUntil[static_cast<size_t>(U.Shared)]) = Cycle + PortCycles;
+    if (U.Held >= 0)
+      HeldUntil[static_cast<size_t>(U.Held)] = Cycle + U.HeldCycles;
+  }
+
+  void addTo(Fingerprint &F) const {
+    for (size_t N = 0; N < NumColumns; ++N)
+      if (std::max(FreeAt[N], HeldUntil[N]) > F.cycle()) {
+        F.deadline(FreeAt[N], static_cast<int32_t>(N));
+        F.deadline(HeldUntil[N]);
+      }
+    for (const std::vector<int64_t> &Ways : WaysUntil)
+      for (int64_t Until : Ways)
+        F.deadline(Until);
+  }
+
+private:
+  size_t NumColumns;
+  std::array<int64_t, 64> FreeAt{}, HeldUntil{};
+  /// By set of Pipeline::PickedFrom: until when each of its ways is taken.
+  std::vector<std::vector<int64_t>> WaysUntil;
+};
+
+} // namespace incc::sim
+
+#endif // INCC_LIB_SIM_UNITS_H
