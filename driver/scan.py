@@ -138,7 +138,8 @@ def _positive(text: str) -> int:
 def _models(name: str) -> list[MachineModel]:
     """The models to analyse for. Raises ValueError with a message for unknown names."""
     from incc.frontends.isa import isa
-    from incc.models.model import ModelError, list_models, load
+    from incc.models.loading import list_models, load
+    from incc.models.model import ModelError
 
     try:
         if name == "all":

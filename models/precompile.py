@@ -1,6 +1,6 @@
 """Compiles all models ahead of time: `python models/precompile.py SOURCE_FOLDER OUT_FOLDER`, run when incc is built.
 
-The tables are those that a first run would leave in its cache, and are read as such (models.model).
+The tables are those that a first run would leave in its cache, and are read as such (models.loading).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def main(source: str, out: str) -> None:
             )
         sys.path.insert(0, folder)
         sys.dont_write_bytecode = True
-        model = importlib.import_module("incc.models.model")
+        model = importlib.import_module("incc.models.loading")
         for entry in model.list_models():
             model.load(entry.path)
         made = os.path.join(package, "data", "__pycache__")
