@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CODE_NAMES",
+    "MNEMONIC_NAMES",
     "REGISTER_NAMES",
     "Decoder",
     "Formatter",
     "InstructionInfoFactory",
     "MemorySizeExt",
-    "OpCodeInfo",
     "constants",
 ]
 
@@ -119,7 +119,7 @@ Decoder = _MODULE.Decoder
 Formatter = _MODULE.Formatter
 InstructionInfoFactory = _MODULE.InstructionInfoFactory
 MemorySizeExt = _MODULE.MemorySizeExt
-OpCodeInfo = _MODULE.OpCodeInfo
 
 CODE_NAMES: dict[int, str] = _names("Code")
+MNEMONIC_NAMES: dict[int, str] = _names("Mnemonic")
 REGISTER_NAMES: dict[int, str] = _names("Register")

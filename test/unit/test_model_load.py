@@ -290,6 +290,34 @@ def test_cache_is_used_and_follows_changes(tmp_path: Path, cache_home: Path, mon
     assert changed.version != first.version
 
 
+def test_unchanged_files_are_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the files looked like when their checksums were right is written down; any change to them is noticed."""
+    path = write(tmp_path, "one", '"F/r" = { ports = "1*p0" }\n')
+    later = loading.time.time_ns() + 10_000_000_000
+    monkeypatch.setattr(loading.time, "time_ns", lambda: later)
+    sums = []
+    unchanged = loading._unchanged
+    monkeypatch.setattr(loading, "_unchanged", lambda contents: sums.append(1) or unchanged(contents))
+
+    def load() -> int:
+        loading.purge()
+        sums.clear()
+        figures = loading.load(str(path)).lookup("F/r", frozenset())
+        assert figures is not None
+        assert figures.uops == ((ports, 1),)
+        return len(sums)
+
+    ports = "0"
+    assert [load() for _ in range(4)] == [0, 1, 0, 0]  # compiled, written down, known
+    times = (path.stat().st_atime_ns, path.stat().st_mtime_ns)
+    os.utime(path, ns=(times[0], times[1] + 1))  # touched
+    assert [load(), load()] == [1, 0]
+    path.write_text(path.read_text().replace("1*p0", "1*p1"))
+    os.utime(path, ns=times)  # of the same size and time as before
+    ports = "1"
+    assert [load(), load(), load()] == [1, 1, 0]
+
+
 @pytest.mark.parametrize("damage", [b"", b"garbage", None, b"flip"])
 def test_damaged_cache(tmp_path: Path, cache_home: Path, damage: bytes | None) -> None:
     path = write(tmp_path, "one", '"F/r" = { ports = "1*p0" }\n')
