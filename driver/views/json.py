@@ -1,7 +1,8 @@
 """The report as JSON (driver/report/report.schema.json), for programs; readable and diffable for people too.
 
-`json.dumps` with indentation takes as long (3.2 ms for the report on a loop of seven instructions, this 3.3), but has each
-number in a line of its own: 1,070 lines and 29 KB for 686 and 23. Without indentation it is the library's (0.9 ms).
+`json.dumps` with indentation takes as long (3.2 ms for the report on a loop of seven instructions, this 3.3), but has
+each number in a line of its own: 1,070 lines and 29 KB for 686 and 23. Without indentation it is the library's (0.9
+ms).
 """
 
 from __future__ import annotations
