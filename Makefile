@@ -87,7 +87,8 @@ dev: core-test
 	@ln -sfn ../../../models build/dev/incc/models
 	@ln -sfn ../../../core/python build/dev/incc/core
 	@ln -sfn ../../../driver/package.py build/dev/incc/__init__.py
-	@cp $(BUILD)/_core*.so core/python/
+# Not over one that some process has in use.
+	@for f in $(BUILD)/_core*.so; do cp "$$f" core/python/_core.new && mv core/python/_core.new "core/python/$$(basename "$$f")"; done
 	@mkdir -p build/dev/bin
 # The shell finds Python, since what follows #! may be neither long nor have blanks in it.
 	@for c in incc incc-mca incc-model incc-scan; do \
