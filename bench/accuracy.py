@@ -31,7 +31,8 @@ from incc.driver.pipeline import AnalysisError, Settings, analyze_units
 from incc.frontends.unit import Unit
 from incc.frontends.x86.kernels import decode_bytes
 from incc.models.bind import bind
-from incc.models.model import ModelError, load
+from incc.models.loading import load
+from incc.models.model import ModelError
 
 # What the table calls a core, and what it is called by incc and by LLVM.
 CORES = {"CSX": ("cascadelake", "cascadelake"), "ZEN": ("znver1", "znver1")}

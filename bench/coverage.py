@@ -14,7 +14,8 @@ import sys
 from collections.abc import Iterator
 
 from incc.driver.coverage import DERIVED, LACKING, InputError, Used, measure, read_assembly, read_hex
-from incc.models.model import ModelError, list_models, load
+from incc.models.loading import list_models, load
+from incc.models.model import ModelError
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 

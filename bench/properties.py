@@ -25,7 +25,8 @@ from incc.core import whatif
 from incc.core.whatif import Change, Scenario
 from incc.frontends.x86.kernels import decode_bytes
 from incc.models.bind import bind
-from incc.models.model import ModelError, load
+from incc.models.loading import load
+from incc.models.model import ModelError
 
 BUFFERS = ("rob", "rs", "load_buffer", "store_buffer", "idq")
 

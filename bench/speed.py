@@ -236,7 +236,7 @@ def by_iterations(blocks: list[str]) -> None:
     from incc import core
     from incc.frontends.x86.kernels import decode_bytes
     from incc.models.bind import bind
-    from incc.models.model import load
+    from incc.models.loading import load
 
     model = load("skylake")
     bound = [bind(decode_bytes(bytes.fromhex(block)), model)[0] for block in blocks]

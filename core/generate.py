@@ -202,7 +202,7 @@ def counters_module(entries: list[Entry]) -> str:
         "",
         "from __future__ import annotations",
         "",
-        "from typing import NamedTuple",
+        "from incc.frontends.records import NamedTuple",
     ]
     for kind in ("UOP_SOURCE", "LOST_SLOT"):
         chosen = [e for e in entries if e.kind == kind]

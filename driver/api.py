@@ -50,7 +50,8 @@ def cores(model_path: Sequence[Path] = ()) -> tuple[Core, ...]:
 
     Raises AnalysisError for a place that is not there or a model that cannot be read.
     """
-    from incc.models.model import ModelError, list_models
+    from incc.models.loading import list_models
+    from incc.models.model import ModelError
 
     try:
         found = list_models([os.fspath(place) for place in model_path])

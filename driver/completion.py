@@ -5,11 +5,11 @@ The options of `incc` and `incc-mca` come from the table, those of the others fr
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from incc.driver.options import BOTH, MCA, options_of
 from incc.driver.usage import names
+from incc.frontends.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 

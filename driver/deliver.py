@@ -6,10 +6,13 @@ Every command that writes a report does it through here.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple, TextIO
 
+from incc.frontends.records import NamedTuple
+
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import TextIO
 
     from incc.driver.pipeline import Settings
     from incc.driver.report import types as t

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 from incc.driver import UsageError
 from incc.driver.options import MCA, Given, check_targets, find
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from incc.driver.deliver import Request
     from incc.driver.pipeline import Settings

@@ -10,15 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from incc.models.importers import SOURCES, importer
 from incc.models.instruction_sets import rules_of
-from incc.models.model import (
-    MachineModel,
-    ModelError,
-    find_model,
-    form_key,
-    list_models,
-    load,
-    search_places,
-)
+from incc.models.loading import find_model, list_models, load, search_places
+from incc.models.model import MachineModel, ModelError, form_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -241,7 +234,7 @@ def _diff(args: argparse.Namespace) -> int:
         from incc.models.compile import read_chain
 
         places = search_places(args.model_path)
-        show_disagreements(read_chain(find_model(args.models[0], places), places), args.forms)
+        show_disagreements(read_chain(find_model(args.models[0], places), places, find_model), args.forms)
     else:
         left, right = (load(name, args.model_path) for name in args.models)
         show_difference(left, right, args.summary, args.forms)

@@ -6,7 +6,7 @@ import sys
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from incc.models.model import list_models, load
+from incc.models.loading import list_models, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

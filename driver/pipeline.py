@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from incc.driver.errors import AnalysisError as AnalysisError
+from incc.frontends.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Literal
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from incc.frontends.asm.parse import Assembly
     from incc.frontends.kernel import Kernel, LeftOut, Region, SourceLocation
     from incc.frontends.unit import Unit
-    from incc.models.model import Cpu, MachineModel
+    from incc.models.loading import Cpu
+    from incc.models.model import MachineModel
 
 
 class Settings(NamedTuple):
@@ -106,7 +107,7 @@ def choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str] = ()) ->
 
 
 def _choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str]) -> tuple[MachineModel, str]:
-    from incc.models.model import find_cpu, host_cpu_name, load
+    from incc.models.loading import find_cpu, host_cpu_name, load
 
     if mcpu and mcpu != "native":
         cpu = find_cpu(mcpu, model_path)

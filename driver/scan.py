@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
 
+from incc.frontends.records import NamedTuple
+
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
 
     from incc.core.analysis import KernelResult
     from incc.driver.report import types as t
@@ -142,7 +145,8 @@ def _positive(text: str) -> int:
 def _models(name: str) -> list[MachineModel]:
     """The models to analyse for. Raises ValueError with a message for unknown names."""
     from incc.frontends.isa import isa
-    from incc.models.model import ModelError, list_models, load
+    from incc.models.loading import list_models, load
+    from incc.models.model import ModelError
 
     try:
         if name == "all":

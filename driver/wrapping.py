@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
 
 from incc.driver.deliver import deliver, unmet
 from incc.driver.own_options import PREFIX
@@ -12,6 +11,7 @@ from incc.frontends.gcc_wrapper.children import Children, Interrupted, die_by
 from incc.frontends.gcc_wrapper.compiler import CompilerError
 from incc.frontends.gcc_wrapper.session import Compilation, Failure
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

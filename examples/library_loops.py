@@ -36,9 +36,9 @@ def find_library() -> str:
     sys.exit(f"no {name} found: name a library")
 
 
-# %% [markdown] Which loops: nobody has measured how often each runs, so take those that are nested deepest, which run
-# most often in any program, and of these the ones that take longest. With a profile at hand, sort by its weights
-# instead.
+# %% [markdown]
+# Which loops: nobody has measured how often each runs, so take those that are nested deepest, which run most often in
+# any program, and of these the ones that take longest. With a profile at hand, sort by its weights instead.
 
 
 # %%

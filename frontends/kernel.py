@@ -6,8 +6,9 @@ importing `dataclasses` and creating the classes costs 20 ms, a third of the who
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from incc.frontends.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 

@@ -7,14 +7,14 @@ result.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from incc.models import bound as b
 from incc.models.pieces import Piece, Shape, is_vector, join, known_for, register_facts, shape_key
 from incc.models.pipeline import bind_pipeline
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from incc.frontends.kernel import Instruction, Kernel, MemoryAccess, Register, RegisterAccess
     from incc.models.model import Form, MachineModel

@@ -18,6 +18,7 @@ from incc.models.compile import (
     unknown_units,
 )
 from incc.models.instruction_sets import MODULES, rules_of
+from incc.models.loading import find_model
 from incc.models.model import ModelError, form_key, parse_latency, parse_ports
 from incc.models.throughput import of_form
 
@@ -47,7 +48,7 @@ def check(path: str, places: Sequence[str]) -> list[Finding]:
     A file that cannot be read as a model at all is one finding.
     """
     try:
-        chain = read_chain(path, places)
+        chain = read_chain(path, places, find_model)
     except ModelError as e:
         place, _, message = str(e).rpartition(": ")
         return [Finding("error", place or path, message)]

@@ -1,4 +1,4 @@
-"""From model files (TOML, docs/models.md) to the compact tables that models.model loads.
+"""From model files (TOML, docs/models.md) to the compact tables that models.loading loads.
 
 Only runs when there is no cache; everything that is costly to import or to check stays here.
 """
@@ -13,17 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from incc.models import parameters
 from incc.models.instruction_sets import MODULES
-from incc.models.model import (
-    ModelError,
-    ModelName,
-    checksum,
-    form_key,
-    parse_port_set,
-    split_key,
-)
+from incc.models.model import ModelError, ModelName, checksum, form_key, parse_port_set, split_key
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    Find = Callable[[str, Sequence[str]], str]
+    """Finds the file of the model of a name in places: `incc.models.loading.find_model`, which needs what is here."""
 
 FORMAT = 1
 """The version of the file format that is read and written."""
@@ -211,15 +207,13 @@ def read_source(path: str) -> Source:
         raise ModelError(f"{path}: {e.strerror}") from None
 
 
-def read_chain(path: str, places: Sequence[str]) -> list[Source]:
+def read_chain(path: str, places: Sequence[str], find: Find) -> list[Source]:
     """A model file and those it inherits from, the oldest last. Raises ModelError, also for a circle of them."""
-    from incc.models.model import find_model
-
     chain = [read_source(path)]
     while chain[-1].name.inherits:
         child = chain[-1]
         try:
-            parent = find_model(child.name.inherits, [os.path.dirname(child.path), *places])
+            parent = find(child.name.inherits, [os.path.dirname(child.path), *places])
         except ModelError as e:
             raise ModelError(f"{child.path}: inherits from an unknown model: {e}") from None
         if any(s.path == parent for s in chain):
@@ -259,12 +253,12 @@ def merge_forms(chain: Sequence[Source]) -> Forms:
     return merged
 
 
-def compile_model(path: str, places: Sequence[str]) -> tuple[Any, ...]:
+def compile_model(path: str, places: Sequence[str], find: Find) -> tuple[Any, ...]:
     """The compiled tables of a model: (files with checksums, header, forms, version).
 
     Raises ModelError, for the first of what is wrong.
     """
-    chain = read_chain(path, places)
+    chain = read_chain(path, places, find)
     header, problems = read_header(chain)
     if problems:
         raise ModelError(str(problems[0]))

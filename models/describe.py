@@ -1,9 +1,8 @@
 """Writes what models.parameters says into the schema and the documentation: `python -m incc.models.describe`.
 
-Of model.schema.json the parameters, functions of ports and fields of forms; of docs/models.md what stands between
-`<!-- NAME: written by incc.models.describe -->` and `<!-- end of NAME -->`; of model.py the checksum of the tables, so
-that caches of models made with other ones are not read. With `--check`, only says whether they are
-as they should be.
+Of model.schema.json the parameters, functions of ports and fields of forms; of docs/models.md what stands between `<!--
+NAME: written by incc.models.describe -->` and `<!-- end of NAME -->`; of loading.py the checksum of the tables, so that
+caches of models made with other ones are not read. With `--check`, only says whether they are as they should be.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 FOLDER = os.path.dirname(os.path.realpath(__file__))
 SCHEMA = os.path.join(FOLDER, "model.schema.json")
 DOCUMENT = os.path.join(os.path.dirname(FOLDER), "docs", "models.md")
-CODE = os.path.join(FOLDER, "model.py")
+CODE = os.path.join(FOLDER, "loading.py")
 _COLUMNS = 120
 
 
@@ -62,8 +61,8 @@ def _layout(value: Any, indent: int, before: int = 0) -> str:
 
 
 def code(old: str) -> str:
-    """The text of models/model.py with the checksum of the tables: the names, kinds and defaults of parameters, and the
-    names of functions and fields."""
+    """The text of models/loading.py with the checksum of the tables: the names, kinds and defaults of parameters, and
+    the names of functions and fields."""
     tables = [(p.name, p.kind.text, repr(p.default)) for p in PARAMETERS], list(FUNCTIONS), [f.name for f in FIELDS]
     start = "TABLE_CHECKSUM = 0x"
     before, found, rest = old.partition(start)

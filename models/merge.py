@@ -13,7 +13,8 @@ from incc.models.compile import GENERATED, Entry, merge_forms, read_chain, write
 from incc.models.importers import Request, importer
 from incc.models.importers.common import ImportFailed
 from incc.models.instruction_sets import rules_of
-from incc.models.model import parse_latency, search_places
+from incc.models.loading import find_model, search_places
+from incc.models.model import parse_latency
 
 if TYPE_CHECKING:
     import argparse
@@ -39,7 +40,7 @@ def import_into(
     """
     module = importer(source)
     header = _header(output, module.NEW_MODEL)
-    chain = read_chain(output, search_places(search_path)) if os.path.exists(output) else []
+    chain = read_chain(output, search_places(search_path), find_model) if os.path.exists(output) else []
     keeps = bool(options.fill or options.prefer or options.compare)
     own: Forms = chain[0].forms if chain and keeps else {}
     also: Also = chain[0].also if chain and keeps else {}

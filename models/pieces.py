@@ -10,12 +10,14 @@ to their place.
 from __future__ import annotations
 
 from itertools import accumulate, chain, count, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
 
+from incc.frontends.records import NamedTuple
 from incc.models import bound as b
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import Any
 
     from incc.frontends.kernel import Instruction, RegisterAccess
     from incc.frontends.kernel import Register as Register

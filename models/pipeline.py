@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
-
+from incc.frontends.records import NamedTuple
 from incc.models import bound as b
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Any
 
     from incc.frontends.kernel import Instruction, Kernel, RegisterAccess
     from incc.models.model import Form, MachineModel

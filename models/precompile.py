@@ -1,6 +1,6 @@
 """Compiles all models ahead of time: `python models/precompile.py SOURCE_FOLDER OUT_FOLDER`, run when incc is built.
 
-The tables are those that a first run would leave in its cache, and are read as such (models.model).
+The tables are those that a first run would leave in its cache, and are read as such (models.loading).
 """
 
 from __future__ import annotations
@@ -20,10 +20,15 @@ def main(source: str, out: str) -> None:
         with open(os.path.join(folder, "incc", "__init__.py"), "wb"):
             pass
         package = os.path.join(folder, "incc", "models")
-        shutil.copytree(os.path.join(source, "models"), package, ignore=shutil.ignore_patterns("__pycache__", "tables"))
+        for part in ("frontends", "models"):
+            shutil.copytree(
+                os.path.join(source, part),
+                os.path.join(folder, "incc", part),
+                ignore=shutil.ignore_patterns("__pycache__", "tables"),
+            )
         sys.path.insert(0, folder)
         sys.dont_write_bytecode = True
-        model = importlib.import_module("incc.models.model")
+        model = importlib.import_module("incc.models.loading")
         for entry in model.list_models():
             model.load(entry.path)
         made = os.path.join(package, "data", "__pycache__")

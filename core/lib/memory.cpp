@@ -56,9 +56,12 @@ class LinearParts {
 public:
   Linear freshSymbol() { return {++LastSymbol, 0}; }
 
-  /// Value + Coefficient * Addend.
+  /// Value + Coefficient * Addend; something unknown where a factor or the constant no longer fits.
+  /// Modulo 2^64 they would still be right, but an index that doubles each time would come to
+  /// 2^64 = 0 times what it began with, and stay there, where no array is that large.
   Linear add(Linear Value, Linear Addend, uint64_t Coefficient) {
-    Value.Constant += Coefficient * Addend.Constant;
+    if (!addProduct(Value.Constant, Coefficient, Addend.Constant))
+      return freshSymbol();
     if (Addend.Part == 0 || Coefficient == 0)
       return Value;
     if (Value.Part == 0 && Coefficient == 1)
@@ -68,7 +71,8 @@ public:
       auto Place = std::ranges::lower_bound(Sum, Symbol, {}, &Term::first);
       if (Place == Sum.end() || Place->first != Symbol)
         Place = Sum.insert(Place, {Symbol, 0});
-      Place->second += Coefficient * Factor;
+      if (!addProduct(Place->second, Coefficient, Factor))
+        return freshSymbol();
       if (Place->second == 0)
         Sum.erase(Place);
     }
@@ -100,6 +104,16 @@ private:
       return Hash;
     }
   };
+
+  /// Sum += A * B; false where the product or the sum are too large for signed numbers.
+  static bool addProduct(uint64_t &Sum, uint64_t A, uint64_t B) {
+    int64_t Product, New;
+    if (__builtin_mul_overflow(static_cast<int64_t>(A), static_cast<int64_t>(B), &Product) ||
+        __builtin_add_overflow(static_cast<int64_t>(Sum), Product, &New))
+      return false;
+    Sum = static_cast<uint64_t>(New);
+    return true;
+  }
 
   /// Numbers from here on are combinations; below, the symbol itself.
   static constexpr uint32_t FirstCombination = 1u << 31;

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
 
 from incc.core import _core
 from incc.core.counters import LostSlots, UopsBySource
+from incc.frontends.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from incc.models.bound import BoundKernel
 

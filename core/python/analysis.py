@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
-
 from incc import core
 from incc.core.prediction import bounds_of, limiting, predicted
+from incc.frontends.records import NamedTuple
 from incc.models.bind import bind
 from incc.models.bound import UNKNOWN
 from incc.models.model import ModelError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from fractions import Fraction
+    from typing import Any
 
     from incc.core import Analysis, Bounds, Event, Simulation, StartedUop
     from incc.core.prediction import BoundName

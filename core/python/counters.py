@@ -5,7 +5,7 @@ Made from core/include/incc/fields.def by core/generate.py: change it there.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from incc.frontends.records import NamedTuple
 
 
 class UopsBySource(NamedTuple):

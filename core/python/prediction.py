@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from incc.core import Bounds
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from fractions import Fraction
     from typing import Literal

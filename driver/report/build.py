@@ -6,12 +6,12 @@ between two runs on the same input: no date, no machine, no order of a set.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from incc import __version__
 from incc.driver.report import hints
 from incc.driver.report.kernel import ITERATIONS, kernel_report
+from incc.frontends.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Final

@@ -6,13 +6,12 @@ its evidence: the instructions (indices) and figures that it follows from. A rul
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from incc.driver.report import wording
 from incc.driver.report.verdict import chain_instructions
 from incc.models.bound import UOP_LOAD, UOP_STORE_ADDRESS
 from incc.models.throughput import port_bound
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

@@ -3,14 +3,13 @@ code."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 try:
     # What hashlib hands on, without loading OpenSSL, which takes 3 ms.
     from _blake2 import blake2b
 except ImportError:
     from hashlib import blake2b
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

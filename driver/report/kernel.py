@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from incc.core import figures
 from incc.driver.report import hints, verdict, wording
 from incc.driver.report.identity import content_hash
@@ -17,6 +15,7 @@ from incc.models.bound import (
 )
 from incc.models.throughput import port_bound
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from fractions import Fraction
@@ -305,13 +304,12 @@ def _port_names(mask: int, bound: BoundKernel) -> list[str]:
 def _simulated(bound: BoundKernel, run: Simulation) -> t.Simulated:
     """What the simulation found and counted, as shares; over the whole run, its start included."""
 
-    def shares(counts: Sequence[int], whole: int = 0) -> list[float]:
-        return [round(count / (whole or sum(counts) or 1), DECIMALS) for count in counts]
+    def share(count: int, whole: int) -> float:
+        return round(count / (whole or 1), DECIMALS)
 
-    decoders, uop_cache, loop_stream_detector, microcode = shares(run.uops_by_source)
-    lost = shares(run.lost_slots, run.cycles * bound.issue_width)
-    no_uops, reorder_buffer, scheduler, group, load_buffer, store_buffer = lost
-    eliminated, executed = shares((run.moves_eliminated, run.moves_executed))
+    uops, delivered = run.uops_by_source, sum(run.uops_by_source)
+    lost, slots = run.lost_slots, run.cycles * bound.issue_width
+    moves = run.moves_eliminated + run.moves_executed
     return {
         "cycles": float(run.cycles_per_iteration),
         "exact": str(run.cycles_per_iteration),
@@ -319,21 +317,24 @@ def _simulated(bound: BoundKernel, run: Simulation) -> t.Simulated:
         "iterations": run.iterations,
         "run_cycles": run.cycles,
         "uops": {
-            "decoders": decoders,
-            "uop_cache": uop_cache,
-            "loop_stream_detector": loop_stream_detector,
-            "microcode": microcode,
+            "decoders": share(uops.decoders, delivered),
+            "uop_cache": share(uops.uop_cache, delivered),
+            "loop_stream_detector": share(uops.loop_stream_detector, delivered),
+            "microcode": share(uops.microcode, delivered),
         },
         "lost_slots": {
-            "no_uops": no_uops,
-            "reorder_buffer": reorder_buffer,
-            "scheduler": scheduler,
-            "group": group,
-            "load_buffer": load_buffer,
-            "store_buffer": store_buffer,
+            "no_uops": share(lost.no_uops, slots),
+            "reorder_buffer": share(lost.reorder_buffer, slots),
+            "scheduler": share(lost.scheduler, slots),
+            "group": share(lost.group, slots),
+            "load_buffer": share(lost.load_buffer, slots),
+            "store_buffer": share(lost.store_buffer, slots),
         },
-        "port_uops": shares(run.port_uops[: len(bound.port_names)], run.cycles),
-        "moves": {"eliminated": eliminated, "executed": executed},
+        "port_uops": [share(count, run.cycles) for count in run.port_uops[: len(bound.port_names)]],
+        "moves": {
+            "eliminated": share(run.moves_eliminated, moves),
+            "executed": share(run.moves_executed, moves),
+        },
     }
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from incc.frontends.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from incc.driver.report import types as t
-
-from typing import NamedTuple
 
 
 class Place(NamedTuple):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from incc.driver.report.kernel import DECIMALS, location, ratio, refused_statement
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 

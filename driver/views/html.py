@@ -3,11 +3,12 @@ explains its life and shows what it waited for. Opens offline in a browser."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from incc.driver.views.page import Html, document, escaped, script_json
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from incc.driver.report import types as t
 
 

@@ -1,11 +1,18 @@
-"""The report as JSON (driver/report/report.schema.json), for programs; readable and diffable for people too."""
+"""The report as JSON (driver/report/report.schema.json), for programs; readable and diffable for people too.
+
+`json.dumps` with indentation takes as long (3.2 ms for the report on a loop of seven instructions, this 3.3), but has
+each number in a line of its own: 1,070 lines and 29 KB for 686 and 23. Without indentation it is the library's (0.9
+ms).
+"""
 
 from __future__ import annotations
 
 from json.encoder import JSONEncoder, encode_basestring
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from incc.driver.report import types as t
 
 # Lists and objects that fit are written in one line: a row of port pressures reads as a row.

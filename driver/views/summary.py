@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from incc.driver.views import asked
 from incc.driver.views.layout import BOLD, cycles, percent
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 

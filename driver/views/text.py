@@ -6,11 +6,10 @@ lays out what is in the report; the only thing decided there is how wide a colum
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from incc.driver.views import header
 from incc.driver.views.layout import Layout, terminal
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 

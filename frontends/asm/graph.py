@@ -7,10 +7,10 @@ be used and tested without any code.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from incc.frontends.isa import words
+from incc.frontends.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 

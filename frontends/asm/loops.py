@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
-
 from incc.frontends.asm.graph import loops
 from incc.frontends.kernel import LeftOut, Region
+from incc.frontends.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from typing import Protocol
 
     from incc.frontends.asm.graph import Block, ControlFlow, IrreducibleCycle, Loop
     from incc.frontends.kernel import SourceLocation
+else:
+    Protocol = object  # importing `typing` takes 4 ms
 
 
 class Place(Protocol):

@@ -8,11 +8,11 @@ all of them. OSACA reads IACA's markers in AT&T syntax only.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from typing import TYPE_CHECKING
 
 from incc.frontends.asm.parse import INSTRUCTION, LABEL, parse
 from incc.frontends.isa import isa as instruction_set
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 

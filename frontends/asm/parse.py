@@ -8,11 +8,12 @@ set is written is its `Isa`'s.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
 
 from incc.frontends.isa import detect, isa
 from incc.frontends.kernel import SourceLocation
+from incc.frontends.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from incc.frontends.asm.graph import ControlFlow
 

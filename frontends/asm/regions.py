@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from typing import TYPE_CHECKING, NamedTuple
 
 from incc.frontends.asm import loops
 from incc.frontends.asm.control_flow import control_flow, label_index
@@ -13,7 +12,9 @@ from incc.frontends.asm.loops import LoopPath, call_notes, line_list, lines_of, 
 from incc.frontends.asm.parse import DIRECTIVE, INSTRUCTION, LABEL
 from incc.frontends.isa import isa
 from incc.frontends.kernel import LeftOut, Region
+from incc.frontends.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 

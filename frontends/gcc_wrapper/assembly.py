@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING, NamedTuple
 
+from incc.frontends.records import NamedTuple
+
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from incc.frontends.gcc_wrapper.dry_run import Command, DryRun
 

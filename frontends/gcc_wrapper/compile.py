@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import shlex
 import tempfile
-from typing import TYPE_CHECKING, NamedTuple
 
 from incc.frontends.gcc_wrapper.compiler import Compiler, child_environment, find_program
 from incc.frontends.gcc_wrapper.processes import Processes
 from incc.frontends.gcc_wrapper.session import Compilation, Failure
+from incc.frontends.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from incc.frontends.records import NamedTuple
 
 
 class Command(NamedTuple):

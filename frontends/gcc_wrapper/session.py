@@ -6,15 +6,16 @@ What the assembly is for is not known here: `Compilation` hands over units.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
 
 from incc.frontends.gcc_wrapper.assembly import make_plan, reads_stdin
 from incc.frontends.gcc_wrapper.children import Interrupted
 from incc.frontends.gcc_wrapper.compiler import CompilerError
 from incc.frontends.unit import Unit
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
 
     from incc.frontends.gcc_wrapper.assembly import Run
     from incc.frontends.gcc_wrapper.children import Children

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from incc.frontends.isa import DecodeError, isa
 from incc.frontends.objects.read import ObjectError, read
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from incc.frontends.kernel import Kernel, LeftOut
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from incc.frontends.container import Container, Section
 from incc.frontends.isa import isa, names
 from incc.frontends.kernel import Relocation
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import Any
 
 _PAGE = 4096
 

@@ -11,13 +11,14 @@ import os
 import re
 import sys
 from bisect import bisect_left
-from typing import TYPE_CHECKING, NamedTuple
 
 from incc.frontends.isa import DecodeError
 from incc.frontends.kernel import Refused, Relocation
+from incc.frontends.records import NamedTuple
 from incc.frontends.x86.classify import words
 from incc.frontends.x86.elf import Object, read_object
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 

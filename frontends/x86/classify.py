@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from incc.frontends.kernel import Sum
+from incc.frontends.records import NamedTuple
 
 
 def words(text: str) -> frozenset[str]:

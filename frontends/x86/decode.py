@@ -5,13 +5,13 @@ What does not depend on the address or the symbols is worked out once for each d
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from incc.frontends.kernel import Affine, Arithmetic, Instruction, MemoryAccess, Register, RegisterAccess
+from incc.frontends.records import NamedTuple
 from incc.frontends.x86 import iced
 from incc.frontends.x86.classify import arithmetic_class, divisor_of, move_class, same_source_idiom, sum_of, words
 from incc.frontends.x86.kept import keep
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
@@ -126,16 +126,16 @@ _FORMS: dict[int, _Form] = {}
 """By Code, of which iced-x86 has some thousands: there cannot be more."""
 
 
-def _form(code: int) -> _Form:
+def _form(native: Any) -> _Form:
+    code = native.code
     form = _FORMS.get(code)
     if form is None:
-        info = iced.OpCodeInfo(code)
-        # The enumeration of mnemonics has the same names, but loading it takes 1 ms.
-        mnemonic = info.instruction_string.split(None, 1)[0].lower()
+        # OpCodeInfo would say the same, but takes 4 ms for its tables when it is first asked.
+        mnemonic = iced.MNEMONIC_NAMES[native.mnemonic].lower()
         form = _FORMS[code] = _Form(
             iced.CODE_NAMES[code],
             mnemonic,
-            info.encoding == _LEGACY_ENCODING,
+            native.encoding == _LEGACY_ENCODING,
             same_source_idiom(mnemonic),
             move_class(mnemonic),
             arithmetic_class(mnemonic),
@@ -163,7 +163,7 @@ def traits(instruction: Any) -> frozenset[str]:
     `movzx eax, al`). It never holds with a memory operand. "rm0-3" and "rm4-7" tell the lower three bits of the number
     of a low byte register in operand 0.
     """
-    form = _form(instruction.code)
+    form = _form(instruction)
     kinds = [instruction.op_kind(i) for i in range(instruction.op_count)]
     info = _FACTORY.info(instruction)
     return _traits(instruction, form, kinds, [info.op_access(i) for i in range(len(kinds))])
@@ -408,7 +408,7 @@ def _decoded(code: bytes, offset: int) -> _Decoded:
 
 
 def _decode_at_zero(code: bytes, i: Any, decoder: Any) -> _Decoded:
-    form = _form(i.code)
+    form = _form(i)
     info = _FACTORY.info(i)
     kinds = [i.op_kind(k) for k in range(i.op_count)]
     accesses = [info.op_access(k) for k in range(len(kinds))]

@@ -8,9 +8,9 @@ Python itself takes (0.01 s); this module and what it needs takes 0.03 s, and re
 from __future__ import annotations
 
 import struct
-from typing import NamedTuple
 
 from incc.frontends.kernel import Relocation
+from incc.frontends.records import NamedTuple
 
 _SHT_SYMTAB, _SHT_RELA, _SHT_NOBITS = 2, 4, 8
 _STT_SECTION = 3

@@ -9,16 +9,20 @@ from __future__ import annotations
 
 import sys
 from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, ModuleSpec, PathFinder, SourceFileLoader
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType
+    from typing import Any
 
 __all__ = [
     "CODE_NAMES",
+    "MNEMONIC_NAMES",
     "REGISTER_NAMES",
     "Decoder",
     "Formatter",
     "InstructionInfoFactory",
     "MemorySizeExt",
-    "OpCodeInfo",
     "constants",
 ]
 
@@ -77,11 +81,36 @@ def constants(name: str) -> dict[str, int]:
     if _FOLDER is None:
         namespace: dict[str, Any] = vars(__import__(f"iced_x86.{name}", fromlist=[name]))
     else:
-        code = SourceFileLoader(f"iced_x86.{name}", f"{_FOLDER}/{name}.py").get_code(f"iced_x86.{name}")
-        assert code is not None  # only namespace packages have none
-        namespace = {}
-        exec(code, namespace)
+        code = _code(name)
+        # These modules ask `typing`, 7 ms of imports, for nothing but TYPE_CHECKING, which is here as well.
+        builtins = {"int": int, "__import__": lambda *_: sys.modules[__name__]}
+        namespace = {"__builtins__": builtins}
+        try:
+            exec(code, namespace)
+        except (NameError, AttributeError):  # otherwise than they were in version 1.21
+            exec(code, namespace := {})
     return {key: value for key, value in namespace.items() if type(value) is int}
+
+
+def _code(name: str) -> CodeType:
+    code = SourceFileLoader(f"iced_x86.{name}", f"{_FOLDER}/{name}.py").get_code(f"iced_x86.{name}")
+    assert code is not None  # only namespace packages have none
+    return code
+
+
+def _names(name: str) -> dict[int, str]:
+    """The names of such constants by their values. Raises ImportError.
+
+    A module that numbers its names from 0 has them, and the numbers, in this order in its code: running thousands of
+    assignments for their sake would take 2 ms.
+    """
+    if _FOLDER is not None:
+        code = _code(name)
+        names = [name for name in code.co_names if name.isupper() and name != "TYPE_CHECKING"]
+        numbers = [value for value in code.co_consts if type(value) is int]
+        if names and numbers == list(range(len(names))):
+            return dict(enumerate(names))
+    return {value: name for name, value in constants(name).items()}
 
 
 _MODULE, _FOLDER = _load()
@@ -90,7 +119,7 @@ Decoder = _MODULE.Decoder
 Formatter = _MODULE.Formatter
 InstructionInfoFactory = _MODULE.InstructionInfoFactory
 MemorySizeExt = _MODULE.MemorySizeExt
-OpCodeInfo = _MODULE.OpCodeInfo
 
-CODE_NAMES: dict[int, str] = {value: name for name, value in constants("Code").items()}
-REGISTER_NAMES: dict[int, str] = {value: name for name, value in constants("Register").items()}
+CODE_NAMES: dict[int, str] = _names("Code")
+MNEMONIC_NAMES: dict[int, str] = _names("Mnemonic")
+REGISTER_NAMES: dict[int, str] = _names("Register")

@@ -7,9 +7,11 @@ dictionary's `get`. Threads may do both at once: who finds nothing works it out 
 
 from __future__ import annotations
 
-from typing import TypeVar
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
 
-_Value = TypeVar("_Value")
+    _Value = TypeVar("_Value")
 
 MOST = 32768
 """Encodings kept by each dictionary; a decoded instruction takes 1.3 KB."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from incc.frontends.kernel import Instruction, Kernel, Refused
 from incc.frontends.x86.assembler import AssemblerError, assemble
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

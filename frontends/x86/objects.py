@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from itertools import repeat
-from typing import TYPE_CHECKING, NamedTuple
 
 from incc.frontends.asm.before import before_loops
 from incc.frontends.asm.graph import Jump, Routine, build, group, hot_part, returns
 from incc.frontends.asm.loops import Listing, call_notes, innermost
 from incc.frontends.kernel import Kernel
+from incc.frontends.records import NamedTuple
 from incc.frontends.x86 import iced
 from incc.frontends.x86.decode import decode, disassemble
 from incc.frontends.x86.entry import entry_values
 from incc.frontends.x86.kernels import ISA, finished
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any

@@ -14,7 +14,8 @@ from incc.models.compile import DEFAULTS, Entry, Forms, compile_model, merge_for
 from incc.models.importers import uops_info
 from incc.models.importers.common import Imported, ImportFailed, reduced
 from incc.models.importers.shapes import Shape, by_key, dataflow, example
-from incc.models.model import find_model, parse_latency, parse_ports, search_places
+from incc.models.loading import find_model, search_places
+from incc.models.model import parse_latency, parse_ports
 
 if TYPE_CHECKING:
     import argparse
@@ -61,8 +62,8 @@ def import_files(
     Without files, the forms are those of `like` on the core's ports. Raises ImportFailed and ModelError.
     """
     places = search_places(search_path)
-    header = compile_model(output, places)[1]
-    reference = merge_forms(read_chain(find_model(like, places), places))
+    header = compile_model(output, places, find_model)[1]
+    reference = merge_forms(read_chain(find_model(like, places), places, find_model))
     missing = sorted(set(_FUNCTIONS) - set(header["functions"]))
     if missing:
         raise ImportFailed(f"{output}: ports.functions.{missing[0]} is missing, which says what AMD's integer units do")
@@ -80,7 +81,7 @@ def import_files(
 
 def classes(like: str, places: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """The macro-fusion classes of a model."""
-    own = read_chain(find_model(like, places), places)[0].data
+    own = read_chain(find_model(like, places), places, find_model)[0].data
     return {name: tuple(jumps.split()) for name, jumps in own.get("macro_fusion", {}).items()}
 
 

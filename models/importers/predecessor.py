@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from incc.models.compile import Entry, merge_forms, write_latency
 from incc.models.importers.common import Imported, ImportFailed, add_features, differences
 from incc.models.importers.shapes import by_key, wanted
-from incc.models.model import load, parse_latency
+from incc.models.loading import load
+from incc.models.model import parse_latency
 
 if TYPE_CHECKING:
     import argparse

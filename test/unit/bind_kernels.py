@@ -10,7 +10,7 @@ from incc.frontends.kernel import Kernel
 from incc.frontends.x86.kernels import decode_regions
 from incc.models.bind import bind
 from incc.models.bound import BoundKernel
-from incc.models.model import load
+from incc.models.loading import load
 
 
 def kernel(text: str) -> Kernel:

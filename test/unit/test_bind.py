@@ -7,7 +7,7 @@ import pytest
 from bind_kernels import analysis, bound, inputs_of, kernel, outputs_of, ports_of
 from incc.models import bound as arrays
 from incc.models.bind import bind
-from incc.models.model import load
+from incc.models.loading import load
 
 
 def test_load_and_compute_are_two_values() -> None:

@@ -15,7 +15,7 @@ from bound_builder import BoundBuilder
 from incc.core import Bounds, analyze, bounds, bounds_and_simulation, simulate
 from incc.models import bound as m
 from incc.models.bind import bind
-from incc.models.model import load
+from incc.models.loading import load
 
 if TYPE_CHECKING:
     from incc.models.bound import BoundKernel

@@ -14,7 +14,7 @@ from bound_builder import FORWARD_CYCLES, LOAD_LATENCY, BoundBuilder
 from incc.core import analyze, bounds, simulate
 from incc.models import bound as m
 from incc.models.bind import bind
-from incc.models.model import load
+from incc.models.loading import load
 
 if TYPE_CHECKING:
     from incc.core import Event

@@ -122,6 +122,24 @@ def test_address_arithmetic_is_followed_through_registers() -> None:
     assert memory_edges(b) == [(1, 2, 0), (1, 4, 1)]
 
 
+@pytest.mark.parametrize("factor", [2, 3, 4, 8, -2])
+@pytest.mark.parametrize("start", [None, 0, 5])
+def test_an_index_that_grows_by_a_factor_meets_no_element_again(factor: int, start: int | None) -> None:
+    """a[i] = a[factor*i + 1], as in a heap: 64 iterations are enough to come to 2^64 times the first index."""
+    b = BoundBuilder()
+    if start is not None:
+        b.entry("i", start)
+    b.move("j", "i")
+    b.uop(1)  # i = factor * i + 1
+    b.value(m.VALUE_REGISTER, ["i"], [("i", 1)])
+    b.affine("i", 1, i=factor)
+    b.end()
+    b.load("x", base="a", index="i", scale=4, size=4)
+    b.store("x", base="a", index="j", scale=4, size=4)
+    b.load("y", base="a", index="j", scale=4, size=4)
+    assert memory_edges(b) == [(3, 4, 0)]
+
+
 def test_a_stride_in_a_register_is_followed() -> None:
     b = BoundBuilder()
     b.store("x", base="p")

@@ -12,7 +12,8 @@ from incc import core
 from incc.core import whatif
 from incc.frontends.x86.kernels import decode_bytes
 from incc.models.bind import bind
-from incc.models.model import MachineModel, list_models, load
+from incc.models.loading import list_models, load
+from incc.models.model import MachineModel
 from properties import examples
 
 # Instructions that use each mechanism of a pipeline, as machine code.

@@ -17,7 +17,7 @@ from bound_builder import BoundBuilder
 from incc.core import Simulation, analyze, simulate
 from incc.models import bound as m
 from incc.models.bind import bind
-from incc.models.model import load
+from incc.models.loading import load
 from properties import examples
 
 COUNTER = "dec %r15; jne 1b"

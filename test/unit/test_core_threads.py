@@ -9,7 +9,7 @@ from generated_kernels import some_body
 from bind_kernels import kernel as decoded
 from incc.core import analyze, bounds, simulate
 from incc.models.bind import bind
-from incc.models.model import load
+from incc.models.loading import load
 
 
 def test_threads_find_what_one_finds() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from incc.driver.model import main
 from incc.driver.pipeline import AnalysisError, choose_model
-from incc.models import cpu_names
+from incc.models import cpu_names, loading
 from incc.models import model as m
 
 # gcc 14's -march= for x86-64 (gcc/common/config/i386/i386-common.cc).
@@ -67,7 +67,7 @@ GLP TRM ZEN+ ZEN2 ZEN3 ZEN4 ZEN5 ZEN1 CSX ICX SPR TX2 N1 A64FX TSV110 A72 M1 V1 
 
 
 def known(name: str) -> bool:
-    cpu = m.find_cpu(name)
+    cpu = loading.find_cpu(name)
     return bool(cpu.model or cpu.why)
 
 
@@ -78,7 +78,7 @@ def test_names_of_compilers(names: str) -> None:
 
 def test_names_of_tools() -> None:
     """All of them have a model, or a nearest one."""
-    assert [name for name in TOOLS.split() if not m.find_cpu(name).model] == []
+    assert [name for name in TOOLS.split() if not loading.find_cpu(name).model] == []
 
 
 @pytest.mark.parametrize("option", ["-march", "-mtune"])
@@ -118,9 +118,9 @@ def test_names_of_this_llvm(target: str) -> None:
 def test_names_are_written_once() -> None:
     here = [name for name, _, _ in cpu_names.all_names()]
     assert len(here) == len(set(here))
-    models = {n.lower() for e in m.list_models() for n in (e.name, *e.aliases)}
+    models = {n.lower() for e in loading.list_models() for n in (e.name, *e.aliases)}
     assert models.isdisjoint(here)
-    assert {model for _, model, _ in cpu_names.all_names() if model} <= {e.name for e in m.list_models()}
+    assert {model for _, model, _ in cpu_names.all_names() if model} <= {e.name for e in loading.list_models()}
     assert all(name == name.lower() and "_" not in name for name in here)
 
 
@@ -143,9 +143,9 @@ def test_names_are_written_once() -> None:
     ],
 )
 def test_what_names_stand_for(name: str, model: str, nearest: bool) -> None:
-    found = m.find_cpu(name)
+    found = loading.find_cpu(name)
     assert (found.model, found.nearest) == (model, nearest)
-    assert m.resolve_cpu_name(name) == (None if nearest or not model else model)
+    assert loading.resolve_cpu_name(name) == (None if nearest or not model else model)
 
 
 def test_loading_says_what_is_wrong_with_a_name() -> None:
@@ -155,12 +155,12 @@ def test_loading_says_what_is_wrong_with_a_name() -> None:
         ("skylak", "no machine model named 'skylak'; did you mean skylake"),
     ):
         with pytest.raises(m.ModelError, match=message):
-            m.load(name)
+            loading.load(name)
 
 
 def test_how_a_model_was_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another core than the one that was asked for is never taken silently."""
-    monkeypatch.setattr(m, "host_cpu_name", lambda: "haswell")
+    monkeypatch.setattr(loading, "host_cpu_name", lambda: "haswell")
     model, how = choose_model("", "cannonlake")
     assert (model.name, how) == (
         "skylake-avx512",
@@ -174,11 +174,11 @@ def test_how_a_model_was_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert how == "the host, haswell; btver2, the command's target, has no model (an AMD core before Zen)"
     assert choose_model("", "skylake")[1] == "the command's target, skylake"
     assert choose_model("", "")[1] == "the host, haswell"
-    monkeypatch.setattr(m, "host_cpu_name", lambda: "cooperlake")
+    monkeypatch.setattr(loading, "host_cpu_name", lambda: "cooperlake")
     assert choose_model("native", "")[1] == (
         "the host, cooperlake; the nearest model is that of cascadelake: the same core with bfloat16"
     )
-    monkeypatch.setattr(m, "host_cpu_name", lambda: "knl")
+    monkeypatch.setattr(loading, "host_cpu_name", lambda: "knl")
     with pytest.raises(AnalysisError, match="no machine model for the host"):
         choose_model("", "")
     with pytest.raises(AnalysisError, match="it is an AMD core before Zen"):

@@ -55,12 +55,6 @@ def imports() -> dict[str, set[str]]:
     return {m: set(imports_of(m, path.read_text(encoding="utf-8"), set(FILES))) for m, path in FILES.items()}
 
 
-KNOWN_CIRCLES: set[tuple[str, str]] = {
-    ("incc.models.model", "incc.models.compile"),
-}
-"""Imports that close a circle and are to go."""
-
-
 def circle(imports: dict[str, set[str]]) -> list[str]:
     """Modules that import each other in a circle, one of them at both ends; empty if there is none."""
     try:
@@ -72,16 +66,7 @@ def circle(imports: dict[str, set[str]]) -> list[str]:
 
 def test_no_circles(imports: dict[str, set[str]]) -> None:
     """Between modules; import-linter sees those between packages, but not those of a package with what is in it."""
-    assert circle({m: {n for n in found if (m, n) not in KNOWN_CIRCLES} for m, found in imports.items()}) == []
-
-
-def test_known_circles_are_there(imports: dict[str, set[str]]) -> None:
-    """What is no circle any more is to be taken off the list."""
-
-    def without(circles: set[tuple[str, str]]) -> dict[str, set[str]]:
-        return {m: {n for n in found if (m, n) not in circles} for m, found in imports.items()}
-
-    assert [known for known in KNOWN_CIRCLES if not circle(without(KNOWN_CIRCLES - {known}))] == []
+    assert circle(imports) == []
 
 
 def test_views_know_reports_and_nothing_else(imports: dict[str, set[str]]) -> None:

@@ -9,7 +9,7 @@ import pytest
 from incc.driver.model import main
 from incc.models.importers import asmbench, benchmark, ibench
 from incc.models.importers.benchmark import Measured
-from incc.models.model import load
+from incc.models.loading import load
 
 IBENCH = """\
 Using frequency 2.50GHz.

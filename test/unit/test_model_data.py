@@ -13,7 +13,8 @@ import pytest
 
 from incc.models import compile as compiler
 from incc.models.check import check
-from incc.models.model import ModelError, data_folder, list_models, load
+from incc.models.loading import data_folder, list_models, load
+from incc.models.model import ModelError
 from incc.models.throughput import of_form
 
 SCHEMA = json.loads((Path(compiler.__file__).with_name("model.schema.json")).read_text(encoding="utf-8"))

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incc.models import compile as compiler
+from incc.models import loading
 from incc.models import model as m
 
 HEADER = """\
@@ -57,7 +58,7 @@ def cache_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home = tmp_path / "cache"
     monkeypatch.setenv("XDG_CACHE_HOME", str(home))
     monkeypatch.delenv("INCC_MODEL_PATH", raising=False)
-    m.purge()
+    loading.purge()
     return home
 
 
@@ -142,7 +143,7 @@ def test_conditions(tmp_path: Path) -> None:
 "F/r [a, b]" = { ports = "", breaks = true }
 """,
     )
-    model = m.load(str(path))
+    model = loading.load(str(path))
     plain = model.lookup("F/r", frozenset())
     assert plain is not None
     assert (plain.uops, plain.latency, plain.source) == ((("0", 1),), (("0", "1", 3),), "test")
@@ -183,7 +184,7 @@ def test_inheritance(tmp_path: Path) -> None:
     )
     write(tmp_path, "mid", '"F/r" = { ports = "1*p01", tp = 0 }\n', inherits="old", width=6)
     write(tmp_path, "new", '"G/r" = { absent = true }\n"H/m" = { ports = "1*p2" }\n', inherits="mid", width=6)
-    model = m.load("new", [str(tmp_path)])
+    model = loading.load("new", [str(tmp_path)])
     form = model.lookup("F/r", frozenset("a"))
     assert form is not None
     assert (form.uops, form.throughput, form.divider) == ((("0,1", 1),), None, 3)
@@ -197,7 +198,7 @@ def test_inheritance_in_a_circle(tmp_path: Path) -> None:
     write(tmp_path, "a", inherits="b")
     write(tmp_path, "b", inherits="a")
     with pytest.raises(m.ModelError, match="inherits from it"):
-        m.load("a", [str(tmp_path)])
+        loading.load("a", [str(tmp_path)])
 
 
 # --- names -----------------------------------------------------------------------------------------------------------
@@ -205,31 +206,31 @@ def test_inheritance_in_a_circle(tmp_path: Path) -> None:
 
 def test_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, "mycore", aliases='["Fast One", "MC"]')
-    assert m.load("MYCORE", [str(tmp_path)]).name == "mycore"
-    assert m.load("mc", [str(tmp_path)]).name == "mycore"
-    assert m.resolve_cpu_name("mC", [str(tmp_path)]) == "mycore"
+    assert loading.load("MYCORE", [str(tmp_path)]).name == "mycore"
+    assert loading.load("mc", [str(tmp_path)]).name == "mycore"
+    assert loading.resolve_cpu_name("mC", [str(tmp_path)]) == "mycore"
     monkeypatch.setenv("INCC_MODEL_PATH", os.pathsep.join(["/nonexistent", str(tmp_path / "mycore.toml")]))
-    assert m.load("fast one").name == "mycore"
-    assert "mycore" in [e.name for e in m.list_models()]
+    assert loading.load("fast one").name == "mycore"
+    assert "mycore" in [e.name for e in loading.list_models()]
 
 
 def test_unknown_name() -> None:
     with pytest.raises(m.ModelError, match=r"no machine model named 'skylak'; did you mean .*skylake"):
-        m.load("skylak")
+        loading.load("skylak")
     with pytest.raises(m.ModelError, match="incc-model list"):
-        m.load("zzzzzzzz")
+        loading.load("zzzzzzzz")
 
 
 @pytest.mark.parametrize("name", ["SKX", "skylake-avx512", "Skylake-X"])
 def test_skylake_server(name: str) -> None:
-    assert m.resolve_cpu_name(name) == "skylake-avx512"
-    assert m.load(name).isa == "x86"
+    assert loading.resolve_cpu_name(name) == "skylake-avx512"
+    assert loading.load(name).isa == "x86"
 
 
 def test_compiler_names() -> None:
-    assert m.resolve_cpu_name("cascadelake") == "cascadelake"
-    assert m.resolve_cpu_name("x86-64-v3") is None
-    assert m.resolve_cpu_name("") is None
+    assert loading.resolve_cpu_name("cascadelake") == "cascadelake"
+    assert loading.resolve_cpu_name("x86-64-v3") is None
+    assert loading.resolve_cpu_name("") is None
 
 
 @pytest.mark.parametrize(
@@ -250,13 +251,13 @@ def test_bad_files(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "bad.toml"
     path.write_text(text)
     with pytest.raises(m.ModelError) as error:
-        m.load(str(path))
+        loading.load(str(path))
     assert message in str(error.value)
     assert "bad.toml" in str(error.value)
 
 
 def test_bad_figures_are_reported_when_looked_up(tmp_path: Path) -> None:
-    model = m.load(str(write(tmp_path, "bad", '"F/r" = { ports = "1*p9" }\n')))
+    model = loading.load(str(write(tmp_path, "bad", '"F/r" = { ports = "1*p9" }\n')))
     with pytest.raises(m.ModelError, match=r"F/r: unknown port '9'"):
         model.lookup("F/r", frozenset())
 
@@ -271,28 +272,56 @@ def cached(home: Path, name: str) -> Path:
 
 def test_cache_is_used_and_follows_changes(tmp_path: Path, cache_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path, "one", '"F/r" = { ports = "1*p0" }\n')
-    first = m.load(str(path))
+    first = loading.load(str(path))
     compile_model = compiler.compile_model
     monkeypatch.setattr(compiler, "compile_model", None)
-    m.purge()
-    again = m.load(str(path))
+    loading.purge()
+    again = loading.load(str(path))
     assert again.version == first.version
     monkeypatch.setattr(compiler, "compile_model", compile_model)
     # Same size and time, other content.
     stat = path.stat()
     write(tmp_path, "one", '"F/r" = { ports = "1*p1" }\n')
     os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    changed = m.load(str(path))
+    changed = loading.load(str(path))
     form = changed.lookup("F/r", frozenset())
     assert form is not None
     assert form.uops == (("1", 1),)
     assert changed.version != first.version
 
 
+def test_unchanged_files_are_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the files looked like when their checksums were right is written down; any change to them is noticed."""
+    path = write(tmp_path, "one", '"F/r" = { ports = "1*p0" }\n')
+    later = loading.time.time_ns() + 10_000_000_000
+    monkeypatch.setattr(loading.time, "time_ns", lambda: later)
+    sums = []
+    unchanged = loading._unchanged
+    monkeypatch.setattr(loading, "_unchanged", lambda contents: sums.append(1) or unchanged(contents))
+
+    def load() -> int:
+        loading.purge()
+        sums.clear()
+        figures = loading.load(str(path)).lookup("F/r", frozenset())
+        assert figures is not None
+        assert figures.uops == ((ports, 1),)
+        return len(sums)
+
+    ports = "0"
+    assert [load() for _ in range(4)] == [0, 1, 0, 0]  # compiled, written down, known
+    times = (path.stat().st_atime_ns, path.stat().st_mtime_ns)
+    os.utime(path, ns=(times[0], times[1] + 1))  # touched
+    assert [load(), load()] == [1, 0]
+    path.write_text(path.read_text().replace("1*p0", "1*p1"))
+    os.utime(path, ns=times)  # of the same size and time as before
+    ports = "1"
+    assert [load(), load(), load()] == [1, 1, 0]
+
+
 @pytest.mark.parametrize("damage", [b"", b"garbage", None, b"flip"])
 def test_damaged_cache(tmp_path: Path, cache_home: Path, damage: bytes | None) -> None:
     path = write(tmp_path, "one", '"F/r" = { ports = "1*p0" }\n')
-    m.load(str(path))
+    loading.load(str(path))
     file = cached(cache_home, "one")
     data = file.read_bytes()
     if damage is None:
@@ -302,8 +331,8 @@ def test_damaged_cache(tmp_path: Path, cache_home: Path, damage: bytes | None) -
     else:
         data = damage
     file.write_bytes(data)
-    m.purge()
-    assert m.load(str(path)).lookup("F/r", frozenset()) is not None
+    loading.purge()
+    assert loading.load(str(path)).lookup("F/r", frozenset()) is not None
     assert file.read_bytes() != data
 
 
@@ -313,24 +342,24 @@ def test_nothing_writable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("XDG_CACHE_HOME", str(blocked))
     path = write(tmp_path, "one", '"F/r" = { ports = "1*p0" }\n')
     for _ in range(2):
-        m.purge()
-        assert m.load(str(path)).lookup("F/r", frozenset()) is not None
+        loading.purge()
+        assert loading.load(str(path)).lookup("F/r", frozenset()) is not None
 
 
 def test_concurrent_writers(tmp_path: Path, cache_home: Path) -> None:
     forms = "".join(f'"F{n}/r" = {{ ports = "1*p0", retire = {n} }}\n' for n in range(300))
     path = write(tmp_path, "one", forms)
-    program = f"from incc.models.model import load\nprint(len(list(load({str(path)!r}).forms())))"
+    program = f"from incc.models.loading import load\nprint(len(list(load({str(path)!r}).forms())))"
     workers = [subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) for _ in range(4)]
     assert [w.communicate()[0].strip() for w in workers] == [b"300"] * 4
     assert not list(cache_home.glob("incc/*.tmp"))
-    assert len(list(m.load(str(path)).forms())) == 300
+    assert len(list(loading.load(str(path)).forms())) == 300
 
 
 def test_imports_stay_light() -> None:
     """Loading a model from the cache must not pull in what costs start-up time."""
     program = (
-        "import sys\nfrom incc.models.model import load\nload('skylake')\n"
+        "import sys\nfrom incc.models.loading import load\nload('skylake')\n"
         "heavy = {'tomllib', 'json', 'dataclasses', 'inspect', 'subprocess', 'pathlib', 'argparse', 'hashlib',"
         " 'iced_x86', 'llvmlite', 'difflib'}\nprint(sorted(heavy & set(sys.modules)))"
     )
@@ -343,7 +372,7 @@ def test_imports_stay_light() -> None:
 
 
 def figures(name: str, form: str, *traits: str) -> m.Form:
-    found = m.load(name).lookup(form, frozenset(traits))
+    found = loading.load(name).lookup(form, frozenset(traits))
     assert found is not None, form
     return found
 
@@ -374,7 +403,7 @@ def test_known_figures() -> None:
 
 
 def test_fusion_of_skylake() -> None:
-    model = m.load("skylake")
+    model = loading.load("skylake")
     compare, increment, test = (figures("skylake", f) for f in ("CMP_RM64_R64/r", "INC_RM64/r", "TEST_RM64_R64/r"))
     assert model.fuses(compare, "jne")
     assert model.fuses(compare, "ja")
@@ -387,7 +416,7 @@ def test_fusion_of_skylake() -> None:
 
 @pytest.mark.parametrize("name", ["skylake", "skylake-avx512", "cascadelake"])
 def test_every_form_can_be_read(name: str) -> None:
-    model = m.load(name)
+    model = loading.load(name)
     for key in model.entry_keys():
         form, conditions = m.split_key(key)
         assert model.lookup(form, frozenset(conditions)) is not None
@@ -398,7 +427,7 @@ def test_latencies_name_what_the_decoder_reports() -> None:
     from incc.frontends.x86.decode import decode
     from incc.models.importers.shapes import by_key, encode, example
 
-    model = m.load("cascadelake")
+    model = loading.load("cascadelake")
     checked = 0
     for key in model.forms():
         instruction = example(by_key()[key])
@@ -422,28 +451,30 @@ def test_latencies_name_what_the_decoder_reports() -> None:
 
 
 def test_cascade_lake_differs_in_its_loop_detector() -> None:
-    assert m.load("CLX").parameters["lsd"] is True
-    assert m.load("SKX").parameters["lsd"] is False
-    assert m.load("SKX").parameters["wide_vectors"]["closes"] == "1"
+    assert loading.load("CLX").parameters["lsd"] is True
+    assert loading.load("SKX").parameters["lsd"] is False
+    assert loading.load("SKX").parameters["wide_vectors"]["closes"] == "1"
 
 
 def test_tables_compiled_ahead(tmp_path: Path) -> None:
     """What the build compiles is what a first run would; it is found where nothing can be written, and when it fits."""
     package = tmp_path / "incc"
-    source = Path(m.data_folder()).parent
+    source = Path(loading.data_folder()).parent
     (tmp_path / "source" / "models" / "data").mkdir(parents=True)
     for file in (*source.glob("*.py"), *source.glob("data/skylake*.toml")):
         shutil.copy(file, tmp_path / "source" / "models" / file.relative_to(source))
+    shutil.copytree(source.parent / "frontends", tmp_path / "source" / "frontends")
     run = [sys.executable, str(source / "precompile.py"), str(tmp_path / "source"), str(tmp_path / "tables")]
     subprocess.run(run, check=True, env={**os.environ, "INCC_MODEL_PATH": ""})
     package.mkdir()
     (package / "__init__.py").touch()
     shutil.copytree(tmp_path / "source" / "models", package / "models")
+    shutil.copytree(tmp_path / "source" / "frontends", package / "frontends")
     shutil.copytree(tmp_path / "tables", package / "models" / "tables")
     # A file where the cache's folder would be: nothing can be written, whoever runs this.
     (package / "models" / "data" / "__pycache__").write_text("")
     program = (
-        "import sys; from incc.models.model import load\n"
+        "import sys; from incc.models.loading import load\n"
         "m = load('skx'); print(len(list(m.forms())), 'incc.models.compile' in sys.modules)"
     )
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "XDG_CACHE_HOME": "/dev/null/none", "INCC_MODEL_PATH": ""}
@@ -453,7 +484,7 @@ def test_tables_compiled_ahead(tmp_path: Path) -> None:
             [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment
         ).stdout.strip()
 
-    assert run_it() == f"{len(list(m.load('skx').forms()))} False"
+    assert run_it() == f"{len(list(loading.load('skx').forms()))} False"
     with open(package / "models" / "data" / "skylake.toml", "a", encoding="utf-8") as f:
         f.write('"MINE_R64/r" = { ports = "1*p0", retire = 1 }\n')
     assert run_it().endswith(" True"), "tables of another model file must not be used"

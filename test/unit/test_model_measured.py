@@ -10,7 +10,8 @@ import pytest
 
 from incc.models.importers import amd, measure, measured, shapes
 from incc.models.importers.common import ImportFailed
-from incc.models.model import load, parse_ports
+from incc.models.loading import load
+from incc.models.model import parse_ports
 
 HEAD = {"core": "x", "load_latency": {"gpr": 4, "vector": 7, "zmm": 8}, "fusion": {"add cmp": "je jne"}}
 ADD = "ADD_R64_RM64/r"

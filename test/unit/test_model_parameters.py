@@ -13,7 +13,7 @@ import pytest
 
 from bind_kernels import kernel
 from incc.models import bound as b
-from incc.models import describe, parameters
+from incc.models import describe, loading, parameters
 from incc.models import model as m
 from incc.models.bind import bind
 from incc.models.check import check
@@ -95,7 +95,7 @@ def test_mistakes_are_errors_when_loaded_and_when_checked(tmp_path: Path, old: s
     path = write(tmp_path, text)
     line = 1 + text[: text.index(new)].count("\n") + new.count("\n")
     with pytest.raises(m.ModelError) as error:
-        m.load(str(path))
+        loading.load(str(path))
     assert message in str(error.value)
     assert str(error.value).startswith(f"{path}:{line}: "), error.value
     found = [f for f in check(str(path), [str(tmp_path)]) if f.level == "error"]
@@ -105,8 +105,8 @@ def test_mistakes_are_errors_when_loaded_and_when_checked(tmp_path: Path, old: s
 def test_nothing_wrong(tmp_path: Path) -> None:
     path = write(tmp_path, HEADER)
     assert check(str(path), [str(tmp_path)]) == []
-    assert m.load(str(path)).why_not_simulated == "its model does not say how µops get their ports"
-    assert m.load("skylake").why_not_simulated == ""
+    assert loading.load(str(path)).why_not_simulated == "its model does not say how µops get their ports"
+    assert loading.load("skylake").why_not_simulated == ""
 
 
 def test_the_line_of_a_table(tmp_path: Path) -> None:
@@ -114,14 +114,14 @@ def test_the_line_of_a_table(tmp_path: Path) -> None:
     path = write(tmp_path, text)
     line = text.splitlines().index("2 = 0") + 1
     with pytest.raises(m.ModelError, match=rf"small.toml:{line}: parameter 'lsd_unroll.2'"):
-        m.load(str(path))
+        loading.load(str(path))
 
 
 def test_tables_are_completed_by_what_inherits(tmp_path: Path) -> None:
     whole = 'wide_vectors = { width = 512, closes = "1", instead = "0" }\n'
     write(tmp_path, HEADER.replace("[forms]", f"{whole}[forms]"))
     child = 'format = 1\nname = "child"\ninherits = "small"\n[parameters.wide_vectors]\ncloses = "4"\n'
-    model = m.load(str(write(tmp_path, child, "child")))
+    model = loading.load(str(write(tmp_path, child, "child")))
     assert dict(model.parameters["wide_vectors"]) == {"width": 512, "closes": "4", "instead": "0"}
 
 
@@ -130,26 +130,31 @@ def test_mistakes_of_what_is_inherited_are_named_where_they_are(tmp_path: Path) 
     line = parent.read_text().splitlines().index("dsb_widht = 6") + 1
     child = write(tmp_path, 'format = 1\nname = "child"\ninherits = "small"\n', "child")
     with pytest.raises(m.ModelError) as error:
-        m.load(str(child))
+        loading.load(str(child))
     assert str(error.value).startswith(f"{parent}:{line}: unknown parameter")
 
 
 # --- the table and what is made of it ---------------------------------------------------------------------------------
 
 
+def in_tree(path: str) -> Path:
+    """The file in the tree, also where the package is installed, which has no documents."""
+    return Path(__file__).resolve().parents[2] / Path(path).relative_to(Path(describe.FOLDER).parent)
+
+
 def test_generated_parts_are_current() -> None:
     """`make describe` writes them."""
     for path, make in describe.WRITTEN:
-        text = Path(path).read_text(encoding="utf-8")
+        text = in_tree(path).read_text(encoding="utf-8")
         assert make(text) == text, path
 
 
 def test_generating_notices_changes(tmp_path: Path) -> None:
-    text = Path(describe.DOCUMENT).read_text(encoding="utf-8")
+    text = in_tree(describe.DOCUMENT).read_text(encoding="utf-8")
     assert describe.document(text.replace("| `rob` |", "| `bor` |")) == text
     with pytest.raises(ValueError, match="no place for parameters"):
         describe.document(text.replace("<!-- end of parameters -->", ""))
-    schema = Path(describe.SCHEMA).read_text(encoding="utf-8")
+    schema = in_tree(describe.SCHEMA).read_text(encoding="utf-8")
     assert describe.schema(schema.replace('"rob"', '"bor"')) == schema
 
 
@@ -187,12 +192,12 @@ def test_schema_and_loader_agree() -> None:
 
 
 def test_functions_of_all_models_are_known() -> None:
-    used = {name for entry in m.list_models() for name in m.load(entry.name).functions}
+    used = {name for entry in loading.list_models() for name in loading.load(entry.name).functions}
     assert used == set(FUNCTIONS)
 
 
 def test_every_parameter_is_used_by_a_model() -> None:
-    stated = {name for entry in m.list_models() for name in m.load(entry.name).stated_parameters}
+    stated = {name for entry in loading.list_models() for name in loading.load(entry.name).stated_parameters}
     assert stated == set(BY_NAME)
 
 
@@ -239,7 +244,7 @@ def changed(p: parameters.Parameter) -> tuple[str, Any]:
     if p.name in CHANGES:
         return CHANGES[p.name]
     core = "skylake-avx512"
-    now = m.load(core).parameters[p.name]
+    now = loading.load(core).parameters[p.name]
     if isinstance(now, bool):
         return core, not now
     return core, 7 if now == "unlimited" else now + 1
@@ -249,20 +254,20 @@ def changed(p: parameters.Parameter) -> tuple[str, Any]:
 def test_binding_sees_every_parameter(p: parameters.Parameter) -> None:
     """Also when kernels were bound before, whose pieces are kept."""
     core, value = changed(p)
-    model = m.load(core)
+    model = loading.load(core)
     before = contents(model)
     other = model.with_parameters({p.name: value})
     after = contents(other)
     assert after != before
     assert contents(model) == before
     assert contents(other) == after
-    m.purge()
-    assert contents(m.load(core)) == before
-    assert contents(m.load(core).with_parameters({p.name: value})) == after
+    loading.purge()
+    assert contents(loading.load(core)) == before
+    assert contents(loading.load(core).with_parameters({p.name: value})) == after
 
 
 def test_a_model_does_not_change() -> None:
-    model = m.load("skylake")
+    model = loading.load("skylake")
     for table in (model.parameters, model.functions, model.parameters["load_latency"]):
         with pytest.raises(TypeError):
             table["gpr"] = 1  # type: ignore[index]
@@ -282,24 +287,24 @@ def test_a_model_does_not_change() -> None:
 
 def test_asked_again_load_gives_the_same(tmp_path: Path) -> None:
     path = write(tmp_path, HEADER)
-    assert m.load("skylake") is m.load("skylake")
-    assert m.load("SKL") is m.load("skylake")
-    first = m.load(str(path))
-    assert m.load(str(path)) is first
+    assert loading.load("skylake") is loading.load("skylake")
+    assert loading.load("SKL") is loading.load("skylake")
+    first = loading.load(str(path))
+    assert loading.load(str(path)) is first
     path.write_text(HEADER.replace("rob = 100", "rob = 101"))
-    assert m.load(str(path)).parameters["rob"] == 101
-    m.purge()
-    assert m.load("skylake") is m.load("skylake")
+    assert loading.load(str(path)).parameters["rob"] == 101
+    loading.purge()
+    assert loading.load("skylake") is loading.load("skylake")
 
 
 def test_models_kept_are_few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(m, "_MOST_LOADED", 3)
+    monkeypatch.setattr(loading, "_MOST_LOADED", 3)
     paths = [write(tmp_path, HEADER, f"core{n}") for n in range(8)]
     for path in paths:
-        m.load(str(path))
-        assert len(m._LOADED) <= 3
-        m.list_models([str(path)])
-        assert len(m._INDEXES) <= 4
+        loading.load(str(path))
+        assert len(loading._LOADED) <= 3
+        loading.list_models([str(path)])
+        assert len(loading._INDEXES) <= 4
 
 
 def test_what_is_kept_stays_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -308,7 +313,7 @@ def test_what_is_kept_stays_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pieces, "MOST_KEPT", 40)
     monkeypatch.setattr(pipeline, "_MOST_KEPT", 40)
     monkeypatch.setattr(m, "_MOST_LOOKED_UP", 10)
-    model = m.load("skylake").with_parameters({"rob": 225})
+    model = loading.load("skylake").with_parameters({"rob": 225})
     for n in range(100):
         bind(
             kernel(
@@ -332,8 +337,8 @@ def test_binding_from_several_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(m, "_MOST_LOOKED_UP", 4)
     texts = [f"1: imul %rbx, %rax; add {8 * n}(%rsi), %rcx; mov %rcx, (%rdi); dec %rdx; jne 1b" for n in range(12)]
     kernels = [kernel(text) for text in texts]
-    expected = [core.analyze(bind(k, m.load("haswell"))[0]).port_bound for k in kernels]
-    shared = m.load("haswell").with_parameters({"rob": 193})
+    expected = [core.analyze(bind(k, loading.load("haswell"))[0]).port_bound for k in kernels]
+    shared = loading.load("haswell").with_parameters({"rob": 193})
     wrong: list[tuple[int, Fraction]] = []
 
     def work(start: int) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from test_report_schema import SCHEMA
 
 from incc.driver import scan
-from incc.models.model import load
+from incc.models.loading import load
 
 LINE = jsonschema.Draft202012Validator({**SCHEMA["$defs"]["ScanLine"], "$defs": SCHEMA["$defs"]})
 BLOCKS = ["4801c0", "480fafc3ebfa", "c5fd58c1", "90", "48ffc975fb", "f20f59c1f20f58c1"]

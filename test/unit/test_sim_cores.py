@@ -11,7 +11,7 @@ from bind_kernels import kernel as decoded
 from incc.core import analyze, simulate
 from incc.models.bind import bind
 from incc.models.bound import BoundKernel
-from incc.models.model import list_models, load
+from incc.models.loading import list_models, load
 
 X86 = [m.name for m in list_models() if load(m.name).isa == "x86"]
 AARCH64 = [m.name for m in list_models() if load(m.name).isa == "aarch64"]

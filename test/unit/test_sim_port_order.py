@@ -13,7 +13,7 @@ from bind_kernels import kernel as decoded
 from incc.core import Simulation, analyze, simulate, whatif
 from incc.models import bound as b
 from incc.models.bind import bind
-from incc.models.model import load
+from incc.models.loading import load
 
 CORES = ["sandybridge", "haswell", "skylake", "icelake-client", "sapphirerapids", "znver3", "znver4", "bonnell"]
 BODIES = [

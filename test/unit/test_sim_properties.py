@@ -22,7 +22,7 @@ from incc.frontends.asm.parse import parse
 from incc.frontends.asm.regions import innermost_loops
 from incc.frontends.x86.kernels import decode_regions
 from incc.models.bind import bind
-from incc.models.model import load
+from incc.models.loading import load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

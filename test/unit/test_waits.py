@@ -10,7 +10,7 @@ from incc import core
 from incc.core.waits import Waits, waits
 from incc.frontends.x86.kernels import decode_bytes
 from incc.models.bind import bind
-from incc.models.model import load
+from incc.models.loading import load
 from properties import examples
 
 SKYLAKE = load("skylake")

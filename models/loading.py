@@ -1,0 +1,389 @@
+"""Models by their names: finding their files, and loading them through a cache of compiled tables.
+
+Reading TOML takes a hundred times longer than an analysis may, so the tables of a model are kept in a cache.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import sys
+import time
+import zlib
+
+from incc.frontends.records import NamedTuple
+from incc.models.model import MachineModel, ModelError, ModelName, PackedForms, checksum, pack_forms
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+CACHE_VERSION = 5
+"""Raised with every change of what the compiled tables contain (models/compile.py)."""
+
+TABLE_CHECKSUM = 0x1A870DB6
+"""Of models/parameters.py, whose defaults are in the compiled tables; `make describe` writes it."""
+
+COMPILED_VERSION = CACHE_VERSION << 32 | TABLE_CHECKSUM
+"""What compiled tables begin with."""
+
+
+def load(name: str, search_path: Iterable[str] = ()) -> MachineModel:
+    """The model of that name or alias (in any case), or of that .toml file.
+
+    Looks in `search_path` (folders of models, or single files), then in the folders and files of INCC_MODEL_PATH, then
+    among the models that come with incc. Asked for again, gives the same object if its files did not change. Raises
+    ModelError.
+    """
+    places = search_places(search_path)
+    path = find_model(name, places)
+    # What a model inherits from may be found elsewhere with another search path; not so for those that come with incc.
+    seal = 0 if os.path.dirname(path) == data_folder() else zlib.crc32("\n".join(places).encode())
+    known = _LOADED.get((path, seal))
+    if known is not None and (known.stamp.holds() or _unchanged(known.contents)):
+        return known.model
+    stamp_before = time.time_ns()
+    compiled = _read_cache(path, seal)
+    if compiled is None:
+        from incc.models import compile as compiler
+
+        files, header, forms, version = compiler.compile_model(path, places, find_model)
+        compiled = (COMPILED_VERSION, files, header, pack_forms(forms), version, seal)
+        _seal(path, compiled)
+    _, files, header, packed, version, _ = compiled
+    folder = os.path.dirname(path)
+    contents = tuple([(os.path.join(folder, f), checksum) for f, checksum in files])
+    model = MachineModel(header, PackedForms(packed), tuple([f for f, _ in contents]), version)
+    if len(_LOADED) >= _MOST_LOADED:
+        _LOADED.clear()
+    _LOADED[path, seal] = _Loaded(model, contents, _Stamp(model.files, stamp_before))
+    return model
+
+
+class _Stamp:
+    """What files looked like from outside before they were read; `holds` says that they were surely not changed since.
+
+    A file that was changed within the resolution of a file system's clock (2 s on some) looks the same: only what was
+    left alone for so long before it was read counts as known.
+    """
+
+    __slots__ = ("files", "good", "seen")
+
+    def __init__(self, files: Sequence[str], before: int) -> None:
+        self.files = files
+        self.seen = self._look()
+        newest = max([s[3] for s in self.seen if s], default=0)
+        self.good = newest + 2_000_000_000 < before
+
+    def holds(self) -> bool:
+        return self.good and self._look() == self.seen
+
+    def _look(self) -> list[tuple[int, ...]]:
+        found: list[tuple[int, ...]] = []
+        for file in self.files:
+            try:
+                s = os.stat(file)
+                found.append((s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns))
+            except OSError:
+                found.append(())
+        return found
+
+
+class _Loaded(NamedTuple):
+    model: MachineModel
+    contents: tuple[tuple[str, Any], ...]
+    stamp: _Stamp
+
+
+_LOADED: dict[tuple[str, int], _Loaded] = {}
+_MOST_LOADED = 64
+"""Models kept in memory, a few MB each; all are let go when there are more."""
+
+
+def purge() -> None:
+    """Lets go of the models, and of the lists of them, that are kept in memory; those in use stay as they are."""
+    _LOADED.clear()
+    _INDEXES.clear()
+
+
+def list_models(search_path: Iterable[str] = ()) -> list[ModelName]:
+    """All models that can be loaded, by name; one that hides another of the same name stands for both."""
+    found: dict[str, ModelName] = {}
+    for place in search_places(search_path):
+        for entry in _index(place):
+            found.setdefault(entry.name.lower(), entry)
+    return sorted(found.values())
+
+
+def resolve_cpu_name(value: str, search_path: Iterable[str] = ()) -> str | None:
+    """The name of the model of just that core, named as in a compiler's -march=, -mtune= or -mcpu=; else None.
+
+    Raises ModelError as `load` does for its places.
+    """
+    cpu = find_cpu(value, search_path)
+    return cpu.model if cpu.model and not cpu.nearest else None
+
+
+class Cpu(NamedTuple):
+    """What a name of a processor stands for.
+
+    `model`: the name of its model, "" without one; `nearest`: it is the model of another core, that comes nearest.
+    `why`: a clause about the named core that says why so; "" for a model of its own, and for a name that nobody knows.
+    """
+
+    model: str
+    nearest: bool
+    why: str
+
+
+def find_cpu(value: str, search_path: Iterable[str] = ()) -> Cpu:
+    """The model for what a compiler's -march=, -mtune= or -mcpu= was given, for which features do not matter ("+sve").
+
+    "native" is the processor that this runs on, as LLVM names it. Raises ModelError as `load` does for its places.
+    """
+    wanted = value.strip().lower()
+    if wanted == "native":
+        wanted = host_cpu_name().lower()
+    places = search_places(search_path)
+    # Those that come with incc are in files of their names: no need to look into all of them.
+    if places == [data_folder()] and _file_of(wanted, places):
+        return Cpu(wanted, False, "")
+    core = wanted.partition("+")[0]
+    spellings = list(dict.fromkeys([wanted, core, core.replace("_", "-")]))
+    for name in spellings:
+        entry = _by_name(name, places) if name else None
+        if entry is not None:
+            return Cpu(entry.name, False, "")
+    from incc.models import cpu_names
+
+    model, why = cpu_names.nearest(spellings[-1])
+    return Cpu(model, bool(model), why or cpu_names.without(spellings[-1]))
+
+
+def host_cpu_name() -> str:
+    """LLVM's -mcpu name of the processor that this runs on, "" if unknown."""
+    try:
+        from llvmlite import binding
+    except (ImportError, OSError):
+        return ""
+    name = binding.get_host_cpu_name()
+    return name if isinstance(name, str) else ""
+
+
+def data_folder() -> str:
+    """The folder of the models that come with incc."""
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
+
+
+def search_places(search_path: Iterable[str]) -> list[str]:
+    """The folders and files to search, in order. Raises ModelError if one that was asked for is not there.
+
+    A folder of the environment may be missing: it is set once, for many commands.
+    """
+    search_path = [p for p in search_path if p]
+    for place in search_path:
+        if not os.path.exists(place):
+            raise ModelError(f"no such folder or file of models: {place}")
+    from_environment = os.environ.get("INCC_MODEL_PATH", "").split(os.pathsep)
+    return [p for p in (*search_path, *from_environment) if p] + [data_folder()]
+
+
+def find_model(name: str, places: Sequence[str]) -> str:
+    """The file of the model `name`. Raises ModelError with the names that come close."""
+    if name.endswith(".toml"):
+        if not os.path.isfile(name):
+            raise ModelError(f"no such model file: {name}")
+        return os.path.abspath(name)
+    wanted = name.lower()
+    if path := _file_of(wanted, places):
+        return path
+    entry = _by_name(wanted, places)
+    if entry is not None:
+        return entry.path
+    import difflib
+
+    from incc.models import cpu_names
+
+    close, why = cpu_names.nearest(wanted.replace("_", "-"))
+    if close:
+        raise ModelError(f"no machine model of its own for {name!r} ({why}); the nearest is {close!r}")
+    if why := cpu_names.without(wanted.replace("_", "-")):
+        raise ModelError(f"no machine model for {name!r}: it is {why}")
+    known = {n for p in places for e in _index(p) for n in (e.name, *e.aliases)}
+    near = difflib.get_close_matches(name, sorted(known), 5, 0.5) or difflib.get_close_matches(
+        wanted, sorted(n.lower() for n in known), 5, 0.5
+    )
+    hint = f"did you mean {', '.join(near)}?" if near else "`incc-model list` shows the models"
+    raise ModelError(f"no machine model named {name!r}; {hint}")
+
+
+def _file_of(wanted: str, places: Sequence[str]) -> str:
+    """The file that is named for a model; "" if only a look into the files can tell."""
+    # Aliases, and files given one by one, need that.
+    for place in places:
+        if place.endswith(".toml"):
+            break
+        path = os.path.join(place, wanted + ".toml")
+        if os.sep not in wanted and os.path.isfile(path):
+            return os.path.abspath(path)
+    return ""
+
+
+def _by_name(wanted: str, places: Sequence[str]) -> ModelName | None:
+    entries = [entry for place in places for entry in _index(place)]
+    for entry in entries:
+        if entry.name.lower() == wanted:
+            return entry
+    for entry in entries:
+        if wanted in [a.lower() for a in entry.aliases]:
+            return entry
+    return None
+
+
+def _index(place: str) -> list[ModelName]:
+    """What the model files in a folder (or the one file) say about themselves. A missing folder has none."""
+    if place.endswith(".toml"):
+        names = [os.path.abspath(place)]
+    else:
+        try:
+            within = os.path.abspath(place)
+            names = [os.path.join(within, n) for n in sorted(os.listdir(place)) if n.endswith(".toml")]
+        except OSError:
+            return []
+    known = _INDEXES.get(place)
+    if known is not None and known[0].files == names and known[0].holds():
+        return known[1]
+    stamp = _Stamp(names, time.time_ns())
+    heads = []
+    for path in names:
+        try:
+            with open(path, "rb") as f:
+                heads.append((os.path.basename(path), f.read(_HEAD).partition(b"\n[")[0]))
+        except OSError:
+            continue
+    seal = zlib.crc32(marshal.dumps(heads))
+    folder = os.path.dirname(names[0]) if names else ""
+    cache = os.path.join(folder, (os.path.basename(place) if place.endswith(".toml") else "models") + ".index")
+    cached = _unseal(cache)
+    if cached is not None and cached[1] == seal:
+        entries = [ModelName(*e) for e in cached[2]]
+    else:
+        from incc.models import compile as compiler
+
+        entries = [compiler.read_head(os.path.join(folder, n), head.decode(errors="replace")) for n, head in heads]
+        _seal(cache, (COMPILED_VERSION, seal, [(*e[:-1], os.path.basename(e.path)) for e in entries]))
+    entries = [e._replace(path=os.path.join(folder, os.path.basename(e.path))) for e in entries]
+    if len(_INDEXES) >= _MOST_LOADED:
+        _INDEXES.clear()
+    _INDEXES[place] = stamp, entries
+    return entries
+
+
+_INDEXES: dict[str, tuple[_Stamp, list[ModelName]]] = {}
+
+
+_HEAD = 16384
+"""Bytes in which a model's name and aliases must stand: before the first table, and that within so many."""
+
+# --- cache -----------------------------------------------------------------------------------------------------------
+#
+# A cache file is a line that names the format, the checksum of the rest, and the rest: a marshalled tuple that starts
+# with COMPILED_VERSION. Marshalled data of another Python version or cut short must never be read, hence the name of
+# the interpreter in the file's name and the checksum. Whatever goes wrong, the cache counts as missing.
+
+_MAGIC = b"incc model cache\n"
+
+
+def _cache_files(path: str) -> list[str]:
+    """Where the cache of a model file (or of a folder's index) may be, in the order of preference."""
+    folder, name = os.path.split(path)
+    name = f"{name}.{sys.implementation.cache_tag}.incc"
+    files = []
+    if folder == data_folder():
+        files.append(os.path.join(folder, "__pycache__", name))
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    files.append(os.path.join(base, "incc", f"{zlib.crc32(folder.encode()):08x}-{name}"))
+    return files
+
+
+def _shipped(path: str) -> list[str]:
+    """Where the tables that were compiled when incc was built are: last, so that what a user changed goes before."""
+    folder, name = os.path.split(path)
+    if folder != data_folder():
+        return []
+    return [os.path.join(os.path.dirname(folder), "tables", f"{name}.{sys.implementation.cache_tag}.incc")]
+
+
+def _unseal(path: str) -> tuple[Any, ...] | None:
+    for file in (*_cache_files(path), *_shipped(path)):
+        try:
+            with open(file, "rb") as f:
+                data = f.read()
+        except OSError:
+            continue
+        start = len(_MAGIC) + 4
+        if data.startswith(_MAGIC) and data[len(_MAGIC) : start] == zlib.crc32(data[start:]).to_bytes(4, "little"):
+            try:
+                content = marshal.loads(memoryview(data)[start:])
+            except (EOFError, ValueError, TypeError):
+                continue
+            if isinstance(content, tuple) and content[:1] == (COMPILED_VERSION,):
+                return content
+    return None
+
+
+def _seal(path: str, content: tuple[Any, ...]) -> None:
+    payload = marshal.dumps(content)
+    for file in _cache_files(path):
+        # Several processes may write at once: each its own file, put in place whole.
+        temporary = f"{file}.{os.getpid()}.tmp"
+        try:
+            os.makedirs(os.path.dirname(file), exist_ok=True)
+            with open(temporary, "wb") as f:
+                f.write(_MAGIC + zlib.crc32(payload).to_bytes(4, "little") + payload)
+            os.replace(temporary, file)
+        except OSError:
+            try:  # noqa: SIM105 -- contextlib is another import at start-up
+                os.unlink(temporary)
+            except OSError:
+                pass
+            continue
+        return
+
+
+def _read_cache(path: str, seal: int) -> tuple[Any, ...] | None:
+    """The compiled tables of a model if they are still good.
+
+    They are (cache version, files with checksums, header, forms, version, seal).
+
+    Files in the model's own folder are named without it, since the folder may be reached by several ways.
+    """
+    content = _unseal(path)
+    if content is None or content[-1] != seal:
+        return None
+    folder = os.path.dirname(path)
+    contents = [(os.path.join(folder, file), expected) for file, expected in content[1]]
+    # Checksums of files of a megabyte take 2 ms: what the files with these checksums looked like is written down.
+    stamp = _Stamp([file for file, _ in contents], time.time_ns())
+    seen = (COMPILED_VERSION, contents, stamp.seen)
+    record = f"{path}.seen"
+    if stamp.good and _unseal(record) == seen:
+        return content
+    if not _unchanged(contents):
+        return None
+    if stamp.good:
+        _seal(record, seen)
+    return content
+
+
+def _unchanged(contents: Iterable[tuple[str, tuple[int, int, int]]]) -> bool:
+    for file, expected in contents:
+        try:
+            with open(file, "rb") as f:
+                data = f.read()
+        except OSError:
+            return False
+        if checksum(data) != expected:
+            return False
+    return True
