@@ -96,7 +96,12 @@ template <typename T> void read(py::handle Bound, FieldName Name, std::vector<T>
 }
 
 int32_t lengthOf(py::handle Bound, FieldName Name) {
-  return static_cast<int32_t>(py::len(attribute(Bound, Name)));
+  Py_ssize_t Size = PySequence_Size(attribute(Bound, Name).ptr());
+  if (Size < 0) {
+    PyErr_Clear();
+    throw py::value_error(std::string(Name.Text) + ": not a sequence");
+  }
+  return static_cast<int32_t>(Size);
 }
 
 Kernel readKernel(py::handle Bound) {

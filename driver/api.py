@@ -593,6 +593,10 @@ def _one_of(name: str, value: str, meanings: Mapping[str, Any]) -> Any:
 def _at_least(name: str, value: int, least: int) -> int:
     if value < least:
         raise ValueError(f"{name} is at least {least}, not {value}")
+    from incc.driver.options import MOST
+
+    if value > MOST:
+        raise ValueError(f"{name} is at most {MOST}, not {value}")
     return value
 
 

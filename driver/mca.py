@@ -58,8 +58,12 @@ def main(arguments: list[str] | None = None) -> int:
             return print_help(MCA, wanted)
         if any(a in ("-version", "--version") for a in arguments):
             from incc import __version__
+            from incc.driver.deliver import write_stream
 
-            sys.stdout.write(f"incc-mca {__version__}\n")
+            try:
+                write_stream(sys.stdout, lambda width, colour: f"incc-mca {__version__}\n")
+            except OSError:
+                return 1
             return 0
         options = Options(arguments)
         settings = options.given.settings()
@@ -109,6 +113,11 @@ def _run(options: Options, settings: Settings) -> int:
 def _read(file: str) -> str:
     # surrogateescape: comments and strings may hold any bytes, and bytes that are not UTF-8 are no reason to stop.
     if file in ("", "-"):
+        if sys.stdin is None:  # closed when we were started
+            import errno
+            import os
+
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
     with open(file, "rb") as f:
         return f.read().decode("utf-8", "surrogateescape")

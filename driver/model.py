@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.print_usage(sys.stderr)
         return USAGE
     try:
+        if sys.stdout is None:  # closed when we were started
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         status: int = args.run(args)
         sys.stdout.flush()
         return status
@@ -38,6 +41,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return OK
     except ModelError as e:
         print(f"incc-model: {e}", file=sys.stderr)
+        return FAILED
+    except OSError as e:
+        print(f"incc-model: {e.filename or 'the output could not be written'}: {e.strerror}", file=sys.stderr)
+        if e.filename is None and sys.stdout is not None:
+            # What Python has not got rid of yet, it would try to write again at the end, and complain.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
 
 

@@ -181,15 +181,25 @@ def find(command: str, spelled: str) -> Option:
 # --- values ----------------------------------------------------------------------------------------------------------
 
 
+MOST = 10**12
+"""The largest number of iterations or cycles that an option takes; the core counts in 64 bits."""
+
+_DIGITS = 20  # Python reads no more than 4300 digits
+
+
 def _number(option: str, value: str) -> int:
-    if value.isdecimal() and int(value) > 0:
+    if value.isdecimal() and len(value) <= _DIGITS and 0 < int(value) <= MOST:
         return int(value)
+    if value.isdecimal() and value.strip("0"):
+        raise UsageError(f"{option} is at most {MOST}")
     raise UsageError(f"{option} needs a number above 0, not {value!r}")
 
 
 def _count(option: str, value: str) -> int:
-    if value.isdecimal():
+    if value.isdecimal() and len(value) <= _DIGITS and int(value) <= MOST:
         return int(value)
+    if value.isdecimal():
+        raise UsageError(f"{option} is at most {MOST}")
     raise UsageError(f"{option} takes a number of iterations, not {value!r}")
 
 

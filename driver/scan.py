@@ -67,6 +67,10 @@ def main(arguments: list[str] | None = None) -> int:
     gc.set_threshold(100_000, 50, 100)
     failed = False
     try:
+        if sys.stdout is None:  # closed when we were started
+            import errno
+
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         sys.stdout.write(_heading(options.output, [m.name for m in models]))
         for result in _progress(_results(options, models, condition), options):
             for problem in result.problems:
@@ -82,7 +86,10 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"incc-scan: error: {error}", file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"incc-scan: error: {error.filename or 'input'}: {error.strerror}", file=sys.stderr)
+        print(
+            f"incc-scan: error: {error.filename or 'the output could not be written'}: {error.strerror}",
+            file=sys.stderr,
+        )
         return 1
     return 1 if failed else 0
 
@@ -413,7 +420,7 @@ def command() -> None:
     try:
         sys.stdout.flush()
         sys.stderr.flush()
-    except OSError:  # a reader that has gone; `main` has said what there was to say
+    except (AttributeError, OSError):  # closed, or a reader that has gone; `main` has said what there was to say
         pass
     os._exit(status)
 

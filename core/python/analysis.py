@@ -7,6 +7,7 @@ from incc.core.prediction import bounds_of, limiting, predicted
 from incc.frontends.records import NamedTuple
 from incc.models.bind import bind
 from incc.models.bound import UNKNOWN
+from incc.models.model import ModelError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -160,7 +161,10 @@ def analyze_kernel(kernel: Kernel, model: MachineModel, settings: KernelSettings
     """
     if settings.alignment >= 0:
         kernel = kernel._replace(alignment=settings.alignment)
-    bound, forms = bind(kernel, model)
+    try:
+        bound, forms = bind(kernel, model)
+    except ModelError as error:  # forms are read when they are needed
+        raise ValueError(str(error)) from error
     analysis: Analysis | None = None
     simulation: Simulation | None = None
     more: dict[str, Any] = {}
@@ -177,13 +181,22 @@ def analyze_kernel(kernel: Kernel, model: MachineModel, settings: KernelSettings
             notes = (f"not simulated with changes: {error}",)
         notes = (*more.pop("notes", ()), *notes)
     if settings.timeline_iterations and kernel.instructions:
-        recorded = core.simulate(bound, ideal=simulation is None, iterations=settings.timeline_iterations, record=True)
-        more["events"] = tuple([e for e in recorded.events if e.dispatched < settings.timeline_cycles])
-        more["started"] = recorded.started
+        try:
+            recorded = core.simulate(
+                bound, ideal=simulation is None, iterations=settings.timeline_iterations, record=True
+            )
+        except RuntimeError as error:
+            notes = (*notes, f"no timeline: {error}")
+        else:
+            more["events"] = tuple([e for e in recorded.events if e.dispatched < settings.timeline_cycles])
+            more["started"] = recorded.started
     if settings.waits and simulation is not None:
         from incc.core.waits import waits
 
-        more["waits"] = waits(core.simulate(bound, record=True), len(kernel.instructions))
+        try:
+            more["waits"] = waits(core.simulate(bound, record=True), len(kernel.instructions))
+        except RuntimeError as error:
+            notes = (*notes, f"no waits: {error}")
     return KernelResult(
         kernel, model, bound, forms, bounds, simulation, settings, analysis=analysis, notes=notes, **more
     )

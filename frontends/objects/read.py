@@ -30,9 +30,13 @@ def read(source: str | bytes) -> Container:
             magic = file.read(2)
     if not magic:
         raise ObjectError("the file is empty")
+    import warnings
+
     import lief  # 0.3 s: only objects pay for it
 
     lief.logging.disable()
+    # Numbers that no enumeration of lief has a name for are common in damaged files, and nothing that users could mend.
+    warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"incc\.frontends\.objects\.read")
     # COFF has no other magic number than that of its machine.
     coff = int.from_bytes(magic, "little") in [isa(name).machine.coff for name in names()]
     binary: Any = lief.COFF.parse(source) if coff else lief.parse(source)

@@ -27,6 +27,10 @@ class AssemblerError(DecodeError):
     """The assembler is missing, crashed, or failed without naming a line."""
 
 
+class LimitError(AssemblerError):
+    """The assembler takes more than any file is worth; another one would, too."""
+
+
 class Encoded(NamedTuple):
     """The bytes of one statement (several instructions, or none, where it is a macro).
 
@@ -49,6 +53,11 @@ class Assembled(NamedTuple):
     statements: dict[int, tuple[Encoded, ...]]
     refused: dict[int, tuple[Refused, ...]]
 
+
+# What an assembler may take for one file: 100 MB of ordinary assembly take 30 s, `.fill 100000000000` any disk, and
+# `.include "/dev/zero"` any time. LIMIT_SECONDS are those of the clock and of the processor.
+LIMIT_SECONDS = 300
+LIMIT_BYTES = 1 << 30
 
 # One round takes out all statements that the assembler names; LLVM in llvmlite names one at a time.
 _MAX_ROUNDS = 64
@@ -272,12 +281,23 @@ def _run(command: Sequence[str], source: str, folder: str, meanwhile: Callable[[
     ]
     arguments = [*command, "-o", paths[1], paths[0]]
     # Messages are read, so they must be in English.
-    process = os.posix_spawnp(command[0], arguments, {**os.environ, "LC_ALL": "C"}, file_actions=actions)
+    environment = {**os.environ, "LC_ALL": "C"}
+    # Python ignores SIGXFSZ, and what it starts would too.
+    process = os.posix_spawnp(command[0], arguments, environment, file_actions=actions, setsigdef=[_SIGXFSZ])
+    _limit(process)
+    status = None
     try:
         if meanwhile is not None:
             meanwhile()
+        status = _wait(process)
     finally:
-        status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+        if status is None:  # something else ends the analysis, and must not wait for the assembler
+            os.kill(process, 9)
+            os.waitpid(process, 0)
+    if -status in _LIMIT_SIGNALS:
+        raise LimitError(
+            f"the assembler {command[0]!r} was stopped: more than {LIMIT_SECONDS} s or {LIMIT_BYTES >> 20} MB of output"
+        )
     with open(paths[2], encoding="utf-8", errors="replace") as file:
         messages = file.read()
     data = b""
@@ -285,6 +305,43 @@ def _run(command: Sequence[str], source: str, folder: str, meanwhile: Callable[[
         with open(paths[1], "rb") as output:
             data = output.read()
     return _Result(status, messages, data)
+
+
+_SIGXCPU, _SIGXFSZ = 24, 25
+_LIMIT_SIGNALS = (_SIGXCPU, _SIGXFSZ)
+
+
+def _limit(process: int) -> None:
+    """Let the system end a process that writes or computes too much, also when this one is gone."""
+    import resource
+
+    try:
+        resource.prlimit(process, resource.RLIMIT_FSIZE, (LIMIT_BYTES, LIMIT_BYTES))
+        resource.prlimit(process, resource.RLIMIT_CPU, (LIMIT_SECONDS, LIMIT_SECONDS + 1))
+        resource.prlimit(process, resource.RLIMIT_CORE, (0, 0))
+    except (OSError, ValueError):  # it has ended, or has stricter limits already
+        pass
+
+
+def _wait(process: int) -> int:
+    """Wait for a process, but not for ever; returns its exit status, negative: the signal's number, SIGXCPU where the
+    clock says that it took too long."""
+    import select
+
+    try:
+        descriptor = os.pidfd_open(process)
+    except OSError:  # an old kernel: the limit for computing must do
+        return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    try:
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
+        if not poll.poll(LIMIT_SECONDS * 1000):
+            os.kill(process, 9)
+            os.waitpid(process, 0)
+            return -_SIGXCPU
+    finally:
+        os.close(descriptor)
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
 
 # Compiled where they are used: most runs see no message.
@@ -341,6 +398,8 @@ def assemble(
             try:
                 found, said = _assemble(command, list(marked), statements, folder, meanwhile)
                 break
+            except LimitError:
+                raise
             except AssemblerError:
                 if index + 1 == len(commands):
                     raise

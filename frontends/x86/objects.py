@@ -39,6 +39,7 @@ _KINDS = {
     _FLOW["XBEGIN_XABORT_XEND"]: "conditional",
 }
 _NEAR_BRANCH = iced.constants("OpKind")["NEAR_BRANCH64"]
+_ADDRESSES = (1 << 64) - 1
 
 
 def container_kernels(container: Container) -> tuple[list[Kernel], list[LeftOut]]:
@@ -129,7 +130,8 @@ class _Code:
                     self.branches[len(self.offsets)] = native
                 if native.is_ip_rel_memory_operand:
                     self.addresses[len(self.offsets)] = native.ip_rel_memory_address
-                add(native.ip - section.address)
+                # A damaged file's section may reach over the end of the address space.
+                add((native.ip - section.address) & _ADDRESSES)
 
     def start_of(self, offset: int) -> int:
         """Where the function begins that the instruction at `offset` is in."""

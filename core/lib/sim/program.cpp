@@ -459,10 +459,12 @@ private:
     Fuse(UopKind::StoreAddress, UopKind::StoreData);
     Fuse(UopKind::Load, UopKind::Compute);
     Fuse(UopKind::Load, UopKind::Branch);
-    while (G.size() > std::max<size_t>(Wanted, 1)) {
-      G[G.size() - 2].insert(G[G.size() - 2].end(), G.back().begin(), G.back().end());
-      G.pop_back();
-    }
+    // All that is too much comes to the last one that stays, in order.
+    size_t Left = std::max<size_t>(Wanted, 1);
+    for (size_t N = Left; N < G.size(); ++N)
+      G[Left - 1].insert(G[Left - 1].end(), G[N].begin(), G[N].end());
+    if (G.size() > Left)
+      G.resize(Left);
   }
 
   void buildEntries(int32_t I) {
