@@ -600,3 +600,13 @@ def test_no_uop_is_issued_without_a_slot() -> None:
     k = bound("add %rax, %rbx")
     k.issue_slots = [0] * len(k.issue_slots)
     assert simulate(k).cycles_per_iteration == simulate(bound("add %rax, %rbx")).cycles_per_iteration == 1
+
+
+def test_the_record_of_an_instruction_of_very_many_uops() -> None:
+    b = BoundBuilder()
+    for _ in range(50_000):
+        b.uop(0b1111)
+    b.end(slots=50_000)
+    run = simulate(b.build(), iterations=1, record=True, ideal=True)
+    assert [len(event.ports) for event in run.events] == [50_000]
+    assert len(run.started) == 50_000

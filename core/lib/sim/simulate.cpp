@@ -174,6 +174,11 @@ struct Recorder {
       Result.Events.push_back({static_cast<int32_t>(static_cast<int64_t>(I) / N),
                                static_cast<int32_t>(static_cast<int64_t>(I) % N), Issue.Issued[I],
                                -1, -1, Issue.Issued[I], -1});
+    std::vector<std::vector<int32_t>> Held(static_cast<size_t>(N)); ///< By instruction.
+    for (int32_t I = 0; I < K.numInstructions(); ++I)
+      for (int32_t U = K.UopStart[I]; U < K.UopStart[I + 1]; ++U)
+        if (K.isResource(U))
+          Held[static_cast<size_t>(I)].push_back(U);
     for (const Backend::Started &S : Started) {
       const Uop &U = P.Uops[static_cast<size_t>(S.Uop)];
       size_t I = static_cast<size_t>(S.Iteration * N + U.Instruction);
@@ -190,10 +195,9 @@ struct Recorder {
         continue;
       size_t First = static_cast<size_t>(S.Iteration * K.numUops());
       Result.Ports[First + static_cast<size_t>(U.Index)] = static_cast<int8_t>(S.Port);
-      for (int32_t R = K.UopStart[U.Instruction]; R < K.UopStart[U.Instruction + 1]; ++R)
-        if (K.isResource(R))
-          Result.Ports[First + static_cast<size_t>(R)] =
-              static_cast<int8_t>(std::countr_zero(K.UopPorts[R]));
+      for (int32_t R : Held[static_cast<size_t>(U.Instruction)])
+        Result.Ports[First + static_cast<size_t>(R)] =
+            static_cast<int8_t>(std::countr_zero(K.UopPorts[R]));
     }
     for (size_t Slot = 0; Slot < Slots.size(); ++Slot) {
       size_t I = static_cast<size_t>(Issue.InSlot[Slot]);
