@@ -40,6 +40,11 @@ class Result(NamedTuple):
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status: 0, 1 if not all of the input could be analysed, 2 for usage."""
     options = _parser().parse_args(sys.argv[1:] if arguments is None else arguments)
+    try:
+        options.input_format = options.input_format or _format_of(options.files)
+    except ValueError as error:
+        print(f"incc-scan: error: {error}", file=sys.stderr)
+        return 2
     condition = None
     if options.where is not None:
         from incc.driver.report.where import parse
@@ -106,12 +111,16 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--input-format",
         choices=("hex", "asm", "obj"),
-        default="hex",
-        help="hex: each line's first word is the machine code of a block, a loop if it ends in a branch to its start "
-        "(default); asm: assembly, its marked regions or innermost loops; obj: objects and programs, their loops",
+        help="hex: each line's first word is the machine code of a block, a loop if it ends in a branch to its start; "
+        "asm: assembly, its marked regions or innermost loops; obj: objects and programs, their loops (default: what "
+        "the files look like)",
     )
     parser.add_argument(
-        "-mcpu", "--mcpu", default="native", metavar="NAME", help="the core, or `all` (default: the host)"
+        "-mcpu",
+        "--mcpu",
+        default="native",
+        metavar="NAME",
+        help="the core, several with commas between them, or `all` (default: the host)",
     )
     parser.add_argument(
         "--output",
@@ -143,7 +152,12 @@ def _positive(text: str) -> int:
 
 
 def _models(name: str) -> list[MachineModel]:
-    """The models to analyse for. Raises ValueError with a message for unknown names."""
+    """The models to analyse for, each once. Raises ValueError with a message for unknown names."""
+    if "," in name:
+        chosen = {model.name: model for part in name.split(",") if part for model in _models(part)}
+        if len({model.isa for model in chosen.values()}) > 1:
+            raise ValueError(f"{name}: cores of several instruction sets")
+        return list(chosen.values())
     from incc.frontends.isa import isa
     from incc.models.loading import list_models, load
     from incc.models.model import ModelError
@@ -167,6 +181,31 @@ def _models(name: str) -> list[MachineModel]:
 
 
 # --- input ------------------------------------------------------------------------------------------------------------
+
+# ELF, PE (and COFF for x86-64), Mach-O of either byte order and with several instruction sets.
+_OBJECTS = (b"\x7fELF", b"MZ", b"\x64\x86", b"\xcf\xfa\xed\xfe", b"\xfe\xed\xfa\xcf", b"\xca\xfe\xba\xbe")
+
+
+def _format_of(files: Sequence[str]) -> str:
+    """What the files look like: objects by their first bytes, assembly by the ending, else machine code.
+
+    Raises ValueError for files of several kinds. What cannot be read is complained of by its reader.
+    """
+    found: dict[str, str] = {}
+    for name in files:
+        kind = "asm" if name.endswith((".s", ".S", ".asm")) else "hex"
+        if name != "-" and os.path.isfile(name):
+            try:
+                with open(name, "rb") as file:
+                    if file.read(4).startswith(_OBJECTS):
+                        kind = "obj"
+            except OSError:
+                pass
+        found.setdefault(kind, name)
+    if len(found) > 1:
+        named = ", ".join(f"{name} ({kind})" for kind, name in found.items())
+        raise ValueError(f"files of several kinds: {named}; --input-format says how to read them")
+    return next(iter(found), "hex")
 
 
 def _items(options: argparse.Namespace) -> Iterator[Item]:

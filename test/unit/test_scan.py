@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import subprocess
 
 import jsonschema
 import pytest
@@ -117,6 +118,27 @@ def test_all_cores(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -
     assert scan.main(["-mcpu=all", "--output=json", write(tmp_path, ["c5fd58c1"])]) == 0
     (row,) = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert {"skylake", "skylake-avx512", "cascadelake"} <= row["cpus"].keys()
+
+
+def test_what_files_look_like(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = ".globl f\nf:\n.L1:\n\tmulsd %xmm1, %xmm0\n\tdecq %rcx\n\tjne .L1\n\tret\n"
+    (tmp_path / "a.s").write_text(text)
+    subprocess.run(["as", "-o", tmp_path / "object", tmp_path / "a.s"], check=True)
+    for name in ("a.s", "object"):
+        status, lines, errors = run(capsys, "--output=cycles", str(tmp_path / name))
+        assert (status, errors, [line.split()[-1] for line in lines]) == (0, "", ["4"])
+    status, lines, errors = run(capsys, str(tmp_path / "a.s"), write(tmp_path, BLOCKS))
+    assert (status, lines) == (2, [])
+    assert "files of several kinds" in errors
+
+
+def test_several_cores(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = write(tmp_path, ["f20f59c1f20f58c1"])
+    assert scan.main(["-mcpu=skylake,znver4,SKL", "--output=json", file]) == 0
+    (row,) = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {cpu: kernel["cycles"] for cpu, kernel in row["cpus"].items()} == {"skylake": 8, "znver4": 6}
+    assert scan.main(["-mcpu=skylake,skylke", file]) == 1
+    assert "skylake" in capsys.readouterr().err
 
 
 def test_conditions(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
