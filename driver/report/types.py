@@ -324,8 +324,8 @@ class CriticalPath(TypedDict):
     steps: list[Step]
 
 
-class Dependency(_From):
-    """An edge of the dependency graph."""
+class Step(_From):
+    """A dependency on a path."""
 
     to: Index
     kind: Annotated[
@@ -335,6 +335,11 @@ class Dependency(_From):
     via: Annotated[str, 'Register or flag in the words of the assembly text, "memory", or empty for internal steps.']
     latency: Annotated[Count, "Cycles from the one value being ready to the other."]
     distance: Annotated[Count, "Iterations between producer and consumer."]
+
+
+class Dependency(Step):
+    """An edge of the dependency graph."""
+
     critical_path: Annotated[bool, "The critical path runs along it."]
     chains: Annotated[list[Count], "Indices of the chains that run along it."]
 
@@ -478,19 +483,6 @@ class Instruction(TypedDict):
     remarks: Annotated[
         str, Pattern("^X?F?E?Z?D?$"), "X unknown, F macro-fused, E eliminated, Z zero idiom, D derived figures."
     ]
-
-
-class Step(_From):
-    """A dependency on a path."""
-
-    to: Index
-    kind: Annotated[
-        Literal["register", "flag", "memory", "internal"],
-        "What carries the dependency; internal: from an instruction's own load to its result.",
-    ]
-    via: Annotated[str, 'Register or flag in the words of the assembly text, "memory", or empty for internal steps.']
-    latency: Annotated[Count, "Cycles from the one value being ready to the other."]
-    distance: Annotated[Count, "Iterations between producer and consumer."]
 
 
 class Chain(TypedDict):
