@@ -10,7 +10,7 @@ import copy
 import os
 from fractions import Fraction
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
 
 from incc.core import Bounds, Event, Simulation
 from incc.driver.errors import AnalysisError as AnalysisError
@@ -70,6 +70,10 @@ class _Frozen:
 
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"{type(self).__name__} objects cannot be changed")
+
+    def __reduce__(self) -> NoReturn:
+        # They hold the whole model of a core.
+        raise TypeError(f"{type(self).__name__} objects stay in their process: send to_dict(), row() or rows()")
 
 
 class Model(_Frozen):

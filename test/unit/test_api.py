@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import pathlib
+import pickle
 import subprocess
 import sys
 import threading
@@ -239,6 +241,37 @@ def test_threads() -> None:
         thread.join()
     assert not failures
     assert found == {n: (4, 3)[n % 2] * (n % 7 + 1) for n in range(60)}
+
+
+WORKERS = """\
+import multiprocessing, sys
+import incc
+
+def cycles_of(number):
+    text = f".L{number}:\\n" + "\\tmulsd %xmm1, %xmm0\\n" * number + f"\\tdecq %rcx\\n\\tjne .L{number}\\n"
+    return incc.analyze(text, mcpu="skylake", what_ifs=False)[0].cycles
+
+if __name__ == "__main__":
+    cycles_of(1)
+    with multiprocessing.get_context(sys.argv[1]).Pool(2) as pool:
+        print(pool.map(cycles_of, range(1, 7)))
+"""
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_processes(tmp_path: pathlib.Path, method: str) -> None:
+    (tmp_path / "workers.py").write_text(WORKERS)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    command = [sys.executable, str(tmp_path / "workers.py"), method]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.strip() == "[4.0, 8.0, 12.0, 16.0, 20.0, 24.0]"
+
+
+def test_reports_stay_in_their_process(report: incc.Report) -> None:
+    for thing in (report, report[0], report[0].model):
+        with pytest.raises(TypeError, match="to_dict"):
+            pickle.dumps(thing)
+    assert pickle.loads(pickle.dumps(report.to_dict())) == report.to_dict()
 
 
 def test_importing_incc_imports_nothing_else() -> None:
