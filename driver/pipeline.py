@@ -133,9 +133,14 @@ def _nearest(cpu: Cpu) -> str:
 
 
 def read_assembly(unit: Unit, isa: str = "") -> Assembly:
-    """The unit's assembly, parsed. Raises AnalysisError where it is not for `isa` (if that is given)."""
+    """The unit's assembly, parsed. Raises AnalysisError for what is no assembly, and for some that is not for `isa` (if
+    that is given)."""
     from incc.frontends.asm.parse import parse
 
+    if "\0" in unit.assembly:
+        raise AnalysisError(f"{unit.assembly_file}: not assembly: there are NUL bytes in it")
+    if unit.assembly.startswith("\x7fELF"):
+        raise AnalysisError(f"{unit.assembly_file}: not assembly: an ELF file; incc-scan reads objects")
     parsed = parse(unit.assembly)
     if isa and parsed.isa != isa and parsed.statements:
         raise AnalysisError(

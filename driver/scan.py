@@ -347,9 +347,6 @@ def _read_asm(item: Item, worker: _Worker, problems: list[str]) -> list[_Identif
     try:
         with open(0 if item.text == "-" else item.text, encoding="utf-8", errors="surrogateescape") as file:
             unit = Unit(file.read(), item.text)
-        if "\0" in unit.assembly:
-            problems.append(f"{item.text}: not assembly: there are NUL bytes in it")
-            return []
         parsed = read_assembly(unit, worker.isa)
         regions, left_out = find_regions(parsed, Settings(regions="marked"))
         if regions and all(region.kind == "file" for region in regions):

@@ -15,6 +15,7 @@ import pytest
 import incc
 from bind_kernels import bound
 from incc.core import simulate
+from incc.driver import mca
 from incc.frontends.x86 import assembler
 
 LOOP = ".L0:\n addq $1, %rax\n jne .L0\n"
@@ -167,3 +168,11 @@ def test_standard_output_that_is_closed(module: str, arguments: list[str]) -> No
     found = run(module, *arguments, preexec_fn=lambda: os.close(1), stdout=None)
     assert (found.returncode, "Traceback" in found.stderr) == (1, False)
     assert "Bad file descriptor" in found.stderr
+
+
+@pytest.mark.parametrize("content", [b"\x7fELF junk", b"\tnop\n\0\n"])
+def test_a_binary_is_no_assembly(tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes) -> None:
+    file = tmp_path / "x.s"
+    file.write_bytes(content)
+    assert mca.main(["-mcpu=skylake", "--auto", str(file)]) == 1
+    assert f"{file}: not assembly: " in capsys.readouterr().err
