@@ -27,6 +27,7 @@ from collections.abc import Callable
 from typing import Any
 
 from incc import core
+from incc.core import prediction
 from incc.driver.pipeline import AnalysisError, Settings, analyze_units
 from incc.frontends.unit import Unit
 from incc.frontends.x86.kernels import decode_bytes
@@ -191,18 +192,17 @@ def blocks(files: list[pathlib.Path], cpu: str | None, worst: int) -> int:
                 decoded = time.perf_counter()
                 bound, forms = bind(kernel, model)
                 bind_end = time.perf_counter()
-                predicted = float(core.simulate(bound).cycles_per_iteration)
+                bounds, run = core.bounds_and_simulation(bound)
+                predicted = float(prediction.predicted(bounds, run.cycles_per_iteration))
             except (ValueError, RuntimeError) as problem:
                 print(f"{file}: {code}: {problem}", file=sys.stderr)
                 continue
             end = time.perf_counter()
             spent = [spent[0] + decoded - start, spent[1] + bind_end - decoded, spent[2] + end - bind_end]
-            a = core.analyze(bound)
-            bounds_only = (a.port_bound, a.resource_bound, a.front_end_bound, a.retire_bound, a.latency_bound)
             text = "; ".join(i.text for i in kernel.instructions)
             unknown = [i.text for i, form in zip(kernel.instructions, forms, strict=True) if form is None]
             text += f" (not in the model: {', '.join(unknown)})" if unknown else ""
-            found.append((reference, predicted, float(max(bounds_only)), code, text))
+            found.append((reference, predicted, float(bounds.largest), code, text))
         if not found:
             return 1
         references = [f[0] for f in found]
