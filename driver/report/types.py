@@ -260,6 +260,57 @@ class Hint(TypedDict):
     evidence: dict[str, Any]
 
 
+class Frame(TypedDict):
+    """A function that was inlined where the loop is."""
+
+    function: Annotated[str, "Its name as the source writes it."]
+    file: str
+    line: Annotated[Count, "In that function: where the next one was inlined, in the last one that of the loop."]
+
+
+class Elements(TypedDict):
+    """How many elements of the source's loop an iteration of the assembly's stands for."""
+
+    per_iteration: Annotated[float, AtLeast(0)]
+    cycles: Annotated[Amount, "The prediction for an element."]
+    basis: Annotated[
+        Literal["inferred", "compiler"], "inferred: from steps and widths of accesses; compiler: the compiler said so."
+    ]
+    why: Annotated[str, "What it is inferred from, in words."]
+
+
+class Role(TypedDict):
+    """What part a loop has among those that do the same work of the same function."""
+
+    name: Annotated[
+        Literal["main", "remainder", "prologue", "fallback", "outer", ""],
+        "main: most of the work; remainder: what the main loop leaves over; prologue: elements before it; fallback: "
+        "runs instead of it (where arrays overlap, or are short); outer: an outer loop's, where the inner one has "
+        "nothing to do; empty for code that is no loop.",
+    ]
+    of: Annotated[str, "The kernel_id of the main loop; empty for a main loop."]
+    text: Annotated[str, "The same in words."]
+
+
+class RangeCause(TypedDict):
+    """Why a kernel may take more than its prediction, or less."""
+
+    kind: Literal["aliasing", "forwarding", "line-crossings", "branches", "unknown-instructions"]
+    least: Annotated[Amount, "Cycles per iteration if it never comes to that."]
+    most: Annotated[Amount, "Cycles per iteration if it always does."]
+    instructions: list[Index]
+    when: Annotated[str, "When it takes least and when most, in words."]
+
+
+class Range(TypedDict):
+    """What the data, which cannot be seen in the code, may make of the prediction."""
+
+    least: Amount
+    most: Annotated[Amount | None, "Null where there is no end to be told."]
+    causes: Annotated[list[RangeCause], AtLeastItems(1)]
+    text: Annotated[str, "The two ends and what decides between them."]
+
+
 class Prediction(TypedDict):
     """The simulated cycles, without a simulation the largest bound."""
 
@@ -393,6 +444,13 @@ class Kernel(TypedDict):
         Location | None,
         "Where the function's own source is next to a kernel that comes from another file, as inlined code; else null.",
     ]
+    inlined: Annotated[
+        list[Frame], "The functions inlined at that place, the outermost first; the loop is in the last one."
+    ]
+    role: Role
+    elements: Annotated[Elements | None, "Null where it cannot be told."]
+    range: Annotated[Range | None, "Null where nothing but the prediction is to be said."]
+    at_least: Annotated[bool, "Something is not counted, so that the kernel takes at least what is predicted."]
     label: Annotated[str, "Label of the loop's header."]
     first_line: Annotated[Count, "Of the region in the assembly."]
     last_line: Count
@@ -618,7 +676,7 @@ class Report(TypedDict):
     kernel. Instructions are numbered from 0 within their kernel, lines from 1; line 0 means that there is none."""
 
     schema_version: Annotated[
-        Literal["1.3"],
+        Literal["1.4"],
         "The first number changes when a reader of the old format would misread the new one, the second with "
         "every addition.",
     ]
