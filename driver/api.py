@@ -350,9 +350,9 @@ class Report(_Frozen):
 
     def text(self, width: int = 120) -> str:
         """The same as `incc-mca` prints, in lines of at most so many columns."""
-        from incc.driver.views.text import render
+        from incc.driver.views.text import Show, render
 
-        return render(self._found.report(), width)
+        return render(self._found.report(), width, show=Show(overview=2))
 
     def __iter__(self) -> Iterator[Kernel]:
         return iter(self.kernels)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from incc.driver.pipeline import Settings
     from incc.driver.report import types as t
-    from incc.driver.report.places import Place
+    from incc.driver.report.places import Choice, Place
 
     Render = Callable[[int, bool], str]
     """Makes a text for so many columns, with colour or without."""
@@ -33,7 +33,9 @@ class Request(NamedTuple):
 
     `format`: "text" or "json". `output`: a file, to which the report is added if `append`, or a folder, in which each
     compilation has a file of its own; "" for the stream. `files`: where to write what FILES has, files or folders.
-    `views` and `places`: what the text shows, and the lines of which it shows the details.
+    `views` and `places`: what the text shows, and the lines of which it shows the details. `overview`: with so many
+    kernels in a report the text begins with a table of them, 0 for never. `kernels`: those that the text shows, all if
+    empty. `few`: with more kernels than that the text has a few lines of each, None for never.
     """
 
     format: str = "text"
@@ -42,6 +44,9 @@ class Request(NamedTuple):
     files: Mapping[str, str] = {}
     views: Sequence[str] = ()
     places: Sequence[Place] = ()
+    overview: int = 0
+    kernels: Sequence[Choice] = ()
+    few: int | None = None
 
 
 class Undelivered(NamedTuple):
@@ -84,8 +89,9 @@ def deliver(report: t.Report, request: Request, stream: TextIO | None) -> Undeli
     return Undelivered(tuple(failures), tuple(empty))
 
 
-def unmet(report: t.Report, settings: Settings, places: Sequence[Place], prefix: str) -> list[Message]:
-    """What was asked for and nothing has: changes that change nothing, and lines at which nothing was analysed.
+def unmet(report: t.Report, settings: Settings, request: Request, prefix: str) -> list[Message]:
+    """What was asked for and nothing has: changes that change nothing, lines at which nothing was analysed, and kernels
+    that are not there.
 
     `prefix`: what stands before an option's name on the command line.
     """
@@ -94,10 +100,15 @@ def unmet(report: t.Report, settings: Settings, places: Sequence[Place], prefix:
     units = report["units"]
     name = (units[0]["source"] or units[0]["assembly_file"]) if len(units) == 1 else ""
     found = [Message(name, text) for text in untried(report, settings)]
-    if places:
+    if request.kernels:
+        from incc.driver.report.places import unfound
+
+        for choice in unfound(report, request.kernels):
+            found.append(Message(name, f"{prefix}kernel={choice}: no such kernel"))
+    if request.places:
         from incc.driver.report.places import missing
 
-        for place in missing(report, list(places)):
+        for place in missing(report, list(request.places)):
             where = f"{name}:{place.line}" if name and not place.file else str(place)
             found.append(Message(where, f"{prefix}detail: no analysed instruction in this line"))
     return found
@@ -161,11 +172,18 @@ def _write_report(report: t.Report, request: Request, stream: TextIO | None) -> 
 
             # One line for each report where many come together, so that readers can take the file line by line.
             return render_json(report, compact=request.append)
-        from incc.driver.views.text import VIEWS
+        from incc.driver.views.text import VIEWS, Show
         from incc.driver.views.text import render as render_text
 
-        views = [view for view in VIEWS if view in request.views]
-        return render_text(report, width, colour, views, list(request.places))
+        show = Show(
+            [view for view in VIEWS if view in request.views],
+            list(request.places),
+            request.overview,
+            request.kernels,
+            request.few,
+            _MORE,
+        )
+        return render_text(report, width, colour, show)
 
     if not request.output:
         write_stream(stream, render)
@@ -175,6 +193,9 @@ def _write_report(report: t.Report, request: Request, stream: TextIO | None) -> 
         write_file(path, render(PLAIN_WIDTH, False))
     else:
         write_file(request.output, render(PLAIN_WIDTH, False), request.append)
+
+
+_MORE = "More of a loop: --analyze-kernel=FUNCTION[:LINE]; of all: --analyze-views=compact, or all."
 
 
 def _write_all(descriptor: int, text: str) -> None:

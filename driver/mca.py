@@ -101,10 +101,11 @@ def _run(options: Options, settings: Settings) -> int:
     except AnalysisError as error:
         sys.stderr.write(f"incc-mca: error: {error}\n")
         return 1
-    undelivered = deliver(report, options.request(), sys.stdout)
+    request = options.request()
+    undelivered = deliver(report, request, sys.stdout)
     lines = [f"incc-mca: error: {message}" for message in (*undelivered.failures, *undelivered.empty)]
     lines += problems(report)
-    lines += [f"{m.where}: error: {m.text}" for m in unmet(report, settings, options.given["detail"], "-")]
+    lines += [f"{m.where}: error: {m.text}" for m in unmet(report, settings, request, "-")]
     for line in lines:
         sys.stderr.write(f"{line}\n")
     return 1 if lines else 0

@@ -18,13 +18,16 @@ if TYPE_CHECKING:
     from incc.core.whatif import Change
     from incc.driver.deliver import Request
     from incc.driver.pipeline import Settings
-    from incc.driver.report.places import Place
+    from incc.driver.report.places import Choice, Place
 
 MCA, WRAPPER = "incc-mca", "incc"
 BOTH = (MCA, WRAPPER)
 
 PREFIXES = {MCA: "-", WRAPPER: "--analyze-"}
 """What stands before an option's name on a command line. incc-mca takes a second dash, too."""
+
+FEW = 4
+"""Kernels of a report up to which each is shown with all views, unless views are named."""
 
 PAGE_ITERATIONS = 10
 """Iterations of a timeline on a page of its own, which can be scrolled."""
@@ -66,6 +69,7 @@ class Option(NamedTuple):
 
 
 _OF_MCA, _OF_WRAPPER = (MCA,), (WRAPPER,)
+_VIEWS = "compact, summary, info, pressure, waits, timeline, dependencies"
 _SEVERAL = "may be given several times"
 _HELP = "this text; or the manual page, or completion for bash and zsh"
 
@@ -103,6 +107,18 @@ OPTIONS: tuple[Option, ...] = (
     Option("strict", "flag", "analyse", "", "an analysis that fails is an error (exit status 1), not a warning", False,
            commands=_OF_WRAPPER),
 
+    Option("views", "views", "show", "=all|none|NAME,…",
+           f"the views of each kernel by name: {_VIEWS} (default: all but waits and timeline)", (),
+           wrapper_help=f"the views of each loop by name: {_VIEWS}; default: all but waits in a report of up to "
+           f"{FEW} loops, none in a longer one"),
+    Option("kernel", "kernels", "show", "=FUNCTION[:LINE]",
+           f"of the text only the overview and these kernels (by function, name or line); {_SEVERAL}", (),
+           wrapper_help="of the text only the overview and, with its views, the loop of that function (symbol, C++ "
+           f"name, glob), in that line of source or assembly; {_SEVERAL}"),
+    Option("overview", "switch", "show", "=false",
+           "no row for each kernel before all else (with one kernel there is none)", True,
+           wrapper_help="no row for each loop before all else"),
+    Option("compact-view", "switch", "show", "", "", True, view="compact"),
     Option("summary-view", "switch", "show", "", "", True, view="summary"),
     Option("instruction-info", "switch", "show", "", "", True, view="info"),
     Option("resource-pressure", "switch", "show", "", "", True, view="pressure"),
@@ -231,6 +247,28 @@ def _place(option: str, value: str) -> Place:
         raise UsageError(f"{option} {error}") from error
 
 
+def _choice(option: str, value: str) -> Choice:
+    from incc.driver.report.places import choice
+
+    try:
+        return choice(value)
+    except ValueError as error:
+        raise UsageError(f"{option} {error}") from error
+
+
+def _views(option: str, value: str) -> tuple[str, ...]:
+    known = [o.view for o in OPTIONS if o.view]
+    chosen = [] if value == "none" else known if value == "all" else value.split(",")
+    for name in chosen:
+        if name not in known:
+            from difflib import get_close_matches
+
+            close = get_close_matches(name, known, n=1)
+            likely = f", did you mean {close[0]}?" if close else f"; there are {', '.join(dict.fromkeys(known))}"
+            raise UsageError(f"{option}: no view {name!r}{likely}")
+    return tuple(dict.fromkeys(chosen))
+
+
 def _change(option: str, value: str) -> Change:
     from incc.core.changes import parse
 
@@ -251,12 +289,19 @@ _ONE: dict[str, Callable[[str, str], Any]] = {
     "count": _count,
     "alignment": _alignment,
     "probability": _probability,
+    "views": _views,
 }
-_MANY: dict[str, Callable[[str, str], Any]] = {"list": _text, "places": _place, "changes": _change}
+_MANY: dict[str, Callable[[str, str], Any]] = {
+    "list": _text,
+    "places": _place,
+    "changes": _change,
+    "kernels": _choice,
+}
 
 KINDS = frozenset(("switch", "flag", "mode", "choice", *_ONE, *_MANY))
 """The kinds of options. A switch may have the value true or false, a flag none, a mode none (which is "all") or one of
-several, a choice must have one of several; lists, places and changes may be given several times; a file is written."""
+several, a choice must have one of several; views are names with commas between them; lists, places, kernels and changes
+may be given several times; a file is written."""
 
 
 class Given:
@@ -311,18 +356,20 @@ class Given:
     def views(self) -> list[str]:
         """The views that the text has."""
         everything = self["all-views"]
-        only_named = "all-views" in self.names and not everything
+        only_named = ("all-views" in self.names and not everything) or "views" in self.names
         chosen = []
         for option in options_of(self.command):
             if not option.view:
                 continue
             if option.kind == "count":
                 # Of so many iterations: there unless views are named, or it is on a page of its own.
-                wanted = self[option.name] > 0 or (self[option.name] < 0 and not only_named and not self["html"])
+                unsaid = not only_named and not self["html"]
+                wanted = self[option.name] > 0 or (self[option.name] < 0 and (unsaid or option.view in self["views"]))
             elif option.name in self.names:
                 wanted = self[option.name]
             else:
-                wanted = everything or (self[option.name] and not only_named)
+                named = option.view in self["views"]
+                wanted = everything or named or (self[option.name] and not only_named)
             if wanted:
                 chosen.append(option.view)
         return chosen
@@ -336,7 +383,20 @@ class Given:
         """How the report is to be delivered: in the format `form`, to `output`."""
         from incc.driver.deliver import Request
 
-        return Request(form, output, append, self.files(), self.views(), self["detail"])
+        chosen = {"views", "kernel", "all-views"} | {option.name for option in options_of(self.command) if option.view}
+        asked = bool(chosen & self.names)
+        wrapper = self.command == WRAPPER
+        return Request(
+            form,
+            output,
+            append,
+            self.files(),
+            self.views(),
+            self["detail"],
+            overview=(1 if wrapper else 2) if self["overview"] else 0,
+            kernels=self["kernel"],
+            few=FEW if wrapper and not asked else None,
+        )
 
 
 # --- what the analysis is told ---------------------------------------------------------------------------------------
@@ -344,7 +404,7 @@ class Given:
 
 def _timeline(given: Given) -> int:
     if given.command == MCA:
-        wanted = given["timeline"] or given["all-views"] or given["html"]
+        wanted = "timeline" in given.views() or given["html"]
         return given["timeline-max-iterations"] if wanted else 0
     if given["timeline"] >= 0:
         return int(given["timeline"])
@@ -372,7 +432,7 @@ READERS: dict[str, Callable[[Given], Any]] = {
     "regions": lambda given: "loops" if given["auto"] else "marked",
     "timeline_iterations": _timeline,
     "what_if": _changes,
-    "waits": lambda given: given["wait-view"] or given["all-views"] or bool(given["detail"]),
+    "waits": lambda given: "waits" in given.views() or bool(given["detail"]),
     "ways": lambda given: tuple(name for name in ("branch", "paths") if given[name]),
     "control_flow": lambda given: bool(given["cfg"]),
 }

@@ -112,9 +112,9 @@ def _deliver(job: _Job) -> None:
     if job.report is None:
         return
     options, given = job.options, job.options.all()
-    for message in unmet(job.report, _settings(job), given["detail"], PREFIX):
-        job.warnings.append(f"{message.where}: {message.text}" if message.where else message.text)
     request = given.request(given["format"], options.output, options.append)
+    for message in unmet(job.report, _settings(job), request, PREFIX):
+        job.warnings.append(f"{message.where}: {message.text}" if message.where else message.text)
     undelivered = deliver(job.report, request, sys.stderr if job.compilation.writes_stdout else sys.stdout)
     job.warnings += undelivered.failures
     job.notes += undelivered.empty

@@ -9,6 +9,7 @@ from __future__ import annotations
 from incc import __version__
 from incc.driver.report import hints
 from incc.driver.report.kernel import ITERATIONS, kernel_report
+from incc.driver.report.overview import overview
 from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
@@ -110,6 +111,8 @@ def unit_report(found: UnitResult) -> t.Unit:
         for place in (found.places[n] if found.places else nowhere,)
     ]
     hints.find_remainders(kernels)
+    for kernel in kernels:  # roles and hints are settled now
+        kernel["overview"] = overview(kernel)
     return {
         "source": unit.source,
         "assembly_file": unit.assembly_file,

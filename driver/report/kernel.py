@@ -5,6 +5,7 @@ from __future__ import annotations
 from incc.core import figures
 from incc.driver.report import hints, verdict, wording
 from incc.driver.report.identity import content_hash
+from incc.driver.report.overview import overview
 from incc.models.bound import (
     ELIMINATED,
     FUSED_INTO_PREVIOUS,
@@ -60,7 +61,7 @@ def kernel_report(
     busiest = verdict.busiest_ports(bound, analysis, fixed_ports)
     work, moved = figures.operations(kernel), figures.traffic(kernel)
     simulation = result.simulation
-    return {
+    report: t.Kernel = {
         "kernel_id": kernel_id,
         "content_hash": content_hash(kernel),
         "name": kernel.name,
@@ -75,6 +76,7 @@ def kernel_report(
         "elements": None,
         "range": None,
         "at_least": bool(unknown or kernel.refused),
+        "overview": {"limit": "", "vector": "", "look": ""},
         "label": region.label if region else "",
         "first_line": region.first_line if region else 0,
         "last_line": region.last_line if region else 0,
@@ -133,6 +135,8 @@ def kernel_report(
         "refused": [refused_statement(refused) for refused in kernel.refused],
         "summary": _summary(result, iterations),
     }
+    report["overview"] = overview(report)
+    return report
 
 
 def ratio(cycles: Fraction) -> t.Ratio:

@@ -1,4 +1,4 @@
-"""Lines that users name: of the assembly, or of the source that it was compiled from."""
+"""What users name: lines of the assembly or of the source that it was compiled from, and kernels."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from incc.driver.report import types as t
 
 
@@ -54,3 +56,43 @@ def missing(report: t.Report, places: list[Place]) -> list[Place]:
     """The places at which the report has no analysed instruction."""
     pairs = [(i, unit) for unit in report["units"] for kernel in unit["kernels"] for i in kernel["instructions"]]
     return [place for place in places if not any(is_at(i, unit, place) for i, unit in pairs)]
+
+
+class Choice(NamedTuple):
+    """Kernels that a user names: those of the functions that a glob fits, in that line of the source or around that one
+    of the assembly (0: all), or the one of this `kernel_id`."""
+
+    function: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.function}:{self.line}" if self.line else self.function
+
+    def fits(self, kernel: t.Kernel) -> bool:
+        from fnmatch import fnmatchcase
+
+        if self.line:
+            source = kernel["source"]
+            here = kernel["first_line"] <= self.line <= kernel["last_line"]
+            if not here and not (source and source["line"] == self.line):
+                return False
+        name = kernel["function_name"]
+        names = (kernel["function"], name, name.split("(")[0], kernel["kernel_id"], kernel["name"])
+        return any(fnmatchcase(text, self.function) for text in names)
+
+
+def choice(text: str) -> Choice:
+    """The choice that `dot`, `dot:12` or `dot/loop1` is. Raises ValueError."""
+    function, colon, number = text.rpartition(":")
+    # A C++ name has colons too.
+    if colon and not function.endswith(":") and number.isdecimal():
+        if not function or not int(number):
+            raise ValueError(f"takes a function, or FUNCTION:LINE, not {text!r}")
+        return Choice(function, int(number))
+    return Choice(text, 0)
+
+
+def unfound(report: t.Report, choices: Sequence[Choice]) -> list[Choice]:
+    """The choices that fit no kernel of the report."""
+    kernels = [kernel for unit in report["units"] for kernel in unit["kernels"]]
+    return [choice for choice in choices if not any(choice.fits(kernel) for kernel in kernels)]

@@ -311,6 +311,14 @@ class Range(TypedDict):
     text: Annotated[str, "The two ends and what decides between them."]
 
 
+class Overview(TypedDict):
+    """The kernel in a few words."""
+
+    limit: Annotated[str, "What limits it."]
+    vector: Annotated[str, "How wide its vectors are, and the share of operations in them if that is not all."]
+    look: Annotated[str, "Why it is worth looking at: the rules of its hints, causes of a wide range; empty if not."]
+
+
 class Prediction(TypedDict):
     """The simulated cycles, without a simulation the largest bound."""
 
@@ -451,6 +459,7 @@ class Kernel(TypedDict):
     elements: Annotated[Elements | None, "Null where it cannot be told."]
     range: Annotated[Range | None, "Null where nothing but the prediction is to be said."]
     at_least: Annotated[bool, "Something is not counted, so that the kernel takes at least what is predicted."]
+    overview: Overview
     label: Annotated[str, "Label of the loop's header."]
     first_line: Annotated[Count, "Of the region in the assembly."]
     last_line: Count

@@ -21,11 +21,9 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     instructions = kernel["instructions"]
     chains = kernel["chains"]
     yield from layout.wrap("Critical path (CP) and longest loop-carried dependency (LCD), in cycles:")
-    # machine code that comes without lines is numbered as in the other views
-    by_line = any(instruction["line"] for instruction in instructions)
-    numbers = [str(instruction["line"] if by_line else instruction["index"]) for instruction in instructions]
+    numbers, by_line = rows(kernel)
     width = max(4, *(len(number) for number in numbers))
-    sources = _sources(kernel)
+    sources = rows_in_source(kernel)
     column = max((len(source) for source in sources), default=-2) + 2
     heading = f"{'Source':{column}}" if sources else ""
     yield f"{'Line' if by_line else 'No.':>{width}}      CP     LCD   {heading}Instructions:"
@@ -60,7 +58,14 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
         yield from layout.wrap("There are more than were searched for; the longest is among those found.", "  ", "  ")
 
 
-def _sources(kernel: t.Kernel) -> list[str]:
+def rows(kernel: t.Kernel) -> tuple[list[str], bool]:
+    """What names each instruction in a table, and whether that is its line: machine code that comes without lines is
+    numbered as in the other views."""
+    by_line = any(instruction["line"] for instruction in kernel["instructions"])
+    return [str(i["line"] if by_line else i["index"]) for i in kernel["instructions"]], by_line
+
+
+def rows_in_source(kernel: t.Kernel) -> list[str]:
     """Where in the source each instruction comes from, without the name of the kernel's own file; empty where all come
     from the same line, which the header names."""
     places = [instruction["source"] for instruction in kernel["instructions"]]

@@ -42,15 +42,20 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     """A kernel's place and size, and the verdict with its hints."""
     yield from _place(unit, kernel, layout)
     yield ""
-    yield from _verdict(kernel, layout)
+    yield from verdict(kernel, layout)
+
+
+def title(kernel: t.Kernel) -> str:
+    """What a kernel is called where it is the subject: its place in the source and its function."""
+    source = kernel["source"]
+    text = f"{source['file']}:{source['line']}" if source else kernel["name"]
+    if kernel["function"] and (source or kernel["function"] not in text):
+        text += f" in {kernel['function_name']}"
+    return text
 
 
 def _place(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
-    source = kernel["source"]
-    title = f"{source['file']}:{source['line']}" if source else kernel["name"]
-    if kernel["function"] and (source or kernel["function"] not in title):
-        title += f" in {kernel['function_name']}"
-    titles = list(layout.wrap(title))
+    titles = list(layout.wrap(title(kernel)))
     for line in titles:
         yield layout.paint(line, BOLD)
     yield "-" * max(len(line) for line in titles)
@@ -78,13 +83,14 @@ def _place(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     if arithmetic["flop"] and arithmetic["flop_per_byte"] is not None:
         moved += f"; {arithmetic['flop_per_byte']:.2f} flop/byte"
     yield from layout.wrap(f"Per iteration {moved}")
-    for note in kernel["notes"]:
-        yield from layout.wrap(note, "Note: ", "      ")
 
 
-def _verdict(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
+def verdict(kernel: t.Kernel, layout: Layout, indent: str = "") -> Iterator[str]:
+    """The verdict, and what comes with it: notes on how it was found, and hints."""
     text = kernel["verdict"]
-    for line in layout.wrap(text[:1].upper() + text[1:] + "."):
+    for line in layout.wrap(text[:1].upper() + text[1:] + ".", indent, indent):
         yield layout.paint(line, BOLD)
+    for note in kernel["notes"]:
+        yield from layout.wrap(note, f"{indent}Note: ", f"{indent}      ")
     for hint in kernel["hints"]:
-        yield from layout.wrap(hint["text"][:1].upper() + hint["text"][1:], "- ", "  ")
+        yield from layout.wrap(hint["text"][:1].upper() + hint["text"][1:], f"{indent}- ", f"{indent}  ")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import TextIO
 
     from incc.driver.report import types as t
@@ -14,6 +14,36 @@ if TYPE_CHECKING:
 MIN_TEXT = 28
 
 BOLD, RED, YELLOW = "1", "31", "33"
+
+
+class Column:
+    """A column of a table whose columns may be narrower than their cells: its heading, whether cells stand on the
+    right, the least width, and when it gives way: columns of the highest number first, 0 for never."""
+
+    __slots__ = ("gives_way", "least", "right", "title")
+
+    def __init__(self, title: str, right: bool = False, least: int = 0, gives_way: int = 0) -> None:
+        self.title = title
+        self.right = right
+        self.least = least
+        self.gives_way = gives_way
+
+
+def fitted(columns: Sequence[Column], rows: Sequence[Sequence[str]], room: int, gap: int = 2) -> list[int]:
+    """The widths of columns with these cells, `gap` blanks apart, in a line of `room` columns (0: as wide as they
+    get). Those that give way do so down to their least width and no farther."""
+    widths = [
+        max(len(column.title), *(len(row[n]) for row in rows)) if rows else len(column.title)
+        for n, column in enumerate(columns)
+    ]
+    excess = sum(widths) + gap * (len(widths) - 1) - room if room else 0
+    for n in sorted(range(len(columns)), key=lambda n: -columns[n].gives_way):
+        if excess <= 0 or not columns[n].gives_way:
+            break
+        less = min(excess, max(widths[n] - max(columns[n].least, 1), 0))
+        widths[n] -= less
+        excess -= less
+    return widths
 
 
 class Layout:

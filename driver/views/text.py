@@ -1,4 +1,5 @@
-"""The report as text: a verdict for people, then llvm-mca's views in llvm-mca's layout, then dependencies as OSACA has.
+"""The report as text: an overview of all kernels, a verdict for people, OSACA's table, then llvm-mca's views in
+llvm-mca's layout, and dependencies.
 
 Each view is a file of its own in this folder, with a function `lines(unit, kernel, layout)` that yields its lines. It
 lays out what is in the report; the only thing decided there is how wide a column is.
@@ -8,60 +9,106 @@ from __future__ import annotations
 
 from incc.driver.views import header
 from incc.driver.views.layout import Layout, terminal
+from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from incc.driver.report import types as t
-    from incc.driver.report.places import Place
+    from incc.driver.report.places import Choice, Place
 
     View = Callable[[t.Unit, t.Kernel, Layout], Iterable[str]]
 
-__all__ = ["VIEWS", "render", "terminal"]
+__all__ = ["VIEWS", "Show", "render", "terminal"]
 
-VIEWS = ("summary", "info", "pressure", "waits", "timeline", "dependencies")
+VIEWS = ("compact", "summary", "info", "pressure", "waits", "timeline", "dependencies")
 """The views of a kernel in the report's order: the names that users know and those of their files."""
 
 
-def render(
-    report: t.Report,
-    width: int = 80,
-    colour: bool = False,
-    views: Sequence[str] = VIEWS,
-    details: Sequence[Place] = (),
-) -> str:
+class Show(NamedTuple):
+    """What a text shows.
+
+    `views`: those of VIEWS that follow header and verdict of each kernel. `details`: lines whose instructions are shown
+    with all that they wait for. `overview`: with so many kernels in the report there is a table of them before all
+    else, 0 for never. `kernels`: only of these there is more than the overview has, all if empty. `few`: with more
+    kernels than that each has a few lines without views, None for never. `how`: how the user asks for more.
+    """
+
+    views: Sequence[str] = VIEWS
+    details: Sequence[Place] = ()
+    overview: int = 0
+    kernels: Sequence[Choice] = ()
+    few: int | None = None
+    how: str = ""
+
+
+def render(report: t.Report, width: int = 80, colour: bool = False, show: Show = Show()) -> str:  # noqa: B008
     """The report as text of lines no wider than `width` columns (0: as wide as they get).
 
-    Header and verdict of each kernel are always there; `views` are those of VIEWS that follow. `details`: lines whose
-    instructions are shown with all that they wait for. Raises ValueError for a view that does not exist.
+    Raises ValueError for a view that does not exist.
     """
-    for view in views:
+    for view in show.views:
         if view not in VIEWS:
             raise ValueError(f"no view {view!r}; there are {', '.join(VIEWS)}")
     layout = Layout(width, colour)
-    # What was asked for by name stays where the summary, which it belongs to, is switched off.
-    order = VIEWS if "summary" in views else ("asked", *VIEWS)
-    sections = [(view, _view(view)) for view in order if view in views or view == "asked"]
+    count = sum(len(unit["kernels"]) for unit in report["units"])
+    many = show.few is not None and count > show.few
+    left = False
     lines: list[str] = []
     for unit in report["units"]:
         lines += header.unit_lines(report, unit, layout)
-        for kernel in unit["kernels"]:
-            lines.append("")
-            lines += header.lines(unit, kernel, layout)
-            for view, section in sections:
-                if kernel["instructions"] or view == "summary":
-                    lines += _set_off(section(unit, kernel, layout))
-            if details:
-                from incc.driver.views import detail
+        if 0 < show.overview <= count and unit["kernels"]:
+            from incc.driver.views import overview
 
-                lines += detail.lines(unit, kernel, layout, details)
+            lines += ["", *overview.lines(unit, layout)]
+        for number, kernel in enumerate(unit["kernels"], 1):
+            if show.kernels and not any(choice.fits(kernel) for choice in show.kernels):
+                continue
+            if many and _of_another(kernel):
+                left = True
+                continue
+            lines.append("")
+            lines += _short(unit, kernel, number, layout, show) if many else _whole(unit, kernel, layout, show)
         lines += header.left_out(unit, layout)
         if unit["ways"] is not None:
             from incc.driver.views import ways
 
             lines += ways.lines(unit, layout)
+    if many and show.how:
+        lines.append("")
+        rest = "Loops beside a main loop are in the table alone. " if left else ""
+        lines += layout.wrap(f"{rest}{show.how}")
     return "".join(line.rstrip() + "\n" for line in lines)
+
+
+def _of_another(kernel: t.Kernel) -> bool:
+    """Whether a loop is a remainder or the like, of which the overview says enough."""
+    return bool(kernel["role"]["of"])
+
+
+def _short(unit: t.Unit, kernel: t.Kernel, number: int, layout: Layout, show: Show) -> Iterator[str]:
+    from incc.driver.views import short
+
+    yield from short.lines(unit, kernel, number, layout)
+    yield from _details(unit, kernel, layout, show)
+
+
+def _whole(unit: t.Unit, kernel: t.Kernel, layout: Layout, show: Show) -> Iterator[str]:
+    yield from header.lines(unit, kernel, layout)
+    # What was asked for by name stays where the summary, which it belongs to, is switched off.
+    order = VIEWS if "summary" in show.views else ("asked", *VIEWS)
+    for view in order:
+        if (view in show.views or view == "asked") and (kernel["instructions"] or view == "summary"):
+            yield from _set_off(_view(view)(unit, kernel, layout))
+    yield from _details(unit, kernel, layout, show)
+
+
+def _details(unit: t.Unit, kernel: t.Kernel, layout: Layout, show: Show) -> Iterator[str]:
+    if show.details:
+        from incc.driver.views import detail
+
+        yield from detail.lines(unit, kernel, layout, show.details)
 
 
 def _view(name: str) -> View:

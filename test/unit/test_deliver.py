@@ -156,7 +156,7 @@ def test_what_was_asked_for_and_is_not_there(unit: dict[str, str], where: str) -
     for value in ("latency PADDB = 2", "rob = 512"):
         given.take("-what-if", value)
     found = report("-what-if=latency PADDB = 2", "-what-if=rob = 512", **unit)
-    messages = unmet(found, given.settings(), given["detail"], "--analyze-")
+    messages = unmet(found, given.settings(), given.request("text", ""), "--analyze-")
     assert messages == [
         (where, "what-if 'latency PADDB': no kernel has such an instruction"),
         (f"{where}:99", "--analyze-detail: no analysed instruction in this line"),
@@ -169,7 +169,7 @@ def test_several_units() -> None:
     given = Given(MCA)
     given.take("-detail", "99")
     found = analyze_units([Unit(LOOP, "x.s"), Unit(LOOP, "y.s")], given.settings()._replace(mcpu="skylake"))
-    assert [message.where for message in unmet(found, given.settings(), given["detail"], "-")] == ["line 99"]
+    assert [message.where for message in unmet(found, given.settings(), given.request("text", ""), "-")] == ["line 99"]
 
 
 def test_exit_status(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

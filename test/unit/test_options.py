@@ -17,7 +17,7 @@ from incc.driver.completion import script
 from incc.driver.manual import page
 from incc.driver.options import BOTH, KINDS, MCA, OPTIONS, READERS, WRAPPER, Given, Option, options_of
 from incc.driver.pipeline import Settings
-from incc.driver.report.places import Place
+from incc.driver.report.places import Choice, Place
 from incc.driver.usage import COMMANDS, help_text, names, written
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -38,6 +38,8 @@ VALUES = {
     "alignment": ("all", -2),
     "changes": ("rob = 512", None),
     "places": ("a.c:12", (Place("a.c", 12),)),
+    "kernels": ("dot:12", (Choice("dot", 12),)),
+    "views": ("compact,waits", ("compact", "waits")),
 }
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from incc.driver.report.build import UnitResult, build_report, unit_report
 from incc.driver.report.places import Place
-from incc.driver.views.text import VIEWS, render, terminal
+from incc.driver.views.text import VIEWS, Show, render, terminal
 from incc.frontends.kernel import LeftOut
 from incc.frontends.unit import Unit
 from report_fixtures import (
@@ -96,7 +96,7 @@ def test_timeline_marks(report: dict[str, Any]) -> None:
 def test_unknown_instructions_are_marked_in_every_view(report: dict[str, Any]) -> None:
     unknown = render(report, 120).split("triad.c:4 in sum\n")[2]
     rows = [line for line in unknown.splitlines() if line.endswith("vfoo %xmm1, %xmm2")]
-    assert len(rows) == 3
+    assert len(rows) == 4
     assert all("X" in row and not re.search(r"\d\.\d", row) for row in rows)
     assert "5 instructions (1 not in the model)" in unknown
     assert "1 instruction is not in the model (line 40); totals exclude it." in unknown
@@ -118,13 +118,13 @@ def test_twelve_resources_fit_in_80_columns(resources: int, load: float, operand
     for instruction in kernel["instructions"]:
         instruction["pressure"] = [load] * resources
         instruction["text"] = f"vop {operands}"
-    for line in render(report, 80, views=("info", "pressure", "dependencies")).splitlines():
+    for line in render(report, 80, show=Show(("info", "pressure", "dependencies"))).splitlines():
         assert len(line) <= 80
 
 
 def test_wide_lines_show_the_whole_text_and_narrow_ones_say_that_they_cut(report: dict[str, Any]) -> None:
     instruction = "vfmadd213pd (%rdx,%rax), %ymm1, %ymm0"
-    assert render(report, 200).count(instruction) == 7
+    assert render(report, 200).count(instruction) == 8
     assert "vfmadd213pd (%rdx,%rax), %ymm1, %y…\n" in render(report, 80)
 
 
@@ -137,6 +137,7 @@ def test_colour_changes_nothing_but_escapes(report: dict[str, Any]) -> None:
 
 def test_views_can_be_chosen(report: dict[str, Any]) -> None:
     marks = {
+        "compact": "Cycles on each port",
         "summary": "Block RThroughput",
         "info": "Instruction Info:",
         "pressure": "Resource pressure",
@@ -146,11 +147,11 @@ def test_views_can_be_chosen(report: dict[str, Any]) -> None:
     }
     assert set(marks) == set(VIEWS)
     for chosen in VIEWS:
-        text = render(report, 80, views=(chosen,))
+        text = render(report, 80, show=Show((chosen,)))
         assert [view for view, mark in marks.items() if mark in text] == [chosen]
         assert "Bound by" in text
     with pytest.raises(ValueError, match="no view 'graph'"):
-        render(report, 80, views=("graph",))
+        render(report, 80, show=Show(("graph",)))
 
 
 def test_no_empty_lines_pile_up_without_timeline() -> None:
@@ -235,13 +236,13 @@ def test_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_details_of_a_line(report: dict[str, Any]) -> None:
-    text = render(report, 100, views=(), details=[Place("triad.s", 13)])
+    text = render(report, 100, show=Show((), [Place("triad.s", 13)]))
     lines = text[text.index("Line 13:") :].splitlines()
     assert lines[0] == "Line 13: vfmadd213pd (%rdx,%rax), %ymm1, %ymm0"
     assert lines[1] == "  had to wait 4.00, caused others to wait 0.00 cycles an iteration"
     assert lines[3].split()[:5] == ["12", "4", "-", "4.00", "-"]
     assert lines[4].split()[:3] == ["14", "-", "0"]
-    store = render(report, 100, views=(), details=[Place("triad.s", 14)])
+    store = render(report, 100, show=Show((), [Place("triad.s", 14)]))
     assert "  2         0.00    1.50" in store
     assert "Line 14" not in text
 
@@ -252,7 +253,7 @@ def test_views_that_are_off_take_nothing_along_that_was_asked_for() -> None:
     kernel["cycles"], kernel["simulated"] = 2.0, {"cycles": 2.0}
     kernel["what_ifs"] = [{"text": "with rob = 9", "cycles": 3.0, "gained": -1.0, "asked": True}]
     kernel["alignments"] = [{"cycles": 2.0}] * 64
-    text = render(report, 80, views=())
+    text = render(report, 80, show=Show(()))
     assert "2.00 →  3.00  with rob = 9\n\nSimulated cycles per iteration by the place" in text
     kernel["what_ifs"][0]["asked"] = False
-    assert "rob" not in render(report, 80, views=())
+    assert "rob" not in render(report, 80, show=Show(()))

@@ -53,8 +53,9 @@ def install() -> None:
     pipeline.untried = lambda report, settings: []
     text = types.ModuleType("incc.driver.views.text")
     text.terminal = lambda stream: (80, False)  # type: ignore[attr-defined]
-    text.render = lambda report, width, colour, views, places: REPORT  # type: ignore[attr-defined]
+    text.render = lambda report, width, colour, show: REPORT  # type: ignore[attr-defined]
     text.VIEWS = ()  # type: ignore[attr-defined]
+    text.Show = lambda *arguments: None  # type: ignore[attr-defined]
     sys.modules["incc.driver.views.text"] = text
 
 

@@ -1,0 +1,102 @@
+"""A kernel in a few words, for the row that it has in the overview: what limits it, how wide its vectors are, and
+whether it is worth looking at."""
+
+from __future__ import annotations
+
+from incc.core.prediction import WORTH_SAYING
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from incc.driver.report import types as t
+
+NO_ADVICE = frozenset(("unknown-instructions", "refused-statements"))
+"""Hints that say what is missing in the figures, not what would make the loop faster."""
+
+_OUT_OF_REACH = ("remainder", "prologue", "fallback", "outer")
+"""Roles of loops that run little, or that their author cannot change on their own."""
+
+WIDE = 1.25
+"""The ends of a range that are farther apart than this factor are worth looking at: the data decide."""
+
+
+def overview(kernel: t.Kernel) -> t.Overview:
+    """The words for a kernel whose other figures, hints, role and range are there."""
+    return {"limit": _limit(kernel), "vector": _vector(kernel), "look": _look(kernel)}
+
+
+def _limit(kernel: t.Kernel) -> str:
+    limits = kernel["bounds"]["prediction"]["limited_by"]
+    words = []
+    for name in limits:
+        if name == "loop_carried":
+            words.append(f"chain {', '.join(kernel['chains'][0]['through'][:2])}" if kernel["chains"] else "chain")
+        elif name == "port":
+            words.append(_ports(kernel))
+        else:
+            words.append({"divider": "divider", "front_end": "front end", "retire": "retirement"}[name])
+    if words or not kernel["cycles"]:
+        return "; ".join(words)
+    # Above all bounds: what the change that gains most takes away.
+    gain = WORTH_SAYING * kernel["cycles"]
+    best = [w for w in kernel["what_ifs"] if not w["asked"] and w["gained"] >= gain]
+    least = min((w["cycles"] for w in best), default=0.0)
+    alike = [w["change"] for w in best if w["cycles"] <= least + gain]
+    chosen = next((change for change in alike if change not in _ANYTHING), alike[0] if alike else "")
+    return _CHANGES.get(chosen, chosen) or "several"
+
+
+_ANYTHING = ("unlimited-ports", "dependencies")
+_CHANGES = {
+    "front-end": "front end",
+    "issue-width": "front end",
+    "unlimited-ports": "ports",
+    "register-dependencies": "dependencies",
+    "memory-dependencies": "memory dependencies",
+    "line-crossings": "line crossings",
+    "store-commit": "stores to cache",
+    "move-elimination": "moves",
+}
+
+
+def _ports(kernel: t.Kernel) -> str:
+    names = [resource["name"] for resource in kernel["resources"] if resource["busiest"]]
+    return f"{'port' if len(names) == 1 else 'ports'} {','.join(_together(names))}"
+
+
+def _together(names: list[str]) -> list[str]:
+    """Names with what more than two in a row have in common written once: ALU0-3 for ALU0, ALU1, ALU2, ALU3."""
+    found: list[str] = []
+    run: list[str] = []
+    for name in [*names, ""]:
+        stem = name.rstrip("0123456789")
+        if run and stem and name == f"{stem}{int(run[-1].removeprefix(stem) or -2) + 1}" and run[-1].startswith(stem):
+            run.append(name)
+            continue
+        found += run if len(run) < 3 else [f"{run[0]}-{run[-1][len(run[-1].rstrip('0123456789')) :]}"]
+        run = [name]
+    return found
+
+
+def _vector(kernel: t.Kernel) -> str:
+    arithmetic, widest = kernel["arithmetic"], kernel["memory"]["widest_access_bits"]
+    share = arithmetic["packed_share"]
+    if share is None:
+        # A copy or a conversion without arithmetic is vectorised where what it moves is.
+        return f"{widest}-bit" if widest >= _VECTOR_BITS else ""
+    if not arithmetic["vector_bits"]:
+        return "scalar"
+    text = f"{arithmetic['vector_bits']}-bit"
+    return text if share == 1 else f"{text} {100 * share:.0f} %"
+
+
+_VECTOR_BITS = 128
+
+
+def _look(kernel: t.Kernel) -> str:
+    if kernel["role"]["name"] in _OUT_OF_REACH:
+        return ""
+    words = [hint["rule"].replace("-", " ") for hint in kernel["hints"] if hint["rule"] not in NO_ADVICE]
+    spread = kernel["range"]
+    if spread is not None and (spread["most"] is None or spread["most"] > WIDE * spread["least"]):
+        words += [cause["kind"].replace("-", " ") for cause in spread["causes"]]
+    return ", ".join(dict.fromkeys(words))

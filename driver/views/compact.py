@@ -1,0 +1,99 @@
+"""OSACA's table: beside each instruction the ports that it keeps busy, what it adds to the critical path and to the
+longest loop-carried dependency, and its line of the source."""
+
+from __future__ import annotations
+
+from incc.driver.views import dependencies
+from incc.driver.views.layout import BOLD, MIN_TEXT, RED, YELLOW, unknown_legend
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from incc.driver.report import types as t
+    from incc.driver.views.layout import Layout
+
+
+def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
+    """One row for each instruction, and the sums. Ports that nothing uses have no column, and ports that are as busy as
+    each other with every instruction share one."""
+    instructions = kernel["instructions"]
+    groups = _groups(kernel)
+    heads = [",".join(kernel["resources"][p]["name"] for p in group) for group in groups]
+    styles = [YELLOW if any(kernel["resources"][p]["busiest"] for p in group) else "" for group in groups]
+    numbers, by_line = dependencies.rows(kernel)
+    number = max(4, *(len(text) for text in numbers))
+    sources = dependencies.rows_in_source(kernel)
+    source = max((len(text) for text in sources), default=-2) + 2
+    marks = max((len(_mark(i)) for i in instructions), default=0)
+    mark = marks + 1 if marks else 0
+
+    widths = [max(4, len(head)) for head in heads]
+    fixed = number + 12 + source + mark + 2
+    fine = not layout.width or fixed + sum(widths) + 2 * len(widths) + MIN_TEXT <= layout.width
+    if not fine:
+        widths = [max(3, len(head)) for head in heads]
+
+    def row(first: str, cells: list[str], path: str, chain: str, where: str) -> str:
+        """A line up to its instruction."""
+        loads = "".join(
+            "  " + layout.paint(f"{cell:>{width}}", style)
+            for cell, width, style in zip(cells, widths, styles, strict=True)
+        )
+        latencies = f"  {layout.paint(f'{path:>4}', BOLD)}  {layout.paint(f'{chain:>4}', RED)}"
+        return f"{first:>{number}}{loads}{latencies}  {where:{source}}"
+
+    room = number + sum(widths) + 2 * len(widths) + 14 + source
+    yield from layout.wrap(
+        "Cycles on each port, of the critical path (CP) and of the longest loop-carried dependency (LCD):"
+    )
+    yield (
+        row("Line" if by_line else "No.", heads, "CP", "LCD", "Source" if sources else "")
+        + " " * mark
+        + (layout.cut("Instructions:", room + mark))
+    )
+    for i, instruction in enumerate(instructions):
+        cells = [_load(instruction["pressure"][group[0]], fine) for group in groups]
+        path, chain = (_latency(instruction[name]) for name in ("critical_path_cycles", "chain_cycles"))
+        if instruction["unknown"]:
+            cells, path, chain = ["X"] * len(groups), "X", "X"
+        text = row(numbers[i], cells, path, chain, sources[i] if sources else "")
+        yield text + f"{_mark(instruction):{mark}}" + layout.cut(instruction["text"], room + mark)
+    chains = kernel["chains"]
+    sums = [_load(kernel["resources"][group[0]]["load"], fine) for group in groups]
+    longest = str(chains[0]["latency"]) if chains else ""
+    over = f"; LCD over {chains[0]['iterations']} iterations" if chains and chains[0]["iterations"] > 1 else ""
+    yield row("", sums, str(kernel["critical_path"]["cycles"]), longest, "") + " " * mark + f"in all{over}"
+    legend = [meaning for letter, meaning in _MARKS.items() if any(letter in i["remarks"] for i in instructions)]
+    if legend:
+        yield from layout.wrap(f"({'; '.join(legend)}{unknown_legend(kernel)})")
+    elif kernel["unknown_instructions"]:
+        yield from layout.wrap(f"({unknown_legend(kernel).removeprefix('; ')})")
+
+
+_MARKS = {"F": "F:\xa0macro-fused into the one before", "E": "E:\xa0move eliminated", "Z": "Z:\xa0zero idiom"}
+
+
+def _mark(instruction: t.Instruction) -> str:
+    return "".join(letter for letter in instruction["remarks"] if letter in _MARKS)
+
+
+def _groups(kernel: t.Kernel) -> list[list[int]]:
+    """The resources that are used, those of which every instruction takes the same together."""
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for p, resource in enumerate(kernel["resources"]):
+        if any(instruction["pressure"][p] for instruction in kernel["instructions"]):
+            shown = [f"{i['pressure'][p]:.2f}" for i in kernel["instructions"]]
+            groups.setdefault((*shown, resource["kind"], str(resource["busiest"])), []).append(p)
+    return list(groups.values())
+
+
+def _load(cycles: float, fine: bool) -> str:
+    """Cycles on a port, nothing for none; with one decimal where there is no room for two."""
+    if f"{cycles:.2f}" == "0.00":
+        return ""
+    return f"{cycles:.2f}" if fine or cycles < 0.1 else f"{cycles:.1f}"
+
+
+def _latency(cycles: int | None) -> str:
+    return "" if cycles is None else str(cycles)

@@ -1,0 +1,243 @@
+"""The overview and what follows it: a row for each kernel, a few lines of each of many, and choices of kernels."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from incc.driver.options import MCA, WRAPPER, Given
+from incc.driver.pipeline import analyze_units
+from incc.driver.report.overview import overview
+from incc.driver.report.places import Choice, choice
+from incc.driver.views.layout import Column, fitted
+from incc.driver.views.text import Show, render
+from incc.frontends.unit import Unit
+
+SUM = """\
+\t.globl NAME
+\t.type NAME, @function
+NAME:
+\txorl %eax, %eax
+.LNAME:
+\tvaddsd (%rdi,%rax,8), %xmm0, %xmm0
+\tincq %rax
+\tcmpq %rax, %rdx
+\tjne .LNAME
+\tret
+\t.size NAME, .-NAME
+"""
+
+
+def report(*names: str) -> dict[str, Any]:
+    given = Given(MCA)
+    for option in ("-mcpu=skylake", "-auto"):
+        name, _, value = option.partition("=")
+        given.take(name, value or None)
+    text = "".join(SUM.replace("NAME", name) for name in names)
+    return analyze_units([Unit(text, "x.s")], given.settings())  # type: ignore[return-value]
+
+
+MANY = ("a", "b", "c", "d", "_ZN2ns3dotEPd")
+
+
+def rows(text: str) -> list[str]:
+    """The table's rows."""
+    lines = text.splitlines()
+    start = next(n for n, line in enumerate(lines) if line.lstrip().startswith("#  "))
+    return lines[start + 1 : lines.index("", start)]
+
+
+def test_a_row_for_each_kernel() -> None:
+    found = rows(render(report(*MANY), 100, show=Show(overview=1)))
+    assert len(found) == 5
+    assert found[0].split()[:4] == ["1", "6-9", "a", "4.00"]
+    assert "chain xmm0" in found[0]
+    assert "scalar" in found[0]
+    assert "ns::dot(double*)" in found[4]
+
+
+@pytest.mark.parametrize(("kernels", "least", "shown"), [(1, 1, True), (1, 2, False), (2, 2, True), (5, 0, False)])
+def test_with_how_many_kernels_there_is_a_table(kernels: int, least: int, shown: bool) -> None:
+    assert ("#  Line" in render(report(*MANY[:kernels]), 100, show=Show(overview=least))) == shown
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_the_table_fits(width: int) -> None:
+    made = report(*MANY)
+    for kernel in made["units"][0]["kernels"]:
+        kernel["function_name"] = "a::very<long, name>::of_a_function(std::vector<double> const&, int) const"
+        kernel["overview"]["look"] = "sum chain, not vectorised, line crossings, code placement"
+    found = rows(render(made, width, show=Show(overview=1)))
+    assert max(len(row) for row in found) <= width
+    # What counts most is never cut.
+    assert all("4.00" in row for row in found)
+
+
+def test_few_kernels_have_views_many_have_a_few_lines() -> None:
+    show = Show(overview=1, few=4, how="ask for more")
+    few, many = (render(report(*MANY[:count]), 100, show=show) for count in (4, 5))
+    assert few.count("Block RThroughput") == 4
+    assert "ask for more" not in few
+    assert "Block RThroughput" not in many
+    assert many.count("Bound by the loop-carried chain") == 5
+    assert many.endswith("ask for more\n")
+    assert len(many.splitlines()) < 60
+
+
+def test_loops_beside_a_main_loop_are_in_the_table_alone() -> None:
+    made = report(*MANY)
+    kernels = made["units"][0]["kernels"]
+    kernels[1]["role"] = {"name": "remainder", "of": kernels[0]["kernel_id"], "text": "a remainder"}
+    text = render(made, 100, show=Show(overview=1, few=4, how="ask"))
+    assert "remainder (1)" in rows(text)[1]
+    assert "\n[1] " in text
+    assert "\n[2] " not in text
+    assert "Loops beside a main loop are in the table alone. ask" in text
+
+
+def test_a_chosen_kernel_has_all_views_and_the_others_rows() -> None:
+    made = report(*MANY)
+    for chosen in ("b", "b:17", "b/loop1", "[b]"):
+        text = render(made, 100, show=Show(overview=1, kernels=[choice(chosen)]))
+        assert text.count("Block RThroughput") == 1
+        assert "Loop at .Lb" in text
+        assert len(rows(text)) == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("dot", Choice("dot", 0)),
+        ("dot:12", Choice("dot", 12)),
+        ("ns::dot", Choice("ns::dot", 0)),
+        ("ns::dot:12", Choice("ns::dot", 12)),
+        ("*", Choice("*", 0)),
+    ],
+)
+def test_choices(text: str, expected: Choice) -> None:
+    assert choice(text) == expected
+    assert str(choice(text)) == text
+
+
+@pytest.mark.parametrize("text", [":12", "dot:0"])
+def test_what_is_no_choice(text: str) -> None:
+    with pytest.raises(ValueError, match="takes a function, or FUNCTION:LINE"):
+        choice(text)
+
+
+def test_the_commands_ask_for_it() -> None:
+    wrapper = Given(WRAPPER).request("text", "")
+    assert (wrapper.overview, wrapper.few) == (1, 4)
+    assert "waits" not in wrapper.views
+    assert "compact" in wrapper.views
+    for option, value in (("views", "all"), ("kernel", "dot"), ("all-views", None), ("summary-view", "false")):
+        given = Given(WRAPPER)
+        given.take(f"--analyze-{option}", value)
+        assert given.request("text", "").few is None
+    mca = Given(MCA).request("text", "")
+    assert (mca.overview, mca.few) == (2, None)
+
+
+@pytest.mark.parametrize(
+    ("value", "views", "waits", "timeline"),
+    [
+        ("all", {"compact", "summary", "info", "pressure", "waits", "timeline", "dependencies"}, True, 2),
+        ("none", set(), False, 2),
+        ("compact", {"compact"}, False, 2),
+        ("waits,timeline", {"waits", "timeline"}, True, 2),
+    ],
+)
+def test_views_by_name(value: str, views: set[str], waits: bool, timeline: int) -> None:
+    given = Given(WRAPPER)
+    given.take("--analyze-views", value)
+    assert set(given.views()) == views
+    assert given.settings().waits == waits
+    assert given.settings().timeline_iterations == timeline
+
+
+# --- what stands in the table ----------------------------------------------------------------------------------------
+
+
+def kernel() -> Any:
+    return copy.deepcopy(report("a")["units"][0]["kernels"][0])
+
+
+def test_words_for_limits() -> None:
+    k = kernel()
+    prediction = k["bounds"]["prediction"]
+    prediction["limited_by"] = ["port", "front_end"]
+    for resource in k["resources"]:
+        resource["busiest"] = resource["name"] in ("2", "3")
+    assert overview(k)["limit"] == "ports 2,3; front end"
+    prediction["limited_by"] = ["divider"]
+    assert overview(k)["limit"] == "divider"
+    prediction["limited_by"] = []
+    k["what_ifs"] = []
+    assert overview(k)["limit"] == "several"
+    k["what_ifs"] = [
+        {"change": "unlimited-ports", "asked": False, "gained": 2.0, "cycles": 2.0},
+        {"change": "port 5", "asked": False, "gained": 2.0, "cycles": 2.0},
+        {"change": "front-end", "asked": False, "gained": 1.0, "cycles": 3.0},
+    ]
+    assert overview(k)["limit"] == "port 5"
+
+
+def test_what_is_worth_a_look() -> None:
+    k = kernel()
+    k["hints"] = [{"rule": "unknown-instructions", "text": "", "evidence": {}}]
+    assert overview(k)["look"] == ""
+    k["hints"].append({"rule": "sum-chain", "text": "", "evidence": {}})
+    assert overview(k)["look"] == "sum chain"
+    k["range"] = {"least": 4.0, "most": 4.5, "text": "", "causes": [{"kind": "aliasing"}]}
+    assert overview(k)["look"] == "sum chain"
+    k["range"]["most"] = 8.0
+    assert overview(k)["look"] == "sum chain, aliasing"
+    k["role"] = {"name": "remainder", "of": "a/loop1", "text": ""}
+    assert overview(k)["look"] == ""
+
+
+def test_columns_give_way_in_order() -> None:
+    columns = [Column("a"), Column("b", least=3, gives_way=1), Column("c", least=2, gives_way=2)]
+    cells = [["aaaa", "bbbbbbbb", "cccccc"]]
+    assert fitted(columns, cells, 0) == [4, 8, 6]
+    assert fitted(columns, cells, 20) == [4, 8, 4]
+    assert fitted(columns, cells, 16) == [4, 6, 2]
+    assert fitted(columns, cells, 5) == [4, 3, 2]
+
+
+# --- OSACA's table ---------------------------------------------------------------------------------------------------
+
+
+def test_the_columns_of_the_compact_table_add_up() -> None:
+    text = render(report("a"), 100, show=Show(("compact",)))
+    lines = text.splitlines()
+    head = next(n for n, line in enumerate(lines) if line.startswith("Line "))
+    last = next(n for n, line in enumerate(lines) if line.endswith("in all"))
+    titles = lines[head].split()
+    names = titles[1:-1]
+    ends = [lines[head].index(f" {name} ") + 1 + len(name) for name in names]
+    for name, end in zip(names, ends, strict=True):
+        start = lines[head].rindex("  ", 0, end - len(name)) if name != names[0] else 4
+        cells = [line[start:end].strip() for line in lines[head + 1 : last + 1]]
+        numbers = [float(cell) for cell in cells if cell]
+        assert sum(numbers[:-1]) == pytest.approx(numbers[-1], abs=0.011 * len(numbers)), name
+
+
+@pytest.mark.parametrize(
+    ("ports", "text"),
+    [
+        ("2 3", "ports 2,3"),
+        ("0 1 5 6", "ports 0,1,5,6"),
+        ("ALU0 ALU1 ALU2 ALU3", "ports ALU0-3"),
+        ("BR ST0 ST1", "ports BR,ST0,ST1"),
+        ("FP0 FP1 FP3 FP4 FP5", "ports FP0,FP1,FP3-5"),
+        ("FP45", "port FP45"),
+    ],
+)
+def test_ports_in_short(ports: str, text: str) -> None:
+    k = kernel()
+    k["bounds"]["prediction"]["limited_by"] = ["port"]
+    k["resources"] = [{**k["resources"][0], "name": name, "busiest": True} for name in ports.split()]
+    assert overview(k)["limit"] == text
