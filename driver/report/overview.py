@@ -65,15 +65,19 @@ def _ports(kernel: t.Kernel) -> str:
 
 def _together(names: list[str]) -> list[str]:
     """Names with what more than two in a row have in common written once: ALU0-3 for ALU0, ALU1, ALU2, ALU3."""
-    found: list[str] = []
-    run: list[str] = []
-    for name in [*names, ""]:
+    runs: list[list[tuple[str, str]]] = []
+    for name in names:
         stem = name.rstrip("0123456789")
-        if run and stem and name == f"{stem}{int(run[-1].removeprefix(stem) or -2) + 1}" and run[-1].startswith(stem):
-            run.append(name)
-            continue
-        found += run if len(run) < 3 else [f"{run[0]}-{run[-1][len(run[-1].rstrip('0123456789')) :]}"]
-        run = [name]
+        number = name[len(stem) :]
+        before, last = runs[-1][-1] if runs else ("", "")
+        if stem and stem == before and number and last and int(number) == int(last) + 1:
+            runs[-1].append((stem, number))
+        else:
+            runs.append([(stem, number)])
+    found = []
+    for run in runs:
+        stem, first = run[0]
+        found += [f"{stem}{first}-{run[-1][1]}"] if len(run) > 2 else [f"{stem}{number}" for stem, number in run]
     return found
 
 
