@@ -115,6 +115,9 @@ def _deliver(job: _Job) -> None:
     for message in unmet(job.report, _settings(job), given["detail"], PREFIX):
         job.warnings.append(f"{message.where}: {message.text}" if message.where else message.text)
     request = given.request(given["format"], options.output, options.append)
+    from incc.driver.pipeline import model_notes
+
+    job.notes += model_notes(job.report)
     undelivered = deliver(job.report, request, sys.stderr if job.compilation.writes_stdout else sys.stdout)
     job.warnings += undelivered.failures
     job.notes += undelivered.empty

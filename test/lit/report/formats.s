@@ -6,9 +6,10 @@
 # RUN: incc-mca -mcpu=skylake-avx512 --auto --json %s | diff - %t.json
 # RUN: %python -c "import json, sys; json.load(open(sys.argv[1]))" %t.json
 #
-# CHECK:      "schema_version": "1.3",
+# CHECK:      "schema_version": "1.4",
 # CHECK-NEXT: "tool": {"name": "incc", "version": "{{.*}}"},
-# CHECK:      "chosen_by": "-mcpu=skylake-avx512"
+# CHECK:      "chosen_by": "-mcpu=skylake-avx512",
+# CHECK-NEXT: "note": ""
 # CHECK:      "function": "swap",
 # CHECK:      "loop_carried": {"cycles": 2.5, "exact": "5/2", "by": "through rbx and rax, lines {{.*}}, 5 over 2 iterations"},
 # CHECK:      "through": ["rbx", "rax"],
