@@ -26,9 +26,10 @@ LEVELS = ("-O3 -g -march=skylake-avx512", "-O1", "-Os -g3", "-O2 -g1 -ffast-math
 OSACA, IACA = "osaca", "iaca"
 
 
-# One level of each compiler in every run, the others where there is time.
+# One level of some compilers in every run, the others where there is time.
+OFTEN = ("gcc", "clang-19", "gfortran")
 CASES = [
-    pytest.param(f"{cc} {level}", marks=[pytest.mark.long] if n else [])
+    pytest.param(f"{cc} {level}", marks=[pytest.mark.long] if n or cc not in OFTEN else [])
     for cc, _ in COMPILERS
     for n, level in enumerate(LEVELS)
 ]
