@@ -8,7 +8,6 @@ core has it: a name whose core lacks it is wrong, and the core is at least so ne
 from __future__ import annotations
 
 from incc.frontends.records import NamedTuple
-from incc.models.cpu_names import is_no_core
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -137,7 +136,7 @@ def recognise(host: Host) -> tuple[str, str]:
             return host.name, ""
         vendor = host.vendor or named.vendor
         why = f"{_listed(surplus)}, which {host.name} ({numbers}) does not have"
-    elif host.name and not is_no_core(host.name):
+    elif host.name and not _is_no_core(host.name):
         return host.name, ""  # a core that the table does not have
     else:
         vendor = host.vendor
@@ -153,6 +152,12 @@ def recognise(host: Host) -> tuple[str, str]:
         older = frozenset[str]().union(*(core.features for core in of_vendor[: of_vendor.index(found)]))
         why = f"{_listed(seen - older or seen)}; {why}"
     return found.name, f"host recognised by its features: {why}"
+
+
+def _is_no_core(name: str) -> bool:
+    from incc.models.cpu_names import is_no_core  # few hosts have such a name
+
+    return is_no_core(name)
 
 
 def _own_name(name: str) -> str:
