@@ -427,14 +427,15 @@ def analyze(
         return Report(_Found([analyze_unit(_assembly(source, name), settings)]))
     reader = _one_of("input", input, {"asm": None, "hex": _machine_code, "obj": _object})
     assert reader is not None, "assembly is read above"
-    model, reason = choose_model(settings.mcpu, "", settings.model_path)
+    model, reason, note = choose_model(settings.mcpu, "", settings.model_path)
     unit, kernels, left_out = reader(source, name, model.isa)
     if settings.functions:
         symbols = [k.region.function if k.region else "" for k in kernels]
         wanted = choose_functions([*symbols, *(x.function for x in left_out)], settings.functions)
         kernels = [k for k, symbol in zip(kernels, symbols, strict=True) if symbol in wanted]
         left_out = [x for x in left_out if x.function in wanted]
-    return Report(_Found([analyze_kernels(unit, kernels, settings, model, reason, left_out=left_out)]))
+    result = analyze_kernels(unit, kernels, settings, model, reason, left_out=left_out)
+    return Report(_Found([result._replace(model_note=note)]))
 
 
 def compile(

@@ -86,7 +86,7 @@ def _wanted_help(arguments: list[str]) -> str:
 
 def _run(options: Options, settings: Settings) -> int:
     from incc.driver.deliver import deliver, unmet
-    from incc.driver.pipeline import AnalysisError, analyze_units
+    from incc.driver.pipeline import AnalysisError, analyze_units, model_notes
     from incc.driver.report.build import problems
     from incc.frontends.unit import Unit
 
@@ -101,6 +101,8 @@ def _run(options: Options, settings: Settings) -> int:
     except AnalysisError as error:
         sys.stderr.write(f"incc-mca: error: {error}\n")
         return 1
+    for note in model_notes(report):
+        sys.stderr.write(f"incc-mca: note: {note}\n")
     request = options.request()
     undelivered = deliver(report, request, sys.stdout)
     lines = [f"incc-mca: error: {message}" for message in (*undelivered.failures, *undelivered.empty)]

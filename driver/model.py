@@ -6,6 +6,7 @@ import argparse
 import errno
 import os
 import sys
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from incc.models.importers import SOURCES, importer
@@ -62,7 +63,11 @@ def _parser() -> argparse.ArgumentParser:
     command.set_defaults(run=_list)
 
     command = commands.add_parser("show", help="a model's parameters, or figures of instruction forms")
-    command.add_argument("what", nargs="?", help="a form's key, a mnemonic, or a pattern with * and ?")
+    command.add_argument(
+        "what",
+        nargs="?",
+        help="a form's key, a pattern with * and ?, a mnemonic in either syntax, or an instruction with its operands",
+    )
     command.add_argument(
         "-mcpu", "--mcpu", metavar="NAME", help="the model, or its .toml file; without, what every core says"
     )
@@ -151,7 +156,10 @@ def _show(args: argparse.Namespace) -> int:
             print("incc-model: name a core (-mcpu=NAME), or an instruction form", file=sys.stderr)
             return USAGE
         if not show_by_core(args.what, args.model_path, _matching):
-            print(f"incc-model: no model has a form that matches {args.what!r}", file=sys.stderr)
+            models = [load(entry.path, args.model_path) for entry in list_models(args.model_path)]
+            print(
+                f"incc-model: no model has a form that matches {args.what!r}{_near(models, args.what)}", file=sys.stderr
+            )
             return FAILED
         return OK
     model = load(args.mcpu, args.model_path)
@@ -160,7 +168,8 @@ def _show(args: argparse.Namespace) -> int:
         return OK
     forms = _matching(model, args.what)
     if not forms:
-        print(f"incc-model: {model.name} has no form that matches {args.what!r}", file=sys.stderr)
+        near = _near([model], args.what)
+        print(f"incc-model: {model.name} has no form that matches {args.what!r}{near}", file=sys.stderr)
         return FAILED
     for n, form in enumerate(forms):
         if n:
@@ -187,17 +196,58 @@ def _show_model(model: MachineModel) -> None:
 
 
 def _matching(model: MachineModel, what: str) -> list[str]:
-    """The form with that key (conditions do not matter), else those that match a pattern or are of that mnemonic."""
+    """The form with that key (conditions do not matter), else those that match a pattern, or are of that mnemonic, or
+    the one of an instruction as it is written in assembly text."""
     from fnmatch import fnmatchcase
 
     form = what.partition(" [")[0]
     if model.entries(form):
         return [form]
     known = sorted(model.forms())
-    if any(c in what for c in "*?["):
-        return [f for f in known if fnmatchcase(f.lower(), what.lower())]
+    if found := [f for f in known if f.lower() == form.lower()]:
+        return found
+    wanted = what.strip()
+    if any(c in wanted for c in "?[*") and " " not in wanted:
+        return [f for f in known if fnmatchcase(f.lower(), wanted.lower())]
     is_called = rules_of(model.isa).is_called
-    return [f for f in known if is_called(f, what)]
+    if found := [f for f in known if is_called(f, wanted)]:
+        return found
+    return [f for f in known if f == _form_of(model.isa, wanted)] if " " in wanted else []
+
+
+@cache
+def _form_of(isa: str, statement: str) -> str:
+    """The form of an instruction in assembly text, "" if it is none."""
+    from incc.frontends.isa import DecodeError, TextForm
+    from incc.frontends.isa import isa as instruction_set
+
+    if "\n" in statement or ";" in statement:
+        return ""
+    intel = "%" not in statement and "$" not in statement
+    dialects = {dialect: word for word, dialect in instruction_set(isa).syntax.dialects.items()}
+    first = f"{dialects['intel']} noprefix" if intel and "intel" in dialects else ""
+    try:
+        found = list(instruction_set(isa).text_forms(f"{first}\n{statement}\n", [(2, statement)], "<text>"))
+    except (DecodeError, OSError):
+        return ""
+    return found[0].form if found and isinstance(found[0], TextForm) else ""
+
+
+def _near(models: Sequence[MachineModel], what: str) -> str:
+    """A question for what comes close to something that no form is called; "" if nothing does."""
+    from difflib import get_close_matches
+
+    word = what.strip().partition(" ")[0]
+    known: dict[str, str] = {}
+    for rules in {model.isa: rules_of(model.isa) for model in models}.values():
+        known |= {name: name for name in rules.mnemonics()}
+    for model in models:
+        for form in model.forms():
+            known.setdefault(form.lower(), form)
+            known.setdefault(form.partition("/")[0].lower(), form.partition("/")[0])
+    near = [known[name] for name in get_close_matches(word.lower(), known, 12, 0.6)]
+    near = [name for name in near if any(_matching(model, name) for model in models)]
+    return f"; did you mean {', '.join(near[:4])}?" if near else ""
 
 
 def _show_form(model: MachineModel, form: str) -> None:

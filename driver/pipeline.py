@@ -96,7 +96,18 @@ def untried(report: t.Report, settings: Settings) -> list[str]:
     return [f"what-if {name!r}: no kernel has such an instruction" for name in missing]
 
 
-def choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str] = ()) -> tuple[MachineModel, str]:
+class Choice(NamedTuple):
+    """A machine model and how it was chosen.
+
+    `note`: where it is not that of the core that was named, which one it is and why; "" where there is nothing to say.
+    """
+
+    model: MachineModel
+    reason: str
+    note: str
+
+
+def choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str] = ()) -> Choice:
     """The machine model and how it was chosen. Raises AnalysisError for names without a model, and for bad models."""
     from incc.models.model import ModelError
 
@@ -106,30 +117,66 @@ def choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str] = ()) ->
         raise AnalysisError(str(error)) from error
 
 
-def _choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str]) -> tuple[MachineModel, str]:
-    from incc.models.loading import find_cpu, host_cpu_name, load
+def _choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str]) -> Choice:
+    from incc.models.loading import find_cpu, host_cpu, load
 
     if mcpu and mcpu != "native":
         cpu = find_cpu(mcpu, model_path)
-        return load(cpu.model if cpu.nearest else mcpu, model_path), f"-mcpu={mcpu}{_nearest(cpu)}"
-    instead = ""
+        model = load(cpu.model if cpu.nearest else mcpu, model_path)
+        return Choice(model, f"-mcpu={mcpu}{_nearest(cpu)}", _stand_in(mcpu, cpu))
+    instead = note = ""
     if not mcpu and command_cpu and command_cpu != "native":
         cpu = find_cpu(command_cpu, model_path)
         if cpu.model:
-            return load(cpu.model, model_path), f"the command's target, {command_cpu}{_nearest(cpu)}"
-        instead = f"; {command_cpu}, the command's target, has no model" + (f" ({cpu.why})" if cpu.why else "")
-    host = host_cpu_name()
+            reason = f"the command's target, {command_cpu}{_nearest(cpu)}"
+            return Choice(load(cpu.model, model_path), reason, _stand_in(command_cpu, cpu))
+        why = f" ({cpu.why})" if cpu.why else ""
+        instead = f"; {command_cpu}, the command's target, has no model{why}"
+        note = f"no model for the command's target, {command_cpu}{why}: analysed for the host, "
+    host, recognised = host_cpu()
     cpu = find_cpu(host, model_path)
     if not cpu.model:
         asked = (
             f"the command's target {command_cpu!r}" if command_cpu and not mcpu else f"the host ({host or 'unknown'})"
         )
         raise AnalysisError(f"no machine model for {asked}; name one of `incc-model list`")
-    return load(cpu.model, model_path), f"the host, {host}{_nearest(cpu)}{instead}"
+    if note:
+        note += f"{host}{_nearest(cpu)}"
+    else:
+        note = _stand_in(f"the host, {host}", cpu)
+    if recognised:
+        recognised = f"; {recognised}"
+    return Choice(load(cpu.model, model_path), f"the host, {host}{recognised}{_nearest(cpu)}{instead}", note)
 
 
 def _nearest(cpu: Cpu) -> str:
     return f"; the nearest model is that of {cpu.model}: {cpu.why}" if cpu.nearest else ""
+
+
+def _stand_in(name: str, cpu: Cpu) -> str:
+    """The note on a model that is only the nearest."""
+    return f"no model for {name}: analysed for {cpu.model}, the nearest ({cpu.why})" if cpu.nearest else ""
+
+
+def _other_native(unit: Unit, model: MachineModel, settings: Settings) -> str:
+    """A note where the compiler took "native" for another core than this one, as those do that are older than it."""
+    words = unit.command
+    if settings.mcpu or not unit.cpu or not any(word.endswith("=native") for word in words):
+        return ""
+    if any(word.endswith(f"={unit.cpu}") for word in words):
+        return ""
+    from incc.models.loading import find_cpu, host_cpu_name
+
+    host = host_cpu_name()
+    cpu = find_cpu(host, settings.model_path)
+    if cpu.model in ("", model.name):
+        return ""
+    return f"for the compiler native is {unit.cpu}, but the host is {host}"
+
+
+def model_notes(report: t.Report) -> list[str]:
+    """What must be said of the models that were taken, each once."""
+    return list(dict.fromkeys(unit["model"]["note"] for unit in report["units"] if unit["model"]["note"]))
 
 
 def read_assembly(unit: Unit, isa: str = "") -> Assembly:
@@ -137,7 +184,8 @@ def read_assembly(unit: Unit, isa: str = "") -> Assembly:
     that is given)."""
     from incc.frontends.asm.parse import parse
 
-    if "\0" in unit.assembly:
+    # clang -g writes what bytes of its tables are as characters into comments, the NUL as well.
+    if "\0" in unit.assembly and any("\0" in line.partition("#")[0] for line in unit.assembly.split("\n")):
         raise AnalysisError(f"{unit.assembly_file}: not assembly: there are NUL bytes in it")
     if unit.assembly.startswith("\x7fELF"):
         raise AnalysisError(f"{unit.assembly_file}: not assembly: an ELF file; incc-scan reads objects")
@@ -204,7 +252,10 @@ def analyze_unit(unit: Unit, settings: Settings) -> UnitResult:
     from incc.driver.report.build import KernelPlace
     from incc.frontends.isa import isa
 
-    model, reason = choose_model(settings.mcpu, unit.cpu, settings.model_path)
+    model, reason, note = choose_model(settings.mcpu, unit.cpu, settings.model_path)
+    if other := _other_native(unit, model, settings):
+        reason += f"; {other}"
+        note += f"; {other}" if note else other
     if unreadable := isa(model.isa).unreadable:
         raise AnalysisError(f"{model.name} is an {model.isa} core, and {unreadable}")
     parsed = read_assembly(unit, model.isa)
@@ -213,6 +264,7 @@ def analyze_unit(unit: Unit, settings: Settings) -> UnitResult:
     lines = {s.line: s.location for s in parsed.statements if s.location is not None} if kernels else {}
     places = [KernelPlace(lines, _near(parsed, kernel.region)) for kernel in kernels]
     result = analyze_kernels(unit, kernels, settings, model, reason, places=places, left_out=left_out)
+    result = result._replace(model_note=note)
     if settings.ways:
         ways = [loop for name in settings.ways for loop in _ways(unit, parsed, model, settings, name)]
         result = result._replace(ways=tuple(ways))

@@ -57,13 +57,17 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"incc-scan: error: --where: {error}", file=sys.stderr)
             return 2
     try:
-        models = _models(options.mcpu)
+        chosen = _models(options.mcpu)
     except ValueError as error:
         print(f"incc-scan: error: {error}", file=sys.stderr)
         return 1
+    models = [model for model, _ in chosen.values()]
     if options.output == "cycles" and len(models) > 1:
         print("incc-scan: error: --output=cycles is for one core", file=sys.stderr)
         return 2
+    for _, note in chosen.values():
+        if note:
+            print(f"incc-scan: note: {note}", file=sys.stderr)
     # What is kept are facts of instructions, ever more of them, and nothing here refers to itself in a circle. Looking
     # for circles through all of it time and again took a twentieth of the run.
     import gc
@@ -151,33 +155,29 @@ def _positive(text: str) -> int:
     return value
 
 
-def _models(name: str) -> list[MachineModel]:
-    """The models to analyse for, each once. Raises ValueError with a message for unknown names."""
-    if "," in name:
-        chosen = {model.name: model for part in name.split(",") if part for model in _models(part)}
-        if len({model.isa for model in chosen.values()}) > 1:
-            raise ValueError(f"{name}: cores of several instruction sets")
-        return list(chosen.values())
+def _models(name: str) -> dict[str, tuple[MachineModel, str]]:
+    """The models to analyse for by their names, each once, and what must be said of the choice ("" if nothing). Raises
+    ValueError with a message for unknown names."""
+    from incc.driver.pipeline import AnalysisError, choose_model
     from incc.frontends.isa import isa
     from incc.models.loading import list_models, load
     from incc.models.model import ModelError
 
+    if "," in name:
+        chosen = {key: found for part in name.split(",") if part for key, found in _models(part).items()}
+        if len({model.isa for model, _ in chosen.values()}) > 1:
+            raise ValueError(f"{name}: cores of several instruction sets")
+        return chosen
     try:
         if name == "all":
-            return [m for m in (load(entry.name) for entry in list_models()) if not isa(m.isa).unreadable]
-        if name != "native":
-            model = load(name)
-            if unreadable := isa(model.isa).unreadable:
-                raise ValueError(f"{model.name} is an {model.isa} core, and {unreadable}")
-            return [model]
-    except ModelError as error:
+            models = [m for m in (load(entry.name) for entry in list_models()) if not isa(m.isa).unreadable]
+            return {model.name: (model, "") for model in models}
+        model, _, note = choose_model(name, "")
+    except (ModelError, AnalysisError) as error:
         raise ValueError(str(error)) from error
-    from incc.driver.pipeline import AnalysisError, choose_model
-
-    try:
-        return [choose_model("native", "")[0]]
-    except AnalysisError as error:
-        raise ValueError(str(error)) from error
+    if unreadable := isa(model.isa).unreadable:
+        raise ValueError(f"{model.name} is an {model.isa} core, and {unreadable}")
+    return {model.name: (model, note)}
 
 
 # --- input ------------------------------------------------------------------------------------------------------------

@@ -111,10 +111,13 @@ def _deliver(job: _Job) -> None:
     each."""
     if job.report is None:
         return
+    from incc.driver.pipeline import model_notes
+
     options, given = job.options, job.options.all()
     request = given.request(given["format"], options.output, options.append)
     for message in unmet(job.report, _settings(job), request, PREFIX):
         job.warnings.append(f"{message.where}: {message.text}" if message.where else message.text)
+    job.notes += model_notes(job.report)
     undelivered = deliver(job.report, request, sys.stderr if job.compilation.writes_stdout else sys.stdout)
     job.warnings += undelivered.failures
     job.notes += undelivered.empty

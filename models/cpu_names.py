@@ -2,7 +2,8 @@
 
 What a core itself is called by compilers, papers and tools stands in its model file (`aliases`). Here is the rest of
 what gcc (to 15), LLVM (to 22), uops.info and OSACA name, so that no name is unknown by accident. The names are LLVM's
-and gcc's for -march, -mtune and -mcpu; which cores are alike is read off the vendors' descriptions of them.
+and gcc's for -march, -mtune and -mcpu; which cores are alike is read off the vendors' descriptions of them. Every name
+of an x86 core leads to a model, however far; what has none there is levels of the instruction set and "generic".
 """
 
 from __future__ import annotations
@@ -53,35 +54,53 @@ _NEAREST: tuple[tuple[str, str, str], ...] = (
         "apple-latest",
         "a later core of its line",
     ),
+    # Cores that are like none: the one that does the same work with the instructions that they have.
+    (
+        "core2",
+        "nocona pentium4 pentium4m pentium-4 pentium-4-sse3 prescott",
+        "NetBurst, which is like no core with a model; Core 2 came after it",
+    ),
+    (
+        "core2",
+        "pentium pentium-mmx pentium2 pentium3 pentium3m pentium-m pentiumpro pentium-ii pentium-iii "
+        "pentium-pro pentium-iii-no-xmm-regs yonah lakemont",
+        "older than Core 2, the oldest of Intel's out-of-order cores with a model",
+    ),
+    (
+        "skylake-avx512",
+        "knl knm mic-avx512",
+        "Xeon Phi, which is like no core with a model; this is the oldest one with AVX-512",
+    ),
+    (
+        "znver1",
+        "k6 k6-2 k6-3 athlon athlon-tbird athlon-4 athlon-xp athlon-mp k8 k8-sse3 opteron opteron-sse3 athlon64 "
+        "athlon64-sse3 athlon-fx amdfam10 barcelona bdver1 bdver2 bdver3 bdver4 btver1 btver2 geode",
+        "older than Zen, the oldest of AMD's cores with a model",
+    ),
+    (
+        "core2",
+        "winchip-c6 winchip2 c3 c3-2 c7 samuel-2 nehemiah esther eden-x2 nano nano-1000 nano-2000 nano-3000 nano-x2",
+        "of VIA's line, which has no model; Core 2 is of the same time as the Nano",
+    ),
+    (
+        "haswell",
+        "eden-x4 nano-x4 lujiazui yongfeng shijidadao",
+        "of the line of VIA and Zhaoxin, which has no model; Haswell's instructions are the nearest to what it has",
+    ),
 )
 
-# What is no core, or a core that no model comes close to.
+_MANY = "a name for many cores, not for one"
+
+# What is no core; and cores of AArch64 that no model comes close to.
 _WITHOUT: tuple[tuple[str, str], ...] = (
     (
         "x86-64 x86-64-v2 x86-64-v3 x86-64-v4 i386 i486 i586 i686 generic intel blended",
-        "a name for many cores, not for one",
+        _MANY,
     ),
     (
         "generic-armv8-a generic-armv9-a armv8-a armv8.1-a armv8.2-a armv8.3-a armv8.4-a armv8.5-a armv8.6-a armv8.7-a "
         "armv8.8-a armv8.9-a armv8-r armv9-a armv9.1-a armv9.2-a armv9.3-a armv9.4-a armv9.5-a",
-        "a name for many cores, not for one",
-    ),
-    (
-        "pentium pentium-mmx pentium2 pentium3 pentium3m pentium-m pentiumpro pentium-ii pentium-iii pentium-pro "
-        "pentium-iii-no-xmm-regs yonah lakemont",
-        "an Intel core before Core 2",
-    ),
-    ("pentium4 pentium4m pentium-4 pentium-4-sse3 prescott nocona", "Intel's NetBurst, which no model comes close to"),
-    ("knl knm mic-avx512", "a core of Xeon Phi, which no model comes close to"),
-    (
-        "k6 k6-2 k6-3 athlon athlon-tbird athlon-4 athlon-xp athlon-mp k8 k8-sse3 opteron opteron-sse3 athlon64 "
-        "athlon64-sse3 athlon-fx amdfam10 barcelona bdver1 bdver2 bdver3 bdver4 btver1 btver2 geode",
-        "an AMD core before Zen",
-    ),
-    (
-        "winchip-c6 winchip2 c3 c3-2 c7 samuel-2 nehemiah esther eden-x2 eden-x4 nano nano-1000 nano-2000 nano-3000 "
-        "nano-x2 nano-x4 lujiazui yongfeng shijidadao",
-        "a core of VIA's line",
+        _MANY,
     ),
     (
         "cortex-a34 cortex-a35 cortex-a53 cortex-a55 cortex-a320 cortex-a510 cortex-a520 cortex-a520ae cortex-a65 "
@@ -119,6 +138,11 @@ def without(name: str) -> str:
         if name in names.split():
             return why
     return ""
+
+
+def is_no_core(name: str) -> bool:
+    """Whether a name stands for many cores: a level of an instruction set, or what compilers take by default."""
+    return without(name) == _MANY
 
 
 def all_names() -> list[tuple[str, str, str]]:

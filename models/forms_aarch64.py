@@ -53,6 +53,11 @@ def is_called(form: str, mnemonic: str) -> bool:
     return form.partition("/")[0] == mnemonic.strip().lower()
 
 
+def mnemonics() -> set[str]:
+    """None: only the models know which there are."""
+    return set()
+
+
 def dependences(form: str) -> list[tuple[str, str]]:
     """From all operands but the first to the first."""
     return [("0", str(n)) for n in range(1, len(form.partition("/")[2].split(",")))]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from incc.models.importers.shapes import by_key, dataflow
+from functools import cache
+
+from incc.models.importers.shapes import by_key, dataflow, example
 from incc.models.model import form_key, parse_latency
 
 TYPE_CHECKING = False
@@ -57,10 +59,26 @@ def needs_latency(form: str) -> bool:
 
 
 def is_called(form: str, mnemonic: str) -> bool:
-    """By the mnemonic, or the name of iced-x86's code."""
-    wanted = mnemonic.strip().upper()
-    shape = by_key().get(form)
-    return shape is not None and (shape.mnemonic == wanted or form.startswith(wanted + "/"))
+    """By a mnemonic in either syntax, or the name of iced-x86's code."""
+    wanted = mnemonic.strip().lower()
+    return wanted in _names().get(form, ()) or form.lower().startswith(wanted + "/")
+
+
+def mnemonics() -> set[str]:
+    """Of Intel's and AT&T's syntax, in lower case."""
+    return {name for names in _names().values() for name in names}
+
+
+@cache
+def _names() -> dict[str, frozenset[str]]:
+    from incc.frontends.x86.names import names_of
+
+    found = {}
+    for key, shape in by_key().items():
+        instruction = example(shape)
+        own = frozenset((shape.mnemonic.lower(),))
+        found[key] = own if instruction is None else own | names_of(instruction, shape.operands)
+    return found
 
 
 def dependences(form: str) -> list[tuple[str, str]]:

@@ -29,7 +29,10 @@ class FormRules(Protocol):
         """Whether a form surely has a result that depends on something."""
 
     def is_called(self, form: str, mnemonic: str) -> bool:
-        """Whether the form is of the instruction that a user calls so."""
+        """Whether the form is of the instruction that a user calls so, in any case and syntax."""
+
+    def mnemonics(self) -> set[str]:
+        """The names by which `is_called` knows forms, in lower case, as far as they are not the first word of a key."""
 
     def dependences(self, form: str) -> list[tuple[str, str]]:
         """(to, from) of all pairs of operands that a latency is needed for."""

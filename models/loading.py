@@ -140,7 +140,7 @@ class Cpu(NamedTuple):
 def find_cpu(value: str, search_path: Iterable[str] = ()) -> Cpu:
     """The model for what a compiler's -march=, -mtune= or -mcpu= was given, for which features do not matter ("+sve").
 
-    "native" is the processor that this runs on, as LLVM names it. Raises ModelError as `load` does for its places.
+    "native" is the processor that this runs on (`host_cpu`). Raises ModelError as `load` does for its places.
     """
     wanted = value.strip().lower()
     if wanted == "native":
@@ -161,14 +161,17 @@ def find_cpu(value: str, search_path: Iterable[str] = ()) -> Cpu:
     return Cpu(model, bool(model), why or cpu_names.without(spellings[-1]))
 
 
+def host_cpu() -> tuple[str, str]:
+    """LLVM's -mcpu name of the processor that this runs on, "" if unknown; and a clause that says what tells so, where
+    it is not the number that the processor gives itself, else ""."""
+    from incc.models import host
+
+    return host.recognise(host.read())
+
+
 def host_cpu_name() -> str:
     """LLVM's -mcpu name of the processor that this runs on, "" if unknown."""
-    try:
-        from llvmlite import binding
-    except (ImportError, OSError):
-        return ""
-    name = binding.get_host_cpu_name()
-    return name if isinstance(name, str) else ""
+    return host_cpu()[0]
 
 
 def data_folder() -> str:

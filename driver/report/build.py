@@ -78,7 +78,7 @@ class UnitResult(NamedTuple):
     `chosen_by`: what named the model. `results` and `kernel_ids`: of its kernels, in the order given; `places`: one for
     each of them, or none. `left_out`: loops and marked spans that are not analysed. `notes`: what is to be said of
     every kernel. `ways` (from `ways.py`), `control_flow` (from `control_flow.py`): None where they were not asked for.
-    `iterations`: how many the summaries count.
+    `iterations`: how many the summaries count. `model_note`: what must be said of the model's choice, if anything.
     """
 
     unit: Unit
@@ -92,6 +92,7 @@ class UnitResult(NamedTuple):
     ways: tuple[t.Ways, ...] | None = None
     control_flow: tuple[t.ControlFlow, ...] | None = None
     iterations: int = ITERATIONS
+    model_note: str = ""
 
 
 def unit_report(found: UnitResult) -> t.Unit:
@@ -126,6 +127,7 @@ def unit_report(found: UnitResult) -> t.Unit:
             "version": model.version,
             "isa": model.isa,
             "chosen_by": found.chosen_by,
+            "note": found.model_note,
         },
         "kernels": kernels,
         "left_out": [

@@ -83,6 +83,7 @@ class Model(TypedDict):
     version: str
     isa: str
     chosen_by: Annotated[str, "What named the core."]
+    note: Annotated[str, 'Where the model is not that of the core that was named: which it is, and why; else "".']
 
 
 class LeftOut(TypedDict):

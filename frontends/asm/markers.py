@@ -3,10 +3,16 @@
 The lines of the text stay as they are; markers are added between them. A file marked for IACA is for analysis, not to
 be run: IACA's markers overwrite a register. OSACA and IACA analyse the first marked region of a file, llvm-mca
 all of them. OSACA reads IACA's markers in AT&T syntax only.
+
+LLVM's assembler, which is in llvm-mca, refuses some line information that GNU as reads and gcc writes: `.loc … view`, a
+`.file 1` that names the same file as `.file 0`, and a `.loc` without a `.file` before it. A text with such lines gets a
+few directives at its top that make `.file` and `.loc` empty macros, for LLVM alone: GNU as, which defines the symbol
+`.gasversion.`, passes over them and makes the same object as before.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 
 from incc.frontends.asm.parse import INSTRUCTION, LABEL, parse
@@ -23,6 +29,20 @@ if TYPE_CHECKING:
 # From the outside in. IACA's come first: OSACA reads them too, and a comment marker inside takes precedence there.
 DIALECTS = ("iaca", "osaca", "llvm-mca")
 
+# In LLVM a macro goes before the directive of its name.
+_NO_LINES_IN_LLVM = (
+    "\t.ifndef\t.gasversion.",
+    "\t.macro\t.file what:vararg",
+    "\t.endm",
+    "\t.macro\t.loc where:vararg",
+    "\t.endm",
+    "\t.endif",
+)
+_LINE_INFORMATION = re.compile(
+    r"^[ \t]*\.(?:(loc)[ \t]+(\d+)([^\n#]*)|file[ \t]+(\d+)[ \t]+([^\n]*))", re.MULTILINE
+).finditer
+_FILE_NAME = re.compile(r'"((?:[^"\\]|\\.)*)"').findall
+
 
 def insert_markers(text: str, regions: Iterable[Region], dialects: str | Iterable[str] = "all", isa: str = "") -> str:
     """The text with markers around each region; without the added lines it is `text` again, byte for byte.
@@ -30,7 +50,8 @@ def insert_markers(text: str, regions: Iterable[Region], dialects: str | Iterabl
     `dialects` are names out of DIALECTS, one or several, or "all". The begin marker stands before the label that the
     loop's branch goes back to, the end marker behind its last instruction, so neither is executed in the loop. Where
     the analysed path is not in one piece, the smallest span that contains it is marked and a comment says how many
-    other instructions are in it. llvm-mca's regions get the regions' names, numbered where they repeat (none
+    other instructions are in it. For llvm-mca a text whose line information it refuses has some lines more at its top
+    (`_NO_LINES_IN_LLVM`). llvm-mca's regions get the regions' names, numbered where they repeat (none
     together with OSACA's markers where comments do not begin with `#`: they could not be read then). Raises ValueError
     for an unknown dialect and for a region that is not of this text.
     """
@@ -66,6 +87,9 @@ def insert_markers(text: str, regions: Iterable[Region], dialects: str | Iterabl
         ends.setdefault(last + 1, []).insert(0, [line + newline for line in end])
 
     result: list[str] = []
+    if spans and "llvm-mca" in chosen and not _llvm_reads_lines(text):
+        newline = "\r" if lines[0].endswith("\r") else ""
+        result += [line + newline for line in _NO_LINES_IN_LLVM]
     for number in range(1, len(lines) + 2):
         for group in ends.get(number, ()):
             result.extend(group)
@@ -85,6 +109,24 @@ def _dialects(wanted: str | Iterable[str]) -> list[str]:
         given = ", ".join(map(repr, unknown)) or "none"
         raise ValueError(f"unknown marker dialect {given}; choose from {', '.join(DIALECTS)}, all")
     return [dialect for dialect in DIALECTS if dialect in names]
+
+
+def _llvm_reads_lines(text: str) -> bool:
+    """Whether LLVM's assembler understands the `.file` and `.loc` of the text (AsmParser::parseDirectiveLoc and
+    MCDwarfLineTableHeader::tryGetFile of LLVM 19)."""
+    files: dict[int, str] = {}
+    for found in _LINE_INFORMATION(text):
+        loc, file, how, number, names = found.groups()
+        if loc:
+            if int(file) not in files or " view " in f"{how} ":
+                return False
+        else:
+            # The folder may stand before the name; LLVM takes a file for that of number 0 by its name.
+            name = (_FILE_NAME(names) or [""])[-1]
+            if int(number) and files.get(0) == name:
+                return False
+            files[int(number)] = name
+    return True
 
 
 def _span(assembly: Assembly, region: Region, instruction_at: dict[int, list[int]]) -> tuple[int, int]:

@@ -110,9 +110,9 @@ class Run(NamedTuple):
     """How to get one source's assembly.
 
     `commands` are to be run one after another, in this order; then the text is in `output`. `source` is the user's
-    file as named in the command. `cpu`: the core that the code is for, "" if the command does not say.
-    `after_compiler`: only once the real compiler is done, whose results are read. `generated`: the text is a
-    compiler's; otherwise it is the user's own assembly.
+    file as named in the command. `cpu`: the core that the code is for, or the level of the instruction set, "" if
+    the command does not say. `after_compiler`: only once the real compiler is done, whose results are read.
+    `generated`: the text is a compiler's; otherwise it is the user's own assembly.
     """
 
     source: str
@@ -489,7 +489,8 @@ def _target(words: tuple[str, ...], dry_run: DryRun) -> str:
 
 
 def _cpu(words: tuple[str, ...], arguments: tuple[str, ...] | list[str]) -> str:
-    """The core that the code is generated for, "" if the options name an architecture only.
+    """The core that the code is generated for; else the level of the instruction set, where it is more than the
+    default; else "".
 
     Tuning for one core decides about the code more than the instruction set that it may use, so it goes first.
     """
@@ -506,7 +507,11 @@ def _cpu(words: tuple[str, ...], arguments: tuple[str, ...] | list[str]) -> str:
                     cpu = value
                 else:
                     arch = value
-    return next((name for name in (tune, cpu, arch) if _is_core(name)), "")
+    core = next((name for name in (tune, cpu, arch) if _is_core(name)), "")
+    return core or next((name for name in (arch, cpu, tune) if name not in _DEFAULTS), "")
+
+
+_DEFAULTS = frozenset(("", "generic", "native", "x86-64", "armv8-a"))
 
 
 def _is_core(name: str) -> bool:

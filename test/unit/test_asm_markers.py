@@ -121,7 +121,9 @@ def test_nothing_to_mark() -> None:
 
 MARKER = re.compile(
     r"\s*(?:(?:#|//) (?:OSACA-(?:BEGIN|END)|LLVM-MCA-(?:BEGIN|END) .*|incc: .*)"
-    r"|movl\t\$(?:111|222), %ebx|mov\tebx, (?:111|222)|\.byte\t100,103,144)\r?$"
+    r"|movl\t\$(?:111|222), %ebx|mov\tebx, (?:111|222)|\.byte\t100,103,144"
+    # What stands at the top for llvm-mca.
+    r"|\.ifndef\t\.gasversion\.|\.macro\t\.(?:file|loc) .*|\.endm|\.endif)\r?$"
 ).match
 
 

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from incc.driver.model import main
-from incc.driver.pipeline import AnalysisError, choose_model
+from incc.driver.pipeline import AnalysisError, Settings, analyze_unit, choose_model
+from incc.frontends.gcc_wrapper.compile import compile_units
+from incc.frontends.unit import Unit
 from incc.models import cpu_names, loading
 from incc.models import model as m
 
-# gcc 14's -march= for x86-64 (gcc/common/config/i386/i386-common.cc).
-GCC_X86 = """
-nocona core2 nehalem corei7 westmere sandybridge corei7-avx ivybridge core-avx-i haswell core-avx2 broadwell skylake
-skylake-avx512 cannonlake icelake-client rocketlake icelake-server cascadelake tigerlake cooperlake sapphirerapids
-emeraldrapids alderlake raptorlake meteorlake graniterapids graniterapids-d arrowlake arrowlake-s lunarlake pantherlake
-bonnell atom silvermont slm goldmont goldmont-plus tremont gracemont sierraforest grandridge clearwaterforest knl knm
-intel geode k6 k6-2 k6-3 athlon athlon-tbird athlon-4 athlon-xp athlon-mp x86-64 x86-64-v2 x86-64-v3 x86-64-v4 eden-x2
-nano nano-1000 nano-2000 nano-3000 nano-x2 eden-x4 nano-x4 lujiazui yongfeng k8 k8-sse3 opteron opteron-sse3 athlon64
-athlon64-sse3 athlon-fx amdfam10 barcelona bdver1 bdver2 bdver3 bdver4 znver1 znver2 znver3 znver4 znver5 btver1 btver2
-generic i386 i486 i586 i686 pentium lakemont pentium-mmx winchip-c6 winchip2 c3 samuel-2 c3-2 nehemiah c7 esther
-pentiumpro pentium2 pentium3 pentium3m pentium-m pentium4 pentium4m prescott
-"""
+LEVELS = "x86-64 x86-64-v2 x86-64-v3 x86-64-v4 i386 i486 i586 i686 generic intel"
+NO_CORES = frozenset(LEVELS.split())
+
+
+def _x86_names() -> dict[str, list[str]]:
+    """The names that versions of compilers take for -march= and -mtune=, 32-bit and 64-bit."""
+    names: dict[str, list[str]] = {}
+    for line in (Path(__file__).parent / "data" / "cpu_names.txt").read_text().split("\n"):
+        compiler, colon, rest = line.partition(":")
+        if colon and not line.startswith("#"):
+            names[compiler] = [name for word in rest.split() for name in names.get(word.lstrip("+"), [word])]
+    return names
+
+
+X86 = _x86_names()
 
 # gcc 14's -mcpu= for AArch64 (gcc/config/aarch64/aarch64-cores.def).
 GCC_AARCH64 = """
@@ -38,17 +45,12 @@ cortex-a76.cortex-a55 cortex-r82 cortex-a510 cortex-a520 cortex-a710 cortex-a715
 cortex-x4 neoverse-n2 cobalt-100 neoverse-v2 grace demeter generic generic-armv8-a generic-armv9-a
 """
 
-# LLVM 19's -mcpu= (llvm/lib/Target/X86/X86.td, llvm/lib/Target/AArch64/AArch64Processors.td), 64-bit cores.
+# LLVM 19's -mcpu= for AArch64 (llvm/lib/Target/AArch64/AArch64Processors.td), and older spellings for x86-64 that
+# __attribute__((cpu_dispatch)) takes.
 LLVM = """
-alderlake amdfam10 arrowlake arrowlake-s arrowlake_s athlon-fx athlon64 athlon64-sse3 atom atom_sse4_2
-atom_sse4_2_movbe barcelona bdver1 bdver2 bdver3 bdver4 bonnell broadwell btver1 btver2 cannonlake cascadelake
-clearwaterforest cooperlake core-avx-i core-avx2 core2 core_2_duo_sse4_1 core_2_duo_ssse3 core_2nd_gen_avx
-core_3rd_gen_avx core_4th_gen_avx core_4th_gen_avx_tsx core_5th_gen_avx core_5th_gen_avx_tsx core_aes_pclmulqdq
-core_i7_sse4_2 corei7 corei7-avx emeraldrapids generic goldmont goldmont-plus goldmont_plus gracemont grandridge
-graniterapids graniterapids-d graniterapids_d haswell icelake-client icelake-server icelake_client icelake_server
-ivybridge k8 k8-sse3 knl knm lunarlake meteorlake mic_avx512 nehalem nocona opteron opteron-sse3 pantherlake penryn
-raptorlake rocketlake sandybridge sapphirerapids sierraforest silvermont skx skylake skylake-avx512 skylake_avx512 slm
-tigerlake tremont westmere x86-64 x86-64-v2 x86-64-v3 x86-64-v4 znver1 znver2 znver3 znver4
+arrowlake_s atom_sse4_2 atom_sse4_2_movbe core_2_duo_sse4_1 core_2_duo_ssse3 core_2nd_gen_avx core_3rd_gen_avx
+core_4th_gen_avx core_4th_gen_avx_tsx core_5th_gen_avx core_5th_gen_avx_tsx core_aes_pclmulqdq core_i7_sse4_2 generic
+goldmont_plus graniterapids_d icelake_client icelake_server mic_avx512 skylake_avx512
 a64fx ampere1 ampere1a ampere1b apple-a10 apple-a11 apple-a12 apple-a13 apple-a14 apple-a15 apple-a16 apple-a17
 apple-a7 apple-a8 apple-a9 apple-latest apple-m1 apple-m2 apple-m3 apple-m4 apple-s4 apple-s5 carmel cortex-a34
 cortex-a35 cortex-a510 cortex-a520 cortex-a520ae cortex-a53 cortex-a55 cortex-a57 cortex-a65 cortex-a65ae cortex-a710
@@ -71,31 +73,46 @@ def known(name: str) -> bool:
     return bool(cpu.model or cpu.why)
 
 
-@pytest.mark.parametrize("names", [GCC_X86, GCC_AARCH64, LLVM], ids=["gcc x86", "gcc aarch64", "LLVM"])
+@pytest.mark.parametrize("names", [GCC_AARCH64, LLVM], ids=["gcc aarch64", "LLVM"])
 def test_names_of_compilers(names: str) -> None:
     assert [name for name in names.split() if not known(name)] == []
+
+
+@pytest.mark.parametrize("compiler", sorted(X86))
+def test_x86_names_of_compilers(compiler: str) -> None:
+    """Each leads to a model, except those that are no core."""
+    names = X86[compiler]
+    assert len(names) > 80
+    assert {name for name in names if not loading.find_cpu(name).model} <= NO_CORES
+    assert [name for name in names if not known(name)] == []
+
+
+@pytest.mark.parametrize("option", ["-march", "-mtune"])
+@pytest.mark.parametrize("compiler", ["gcc", "gcc-11", "clang-19", "clang-14", "clang"])
+def test_x86_names_of_compilers_at_hand(compiler: str, option: str) -> None:
+    """What they say of themselves leads to a model; and what the list for their version has, where there is one."""
+    if shutil.which(compiler) is None:
+        pytest.skip(f"no {compiler}")
+    target = ["--target=x86_64-linux-gnu"] if "clang" in compiler else []
+    done = subprocess.run(
+        [compiler, *target, f"{option}=nonsense", "-xc", "-c", "-", "-o", "/dev/null"],
+        input="",
+        capture_output=True,
+        text=True,
+    )
+    found = re.search(r"valid (?:arguments to .* switch|target CPU values) are: ([^;\n]*)", done.stderr)
+    if found is None:
+        pytest.skip(f"this {compiler} does not list its names")
+    names = set(found[1].replace(",", "").split()) - {"native"}
+    assert len(names) > 50
+    assert {name for name in names if not loading.find_cpu(name).model} <= NO_CORES
+    if compiler in ("clang-19", "clang-14"):
+        assert names <= set(X86[compiler])
 
 
 def test_names_of_tools() -> None:
     """All of them have a model, or a nearest one."""
     assert [name for name in TOOLS.split() if not loading.find_cpu(name).model] == []
-
-
-@pytest.mark.parametrize("option", ["-march", "-mtune"])
-def test_names_of_this_gcc(option: str) -> None:
-    """What the gcc that is here says of itself."""
-    gcc = shutil.which("gcc")
-    if gcc is None:
-        pytest.skip("no gcc")
-    done = subprocess.run(
-        [gcc, f"{option}=nonsense", "-xc", "-c", "-", "-o", "/dev/null"], input="", capture_output=True, text=True
-    )
-    lines = [line.partition("switch are:")[2] for line in done.stderr.splitlines() if "switch are:" in line]
-    names = lines[0].partition("; did you")[0].split() if lines else []
-    if not names:
-        pytest.skip("this gcc does not list its names")
-    assert len(names) > 20
-    assert [name for name in names if name != "native" and not known(name)] == []
 
 
 @pytest.mark.parametrize("target", ["x86_64-linux-gnu", "aarch64-linux-gnu"])
@@ -136,8 +153,11 @@ def test_names_are_written_once() -> None:
         ("cannonlake", "skylake-avx512", True),
         ("graniterapids_d", "sapphirerapids", True),
         ("cortex-x3+sve2", "neoverse-v2", True),
+        ("cooperlake", "cascadelake", True),
+        ("emeraldrapids", "sapphirerapids", False),
         ("x86-64-v3", "", False),
-        ("knl", "", False),
+        ("knl", "skylake-avx512", True),
+        ("bdver4", "znver1", True),
         ("no such core", "", False),
         ("", "", False),
     ],
@@ -160,29 +180,40 @@ def test_loading_says_what_is_wrong_with_a_name() -> None:
 
 def test_how_a_model_was_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another core than the one that was asked for is never taken silently."""
-    monkeypatch.setattr(loading, "host_cpu_name", lambda: "haswell")
-    model, how = choose_model("", "cannonlake")
+    monkeypatch.setattr(loading, "host_cpu", lambda: ("haswell", ""))
+    model, how, note = choose_model("", "cannonlake")
     assert (model.name, how) == (
         "skylake-avx512",
         "the command's target, cannonlake; the nearest model is that of skylake-avx512: Skylake's core with AVX-512",
     )
-    model, how = choose_model("graniterapids", "")
+    assert note == ("no model for cannonlake: analysed for skylake-avx512, the nearest (Skylake's core with AVX-512)")
+    model, how, note = choose_model("graniterapids", "")
     assert model.name == "sapphirerapids"
     assert how.startswith("-mcpu=graniterapids; the nearest model is that of sapphirerapids: ")
-    model, how = choose_model("", "btver2")
+    assert note.startswith("no model for graniterapids: analysed for sapphirerapids, the nearest (")
+    model, how, note = choose_model("", "x86-64-v3")
     assert model.name == "haswell"
-    assert how == "the host, haswell; btver2, the command's target, has no model (an AMD core before Zen)"
-    assert choose_model("", "skylake")[1] == "the command's target, skylake"
-    assert choose_model("", "")[1] == "the host, haswell"
-    monkeypatch.setattr(loading, "host_cpu_name", lambda: "cooperlake")
-    assert choose_model("native", "")[1] == (
-        "the host, cooperlake; the nearest model is that of cascadelake: the same core with bfloat16"
+    assert (
+        how == "the host, haswell; x86-64-v3, the command's target, has no model (a name for many cores, not for one)"
     )
-    monkeypatch.setattr(loading, "host_cpu_name", lambda: "knl")
+    assert note == (
+        "no model for the command's target, x86-64-v3 (a name for many cores, not for one): analysed for the host, "
+        "haswell"
+    )
+    assert choose_model("", "emeraldrapids")[1:] == ("the command's target, emeraldrapids", "")
+    assert choose_model("skx", "")[1:] == ("-mcpu=skx", "")
+    assert choose_model("", "skylake")[1:] == ("the command's target, skylake", "")
+    assert choose_model("", "")[1:] == ("the host, haswell", "")
+    monkeypatch.setattr(loading, "host_cpu", lambda: ("cooperlake", ""))
+    assert choose_model("native", "")[1:] == (
+        "the host, cooperlake; the nearest model is that of cascadelake: the same core with bfloat16",
+        "no model for the host, cooperlake: analysed for cascadelake, the nearest (the same core with bfloat16)",
+    )
+    monkeypatch.setattr(loading, "host_cpu", lambda: ("falkor", ""))
     with pytest.raises(AnalysisError, match="no machine model for the host"):
         choose_model("", "")
-    with pytest.raises(AnalysisError, match="it is an AMD core before Zen"):
-        choose_model("btver2", "")
+    with pytest.raises(AnalysisError, match="it is a small core"):
+        choose_model("cortex-a53", "")
 
 
 def test_list_of_names(capsys: pytest.CaptureFixture[str]) -> None:
@@ -191,3 +222,42 @@ def test_list_of_names(capsys: pytest.CaptureFixture[str]) -> None:
     assert rows["SKX"] == "skylake-avx512"
     assert rows["cannonlake"] == "nearest: skylake-avx512 Skylake's core with AVX-512"
     assert rows["x86-64-v3"] == "none a name for many cores, not for one"
+
+
+NATIVE = Unit(" .text\nf:\n addl $1, %eax\n ret\n", "a.s", cpu="cooperlake", command=("gcc", "-march=native", "a.c"))
+
+
+@pytest.mark.parametrize(
+    ("host", "mcpu", "command", "said"),
+    [
+        ("emeraldrapids", "", NATIVE.command, True),
+        ("cascadelake", "", NATIVE.command, False),
+        ("emeraldrapids", "haswell", NATIVE.command, False),
+        ("emeraldrapids", "", ("gcc", "-march=cooperlake", "-mtune=native", "a.c"), False),
+        ("emeraldrapids", "", ("gcc", "a.c"), False),
+    ],
+)
+def test_a_compiler_that_takes_the_host_for_another(
+    host: str, mcpu: str, command: tuple[str, ...], said: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loading, "host_cpu", lambda: (host, ""))
+    found = analyze_unit(NATIVE._replace(command=command), Settings(mcpu=mcpu))
+    sentence = f"for the compiler native is cooperlake, but the host is {host}"
+    assert (sentence in found.chosen_by, sentence in found.model_note) == (said, said)
+
+
+@pytest.mark.parametrize("cc", ["gcc", "gcc-11", "clang-19", "clang-14"])
+@pytest.mark.parametrize("tune", ["", "-mtune=haswell"])
+def test_native_is_what_the_compiler_makes_of_it(cc: str, tune: str) -> None:
+    if shutil.which(cc) is None:
+        pytest.skip(f"no {cc}")
+    done = subprocess.run([cc, "-march=native", "-###", "-c", "-xc", "/dev/null"], capture_output=True, text=True)
+    found = re.search(r'"-march=([\w-]+)"|"-target-cpu" "([\w-]+)"', done.stderr)
+    assert found is not None
+    resolved = found[1] or found[2]
+    command = [cc, "-O1", "-march=native", *tune.split(), "-xc", "-S", "-", "-o", "-"]
+    (unit,) = compile_units(command, stdin=b"int f(int x) { return x + 1; }", capture=True).units
+    if tune:
+        assert unit.cpu == "haswell"
+    elif loading.find_cpu(resolved).model:
+        assert unit.cpu == resolved

@@ -184,7 +184,7 @@ def test_a_way_that_goes_back_before_its_start_keeps_its_places() -> None:
     assembly = read_assembly(unit, "x86")
     (region,), _ = find_regions(assembly, Settings(regions="loops"))
     paths, _ = loop_paths(assembly, region)
-    model, _ = choose_model("skylake", "")
+    model = choose_model("skylake", "").model
     back = next(k for k in decode_unit(unit, assembly, [path.region for path in paths]) if k.instructions[-1].line == 6)
     pipeline = bind(back, model)[0].pipeline
     assert pipeline is not None

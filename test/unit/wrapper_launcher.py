@@ -51,6 +51,7 @@ def install() -> None:
     pipeline.analyze_units = analyze_units  # type: ignore[assignment]
     pipeline.write_marked = write_marked
     pipeline.untried = lambda report, settings: []
+    pipeline.model_notes = lambda report: []
     text = types.ModuleType("incc.driver.views.text")
     text.terminal = lambda stream: (80, False)  # type: ignore[attr-defined]
     text.render = lambda report, width, colour, show: REPORT  # type: ignore[attr-defined]

@@ -8,7 +8,8 @@
 #
 # CHECK:      "schema_version": "1.4",
 # CHECK-NEXT: "tool": {"name": "incc", "version": "{{.*}}"},
-# CHECK:      "chosen_by": "-mcpu=skylake-avx512"
+# CHECK:      "chosen_by": "-mcpu=skylake-avx512",
+# CHECK-NEXT: "note": ""
 # CHECK:      "function": "swap",
 # CHECK:      "loop_carried": {"cycles": 2.5, "exact": "5/2", "by": "through rbx and rax, lines {{.*}}, 5 over 2 iterations"},
 # CHECK:      "through": ["rbx", "rax"],
