@@ -33,7 +33,8 @@ class Request(NamedTuple):
 
     `format`: "text" or "json". `output`: a file, to which the report is added if `append`, or a folder, in which each
     compilation has a file of its own; "" for the stream. `files`: where to write what FILES has, files or folders.
-    `views` and `places`: what the text shows, and the lines of which it shows the details.
+    `views` and `places`: what the text shows, and the lines of which it shows the details; `uops`: its timeline has
+    rows for µops.
     """
 
     format: str = "text"
@@ -42,6 +43,7 @@ class Request(NamedTuple):
     files: Mapping[str, str] = {}
     views: Sequence[str] = ()
     places: Sequence[Place] = ()
+    uops: bool = True
 
 
 class Undelivered(NamedTuple):
@@ -165,7 +167,7 @@ def _write_report(report: t.Report, request: Request, stream: TextIO | None) -> 
         from incc.driver.views.text import render as render_text
 
         views = [view for view in VIEWS if view in request.views]
-        return render_text(report, width, colour, views, list(request.places))
+        return render_text(report, width, colour, views, list(request.places), request.uops)
 
     if not request.output:
         write_stream(stream, render)

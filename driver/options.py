@@ -117,6 +117,10 @@ OPTIONS: tuple[Option, ...] = (
            "timeline", commands=_OF_MCA),
     Option("timeline", "count", "show", "=N", "how many iterations the timeline shows (2), 0 for none", -1,
            "timeline_iterations", "timeline", commands=_OF_WRAPPER),
+    Option("timeline-uops", "switch", "show", "", "a timeline with rows for the µops of an instruction", False,
+           view="timeline", commands=_OF_MCA),
+    Option("timeline-uops", "switch", "show", "=false", "one row an instruction in the timeline, none for µops", True,
+           commands=_OF_WRAPPER),
     Option("timeline-max-iterations", "number", "show", "=N", f"how many ({PAGE_ITERATIONS})", PAGE_ITERATIONS,
            "timeline_iterations", commands=_OF_MCA),
     Option("timeline-max-cycles", "number", "show", "=N", "cut it after N cycles (80)", 80, "timeline_cycles"),
@@ -336,7 +340,7 @@ class Given:
         """How the report is to be delivered: in the format `form`, to `output`."""
         from incc.driver.deliver import Request
 
-        return Request(form, output, append, self.files(), self.views(), self["detail"])
+        return Request(form, output, append, self.files(), self.views(), self["detail"], self["timeline-uops"])
 
 
 # --- what the analysis is told ---------------------------------------------------------------------------------------
@@ -344,7 +348,7 @@ class Given:
 
 def _timeline(given: Given) -> int:
     if given.command == MCA:
-        wanted = given["timeline"] or given["all-views"] or given["html"]
+        wanted = given["timeline"] or given["timeline-uops"] or given["all-views"] or given["html"]
         return given["timeline-max-iterations"] if wanted else 0
     if given["timeline"] >= 0:
         return int(given["timeline"])

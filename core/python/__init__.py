@@ -157,17 +157,18 @@ EXECUTED_MOVE, RENAMERS, NOBODYS = -1, -2, -3
 """StartedUop.uop: a move that could have been eliminated, what the renamer puts before an instruction, and what it
 adds for none."""
 
-THROUGH_MEMORY, WITHIN_INSTRUCTION = -1, -2
-"""UopInput.location."""
+THROUGH_MEMORY, WITHIN_INSTRUCTION, RENAMED_MEMORY = -1, -2, -3
+"""UopInput.location: a load of what was stored; between the µops of an instruction; what was stored as well, but handed
+on by the renamer to whoever needs what is loaded."""
 
 
 class UopInput(NamedTuple):
     """What a µop made for another one.
 
     `producer`: which of Simulation.started; a µop that needs an input late may have started before it. `location`: the
-    index of the register or flag that carries it, or THROUGH_MEMORY or WITHIN_INSTRUCTION. `arrived`: the cycle in
-    which the µop could start as far as this input goes; through memory, that in which the loaded value was there, for
-    which the load does not wait to start.
+    index of the register or flag that carries it, or THROUGH_MEMORY, WITHIN_INSTRUCTION or RENAMED_MEMORY. `arrived`:
+    the cycle in which the µop could start as far as this input goes; THROUGH_MEMORY, that in which the loaded value was
+    there, for which the load does not wait to start.
     """
 
     producer: int

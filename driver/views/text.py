@@ -30,16 +30,18 @@ def render(
     colour: bool = False,
     views: Sequence[str] = VIEWS,
     details: Sequence[Place] = (),
+    uops: bool = True,
 ) -> str:
     """The report as text of lines no wider than `width` columns (0: as wide as they get).
 
     Header and verdict of each kernel are always there; `views` are those of VIEWS that follow. `details`: lines whose
-    instructions are shown with all that they wait for. Raises ValueError for a view that does not exist.
+    instructions are shown with all that they wait for. `uops`: the timeline has rows for µops. Raises ValueError for a
+    view that does not exist.
     """
     for view in views:
         if view not in VIEWS:
             raise ValueError(f"no view {view!r}; there are {', '.join(VIEWS)}")
-    layout = Layout(width, colour)
+    layout = Layout(width, colour, uops)
     # What was asked for by name stays where the summary, which it belongs to, is switched off.
     order = VIEWS if "summary" in views else ("asked", *VIEWS)
     sections = [(view, _view(view)) for view in order if view in views or view == "asked"]

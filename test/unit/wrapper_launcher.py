@@ -53,7 +53,7 @@ def install() -> None:
     pipeline.untried = lambda report, settings: []
     text = types.ModuleType("incc.driver.views.text")
     text.terminal = lambda stream: (80, False)  # type: ignore[attr-defined]
-    text.render = lambda report, width, colour, views, places: REPORT  # type: ignore[attr-defined]
+    text.render = lambda report, width, colour, views, places, uops: REPORT  # type: ignore[attr-defined]
     text.VIEWS = ()  # type: ignore[attr-defined]
     sys.modules["incc.driver.views.text"] = text
 

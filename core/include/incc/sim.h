@@ -136,9 +136,11 @@ struct StartedUop {
   struct Input {
     int32_t Producer; ///< In Simulation::Started; may start later than the µop that needs it late.
     int32_t Location; ///< That carries it, or one of the following.
-    int64_t Arrived;  ///< The µop could start; through memory: the loaded value was there.
+    int64_t Arrived;  ///< The µop could start; ThroughMemory: the loaded value was there.
   };
-  static constexpr int32_t ThroughMemory = -1, WithinInstruction = -2;
+  /// A load of what was stored; between the µops of an instruction; what was stored too, but handed
+  /// on by the renamer to whoever needs what is loaded.
+  static constexpr int32_t ThroughMemory = -1, WithinInstruction = -2, RenamedMemory = -3;
   std::vector<Input> Inputs;
 };
 

@@ -168,11 +168,11 @@ private:
 };
 
 /// The register or flag by which an instruction reads a value, as an address if `Address`, should
-/// it do so by several.
+/// it do so by several; a value that it reads by none is a stored one, of which the renamer knows.
 int32_t locationOf(const Program &P, const std::vector<bool> &IsAddress, int32_t I, const Input &In,
                    bool Address) {
   const Kernel &K = P.K;
-  int32_t Found = -1;
+  int32_t Found = StartedUop::RenamedMemory;
   for (int32_t V = K.ValueStart[I]; V < K.ValueStart[I + 1]; ++V)
     for (int32_t N = K.InputStart[V]; N < K.InputStart[V + 1]; ++N)
       if (const Source &From = P.Flow.SourceOf[static_cast<size_t>(N)];
@@ -189,7 +189,7 @@ int32_t locationOf(const Program &P, const std::vector<bool> &IsAddress, int32_t
 
 void Recorder::link(const Program &P, std::vector<StartedUop> &Uops) const {
   std::vector<bool> IsAddress = findAddressInputs(P.K);
-  std::vector<int32_t> LocationOf(P.Inputs.size(), -1);
+  std::vector<int32_t> LocationOf(P.Inputs.size());
   for (const Uop &U : P.Uops)
     for (int32_t N = U.Inputs.Begin; N < U.Inputs.End; ++N)
       LocationOf[static_cast<size_t>(N)] =
