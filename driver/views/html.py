@@ -286,8 +286,7 @@ function show(number) {
     fold.setAttribute("aria-label", "µops");
     name.append(place, fold, instruction.text);
     bar(head.row, dispatched, retired + 1, "span");
-    uops.forEach((u, lane) => {
-      uopBars(head.row, kernel.uops[u], lane, uops.length);
+    for (const u of uops) {
       const uop = kernel.uops[u], label = `${KINDS[uop.kind]}, port ${uop.port}`;
       const part = addRow(all, "uop", 2, `[${iteration},${index}] ${label}`);
       part.row.dataset.place = `${iteration},${index}`;
@@ -295,7 +294,7 @@ function show(number) {
       part.head = head;
       own(part, u);
       head.parts.push(part);
-    });
+    }
   }
   const arrows = document.createElementNS(SVG, "svg");
   arrows.id = "arrows";
@@ -317,6 +316,9 @@ function own(entry, index) {
 
 function fold(head, open) {
   if (!head.parts.length) return;
+  if (!open && !head.row.querySelector(".lane")) {
+    head.parts.forEach((part, lane) => uopBars(head.row, kernel.uops[part.uop], lane, head.parts.length));
+  }
   head.row.setAttribute("aria-expanded", open);
   head.row.querySelector(".fold").textContent = open ? "▾ " : "▸ ";
   for (const part of head.parts) part.row.hidden = !open;
@@ -431,7 +433,8 @@ function axis() {
   // Letters on bars that are too narrow for them would only be noise.
   for (const b of element("chart").querySelectorAll(".bar")) {
     const [from, to] = b.dataset.cycles.split("-");
-    b.style.fontSize = (to - from) * cell < 6.5 * b.textContent.length ? "0" : "";
+    const size = (to - from) * cell < 6.5 * b.textContent.length ? "0px" : "";
+    if (b.style.fontSize !== size) b.style.fontSize = size;
   }
 }
 
