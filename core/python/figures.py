@@ -140,7 +140,8 @@ class ShownUop(NamedTuple):
     """A µop of a timeline: what was recorded of it, when its instruction retired, and its inputs as (which of the
     timeline's µops made it, the register or flag or what else UopInput.location has, when it arrived).
 
-    `last_input`: which of them kept it from starting longest, None where it did not wait for inputs.
+    `last_input`: which of those that it waited for came last, None where it waited for none. For a load of what was
+    stored, of which the result waits and not the start, it is what was stored, if that came last.
     """
 
     uop: StartedUop
@@ -207,11 +208,12 @@ def _shown(events: Sequence[Event], started: Sequence[StartedUop]) -> tuple[Show
         uop = started[number]
         # What is dispatched later than the last event makes nothing for one of them.
         inputs = [(place[i.producer], i.location, i.arrived) for i in uop.inputs if i.producer in place]
-        last = None
-        if uop.ready > uop.earliest:
-            # A load does not wait for what was stored: its result does.
-            waited = [n for n, i in enumerate(inputs) if i[1] != THROUGH_MEMORY]
-            last = max(waited, key=lambda n: inputs[n][2], default=None)
+        waited = [
+            n
+            for n, (_, location, arrived) in enumerate(inputs)
+            if (arrived == uop.executed if location == THROUGH_MEMORY else uop.ready > uop.earliest)
+        ]
+        last = max(waited, key=lambda n: inputs[n][2], default=None)
         shown.append(ShownUop(uop, retired[uop.iteration, uop.instruction], tuple(inputs), last))
     return tuple(shown)
 

@@ -644,7 +644,11 @@ class TimelineUop(TypedDict):
     executed: Annotated[Count, "Its last result is there."]
     retired: Annotated[Count, "Its instruction retires."]
     inputs: Annotated[list[UopInput], "All that other µops of the timeline made for it."]
-    last_input: Annotated[Count | None, "Which of its inputs it waited for longest; null if it did not wait for any."]
+    last_input: Annotated[
+        Count | None,
+        "Which of the inputs that it waited for came last, for a load's result that of memory; null if it waited for "
+        "none.",
+    ]
 
 
 class Timeline(TypedDict):

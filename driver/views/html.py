@@ -342,14 +342,15 @@ function tell(uop) {
   const [dispatched, earliest, ready, started, executed, retired] = uop.times;
   let text = `${nameOf(uop)}, port ${uop.port}: dispatched in cycle ${dispatched}, could start from ${earliest}, `;
   text += `ready ${ready}, started ${started}, executed ${executed}, retired ${retired}`;
-  const waits = [];
+  const waits = [], last = uop.last === null ? null : uop.inputs[uop.last];
+  const stored = last && last[1] === "memory" && uop.kind === "load";
   if (ready > earliest) {
-    const last = uop.last === null ? null : uop.inputs[uop.last];
     const what = uop.kind === "store-data" ? "data to store" : "inputs";
     waits.push(`${ready - earliest} for ${what}` +
-      (last ? `, last ${last[2] || "what comes"} from the ${nameOf(kernel.uops[last[0]])}` : ""));
+      (last && !stored ? `, last ${last[2] || "what comes"} from the ${nameOf(kernel.uops[last[0]])}` : ""));
   }
   if (started > ready) waits.push(`${started - ready} for port ${uop.port}`);
+  if (stored) waits.push(`with its result for the ${nameOf(kernel.uops[last[0]])}`);
   if (waits.length) text += `\\nwaited ${waits.join("; ")}`;
   for (const input of uop.inputs) text += `\\n← ${nameOf(kernel.uops[input[0]])} ${carried(uop, input)}`;
   for (const [index, input] of uop.feeds)

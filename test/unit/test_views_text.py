@@ -307,6 +307,18 @@ def test_waits_have_letters_of_their_own() -> None:
     assert "=pe" in second[10:40]
 
 
+def test_a_load_says_whose_stored_data_it_waited_for() -> None:
+    rows = uop_rows("\timulq %rbx, %rbx\n\tmovq %rbx, (%rdi)\n\tmovq (%rdi), %rcx\n\taddq %rcx, %rdx", "skylake", 100)
+    (load,) = (row for row in rows if row.startswith("[1,2]"))
+    assert load.endswith(", for memory of [1,1]")
+    (use,) = (row for row in rows if row.startswith("[1,3]"))
+    assert use.endswith(", for rcx of [1,2]")
+    # Without the store it is a load like any other.
+    rows = uop_rows("\timulq %rbx, %rbx\n\tmovq (%rdi), %rcx\n\taddq %rcx, %rdx", "skylake", 100)
+    (load,) = (row for row in rows if row.startswith("[1,1]"))
+    assert "memory" not in load
+
+
 def test_one_row_an_instruction_on_demand() -> None:
     report = make_report(triad_parts(), timeline=True)
     assert "on the way to a port or waiting for it or for inputs" in " ".join(
