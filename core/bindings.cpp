@@ -264,26 +264,30 @@ py::tuple toEvents(const Kernel &K, const Timeline &T, py::handle EventClass) {
   });
 }
 
-py::tuple toUops(const std::vector<StartedUop> &Uops, py::handle UopClass) {
-  NamedTuple MakeUop(UopClass);
+py::tuple toUops(const std::vector<StartedUop> &Uops, py::handle UopClass, py::handle InputClass) {
+  NamedTuple MakeUop(UopClass), MakeInput(InputClass);
   return toTuple(Uops, [&](const StartedUop &U) {
-    return MakeUop(U.Iteration, U.Instruction, U.Port, U.PortCycles, U.Unit, U.UnitCycles,
-                   U.Earliest, U.Ready, U.Started,
-                   py::object(toTuple(U.Late, [](const StartedUop::LateInput &In) -> py::object {
-                     return py::make_tuple(In.Instruction, In.Arrived);
+    return MakeUop(U.Iteration, U.Instruction, U.Uop, U.Port, U.PortCycles, U.Unit, U.UnitCycles,
+                   U.Dispatched, U.Earliest, U.Ready, U.Started, U.Executed,
+                   py::object(toTuple(U.Late,
+                                      [](const StartedUop::LateInput &In) -> py::object {
+                                        return py::make_tuple(In.Instruction, In.Arrived);
+                                      })),
+                   py::object(toTuple(U.Inputs, [&](const StartedUop::Input &In) {
+                     return MakeInput(In.Producer, In.Location, In.Arrived);
                    })));
   });
 }
 
 /// The classes that a simulation's results are made of.
 struct SimulationClasses {
-  py::handle Fraction, Event, Uop, UopsBySource, LostSlots, Simulation;
+  py::handle Fraction, Event, Uop, UopInput, UopsBySource, LostSlots, Simulation;
 };
 
 SimulationClasses classesOf(const py::tuple &Classes) {
-  if (Classes.size() != 6)
+  if (Classes.size() != 7)
     throw py::type_error("expected the classes of a simulation");
-  return {Classes[0], Classes[1], Classes[2], Classes[3], Classes[4], Classes[5]};
+  return {Classes[0], Classes[1], Classes[2], Classes[3], Classes[4], Classes[5], Classes[6]};
 }
 
 /// Counters as the NamedTuple that has a field for each.
@@ -308,7 +312,7 @@ py::object toSimulation(const Kernel &K, const Simulation &S, const SimulationCl
       toFraction(S.CyclesPerIteration, Classes.Fraction), S.Period, S.Cycles, S.Iterations,
       toCounters(S.Uops, Classes.UopsBySource), toCounters(S.LostSlots, Classes.LostSlots),
       toTuple(S.PortUops, ToInt), S.MovesEliminated, S.MovesExecuted,
-      toEvents(K, S.Trace, Classes.Event), toUops(S.Started, Classes.Uop));
+      toEvents(K, S.Trace, Classes.Event), toUops(S.Started, Classes.Uop, Classes.UopInput));
 }
 
 py::object boundsOf(py::handle Bound, py::handle Fraction, py::handle BoundsClass) {

@@ -35,7 +35,8 @@ class Request(NamedTuple):
     compilation has a file of its own; "" for the stream. `files`: where to write what FILES has, files or folders.
     `views` and `places`: what the text shows, and the lines of which it shows the details. `overview`: with so many
     kernels in a report the text begins with a table of them, 0 for never. `kernels`: those that the text shows, all if
-    empty. `few`: with more kernels than that the text has a few lines of each, None for never.
+    empty. `few`: with more kernels than that the text has a few lines of each, None for never. `uops`: its
+    timeline has rows for µops.
     """
 
     format: str = "text"
@@ -47,6 +48,7 @@ class Request(NamedTuple):
     overview: int = 0
     kernels: Sequence[Choice] = ()
     few: int | None = None
+    uops: bool = True
 
 
 class Undelivered(NamedTuple):
@@ -182,6 +184,7 @@ def _write_report(report: t.Report, request: Request, stream: TextIO | None) -> 
             request.kernels,
             request.few,
             _MORE,
+            request.uops,
         )
         return render_text(report, width, colour, show)
 

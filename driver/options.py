@@ -133,6 +133,10 @@ OPTIONS: tuple[Option, ...] = (
            "timeline", commands=_OF_MCA),
     Option("timeline", "count", "show", "=N", "how many iterations the timeline shows (2), 0 for none", -1,
            "timeline_iterations", "timeline", commands=_OF_WRAPPER),
+    Option("timeline-uops", "switch", "show", "", "a timeline with rows for the µops of an instruction", False,
+           view="timeline", commands=_OF_MCA),
+    Option("timeline-uops", "switch", "show", "=false", "one row an instruction in the timeline, none for µops", True,
+           commands=_OF_WRAPPER),
     Option("timeline-max-iterations", "number", "show", "=N", f"how many ({PAGE_ITERATIONS})", PAGE_ITERATIONS,
            "timeline_iterations", commands=_OF_MCA),
     Option("timeline-max-cycles", "number", "show", "=N", "cut it after N cycles (80)", 80, "timeline_cycles"),
@@ -396,6 +400,7 @@ class Given:
             overview=(1 if wrapper else 2) if self["overview"] else 0,
             kernels=self["kernel"],
             few=FEW if wrapper and not asked else None,
+            uops=self["timeline-uops"],
         )
 
 
@@ -404,7 +409,7 @@ class Given:
 
 def _timeline(given: Given) -> int:
     if given.command == MCA:
-        wanted = "timeline" in given.views() or given["html"]
+        wanted = "timeline" in given.views() or given["timeline-uops"] or given["html"]
         return given["timeline-max-iterations"] if wanted else 0
     if given["timeline"] >= 0:
         return int(given["timeline"])

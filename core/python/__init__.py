@@ -153,24 +153,55 @@ def analyze(bound: BoundKernel) -> Analysis:
     return _core.analyze(bound, _fraction, Edge, Step, Chain, Analysis)
 
 
+EXECUTED_MOVE, RENAMERS, NOBODYS = -1, -2, -3
+"""StartedUop.uop: a move that could have been eliminated, what the renamer puts before an instruction, and what it
+adds for none."""
+
+THROUGH_MEMORY, WITHIN_INSTRUCTION, RENAMED_MEMORY = -1, -2, -3
+"""UopInput.location: a load of what was stored; between the µops of an instruction; what was stored as well, but handed
+on by the renamer to whoever needs what is loaded."""
+
+
+class UopInput(NamedTuple):
+    """What a µop made for another one.
+
+    `producer`: which of Simulation.started; a µop that needs an input late may have started before it. `location`: the
+    index of the register or flag that carries it, or THROUGH_MEMORY, WITHIN_INSTRUCTION or RENAMED_MEMORY. `arrived`:
+    the cycle in which the µop could start as far as this input goes; THROUGH_MEMORY, that in which the loaded value was
+    there, for which the load does not wait to start.
+    """
+
+    producer: int
+    location: int
+    arrived: int
+
+
 class StartedUop(NamedTuple):
     """A µop that was started on a port; times in cycles.
 
-    It took `port` for `port_cycles` and `unit` (a divider; -1 for none) for `unit_cycles` from `started` on.
-    `earliest`: when it could have started, were its inputs there; `ready`: when they were. `late_inputs`: (instruction,
-    cycle) of those that came after `earliest`, from other instructions or from the same in an iteration before.
+    `uop`: its index in BoundKernel's arrays, or EXECUTED_MOVE, RENAMERS or NOBODYS. It took `port` for `port_cycles`
+    and `unit` (a divider; -1 for none) for `unit_cycles` from `started` on. `dispatched`: when it entered its
+    scheduler; `earliest`: when it could have started, were its inputs there; `ready`: when it could with them, so that
+    from then on it waited for its port or unit (or, in order, for those before it); `executed`: when its last result
+    was there. `late_inputs`: (instruction, cycle) of those that came after `earliest`, from other instructions or from
+    the same in an iteration before. `inputs`: all that µops made for it, seen through what only hands values on, like
+    a move that is eliminated.
     """
 
     iteration: int
     instruction: int
+    uop: int
     port: int
     port_cycles: int
     unit: int
     unit_cycles: int
+    dispatched: int
     earliest: int
     ready: int
     started: int
+    executed: int
     late_inputs: tuple[tuple[int, int], ...]
+    inputs: tuple[UopInput, ...]
 
 
 class Simulation(NamedTuple):
@@ -198,7 +229,7 @@ class Simulation(NamedTuple):
     started: tuple[StartedUop, ...]
 
 
-_SIMULATION_CLASSES = (_fraction, Event, StartedUop, UopsBySource, LostSlots, Simulation)
+_SIMULATION_CLASSES = (_fraction, Event, StartedUop, UopInput, UopsBySource, LostSlots, Simulation)
 
 
 def simulate(

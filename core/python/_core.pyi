@@ -1,7 +1,7 @@
 from collections.abc import Callable
 from fractions import Fraction
 
-from incc.core import Analysis, Bounds, Chain, Edge, Event, Simulation, StartedUop, Step
+from incc.core import Analysis, Bounds, Chain, Edge, Event, Simulation, StartedUop, Step, UopInput
 from incc.core.counters import LostSlots, UopsBySource
 from incc.models.bound import BoundKernel
 
@@ -9,6 +9,7 @@ _SimulationClasses = tuple[
     Callable[[int, int], Fraction],
     type[Event],
     type[StartedUop],
+    type[UopInput],
     type[UopsBySource],
     type[LostSlots],
     type[Simulation],

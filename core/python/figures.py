@@ -136,10 +136,25 @@ class Waiting(NamedTuple):
     until_retire: float
 
 
-class Timeline(NamedTuple):
-    """`earliest`: for each event when its first µop could have started, were its inputs there; `waits`: by instruction;
-    `total`: of all; `iterations` and `cycles` that it reaches over."""
+class ShownUop(NamedTuple):
+    """A µop of a timeline: what was recorded of it, when its instruction retired, and its inputs as (which of the
+    timeline's µops made it, the register or flag or what else UopInput.location has, when it arrived).
 
+    `last_input`: which of those that it waited for came last, None where it waited for none. For a load of what was
+    stored, of which the result waits and not the start, it is what was stored, if that came last.
+    """
+
+    uop: StartedUop
+    retired: int
+    inputs: tuple[tuple[int, int, int], ...]
+    last_input: int | None
+
+
+class Timeline(NamedTuple):
+    """`uops`: those of the events, in program order; `earliest`: for each event when its first µop could have started,
+    were its inputs there; `waits`: by instruction; `total`: of all; `iterations` and `cycles` that it reaches over."""
+
+    uops: tuple[ShownUop, ...]
     earliest: tuple[int, ...]
     waits: tuple[Waiting, ...]
     total: Waiting
@@ -169,12 +184,38 @@ def timeline(events: Sequence[Event], started: Sequence[StartedUop], instruction
         wait[3] += max(0, event.retired - event.executed - 1)
     total = [sum(column) for column in zip(*sums, strict=True)] if sums else [0, 0, 0, 0]
     return Timeline(
+        _shown(events, started),
         earliest,
         tuple([_average(wait) for wait in sums]),
         _average(total),
         max((event.iteration for event in events), default=-1) + 1,
         max((event.retired for event in events), default=-1) + 1,
     )
+
+
+def _shown(events: Sequence[Event], started: Sequence[StartedUop]) -> tuple[ShownUop, ...]:
+    """The µops of the events in program order; of an instruction the renamer's first, then in the model's order."""
+    from incc.core import NOBODYS, THROUGH_MEMORY
+
+    retired = {(event.iteration, event.instruction): event.retired for event in events}
+    order = sorted(
+        [n for n, u in enumerate(started) if u.uop != NOBODYS and (u.iteration, u.instruction) in retired],
+        key=lambda n: (started[n].iteration, started[n].instruction, started[n].uop, n),
+    )
+    place = {number: at for at, number in enumerate(order)}
+    shown = []
+    for number in order:
+        uop = started[number]
+        # What is dispatched later than the last event makes nothing for one of them.
+        inputs = [(place[i.producer], i.location, i.arrived) for i in uop.inputs if i.producer in place]
+        waited = [
+            n
+            for n, (_, location, arrived) in enumerate(inputs)
+            if (arrived == uop.executed if location == THROUGH_MEMORY else uop.ready > uop.earliest)
+        ]
+        last = max(waited, key=lambda n: inputs[n][2], default=None)
+        shown.append(ShownUop(uop, retired[uop.iteration, uop.instruction], tuple(inputs), last))
+    return tuple(shown)
 
 
 def _average(wait: Sequence[int]) -> Waiting:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from incc.core import figures
+from incc.core import RENAMERS, figures
 from incc.driver.report import hints, verdict, wording
 from incc.driver.report.identity import content_hash
 from incc.driver.report.overview import overview
@@ -12,6 +12,11 @@ from incc.models.bound import (
     IS_LOAD,
     IS_STORE,
     UNKNOWN,
+    UOP_BRANCH,
+    UOP_COMPUTE,
+    UOP_LOAD,
+    UOP_STORE_ADDRESS,
+    UOP_STORE_DATA,
     ZEROED,
 )
 from incc.models.throughput import port_bound
@@ -468,8 +473,51 @@ def _timeline(result: KernelResult) -> t.Timeline:
             }
             for event, earliest in zip(events, found.earliest, strict=True)
         ],
+        "uops": [_uop(result, uop, found.uops) for uop in found.uops],
         "waits": [_waiting(wait) for wait in found.waits],
         "total_wait": _waiting(found.total),
+    }
+
+
+_KINDS: dict[int, t.UopKindName] = {
+    UOP_COMPUTE: "compute",
+    UOP_LOAD: "load",
+    UOP_STORE_ADDRESS: "store-address",
+    UOP_STORE_DATA: "store-data",
+    UOP_BRANCH: "branch",
+}
+
+
+def _uop(result: KernelResult, shown: figures.ShownUop, uops: Sequence[figures.ShownUop]) -> t.TimelineUop:
+    """A µop of the timeline; `uops` are all of them."""
+    uop, bound = shown.uop, result.bound
+    kind: t.UopKindName = "renamer" if uop.uop == RENAMERS else "compute"
+    inputs: list[t.UopInput] = []
+    for producer, location, arrived in shown.inputs:
+        carrier, via = wording.input_carrier(result.kernel, bound, uop.instruction, location)
+        inputs.append(
+            {
+                "producer": producer,
+                "kind": carrier,
+                "via": via,
+                "arrived": arrived,
+                "latency": arrived - uops[producer].uop.started,
+            }
+        )
+    return {
+        "iteration": uop.iteration,
+        "instruction": uop.instruction,
+        "kind": _KINDS[bound.uop_kind[uop.uop]] if uop.uop >= 0 else kind,
+        "port": bound.port_names[uop.port],
+        "unit": bound.port_names[uop.unit] if uop.unit >= 0 else None,
+        "dispatched": uop.dispatched,
+        "earliest": uop.earliest,
+        "ready": uop.ready,
+        "started": uop.started,
+        "executed": uop.executed,
+        "retired": shown.retired,
+        "inputs": inputs,
+        "last_input": shown.last_input,
     }
 
 

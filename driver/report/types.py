@@ -42,6 +42,7 @@ Exact = Annotated[str, Pattern("^[0-9]+(/[0-9]+)?$"), "A fraction, or a whole nu
 Index = Annotated[int, AtLeast(0), "An instruction of the kernel."]
 
 BoundName = Literal["port", "divider", "front_end", "retire", "loop_carried"]
+UopKindName = Literal["load", "store-address", "store-data", "compute", "branch", "renamer"]
 _From = TypedDict("_From", {"from": Index})  # the name is a word of Python
 
 
@@ -621,12 +622,52 @@ class Event(TypedDict):
     ports: Annotated[list[str | None], "The port of each µop."]
 
 
+class UopInput(TypedDict):
+    """What another µop made for a µop, perhaps handed on by a move that the renamer eliminated."""
+
+    producer: Annotated[Count, "Which of the timeline's µops."]
+    kind: Annotated[
+        Literal["register", "flag", "memory", "internal"],
+        "What carries it; internal: between the µops of an instruction. A load does not wait for what comes through "
+        "memory: its result does (unless the renamer hands it on).",
+    ]
+    via: Annotated[str, 'Register or flag as the instruction names it, "memory", or empty between µops of one.']
+    arrived: Annotated[Count, "The µop could start as far as this input goes; memory: the loaded value was there."]
+    latency: Annotated[int, "Cycles from the start of the producer; negative if the µop needs it so late."]
+
+
+class TimelineUop(TypedDict):
+    """The life of one dynamic µop."""
+
+    iteration: Count
+    instruction: Index
+    kind: Annotated[
+        UopKindName,
+        "renamer: what the renamer puts before an instruction, such as the stack engine's offset.",
+    ]
+    port: str
+    unit: Annotated[str | None, "What else it takes, such as the divider."]
+    dispatched: Annotated[Count, "It enters its scheduler."]
+    earliest: Annotated[Count, "From here on it could start, were its inputs there: it has got to its port."]
+    ready: Annotated[Count, "From here on it could start with its inputs, and waits for its port or unit."]
+    started: Count
+    executed: Annotated[Count, "Its last result is there."]
+    retired: Annotated[Count, "Its instruction retires."]
+    inputs: Annotated[list[UopInput], "All that other µops of the timeline made for it."]
+    last_input: Annotated[
+        Count | None,
+        "Which of the inputs that it waited for came last, for a load's result that of memory; null if it waited for "
+        "none.",
+    ]
+
+
 class Timeline(TypedDict):
     """The simulated first iterations, in cycles from 0."""
 
     iterations: Count
     cycles: Count
     events: list[Event]
+    uops: Annotated[list[TimelineUop], "The µops of the events, in program order."]
     waits: Annotated[list[Wait], "Average waiting times by instruction."]
     total_wait: Wait
 

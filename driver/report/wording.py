@@ -76,6 +76,23 @@ def places(kernel: Kernel, indices: Iterable[int]) -> str:
     return f"{noun}s {', '.join(str(line) for line in lines)}"
 
 
+def input_carrier(kernel: Kernel, bound: BoundKernel, instruction: int, location: int) -> tuple[Carrier, str]:
+    """What carries an input of an instruction's µop (`core.UopInput`), as `carrier`; registers as it reads them."""
+    if location < 0:
+        from incc.core import WITHIN_INSTRUCTION
+
+        return ("internal", "") if location == WITHIN_INSTRUCTION else ("memory", "memory")
+    name = bound.location_names[location]
+    if name.startswith("flag"):
+        return "flag", name
+    root, _, part = name.partition(".")
+    for access in kernel.instructions[instruction].registers:
+        register = access.register
+        if access.read and register.root == root and (register.offset != 0) == (part == "high"):
+            return "register", register.name
+    return "register", name
+
+
 def carrier(kernel: Kernel, bound: BoundKernel, edge: Edge | Step) -> tuple[Carrier, str]:
     """What carries a dependency: its kind ("register", "flag", "memory" or, from an instruction's own load to its
     result, "internal") and the name in the words of the assembly text ("ymm0", where the hardware renames zmm0)."""

@@ -47,13 +47,15 @@ def fitted(columns: Sequence[Column], rows: Sequence[Sequence[str]], room: int, 
 
 
 class Layout:
-    """The room for a line (`width` columns, 0 for as much as it takes) and whether there is colour."""
+    """The room for a line (`width` columns, 0 for as much as it takes), whether there is colour, and whether a timeline
+    has rows for µops (`uops`) or one for each instruction, as llvm-mca's."""
 
-    __slots__ = ("colour", "width")
+    __slots__ = ("colour", "uops", "width")
 
-    def __init__(self, width: int, colour: bool) -> None:
+    def __init__(self, width: int, colour: bool, uops: bool = True) -> None:
         self.width = width
         self.colour = colour
+        self.uops = uops
 
     def paint(self, text: str, style: str) -> str:
         """The text in a style (ANSI parameters), as it is without colour; blanks are not worth a colour."""

@@ -32,7 +32,8 @@ class Show(NamedTuple):
     `views`: those of VIEWS that follow header and verdict of each kernel. `details`: lines whose instructions are shown
     with all that they wait for. `overview`: with so many kernels in the report there is a table of them before all
     else, 0 for never. `kernels`: only of these there is more than the overview has, all if empty. `few`: with more
-    kernels than that each has a few lines without views, None for never. `how`: how the user asks for more.
+    kernels than that each has a few lines without views, None for never. `how`: how the user asks for more. `uops`: the
+    timeline has rows for µops.
     """
 
     views: Sequence[str] = VIEWS
@@ -41,6 +42,7 @@ class Show(NamedTuple):
     kernels: Sequence[Choice] = ()
     few: int | None = None
     how: str = ""
+    uops: bool = True
 
 
 def render(report: t.Report, width: int = 80, colour: bool = False, show: Show = Show()) -> str:  # noqa: B008
@@ -51,7 +53,7 @@ def render(report: t.Report, width: int = 80, colour: bool = False, show: Show =
     for view in show.views:
         if view not in VIEWS:
             raise ValueError(f"no view {view!r}; there are {', '.join(VIEWS)}")
-    layout = Layout(width, colour)
+    layout = Layout(width, colour, show.uops)
     count = sum(len(unit["kernels"]) for unit in report["units"])
     many = show.few is not None and count > show.few
     left = False

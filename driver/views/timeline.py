@@ -1,4 +1,5 @@
-"""llvm-mca's timeline of the first iterations: one line for each instruction, one column for each cycle."""
+"""llvm-mca's timeline of the first iterations: one line for each instruction, one column for each cycle; with µops, a
+line for each of them where an instruction has several, and letters that say what it waits for."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from incc.driver.views.layout import MIN_TEXT, unknown_legend
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from incc.driver.report import types as t
     from incc.driver.views.layout import Layout
@@ -33,19 +34,26 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
         yield " " * margin + odd
     yield f"{'Index':<{margin}}{even}"
     yield ""
+    uops_of: dict[tuple[int, int], list[t.TimelineUop]] = {}
+    if layout.uops:
+        for uop in timeline["uops"]:
+            uops_of.setdefault((uop["iteration"], uop["instruction"]), []).append(uop)
     for event in timeline["events"]:
         if event["dispatched"] >= cycles:
             continue
-        row = f"{_index(event):<{margin}}{_life(event, cycles)}   "
         instruction = instructions[event["instruction"]]
-        mark = "X " if instruction["unknown"] else ""
-        yield row + layout.cut(mark + instruction["text"], len(row))
+        text = ("X " if instruction["unknown"] else "") + instruction["text"]
+        uops = uops_of.get((event["iteration"], event["instruction"]), [])
+        life = _uop_life(uops[0]) if len(uops) == 1 else "" if uops else _life(event)
+        row = f"{_index(event):<{margin}}{_marks(life, event['dispatched'], cycles)}   "
+        note = f"  {_note(uops[0], timeline['uops'])}" if len(uops) == 1 else ""
+        yield row + layout.cut(text + note, len(row))
+        for uop in uops if len(uops) > 1 else ():
+            if uop["dispatched"] < cycles:
+                row = f"  {_KINDS[uop['kind']]:<{margin - 2}}{_marks(_uop_life(uop), uop['dispatched'], cycles)}     "
+                yield row + layout.cut(_note(uop, timeline["uops"]), len(row))
     yield ""
-    yield from layout.wrap(
-        "(a column is a cycle; D:\xa0dispatched, =:\xa0on the way to a port or waiting for it or for inputs, "
-        "e:\xa0executing, E:\xa0executed, "
-        f"-:\xa0waiting to retire, R:\xa0retired{unknown_legend(kernel)})"
-    )
+    yield from layout.wrap(_legend(kernel, layout.uops))
     yield ""
     yield ""
     yield "Average Wait times (based on the timeline view):"
@@ -62,30 +70,81 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     yield f"{'':<7}{_wait(timeline['total_wait'])}<total>"
 
 
-def _index(event: t.Event) -> str:
+_KINDS: dict[t.UopKindName, str] = {
+    "load": "load",
+    "store-address": "address",
+    "store-data": "data",
+    "compute": "compute",
+    "branch": "branch",
+    "renamer": "renamer",
+}
+
+
+def _legend(kernel: t.Kernel, uops: bool) -> str:
+    waits = (
+        "=:\xa0on the way to its port, i:\xa0waits for inputs, s:\xa0waits for data to store, "
+        "p:\xa0waits for its port, "
+        if uops
+        else "=:\xa0on the way to a port or waiting for it or for inputs, "
+    )
+    rows = "; µops of an instruction that has several have rows of their own, address and data those of a store"
+    return (
+        f"(a column is a cycle; D:\xa0dispatched, {waits}e:\xa0executing, E:\xa0executed, "
+        f"-:\xa0waiting to retire, R:\xa0retired{rows if uops else ''}{unknown_legend(kernel)})"
+    )
+
+
+def _index(event: t.Event | t.TimelineUop) -> str:
     return f"[{event['iteration']},{event['instruction']}]"
 
 
-def _life(event: t.Event, cycles: int) -> str:
-    """One line of the timeline in llvm-mca's letters, a dot in every fifth column outside the instruction's life."""
-    dispatched, started, executed = event["dispatched"], event["started"], event["executed"]
-    retired = event["retired"]
-    marks = []
+def _life(event: t.Event) -> str:
+    """An instruction's life from its dispatch on, in llvm-mca's letters."""
+    return _letters(
+        event["dispatched"], [("=", event["started"]), ("e", event["executed"])], event["executed"], event["retired"]
+    )
+
+
+def _uop_life(uop: t.TimelineUop) -> str:
+    """A µop's life from its dispatch on."""
+    waits = "s" if uop["kind"] == "store-data" else "i"
+    parts = [("=", uop["earliest"]), (waits, uop["ready"]), ("p", uop["started"]), ("e", uop["executed"])]
+    return _letters(uop["dispatched"], parts, uop["executed"], uop["retired"])
+
+
+def _letters(dispatched: int, parts: Sequence[tuple[str, int]], executed: int, retired: int) -> str:
+    """The letter of each cycle from dispatch to retirement; `parts` are letters and the cycles until which they go."""
+    life = "D"
+    for letter, until in parts:
+        life += letter * (min(until, retired) - dispatched - len(life))
+    if len(life) == executed - dispatched < retired - dispatched:
+        life += "E"
+    return life + "-" * (retired - dispatched - len(life)) + "R"
+
+
+def _marks(life: str, dispatched: int, cycles: int) -> str:
+    """A row: a life, which may be empty, and a dot in every fifth column outside of it."""
+    marks = ""
     for cycle in range(cycles):
-        if cycle < dispatched or cycle > retired:
-            mark = "." if cycle % 5 == 0 or (cycle == cycles - 1 and cycle > retired) else " "
-        elif cycle == dispatched:
-            mark = "D"
-        elif cycle == retired:
-            mark = "R"
-        elif cycle == executed:
-            mark = "E"
-        elif cycle < started:
-            mark = "="
+        at = cycle - dispatched
+        if 0 <= at < len(life):
+            marks += life[at]
         else:
-            mark = "e" if cycle < executed else "-"
-        marks.append(mark)
-    return "".join(marks)
+            marks += "." if cycle % 5 == 0 or (cycle == cycles - 1 and at >= 0) else " "
+    return marks
+
+
+def _note(uop: t.TimelineUop, uops: Sequence[t.TimelineUop]) -> str:
+    """A µop's port, and what it waited for longest."""
+    unit = f" and {uop['unit']}" if uop["unit"] else ""
+    text = f"port {uop['port']}{unit}"
+    if uop["last_input"] is None:
+        return text
+    last = uop["inputs"][uop["last_input"]]
+    producer = uops[last["producer"]]
+    if last["kind"] == "internal":
+        return f"{text}, for its {_KINDS[producer['kind']]}"
+    return f"{text}, for {last['via']} of {_index(producer)}"
 
 
 def _wait(wait: t.Wait) -> str:

@@ -257,3 +257,80 @@ def test_views_that_are_off_take_nothing_along_that_was_asked_for() -> None:
     assert "2.00 →  3.00  with rob = 9\n\nSimulated cycles per iteration by the place" in text
     kernel["what_ifs"][0]["asked"] = False
     assert "rob" not in render(report, 80, show=Show(()))
+
+
+# --- µops in the timeline ---------------------------------------------------------------------------------------------
+
+
+def uop_rows(assembly: str, cpu: str, width: int = 80, iterations: int = 3) -> list[str]:
+    """The rows of the timeline with µops, without ruler and legend."""
+    from incc.driver.pipeline import Settings, analyze_units
+
+    settings = Settings(mcpu=cpu, regions="loops", timeline_iterations=iterations)
+    report = analyze_units([Unit(f"f:\n.L1:\n{assembly}\n\tjne .L1\n\tret\n", "a.s")], settings)
+    lines = render(report, width, show=Show(["timeline"])).splitlines()
+    start = next(n for n, line in enumerate(lines) if line.startswith("[0,0]"))
+    return lines[start : lines.index("", start)]
+
+
+def test_a_load_with_an_addition_has_two_rows() -> None:
+    rows = uop_rows("\tvaddsd (%rax), %xmm0, %xmm0\n\taddq $8, %rax\n\tcmpq %rax, %rdx", "skylake")
+    heads = [n for n, row in enumerate(rows) if row.startswith("[1,0]")]
+    (head,) = heads
+    instruction, load, compute = rows[head : head + 3]
+    assert instruction.endswith("vaddsd (%rax), %xmm0, %xmm0")
+    assert not set(instruction[10:40]) & set("D=eER")
+    # What waits is the addition, for the sum; the load has executed by then.
+    assert load.startswith("  load ")
+    assert "xmm0" not in load
+    assert compute.startswith("  compute ")
+    assert compute.endswith(", for xmm0 of [0,0]")
+    assert compute.count("i") >= 8
+    assert load.index("E") < compute.index("e", 10)
+    # An instruction of one µop has one row, with its letters.
+    assert rows[head + 3].startswith("[1,1]")
+    assert rows[head + 3].endswith(", for rax of [0,1]")
+
+
+def test_waits_have_letters_of_their_own() -> None:
+    rows = uop_rows("\timulq %rbx, %rbx\n\timulq %rcx, %rdx\n\tmovq %rbx, (%rdi)\n\taddq $8, %rdi", "skylake")
+    (store,) = (n for n, row in enumerate(rows) if row.startswith("[1,2]"))
+    address, data = rows[store + 1 : store + 3]
+    assert address.startswith("  address ")
+    assert "s" not in address[10:40]
+    assert data.startswith("  data ")
+    assert "sss" in data[10:40]
+    assert "i" not in data[10:40]
+    assert data.endswith(", for rbx of [1,0]")
+    # Two multiplications, one port: the second of the first iteration waits for it with its inputs there.
+    first, second = (row for row in rows if row.startswith(("[0,0]", "[0,1]")))
+    assert "p" not in first[10:40]
+    assert "=pe" in second[10:40]
+
+
+def test_a_load_says_whose_stored_data_it_waited_for() -> None:
+    rows = uop_rows("\timulq %rbx, %rbx\n\tmovq %rbx, (%rdi)\n\tmovq (%rdi), %rcx\n\taddq %rcx, %rdx", "skylake", 100)
+    (load,) = (row for row in rows if row.startswith("[1,2]"))
+    assert load.endswith(", for memory of [1,1]")
+    (use,) = (row for row in rows if row.startswith("[1,3]"))
+    assert use.endswith(", for rcx of [1,2]")
+    # Without the store it is a load like any other.
+    rows = uop_rows("\timulq %rbx, %rbx\n\tmovq (%rdi), %rcx\n\taddq %rcx, %rdx", "skylake", 100)
+    (load,) = (row for row in rows if row.startswith("[1,1]"))
+    assert "memory" not in load
+
+
+def test_one_row_an_instruction_on_demand() -> None:
+    report = make_report(triad_parts(), timeline=True)
+    assert "on the way to a port or waiting for it or for inputs" in " ".join(
+        render(report, 80, show=Show(uops=False)).replace("\n", " ").split()
+    ).replace("\xa0", " ")
+    assert "waits for data to store" in " ".join(render(report, 80).split())
+
+
+@pytest.mark.parametrize("cpu", ["skylake", "znver4", "bonnell"])
+def test_rows_of_uops_fit_the_width(cpu: str) -> None:
+    body = "\tvaddsd (%rax), %xmm0, %xmm0\n\taddl $1, (%rdi)\n\tpushq %rax\n\tmovq %rsp, %rbx\n\tpopq %rax\n\tdecq %rdx"
+    body = body.replace("vaddsd (%rax), %xmm0", "addsd (%rax)") if cpu == "bonnell" else body
+    for width in (60, 80, 120):
+        assert max(len(row) for row in uop_rows(body, cpu, width)) <= width

@@ -115,10 +115,16 @@ struct SimulationOptions {
 struct StartedUop {
   int64_t Iteration;
   int32_t Instruction;
+  /// In the Kernel, or one of these: a move that could have been eliminated, what the renamer puts
+  /// before an instruction, and what it adds for none.
+  int32_t Uop;
+  static constexpr int32_t ExecutedMove = -1, Renamers = -2, Nobodys = -3;
   int32_t Port, PortCycles; ///< Taken from the start on, for so long,
   int32_t Unit, UnitCycles; ///< and so a resource beside it, -1 for none.
+  int64_t Dispatched;       ///< Entered its scheduler.
   int64_t Earliest;         ///< Could start, were its inputs there.
   int64_t Ready, Started;
+  int64_t Executed; ///< Its last result is there.
   /// An instruction whose result came later than `Earliest`, and when: other ones, or the same in
   /// an iteration before.
   struct LateInput {
@@ -126,6 +132,16 @@ struct StartedUop {
     int64_t Arrived;
   };
   std::vector<LateInput> Late;
+  /// What another µop made for it.
+  struct Input {
+    int32_t Producer; ///< In Simulation::Started; may start later than the µop that needs it late.
+    int32_t Location; ///< That carries it, or one of the following.
+    int64_t Arrived;  ///< The µop could start; ThroughMemory: the loaded value was there.
+  };
+  /// A load of what was stored; between the µops of an instruction; what was stored too, but handed
+  /// on by the renamer to whoever needs what is loaded.
+  static constexpr int32_t ThroughMemory = -1, WithinInstruction = -2, RenamedMemory = -3;
+  std::vector<Input> Inputs;
 };
 
 /// The life of one dynamic instruction, in cycles from 0.

@@ -35,7 +35,8 @@ void Backend::issue(int32_t U, int64_t Iteration, int64_t Cycle, int32_t Slot, i
     Dyn.Missing += Values.connect(N, Iteration, P.Inputs[static_cast<size_t>(X)],
                                   [&](size_t Number, int64_t Time) {
                                     Dyn.Ready = std::max(Dyn.Ready, Time);
-                                    noteInput(N, Number, Time);
+                                    if (RecordUops)
+                                      noteInput(N, Number, Time);
                                   });
   Schedulers.enter(N, Slot);
   if (InOrder)
@@ -47,7 +48,8 @@ void Backend::issue(int32_t U, int64_t Iteration, int64_t Cycle, int32_t Slot, i
 void Backend::inputKnown(int32_t N, size_t Number, int64_t Time) {
   DynUop &Dyn = Pool[N];
   Dyn.Ready = std::max(Dyn.Ready, Time);
-  noteInput(N, Number, Time);
+  if (RecordUops)
+    noteInput(N, Number, Time);
   if (--Dyn.Missing == 0 && !InOrder)
     Oldest.inputsKnown(N);
 }
@@ -90,21 +92,38 @@ void Backend::start(int32_t N, int64_t Cycle, int32_t Stage) {
     Loads.leaveWhenDone(Executes, Static.Done);
   if (Record)
     Record->push_back({Dyn.Iteration, Dyn.Static, Dyn.Port, Dyn.Inputs, Executes});
-  if (RecordUops) {
-    Late.resize(Pool.size());
-    RecordUops->push_back({Dyn.Iteration, Static.Instruction, Dyn.Port, Static.PortCycles,
-                           Static.Held, Static.HeldCycles, Dyn.Earliest, Dyn.Ready, Executes,
-                           std::exchange(Late[static_cast<size_t>(N)], {})});
-  }
+  if (RecordUops)
+    noteStart(N, Dyn, Executes);
   for (int32_t X = Static.Feeds.Begin; X < Static.Feeds.End; ++X) {
     const Feed &To = P.Feeds[static_cast<size_t>(X)];
     Values.feed(Dyn.Iteration, To.Value, Executes + To.Latency, *this);
   }
 }
 
+void Backend::noteStart(int32_t N, const DynUop &Dyn, int64_t Executes) {
+  const Uop &Static = P.Uops[static_cast<size_t>(Dyn.Static)];
+  Late.resize(Pool.size());
+  // In order a µop goes through its stages without a stop.
+  int64_t Earliest = Dyn.Earliest + Static.Stage;
+  RecordUops->push_back({Dyn.Iteration,
+                         Static.Instruction,
+                         P.nameOf(Dyn.Static),
+                         Dyn.Port,
+                         Static.PortCycles,
+                         Static.Held,
+                         Static.HeldCycles,
+                         Dyn.Earliest - P.P.IssueToDispatch,
+                         Earliest,
+                         std::max(Dyn.Ready, Earliest),
+                         Executes,
+                         Executes + Static.Done,
+                         std::exchange(Late[static_cast<size_t>(N)], {}),
+                         {}});
+}
+
 void Backend::noteInput(int32_t N, size_t Number, int64_t Time) {
   const DynUop &Dyn = Pool[N];
-  if (!RecordUops || Time <= Dyn.Earliest)
+  if (Time <= Dyn.Earliest + P.Uops[static_cast<size_t>(Dyn.Static)].Stage)
     return;
   int32_t V = Values.staticOf(Number);
   // What passes between the µops of an instruction is no wait for anybody.

@@ -103,6 +103,15 @@ struct Program {
   bool anyCrossings() const {
     return std::ranges::any_of(Uops, [](const Uop &U) { return U.Crossings > 0; });
   }
+  /// StartedUop::Uop of a µop.
+  int32_t nameOf(int32_t U) const {
+    const Uop &Static = Uops[static_cast<size_t>(U)];
+    return Static.Index >= 0 ? Static.Index
+           : U == SyncUop    ? StartedUop::Nobodys
+           : U == Instructions[static_cast<size_t>(Static.Instruction)].Move.Uop
+               ? StartedUop::ExecutedMove
+               : StartedUop::Renamers;
+  }
   int32_t numEntries() const { return static_cast<int32_t>(Entries.size()); }
   int32_t numValues() const { return static_cast<int32_t>(Values.size()); }
 };

@@ -1,7 +1,7 @@
 //===- simulate.cpp - The pipeline, cycle by cycle ------------------------===//
 
 #include "order.h"
-#include "renamer.h"
+#include "recorder.h"
 
 #include <algorithm>
 #include <array>
@@ -149,88 +149,6 @@ bool isSteady(const std::vector<Retirement> &Retired) {
   return Retired[Retired.size() - 1].Slot == Retired[Retired.size() / 2 - 1].Slot;
 }
 
-/// The life of every instruction, collected by those who know its parts.
-struct Recorder {
-  Renamer::Log Issue;
-  std::vector<Backend::Started> Started;
-  struct Slot {
-    int64_t Retired, Executed;
-  };
-  std::vector<Slot> Slots; ///< Of the reorder buffer.
-
-  void retire(int64_t Number, int64_t Cycle, int64_t Executed) {
-    Slots.resize(static_cast<size_t>(Number) + 1, {0, 0});
-    Slots.back() = {Cycle, Executed};
-  }
-
-  Timeline collect(const Program &P, int64_t Iterations) const {
-    const Kernel &K = P.K;
-    int64_t N = K.numInstructions();
-    size_t Total = static_cast<size_t>(
-        std::min<int64_t>(Iterations * N, static_cast<int64_t>(Issue.Issued.size())));
-    Timeline Result;
-    Result.Ports.assign(static_cast<size_t>(Iterations * K.numUops()), -1);
-    for (size_t I = 0; I < Total; ++I)
-      Result.Events.push_back({static_cast<int32_t>(static_cast<int64_t>(I) / N),
-                               static_cast<int32_t>(static_cast<int64_t>(I) % N), Issue.Issued[I],
-                               -1, -1, Issue.Issued[I], -1});
-    std::vector<std::vector<int32_t>> Held(static_cast<size_t>(N)); ///< By instruction.
-    for (int32_t I = 0; I < K.numInstructions(); ++I)
-      for (int32_t U = K.UopStart[I]; U < K.UopStart[I + 1]; ++U)
-        if (K.isResource(U))
-          Held[static_cast<size_t>(I)].push_back(U);
-    for (const Backend::Started &S : Started) {
-      const Uop &U = P.Uops[static_cast<size_t>(S.Uop)];
-      size_t I = static_cast<size_t>(S.Iteration * N + U.Instruction);
-      // The renamer's own µops are nobody's.
-      if (I >= Total ||
-          (U.Index < 0 && P.Instructions[static_cast<size_t>(U.Instruction)].Move.Uop != S.Uop))
-        continue;
-      Event &E = Result.Events[I];
-      if (E.Started < 0 || S.Start < E.Started) {
-        E.Started = S.Start;
-        E.Ready = std::min(S.Ready, S.Start);
-      }
-      if (U.Index < 0)
-        continue;
-      size_t First = static_cast<size_t>(S.Iteration * K.numUops());
-      Result.Ports[First + static_cast<size_t>(U.Index)] = static_cast<int8_t>(S.Port);
-      for (int32_t R : Held[static_cast<size_t>(U.Instruction)])
-        Result.Ports[First + static_cast<size_t>(R)] =
-            static_cast<int8_t>(std::countr_zero(K.UopPorts[R]));
-    }
-    for (size_t Slot = 0; Slot < Slots.size(); ++Slot) {
-      size_t I = static_cast<size_t>(Issue.InSlot[Slot]);
-      if (I >= Total)
-        break;
-      Event &E = Result.Events[I];
-      E.Retired = Slots[Slot].Retired;
-      if (E.Started >= 0)
-        E.Executed = std::max(E.Executed, Slots[Slot].Executed);
-    }
-    int64_t Before = 0;
-    for (Event &E : Result.Events) {
-      if (E.Started < 0)
-        E.Ready = E.Started = E.Dispatched;
-      // Without a slot of its own an instruction retires with the one before.
-      if (E.Retired < 0)
-        E.Retired = std::max(Before, E.Dispatched + 1);
-      Before = E.Retired;
-    }
-    return Result;
-  }
-};
-
-/// Of a kernel that takes no issue slot: all of it is over as soon as it begins.
-Timeline idleTimeline(const Kernel &K, int32_t Iterations) {
-  Timeline Result;
-  for (int32_t Iteration = 0; Iteration < Iterations; ++Iteration)
-    for (int32_t I = 0; I < K.numInstructions(); ++I)
-      Result.Events.push_back({Iteration, I, 0, 0, 0, 0, 1});
-  Result.Ports.assign(static_cast<size_t>(Iterations) * static_cast<size_t>(K.numUops()), -1);
-  return Result;
-}
-
 /// The whole run; ports are in the order that rules for them go by.
 Simulation run(const Kernel &K, const Pipeline &Pipe, const SimulationOptions &Options,
                Groundwork From) {
@@ -321,8 +239,10 @@ Simulation run(const Kernel &K, const Pipeline &Pipe, const SimulationOptions &O
   } else {
     Result.CyclesPerIteration = readOff(Retired);
   }
-  if (Options.RecordEvents)
+  if (Options.RecordEvents) {
     Result.Trace = Log.collect(P, Result.Iterations);
+    Log.link(P, Result.Started);
+  }
   return Result;
 }
 
