@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from incc.core.prediction import CLOSE, ORDER, WORTH_SAYING
 from incc.driver.report import wording
+from incc.frontends.isa import isa
 from incc.models.bound import UOP_BRANCH, UOP_COMPUTE, UOP_LOAD, UOP_STORE_ADDRESS, UOP_STORE_DATA
 
 TYPE_CHECKING = False
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from incc.core.prediction import BoundName
     from incc.core.whatif import WhatIf
     from incc.driver.report import types as t
-    from incc.frontends.kernel import Kernel
+    from incc.frontends.kernel import Instruction, Kernel
     from incc.models.bound import BoundKernel
 
 
@@ -74,7 +75,7 @@ def sentence(result: KernelResult, bounds: t.Bounds) -> str:
                 f", more than the largest bound ({_short(largest, bounds)}, {wording.value(bounds[largest]['cycles'])})"
             )
         return above + _evidence(limit, what_ifs)
-    causes = [_limit(name, kernel, bound, analysis, bounds) for name in limits]
+    causes = [_limit(name, result, bounds) for name in limits]
     text = f"bound by {wording.listed(causes)}{' alike' if len(causes) > 1 else ''}, {wording.cycles(limit)}"
     if "loop_carried" in limits and analysis.chains and analysis.chains[0].distance > 1:
         chain = analysis.chains[0]
@@ -126,7 +127,9 @@ def chain_instructions(chain: Chain) -> list[int]:
     return list(dict.fromkeys(step.consumer for step in turned))
 
 
-def _limit(name: BoundName, kernel: Kernel, bound: BoundKernel, analysis: Analysis, bounds: t.Bounds) -> str:
+def _limit(name: BoundName, result: KernelResult, bounds: t.Bounds) -> str:
+    kernel, bound, analysis = result.kernel, result.bound, result.analysis
+    fixed_ports = result.settings.fixed_ports
     cause: str = bounds[name]["by"]
     match name:
         case "loop_carried":
@@ -141,7 +144,8 @@ def _limit(name: BoundName, kernel: Kernel, bound: BoundKernel, analysis: Analys
             return f"the loop-carried chain through {through} ({where})"
         case "port":
             head, _, uses = cause.partition(": ")
-            return f"{head} ({uses})"
+            where = wording.places(kernel, at_busiest_ports(kernel, bound, analysis, fixed_ports))
+            return f"{uses} on {head} ({where})"
         case "divider":
             return f"the {cause}"
         case "front_end":
@@ -196,33 +200,55 @@ def _port_cause(kernel: Kernel, bound: BoundKernel, busiest: tuple[int, ...], fi
     inside = 0
     for port in busiest:
         inside |= 1 << port
-    uses = set()
+    uses: dict[str, int] = {}
     for i, instruction in enumerate(kernel.instructions):
         for u in range(bound.uop_start[i], bound.uop_start[i + 1]):
             allowed = bound.uop_ports[u]
             if allowed & inside and (fixed_ports or not allowed & ~inside):
-                kind = bound.uop_kind[u]
-                arithmetic = instruction.arithmetic
-                if kind != UOP_COMPUTE:
-                    uses.add(kind)
-                elif arithmetic is None:
-                    uses.add(_OTHER)
-                else:
-                    uses.add(_FLOATING if arithmetic.floating else _VECTOR_INTEGER)
-    words = [_USES[use] for use in sorted(uses, key=list(_USES).index)]
+                use = _use(kernel, instruction, bound.uop_kind[u])
+                uses[use] = uses.get(use, 0) + 1
+    # Loads and stores first, in the order of the machine; then what computes, the most frequent first.
+    fixed = list(_USES.values())
+    words = [use for use in fixed[:-1] if use in uses]
+    computing = [use for use in uses if use not in fixed]
+    words += sorted(computing, key=lambda use: -uses[use])
+    words += [use for use in fixed[-1:] if use in uses]
+    if len(computing) > _MOST_NAMED:
+        words = [use for use in words if use not in computing] + ["various computation"]
     return f"{wording.ports([bound.port_names[p] for p in busiest])}: {wording.listed(words)}"
 
 
-_FLOATING, _VECTOR_INTEGER, _OTHER = range(100, 103)
+def at_busiest_ports(kernel: Kernel, bound: BoundKernel, analysis: Analysis, fixed_ports: bool) -> list[int]:
+    """The instructions whose µops can go nowhere but to the busiest ports (with fixed shares: that go there)."""
+    inside = sum(1 << port for port in busiest_ports(bound, analysis, fixed_ports))
+    return [
+        i
+        for i in range(len(kernel.instructions))
+        if any(
+            bound.uop_ports[u] & inside and (fixed_ports or not bound.uop_ports[u] & ~inside)
+            for u in range(bound.uop_start[i], bound.uop_start[i + 1])
+        )
+    ]
+
+
+def _use(kernel: Kernel, instruction: Instruction, kind: int) -> str:
+    """The work of a µop: what its kind says, else the work of its instruction, be it only a part of that."""
+    if kind == UOP_STORE_ADDRESS and any(m.store and m.elements > 1 for m in instruction.memory):
+        return "scatters"
+    if kind == UOP_LOAD:
+        gathers = any(m.load and m.elements > 1 for m in instruction.memory)
+        return "gathers" if gathers else _USES[UOP_LOAD]
+    return _USES[kind] if kind != UOP_COMPUTE else isa(kernel.isa).work_of(instruction)
+
+
 _USES = {
     UOP_LOAD: "loads",
     UOP_STORE_ADDRESS: "store addresses",
     UOP_STORE_DATA: "store data",
-    _FLOATING: "floating-point arithmetic",
-    _VECTOR_INTEGER: "vector integer arithmetic",
-    _OTHER: "other computation",
     UOP_BRANCH: "branches",
 }
+_MOST_NAMED = 4
+"""Kinds of computation that are named; more of them say no more than that there is much of it."""
 
 
 def _divider_cause(kernel: Kernel, bound: BoundKernel, analysis: Analysis) -> str:

@@ -86,5 +86,8 @@ def _verdict(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     text = kernel["verdict"]
     for line in layout.wrap(text[:1].upper() + text[1:] + "."):
         yield layout.paint(line, BOLD)
+    for more in (kernel["range"], kernel["mispredictions"]):
+        if more is not None:
+            yield from layout.wrap(more["text"][:1].upper() + more["text"][1:] + ".")
     for hint in kernel["hints"]:
         yield from layout.wrap(hint["text"][:1].upper() + hint["text"][1:], "- ", "  ")
