@@ -120,7 +120,8 @@ def _crossings(result: KernelResult, cause: Cause) -> str:
     at_best = wording.number(analysis.line_crossings) if analysis.line_crossings else "none"
     text = (
         f"{wording.cycles(cause.least)} where the arrays begin best, {wording.number(cause.most or 0)} where they "
-        f"begin worst: of the loads an iteration {at_best} to {wording.number(analysis.worst_line_crossings)} cross {crossed}"
+        f"begin worst: of the loads an iteration {at_best} to {wording.number(analysis.worst_line_crossings)} cross "
+        f"{crossed}"
     )
     if analysis.expected_line_crossings != analysis.line_crossings:
         text += f" ({wording.number(analysis.expected_line_crossings)}, the average over all places, are simulated)"

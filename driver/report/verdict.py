@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from incc.core.prediction import CLOSE, ORDER, WORTH_SAYING
+from incc.core.ranges import blocked, not_counted
 from incc.driver.report import wording
 from incc.frontends.isa import isa
 from incc.models.bound import UOP_BRANCH, UOP_COMPUTE, UOP_LOAD, UOP_STORE_ADDRESS, UOP_STORE_DATA
@@ -57,7 +58,8 @@ def sentence(result: KernelResult, bounds: t.Bounds) -> str:
 
     With a simulation, what changes to the core would gain is the evidence; without one, what the next bound is.
     """
-    kernel, bound, analysis, what_ifs = result.kernel, result.bound, result.analysis, result.what_ifs
+    kernel, analysis, what_ifs = result.kernel, result.analysis, result.what_ifs
+    least = "at least " if kernel.refused or not_counted(result) else ""
     if not kernel.instructions:
         return "nothing to analyse: no instruction could be decoded"
     if len(result.unknown) == len(kernel.instructions):
@@ -69,19 +71,83 @@ def sentence(result: KernelResult, bounds: t.Bounds) -> str:
         return "no bound: the instructions take neither ports nor issue slots"
     if not limits:
         largest = _descending(ORDER, bounds)[0]
-        above = f"simulated to take {wording.cycles(limit)}"
+        above = f"simulated to take {least}{wording.cycles(limit)}"
         if bounds[largest]["cycles"]:
             above += (
                 f", more than the largest bound ({_short(largest, bounds)}, {wording.value(bounds[largest]['cycles'])})"
             )
-        return above + _evidence(limit, what_ifs)
+        return above + _lost(result) + _evidence(limit, what_ifs)
     causes = [_limit(name, result, bounds) for name in limits]
-    text = f"bound by {wording.listed(causes)}{' alike' if len(causes) > 1 else ''}, {wording.cycles(limit)}"
+    text = f"bound by {wording.listed(causes)}{' alike' if len(causes) > 1 else ''}, {least}{wording.cycles(limit)}"
     if "loop_carried" in limits and analysis.chains and analysis.chains[0].distance > 1:
         chain = analysis.chains[0]
         text += f" ({chain.latency} over {chain.distance} iterations)"
+    if "loop_carried" in limits:
+        text += _blocked(result)
     tried = by_simulation and any(not w.asked for w in what_ifs)
-    return text + (_evidence(limit, what_ifs) if tried else _runners_up(limits, bounds))
+    return text + (_evidence(limit, what_ifs, len(limits)) if tried else _runners_up(limits, bounds))
+
+
+def _lost(result: KernelResult) -> str:
+    """Why a simulation is above the bounds: what left issue slots empty, the first cause that stood in the way."""
+    run = result.simulation
+    if run is None:
+        return ""
+    slots = run.cycles * result.bound.issue_width
+    lost = max(_LOST, key=lambda name: getattr(run.lost_slots, name))
+    share = getattr(run.lost_slots, lost) / slots if slots else 0.0
+    if share < WORTH_SAYING:
+        return ""
+    return f": {wording.number(round(100 * share))} % of the issue slots stay empty {_LOST[lost]}"
+
+
+_LOST = {
+    "no_uops": "since no µop has come from the front end",
+    "reorder_buffer": "since the reorder buffer is full",
+    "scheduler": "since the scheduler is full of µops that wait for inputs and ports",
+    "group": "since µops that are issued together do not fit",
+    "load_buffer": "since the load buffer is full",
+    "store_buffer": "since the store buffer is full",
+}
+
+
+def _blocked(result: KernelResult) -> str:
+    """That the limiting chain waits for stores to get to the cache, since they cannot be forwarded."""
+    chain = result.analysis.chains[0] if result.analysis.chains else None
+    if chain is None:
+        return ""
+    members = {step.consumer for step in chain.steps if step.location < 0}
+    edges = [edge for edge in blocked(result) if edge.consumer in members]
+    if not edges:
+        return ""
+    kernel, bound, edge = result.kernel, result.bound, edges[0]
+    stored, loaded = (bound.memory_size[bound.memory_of_value[v]] for v in (edge.producer_value, edge.consumer_value))
+    store, load = wording.places(kernel, [edge.producer]), wording.places(kernel, [edge.consumer])
+    return (
+        f", since {load} loads {wording.counted(loaded, 'byte')} of which {store} stores only {stored}, which cannot "
+        "be forwarded: the load waits until the store is in the cache"
+    )
+
+
+_TESTS = {
+    "sum-chain": ("register-dependencies",),
+    "memory-chain": ("memory-dependencies",),
+    "invariant-divisor": ("divider",),
+}
+"""Hints that advise to remove a limit, and the changes whose simulation removes it."""
+
+
+def consistent(hints: Sequence[t.Hint], result: KernelResult) -> list[t.Hint]:
+    """The hints without those of which a simulation shows that they gain nothing: where another limit is as narrow, it
+    is not said in one breath that nothing alone helps and that more accumulators would."""
+    cycles = {w.name: float(w.cycles) for w in result.what_ifs if not w.asked}
+    enough = (1 - WORTH_SAYING) * float(result.cycles)
+    return [
+        hint
+        for hint in hints
+        if not (tested := [cycles[name] for name in _TESTS.get(hint["rule"], ()) if name in cycles])
+        or min(tested) <= enough
+    ]
 
 
 def gaining(limit: float, what_ifs: Sequence[WhatIf]) -> list[WhatIf]:
@@ -89,14 +155,16 @@ def gaining(limit: float, what_ifs: Sequence[WhatIf]) -> list[WhatIf]:
     return [w for w in what_ifs if float(w.cycles) <= (1 - WORTH_SAYING) * limit]
 
 
-def _evidence(limit: float, what_ifs: Sequence[WhatIf]) -> str:
-    """The single change to the core that gains most, and by how much."""
+def _evidence(limit: float, what_ifs: Sequence[WhatIf], limits: int = 0) -> str:
+    """The single change to the core that gains most, and by how much. `limits`: so many bounds limit alike."""
     tried = [w for w in what_ifs if not w.asked]
     if not tried:
         return ""
     best = gaining(limit, tried)
     if not best:
-        return "; no single change of the core would make it faster"
+        if limits > 1:
+            return f"; {'either' if limits == 2 else 'any'} of them alone would hold it there"
+        return "; none of the changes of the core that were tried makes it faster"
     # What a designer can build says more than what gains as much by taking a limit away.
     least = float(best[0].cycles)
     alike = [w for w in best if float(w.cycles) <= least + WORTH_SAYING * limit]

@@ -6,6 +6,7 @@ what, and then asked about any number of kernels.
 
 from __future__ import annotations
 
+import math
 from functools import cache
 
 from incc.frontends.records import NamedTuple
@@ -58,6 +59,11 @@ def _place(unit: t.Unit, kernel: t.Kernel) -> tuple[str, int]:
 
 NAMES: dict[str, Name] = {
     "cycles": Name(NUMBER, "cycles per iteration: simulated, or the largest bound", lambda u, k: k["cycles"]),
+    "cycles_least": Name(
+        NUMBER, "the fewest cycles that data and places may make of it, else as `cycles`", lambda u, k: _ends(k)[0]
+    ),
+    "cycles_most": Name(NUMBER, "the most; above every number where that cannot be told", lambda u, k: _ends(k)[1]),
+    "at_least": Name(TRUTH, "whether something is not counted", lambda u, k: k["at_least"]),
     "bound": Name(NUMBER, "the largest of the five bounds", lambda u, k: max(_bound(k, name) for name in _BOUNDS)),
     "port": Name(NUMBER, "bound by execution ports", lambda u, k: _bound(k, "port")),
     "divider": Name(NUMBER, "bound by dividers and like units", lambda u, k: _bound(k, "divider")),
@@ -124,10 +130,18 @@ NAMES: dict[str, Name] = {
         lambda u, k: ", ".join(k["bounds"]["prediction"]["limited_by"]),
     ),
     "rules": Name(
-        TEXT, "the rules of the hints: `sum-chain, alignment`", lambda u, k: ", ".join(h["rule"] for h in k["hints"])
+        TEXT, "the rules of the hints: `sum-chain, memory-chain`", lambda u, k: ", ".join(h["rule"] for h in k["hints"])
     ),
 }
 """What conditions may say of a kernel; numbers are per iteration where that makes sense."""
+
+
+def _ends(kernel: t.Kernel) -> tuple[float, float]:
+    """Both ends of a prediction."""
+    found = kernel["range"]
+    if found is None:
+        return kernel["cycles"], kernel["cycles"]
+    return found["least"], math.inf if found["most"] is None else found["most"]
 
 
 def _bound(kernel: t.Kernel, name: BoundName) -> float:
