@@ -157,7 +157,7 @@ class _Pass:
         terms: dict[Symbol, int] = {}
         constant = memory.displacement
         for register, factor in ((memory.base, 1), (memory.index, memory.scale)):
-            if register is None or register.root == "rip":
+            if register is None:
                 continue
             value = self._value(register.root)
             constant += factor * value.constant

@@ -22,7 +22,7 @@ from incc import core
 from incc.core.dataflow import DATA, INVARIANT, dataflow
 from incc.core.prediction import WORTH_SAYING, predicted
 from incc.frontends.records import NamedTuple
-from incc.models.bound import VALUE_LOAD, VALUE_STORE
+from incc.models.bound import IS_STORE, VALUE_LOAD, VALUE_STORE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -277,34 +277,17 @@ def _pointer(address: Address) -> tuple[str, ...] | None:
 
 def blocked(result: KernelResult) -> tuple[Edge, ...]:
     """The dependencies through memory that wait until the store is in the cache: the simulation has them."""
-    bound = result.bound
-    if not bound.blocked_forward_cycles:
+    if not result.bound.blocked_forward_cycles:
         return ()
-    return tuple(
-        [
-            edge
-            for edge in result.analysis.edges
-            if bound.value_kind[edge.producer_value] == VALUE_STORE
-            and bound.value_kind[edge.consumer_value] == VALUE_LOAD
-            and _is_narrow(result, edge)
-            and edge.latency >= bound.blocked_forward_cycles
-        ]
-    )
+    return tuple([edge for edge in _narrow(result) if edge.latency >= result.bound.blocked_forward_cycles])
 
 
 def _forwarding(result: KernelResult) -> Cause | None:
     """Where the core is one that does not forward but of which nobody has measured how long the load waits."""
-    if result.bound.blocked_forward_cycles or result.kernel.isa != "x86":
+    if result.bound.blocked_forward_cycles:
         return None
     count = len(result.kernel.instructions)
-    edges = [
-        edge
-        for edge in result.analysis.edges
-        if edge.location < 0
-        and (edge.producer != edge.consumer or edge.distance)
-        and _is_narrow(result, edge)
-        and edge.distance * count + edge.consumer - edge.producer <= SOON
-    ]
+    edges = [e for e in _narrow(result) if e.distance * count + e.consumer - e.producer <= SOON]
     if not edges:
         return None
     involved = tuple(sorted({i for edge in edges for i in (edge.producer, edge.consumer)}))
@@ -316,13 +299,27 @@ SOON = 32
 there after its retirement, and these are issued in a few cycles."""
 
 
-def _is_narrow(result: KernelResult, edge: Edge) -> bool:
-    """Whether a load reads bytes that the store before it did not write, as far as their sizes tell."""
-    bound = result.bound
-    store, load = (bound.memory_of_value[v] for v in (edge.producer_value, edge.consumer_value))
-    if min(store, load) < 0 or bound.memory_partial[load] or bound.memory_elements[load] > 1:
-        return False
-    return bound.memory_size[load] > bound.memory_size[store] > 0
+def _narrow(result: KernelResult) -> Iterable[Edge]:
+    """The dependencies from a store to a load that reads bytes which that did not write, as far as sizes tell."""
+    instructions, flags = result.kernel.instructions, result.bound.instruction_flags
+    for edge in result.analysis.edges:
+        if edge.location >= 0 or (edge.producer == edge.consumer and not edge.distance):
+            continue
+        loads = [m for m in instructions[edge.consumer].memory if m.load]
+        stored = [m.size for m in instructions[edge.producer].memory if m.store]
+        # Of gathers and masked loads it is not known what they read, of unknown sizes not how much.
+        partly = any(m.elements > 1 for m in loads) or "mask" in instructions[edge.consumer].traits
+        if not flags[edge.producer] & IS_STORE or not loads or not stored or not all(stored) or partly:
+            continue
+        if min(m.size for m in loads) > max(stored):
+            yield edge
+
+
+def bytes_of(kernel: Kernel, edge: Edge) -> tuple[int, int]:
+    """How many bytes are stored, and loaded, at both ends of a dependency through memory."""
+    stored = [m.size for m in kernel.instructions[edge.producer].memory if m.store]
+    loaded = [m.size for m in kernel.instructions[edge.consumer].memory if m.load]
+    return max(stored, default=0), min(loaded, default=0)
 
 
 # --- where arrays begin -----------------------------------------------------------------------------------------------

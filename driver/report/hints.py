@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from incc.driver.report import wording
 from incc.driver.report.verdict import chain_instructions
-from incc.models.bound import IS_STORE, UOP_LOAD, UOP_STORE_ADDRESS
+from incc.models.bound import IS_LOAD, IS_STORE, UOP_LOAD, UOP_STORE_ADDRESS
 from incc.models.throughput import port_bound
 
 TYPE_CHECKING = False
@@ -131,11 +131,14 @@ def memory_chain(facts: KernelResult) -> t.Hint | None:
     chain = _limiting_chain(facts)
     if chain is None:
         return None
-    stores = facts.bound.instruction_flags
+    flags = facts.bound.instruction_flags
     through = [
         s
         for s in chain.steps
-        if s.location < 0 and (s.producer != s.consumer or s.distance > 0) and stores[s.producer] & IS_STORE
+        if s.location < 0
+        and (s.producer != s.consumer or s.distance > 0)
+        # Not from one load to the next that waits for the same store.
+        and flags[s.producer] & (IS_LOAD | IS_STORE) != IS_LOAD
     ]
     if not through:
         return None

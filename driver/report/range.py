@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from incc.core.dataflow import COUNTED, DATA
-from incc.core.ranges import mispredictions
+from incc.core.ranges import bytes_of, mispredictions
 from incc.driver.report import wording
 
 TYPE_CHECKING = False
@@ -130,8 +130,7 @@ def _crossings(result: KernelResult, cause: Cause) -> str:
 
 def _forwarding(result: KernelResult, cause: Cause) -> str:
     edge = cause.blocked[0]
-    bound = result.bound
-    stored, loaded = (bound.memory_size[bound.memory_of_value[v]] for v in (edge.producer_value, edge.consumer_value))
+    stored, loaded = bytes_of(result.kernel, edge)
     store, load = (wording.places(result.kernel, [i]) for i in (edge.producer, edge.consumer))
     return (
         f"more than {wording.cycles(cause.least)}: {load} loads {wording.counted(loaded, 'byte')}, of which {store} "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from incc.core.prediction import CLOSE, ORDER, WORTH_SAYING
-from incc.core.ranges import blocked, not_counted
+from incc.core.ranges import blocked, bytes_of, not_counted
 from incc.driver.report import wording
 from incc.frontends.isa import isa
 from incc.models.bound import UOP_BRANCH, UOP_COMPUTE, UOP_LOAD, UOP_STORE_ADDRESS, UOP_STORE_DATA
@@ -120,8 +120,8 @@ def _blocked(result: KernelResult) -> str:
     edges = [edge for edge in blocked(result) if edge.consumer in members]
     if not edges:
         return ""
-    kernel, bound, edge = result.kernel, result.bound, edges[0]
-    stored, loaded = (bound.memory_size[bound.memory_of_value[v]] for v in (edge.producer_value, edge.consumer_value))
+    kernel, edge = result.kernel, edges[0]
+    stored, loaded = bytes_of(kernel, edge)
     store, load = wording.places(kernel, [edge.producer]), wording.places(kernel, [edge.consumer])
     return (
         f", since {load} loads {wording.counted(loaded, 'byte')} of which {store} stores only {stored}, which cannot "

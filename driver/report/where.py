@@ -59,11 +59,6 @@ def _place(unit: t.Unit, kernel: t.Kernel) -> tuple[str, int]:
 
 NAMES: dict[str, Name] = {
     "cycles": Name(NUMBER, "cycles per iteration: simulated, or the largest bound", lambda u, k: k["cycles"]),
-    "cycles_least": Name(
-        NUMBER, "the fewest cycles that data and places may make of it, else as `cycles`", lambda u, k: _ends(k)[0]
-    ),
-    "cycles_most": Name(NUMBER, "the most; above every number where that cannot be told", lambda u, k: _ends(k)[1]),
-    "at_least": Name(TRUTH, "whether something is not counted", lambda u, k: k["at_least"]),
     "bound": Name(NUMBER, "the largest of the five bounds", lambda u, k: max(_bound(k, name) for name in _BOUNDS)),
     "port": Name(NUMBER, "bound by execution ports", lambda u, k: _bound(k, "port")),
     "divider": Name(NUMBER, "bound by dividers and like units", lambda u, k: _bound(k, "divider")),
@@ -73,6 +68,11 @@ NAMES: dict[str, Name] = {
     "critical_path": Name(
         NUMBER, "cycles from start to end of one iteration on its own", lambda u, k: k["critical_path"]["cycles"]
     ),
+    "cycles_least": Name(
+        NUMBER, "the fewest cycles that data and places may make of it, else as `cycles`", lambda u, k: _ends(k)[0]
+    ),
+    "cycles_most": Name(NUMBER, "the most; above every number where that cannot be told", lambda u, k: _ends(k)[1]),
+    "at_least": Name(TRUTH, "whether something is not counted", lambda u, k: k["at_least"]),
     "ipc": Name(NUMBER, "instructions per cycle", lambda u, k: k["summary"]["ipc"]),
     "instructions": Name(NUMBER, "instructions", lambda u, k: k["size"]["instructions"]),
     "uops": Name(NUMBER, "µops as the front end issues them", lambda u, k: k["size"]["issue_slots"]),
