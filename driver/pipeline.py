@@ -222,12 +222,15 @@ def analyze_unit(unit: Unit, settings: Settings) -> UnitResult:
     result = analyze_kernels(unit, kernels, settings, model, reason, places=places, left_out=left_out)
     if paths:
         asked = _of_ways(settings)
-        found = [
-            analyze_ways(of_loop, [next(on_paths) for _ in of_loop], model, asked)._replace(complete=complete)
-            if of_loop
-            else None
-            for of_loop, complete in inside
-        ]
+        try:
+            found = [
+                analyze_ways(of_loop, [next(on_paths) for _ in of_loop], model, asked)._replace(complete=complete)
+                if of_loop
+                else None
+                for of_loop, complete in inside
+            ]
+        except ValueError as error:
+            raise AnalysisError(str(error)) from error
         result = result._replace(inside=tuple(found))
     if settings.ways:
         ways = [loop for name in settings.ways for loop in _ways(unit, parsed, model, settings, name)]

@@ -151,8 +151,8 @@ def test_a_stencil_crosses_lines_by_where_its_arrays_begin() -> None:
     kernel = report(loads + "\n\taddq $32, %rax")
     (cause,) = kernel["range"]["causes"]
     assert cause["kind"] == "line-crossings"
-    assert cause["least"] < kernel["cycles"] < cause["most"]
-    assert cause["least"] * 2 == pytest.approx(3 + kernel["memory"]["line_crossings"], rel=0.05)
+    assert cause["least"] <= kernel["cycles"] < cause["most"]
+    assert cause["least"] * 2 == pytest.approx(3 + kernel["memory"]["line_crossings"], rel=0.1)
     assert cause["most"] * 2 >= 3 + kernel["memory"]["worst_line_crossings"]
     assert "where the arrays begin best" in cause["when"]
 
