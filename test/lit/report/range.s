@@ -6,7 +6,7 @@
 # RUN: not incc-mca -mcpu=skylake --auto -all-views=false -mispredict-rate=2 %s 2>&1 | FileCheck %s --check-prefix=BAD
 #
 # CHECK-LABEL: histogram:.L1
-# CHECK: cycles if line [[#@LINE+20]] never hits the same place of `counts` as in the iteration before, 6 if always.
+# CHECK: cycles if line 29 never hits the same place of `counts` as in the iteration before, 6 if always.
 #
 # CHECK-LABEL: choose:.L2
 # CHECK: Note: 1 branch inside: analysed the likeliest path {{.*}} no instruction is
