@@ -97,6 +97,7 @@ _SINGULAR = {
     "Entries": "entry",
     "EntryTerms": "term",
     "Forwards": "class",
+    "Assumed": "assumed dependency",
 }
 _PLURAL = {
     "Uops": "µops",

@@ -188,6 +188,14 @@ class Kernel(_Frozen):
         return self._result.cycles
 
     @property
+    def range(self) -> tuple[float, float | None]:
+        """The fewest and the most cycles that data and places, which the code does not tell, may make of the
+        prediction (docs/report.md); None for the most where there is no end. Both are `cycles` where nothing is to be
+        said; what decides between them is in `to_dict()["range"]`."""
+        found = self._report["range"]
+        return (found["least"], found["most"]) if found else (self.cycles, self.cycles)
+
+    @property
     def bounds(self) -> Bounds:
         """What no execution can be faster than: `port`, `divider`, `front_end`, `retire`, `loop_carried`; exact."""
         return self._result.bounds

@@ -160,6 +160,9 @@ OPTIONS: tuple[Option, ...] = (
     Option("branch-probability", "probability", "show", "=P",
            "how likely a branch is not taken, 0 to 1, to weight them (default: sides alike)", None,
            "branch_probability"),
+    Option("mispredict-rate", "probability", "show", "=R",
+           "the share of branches inside loops that is predicted wrongly, 0 to 1: adds what that costs", None,
+           "mispredict_rate"),
 
     Option("help", "mode", "other", "[=man|bash]", _HELP, commands=_OF_MCA, aliases=("h",)),
     Option("help", "mode", "other", "[=man|bash]", _HELP, commands=_OF_WRAPPER),

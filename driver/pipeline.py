@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from incc.core.whatif import Change
     from incc.driver.report import types as t
     from incc.driver.report.build import KernelPlace, UnitResult
+    from incc.frontends.asm.loops import LoopPath
     from incc.frontends.asm.parse import Assembly
     from incc.frontends.kernel import Kernel, LeftOut, Region, SourceLocation
     from incc.frontends.unit import Unit
@@ -33,7 +34,8 @@ class Settings(NamedTuple):
     within 64, -1 for where it was found, -2 to simulate all. `ways`: "paths" to analyse every way through loops with
     branches inside, "branch" the sides of the first branch. `branch_probability`: how likely a branch is not taken,
     None for all sides alike. `control_flow`: of the functions that are analysed. `what_ifs`: try those changes that
-    always are.
+    always are, and simulate both ends of predictions. `mispredict_rate`: of the branches inside loops, None for not
+    known.
     """
 
     mcpu: str = ""
@@ -53,6 +55,7 @@ class Settings(NamedTuple):
     branch_probability: float | None = None
     control_flow: bool = False
     what_ifs: bool = True
+    mispredict_rate: float | None = None
 
     def kernel_settings(self) -> KernelSettings:
         """What of it is asked of each kernel."""
@@ -249,6 +252,7 @@ def decode_unit(unit: Unit, parsed: Assembly, regions: Sequence[Region]) -> list
 
 def analyze_unit(unit: Unit, settings: Settings) -> UnitResult:
     """Everything that was found of a unit. Raises AnalysisError as `analyze_units`."""
+    from incc.core.ways import analyze_ways
     from incc.driver.report.build import KernelPlace
     from incc.frontends.isa import isa
 
@@ -260,11 +264,26 @@ def analyze_unit(unit: Unit, settings: Settings) -> UnitResult:
         raise AnalysisError(f"{model.name} is an {model.isa} core, and {unreadable}")
     parsed = read_assembly(unit, model.isa)
     regions, left_out = find_regions(parsed, settings)
-    kernels = decode_unit(unit, parsed, regions)
+    inside = _paths_inside(parsed, regions, settings)
+    paths = [path.region for found, _ in inside for path in found]
+    decoded = decode_unit(unit, parsed, [*regions, *paths])
+    kernels, on_paths = decoded[: len(regions)], iter(decoded[len(regions) :])
     lines = {s.line: s.location for s in parsed.statements if s.location is not None} if kernels else {}
     places = [KernelPlace(lines, _near(parsed, kernel.region)) for kernel in kernels]
     result = analyze_kernels(unit, kernels, settings, model, reason, places=places, left_out=left_out)
     result = result._replace(model_note=note)
+    if paths:
+        asked = _of_ways(settings)
+        try:
+            found = [
+                analyze_ways(of_loop, [next(on_paths) for _ in of_loop], model, asked)._replace(complete=complete)
+                if of_loop
+                else None
+                for of_loop, complete in inside
+            ]
+        except ValueError as error:
+            raise AnalysisError(str(error)) from error
+        result = result._replace(inside=tuple(found))
     if settings.ways:
         ways = [loop for name in settings.ways for loop in _ways(unit, parsed, model, settings, name)]
         result = result._replace(ways=tuple(ways))
@@ -302,8 +321,39 @@ def analyze_kernels(
         raise AnalysisError(str(error)) from error
     ids = tuple(kernel_ids(kernels))
     return UnitResult(
-        unit, model, reason, results, ids, tuple(places), tuple(left_out), notes, iterations=settings.iterations
+        unit,
+        model,
+        reason,
+        results,
+        ids,
+        tuple(places),
+        tuple(left_out),
+        notes,
+        iterations=settings.iterations,
+        mispredict_rate=settings.mispredict_rate,
     )
+
+
+MOST_WAYS_OF_RANGES = 8
+"""Ways through one loop that are analysed for the range of its prediction, in every report."""
+
+
+def _paths_inside(parsed: Assembly, regions: Sequence[Region], settings: Settings) -> list[tuple[list[LoopPath], bool]]:
+    """For each region the ways through it that its range is made of, and whether these are all; none without branches
+    inside, and where no range is wanted."""
+    from incc.frontends.asm.regions import paths_inside
+
+    if not settings.what_ifs or settings.fixed_ports or len(regions) > MOST_WITH_WHAT_IFS:
+        return []
+    found = paths_inside(parsed, regions, MOST_WAYS_OF_RANGES)
+    return [(paths, complete) if len(paths) > 1 else ([], True) for paths, complete in found]
+
+
+def _of_ways(settings: Settings) -> KernelSettings:
+    """What is asked of the ways through loops."""
+    from incc.core.analysis import KernelSettings
+
+    return KernelSettings(settings.simulate, settings.fixed_ports, alignment=max(settings.alignment, -1))
 
 
 MOST_WAYS = 16
@@ -315,7 +365,6 @@ def _ways(
 ) -> list[t.Ways]:
     """The ways through the selected loops that have branches inside: a part of the report for each loop. `which`: as in
     `settings.ways`."""
-    from incc.core.analysis import KernelSettings
     from incc.core.ways import analyze_ways
     from incc.driver.report.ways import ways_report
     from incc.frontends.asm.regions import loop_paths
@@ -326,7 +375,7 @@ def _ways(
     ]
     found = [(region, paths, complete) for region, paths, complete in found if len(paths) > 1]
     kernels = iter(decode_unit(unit, parsed, [path.region for _, paths, _ in found for path in paths]))
-    asked = KernelSettings(settings.simulate, settings.fixed_ports, alignment=max(settings.alignment, -1))
+    asked = _of_ways(settings)
     try:
         return [
             ways_report(which, region, analyze_ways(paths, [next(kernels) for _ in paths], model, asked), complete)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from incc.frontends.container import Container
-    from incc.frontends.kernel import Before, Kernel, LeftOut, Refused, Region
+    from incc.frontends.kernel import Before, Instruction, Kernel, LeftOut, Refused, Region
 else:
     Protocol = object  # importing `typing` takes 4 ms
 
@@ -122,6 +122,9 @@ class Isa(Protocol):
     def keeps_pointers(self, text: str, /) -> object:
         """Something true if an instruction surely leaves general-purpose registers and memory as they are, by a look at
         its text; something false if in doubt."""
+
+    def work_of(self, instruction: Instruction, /) -> str:
+        """The kind of work of a decoded instruction that computes, for people and in the plural: "shuffles"."""
 
     # --- decoding ---
 

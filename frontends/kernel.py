@@ -35,7 +35,8 @@ class Region(NamedTuple):
     and comments are not in it. `is_loop`: the path ends in a branch back to its start. `label` is the loop header's
     label. `depth` is the loop's nesting depth (1: outermost). `body_lines` are the lines of every instruction of the
     region, on the path or not; it equals `lines` unless there are branches inside. `notes` say in one sentence each
-    what a reader must know (“likeliest of 3 paths”, “contains a call to foo”).
+    what a reader must know (“likeliest of 3 paths”, “contains a call to foo”). `forks`: branches inside, at which the
+    loop goes on in either way.
     """
 
     kind: RegionKind
@@ -50,6 +51,7 @@ class Region(NamedTuple):
     depth: int
     source: SourceLocation | None
     notes: tuple[str, ...]
+    forks: int = 0
 
 
 class Before(NamedTuple):

@@ -149,6 +149,10 @@ class _Binder:
         forward = p["store_forward"]
         k.forward_class = [_CLASS_OF_NAME[c] for c in forward]
         k.forward_cycles = list(forward.values())
+        k.blocked_forward_cycles = p["blocked_forward_cycles"]
+        k.merges_narrow_store = int(p["merges_narrow_store"])
+        k.line_places = 0
+        k.assumed_load, k.assumed_store, k.assumed_distance = [], [], []
 
     # --- instructions ------------------------------------------------------------------------------------------------
 
@@ -365,6 +369,7 @@ class _Binder:
         load_latency = 0
         loads: list[int] = []
         result_latency = 0
+        partial = "mask" in i.traits
         if not (flags & b.FUSED_INTO_PREVIOUS):
             for m in i.memory:
                 if m.load:
@@ -377,7 +382,7 @@ class _Binder:
                     load_latency = max(load_latency, cycles)
                     loads.append(len(k.value_kind))
                     forward = -1 if c == "gpr" and self._renamed(i, m, latencies) else _CLASS_OF_NAME[c]
-                    self._push_value(k, b.VALUE_LOAD, self._address_inputs(m, cycles), [], m, forward)
+                    self._push_value(k, b.VALUE_LOAD, self._address_inputs(m, cycles), [], m, forward, partial)
             results: dict[tuple[_Input, ...], list[int]] = {}
             for to, old, locations in self._results(i):
                 inputs = self._inputs(i, form, flags, latencies, to, old, loads)
@@ -394,7 +399,7 @@ class _Binder:
                     inputs = self._inputs(i, form, flags, latencies, "M", [], loads)
                     inputs += self._address_inputs(m, 0)
                     c = self._load_class(i, m)
-                    self._push_value(k, b.VALUE_STORE, inputs, [], m, _CLASS_OF_NAME[c])
+                    self._push_value(k, b.VALUE_STORE, inputs, [], m, _CLASS_OF_NAME[c], partial)
         k.value_start.append(len(k.value_kind))
         k.load_latency.append(load_latency)
         k.latency.append(max(result_latency, load_latency, latencies.longest if form and i.memory and not loads else 0))
@@ -488,6 +493,7 @@ class _Binder:
         locations: list[int],
         memory: MemoryAccess | None,
         memory_class: int,
+        partial: bool = False,
     ) -> None:
         k.value_kind.append(kind)
         for input_kind, number, cycles in inputs:
@@ -510,6 +516,7 @@ class _Binder:
         k.memory_symbol.append(self.symbols.setdefault(symbol, len(self.symbols)) if symbol else -1)
         k.memory_class.append(memory_class)
         k.memory_elements.append(memory.elements)
+        k.memory_partial.append(int(partial))
 
     def _add_affine(self, k: b.BoundKernel, i: Instruction) -> None:
         if i.affine is not None:

@@ -103,6 +103,9 @@ KERNEL_DEFAULTS = {
     "issue_to_execute": 1,
     "line_bytes": 0,
     "line_crossing_cycles": 0,
+    "blocked_forward_cycles": 0,
+    "merges_narrow_store": 0,
+    "line_places": 0,
 }
 """Of all numbers, as the core has them."""
 
@@ -142,6 +145,7 @@ KERNEL_ARRAYS = (
     "memory_symbol",
     "memory_class",
     "memory_elements",
+    "memory_partial",
     "affine_target",
     "affine_constant",
     "affine_term_location",
@@ -152,6 +156,9 @@ KERNEL_ARRAYS = (
     "entry_term_coefficient",
     "forward_class",
     "forward_cycles",
+    "assumed_load",
+    "assumed_store",
+    "assumed_distance",
 )
 KERNEL_STARTS = (
     "uop_start",
@@ -422,6 +429,10 @@ class BoundKernel:
         "affine_term_coefficient",
         "affine_term_location",
         "affine_term_start",
+        "assumed_distance",
+        "assumed_load",
+        "assumed_store",
+        "blocked_forward_cycles",
         "entry_constant",
         "entry_location",
         "entry_term_coefficient",
@@ -441,6 +452,7 @@ class BoundKernel:
         "latency",
         "line_bytes",
         "line_crossing_cycles",
+        "line_places",
         "load_buffer",
         "load_latency",
         "location_names",
@@ -450,9 +462,11 @@ class BoundKernel:
         "memory_elements",
         "memory_index",
         "memory_of_value",
+        "memory_partial",
         "memory_scale",
         "memory_size",
         "memory_symbol",
+        "merges_narrow_store",
         "n_ports",
         "output_location",
         "output_start",
@@ -543,6 +557,8 @@ class BoundKernel:
     memory_class: list[int]
     # By memory operand. Accesses of a gather or scatter, else 1.
     memory_elements: list[int]
+    # By memory operand. 1 if perhaps not all of its bytes are accessed: a mask says which.
+    memory_partial: list[int]
 
     # --- address arithmetic
     # By instruction, where its affine entries begin.
@@ -589,6 +605,22 @@ class BoundKernel:
     forward_class: list[int]
     # By class. By memory class, cycles from stored data being ready to a load of it delivering.
     forward_cycles: list[int]
+    # Cycles beyond these for a load of which the store wrote only some bytes: it waits until the store is in the cache.
+    blocked_forward_cycles: int
+    # 1 if such a load does not wait for the cache where it begins with the only store in flight to its bytes: what the
+    # store did not write is merged, in as many cycles.
+    merges_narrow_store: int
+
+    # --- what is assumed of data and of places that the code does not tell
+    # 0: loads cross lines as often as is to be reckoned with (lines.h); 1: as at the best, 2: as at the worst
+    # alignment.
+    line_places: int
+    # By assumed dependency. Dependencies through memory beside those that addresses tell: the load, a value,
+    assumed_load: list[int]
+    # By assumed dependency. reads what the store, a value, wrote
+    assumed_store: list[int]
+    # By assumed dependency. so many iterations before.
+    assumed_distance: list[int]
 
     # --- kernel
     is_loop: bool

@@ -171,7 +171,7 @@ def _is_table(value: Any) -> bool:
 REQUIRED: Any = None
 """In place of a default: every model must say it."""
 
-BOUNDS, BINDING = "bounds", "binding"
+BOUNDS, BINDING, RANGE = "bounds", "binding", "range"
 FRONT_END, RENAMER, EXECUTION, MEMORY = (f"simulation: {x}" for x in ("front end", "renamer", "execution", "memory"))
 
 
@@ -236,6 +236,32 @@ PARAMETERS: tuple[Parameter, ...] = (
         "cycles",
         MEMORY,
         "start of a store's µop for the data to a load seeing them; the rest of `store_forward` is their way to it",
+    ),
+    Parameter(
+        "blocked_forward_cycles",
+        whole(),
+        0,
+        "cycles",
+        BOUNDS,
+        "beyond `store_forward` for a load of which the store before it wrote only some bytes: it waits until the "
+        "store is in the cache. 0: none is known",
+    ),
+    Parameter(
+        "merges_narrow_store",
+        FLAG,
+        False,
+        "",
+        BOUNDS,
+        "a load that begins where the only store in flight to its bytes does takes `blocked_forward_cycles` longer, "
+        "but does not wait for the cache",
+    ),
+    Parameter(
+        "mispredict_penalty",
+        whole(),
+        0,
+        "cycles",
+        RANGE,
+        "from a branch that turns out to be predicted wrongly to the first µop of the right way. 0: not known",
     ),
     Parameter(
         "line_bytes",

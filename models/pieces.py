@@ -29,7 +29,7 @@ MOST_KEPT = 16384
 _ROW = ("instruction_flags", "issue_slots", "retire_slots", "latency", "load_latency")
 _PLAIN = (
     *("uop_ports", "uop_cycles", "uop_kind", "value_kind", "input_kind", "input_latency"),
-    *("memory_scale", "memory_size", "memory_class", "memory_elements", "affine_term_coefficient"),
+    *("memory_scale", "memory_size", "memory_class", "memory_elements", "memory_partial", "affine_term_coefficient"),
 )
 _LOCATED = ("output_location", "memory_base", "memory_index", "affine_target", "affine_term_location")
 

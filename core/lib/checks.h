@@ -20,10 +20,11 @@ struct Owners {
         Values(size(K.ValueKinds)), Outputs(size(K.OutputLocation)), Inputs(size(K.InputId)),
         Operands(size(K.MemoryBase)), Affines(size(K.AffineTarget)),
         AffineTerms(size(K.AffineTermLocation)), Entries(size(K.EntryLocation)),
-        EntryTerms(size(K.EntryTermUnknown)), Forwards(size(K.ForwardClass)) {}
+        EntryTerms(size(K.EntryTermUnknown)), Forwards(size(K.ForwardClass)),
+        Assumed(size(K.AssumedLoad)) {}
 
   int64_t Locations, Instructions, Uops, Values, Outputs, Inputs, Operands, Affines, AffineTerms,
-      Entries, EntryTerms, Forwards;
+      Entries, EntryTerms, Forwards, Assumed;
   static constexpr int64_t Any = -1;
 
 private:

@@ -22,6 +22,19 @@ void checkPorts(const Kernel &K, const Checks &Check) {
   }
 }
 
+void checkAssumed(const Kernel &K, const Checks &Check) {
+  for (size_t N = 0; N < K.AssumedLoad.size(); ++N) {
+    int32_t Load = K.AssumedLoad[N], Store = K.AssumedStore[N];
+    if (K.valueKind(Load) != ValueKind::Load)
+      Check.fail("assumed_load", "entry " + std::to_string(N) + " names no loaded value");
+    if (K.valueKind(Store) != ValueKind::Store)
+      Check.fail("assumed_store", "entry " + std::to_string(N) + " names no stored value");
+    if (K.AssumedDistance[N] == 0 && Store > Load)
+      Check.fail("assumed_distance",
+                 "entry " + std::to_string(N) + " has a load that reads what is stored later");
+  }
+}
+
 void checkInputs(const Kernel &K, const Checks &Check) {
   for (int32_t I = 0; I < K.numInstructions(); ++I)
     for (int32_t V = K.ValueStart[I]; V < K.ValueStart[I + 1]; ++V)
@@ -53,7 +66,7 @@ void incc::validate(const Kernel &K) {
                               std::to_string(K.NumColumns) + " port_names");
   Owners Of(K);
   [[maybe_unused]] auto [Locations, Instructions, Uops, Values, Outputs, Inputs, Operands, Affines,
-                         AffineTerms, Entries, EntryTerms, Forwards] = Of;
+                         AffineTerms, Entries, EntryTerms, Forwards, Assumed] = Of;
 #define KERNEL_SCALAR(Member, Name, Default, Low, High) Check.scalar(#Name, K.Member, Low, High);
 #define KERNEL_ARRAY(Member, Name, Owners, Low, High)                                              \
   Check.length(#Name, K.Member, Owners);                                                           \
@@ -67,6 +80,7 @@ void incc::validate(const Kernel &K) {
 #include "incc/fields.def"
   checkPorts(K, Check);
   checkInputs(K, Check);
+  checkAssumed(K, Check);
 }
 
 std::vector<bool> incc::findAddressInputs(const Kernel &K) {

@@ -139,5 +139,12 @@ LineCrossings incc::lineCrossings(const Kernel &K, const AccessAddresses &Loads)
     Result.Expected = std::move(Average);
     Result.ExpectedIterations = Iterations * K.LineBytes / Common;
   }
+  if (K.LinePlaces != 0) {
+    // Taken for granted, so that bounds hold there too.
+    if (K.LinePlaces == 2)
+      Result.Best = Result.Worst;
+    Result.Expected = Result.Best;
+    Result.ExpectedIterations = Iterations;
+  }
   return Result;
 }

@@ -35,6 +35,9 @@ constexpr int32_t MinIterations = 4;
 constexpr int32_t MaxBytes = 4096;
 /// Every pair of parts is compared.
 constexpr size_t MaxParts = 32;
+/// Instructions from a store to a load within which the store cannot have retired when the load
+/// could start, where the core's reorder buffer is not known.
+constexpr int64_t SmallestWindow = 32;
 /// A combination of more symbols than this is not an address that anyone will compare.
 constexpr size_t MaxTerms = 8;
 
@@ -312,6 +315,9 @@ public:
         Addresses->Iterations = Noted;
         findObjects(*Addresses);
       }
+    if (Dependencies)
+      addAssumed();
+    addWaitsForRetirement();
     Found.Dependencies = std::move(Result);
     return Found;
   }
@@ -476,9 +482,14 @@ private:
     if (!Last && !L.Added && L.Targets.empty())
       return {};
     int32_t Latest = Written.latest(Address, L.Bytes);
-    if (Last && Latest >= 0)
-      Result.push_back({Stores[Latest].Value, L.Value, Iteration - Stores[Latest].Iteration,
-                        forwardLatency(K.MemoryClass[L.Operand])});
+    if (Last && Latest >= 0) {
+      const StoreInstance &St = Stores[Latest];
+      bool Whole = St.Address.Part == Address.Part && St.Address.Constant <= Address.Constant &&
+                   Address.Constant + static_cast<uint64_t>(L.Bytes) <=
+                       St.Address.Constant + static_cast<uint64_t>(St.Bytes);
+      addDependency(St.Value, L.Value, Iteration - St.Iteration, Whole,
+                    !Whole && isMerged(Address, L, St, Iteration));
+    }
     if (L.Targets.empty() && !L.Added)
       return {};
     Linear Data;
@@ -493,6 +504,77 @@ private:
     for (int32_t Location : L.Targets)
       Writes.emplace_back(Location, Data);
     return Data;
+  }
+
+  /// `Whole`: all bytes that are loaded were stored by that store.
+  /// `Merged`: what else is loaded, the core puts together with it.
+  void addDependency(int32_t Store, int32_t Load, int32_t Distance, bool Whole, bool Merged) {
+    int32_t Class = K.MemoryClass[K.MemoryOfValue[Load]];
+    if (Whole || !isInFlight(Store, Load, Distance)) {
+      Result.push_back({Store, Load, Distance, forwardLatency(Class)});
+      return;
+    }
+    int32_t Latency = forwardLatency(std::max(Class, 0)) + K.BlockedForwardCycles;
+    Result.push_back({Store, Load, Distance, Latency});
+    if (!Merged)
+      Blocked.push_back(Result.back());
+  }
+
+  /// Whether the load begins where the store does, and no other store in flight wrote to its bytes.
+  bool isMerged(Linear Address, const Step::Load &L, const StoreInstance &St, int32_t Iteration) {
+    if (K.MergesNarrowStore == 0 || St.Address != Address)
+      return false;
+    Address.Constant += static_cast<uint64_t>(St.Bytes);
+    int32_t Other = Written.latest(Address, L.Bytes - St.Bytes);
+    return Other < 0 ||
+           !isInFlight(Stores[Other].Value, L.Value, Iteration - Stores[Other].Iteration);
+  }
+
+  /// Whether the store may still be on its way to the cache when the load starts, and both have
+  /// bytes that are known. What is farther away than the reorder buffer is long was retired before
+  /// the load was issued.
+  bool isInFlight(int32_t Store, int32_t Load, int32_t Distance) const {
+    for (int32_t V : {Store, Load})
+      if (int32_t M = K.MemoryOfValue[V]; K.MemorySize[M] <= 0 || K.MemoryPartial[M] != 0)
+        return false;
+    auto InstructionOf = [&](int32_t V) {
+      return std::ranges::upper_bound(K.ValueStart, V) - K.ValueStart.begin();
+    };
+    int64_t Between =
+        int64_t(Distance) * K.numInstructions() + InstructionOf(Load) - InstructionOf(Store);
+    return K.BlockedForwardCycles > 0 && Between <= (K.Rob > 0 ? K.Rob : SmallestWindow);
+  }
+
+  /// A store goes to the cache after it has retired, hence after all loads before it have their
+  /// data. So of loads that wait for stores to be in the cache one waits for the other, also where
+  /// nothing that they load is needed by the stores.
+  void addWaitsForRetirement() {
+    for (const MemoryDependency &M : Blocked) {
+      int32_t Before = -1, Behind = -1; // the last ones in program order
+      for (const MemoryDependency &Other : Blocked) {
+        int32_t &To = Other.Load < M.Store ? Before : Behind;
+        To = std::max(To, Other.Load);
+      }
+      if (Before >= 0)
+        Result.push_back({Before, M.Load, M.Distance, M.Latency});
+      else
+        Result.push_back({Behind, M.Load, M.Distance + 1, M.Latency});
+    }
+  }
+
+  void addAssumed() {
+    for (size_t N = 0; N < K.AssumedLoad.size(); ++N) {
+      int32_t Store = K.AssumedStore[N], Load = K.AssumedLoad[N];
+      int32_t From = scalarOperand(K, Store), To = scalarOperand(K, Load);
+      if (From < 0 || To < 0)
+        continue;
+      // Nothing tells the renamer that it is the same place.
+      if (int32_t Latency = forwardLatency(K.MemoryClass[To]);
+          Latency == 0 && K.MemoryClass[To] < 0 && bytesOf(K, To) <= bytesOf(K, From))
+        Result.push_back({Store, Load, K.AssumedDistance[N], forwardLatency(0)});
+      else
+        addDependency(Store, Load, K.AssumedDistance[N], bytesOf(K, To) <= bytesOf(K, From), false);
+    }
   }
 
   /// The latency of the load's class, of the widest narrower one where it has none.
@@ -515,7 +597,7 @@ private:
   std::vector<StoreInstance> Stores; ///< All simulated stores, in order.
   std::unordered_map<LoadKey, Loaded, LoadKeyHash> LoadedBefore;
   std::vector<std::pair<int32_t, Linear>> Writes;
-  std::vector<MemoryDependency> Result;
+  std::vector<MemoryDependency> Result, Blocked;
   std::vector<AccessAddress> *LoadTrace = nullptr, *StoreTrace = nullptr;
 };
 

@@ -26,10 +26,12 @@ class Way(NamedTuple):
 
 class Ways(NamedTuple):
     """The ways through a loop, and the cycles per iteration of all of them, weighted by their shares. That leaves out
-    what branches cost that are predicted wrongly, and that iterations of different ways may overlap."""
+    what branches cost that are predicted wrongly, and that iterations of different ways may overlap. `complete`: these
+    are all ways."""
 
     ways: tuple[Way, ...]
     weighted_cycles: float
+    complete: bool = True
 
 
 def analyze_ways(

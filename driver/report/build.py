@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Final
 
     from incc.core.analysis import KernelResult
+    from incc.core.ways import Ways
     from incc.driver.report import types as t
     from incc.frontends.kernel import LeftOut, SourceLocation
     from incc.frontends.unit import Unit
@@ -78,7 +79,9 @@ class UnitResult(NamedTuple):
     `chosen_by`: what named the model. `results` and `kernel_ids`: of its kernels, in the order given; `places`: one for
     each of them, or none. `left_out`: loops and marked spans that are not analysed. `notes`: what is to be said of
     every kernel. `ways` (from `ways.py`), `control_flow` (from `control_flow.py`): None where they were not asked for.
-    `iterations`: how many the summaries count. `model_note`: what must be said of the model's choice, if anything.
+    `iterations`: how many the summaries count. `model_note`: what must be said of the choice of the model, if anything.
+    `inside`: of each kernel the ways through its loop, None without branches inside; or none at all. `mispredict_rate`:
+    of those branches, None where it is not known.
     """
 
     unit: Unit
@@ -93,6 +96,8 @@ class UnitResult(NamedTuple):
     control_flow: tuple[t.ControlFlow, ...] | None = None
     iterations: int = ITERATIONS
     model_note: str = ""
+    inside: tuple[Ways | None, ...] = ()
+    mispredict_rate: float | None = None
 
 
 def unit_report(found: UnitResult) -> t.Unit:
@@ -107,6 +112,8 @@ def unit_report(found: UnitResult) -> t.Unit:
             near=place.near,
             iterations=found.iterations,
             notes=found.notes,
+            ways=found.inside[n] if found.inside else None,
+            mispredict_rate=found.mispredict_rate,
         )
         for n, result in enumerate(found.results)
         for place in (found.places[n] if found.places else nowhere,)

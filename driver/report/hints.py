@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from incc.driver.report import wording
 from incc.driver.report.verdict import chain_instructions
-from incc.models.bound import UOP_LOAD, UOP_STORE_ADDRESS
+from incc.models.bound import IS_LOAD, IS_STORE, UOP_LOAD, UOP_STORE_ADDRESS
 from incc.models.throughput import port_bound
 
 TYPE_CHECKING = False
@@ -131,7 +131,15 @@ def memory_chain(facts: KernelResult) -> t.Hint | None:
     chain = _limiting_chain(facts)
     if chain is None:
         return None
-    through = [s for s in chain.steps if s.location < 0 and (s.producer != s.consumer or s.distance > 0)]
+    flags = facts.bound.instruction_flags
+    through = [
+        s
+        for s in chain.steps
+        if s.location < 0
+        and (s.producer != s.consumer or s.distance > 0)
+        # Not from one load to the next that waits for the same store.
+        and flags[s.producer] & (IS_LOAD | IS_STORE) != IS_LOAD
+    ]
     if not through:
         return None
     step = through[0]
@@ -154,44 +162,6 @@ def memory_chain(facts: KernelResult) -> t.Hint | None:
             "chain_latency": chain.latency,
         },
     }
-
-
-# Instructions from a store to a load within which the store cannot be in the cache when the load could start: it gets
-# there after its retirement, and these are issued in a few cycles.
-SOON = 32
-
-
-def blocked_forwarding(facts: KernelResult) -> t.Hint | None:
-    """A load that is wider than a store just before it, of which it reads bytes, cannot be forwarded to and waits until
-    the store is in the cache (Intel's optimisation manual, “Store Forwarding Restriction on Size and Alignment”; AMD's
-    for Zen, “Store to Load Forwarding”). Nothing in the model accounts for the time."""
-    kernel = facts.kernel
-    for edge in facts.analysis.edges:
-        if edge.location >= 0 or (edge.producer == edge.consumer and not edge.distance):
-            continue
-        between = edge.distance * len(kernel.instructions) + edge.consumer - edge.producer
-        stores = [m.size for m in kernel.instructions[edge.producer].memory if m.store]
-        loads = [m for m in kernel.instructions[edge.consumer].memory if m.load]
-        # Of gathers and masked loads it is not known what they read, of unknown sizes not how much.
-        partly = any(m.elements > 1 for m in loads) or "mask" in kernel.instructions[edge.consumer].traits
-        if between > SOON or not all(stores) or partly:
-            continue
-        narrowest, widest = min((m.size for m in loads), default=0), max(stores, default=0)
-        if narrowest > widest > 0:
-            load, store = (wording.places(kernel, [i]) for i in (edge.consumer, edge.producer))
-            return {
-                "rule": "blocked-forwarding",
-                "text": f"{load} loads {wording.counted(narrowest, 'byte')}, of which {store} stores only {widest} "
-                "shortly before: that cannot be forwarded, and the load waits until the store is in the cache, longer "
-                "than is counted here.",
-                "evidence": {
-                    "stores": [edge.producer],
-                    "loads": [edge.consumer],
-                    "bytes_stored": widest,
-                    "bytes_loaded": narrowest,
-                },
-            }
-    return None
 
 
 def store_addresses(facts: KernelResult) -> t.Hint | None:
@@ -300,34 +270,6 @@ def scalar_arithmetic(facts: KernelResult) -> t.Hint | None:
     }
 
 
-def alignment(facts: KernelResult) -> t.Hint | None:
-    """Vector loads that reach into a second cache line take their port twice (Intel's optimisation manual, alignment).
-    The port bound holds at the best alignment of each pointer; what the worst costs is said where it would be felt."""
-    a = facts.analysis
-    prediction = max(a.port_bound, a.resource_bound, a.front_end_bound, a.retire_bound, a.latency_bound)
-    if a.worst_alignment_port_bound <= prediction:
-        return None
-    line = facts.bound.line_bytes
-    crossed = f"a {line}-byte cache line" if line == 64 else f"a boundary of {line} bytes"
-    least = simulated = ""
-    if a.line_crossings:
-        least = f"at least {wording.number(a.line_crossings)} and "
-    if a.expected_line_crossings != a.line_crossings:
-        simulated = f"; {wording.number(a.expected_line_crossings)}, the average over all places, are simulated"
-    return {
-        "rule": "alignment",
-        "text": f"loads that cross {crossed}: {least}up to {wording.number(a.worst_line_crossings)} an "
-        f"iteration, depending on where the arrays start{simulated}; at the worst the ports take "
-        f"{wording.cycles(a.worst_alignment_port_bound)}.",
-        "evidence": {
-            "line_crossings": float(a.line_crossings),
-            "worst_line_crossings": float(a.worst_line_crossings),
-            "expected_line_crossings": float(a.expected_line_crossings),
-            "worst_alignment_port_bound": float(a.worst_alignment_port_bound),
-        },
-    }
-
-
 def code_placement(facts: KernelResult) -> t.Hint | None:
     """Fetch, decoders and µop cache work on aligned blocks of code, and where a section will lie is not known before
     the program is linked. Each place is simulated; what is said of an aligned loop was simulated too."""
@@ -365,9 +307,7 @@ RULES = (
     refused_statements,
     sum_chain,
     memory_chain,
-    blocked_forwarding,
     store_addresses,
-    alignment,
     code_placement,
     invariant_divisor,
     scalar_arithmetic,

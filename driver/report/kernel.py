@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from incc.core import RENAMERS, figures
+from incc.core.ranges import find_range, not_counted
 from incc.driver.report import hints, verdict, wording
 from incc.driver.report.identity import content_hash
 from incc.driver.report.overview import overview
+from incc.driver.report.range import kernel_range, mispredicted
 from incc.models.bound import (
     ELIMINATED,
     FUSED_INTO_PREVIOUS,
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from incc.core import Analysis, Chain, Edge, Simulation, Step
     from incc.core.analysis import KernelResult
     from incc.core.waits import Waits
+    from incc.core.ways import Ways
     from incc.driver.report import types as t
     from incc.frontends.kernel import Kernel, Refused, SourceLocation
     from incc.models.bound import BoundKernel
@@ -50,18 +53,23 @@ def kernel_report(
     near: SourceLocation | None = None,
     iterations: int = ITERATIONS,
     notes: Sequence[str] = (),
+    ways: Ways | None = None,
+    mispredict_rate: float | None = None,
 ) -> t.Kernel:
     """Everything about one kernel.
 
     `kernel_id`: of `identity.kernel_ids`. `near`: where the function's own source is next to a kernel that comes from
     elsewhere. `source_lines`: where in the user's source each assembly line comes from. `iterations`: how many the
-    summary counts. `notes` follow those of the region and of the result.
+    summary counts. `notes` follow those of the region and of the result. `ways`: through the loop, if there are
+    branches inside, and `mispredict_rate` of these.
     """
     kernel, bound, analysis = result.kernel, result.bound, result.analysis
     region = kernel.region
     fixed_ports = result.settings.fixed_ports
     unknown = result.unknown
     bounds = verdict.bounds(result)
+    found = find_range(result, ways)
+    at_least = bool(kernel.refused or not_counted(result))
     load = analysis.fixed_port_load if fixed_ports else analysis.port_load
     busiest = verdict.busiest_ports(bound, analysis, fixed_ports)
     work, moved = figures.operations(kernel), figures.traffic(kernel)
@@ -79,8 +87,9 @@ def kernel_report(
         "inlined": [],
         "role": {"name": "", "of": "", "text": ""},
         "elements": None,
-        "range": None,
-        "at_least": bool(unknown or kernel.refused),
+        "range": kernel_range(result, found),
+        "mispredictions": mispredicted(result, ways, mispredict_rate),
+        "at_least": at_least,
         "overview": {"limit": "", "vector": "", "look": ""},
         "label": region.label if region else "",
         "first_line": region.first_line if region else 0,
@@ -99,7 +108,7 @@ def kernel_report(
         "arithmetic": _arithmetic(work, moved),
         "memory": _memory(moved, analysis),
         "verdict": verdict.sentence(result, bounds),
-        "hints": hints.hints(result),
+        "hints": verdict.consistent(hints.hints(result), result),
         "bounds": bounds,
         "simulated": _simulated(bound, simulation) if simulation else None,
         "what_ifs": _what_ifs(result),

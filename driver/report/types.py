@@ -250,10 +250,8 @@ class Hint(TypedDict):
         "refused-statements",
         "sum-chain",
         "memory-chain",
-        "blocked-forwarding",
         "code-placement",
         "indexed-store-address",
-        "alignment",
         "invariant-divisor",
         "remainder-loop",
         "scalar-arithmetic",
@@ -299,7 +297,7 @@ class RangeCause(TypedDict):
 
     kind: Literal["aliasing", "forwarding", "line-crossings", "branches", "unknown-instructions"]
     least: Annotated[Amount, "Cycles per iteration if it never comes to that."]
-    most: Annotated[Amount, "Cycles per iteration if it always does."]
+    most: Annotated[Amount | None, "Cycles per iteration if it always does; null where that cannot be told."]
     instructions: list[Index]
     when: Annotated[str, "When it takes least and when most, in words."]
 
@@ -319,6 +317,17 @@ class Overview(TypedDict):
     limit: Annotated[str, "What limits it."]
     vector: Annotated[str, "How wide its vectors are, and the share of operations in them if that is not all."]
     look: Annotated[str, "Why it is worth looking at: the rules of its hints, causes of a wide range; empty if not."]
+
+
+class Mispredictions(TypedDict):
+    """What wrong predictions of the branches inside add to the prediction, at the rate that was given."""
+
+    rate: Annotated[Share, "Of the executions of the branches inside whose conditions are data."]
+    branches: Annotated[Positive, "How many of these an iteration executes."]
+    miss_cycles: Annotated[Amount, "What one wrong prediction costs, on average."]
+    cycles: Annotated[Amount, "Cycles per iteration for them."]
+    total: Annotated[Amount, "The prediction and these."]
+    text: Annotated[str, "The same as a sum."]
 
 
 class Prediction(TypedDict):
@@ -460,6 +469,10 @@ class Kernel(TypedDict):
     role: Role
     elements: Annotated[Elements | None, "Null where it cannot be told."]
     range: Annotated[Range | None, "Null where nothing but the prediction is to be said."]
+    mispredictions: Annotated[
+        Mispredictions | None,
+        "Null where no rate was given, no branch inside depends on data, or the model has no penalty.",
+    ]
     at_least: Annotated[bool, "Something is not counted, so that the kernel takes at least what is predicted."]
     overview: Overview
     label: Annotated[str, "Label of the loop's header."]

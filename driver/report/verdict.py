@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from incc.core.prediction import CLOSE, ORDER, WORTH_SAYING
+from incc.core.ranges import blocked, bytes_of, not_counted
 from incc.driver.report import wording
+from incc.frontends.isa import isa
 from incc.models.bound import UOP_BRANCH, UOP_COMPUTE, UOP_LOAD, UOP_STORE_ADDRESS, UOP_STORE_DATA
 
 TYPE_CHECKING = False
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from incc.core.prediction import BoundName
     from incc.core.whatif import WhatIf
     from incc.driver.report import types as t
-    from incc.frontends.kernel import Kernel
+    from incc.frontends.kernel import Instruction, Kernel
     from incc.models.bound import BoundKernel
 
 
@@ -56,7 +58,8 @@ def sentence(result: KernelResult, bounds: t.Bounds) -> str:
 
     With a simulation, what changes to the core would gain is the evidence; without one, what the next bound is.
     """
-    kernel, bound, analysis, what_ifs = result.kernel, result.bound, result.analysis, result.what_ifs
+    kernel, analysis, what_ifs = result.kernel, result.analysis, result.what_ifs
+    least = "at least " if kernel.refused or not_counted(result) else ""
     if not kernel.instructions:
         return "nothing to analyse: no instruction could be decoded"
     if len(result.unknown) == len(kernel.instructions):
@@ -68,19 +71,83 @@ def sentence(result: KernelResult, bounds: t.Bounds) -> str:
         return "no bound: the instructions take neither ports nor issue slots"
     if not limits:
         largest = _descending(ORDER, bounds)[0]
-        above = f"simulated to take {wording.cycles(limit)}"
+        above = f"simulated to take {least}{wording.cycles(limit)}"
         if bounds[largest]["cycles"]:
             above += (
                 f", more than the largest bound ({_short(largest, bounds)}, {wording.value(bounds[largest]['cycles'])})"
             )
-        return above + _evidence(limit, what_ifs)
-    causes = [_limit(name, kernel, bound, analysis, bounds) for name in limits]
-    text = f"bound by {wording.listed(causes)}{' alike' if len(causes) > 1 else ''}, {wording.cycles(limit)}"
+        return above + _lost(result) + _evidence(limit, what_ifs)
+    causes = [_limit(name, result, bounds) for name in limits]
+    text = f"bound by {wording.listed(causes)}{' alike' if len(causes) > 1 else ''}, {least}{wording.cycles(limit)}"
     if "loop_carried" in limits and analysis.chains and analysis.chains[0].distance > 1:
         chain = analysis.chains[0]
         text += f" ({chain.latency} over {chain.distance} iterations)"
+    if "loop_carried" in limits:
+        text += _blocked(result)
     tried = by_simulation and any(not w.asked for w in what_ifs)
-    return text + (_evidence(limit, what_ifs) if tried else _runners_up(limits, bounds))
+    return text + (_evidence(limit, what_ifs, len(limits)) if tried else _runners_up(limits, bounds))
+
+
+def _lost(result: KernelResult) -> str:
+    """Why a simulation is above the bounds: what left issue slots empty, the first cause that stood in the way."""
+    run = result.simulation
+    if run is None:
+        return ""
+    slots = run.cycles * result.bound.issue_width
+    lost = max(_LOST, key=lambda name: getattr(run.lost_slots, name))
+    share = getattr(run.lost_slots, lost) / slots if slots else 0.0
+    if share < WORTH_SAYING:
+        return ""
+    return f": {wording.number(round(100 * share))} % of the issue slots stay empty {_LOST[lost]}"
+
+
+_LOST = {
+    "no_uops": "since no µop has come from the front end",
+    "reorder_buffer": "since the reorder buffer is full",
+    "scheduler": "since the scheduler is full of µops that wait for inputs and ports",
+    "group": "since µops that are issued together do not fit",
+    "load_buffer": "since the load buffer is full",
+    "store_buffer": "since the store buffer is full",
+}
+
+
+def _blocked(result: KernelResult) -> str:
+    """That the limiting chain waits for stores to get to the cache, since they cannot be forwarded."""
+    chain = result.analysis.chains[0] if result.analysis.chains else None
+    if chain is None:
+        return ""
+    members = {step.consumer for step in chain.steps if step.location < 0}
+    edges = [edge for edge in blocked(result) if edge.consumer in members]
+    if not edges:
+        return ""
+    kernel, edge = result.kernel, edges[0]
+    stored, loaded = bytes_of(kernel, edge)
+    store, load = wording.places(kernel, [edge.producer]), wording.places(kernel, [edge.consumer])
+    return (
+        f", since {load} loads {wording.counted(loaded, 'byte')} of which {store} stores only {stored}, which cannot "
+        "be forwarded: the load waits until the store is in the cache"
+    )
+
+
+_TESTS = {
+    "sum-chain": ("register-dependencies",),
+    "memory-chain": ("memory-dependencies",),
+    "invariant-divisor": ("divider",),
+}
+"""Hints that advise to remove a limit, and the changes whose simulation removes it."""
+
+
+def consistent(hints: Sequence[t.Hint], result: KernelResult) -> list[t.Hint]:
+    """The hints without those of which a simulation shows that they gain nothing: where another limit is as narrow, it
+    is not said in one breath that nothing alone helps and that more accumulators would."""
+    cycles = {w.name: float(w.cycles) for w in result.what_ifs if not w.asked}
+    enough = (1 - WORTH_SAYING) * float(result.cycles)
+    return [
+        hint
+        for hint in hints
+        if not (tested := [cycles[name] for name in _TESTS.get(hint["rule"], ()) if name in cycles])
+        or min(tested) <= enough
+    ]
 
 
 def gaining(limit: float, what_ifs: Sequence[WhatIf]) -> list[WhatIf]:
@@ -88,14 +155,16 @@ def gaining(limit: float, what_ifs: Sequence[WhatIf]) -> list[WhatIf]:
     return [w for w in what_ifs if float(w.cycles) <= (1 - WORTH_SAYING) * limit]
 
 
-def _evidence(limit: float, what_ifs: Sequence[WhatIf]) -> str:
-    """The single change to the core that gains most, and by how much."""
+def _evidence(limit: float, what_ifs: Sequence[WhatIf], limits: int = 0) -> str:
+    """The single change to the core that gains most, and by how much. `limits`: so many bounds limit alike."""
     tried = [w for w in what_ifs if not w.asked]
     if not tried:
         return ""
     best = gaining(limit, tried)
     if not best:
-        return "; no single change of the core would make it faster"
+        if limits > 1:
+            return f"; {'either' if limits == 2 else 'any'} of them alone would hold it there"
+        return "; none of the changes of the core that were tried makes it faster"
     # What a designer can build says more than what gains as much by taking a limit away.
     least = float(best[0].cycles)
     alike = [w for w in best if float(w.cycles) <= least + WORTH_SAYING * limit]
@@ -126,7 +195,9 @@ def chain_instructions(chain: Chain) -> list[int]:
     return list(dict.fromkeys(step.consumer for step in turned))
 
 
-def _limit(name: BoundName, kernel: Kernel, bound: BoundKernel, analysis: Analysis, bounds: t.Bounds) -> str:
+def _limit(name: BoundName, result: KernelResult, bounds: t.Bounds) -> str:
+    kernel, bound, analysis = result.kernel, result.bound, result.analysis
+    fixed_ports = result.settings.fixed_ports
     cause: str = bounds[name]["by"]
     match name:
         case "loop_carried":
@@ -141,7 +212,8 @@ def _limit(name: BoundName, kernel: Kernel, bound: BoundKernel, analysis: Analys
             return f"the loop-carried chain through {through} ({where})"
         case "port":
             head, _, uses = cause.partition(": ")
-            return f"{head} ({uses})"
+            where = wording.places(kernel, at_busiest_ports(kernel, bound, analysis, fixed_ports))
+            return f"{uses} on {head} ({where})"
         case "divider":
             return f"the {cause}"
         case "front_end":
@@ -196,33 +268,55 @@ def _port_cause(kernel: Kernel, bound: BoundKernel, busiest: tuple[int, ...], fi
     inside = 0
     for port in busiest:
         inside |= 1 << port
-    uses = set()
+    uses: dict[str, int] = {}
     for i, instruction in enumerate(kernel.instructions):
         for u in range(bound.uop_start[i], bound.uop_start[i + 1]):
             allowed = bound.uop_ports[u]
             if allowed & inside and (fixed_ports or not allowed & ~inside):
-                kind = bound.uop_kind[u]
-                arithmetic = instruction.arithmetic
-                if kind != UOP_COMPUTE:
-                    uses.add(kind)
-                elif arithmetic is None:
-                    uses.add(_OTHER)
-                else:
-                    uses.add(_FLOATING if arithmetic.floating else _VECTOR_INTEGER)
-    words = [_USES[use] for use in sorted(uses, key=list(_USES).index)]
+                use = _use(kernel, instruction, bound.uop_kind[u])
+                uses[use] = uses.get(use, 0) + 1
+    # Loads and stores first, in the order of the machine; then what computes, the most frequent first.
+    fixed = list(_USES.values())
+    words = [use for use in fixed[:-1] if use in uses]
+    computing = [use for use in uses if use not in fixed]
+    words += sorted(computing, key=lambda use: -uses[use])
+    words += [use for use in fixed[-1:] if use in uses]
+    if len(computing) > _MOST_NAMED:
+        words = [use for use in words if use not in computing] + ["various computation"]
     return f"{wording.ports([bound.port_names[p] for p in busiest])}: {wording.listed(words)}"
 
 
-_FLOATING, _VECTOR_INTEGER, _OTHER = range(100, 103)
+def at_busiest_ports(kernel: Kernel, bound: BoundKernel, analysis: Analysis, fixed_ports: bool) -> list[int]:
+    """The instructions whose µops can go nowhere but to the busiest ports (with fixed shares: that go there)."""
+    inside = sum(1 << port for port in busiest_ports(bound, analysis, fixed_ports))
+    return [
+        i
+        for i in range(len(kernel.instructions))
+        if any(
+            bound.uop_ports[u] & inside and (fixed_ports or not bound.uop_ports[u] & ~inside)
+            for u in range(bound.uop_start[i], bound.uop_start[i + 1])
+        )
+    ]
+
+
+def _use(kernel: Kernel, instruction: Instruction, kind: int) -> str:
+    """The work of a µop: what its kind says, else the work of its instruction, be it only a part of that."""
+    if kind == UOP_STORE_ADDRESS and any(m.store and m.elements > 1 for m in instruction.memory):
+        return "scatters"
+    if kind == UOP_LOAD:
+        gathers = any(m.load and m.elements > 1 for m in instruction.memory)
+        return "gathers" if gathers else _USES[UOP_LOAD]
+    return _USES[kind] if kind != UOP_COMPUTE else isa(kernel.isa).work_of(instruction)
+
+
 _USES = {
     UOP_LOAD: "loads",
     UOP_STORE_ADDRESS: "store addresses",
     UOP_STORE_DATA: "store data",
-    _FLOATING: "floating-point arithmetic",
-    _VECTOR_INTEGER: "vector integer arithmetic",
-    _OTHER: "other computation",
     UOP_BRANCH: "branches",
 }
+_MOST_NAMED = 4
+"""Kinds of computation that are named; more of them say no more than that there is much of it."""
 
 
 def _divider_cause(kernel: Kernel, bound: BoundKernel, analysis: Analysis) -> str:

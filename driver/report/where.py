@@ -6,6 +6,7 @@ what, and then asked about any number of kernels.
 
 from __future__ import annotations
 
+import math
 from functools import cache
 
 from incc.frontends.records import NamedTuple
@@ -67,6 +68,11 @@ NAMES: dict[str, Name] = {
     "critical_path": Name(
         NUMBER, "cycles from start to end of one iteration on its own", lambda u, k: k["critical_path"]["cycles"]
     ),
+    "cycles_least": Name(
+        NUMBER, "the fewest cycles that data and places may make of it, else as `cycles`", lambda u, k: _ends(k)[0]
+    ),
+    "cycles_most": Name(NUMBER, "the most; above every number where that cannot be told", lambda u, k: _ends(k)[1]),
+    "at_least": Name(TRUTH, "whether something is not counted", lambda u, k: k["at_least"]),
     "ipc": Name(NUMBER, "instructions per cycle", lambda u, k: k["summary"]["ipc"]),
     "instructions": Name(NUMBER, "instructions", lambda u, k: k["size"]["instructions"]),
     "uops": Name(NUMBER, "µops as the front end issues them", lambda u, k: k["size"]["issue_slots"]),
@@ -124,10 +130,18 @@ NAMES: dict[str, Name] = {
         lambda u, k: ", ".join(k["bounds"]["prediction"]["limited_by"]),
     ),
     "rules": Name(
-        TEXT, "the rules of the hints: `sum-chain, alignment`", lambda u, k: ", ".join(h["rule"] for h in k["hints"])
+        TEXT, "the rules of the hints: `sum-chain, memory-chain`", lambda u, k: ", ".join(h["rule"] for h in k["hints"])
     ),
 }
 """What conditions may say of a kernel; numbers are per iteration where that makes sense."""
+
+
+def _ends(kernel: t.Kernel) -> tuple[float, float]:
+    """Both ends of a prediction."""
+    found = kernel["range"]
+    if found is None:
+        return kernel["cycles"], kernel["cycles"]
+    return found["least"], math.inf if found["most"] is None else found["most"]
 
 
 def _bound(kernel: t.Kernel, name: BoundName) -> float:

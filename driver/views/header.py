@@ -90,6 +90,9 @@ def verdict(kernel: t.Kernel, layout: Layout, indent: str = "") -> Iterator[str]
     text = kernel["verdict"]
     for line in layout.wrap(text[:1].upper() + text[1:] + ".", indent, indent):
         yield layout.paint(line, BOLD)
+    for more in (kernel["range"], kernel["mispredictions"]):
+        if more is not None:
+            yield from layout.wrap(more["text"][:1].upper() + more["text"][1:] + ".", indent, indent)
     for note in kernel["notes"]:
         yield from layout.wrap(note, f"{indent}Note: ", f"{indent}      ")
     for hint in kernel["hints"]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from incc.frontends.container import Container
     from incc.frontends.isa import Isa
-    from incc.frontends.kernel import Before, Kernel, LeftOut, Region
+    from incc.frontends.kernel import Before, Instruction, Kernel, LeftOut, Region
 
 _CONDITIONS = words("eq ne cs hs cc lo mi pl vs vc hi ls ge lt gt le")
 _SVE_CONDITIONS = words("none any nlast last first nfrst pmore plast tcont tstop")
@@ -31,6 +31,35 @@ BRANCHES: dict[str, str] = {
 _SIGN = r"(?<![\w%$.])(?:[xw](?:[12]?\d|30|zr)|[vz][0-3]?\d\.\d*[bhsdq]|[qd][0-3]?\d|sp)(?:[,\]/ !]|$)"
 _SYMBOLS = r"(?<![\w$.]):?(?:lo12:)?([A-Za-z_.][\w.$]*)"
 _ADDRESS = r"\[([^\]]*)\]"
+
+
+# The first that fits a mnemonic says what kind of work it is.
+_WORK = (
+    (r"fn?ml[as]|fn?m(?:add|sub)|fcmla", "FMAs"),
+    (r"f(?:add|sub|abd|neg|abs|cadd)", "floating-point additions"),
+    (r"fn?mul", "floating-point multiplications"),
+    (r"fdiv|fdivr", "divisions"),
+    (r"fsqrt", "square roots"),
+    (r"f(?:recp|rsqrt)", "approximate reciprocals"),
+    (r"f(?:max|min)", "maxima and minima"),
+    (r"fcvt|[su]cvtf|frint|[su]?q?xtn|[su]xtl|[su]shll", "conversions"),
+    (r"fcm|fac|cm[a-z]{2}\b", "vector comparisons"),
+    (r"tbl|tbx|zip|uzp|trn|ext\b|rev|dup|ins\b|splice|compact|sel\b", "shuffles"),
+    (r"s?u?m(?:ul|add|sub|ull|la|ls|lal)|[su]?dot|mneg", "integer multiplications"),
+    (r"[su]div", "integer divisions"),
+    (r"add|sub|adc|sbc|neg|inc|dec", "integer additions"),
+    (r"cmp|cmn|tst", "comparisons"),
+    (r"and|orr|orn|eor|bic|mvn", "logic"),
+    (r"ls[lr]|asr|ror|[su]bf|[su]sh", "shifts"),
+    (r"cs[a-z]{2,3}\b|cset", "conditional moves"),
+    (r"aes|sha|pmull", "cryptography"),
+    (r"f?mov", "moves"),
+)
+
+
+def _work_of(text: str) -> str:
+    mnemonic = text.split(None, 1)[0].lower() if text.strip() else ""
+    return next((name for pattern, name in _WORK if re.match(pattern, mnemonic)), "other computation")
 
 
 class _AArch64:
@@ -72,6 +101,9 @@ class _AArch64:
 
     def keeps_pointers(self, text: str, /) -> object:
         return False
+
+    def work_of(self, instruction: Instruction) -> str:
+        return _work_of(instruction.text)
 
     def load(self) -> object:
         return None

@@ -58,17 +58,20 @@ def _region(listing: Listing, graph: ControlFlow, loop: Loop, chosen: list[int] 
 
     notes: list[str] = []
     forks = sum(len(loop.body.intersection(blocks[b].successors)) > 1 for b in loop.body)
-    if chosen is None and len(on_path) < len(body):
+    if chosen is None and forks:
         off = sorted(set(body).difference(on_path))
         branches = "1 branch" if forks == 1 else f"{forks} branches"
-        missing = (
-            f"1 of {len(body)} instructions is not on it"
-            if len(off) == 1
-            else f"{len(off)} of {len(body)} instructions are not on it"
-        )
+        at = [b for b in path if len(loop.body.intersection(blocks[b].successors)) > 1]
+        missing = f"no instruction is skipped ({_sides(listing, graph, path, at)})"
+        if off:
+            missing = (
+                f"1 of {len(body)} instructions is not on it"
+                if len(off) == 1
+                else f"{len(off)} of {len(body)} instructions are not on it"
+            )
+            missing += f" ({line_list(places[i].line for i in off)})"
         notes.append(
             f"{branches} inside: analysed the likeliest path (backward branches taken, else fall-through); {missing}"
-            f" ({line_list(places[i].line for i in off)})"
         )
     if indirect:
         notes.append(f"an indirect jump with {indirect} targets inside: analysed the first")
@@ -90,8 +93,19 @@ def _region(listing: Listing, graph: ControlFlow, loop: Loop, chosen: list[int] 
     name = ":".join(part for part in (function, label) if part) or f"line {min(lines)}"
     return Region(
         "loop", name, function, label, min(body_lines), max(body_lines), lines, body_lines, True, loop.depth, source,
-        tuple(notes),
+        tuple(notes), forks,
     )  # fmt: skip
+
+
+def _sides(listing: Listing, graph: ControlFlow, path: list[int], forks: list[int]) -> str:
+    """Which way a path takes at some of its blocks: "line 12 not taken"."""
+    following = dict(zip(path, [*path[1:], path[0]], strict=True))
+    sides: dict[bool, list[int]] = {False: [], True: []}
+    for b in forks:
+        line = listing.places[graph.blocks[b].instructions[-1]].line
+        sides[following[b] != graph.blocks[b].fall].append(line)
+    words = [(sides[False], "not taken"), (sides[True], "taken")]
+    return ", ".join(f"{line_list(lines)} {word}" for lines, word in words if lines)
 
 
 def _likeliest_path(graph: ControlFlow, loop: Loop) -> tuple[list[int], int]:

@@ -54,6 +54,17 @@ def loop_paths(
     return loops.paths(control_flow(assembly), _listing(assembly), region, limit, first_side, sides)
 
 
+def paths_inside(assembly: Assembly, regions: Sequence[Region], limit: int) -> list[tuple[list[LoopPath], bool]]:
+    """For each of the regions the ways through it as `loop_paths` finds them; none for those without branches
+    inside."""
+    if not any(region.forks for region in regions):
+        return [([], True)] * len(regions)
+    graphs, listing = list(control_flow(assembly)), _listing(assembly)
+    return [
+        loops.paths(graphs, listing, region, limit, None, False) if region.forks else ([], True) for region in regions
+    ]
+
+
 def _listing(assembly: Assembly) -> loops.Listing:
     return loops.Listing(assembly.statements, lambda members: _notes(assembly, members))
 

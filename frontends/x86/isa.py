@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from incc.frontends.container import Container
     from incc.frontends.isa import Isa
-    from incc.frontends.kernel import Before, Kernel, LeftOut, Refused
+    from incc.frontends.kernel import Before, Instruction, Kernel, LeftOut, Refused
 
 BRANCHES: dict[str, str] = {
     **dict.fromkeys(
@@ -135,6 +135,11 @@ class _X86:
             # Intel's syntax has the displacement inside.
             address = re.sub(r"[+-]\s*\w*\d+\s*$", "", match[1]).strip()
         return "" if address in _NO_POINTERS else address
+
+    def work_of(self, instruction: Instruction) -> str:
+        from incc.frontends.x86.work import work_of
+
+        return work_of(instruction)
 
     def load(self) -> object:
         from incc.frontends.x86 import decode, kernels

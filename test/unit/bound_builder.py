@@ -81,6 +81,7 @@ class BoundBuilder:
             k.memory_symbol.append(-1 if symbol is None else self.symbols.setdefault(symbol, len(self.symbols)))
             k.memory_class.append(memory.get("memory_class", 0))
             k.memory_elements.append(memory.get("elements", 1))
+            k.memory_partial.append(int(memory.get("partial", False)))
         return len(k.value_kind) - 1
 
     def affine(self, target: str, constant: int, **terms: int) -> None:

@@ -161,6 +161,7 @@ def make_bound(rows: list[Row], locations: list[str]) -> BoundKernel:
     k.issue_width, k.retire_width = 4, 4
     k.location_names = locations
     k.is_loop = True
+    k.blocked_forward_cycles = 0
     k.instruction_flags = [row.flags for row in rows]
     k.issue_slots = [row.slots for row in rows]
     k.retire_slots = [row.slots for row in rows]

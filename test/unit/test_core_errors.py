@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bound_builder import BoundBuilder
 from incc.core import analyze, bounds, simulate
-from incc.models.bound import BoundKernel
+from incc.models.bound import VALUE_LOAD, VALUE_STORE, BoundKernel
 from properties import examples
 
 
@@ -22,7 +22,10 @@ def kernel() -> BoundKernel:
     b.store("x", base="p")
     b.add("p", 8)
     b.entry("p", 16, u0=1)
-    return b.build()
+    k = b.build()
+    k.assumed_load, k.assumed_store = [k.value_kind.index(VALUE_LOAD)], [k.value_kind.index(VALUE_STORE)]
+    k.assumed_distance = [1]
+    return k
 
 
 def setting(name: str, index: int, value: Any) -> Callable[[BoundKernel], None]:
@@ -55,6 +58,10 @@ def setting(name: str, index: int, value: Any) -> Callable[[BoundKernel], None]:
         ("input_latency", setting("input_latency", 0, -1), "entry 0 is -1"),
         ("output_location", setting("output_location", 0, -1), "entry 0 is -1"),
         ("memory_of_value", setting("memory_of_value", 0, 2), "outside -1..1"),
+        ("assumed_load", setting("assumed_load", 0, 1), "names no loaded value"),
+        ("assumed_store", setting("assumed_store", 0, 0), "names no stored value"),
+        ("assumed_distance", setting("assumed_distance", 0, 0), "stored later"),
+        ("assumed_distance", lambda k: k.assumed_distance.pop(), "0 entries where 1"),
         ("memory_base", setting("memory_base", 0, 99), "entry 0 is 99"),
         ("affine_term_location", setting("affine_term_location", 0, -1), "entry 0 is -1"),
         ("entry_location", setting("entry_location", 0, 99), "entry 0 is 99"),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bound_builder import FORWARD_CYCLES, BoundBuilder
-from incc.core import analyze
+from incc.core import analyze, bounds
 from incc.models import bound as m
 
 
@@ -266,3 +267,81 @@ def test_long_kernels_look_less_far_back() -> None:
     assert distances(100, 60) == [(1, 0, 60)]
     assert distances(30_000, 3) == [(1, 0, 3)]
     assert distances(30_000, 60) == []
+
+
+# --- stores that are not forwarded ------------------------------------------------------------------------------------
+
+BLOCKED = 9
+
+
+def cycles(b: BoundBuilder) -> float:
+    """Beside what the pointer's addition takes."""
+    carried = bounds(b.build()).loop_carried
+    return float(carried) if carried > 1 else 0.0
+
+
+def narrow_stores(*places: int, at: int = 0, merges: int = 0, **load: Any) -> BoundBuilder:
+    b = BoundBuilder(blocked_forward_cycles=BLOCKED, merges_narrow_store=merges)
+    for place in places:
+        b.store("x", base="p", displacement=place, size=4)
+    b.load("y", base="p", displacement=at, size=8, **load)
+    b.add("p", 8)
+    return b
+
+
+@pytest.mark.parametrize("places", [(0, 4), (4, 0), (4,), (0,)])
+def test_blocked_loads_wait_for_each_other_through_retirement(places: tuple[int, ...]) -> None:
+    """Stores go to the cache when they retire, which is after the load of the iteration before had its data."""
+    b = narrow_stores(*places)
+    assert cycles(b) == FORWARD_CYCLES + BLOCKED
+    assert {e.latency for e in analyze(b.build()).edges if e.location < 0 and e.producer != e.consumer} == {
+        FORWARD_CYCLES + BLOCKED
+    }
+
+
+def test_two_pairs_wait_twice_unless_both_stores_come_first() -> None:
+    def pairs(order: str) -> float:
+        b = BoundBuilder(blocked_forward_cycles=BLOCKED)
+        for what in order:
+            place = 64 * (what in "BD")
+            if what in "AB":
+                b.store("x", base="p", displacement=place + 4, size=4)
+            else:
+                b.load("y", base="p", displacement=place, size=8)
+        return cycles(b)
+
+    assert pairs("ACBD") == 2 * (FORWARD_CYCLES + BLOCKED)
+    assert pairs("ABCD") == FORWARD_CYCLES + BLOCKED
+
+
+def test_a_core_that_merges_waits_only_for_several_stores_or_another_start() -> None:
+    assert cycles(narrow_stores(0, merges=1)) == 0
+    for places in [(0, 4), (4, 0), (4,)]:
+        assert cycles(narrow_stores(*places, merges=1)) == FORWARD_CYCLES + BLOCKED
+
+
+def test_what_is_not_known_to_be_read_is_not_blocked() -> None:
+    assert cycles(narrow_stores(0, partial=True)) == 0
+    assert cycles(narrow_stores(0, elements=2)) == 0
+
+
+def test_an_assumed_dependency_is_one_more() -> None:
+    """histogram[indices[i]] += 1: the same place as in the iteration before, or not."""
+
+    def build(load_size: int, *, assumed: bool) -> m.BoundKernel:
+        b = BoundBuilder(blocked_forward_cycles=BLOCKED)
+        b.load("i", base="p")
+        b.load("x", base="q", index="i", size=load_size)
+        b.op([0b11], "x", x=1)
+        b.store("x", base="q", index="i")
+        b.add("p", 8)
+        k = b.build()
+        if assumed:
+            k.assumed_load = [[v for v, kind in enumerate(k.value_kind) if kind == m.VALUE_LOAD][1]]
+            k.assumed_store, k.assumed_distance = [k.value_kind.index(m.VALUE_STORE)], [1]
+        return k
+
+    for size, cycles_around in ((8, FORWARD_CYCLES + 1), (4, FORWARD_CYCLES + 1), (16, FORWARD_CYCLES + BLOCKED + 1)):
+        assert bounds(build(size, assumed=False)).loop_carried <= 1
+        assert bounds(build(size, assumed=True)).loop_carried == cycles_around
+        assert analyze(build(size, assumed=True)).latency_bound == cycles_around

@@ -196,7 +196,8 @@ def test_a_port_bound_names_the_work_that_is_confined_to_the_ports() -> None:
     analysis = make_analysis(rows, busiest="23", port=12, front_end=Fraction(13, 2))
     report = build((make_kernel(rows), make_bound(rows, ["zmm0"]), analysis))
     assert report["verdict"] == (
-        "bound by ports 2 and 3 (loads and store addresses), 12 cycles; the front end would allow 6.5"
+        "bound by loads and store addresses on ports 2 and 3 (lines 12, 13, 14), 12 cycles; "
+        "the front end would allow 6.5"
     )
     assert [r["name"] for r in report["resources"] if r["busiest"]] == ["2", "3"]
 
@@ -204,7 +205,7 @@ def test_a_port_bound_names_the_work_that_is_confined_to_the_ports() -> None:
 def test_arithmetic_on_the_busiest_ports_is_told_apart() -> None:
     rows = triad_rows()
     report = build((make_kernel(rows), make_bound(rows, []), make_analysis(rows, busiest="01", port=2)))
-    assert report["bounds"]["port"]["by"] == "ports 0 and 1: floating-point arithmetic"
+    assert report["bounds"]["port"]["by"] == "ports 0 and 1: FMAs"
 
 
 def test_a_divider_bound() -> None:
@@ -239,7 +240,8 @@ def test_ties_are_named() -> None:
     report = build((make_kernel(rows), make_bound(rows, []), make_analysis(rows, busiest="23", port=2, front_end=2)))
     assert report["bounds"]["prediction"]["limited_by"] == ["port", "front_end"]
     assert report["verdict"] == (
-        "bound by ports 2 and 3 (loads and store addresses) and the front end (7 µops at 4 a cycle) alike, 2 cycles"
+        "bound by loads and store addresses on ports 2 and 3 (lines 12, 13, 14) and the front end "
+        "(7 µops at 4 a cycle) alike, 2 cycles"
     )
 
 

@@ -87,10 +87,13 @@ def test_bounds_and_passes(core: str) -> None:
         assert s.cycles_per_iteration >= largest_bound(a) * Fraction(99, 100), name
         once = simulate(k, iterations=1).cycles
         assert once >= a.critical_path_cycles, name
-        assert once >= s.cycles_per_iteration, name
+        # The first iteration finds no store in flight that a load would have to wait for.
+        forwarding = copy(k)
+        forwarding.blocked_forward_cycles = 0
+        assert once >= simulate(forwarding).cycles_per_iteration, name
         several = [simulate(k, iterations=n).cycles for n in (1, 2, 3, 5, 8)]
         assert several == sorted(several), name
-        assert several[-1] >= 8 * largest_bound(a), name
+        assert several[-1] >= 8 * largest_bound(analyze(forwarding)), name
 
 
 # --- changes for the better ------------------------------------------------------------------------------------------

@@ -11,9 +11,10 @@
 
 namespace incc {
 
-/// The load reads what the store wrote `Distance` iterations before.
+/// The load reads what the store wrote `Distance` iterations before. Or it is blocked until an
+/// earlier load has its data, see `memoryDependencies`.
 struct MemoryDependency {
-  int32_t Store; ///< A value of kind Store.
+  int32_t Store; ///< A value of kind Store, or the earlier load.
   int32_t Load;  ///< A value of kind Load.
   int32_t Distance;
   int32_t Latency; ///< Cycles from the stored data being ready to the load delivering them.
@@ -26,6 +27,12 @@ struct MemoryDependency {
 /// llvm-mca -noalias do; so are gathers and scatters, whose addresses are in vector registers. An
 /// access of unknown size counts as one byte. Stores more than 64 iterations back are not looked
 /// for, in kernels of thousands of instructions fewer (see simulatedIterations).
+///
+/// Where the latest store wrote only some of the bytes, x86 cores do not forward (Intel's
+/// optimisation manual, "Store Forwarding Restriction on Size and Alignment"): the load is blocked
+/// until the store is in the cache. That adds Kernel::BlockedForwardCycles to the latency and,
+/// since stores go there after their retirement, makes it wait for the blocked loads before the
+/// store. What the kernel assumes (Kernel::AssumedLoad) comes last.
 std::vector<MemoryDependency> memoryDependencies(const Kernel &K);
 
 /// Where a load reads or a store writes in one iteration: `Constant` bytes from an unknown place

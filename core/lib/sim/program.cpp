@@ -34,7 +34,8 @@ public:
         Renamed[M.Load] = true;
         continue;
       }
-      Followed[M.Load].push_back({M.Store, M.Distance, std::max(0, M.Latency - P.StoreDataToLoad)});
+      int32_t Seen = K.valueKind(M.Store) == ValueKind::Store ? P.StoreDataToLoad : 0;
+      Followed[M.Load].push_back({M.Store, M.Distance, std::max(0, M.Latency - Seen)});
       To.Values[M.Load].Forwarded = true;
     }
     for (int32_t I = 0; I < K.numInstructions(); ++I)

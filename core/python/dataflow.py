@@ -1,0 +1,238 @@
+"""What changes in a loop from one iteration to the next, and what decides on it: nothing, a count, or data.
+
+Registers are followed symbolically through two iterations in the order of execution, as core/lib/memory.cpp does for
+its comparison of addresses. That tells what an address consists of and what a branch's condition depends on: what the
+loop does not change, what it counts, or what it loads.
+"""
+
+from __future__ import annotations
+
+from incc.frontends.records import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from incc.frontends.kernel import Instruction, Kernel, MemoryAccess
+
+INVARIANT, COUNTED, DATA = range(3)
+"""How something changes in a loop: not; by a constant each time, or as a function of what does so; as data say."""
+
+_FLAGS = "flags"
+
+
+class Symbol(NamedTuple):
+    """An unknown value: what a register holds at the loop's start, an address of the program, or what an instruction
+    (`made_by`, -1 for the former two) made in a way that is not linear.
+
+    `kind`: INVARIANT, COUNTED or DATA. `loaded`: something that was loaded is in it. `walks`: it was loaded through
+    itself, as a list's pointer to the next node is.
+    """
+
+    name: str
+    made_by: int
+    kind: int
+    loaded: bool = False
+    walks: bool = False
+
+
+class Address(NamedTuple):
+    """An address: the sum of `terms`, symbols with their factors, and `constant`; modulo 2^64."""
+
+    terms: Mapping[Symbol, int]
+    constant: int
+
+    @property
+    def kind(self) -> int:
+        return max((symbol.kind for symbol in self.terms), default=INVARIANT)
+
+
+class Access(NamedTuple):
+    """A load or a store of a kernel: the instruction, its number among that instruction's loads or stores, how many
+    bytes, and where."""
+
+    instruction: int
+    number: int
+    size: int
+    address: Address
+
+
+class Dataflow(NamedTuple):
+    """`loads`, `stores`: in program order, without gathers, scatters and what has no fixed size. `conditions`: for each
+    conditional branch (index) how what it depends on changes: INVARIANT, COUNTED or DATA."""
+
+    loads: tuple[Access, ...]
+    stores: tuple[Access, ...]
+    conditions: Mapping[int, int]
+
+
+class _Linear(NamedTuple):
+    terms: Mapping[Symbol, int]
+    constant: int
+
+
+def dataflow(kernel: Kernel) -> Dataflow:
+    """What addresses and conditions of a loop consist of."""
+    first = _Pass(kernel, {}, frozenset())
+    # What registers hold at the start is known by what became of it: the same, or the same and a constant.
+    starts: dict[str, Symbol] = {}
+    for root in first.touched:
+        value = first.at_end(root)
+        own = Symbol(root, -1, COUNTED)
+        rest = [symbol for symbol in value.terms if symbol != own]
+        if value.terms.get(own) == 1 and not rest:
+            starts[root] = own._replace(kind=COUNTED if value.constant else INVARIANT)
+        elif value.terms.get(own) == 1 and all(first.is_kept(symbol) for symbol in rest):
+            starts[root] = own
+        else:
+            # Not linear in itself, or made anew.
+            loaded = any(symbol.loaded for symbol in value.terms)
+            again = own in value.terms or any(own in first.inputs.get(s, ()) for s in value.terms)
+            starts[root] = Symbol(root, -1, DATA if loaded or again else COUNTED, loaded)
+    settled = starts
+    for _ in range(3):
+        second = _Pass(kernel, settled, frozenset())
+        again_settled = {}
+        for root, symbol in settled.items():
+            value = second.at_end(root)
+            if symbol.kind == INVARIANT or (value.terms.get(symbol) == 1 and len(value.terms) == 1):
+                again_settled[root] = symbol
+                continue
+            kind = max([symbol.kind, *[s.kind for s in value.terms]])
+            again_settled[root] = symbol._replace(kind=kind, loaded=symbol.loaded or any(s.loaded for s in value.terms))
+        if again_settled == settled:
+            break
+        settled = again_settled
+    walkers = frozenset(i for i, instruction in enumerate(kernel.instructions) if second.walks(i, instruction, settled))
+    final = _Pass(kernel, settled, walkers)
+    return Dataflow(tuple(final.loads), tuple(final.stores), final.conditions)
+
+
+class _Pass:
+    """One iteration. `starts`: what registers hold at its start."""
+
+    def __init__(self, kernel: Kernel, starts: Mapping[str, Symbol], walkers: frozenset[int]) -> None:
+        self.starts = starts
+        self.walkers = walkers
+        self.state: dict[str, _Linear] = {}
+        self.touched: set[str] = set()
+        self.inputs: dict[Symbol, frozenset[Symbol]] = {}
+        self.loads: list[Access] = []
+        self.stores: list[Access] = []
+        self.conditions: dict[int, int] = {}
+        self.addresses: dict[int, list[Address]] = {}
+        # What is loaded from a place that stays, and that nothing is stored to as far as addresses tell, stays too.
+        self.stored = [m for i in kernel.instructions for m in i.memory if m.store]
+        for n, instruction in enumerate(kernel.instructions):
+            self._step(n, instruction)
+
+    def at_end(self, root: str) -> _Linear:
+        return self._value(root)
+
+    def is_kept(self, symbol: Symbol) -> bool:
+        """Whether the symbol is what a register holds that no instruction has changed."""
+        return symbol.made_by < 0 and self._value(symbol.name).terms == {symbol: 1}
+
+    def walks(self, n: int, instruction: Instruction, starts: Mapping[str, Symbol]) -> bool:
+        """Whether what it loads into a register is where it loads from the next time."""
+        written = {a.register.root for a in instruction.registers if a.write}
+        return any(
+            symbol.made_by < 0
+            and symbol.name in written
+            and symbol.kind == DATA
+            and any(s.made_by == n for s in self.at_end(symbol.name).terms)
+            for address in self.addresses.get(n, ())
+            for symbol in address.terms
+        )
+
+    def _value(self, root: str) -> _Linear:
+        value = self.state.get(root)
+        if value is None:
+            self.touched.add(root)
+            symbol = self.starts.get(root) or Symbol(root, -1, COUNTED if not self.starts else INVARIANT)
+            value = self.state[root] = _Linear({symbol: 1}, 0)
+        return value
+
+    def _address(self, memory: MemoryAccess) -> Address:
+        terms: dict[Symbol, int] = {}
+        constant = memory.displacement
+        for register, factor in ((memory.base, 1), (memory.index, memory.scale)):
+            if register is None:
+                continue
+            value = self._value(register.root)
+            constant += factor * value.constant
+            for symbol, times in value.terms.items():
+                terms[symbol] = terms.get(symbol, 0) + factor * times
+        name = memory.symbol or memory.segment
+        if name:
+            terms[Symbol(f"@{name}", -1, INVARIANT)] = 1
+        return Address({symbol: times for symbol, times in terms.items() if times}, constant)
+
+    def _step(self, n: int, instruction: Instruction) -> None:
+        kinds = [INVARIANT]
+        loaded = False
+        inputs: set[Symbol] = set()
+        addresses = self.addresses[n] = []
+        numbers = [0, 0]
+        for memory in instruction.memory:
+            address = self._address(memory)
+            addresses.append(address)
+            scalar = memory.elements == 1 and memory.size > 0
+            if memory.load:
+                stays = scalar and address.kind == INVARIANT and not any(_same(memory, m) for m in self.stored)
+                kinds.append(INVARIANT if stays else DATA)
+                loaded = loaded or not stays
+                inputs.update(address.terms)
+            for is_it, to, which in ((memory.load, self.loads, 0), (memory.store, self.stores, 1)):
+                if is_it:
+                    if scalar:
+                        to.append(Access(n, numbers[which], memory.size, address))
+                    numbers[which] += 1
+        for access in instruction.registers:
+            if access.read and not access.address and not instruction.idiom:
+                for symbol in self._value(access.register.root).terms:
+                    kinds.append(symbol.kind)
+                    loaded = loaded or symbol.loaded
+                    inputs.add(symbol)
+        if instruction.flags_read:
+            for symbol in self._value(_FLAGS).terms:
+                kinds.append(symbol.kind)
+                loaded = loaded or symbol.loaded
+                inputs.add(symbol)
+            if instruction.branch == "conditional":
+                self.conditions[n] = max(symbol.kind for symbol in self._value(_FLAGS).terms)
+        elif instruction.branch == "conditional":
+            self.conditions[n] = max(kinds)
+        if instruction.branch == "call":
+            kinds.append(DATA)
+        results: dict[str, _Linear] = {}
+        affine = instruction.affine
+        if affine is not None and affine.target:
+            constant, terms = affine.constant, dict[Symbol, int]()
+            for root, factor in affine.terms:
+                value = self._value(root)
+                constant += factor * value.constant
+                for symbol, times in value.terms.items():
+                    terms[symbol] = terms.get(symbol, 0) + factor * times
+            results[affine.target] = _Linear({s: times for s, times in terms.items() if times}, constant)
+        made = Symbol(f"#{n}", n, max(kinds), loaded, n in self.walkers)
+        for access in instruction.registers:
+            if access.write and access.register.root not in results:
+                self._value(access.register.root)
+                results[access.register.root] = _Linear({made: 1}, 0)
+        if instruction.flags_written:
+            self._value(_FLAGS)
+            results[_FLAGS] = _Linear({made: 1}, 0)
+        self.inputs[made] = frozenset(inputs)
+        self.state.update(results)
+
+
+def _same(one: MemoryAccess, other: MemoryAccess) -> bool:
+    """Whether two accesses have the same address as it is written."""
+    return (one.base, one.index, one.scale, one.displacement, one.symbol) == (
+        other.base,
+        other.index,
+        other.scale,
+        other.displacement,
+        other.symbol,
+    )

@@ -1,0 +1,423 @@
+"""What data and places, which the code does not tell, may make of a prediction: its two ends, each simulated.
+
+A cause is one thing that is not known. What is taken for likely enough to be one:
+
+- *aliasing*: a store and a later load whose addresses have the same pointer and of which at least one has an index
+  that was loaded (`histogram[keys[i]]++`), or whose pointer itself was loaded by the same instruction
+  (`objects[i]->count++`). Two different pointers are none: compilers have compared them, or were told that they do not
+  overlap. Neither is a list's pointer that is loaded through itself, which comes to another node each time, nor a fixed
+  place on the stack or beside a pointer.
+- *forwarding*: a load of which the store before it wrote only some bytes, on a core for which no figure says how long
+  it waits then. On others that is in the prediction.
+- *line crossings*: where arrays begin within a cache line.
+- *branches*: which way through the loop is taken, and how often that is predicted wrongly.
+- *unknown instructions*: those that are not counted; then there is no upper end.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from incc import core
+from incc.core.dataflow import DATA, INVARIANT, dataflow
+from incc.core.prediction import WORTH_SAYING, predicted
+from incc.frontends.records import NamedTuple
+from incc.models.bound import IS_STORE, VALUE_LOAD, VALUE_STORE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Literal
+
+    from incc.core import Edge
+    from incc.core.analysis import KernelResult
+    from incc.core.dataflow import Access, Address, Dataflow
+    from incc.core.ways import Way, Ways
+    from incc.frontends.kernel import Kernel
+    from incc.models.bound import BoundKernel
+
+    CauseKind = Literal["aliasing", "forwarding", "line-crossings", "branches", "unknown-instructions"]
+
+SAME_ARRAY = 64
+"""Bytes between the constants of two addresses with the same pointer, an index of data and one that counts, up to which
+they are taken to be in the same array."""
+
+
+class Meeting(NamedTuple):
+    """A store and a load (instructions) that may be to the same place, `distance` iterations apart; `values`: their
+    values in the bound kernel."""
+
+    store: int
+    load: int
+    distance: int
+    values: tuple[int, int]
+
+
+class Fork(NamedTuple):
+    """A branch inside a loop, by its line: what its condition depends on (dataflow.INVARIANT, COUNTED or DATA), and
+    cycles from the start of an iteration until it is known."""
+
+    line: int
+    depends: int
+    known_after: int
+
+
+class Branching(NamedTuple):
+    """Branches inside: the ways through the loop, whether these are all, and the forks. `penalty`: of the core, for a
+    wrong prediction, 0 where it is not known. `likeliest`: the forks on the analysed way whose conditions are data."""
+
+    ways: tuple[Way, ...]
+    complete: bool
+    forks: tuple[Fork, ...]
+    penalty: int
+    likeliest: tuple[Fork, ...]
+
+    def miss_cycles(self, fork: Fork) -> int:
+        """What a wrong prediction costs: until the condition is known, and then until the right way is there."""
+        return self.penalty + fork.known_after
+
+    @property
+    def predicted(self) -> tuple[Fraction, Fraction]:
+        """The fastest and the slowest way, if every branch is predicted rightly."""
+        cycles = [way.result.cycles for way in self.ways]
+        return min(cycles), max(cycles)
+
+    def missing(self, forks: Iterable[Fork], rate: Fraction) -> Fraction:
+        """Cycles an iteration for wrong predictions at such a rate of these forks."""
+        return sum((rate * self.miss_cycles(fork) for fork in forks), Fraction())
+
+
+class Cause(NamedTuple):
+    """Why a kernel may take less or more: cycles an iteration if it never comes to that, and if it always does (None
+    where that cannot be told). `instructions` concerned; `meetings`, `blocked`, `branching`: of causes of that kind."""
+
+    kind: CauseKind
+    least: Fraction
+    most: Fraction | None
+    instructions: tuple[int, ...]
+    meetings: tuple[Meeting, ...] = ()
+    blocked: tuple[Edge, ...] = ()
+    branching: Branching | None = None
+
+
+class KernelRange(NamedTuple):
+    """Both ends of a prediction, cycles an iteration: least <= prediction <= most. `most`: None without an end."""
+
+    least: Fraction
+    most: Fraction | None
+    causes: tuple[Cause, ...]
+
+
+class Mispredictions(NamedTuple):
+    """The cost of a rate of wrong predictions of the branches inside whose conditions are data, on the analysed way:
+    cycles an iteration that come to the prediction."""
+
+    rate: float
+    branches: int
+    miss_cycles: float
+    cycles: float
+
+
+HALF = Fraction(1, 2)
+"""Data that no predictor can learn are predicted wrongly half of the time, where both sides are as likely."""
+
+
+def find_range(result: KernelResult, ways: Ways | None = None) -> KernelRange | None:
+    """The range of a result; None where nothing but the prediction is to be said. `ways`: those through its loop, if
+    there are branches inside. Where what-ifs are not wanted, no simulations are made."""
+    kernel = result.kernel
+    causes: list[Cause] = []
+    most_of_all = result.cycles
+    if result.settings.what_ifs and not result.settings.fixed_ports and kernel.instructions:
+        flow = dataflow(kernel)
+        changes: dict[str, object] = {}
+        for cause in (_aliasing(result, flow, changes), _forwarding(result), _crossings(result, changes)):
+            if cause is not None:
+                causes.append(cause)
+        if len(causes) > 1 and len(changes) > 1:
+            most_of_all = _changed(result, changes)
+        if ways is not None:
+            causes.append(_branches(result, ways))
+    uncounted = not_counted(result)
+    if uncounted or kernel.refused:
+        causes.append(Cause("unknown-instructions", result.cycles, None, uncounted))
+    if not causes:
+        return None
+    least = min([result.cycles, *[cause.least for cause in causes]])
+    ends = [cause.most for cause in causes]
+    known = [end for end in ends if end is not None]
+    most = None if len(known) < len(ends) else max([result.cycles, most_of_all, *known])
+    return KernelRange(least, most, tuple(causes))
+
+
+def not_counted(result: KernelResult) -> tuple[int, ...]:
+    """Instructions of which nothing, or not all, is in the prediction: those that the model lacks, and calls."""
+    calls = [n for n, instruction in enumerate(result.kernel.instructions) if instruction.branch == "call"]
+    return tuple(sorted({*result.unknown, *calls}))
+
+
+def mispredictions(result: KernelResult, ways: Ways | None, rate: float) -> Mispredictions | None:
+    """What wrong predictions at such a rate add to a prediction; None without branches inside whose conditions are
+    data, or a core of which the penalty is not known."""
+    if ways is None:
+        return None
+    branching = _branching(result, ways)
+    forks = branching.likeliest
+    if not branching.penalty or not forks:
+        return None
+    added = branching.missing(forks, Fraction(rate).limit_denominator(1_000_000))
+    average = Fraction(sum(branching.miss_cycles(fork) for fork in forks), len(forks))
+    return Mispredictions(rate, len(forks), float(average), float(added))
+
+
+def _changed(result: KernelResult, changes: Mapping[str, object]) -> Fraction:
+    """The prediction with other contents of the bound kernel."""
+    from incc.core.whatif import copy
+
+    bound = copy(result.bound)
+    for name, value in changes.items():
+        setattr(bound, name, value)
+    if result.simulation is None:
+        return predicted(core.bounds(bound), None)
+    try:
+        bounds, simulation = core.bounds_and_simulation(bound)
+    except RuntimeError:  # does not end: what is known is the bound
+        return predicted(core.bounds(bound), None)
+    return predicted(bounds, simulation.cycles_per_iteration)
+
+
+# --- aliasing ---------------------------------------------------------------------------------------------------------
+
+
+def _aliasing(result: KernelResult, flow: Dataflow, changes: dict[str, object]) -> Cause | None:
+    met = meetings(result.kernel, result.bound, flow)
+    if not met:
+        return None
+    assumed: dict[str, object] = {
+        "assumed_store": [m.values[0] for m in met],
+        "assumed_load": [m.values[1] for m in met],
+        "assumed_distance": [m.distance for m in met],
+    }
+    most = _changed(result, assumed)
+    if most <= result.cycles * (1 + Fraction(WORTH_SAYING)):
+        return None
+    changes.update(assumed)
+    involved = tuple(sorted({i for m in met for i in (m.store, m.load)}))
+    return Cause("aliasing", result.cycles, most, involved, meetings=met)
+
+
+def meetings(kernel: Kernel, bound: BoundKernel, flow: Dataflow) -> tuple[Meeting, ...]:
+    """For each load the last store before it that may be to the same place: see above which pairs are taken for
+    likely."""
+    found = []
+    if not kernel.is_loop:
+        return ()
+    for load in flow.loads:
+        for distance in (0, 1):
+            stores = [
+                store
+                for store in flow.stores
+                if (store.instruction < load.instruction) == (distance == 0) and _may_meet(store, load, distance)
+            ]
+            if stores:
+                store = stores[-1]
+                values = _value(bound, store, VALUE_STORE), _value(bound, load, VALUE_LOAD)
+                if min(values) >= 0:
+                    found.append(Meeting(store.instruction, load.instruction, distance, values))
+                break
+    return tuple(found)
+
+
+def _value(bound: BoundKernel, access: Access, kind: int) -> int:
+    """The value of an access in the bound kernel, -1 if it has none."""
+    first, last = bound.value_start[access.instruction], bound.value_start[access.instruction + 1]
+    values = [v for v in range(first, last) if bound.value_kind[v] == kind]
+    return values[access.number] if access.number < len(values) else -1
+
+
+def _may_meet(store: Access, load: Access, distance: int) -> bool:
+    one, other = store.address, load.address
+    if distance == 0 and one.terms == other.terms:
+        return False  # how far they are from each other is known
+    if INVARIANT in (one.kind, other.kind):
+        return False
+    symbols = [*one.terms, *other.terms]
+    if any(symbol.walks for symbol in symbols) or not any(symbol.loaded for symbol in symbols):
+        return False
+    if any(symbol.kind == DATA and not symbol.loaded for symbol in symbols):
+        return False
+    pointer = _pointer(one)
+    if pointer is None or pointer != _pointer(other):
+        return False
+    between = other.constant - one.constant
+    if one.kind == other.kind == DATA:
+        same_steps = sorted(one.terms.values()) == sorted(other.terms.values())
+        return same_steps and -load.size < between < store.size
+    return abs(between) <= SAME_ARRAY
+
+
+def _pointer(address: Address) -> tuple[str, ...] | None:
+    """What names the object that an address is in: a symbol, a register that the loop does not change, or, where there
+    is none, the instruction that loaded the pointer. None where it cannot be told."""
+    fixed = [s.name for s, times in address.terms.items() if s.kind == INVARIANT and times == 1]
+    symbols = [name for name in fixed if name.startswith("@")]
+    if symbols:
+        return tuple(sorted(symbols))
+    if fixed:
+        return tuple(sorted(fixed))
+    if len(address.terms) == 1:
+        ((symbol, times),) = address.terms.items()
+        if times == 1 and symbol.loaded and symbol.made_by >= 0:
+            return (symbol.name,)
+    return None
+
+
+# --- stores that are not forwarded ------------------------------------------------------------------------------------
+
+
+def blocked(result: KernelResult) -> tuple[Edge, ...]:
+    """The dependencies through memory that wait until the store is in the cache: the simulation has them."""
+    if not result.bound.blocked_forward_cycles:
+        return ()
+    return tuple([edge for edge in _narrow(result) if edge.latency >= result.bound.blocked_forward_cycles])
+
+
+def _forwarding(result: KernelResult) -> Cause | None:
+    """Where the core is one that does not forward but of which nobody has measured how long the load waits."""
+    if result.bound.blocked_forward_cycles:
+        return None
+    count = len(result.kernel.instructions)
+    edges = [e for e in _narrow(result) if e.distance * count + e.consumer - e.producer <= SOON]
+    if not edges:
+        return None
+    involved = tuple(sorted({i for edge in edges for i in (edge.producer, edge.consumer)}))
+    return Cause("forwarding", result.cycles, None, involved, blocked=tuple(edges))
+
+
+SOON = 32
+"""Instructions from a store to a load within which the store cannot be in the cache when the load could start: it gets
+there after its retirement, and these are issued in a few cycles."""
+
+
+def _narrow(result: KernelResult) -> Iterable[Edge]:
+    """The dependencies from a store to a load that reads bytes which that did not write, as far as sizes tell."""
+    instructions, flags = result.kernel.instructions, result.bound.instruction_flags
+    for edge in result.analysis.edges:
+        if edge.location >= 0 or (edge.producer == edge.consumer and not edge.distance):
+            continue
+        loads = [m for m in instructions[edge.consumer].memory if m.load]
+        stored = [m.size for m in instructions[edge.producer].memory if m.store]
+        # Of gathers and masked loads it is not known what they read, of unknown sizes not how much.
+        partly = any(m.elements > 1 for m in loads) or "mask" in instructions[edge.consumer].traits
+        if not flags[edge.producer] & IS_STORE or not loads or not stored or not all(stored) or partly:
+            continue
+        if min(m.size for m in loads) > max(stored):
+            yield edge
+
+
+def bytes_of(kernel: Kernel, edge: Edge) -> tuple[int, int]:
+    """How many bytes are stored, and loaded, at both ends of a dependency through memory."""
+    stored = [m.size for m in kernel.instructions[edge.producer].memory if m.store]
+    loaded = [m.size for m in kernel.instructions[edge.consumer].memory if m.load]
+    return max(stored, default=0), min(loaded, default=0)
+
+
+# --- where arrays begin -----------------------------------------------------------------------------------------------
+
+
+def _crossings(result: KernelResult, changes: dict[str, object]) -> Cause | None:
+    analysis = result.analysis
+    if analysis.worst_line_crossings == analysis.line_crossings:
+        return None
+    # A bound that no alignment moves needs no simulation.
+    worst = _changed(result, {"line_places": 2})
+    best = result.cycles
+    if analysis.expected_line_crossings != analysis.line_crossings:
+        best = min(best, _changed(result, {"line_places": 1}))
+    if max(worst, result.cycles) - best <= Fraction(WORTH_SAYING) * result.cycles:
+        return None
+    changes["line_places"] = 2
+    bound = result.bound
+    loads = tuple(
+        [
+            n
+            for n in range(len(result.kernel.instructions))
+            if any(
+                bound.value_kind[v] == VALUE_LOAD
+                and bound.memory_of_value[v] >= 0
+                and bound.memory_size[bound.memory_of_value[v]] > LARGEST_ELEMENT
+                for v in range(bound.value_start[n], bound.value_start[n + 1])
+            )
+        ]
+    )
+    return Cause("line-crossings", best, max(worst, result.cycles), loads)
+
+
+LARGEST_ELEMENT = 8
+"""Bytes: accesses up to this size lie within a line at the alignment that elements have (core/lib/lines.cpp)."""
+
+
+# --- branches inside --------------------------------------------------------------------------------------------------
+
+
+def _branches(result: KernelResult, ways: Ways) -> Cause:
+    branching = _branching(result, ways)
+    least, most = branching.predicted
+    for way in branching.ways:
+        lines = {line for line, _ in way.path.branches}
+        on_it = [fork for fork in branching.forks if fork.line in lines and fork.depends == DATA]
+        if branching.penalty:
+            most = max(most, way.result.cycles + branching.missing(on_it, HALF))
+    lines = {fork.line for fork in branching.forks}
+    involved = tuple([n for n, instruction in enumerate(result.kernel.instructions) if instruction.line in lines])
+    return Cause("branches", min(least, result.cycles), max(most, result.cycles), involved, branching=branching)
+
+
+def _branching(result: KernelResult, ways: Ways) -> Branching:
+    forks: dict[int, Fork] = {}
+    for way in ways.ways:
+        kernel = way.result.kernel
+        conditions = dataflow(kernel).conditions
+        at = {instruction.line: n for n, instruction in enumerate(kernel.instructions)}
+        for line, _ in way.path.branches:
+            branch = at.get(line)
+            depends = DATA if branch is None else conditions.get(branch, DATA)
+            known = 0 if branch is None else known_after(way.result, branch)
+            before = forks.get(line)
+            if before is not None:
+                depends, known = max(depends, before.depends), max(known, before.known_after)
+            forks[line] = Fork(line, depends, known)
+    lines = [instruction.line for instruction in result.kernel.instructions]
+    likeliest = [fork for line, fork in forks.items() if line in lines and fork.depends == DATA]
+    ordered = tuple([forks[line] for line in sorted(forks)])
+    penalty = int(result.model.parameters["mispredict_penalty"])
+    return Branching(ways.ways, ways.complete, ordered, penalty, tuple(likeliest))
+
+
+def known_after(result: KernelResult, branch: int) -> int:
+    """Cycles from the start of an iteration until the condition of a branch is known, if nothing else delays it: what
+    was fetched wrongly before is fetched anew, and its loads with it."""
+    bound = result.bound
+    tested = branch - 1 if branch and bound.value_start[branch] == bound.value_start[branch + 1] else branch
+    edges = [edge for edge in result.analysis.edges if edge.distance == 0]
+    after: dict[int, int] = {}
+    loads = [v for v, kind in enumerate(bound.value_kind) if kind == VALUE_LOAD]
+    instruction_of = [
+        n for n in range(len(bound.value_start) - 1) for _ in range(bound.value_start[n + 1] - bound.value_start[n])
+    ]
+    for value in loads:
+        after[value] = bound.load_latency[instruction_of[value]]
+    # Edges within an iteration lead forward, inside an instruction from its loads to the rest.
+    for _ in range(len(bound.value_kind)):
+        changed = False
+        for edge in edges:
+            if edge.producer > tested or edge.consumer > tested:
+                continue
+            cycles = after.get(edge.producer_value, 0) + edge.latency
+            if cycles > after.get(edge.consumer_value, 0):
+                after[edge.consumer_value] = cycles
+                changed = True
+        if not changed:
+            break
+    values = range(bound.value_start[tested], bound.value_start[tested + 1])
+    return max([after.get(v, 0) for v in values], default=0)

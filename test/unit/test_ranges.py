@@ -1,0 +1,352 @@
+"""Ranges of predictions: what is taken for possible, both ends, and the sentences; and the verdicts beside them."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from generated_kernels import some_statements
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bind_kernels import kernel as straight
+from bind_kernels import loop
+from incc.core.analysis import KernelSettings, analyze_kernel
+from incc.core.dataflow import COUNTED, DATA, INVARIANT, dataflow
+from incc.core.ranges import find_range
+from incc.driver.pipeline import Settings, analyze_units
+from incc.frontends.isa import isa
+from incc.frontends.unit import Unit
+from incc.models.loading import load
+from properties import examples
+
+
+def report(body: str, core: str = "skylake", **settings: Any) -> dict[str, Any]:
+    """The report on a loop, whose first line is 2."""
+    text = f".L1:\n{body}\n\tdecq %r15\n\tjne .L1\n"
+    asked = Settings(mcpu=core, regions="loops", timeline_iterations=0, **settings)
+    (kernel,) = analyze_units([Unit(text, "x.s")], asked)["units"][0]["kernels"]
+    return dict(kernel)
+
+
+def causes(body: str, core: str = "skylake", **settings: Any) -> dict[str, dict[str, Any]]:
+    found = report(body, core, **settings)["range"]
+    return {cause["kind"]: cause for cause in found["causes"]} if found else {}
+
+
+# --- aliasing ---------------------------------------------------------------------------------------------------------
+
+HISTOGRAM = "\tmovzbl (%rsi), %eax\n\taddq $1, %rsi\n\taddl $1, (%rdi,%rax,4)"
+
+
+def test_a_histogram_may_hit_the_same_bin_again() -> None:
+    kernel = report(HISTOGRAM)
+    (cause,) = kernel["range"]["causes"]
+    assert cause["kind"] == "aliasing"
+    assert cause["least"] == kernel["cycles"] == kernel["range"]["least"]
+    # From the store of the sum to the next one: forwarded, and one cycle for the addition.
+    assert cause["most"] == load("skylake").parameters["store_forward"]["gpr"] + 1
+    assert kernel["range"]["text"] == (
+        f"{kernel['cycles']:.2f}".rstrip("0") + " cycles if line 4 never hits the same place as in the iteration "
+        "before, 6 if always"
+    )
+
+
+def test_unrolled_each_waits_for_the_one_before() -> None:
+    body = "\n".join(f"\tmovzbl {n}(%rsi), %eax\n\tincl (%rdi,%rax,4)" for n in range(4)) + "\n\taddq $4, %rsi"
+    assert causes(body)["aliasing"]["most"] == 4 * 6
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        # a[index[i]] = 2 * a[i], the array a symbol, an array of pointers
+        "\tmovss (%rdi,%rcx,4), %xmm0\n\taddss %xmm0, %xmm0\n\tmovslq (%rsi,%rcx,4), %rax\n"
+        "\tmovss %xmm0, (%rdi,%rax,4)\n\tincq %rcx",
+        "\tmovslq (%rsi), %rax\n\taddq $4, %rsi\n\taddl $3, histogram(,%rax,4)",
+        "\tmovq (%rsi), %rax\n\taddq $8, %rsi\n\taddq $1, 8(%rax)",
+        # the index is worked out before, or is part of a pointer
+        "\tmovl (%rsi), %eax\n\taddq $4, %rsi\n\tandl $255, %eax\n\taddl $1, (%rdi,%rax,4)",
+        "\tmovl (%rsi), %eax\n\taddq $4, %rsi\n\tleaq (%rdi,%rax,4), %rdx\n\taddl $1, (%rdx)",
+    ],
+)
+def test_what_may_be_the_same_place(body: str) -> None:
+    assert causes(body)["aliasing"]["most"] > causes(body)["aliasing"]["least"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        # y[index[i]] = x[i]: other pointers
+        "\tmovss (%rbx,%rcx,4), %xmm0\n\tmovslq (%rsi,%rcx,4), %rax\n\tmovss %xmm0, (%rdi,%rax,4)\n\tincq %rcx",
+        # what is at known distances, also of unknown rows
+        "\tmovss (%rdi,%rcx,4), %xmm0\n\tmovss %xmm0, 4(%rdi,%rcx,4)\n\tincq %rcx",
+        "\tmovss (%rdi,%rcx,4), %xmm0\n\tmovss %xmm0, (%rbx,%rcx,4)\n\tincq %rcx",
+        # a list's next node is another one
+        "\taddq $1, 8(%rdi)\n\tmovq (%rdi), %rdi",
+        # a ring buffer comes to the same place only after a round
+        "\tmovl (%rdi,%rax,4), %ebx\n\tmovl %ebx, (%rdi,%rax,4)\n\tincq %rax\n\tandl $255, %eax",
+        # other tables with the same base, and something spilled beside an array on the stack
+        "\tmovzbl (%rsi), %eax\n\tmovl (%rdi,%rax,4), %ebx\n\tmovzbl 1(%rsi), %ecx\n\tmovl %ebx, 1024(%rdi,%rcx,4)\n"
+        "\taddq $2, %rsi",
+        "\tmovzbl (%rsi), %eax\n\tmovq 512(%rsp), %rbx\n\tmovl %ebx, (%rsp,%rax,4)\n\taddq $1, %rsi",
+    ],
+)
+def test_what_is_not_taken_for_the_same_place(body: str) -> None:
+    assert "aliasing" not in causes(body)
+
+
+def test_an_array_is_named_where_the_assembly_does() -> None:
+    text = report("\tmovslq (%rsi), %rax\n\taddq $4, %rsi\n\taddl $3, histogram(,%rax,4)")["range"]["text"]
+    assert "the same place of `histogram` as" in text
+
+
+# --- stores that are not forwarded ------------------------------------------------------------------------------------
+
+TWO_STORES = "\tmovl %eax, (%rdi)\n\tmovl %edx, 4(%rdi)\n\tmovq (%rdi), %rbx\n\taddq $8, %rdi"
+
+
+def test_a_wide_load_of_narrow_stores_is_in_the_prediction() -> None:
+    kernel = report(TWO_STORES)
+    parameters = load("skylake").parameters
+    assert kernel["cycles"] == parameters["store_forward"]["gpr"] + parameters["blocked_forward_cycles"]
+    assert "line 4 loads 8 bytes of which line 3 stores only 4, which cannot be forwarded" in kernel["verdict"]
+    assert "forwarding" not in causes(TWO_STORES)
+
+
+def test_where_nobody_has_measured_the_wait_there_is_no_end() -> None:
+    kernel = report(TWO_STORES, "gracemont")
+    assert kernel["range"]["most"] is None
+    assert kernel["range"]["least"] == kernel["cycles"]
+    (cause,) = kernel["range"]["causes"]
+    assert (cause["kind"], cause["most"], cause["instructions"]) == ("forwarding", None, [1, 2])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "\tmovq %rax, (%rdi)\n\tmovq (%rdi), %rbx",
+        "\tmovq %rax, (%rdi)\n\tmovl 4(%rdi), %ebx",
+        "\tmovl %eax, 8(%rdi)\n\tmovq (%rdi), %rbx",
+        "\taddq %rax, (%rdi)",
+        "\tmovl %eax, (%rdi)\n\tvmovups (%rdi), %zmm0{%k1}{z}",
+        # Far enough apart that the store is in the cache.
+        "\tmovl %eax, (%rdi)\n" + "\tnop\n" * 300 + "\tmovq (%rdi), %rbx\n" + "\tnop\n" * 300,
+    ],
+)
+@pytest.mark.parametrize("core", ["skylake-avx512", "gracemont"])
+def test_what_is_forwarded_or_far_away(body: str, core: str) -> None:
+    kernel = report(body, core)
+    assert "cannot be forwarded" not in kernel["verdict"]
+    assert "forwarding" not in {cause["kind"] for cause in (kernel["range"] or {"causes": []})["causes"]}
+
+
+# --- where arrays begin -----------------------------------------------------------------------------------------------
+
+
+def test_a_stencil_crosses_lines_by_where_its_arrays_begin() -> None:
+    loads = "\n".join(f"\tvmovups {d}(%rsi,%rax), %ymm{n}" for n, d in enumerate((-8, 0, 8)))
+    kernel = report(loads + "\n\taddq $32, %rax")
+    (cause,) = kernel["range"]["causes"]
+    assert cause["kind"] == "line-crossings"
+    assert cause["least"] <= kernel["cycles"] < cause["most"]
+    assert cause["least"] * 2 == pytest.approx(3 + kernel["memory"]["line_crossings"], rel=0.1)
+    assert cause["most"] * 2 >= 3 + kernel["memory"]["worst_line_crossings"]
+    assert "where the arrays begin best" in cause["when"]
+
+
+def test_where_the_front_end_is_slower_lines_do_not_matter() -> None:
+    assert not causes("\tvmovups (%rsi,%rax), %ymm0\n" + "\tnop\n" * 12 + "\taddq $32, %rax")
+
+
+# --- branches inside --------------------------------------------------------------------------------------------------
+
+
+def branching(condition: str, inside: str = "\timulq $3, %rbx, %rbx\n" * 3) -> str:
+    return f"{condition}\n\tje .L2\n{inside}.L2:\n\taddq $4, %rsi"
+
+
+def test_the_ends_are_the_ways_and_what_misses_cost() -> None:
+    kernel = report(branching("\tcmpl $0, (%rsi)"))
+    (cause,) = kernel["range"]["causes"]
+    ways = report(branching("\tcmpl $0, (%rsi)"), ways=("paths",))
+    assert cause["kind"] == "branches"
+    assert cause["least"] < kernel["cycles"] < cause["most"]
+    penalty = load("skylake").parameters["mispredict_penalty"]
+    cost = int(re.findall(r"costs about (\d+) cycles", cause["when"])[0])
+    # The load, and the comparison that waits for it.
+    assert penalty + 5 + 1 <= cost <= penalty + 5 + 2
+    assert cause["most"] == kernel["cycles"] + cost / 2
+    assert ways["cycles"] == kernel["cycles"]
+    assert any("no instruction is skipped (line 3 not taken)" in note for note in kernel["notes"])
+
+
+@pytest.mark.parametrize(
+    ("condition", "says"),
+    [
+        ("\ttestl %edx, %edx", "tests what the loop does not change (it is not unswitched)"),
+        ("\tcmpl $0, (%rsp)", "tests what the loop does not change"),
+        ("\ttestb $1, %r15b", "follows the count of iterations, not data"),
+    ],
+)
+def test_what_does_not_depend_on_data_is_not_missed(condition: str, says: str) -> None:
+    (cause,) = causes(branching(condition)).values()
+    assert says in cause["when"]
+    assert "wrong prediction" not in cause["when"]
+    assert cause["most"] <= 9.01
+
+
+def test_a_rate_of_misses_is_a_line_of_its_own() -> None:
+    kernel = report(branching("\tcmpl $0, (%rsi)"), mispredict_rate=0.5)
+    found = kernel["mispredictions"]
+    assert found["total"] == kernel["cycles"] + 0.5 * found["miss_cycles"] * found["branches"]
+    assert found["text"].endswith(f"+ 0.5 × {found['miss_cycles']:g} = {found['total']:g} cycles")
+    assert found["text"].startswith("with 50 % of the branches inside predicted wrongly: ")
+    assert report(branching("\ttestl %edx, %edx"), mispredict_rate=0.5)["mispredictions"] is None
+    assert report(branching("\tcmpl $0, (%rsi)"))["mispredictions"] is None
+
+
+def test_closing_branches_and_exits_are_no_branches_inside() -> None:
+    assert not causes("\tmovl (%rsi), %eax\n\taddq $4, %rsi\n\ttestl %eax, %eax\n\tje .Lout")
+
+
+def test_conditions_are_told_apart() -> None:
+    body = "\n".join(
+        [
+            *("l:", "movl (%rsi), %eax", "addq $4, %rsi", "cmpl %ebx, %eax", "jg x", "cmpl %ebx, %ecx", "jg x"),
+            *("testb $3, %sil", "je x", "x:", "decq %rdx", "jne l"),
+        ]
+    )
+    conditions = dataflow(loop(body)).conditions
+    assert list(conditions.values()) == [DATA, INVARIANT, COUNTED, COUNTED]
+
+
+# --- what is not counted ----------------------------------------------------------------------------------------------
+
+
+def test_calls_make_it_at_least() -> None:
+    kernel = report("\taddq $4, %rsi\n\tcall f")
+    assert kernel["at_least"]
+    assert kernel["range"]["most"] is None
+    assert "at least" in kernel["verdict"]
+    assert "what a call costs (line 3)" in kernel["range"]["text"]
+
+
+def test_nothing_to_say() -> None:
+    kernel = report("\taddq $4, %rsi")
+    assert kernel["range"] is None
+    assert not kernel["at_least"]
+    assert "at least" not in kernel["verdict"]
+
+
+# --- properties -------------------------------------------------------------------------------------------------------
+
+
+# Indices that are loaded, of what is then read and written, at several sizes.
+MEMORY = (
+    *("movslq (%rsi), %rax", "movzbl (%rsi,%rcx), %eax", "incl (%rdi,%rax,4)", "movl %edx, (%rdi,%rax,4)"),
+    *("movq (%rdi,%rax,4), %rbx", "movb %bl, 4(%rdi,%rax,4)", "vmovups (%rdi,%rcx), %ymm1", "addq $4, %rsi"),
+    *("vmovups %xmm1, (%rdi,%rcx)", "addq $32, %rcx", "movq (%rax), %rax", "addq $1, 8(%rax)"),
+)
+
+
+@given(
+    st.sampled_from(["skylake", "znver4", "sapphirerapids", "gracemont"]),
+    st.lists(st.sampled_from(MEMORY), min_size=1, max_size=8),
+    st.integers(0, 1000),
+)
+@examples(60)
+def test_the_prediction_is_within_its_range(core: str, memory: list[str], seed: int) -> None:
+    kernel = loop("\n".join(["l:", *memory, *some_statements(seed, 2), "decq %r15", "jne l"]))
+    result = analyze_kernel(kernel, load(core), KernelSettings(what_ifs=True))
+    found = find_range(result)
+    if found is not None:
+        assert found.least <= result.cycles
+        assert found.most is None or found.most >= result.cycles
+        for cause in found.causes:
+            assert found.least <= cause.least
+            assert cause.most is None or cause.least <= cause.most
+    assert result.cycles == analyze_kernel(kernel, load(core)).cycles
+
+
+@pytest.mark.parametrize("names", [("rax", "rsi", "rdi"), ("r8", "r9", "r10"), ("rdx", "rbx", "r14")])
+@pytest.mark.parametrize("core", ["skylake", "znver4"])
+def test_names_of_registers_do_not_matter(core: str, names: tuple[str, str, str]) -> None:
+    a, s, d = names
+    body = f"\tmovq (%{s}), %{a}\n\taddq $8, %{s}\n\taddq $1, (%{d},%{a},8)"
+    cause = causes(body, core)["aliasing"]
+    usual = causes(body.replace(f"%{a}", "%rcx").replace(f"%{s}", "%r11").replace(f"%{d}", "%r12"), core)["aliasing"]
+    assert (cause["least"], cause["most"], cause["when"]) == (usual["least"], usual["most"], usual["when"])
+
+
+# --- verdicts ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "work"),
+    [
+        ("vshufps $1, %ymm0, %ymm1, %ymm2", "shuffles"),
+        ("vpermpd $1, %ymm0, %ymm1", "shuffles"),
+        ("vunpcklpd %ymm0, %ymm1, %ymm2", "shuffles"),
+        ("vextractf128 $1, %ymm0, %xmm1", "shuffles"),
+        ("vpmovzxbd %xmm0, %ymm1", "shuffles"),
+        ("vcvtps2pd %xmm0, %ymm1", "conversions"),
+        ("cvtsi2sd %rax, %xmm0", "conversions"),
+        ("vhaddpd %ymm0, %ymm1, %ymm2", "horizontal operations"),
+        ("vgatherdpd %ymm0, (%rdi,%xmm1,8), %ymm2", "gathers"),
+        ("vfmadd231pd %ymm0, %ymm1, %ymm2", "FMAs"),
+        ("addsd %xmm0, %xmm1", "floating-point additions"),
+        ("vmulps %ymm0, %ymm1, %ymm2", "floating-point multiplications"),
+        ("sqrtsd %xmm0, %xmm1", "square roots"),
+        ("vmaxpd %ymm0, %ymm1, %ymm2", "maxima and minima"),
+        ("vcmpltpd %ymm0, %ymm1, %ymm2", "vector comparisons"),
+        ("vpcmpeqb %ymm0, %ymm1, %ymm2", "vector comparisons"),
+        ("vandpd %ymm0, %ymm1, %ymm2", "vector logic"),
+        ("vpaddd %ymm0, %ymm1, %ymm2", "vector additions"),
+        ("vpmulld %ymm0, %ymm1, %ymm2", "integer multiplications"),
+        ("vpsrld $3, %ymm1, %ymm2", "vector shifts"),
+        ("vblendvpd %ymm0, %ymm1, %ymm2, %ymm3", "blends"),
+        ("vpmovmskb %ymm0, %eax", "masks from vectors"),
+        ("movq %rax, %xmm0", "moves between register files"),
+        ("aesenc %xmm0, %xmm1", "cryptography"),
+        ("kandw %k1, %k2, %k3", "mask operations"),
+        ("imulq %rax, %rbx", "integer multiplications"),
+        ("leaq 8(%rax,%rbx,4), %rcx", "address computations"),
+        ("addq %rax, %rbx", "integer additions"),
+        ("xorl %eax, %ebx", "logic"),
+        ("shrl $3, %eax", "shifts"),
+        ("cmovg %eax, %ebx", "conditional moves"),
+        ("popcntq %rax, %rbx", "bit operations"),
+        ("cmpq %rax, %rbx", "comparisons"),
+        ("divq %rbx", "integer divisions"),
+    ],
+)
+def test_kinds_of_work(text: str, work: str) -> None:
+    (instruction,) = straight(text).instructions
+    assert isa("x86").work_of(instruction) == work
+
+
+def test_the_verdict_names_the_work_and_where_it_is() -> None:
+    body = "\n".join(f"\tvcvtps2pd %xmm9, %ymm{n}\n\tvpermpd $27, %ymm{n}, %ymm{n}" for n in range(4))
+    verdict = report(body)["verdict"]
+    assert re.match(r"bound by (shuffles|conversions) and (shuffles|conversions) on port 5 \(lines ", verdict)
+
+
+def test_what_gains_nothing_is_not_advised() -> None:
+    """Two limits that are as narrow as each other: neither is advised to be removed alone."""
+    additions = "\n".join(f"\tvaddsd (%rsi), %xmm{n}, %xmm{n}" for n in range(8))
+    kernel = report(additions)
+    assert {"port", "loop_carried"} <= set(kernel["bounds"]["prediction"]["limited_by"])
+    assert "sum-chain" not in [hint["rule"] for hint in kernel["hints"]]
+    assert "of them alone would hold it there" in kernel["verdict"]
+    one = report("\tvaddsd (%rsi), %xmm0, %xmm0")
+    assert "sum-chain" in [hint["rule"] for hint in one["hints"]]
+
+
+def test_cycles_above_all_bounds_have_a_reason() -> None:
+    kernel = report("\tmovq (%rax), %rax\n\tmovq (%rax), %rax\n" + "\tvsqrtsd %xmm1, %xmm2, %xmm3\n" * 9)
+    limits = kernel["bounds"]["prediction"]["limited_by"]
+    assert limits or "of the issue slots stay empty" in kernel["verdict"]
+    assert Fraction(kernel["bounds"]["prediction"]["exact"]) >= 0
