@@ -157,6 +157,21 @@ def test_a_stencil_crosses_lines_by_where_its_arrays_begin() -> None:
     assert "where the arrays begin best" in cause["when"]
 
 
+@pytest.mark.parametrize(
+    ("text", "aligned"),
+    [
+        ("movaps {}(%rsi,%rax), %xmm{}", True),
+        ("pshufd $1, {}(%rsi,%rax), %xmm{}", True),
+        ("movups {}(%rsi,%rax), %xmm{}", False),
+        ("vaddps {}(%rsi,%rax), %xmm9, %xmm{}", False),
+        ("vmovaps {}(%rsi,%rax), %ymm{}", True),
+    ],
+)
+def test_vectors_that_have_to_be_aligned_cross_no_line(text: str, aligned: bool) -> None:
+    found = causes("\n".join("\t" + text.format(32 * n, n) for n in range(4)) + "\n\taddq $128, %rax")
+    assert ("line-crossings" not in found) == aligned
+
+
 def test_where_the_front_end_is_slower_lines_do_not_matter() -> None:
     assert not causes("\tvmovups (%rsi,%rax), %ymm0\n" + "\tnop\n" * 12 + "\taddq $32, %rax")
 
