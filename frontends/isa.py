@@ -126,6 +126,9 @@ class Isa(Protocol):
     def work_of(self, instruction: Instruction, /) -> str:
         """The kind of work of a decoded instruction that computes, for people and in the plural: "shuffles"."""
 
+    def is_aligned(self, instruction: Instruction, /) -> bool:
+        """Whether a decoded instruction's vectors in memory surely lie at multiples of their size."""
+
     # --- decoding ---
 
     def load(self) -> object:

@@ -11,7 +11,7 @@ from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from incc.frontends.kernel import Instruction, Kernel, MemoryAccess
 
@@ -87,7 +87,7 @@ def dataflow(kernel: Kernel) -> Dataflow:
         else:
             # Not linear in itself, or made anew.
             loaded = any(symbol.loaded for symbol in value.terms)
-            again = own in value.terms or any(own in first.inputs.get(s, ()) for s in value.terms)
+            again = own in first.behind(value.terms)
             starts[root] = Symbol(root, -1, DATA if loaded or again else COUNTED, loaded)
     settled = starts
     for _ in range(3):
@@ -128,6 +128,17 @@ class _Pass:
 
     def at_end(self, root: str) -> _Linear:
         return self._value(root)
+
+    def behind(self, symbols: Iterable[Symbol]) -> set[Symbol]:
+        """The symbols, what they were made from, and so on."""
+        found: set[Symbol] = set()
+        waiting = list(symbols)
+        while waiting:
+            symbol = waiting.pop()
+            if symbol not in found:
+                found.add(symbol)
+                waiting += self.inputs.get(symbol, ())
+        return found
 
     def is_kept(self, symbol: Symbol) -> bool:
         """Whether the symbol is what a register holds that no instruction has changed."""

@@ -21,6 +21,7 @@ from fractions import Fraction
 from incc import core
 from incc.core.dataflow import DATA, INVARIANT, dataflow
 from incc.core.prediction import WORTH_SAYING, predicted
+from incc.frontends.isa import isa
 from incc.frontends.records import NamedTuple
 from incc.models.bound import IS_STORE, VALUE_LOAD, VALUE_STORE
 
@@ -329,14 +330,6 @@ def _crossings(result: KernelResult, changes: dict[str, object]) -> Cause | None
     analysis = result.analysis
     if analysis.worst_line_crossings == analysis.line_crossings:
         return None
-    # A bound that no alignment moves needs no simulation.
-    worst = _changed(result, {"line_places": 2})
-    best = result.cycles
-    if analysis.expected_line_crossings != analysis.line_crossings:
-        best = min(best, _changed(result, {"line_places": 1}))
-    if max(worst, result.cycles) - best <= Fraction(WORTH_SAYING) * result.cycles:
-        return None
-    changes["line_places"] = 2
     bound = result.bound
     loads = tuple(
         [
@@ -350,6 +343,16 @@ def _crossings(result: KernelResult, changes: dict[str, object]) -> Cause | None
             )
         ]
     )
+    aligned = isa(result.kernel.isa).is_aligned
+    if all(aligned(result.kernel.instructions[n]) for n in loads):
+        return None
+    worst = _changed(result, {"line_places": 2})
+    best = result.cycles
+    if analysis.expected_line_crossings != analysis.line_crossings:
+        best = min(best, _changed(result, {"line_places": 1}))
+    if max(worst, result.cycles) - best <= Fraction(WORTH_SAYING) * result.cycles:
+        return None
+    changes["line_places"] = 2
     return Cause("line-crossings", best, max(worst, result.cycles), loads)
 
 

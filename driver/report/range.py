@@ -101,9 +101,10 @@ def _never(kernel: Kernel, meetings: Sequence[Meeting]) -> str:
         if len(stores) == 1:
             return f"{where} never hits the same place{place} as {before}"
         return f"no two of {where} hit the same place{place} one after the other"
-    where, written = wording.places(kernel, loads), wording.places(kernel, stores)
-    one = len({kernel.instructions[i].line for i in loads}) == 1
-    return f"{where} never {'reads' if one else 'read'}{place} what {written} stored {before}"
+    where, written = wording.places(kernel, sorted(loads)), wording.places(kernel, sorted(stores))
+    if len(loads) == 1:
+        return f"{where} never reads{place} what {written} stored {before}"
+    return f"none of {where} reads{place} what {written} stored {before}"
 
 
 def _array(kernel: Kernel, stores: Sequence[int]) -> str:
@@ -161,7 +162,9 @@ def _branches(cause: Cause, branching: Branching) -> str:
     data = [fork for fork in branching.forks if fork.depends == DATA]
     steady = [fork for fork in branching.forks if fork.depends != DATA]
     parts = []
-    ways = f"by which of {len(branching.ways)}{'' if branching.complete else ' or more'} ways the loop goes"
+    ways = f"by which of {len(branching.ways)} ways the loop goes"
+    if not branching.complete:
+        ways = "by which way the loop goes, of many the shortest and the longest"
     if least == most:
         parts.append(f"{wording.cycles(least)} {ways.replace('by which', 'whichever', 1)}")
     else:

@@ -105,6 +105,9 @@ class _AArch64:
     def work_of(self, instruction: Instruction) -> str:
         return _work_of(instruction.text)
 
+    def is_aligned(self, instruction: Instruction) -> bool:
+        return False
+
     def load(self) -> object:
         return None
 

@@ -195,6 +195,51 @@ def _paths_of(
     return found, True
 
 
+def shortest_and_longest(graphs: Iterable[ControlFlow], listing: Listing, region: Region) -> list[LoopPath]:
+    """The ways through the innermost loop that `region` is with the fewest and with the most instructions: where there
+    are too many to look at all."""
+    for graph in graphs:
+        for loop in loops([block.successors for block in graph.blocks], graph.entries)[0]:
+            body = (i for b in loop.body for i in graph.blocks[b].instructions)
+            if loop.innermost and {listing.places[i].line for i in body} == set(region.body_lines):
+                found = [_extreme(graph, loop, sign) for sign in (1, -1)]
+                return [
+                    LoopPath(_region(listing, graph, loop, path), _branches_on(listing, graph, loop, path), 0.0)
+                    for path in found
+                ]
+    return []
+
+
+def _extreme(graph: ControlFlow, loop: Loop, sign: int) -> list[int]:
+    """The blocks of the way from the header back to it with the fewest instructions (`sign` 1) or the most (-1)."""
+    # Without inner cycles every block comes after those that lead to it; what is left from each is worked out once.
+    left: dict[int, tuple[int, int]] = {}  # block: instructions times sign from it on, and the next block
+    waiting = [loop.header]
+    while waiting:
+        block = waiting[-1]
+        following = [t for t in graph.blocks[block].successors if t in loop.body]
+        missing = [t for t in following if t != loop.header and t not in left]
+        if missing:
+            waiting += missing
+            continue
+        waiting.pop()
+        own = sign * len(graph.blocks[block].instructions)
+        left[block] = min((own + (0 if t == loop.header else left[t][0]), t) for t in following)
+    path = [loop.header]
+    while (following_block := left[path[-1]][1]) != loop.header:
+        path.append(following_block)
+    return path
+
+
+def _branches_on(listing: Listing, graph: ControlFlow, loop: Loop, path: list[int]) -> tuple[tuple[int, bool], ...]:
+    """The branches at which a way could have gone another way, and whether it takes them."""
+    return tuple(
+        (listing.places[graph.blocks[b].instructions[-1]].line, following != graph.blocks[b].fall)
+        for b, following in zip(path, [*path[1:], path[0]], strict=True)
+        if len(loop.body.intersection(graph.blocks[b].successors)) > 1
+    )
+
+
 def _shares(sides: int, first: float | None) -> list[float]:
     if first is None:
         return [1 / sides] * sides

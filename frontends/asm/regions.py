@@ -55,14 +55,21 @@ def loop_paths(
 
 
 def paths_inside(assembly: Assembly, regions: Sequence[Region], limit: int) -> list[tuple[list[LoopPath], bool]]:
-    """For each of the regions the ways through it as `loop_paths` finds them; none for those without branches
-    inside."""
+    """For each of the regions the ways through it as `loop_paths` finds them, and where there are more than `limit` the
+    likeliest, the shortest and the longest; none for those without branches inside."""
     if not any(region.forks for region in regions):
         return [([], True)] * len(regions)
     graphs, listing = list(control_flow(assembly)), _listing(assembly)
-    return [
-        loops.paths(graphs, listing, region, limit, None, False) if region.forks else ([], True) for region in regions
-    ]
+    found = []
+    for region in regions:
+        ways: tuple[list[LoopPath], bool] = ([], True)
+        if region.forks:
+            ways = loops.paths(graphs, listing, region, limit, None, False)
+            if not ways[1]:
+                likeliest = [way for way in ways[0] if way.region.lines == region.lines]
+                ways = [*likeliest, *loops.shortest_and_longest(graphs, listing, region)], False
+        found.append(ways)
+    return found
 
 
 def _listing(assembly: Assembly) -> loops.Listing:

@@ -141,6 +141,11 @@ class _X86:
 
         return work_of(instruction)
 
+    def is_aligned(self, instruction: Instruction) -> bool:
+        from incc.frontends.x86.work import is_aligned
+
+        return is_aligned(instruction)
+
     def load(self) -> object:
         from incc.frontends.x86 import decode, kernels
 

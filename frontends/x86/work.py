@@ -1,4 +1,4 @@
-"""What kind of work an x86 instruction does, in the words that people use for it."""
+"""What kind of work an x86 instruction does, in the words that people use for it, and what it asks of addresses."""
 
 from __future__ import annotations
 
@@ -73,3 +73,17 @@ def work_of(instruction: Instruction) -> str:
 
 _NO_MOVE = r"mov(?:ddup|shdup|sldup|hlps|lhps|hps|hpd|lps|lpd|msk)|pmov"
 _OF_BOTH = frozenset(("additions", "multiplications"))
+
+
+_ALIGNED = frozenset(("movaps", "movapd", "movdqa", "movdqa32", "movdqa64", "movntdqa"))
+_UNALIGNED = frozenset(("movups", "movupd", "movdqu", "lddqu"))
+
+
+def is_aligned(instruction: Instruction) -> bool:
+    """Whether its vectors in memory lie at multiples of their size: it would fault elsewhere (Intel's manual, volume 1,
+    14.9: aligned moves, and every access of 16 bytes that is encoded without VEX but for the unaligned moves)."""
+    plain = instruction.mnemonic.lower().removeprefix("v")
+    if plain in _ALIGNED:
+        return True
+    without_vex = not instruction.form.startswith(("VEX_", "EVEX_", "XOP_", "MVEX_"))
+    return without_vex and plain not in _UNALIGNED and any(m.size == 16 for m in instruction.memory)

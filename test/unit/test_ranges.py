@@ -157,6 +157,21 @@ def test_a_stencil_crosses_lines_by_where_its_arrays_begin() -> None:
     assert "where the arrays begin best" in cause["when"]
 
 
+@pytest.mark.parametrize(
+    ("text", "aligned"),
+    [
+        ("movaps {}(%rsi,%rax), %xmm{}", True),
+        ("pshufd $1, {}(%rsi,%rax), %xmm{}", True),
+        ("movups {}(%rsi,%rax), %xmm{}", False),
+        ("vaddps {}(%rsi,%rax), %xmm9, %xmm{}", False),
+        ("vmovaps {}(%rsi,%rax), %ymm{}", True),
+    ],
+)
+def test_vectors_that_have_to_be_aligned_cross_no_line(text: str, aligned: bool) -> None:
+    found = causes("\n".join("\t" + text.format(32 * n, n) for n in range(4)) + "\n\taddq $128, %rax")
+    assert ("line-crossings" not in found) == aligned
+
+
 def test_where_the_front_end_is_slower_lines_do_not_matter() -> None:
     assert not causes("\tvmovups (%rsi,%rax), %ymm0\n" + "\tnop\n" * 12 + "\taddq $32, %rax")
 
@@ -206,6 +221,36 @@ def test_a_rate_of_misses_is_a_line_of_its_own() -> None:
     assert found["text"].startswith("with 50 % of the branches inside predicted wrongly: ")
     assert report(branching("\ttestl %edx, %edx"), mispredict_rate=0.5)["mispredictions"] is None
     assert report(branching("\tcmpl $0, (%rsi)"))["mispredictions"] is None
+
+
+def test_of_many_ways_the_shortest_and_the_longest_are_looked_at() -> None:
+    diamonds = "\n".join(f"\tcmpl ${n}, (%rsi)\n\tje .L{n + 2}\n\timulq $3, %rbx, %rbx\n.L{n + 2}:" for n in range(4))
+    kernel = report(diamonds + "\n\taddq $4, %rsi", core="znver4")
+    text = f".L1:\n{diamonds}\n\taddq $4, %rsi\n\tdecq %r15\n\tjne .L1\n"
+    asked = Settings(mcpu="znver4", timeline_iterations=0, ways=("paths",))
+    (ways,) = analyze_units([Unit(text, "x.s")], asked)["units"][0]["ways"] or []
+    assert len(ways["ways"]) == 16
+    cycles = [way["cycles"]["cycles"] for way in ways["ways"]]
+    assert kernel["range"]["least"] == min(cycles)
+    assert (
+        f"{min(cycles):.4g} to {max(cycles):.4g} cycles by which way the loop goes, of many" in kernel["range"]["text"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        # x = x * a + c, also in two steps; a bit of what is shifted each time
+        ("imull $1664525, %edx, %edx\naddl $1013904223, %edx\ntestl %edx, %edx", DATA),
+        ("imull %edi, %edx\nmovl %edx, %ecx\nimull %edi, %ecx\nmovl %ecx, %edx\ntestl %ecx, %ecx", DATA),
+        ("shrl $1, %edx\ntestl $1, %edx", DATA),
+        ("leal (%r15,%r15,2), %edx\ntestl $4, %edx", COUNTED),
+        ("movl %edi, %edx\nimull %esi, %edx\ntestl %edx, %edx", INVARIANT),
+    ],
+)
+def test_what_a_condition_depends_on(body: str, kind: int) -> None:
+    conditions = dataflow(loop(f"l:\n{body}\nje x\nx:\ndecq %r15\njne l")).conditions
+    assert next(iter(conditions.values())) == kind
 
 
 def test_closing_branches_and_exits_are_no_branches_inside() -> None:
