@@ -407,7 +407,8 @@ def analyze(
     arguments that are no good. What of the source could not be analysed is in the report's `problems`. Safe to call
     from several threads.
     """
-    from incc.driver.pipeline import analyze_kernels, analyze_unit, choose_functions, choose_model
+    from incc.driver.pipeline import analyze_kernels, analyze_unit, choose_model
+    from incc.driver.report.demangle import choose_functions
 
     settings = _settings(
         mcpu or "native",

@@ -40,6 +40,7 @@ def render(
         if view not in VIEWS:
             raise ValueError(f"no view {view!r}; there are {', '.join(VIEWS)}")
     layout = Layout(width, colour)
+    layout.name_files(report)
     # What was asked for by name stays where the summary, which it belongs to, is switched off.
     order = VIEWS if "summary" in views else ("asked", *VIEWS)
     sections = [(view, _view(view)) for view in order if view in views or view == "asked"]
