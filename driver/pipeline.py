@@ -164,7 +164,16 @@ def find_regions(parsed: Assembly, settings: Settings) -> tuple[list[Region], li
     if settings.functions:
         from incc.driver.report.demangle import choose_functions
 
-        wanted = choose_functions([r.function for r in regions] + [x.function for x in left_out], settings.functions)
+        names = [r.function for r in regions] + [x.function for x in left_out]
+        if any("omp_outlined" in name for name in names):
+            # clang's names for parts of functions do not all say whose.
+            from incc.frontends.asm.library_calls import outlined
+
+            users = outlined(parsed)
+        else:
+            users = {}
+        wanted = choose_functions([*names, *users.values()], settings.functions)
+        wanted |= {part for part, user in users.items() if user in wanted}
         regions = [r for r in regions if r.function in wanted]
         left_out = [x for x in left_out if x.function in wanted]
     return regions, left_out

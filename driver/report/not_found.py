@@ -21,6 +21,7 @@ def not_found(unit: Unit, parsed: Assembly, selection: Selection, globs: Sequenc
     """Each name that no analysed loop goes by, and why: there is no such function, it has no loop, or it is not a
     function of its own any more since it was inlined."""
     analysed = {region.function for region in selection.regions} | {span.function for span in selection.left_out}
+    analysed |= {user for part, user in selection.outlined.items() if part in analysed}
     functions = [function.name for function in parsed.functions if function.name]
     for glob in globs:
         if choose_functions(analysed, [glob]):

@@ -123,6 +123,10 @@ def _place(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
         yield from layout.wrap(note, "Note: ", "      ")
 
 
+MOST_INLINED = 3
+"""Functions inlined at the user's line that the text names: the outer ones, which that line calls, and the loop's."""
+
+
 def _inlining(kernel: t.Kernel, layout: Layout) -> str:
     """The functions around the loop from the outermost to its own, each with the line in it that leads further in."""
     source = kernel["source"]
@@ -130,7 +134,12 @@ def _inlining(kernel: t.Kernel, layout: Layout) -> str:
     if kernel["inlined_into"]:
         here += f" in {kernel['source_function']}"
     frames = [f"{layout.place(frame)} in {frame['function']}" for frame in kernel["inlined_into"]]
-    inner = [frame["function"] for frame in kernel["inlined"]]
+    inner: list[str] = []
+    for frame in kernel["inlined"]:
+        if frame["function"] and frame["function"] not in inner[-1:]:  # recursion and overloads
+            inner.append(frame["function"])
+    if len(inner) > MOST_INLINED:
+        inner = [*inner[: MOST_INLINED - 1], "…", inner[-1]]
     if inner:
         inner[-1] += f" ({layout.place(kernel['inlined'][-1])})"
     return " ← ".join([*frames, here, *inner])
