@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 # clang's own.
 _SYSTEM = ("/usr/include", "/usr/local/include", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32")
 _COMPILERS = r".*(?:/include/c\+\+/|/lib(?:32|64|exec)?/(?:gcc|gcc-cross|clang)/[^/]+/|/include/g\+\+)"
+# What compilers call the places of what they define themselves. (`<stdin>` is the user's.)
+_NOT_FILES = frozenset(("<built-in>", "<builtin>", "<command-line>", "<command line>", "<artificial>", "<internal>"))
 
 
 class Headers:
@@ -31,7 +33,7 @@ class Headers:
             compiler = re.match(_COMPILERS, path)
             if compiler:
                 system = max(system, compiler.end())
-            self._known[file] = not path or path[0] == "<" or (system > 0 and system >= user)
+            self._known[file] = not path or path in _NOT_FILES or (system > 0 and system >= user)
         return self._known[file]
 
 

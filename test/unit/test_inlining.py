@@ -255,6 +255,7 @@ def test_the_users_line_and_what_is_around_it(tmp_path: Path, compiler: str) -> 
         ("../a.c", (), (), False),
         ("", (), (), True),
         ("<built-in>", (), (), True),
+        ("<stdin>", (), (), False),
         ("third/eigen/Core.h", ("third",), (), True),
         ("third/eigen/Core.h", ("third",), ("third/eigen",), False),
         ("third/eigen/Core.h", ("third/eigen",), ("third",), True),
