@@ -396,6 +396,7 @@ def analyze(
     timeline: int = 2,
     waits: bool = False,
     model_path: Sequence[Path] = (),
+    system_headers: bool = False,
     name: str = "",
 ) -> Report:
     """Analyse assembly, machine code or an object for a core.
@@ -409,13 +410,14 @@ def analyze(
     alone. `fixed_ports`: equal shares to all ports that a µop may use. `what_ifs`: try the changes to the core that
     make sense; `changes`: those to try besides ("port 5 += 1", "rob = 512"). `alignment`: of a kernel's first byte
     within 64, "all" for each. `cold_iterations`: also simulate exactly so many from a cold start. `timeline`: record so
-    many iterations. `waits`: who waits for whom.
+    many iterations. `waits`: who waits for whom. `system_headers`: also loops that are the system headers' alone.
 
     Raises AnalysisError where nothing can be analysed (unknown core, unreadable file, no assembler), ValueError for
     arguments that are no good. What of the source could not be analysed is in the report's `problems`. Safe to call
     from several threads.
     """
-    from incc.driver.pipeline import analyze_kernels, analyze_unit, choose_functions, choose_model
+    from incc.driver.pipeline import analyze_kernels, analyze_unit, choose_model
+    from incc.driver.report.demangle import choose_functions
 
     settings = _settings(
         mcpu or "native",
@@ -430,6 +432,7 @@ def analyze(
         timeline=timeline,
         waits=waits,
         model_path=model_path,
+        system_headers=system_headers,
     )
     if input == "asm":
         return Report(_Found([analyze_unit(_assembly(source, name), settings)]))
@@ -461,6 +464,7 @@ def compile(
     timeline: int = 2,
     waits: bool = False,
     model_path: Sequence[Path] = (),
+    system_headers: bool = False,
 ) -> Report:
     """Run a compiler's command, unchanged, and analyse the innermost loops of what it compiles, as `incc` does.
 
@@ -490,6 +494,7 @@ def compile(
         timeline=timeline,
         waits=waits,
         model_path=model_path,
+        system_headers=system_headers,
     )
     try:
         compiled = compile_units(command, folder=folder, capture=True)
@@ -573,6 +578,7 @@ def _settings(
     timeline: int,
     waits: bool,
     model_path: Sequence[Path],
+    system_headers: bool,
 ) -> Settings:
     return Settings(
         mcpu=mcpu,
@@ -588,6 +594,7 @@ def _settings(
         cold_iterations=_at_least("cold_iterations", cold_iterations, 0),
         alignment=_alignment(alignment),
         what_ifs=what_ifs,
+        system_headers=system_headers,
     )
 
 

@@ -156,15 +156,34 @@ def write_file(path: str, text: str, append: bool = False) -> None:
         os.close(descriptor)
 
 
+def replace_file(path: str, text: str) -> None:
+    """Write a file that others may read at any time: they find the old or the new one, whole. Raises OSError."""
+    new = f"{path}.{os.getpid()}.new"
+    try:
+        write_file(new, text)
+        os.replace(new, path)
+    except OSError:
+        if os.path.exists(new):
+            os.unlink(new)
+        raise
+
+
 def file_name(report: t.Report, ending: str) -> str:
     """A name in a folder of reports: the same for the same compilation, another for any other."""
-    import zlib
-
     unit = report["units"][0]
     name = unit["source"] or unit["assembly_file"]
-    identity = "\0".join((os.getcwd(), *(unit["command"] or (name,))))
-    stem = os.path.basename(name).strip("<>")
-    return f"{stem}-{zlib.crc32(os.fsencode(identity)):08x}.{ending}"
+    return identified(os.path.basename(name), unit["command"] or (name,), ending)
+
+
+def identified(name: str, command: Sequence[str], ending: str) -> str:
+    """A file's name in a folder for what was made of the file `name` by a command that is run here."""
+    import zlib
+
+    base = os.path.basename(name)
+    # A command may compile two sources of one name.
+    where = () if base == name else (name,)
+    identity = "\0".join((os.getcwd(), *command, *where))
+    return f"{base.strip('<>')}-{zlib.crc32(os.fsencode(identity)):08x}.{ending}"
 
 
 def _write_report(report: t.Report, request: Request, stream: TextIO | None) -> None:

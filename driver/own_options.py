@@ -45,7 +45,7 @@ class Options:
 
     @property
     def wants_analysis(self) -> bool:
-        return self.report or bool(self.given and self.given["--emit-marked"])
+        return self.report or bool(self.given and (self.given["--emit-marked"] or self.given["keep-assembly"]))
 
     @property
     def help(self) -> str:

@@ -7,13 +7,14 @@ from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from typing import Literal
 
     from incc.core.analysis import KernelSettings
     from incc.core.whatif import Change
     from incc.driver.report import types as t
     from incc.driver.report.build import KernelPlace, UnitResult
+    from incc.driver.selection import Selection
     from incc.frontends.asm.loops import LoopPath
     from incc.frontends.asm.parse import Assembly
     from incc.frontends.kernel import Kernel, LeftOut, Region, SourceLocation
@@ -35,7 +36,7 @@ class Settings(NamedTuple):
     branches inside, "branch" the sides of the first branch. `branch_probability`: how likely a branch is not taken,
     None for all sides alike. `control_flow`: of the functions that are analysed. `what_ifs`: try those changes that
     always are, and simulate both ends of predictions. `mispredict_rate`: of the branches inside loops, None for not
-    known.
+    known. `system_headers`: also loops that no line of the user's is in.
     """
 
     mcpu: str = ""
@@ -56,6 +57,7 @@ class Settings(NamedTuple):
     control_flow: bool = False
     what_ifs: bool = True
     mispredict_rate: float | None = None
+    system_headers: bool = False
 
     def kernel_settings(self) -> KernelSettings:
         """What of it is asked of each kernel."""
@@ -211,27 +213,35 @@ def find_regions(parsed: Assembly, settings: Settings) -> tuple[list[Region], li
         if not regions and not left_out:
             regions, left_out = whole_file(parsed)
     if settings.functions:
-        wanted = choose_functions([r.function for r in regions] + [x.function for x in left_out], settings.functions)
+        from incc.driver.report.demangle import choose_functions
+
+        names = [r.function for r in regions] + [x.function for x in left_out]
+        if any("omp_outlined" in name for name in names):
+            # clang's names for parts of functions do not all say whose.
+            from incc.frontends.asm.library_calls import outlined
+
+            users = outlined(parsed)
+        else:
+            users = {}
+        wanted = choose_functions([*names, *users.values()], settings.functions)
+        wanted |= {part for part, user in users.items() if user in wanted}
         regions = [r for r in regions if r.function in wanted]
         left_out = [x for x in left_out if x.function in wanted]
     return regions, left_out
 
 
-def choose_functions(functions: Iterable[str], globs: Sequence[str]) -> frozenset[str]:
-    """Those of the functions, given by their symbols, that a glob fits: the symbol, or the C++ name with or without its
-    parameters."""
-    from fnmatch import fnmatchcase
+def select(unit: Unit, parsed: Assembly, settings: Settings) -> Selection:
+    """The regions that the settings ask for, without those that are nobody's, each where it is in the user's source."""
+    from incc.driver.selection import located
 
-    from incc.driver.report.demangle import demangle
+    regions, left_out = find_regions(parsed, settings)
+    loops = settings.regions == "loops"
+    if not loops and not parsed.debug:
+        from incc.driver.selection import Selection
 
-    functions = list(functions)
-    readable = demangle(functions)
-
-    def fits(function: str) -> bool:
-        name = readable.get(function, function)
-        return any(fnmatchcase(n, g) for n in (function, name, name.split("(")[0]) for g in globs)
-
-    return frozenset(function for function in functions if fits(function))
+        return Selection(regions, left_out, regions, [], 0, [], {})
+    hide = loops and not settings.functions and not settings.system_headers
+    return located(unit, parsed, regions, left_out, settings.functions, calls=loops, hide=hide)
 
 
 def decode_unit(unit: Unit, parsed: Assembly, regions: Sequence[Region]) -> list[Kernel]:
@@ -263,19 +273,31 @@ def analyze_unit(unit: Unit, settings: Settings) -> UnitResult:
     if unreadable := isa(model.isa).unreadable:
         raise AnalysisError(f"{model.name} is an {model.isa} core, and {unreadable}")
     parsed = read_assembly(unit, model.isa)
-    regions, left_out = find_regions(parsed, settings)
+    found = select(unit, parsed, settings)
+    regions = found.regions
     inside = _paths_inside(parsed, regions, settings)
-    paths = [path.region for found, _ in inside for path in found]
+    paths = [path.region for of_loop, _ in inside for path in of_loop]
     decoded = decode_unit(unit, parsed, [*regions, *paths])
     kernels, on_paths = decoded[: len(regions)], iter(decoded[len(regions) :])
     lines = {s.line: s.location for s in parsed.statements if s.location is not None} if kernels else {}
-    places = [KernelPlace(lines, _near(parsed, kernel.region)) for kernel in kernels]
-    result = analyze_kernels(unit, kernels, settings, model, reason, places=places, left_out=left_out)
-    result = result._replace(model_note=note)
+    places = [
+        KernelPlace(lines, None, found.places[n]) if found.places else KernelPlace(lines, _near(parsed, kernel.region))
+        for n, kernel in enumerate(kernels)
+    ]
+    result = analyze_kernels(
+        unit, kernels, settings, model, reason, places=places, left_out=found.left_out, among=found.all_regions
+    )
+    result = result._replace(
+        model_note=note, system_loops=found.system_loops, calls=tuple(found.calls), user_functions=found.outlined
+    )
+    if settings.functions:
+        from incc.driver.report.not_found import not_found
+
+        result = result._replace(not_found=tuple(not_found(unit, parsed, found, settings.functions)))
     if paths:
         asked = _of_ways(settings)
         try:
-            found = [
+            ways_inside = [
                 analyze_ways(of_loop, [next(on_paths) for _ in of_loop], model, asked)._replace(complete=complete)
                 if of_loop
                 else None
@@ -283,9 +305,9 @@ def analyze_unit(unit: Unit, settings: Settings) -> UnitResult:
             ]
         except ValueError as error:
             raise AnalysisError(str(error)) from error
-        result = result._replace(inside=tuple(found))
+        result = result._replace(inside=tuple(ways_inside))
     if settings.ways:
-        ways = [loop for name in settings.ways for loop in _ways(unit, parsed, model, settings, name)]
+        ways = [loop for name in settings.ways for loop in _ways(unit, parsed, model, settings, name, found)]
         result = result._replace(ways=tuple(ways))
     if settings.control_flow:
         from incc.driver.report.control_flow import functions
@@ -303,9 +325,11 @@ def analyze_kernels(
     *,
     places: Sequence[KernelPlace] = (),
     left_out: Sequence[LeftOut] = (),
+    among: Sequence[Region] = (),
 ) -> UnitResult:
-    """The same of kernels that are decoded already. `places`: one for each of them, or none. Raises AnalysisError where
-    the core or the kernels do not allow what the settings ask for."""
+    """The same of kernels that are decoded already. `places`: one for each of them, or none. `among`: all regions that
+    they were chosen from, if that is known. Raises AnalysisError where the core or the kernels do not allow what the
+    settings ask for."""
     from incc.core.analysis import analyze_kernel
     from incc.driver.report.build import UnitResult
     from incc.driver.report.identity import kernel_ids
@@ -319,7 +343,7 @@ def analyze_kernels(
         results = tuple([analyze_kernel(kernel, model, asked) for kernel in kernels])
     except ValueError as error:
         raise AnalysisError(str(error)) from error
-    ids = tuple(kernel_ids(kernels))
+    ids = tuple(kernel_ids(kernels, among))
     return UnitResult(
         unit,
         model,
@@ -361,7 +385,12 @@ MOST_WAYS = 16
 
 
 def _ways(
-    unit: Unit, parsed: Assembly, model: MachineModel, settings: Settings, which: Literal["paths", "branch"]
+    unit: Unit,
+    parsed: Assembly,
+    model: MachineModel,
+    settings: Settings,
+    which: Literal["paths", "branch"],
+    selection: Selection,
 ) -> list[t.Ways]:
     """The ways through the selected loops that have branches inside: a part of the report for each loop. `which`: as in
     `settings.ways`."""
@@ -371,7 +400,7 @@ def _ways(
 
     found = [
         (region, *loop_paths(parsed, region, MOST_WAYS, settings.branch_probability, which == "branch"))
-        for region in loops_of(parsed, settings)
+        for region in (selection.regions if settings.regions == "loops" else loops_of(parsed, settings))
     ]
     found = [(region, paths, complete) for region, paths, complete in found if len(paths) > 1]
     kernels = iter(decode_unit(unit, parsed, [path.region for _, paths, _ in found for path in paths]))
@@ -415,6 +444,6 @@ def write_marked(unit: Unit, settings: Settings, path: str, dialect: str) -> Non
     """Write the unit's assembly with markers of one dialect (or "all") around the regions that would be analysed."""
     from incc.frontends.asm.markers import insert_markers
 
-    regions, _ = find_regions(read_assembly(unit), settings)
+    regions = select(unit, read_assembly(unit), settings).regions
     with open(path, "w", encoding="utf-8", errors="surrogateescape") as f:
         f.write(insert_markers(unit.assembly, regions, dialect))

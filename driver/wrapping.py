@@ -50,6 +50,7 @@ def run(options: Options, compiler: Compiler, arguments: list[str], environment:
             status = compilation.finish()
             if status == 0 and not compilation.children.interrupted:
                 _guarded(job, _write_marked)
+                _guarded(job, _keep_assembly)
                 _guarded(job, _deliver)
         except Interrupted as error:
             status = compilation.interrupt(error.number)
@@ -141,6 +142,24 @@ def _write_marked(job: _Job) -> None:
         name = name if name.endswith(".s") else f"{name}.s"
         path = os.path.join(target, name) if folder else f"{target}.{name}"
         write_marked(unit, settings, path, dialect)
+
+
+def _keep_assembly(job: _Job) -> None:
+    """Keep the assembly of every source, if that is wanted, and let the report name it."""
+    folder = job.options.all()["keep-assembly"]
+    if not folder:
+        return
+    from incc.driver.deliver import identified, replace_file
+
+    os.makedirs(folder, exist_ok=True)
+    reports = job.report["units"] if job.report else [None] * len(job.units)
+    for unit, report in zip(job.units, reports, strict=True):
+        # A build puts the sources of all its folders here.
+        name = unit.source or unit.assembly_file
+        path = os.path.join(folder, identified(name, unit.command, "s"))
+        replace_file(path, unit.assembly)
+        if report:
+            report["assembly_file"] = path
 
 
 def _distinct_names(sources: list[str]) -> list[str]:

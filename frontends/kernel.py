@@ -27,6 +27,15 @@ class SourceLocation(NamedTuple):
         return f"{self.file}:{self.line}"
 
 
+class Frame(NamedTuple):
+    """A function around a place in the code: its symbol or name, and a line in it, that of the place itself or of the
+    call that was replaced by the next function's code."""
+
+    function: str
+    file: str
+    line: int
+
+
 class Region(NamedTuple):
     """A span of assembly text to analyse.
 

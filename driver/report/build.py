@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from incc import __version__
 from incc.driver.report import hints
-from incc.driver.report.kernel import ITERATIONS, kernel_report
+from incc.driver.report.kernel import ITERATIONS, kernel_report, location
 from incc.driver.report.overview import overview
 from incc.frontends.records import NamedTuple
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
     from incc.core.ways import Ways
     from incc.driver.report import types as t
+    from incc.driver.selection import LibraryCall
+    from incc.frontends.asm.places import UserPlace
     from incc.frontends.kernel import LeftOut, SourceLocation
     from incc.frontends.unit import Unit
     from incc.models.model import MachineModel
@@ -31,7 +33,9 @@ def build_report(units: Iterable[t.Unit]) -> t.Report:
     """The whole report from what `unit_report` made of each translation unit, in the order given."""
     units = list(units)
     make_readable([kernel for unit in units for kernel in unit["kernels"]])
-    _demangle_functions([part for unit in units for name in ("ways", "control_flow") for part in unit[name] or ()])
+    _demangle_functions(
+        [part for unit in units for name in ("ways", "control_flow", "became_calls") for part in unit[name] or ()]
+    )
     return {
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "incc", "version": __version__},
@@ -40,37 +44,42 @@ def build_report(units: Iterable[t.Unit]) -> t.Report:
 
 
 def make_readable(kernels: Sequence[t.Kernel]) -> None:
-    """Make C++ and Fortran names readable where people read them: in kernels' function names and notes."""
-    from incc.driver.report.demangle import is_mangled
+    """Make names of functions readable where people read them: in kernels' function names, places and notes."""
+    from incc.driver.report.demangle import demangle, of_openmp, replace, short_name
 
-    if not any(is_mangled(text) for kernel in kernels for text in (kernel["function"], *kernel["notes"])):
-        return
-    from incc.driver.report.demangle import demangle, replace
-
-    readable = demangle(text for kernel in kernels for text in (kernel["function"], *kernel["notes"]))
+    frames = [frame for kernel in kernels for frame in (*kernel["inlined"], *kernel["inlined_into"])]
+    texts = [frame["function"] for frame in frames]
     for kernel in kernels:
-        kernel["function_name"] = replace(kernel["function"], readable)
+        texts += (kernel["function_name"], kernel["source_function"], *kernel["notes"])
+    readable = demangle(texts)
+    for frame in frames:
+        frame["function"] = short_name(replace(frame["function"], readable))
+    for kernel in kernels:
+        kernel["function_name"] = of_openmp(replace(kernel["function_name"], readable))
+        name = kernel["function_name"] if kernel["source_function"] == kernel["function"] else kernel["source_function"]
+        kernel["source_function"] = short_name(replace(name, readable))
         kernel["notes"] = [replace(note, readable) for note in kernel["notes"]]
 
 
-def _demangle_functions(parts: Sequence[t.Ways | t.ControlFlow]) -> None:
+def _demangle_functions(parts: Sequence[t.Ways | t.ControlFlow | t.BecameCall]) -> None:
     """The same for parts of a report that have a function's name and nothing else of it."""
     from incc.driver.report.demangle import is_mangled
 
     if any(is_mangled(part["function"]) for part in parts):
         from incc.driver.report.demangle import demangle, replace
 
-        readable = demangle(part["function"] for part in parts)
+        readable = demangle(part["function_name"] for part in parts)
         for part in parts:
-            part["function_name"] = replace(part["function"], readable)
+            part["function_name"] = replace(part["function_name"], readable)
 
 
 class KernelPlace(NamedTuple):
-    """Where a kernel is in the user's source: of each line of the assembly, and what is next to a kernel that comes
-    from another file, else None."""
+    """Where a kernel is in the user's source: of each line of the assembly, what is next to a kernel that comes from
+    another file, else None, and what debug information says of it, if there is any."""
 
     lines: Mapping[int, SourceLocation]
     near: SourceLocation | None
+    place: UserPlace | None = None
 
 
 class UnitResult(NamedTuple):
@@ -81,7 +90,8 @@ class UnitResult(NamedTuple):
     every kernel. `ways` (from `ways.py`), `control_flow` (from `control_flow.py`): None where they were not asked for.
     `iterations`: how many the summaries count. `model_note`: what must be said of the choice of the model, if anything.
     `inside`: of each kernel the ways through its loop, None without branches inside; or none at all. `mispredict_rate`:
-    of those branches, None where it is not known.
+    of those branches, None where it is not known. `system_loops`, `calls`: see `selection.Selection`. `user_functions`:
+    of functions that are parts of others, those. `not_found`: from `not_found.py`.
     """
 
     unit: Unit
@@ -98,6 +108,10 @@ class UnitResult(NamedTuple):
     model_note: str = ""
     inside: tuple[Ways | None, ...] = ()
     mispredict_rate: float | None = None
+    system_loops: int = 0
+    calls: tuple[LibraryCall, ...] = ()
+    user_functions: Mapping[str, str] = {}
+    not_found: tuple[t.NotFound, ...] = ()
 
 
 def unit_report(found: UnitResult) -> t.Unit:
@@ -110,6 +124,8 @@ def unit_report(found: UnitResult) -> t.Unit:
             kernel_id=found.kernel_ids[n] if found.kernel_ids else "",
             source_lines=place.lines,
             near=place.near,
+            place=place.place,
+            user_function=found.user_functions.get(_function(result), ""),
             iterations=found.iterations,
             notes=found.notes,
             ways=found.inside[n] if found.inside else None,
@@ -147,9 +163,26 @@ def unit_report(found: UnitResult) -> t.Unit:
             }
             for item in found.left_out
         ],
+        "system_loops": found.system_loops,
+        "became_calls": [
+            {
+                "function": call.function,
+                "function_name": found.user_functions.get(call.function, call.function),
+                "callee": call.callee,
+                "line": call.line,
+                "source": location(call.source),
+            }
+            for call in found.calls
+        ],
+        "not_found": list(found.not_found),
         "ways": None if found.ways is None else list(found.ways),
         "control_flow": None if found.control_flow is None else list(found.control_flow),
     }
+
+
+def _function(result: KernelResult) -> str:
+    region = result.kernel.region
+    return region.function if region else ""
 
 
 def problems(report: t.Report) -> list[str]:

@@ -6,7 +6,7 @@ import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 # The Itanium ABI's mangling, Rust's legacy mangling with it.
 _MANGLED = re.compile(r"\b_{1,3}Z[A-Za-z0-9_.$]+")
@@ -49,3 +49,96 @@ def replace(text: str, readable: dict[str, str]) -> str:
     if "_MOD_" in text:
         text = _FORTRAN.sub(lambda found: readable.get(found[0], found[0]), text)
     return _MANGLED.sub(lambda found: readable.get(found[0], found[0]), text) if "_Z" in text else text
+
+
+# What c++filt and compilers add to a function's name for a part or a copy of it.
+_OPENMP = r" ?\[clone \._omp_[^]]*\]|\._omp_(?:cpy)?fn\.\d+|\.omp_outlined[\w.]*"
+_PART = r" \[clone [^]]*\]|\.(?:_omp_fn|_omp_cpyfn|omp_outlined|part|constprop|isra|cold|lto_priv|llvm)\b.*"
+_OPERATOR = r"operator(?:\(\)|\[\]|(?:<=>|<<=?|>>=?|->\*?|&&|\|\||\+\+|--|[-+*/%^&|~!=<>]=?|,)|\s*\"\"\s*\w+)"
+_CLOSING = {"(": ")", "<": ">", "{": "}", "[": "]"}
+
+
+def of_openmp(name: str) -> str:
+    """The function that an outlined region of OpenMP is part of; other names as they are."""
+    return re.sub(_OPENMP, "", name) if "omp_" in name else name
+
+
+def short_name(name: str) -> str:
+    """A function's readable name without parameters, template arguments and return type, as one speaks of it:
+    `std::transform`, `lambda in my::scale`."""
+    if "." in name or "[" in name:
+        name = re.sub(_PART, "", name)
+    if not any(sign in name for sign in "(<{ "):
+        return name
+    text = ""
+    at = 0
+    while at < len(name):
+        sign = name[at]
+        operator = re.compile(_OPERATOR).match(name, at) if sign == "o" and not text[-1:].isalnum() else None
+        if operator:
+            at = operator.end()
+            # `operator<<int>` is a template that compares.
+            if operator[0] == "operator<<" and name.count(">", at) > name.count("<", at) + name.count("->", at):
+                at -= 1
+            text += name[operator.start() : at]
+        elif sign in _CLOSING:
+            inside = name[at + 1 : at + 7]
+            end = _group_end(name, at)
+            if inside.startswith("lambda"):
+                text += "{lambda}"
+            elif sign == "{" or (sign == "[" and text):  # an unnamed type, an ABI's mark
+                text += name[at:end]
+            elif inside == "anonym" and name.startswith("::", end):
+                end += 2
+            at = end
+        elif sign == " ":
+            if not name[at:].replace("const", "").replace("volatile", "").strip(" &"):
+                break
+            # What stood before is the type that is returned; a conversion has its type behind it, as new and delete.
+            if text.endswith("operator"):
+                text += " "
+            elif name[at + 1] != "<":
+                text = ""
+            at += 1
+        else:
+            text += sign
+            at += 1
+    for closure in ("{lambda}::operator()", "{lambda}"):
+        if text.endswith(closure):
+            outer = text.removesuffix(closure).removesuffix("::")
+            return f"lambda in {outer}" if outer else "lambda"
+    return text or name
+
+
+def _group_end(name: str, at: int) -> int:
+    """Behind the bracket that closes the one at `at`."""
+    open_: list[str] = []
+    for i in range(at, len(name)):
+        sign = name[i]
+        if sign in _CLOSING:
+            open_.append(_CLOSING[sign])
+        elif sign in ")}]" and sign in open_:
+            # A comparison among template arguments closes nothing.
+            while open_.pop() != sign:
+                pass
+        elif sign == ">" and open_ and open_[-1] == ">" and name[i - 1] != "-":
+            open_.pop()
+        if not open_:
+            return i + 1
+    return len(name)
+
+
+def choose_functions(functions: Iterable[str], globs: Sequence[str]) -> frozenset[str]:
+    """Those of the functions, given by their symbols, that a glob fits: the symbol, or the C++ name with or without its
+    parameters."""
+    from fnmatch import fnmatchcase
+
+    functions = list(functions)
+    readable = demangle(functions)
+
+    def fits(function: str) -> bool:
+        name = readable.get(function, function)
+        names = (function, name, name.split("(")[0], of_openmp(function), of_openmp(name).split("(")[0])
+        return any(fnmatchcase(n, g) for n in names for g in globs)
+
+    return frozenset(function for function in functions if fits(function))

@@ -13,18 +13,24 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from incc.frontends.kernel import Instruction, Kernel
+    from incc.frontends.kernel import Instruction, Kernel, Region
 
 HASH_DIGITS = 16
 
 
-def kernel_ids(kernels: Iterable[Kernel]) -> list[str]:
+def kernel_ids(kernels: Iterable[Kernel], among: Iterable[Region] = ()) -> list[str]:
     """An identity for each kernel of a unit, given in the order of the text: "triad/loop1" is the first innermost loop
     of the function `triad`, "triad/region name" a marked region.
 
     It has no lines in it, so that it stays when code before the kernel grows. Kernels of no function have the part
-    behind the slash alone, machine code without a place the hash of its content.
+    behind the slash alone, machine code without a place the hash of its content. Regions are numbered `among` all from
+    which the kernels were chosen, so that a kernel is known by the same name whatever else was.
     """
+    numbers: dict[tuple[str, str, tuple[int, ...]], int] = {}
+    all_counted: dict[tuple[str, str], int] = {}
+    for each in among:
+        number = all_counted[each.function, each.kind] = all_counted.get((each.function, each.kind), 0) + 1
+        numbers[each.function, each.kind, each.lines] = number
     ids: list[str] = []
     counted: dict[tuple[str, str], int] = {}
     taken: set[str] = set()
@@ -37,7 +43,7 @@ def kernel_ids(kernels: Iterable[Kernel]) -> list[str]:
             part = f"region {region.name}"
         else:
             number = counted[function, region.kind] = counted.get((function, region.kind), 0) + 1
-            part = f"{region.kind}{number}"
+            part = f"{region.kind}{numbers.get((function, region.kind, region.lines), number)}"
         name = whole = f"{function}/{part}" if function else part
         again = 1
         while whole in taken:

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from incc.core.waits import Waits
     from incc.core.ways import Ways
     from incc.driver.report import types as t
-    from incc.frontends.kernel import Kernel, Refused, SourceLocation
+    from incc.frontends.asm.places import UserPlace
+    from incc.frontends.kernel import Frame, Kernel, Refused, SourceLocation
     from incc.models.bound import BoundKernel
     from incc.models.model import Form
 
@@ -51,6 +52,8 @@ def kernel_report(
     kernel_id: str = "",
     source_lines: Mapping[int, SourceLocation] | None = None,
     near: SourceLocation | None = None,
+    place: UserPlace | None = None,
+    user_function: str = "",
     iterations: int = ITERATIONS,
     notes: Sequence[str] = (),
     ways: Ways | None = None,
@@ -59,9 +62,10 @@ def kernel_report(
     """Everything about one kernel.
 
     `kernel_id`: of `identity.kernel_ids`. `near`: where the function's own source is next to a kernel that comes from
-    elsewhere. `source_lines`: where in the user's source each assembly line comes from. `iterations`: how many the
-    summary counts. `notes` follow those of the region and of the result. `ways`: through the loop, if there are
-    branches inside, and `mispredict_rate` of these.
+    elsewhere. `place`: where it is in the user's source, from debug information. `user_function`: the function of which
+    the kernel's is a part, if the compiler made it one. `source_lines`: where in the user's source each assembly line
+    comes from. `iterations`: how many the summary counts. `notes` follow those of the region and of the result. `ways`:
+    through the loop, if there are branches inside, and `mispredict_rate` of these.
     """
     kernel, bound, analysis = result.kernel, result.bound, result.analysis
     region = kernel.region
@@ -81,10 +85,12 @@ def kernel_report(
         "cycles": float(result.cycles),
         "kind": region.kind if region else "code",
         "function": region.function if region else "",
-        "function_name": region.function if region else "",
+        "function_name": user_function or (region.function if region else ""),
         "source": location(region.source) if region else None,
+        "source_function": place.function if place else region.function if region else "",
         "near": location(near),
-        "inlined": [],
+        "inlined": [_frame(frame) for frame in place.inlined] if place else [],
+        "inlined_into": [_frame(frame) for frame in place.inlined_into] if place else [],
         "role": {"name": "", "of": "", "text": ""},
         "elements": None,
         "range": kernel_range(result, found),
@@ -169,6 +175,10 @@ def refused_statement(refused: Refused) -> t.RefusedStatement:
 def location(place: SourceLocation | None) -> t.Location | None:
     """A place in the source."""
     return {"file": place.file, "line": place.line} if place else None
+
+
+def _frame(frame: Frame) -> t.Frame:
+    return {"function": frame.function, "file": frame.file, "line": frame.line}
 
 
 def _rounded(value: float | None) -> float | None:

@@ -77,7 +77,9 @@ class Choice(NamedTuple):
             if not here and not (source and source["line"] == self.line):
                 return False
         name = kernel["function_name"]
-        names = (kernel["function"], name, name.split("(")[0], kernel["kernel_id"], kernel["name"])
+        written = kernel["source_function"]
+        called = (name, name.split("(")[0], written, written.split("(")[0])
+        names = (kernel["function"], kernel["kernel_id"], kernel["name"], *called)
         return any(fnmatchcase(text, self.function) for text in names)
 
 

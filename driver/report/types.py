@@ -97,6 +97,26 @@ class LeftOut(TypedDict):
     reason: str
 
 
+class BecameCall(TypedDict):
+    """A call of a library function that compilers put in the place of loops (and users write)."""
+
+    function: Annotated[str, "The symbol of the function with the call."]
+    function_name: Annotated[str, "The function as the source writes it: C++ names demangled."]
+    callee: str
+    line: Annotated[Positive, "In the assembly."]
+    source: Annotated[Location | None, "The user's line, from debug information."]
+
+
+class NotFound(TypedDict):
+    """A function that was asked for by name and of which nothing is analysed."""
+
+    asked: Annotated[str, "The name, as it was given."]
+    text: Annotated[str, "Why, in words."]
+    functions: Annotated[list[str], "Symbols of functions that are called so, but have no loop."]
+    inlined_into: Annotated[list[str], "The functions that have its code, if it has none of its own."]
+    nearest: Annotated[list[str], "Names like it, if there is no such function."]
+
+
 class Unit(TypedDict):
     """One translation unit and how its assembly came about."""
 
@@ -109,6 +129,17 @@ class Unit(TypedDict):
     model: Model
     kernels: list[Kernel]
     left_out: list[LeftOut]
+    system_loops: Annotated[
+        Count,
+        "Loops that are not analysed since they are the system headers' alone: no line of the user's is in them, nor "
+        "in what they were inlined into.",
+    ]
+    became_calls: Annotated[
+        list[BecameCall],
+        "Calls outside of analysed loops that may stand for a loop of the source, or be written there: what they cost "
+        "is in no model.",
+    ]
+    not_found: Annotated[list[NotFound], "Functions that were asked for by name, without a loop to show."]
     ways: Annotated[
         list[Ways] | None, "Loops with branches inside and the ways through them; null if they were not asked for."
     ]
@@ -261,9 +292,9 @@ class Hint(TypedDict):
 
 
 class Frame(TypedDict):
-    """A function that was inlined where the loop is."""
+    """A function around a loop."""
 
-    function: Annotated[str, "Its name as the source writes it."]
+    function: Annotated[str, "Its name as the source writes it, without parameters and template arguments."]
     file: str
     line: Annotated[Count, "In that function: where the next one was inlined, in the last one that of the loop."]
 
@@ -458,13 +489,26 @@ class Kernel(TypedDict):
     ]
     function: Annotated[str, "The function's symbol."]
     function_name: Annotated[str, "The function as the source writes it: C++ names demangled."]
-    source: Annotated[Location | None, "Where the loop is in the user's source, from debug line information."]
+    source: Annotated[
+        Location | None,
+        "Where the loop is in the user's source, from debug information: the innermost line around it that is not in a "
+        "system header, if there is one.",
+    ]
+    source_function: Annotated[
+        str, "The function which that line is in, without parameters: another one than the symbol's if it was inlined."
+    ]
     near: Annotated[
         Location | None,
-        "Where the function's own source is next to a kernel that comes from another file, as inlined code; else null.",
+        "In assembly with lines but without other debug information: where the function's own source is next to a "
+        "kernel that comes from another file, as inlined code; else null.",
     ]
     inlined: Annotated[
         list[Frame], "The functions inlined at that place, the outermost first; the loop is in the last one."
+    ]
+    inlined_into: Annotated[
+        list[Frame],
+        "The functions that source_function was inlined into, the outermost first: the last one's line is that of its "
+        "call.",
     ]
     role: Role
     elements: Annotated[Elements | None, "Null where it cannot be told."]

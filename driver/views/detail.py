@@ -24,7 +24,7 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout, places: Sequence[Place
             continue
         own = waits["instructions"][chosen["index"]]
         source = chosen["source"]
-        where = f" ({source['file']}:{source['line']})" if source else ""
+        where = f" ({layout.place(source)})" if source else ""
         yield ""
         yield layout.cut(f"Line {chosen['line']}{where}: {chosen['text']}", 0)
         yield f"  had to wait {own['had_to_wait']:.2f}, caused others to wait " + (

@@ -36,6 +36,43 @@ def left_out(unit: t.Unit, layout: Layout) -> Iterator[str]:
                 where += f":{item['first_line']}"
             function = item["function"] and f" in {item['function']}"
             yield from layout.wrap(f"{where}{function}: {item['reason']}", "  ", "    ")
+    for missing in unit["not_found"]:
+        yield ""
+        yield from layout.wrap(f"{missing['text'][:1].upper()}{missing['text'][1:]}.")
+    if unit["became_calls"]:
+        yield ""
+        yield from layout.wrap(
+            "Calls, not loops, whether the compiler put them there or the source has them (what they cost is not in "
+            "the model):"
+        )
+        yield from _calls(unit, layout)
+    if unit["system_loops"]:
+        yield ""
+        number = unit["system_loops"]
+        option = "--analyze-system-headers" if unit["command"] else "-system-headers"
+        yield from layout.wrap(
+            f"{count(number, 'loop')} of system headers, with no line of this source, "
+            f"{'is' if number == 1 else 'are'} not shown: {option} does."
+        )
+
+
+MOST_FUNCTIONS = 12
+"""Functions with calls in the place of loops that the text lists; all are in JSON."""
+
+
+def _calls(unit: t.Unit, layout: Layout) -> Iterator[str]:
+    """One line for each function with such calls: which, and from which lines."""
+    functions: dict[str, dict[str, list[str]]] = {}
+    for call in unit["became_calls"]:
+        where = layout.place(call["source"]) if call["source"] else f"{unit['assembly_file']}:{call['line']}"
+        places = functions.setdefault(call["function_name"], {}).setdefault(call["callee"], [])
+        if where not in places:
+            places.append(where)
+    for name, callees in list(functions.items())[:MOST_FUNCTIONS]:
+        text = "; ".join(f"{callee}, {', '.join(places)}" for callee, places in callees.items())
+        yield from layout.wrap(f"{name}: {text}", "  ", "    ")
+    if len(functions) > MOST_FUNCTIONS:
+        yield f"  and in {count(len(functions) - MOST_FUNCTIONS, 'more function')}"
 
 
 def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
@@ -45,17 +82,19 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     yield from verdict(kernel, layout)
 
 
-def title(kernel: t.Kernel) -> str:
+def title(kernel: t.Kernel, layout: Layout) -> str:
     """What a kernel is called where it is the subject: its place in the source and its function."""
     source = kernel["source"]
-    text = f"{source['file']}:{source['line']}" if source else kernel["name"]
-    if kernel["function"] and (source or kernel["function"] not in text):
+    text = layout.place(source) if source else kernel["name"]
+    if kernel["inlined_into"]:
+        text += f" in {kernel['source_function']}"
+    elif kernel["function"] and (source or kernel["function"] not in text):
         text += f" in {kernel['function_name']}"
     return text
 
 
 def _place(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
-    titles = list(layout.wrap(title(kernel)))
+    titles = list(layout.wrap(title(kernel, layout)))
     for line in titles:
         yield layout.paint(line, BOLD)
     yield "-" * max(len(line) for line in titles)
@@ -67,11 +106,13 @@ def _place(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     if kernel["first_line"]:
         what += f", {unit['assembly_file']}:{kernel['first_line']}-{kernel['last_line']}"
     if kernel["near"]:
-        what += f", near {kernel['near']['file']}:{kernel['near']['line']}"
+        what += f", near {layout.place(kernel['near'])}"
     if not kernel["is_loop"]:
         what += ", analysed as if repeated"
     size, memory, arithmetic = kernel["size"], kernel["memory"], kernel["arithmetic"]
     yield from layout.wrap(what[0].upper() + what[1:])
+    if kernel["inlined"] or kernel["inlined_into"]:
+        yield from layout.wrap(inlining(kernel, layout), "Inlined: ", "  ")
     sizes = count(size["instructions"], "instruction")
     if kernel["unknown_instructions"]:
         sizes += f" ({len(kernel['unknown_instructions'])} not in the model)"
@@ -83,6 +124,28 @@ def _place(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     if arithmetic["flop"] and arithmetic["flop_per_byte"] is not None:
         moved += f"; {arithmetic['flop_per_byte']:.2f} flop/byte"
     yield from layout.wrap(f"Per iteration {moved}")
+
+
+MOST_INLINED = 3
+"""Functions inlined at the user's line that the text names: the outer ones, which that line calls, and the loop's."""
+
+
+def inlining(kernel: t.Kernel, layout: Layout) -> str:
+    """The functions around the loop from the outermost to its own, each with the line in it that leads further in."""
+    source = kernel["source"]
+    here = layout.place(source) if source else "?"
+    if kernel["inlined_into"]:
+        here += f" in {kernel['source_function']}"
+    frames = [f"{layout.place(frame)} in {frame['function']}" for frame in kernel["inlined_into"]]
+    inner: list[str] = []
+    for frame in kernel["inlined"]:
+        if frame["function"] and frame["function"] not in inner[-1:]:  # recursion and overloads
+            inner.append(frame["function"])
+    if len(inner) > MOST_INLINED:
+        inner = [*inner[: MOST_INLINED - 1], "…", inner[-1]]
+    if inner:
+        inner[-1] += f" ({layout.place(kernel['inlined'][-1])})"
+    return " ← ".join([*frames, here, *inner])
 
 
 def verdict(kernel: t.Kernel, layout: Layout, indent: str = "") -> Iterator[str]:

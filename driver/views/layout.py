@@ -47,15 +47,36 @@ def fitted(columns: Sequence[Column], rows: Sequence[Sequence[str]], room: int, 
 
 
 class Layout:
-    """The room for a line (`width` columns, 0 for as much as it takes), whether there is colour, and whether a timeline
-    has rows for µops (`uops`) or one for each instruction, as llvm-mca's."""
+    """The room for a line (`width` columns, 0 for as much as it takes), whether there is colour, whether a timeline has
+    rows for µops (`uops`) or one for each instruction, as llvm-mca's, and what files are called."""
 
-    __slots__ = ("colour", "uops", "width")
+    __slots__ = ("_files", "colour", "uops", "width")
 
     def __init__(self, width: int, colour: bool, uops: bool = True) -> None:
         self.width = width
         self.colour = colour
         self.uops = uops
+        self._files: dict[str, str] = {}
+
+    def name_files(self, report: t.Report) -> None:
+        """Find short names for the files of a report that tell them from each other."""
+        files: dict[str, None] = {}
+        for unit in report["units"]:
+            places = [call["source"] for call in unit["became_calls"]]
+            for kernel in unit["kernels"]:
+                places += [kernel["source"], kernel["near"]]
+                files.update(dict.fromkeys(frame["file"] for frame in (*kernel["inlined"], *kernel["inlined_into"])))
+                places += [instruction["source"] for instruction in kernel["instructions"]]
+            files.update(dict.fromkeys(place["file"] for place in places if place))
+        self._files = short_files(files)
+
+    def file(self, path: str) -> str:
+        """What a file of the report is called."""
+        return self._files.get(path) or short_files([path])[path]
+
+    def place(self, place: t.Location | t.Frame) -> str:
+        """A place in the source as file:line."""
+        return f"{self.file(place['file'])}:{place['line']}"
 
     def paint(self, text: str, style: str) -> str:
         """The text in a style (ANSI parameters), as it is without colour; blanks are not worth a colour."""
@@ -81,6 +102,36 @@ class Layout:
             line = f"{line}{'' if empty else ' '}{word}"
             empty = False
         yield line.replace("\xa0", " ")
+
+
+def short_files(paths: Iterable[str]) -> dict[str, str]:
+    """A short name for each file: its path from the working directory where it is below that, other relative paths as
+    they are, else `…/` and as many of the last parts of its path, two or more, as tell it from the others."""
+    import os
+
+    try:
+        here = os.getcwd().rstrip("/") + "/"
+    except OSError:  # it has been removed
+        here = "/"
+    names: dict[str, str] = {}
+    elsewhere: dict[str, list[str]] = {}
+    for path in paths:
+        # `..` behind a folder is what compilers write who were found through a link.
+        whole = os.path.normpath(path) if "/./" in path or "/../" in path or path[:2] == "./" else path
+        if whole[:1] != "/":
+            names[path] = whole
+        elif whole.startswith(here) and here != "/":
+            names[path] = whole[len(here) :]
+        else:
+            elsewhere[path] = whole.strip("/").split("/")
+    for path, parts in elsewhere.items():
+        count = 2
+        while count < len(parts) and any(
+            other[-count:] == parts[-count:] for other in elsewhere.values() if other != parts
+        ):
+            count += 1
+        names[path] = f"…/{'/'.join(parts[-count:])}" if count < len(parts) else f"/{'/'.join(parts)}"
+    return names
 
 
 def terminal(stream: TextIO) -> tuple[int, bool]:

@@ -27,7 +27,7 @@ def lines(unit: t.Unit, layout: Layout) -> Iterator[str]:
         Column("Vectors"),
         Column("Worth a look", least=8, gives_way=5),
     ]
-    rows = [_row(kernel, numbers) for kernel in kernels]
+    rows = [_row(kernel, numbers, layout) for kernel in kernels]
     # A column that says nothing of any kernel is left out.
     used = [n for n, _ in enumerate(columns) if n < 2 or any(row[n] for row in rows)]
     widths = fitted([columns[n] for n in used], [[row[n] for n in used] for row in rows], layout.width)
@@ -36,18 +36,18 @@ def lines(unit: t.Unit, layout: Layout) -> Iterator[str]:
         yield _line([columns[n] for n in used], [row[n] for n in used], widths)
 
 
-def _row(kernel: t.Kernel, numbers: dict[str, int]) -> list[str]:
+def _row(kernel: t.Kernel, numbers: dict[str, int], layout: Layout) -> list[str]:
     overview, elements = kernel["overview"], kernel["elements"]
     source = kernel["source"]
     if source:
-        place = f"{source['file'].rsplit('/', 1)[-1]}:{source['line']}"
+        place = layout.place(source)
     else:
         place = f"{kernel['first_line']}-{kernel['last_line']}" if kernel["first_line"] else kernel["label"]
     return [
         str(numbers[kernel["kernel_id"]]),
         place,
         # What a user has marked and named is known by that name.
-        kernel["name"] if kernel["kind"] == "marker" else kernel["function_name"] or kernel["name"],
+        kernel["name"] if kernel["kind"] == "marker" else _function(kernel),
         _role(kernel, numbers),
         _cycles(kernel),
         f"{elements['cycles']:.2f}" if elements else "",
@@ -55,6 +55,13 @@ def _row(kernel: t.Kernel, numbers: dict[str, int]) -> list[str]:
         overview["vector"],
         overview["look"],
     ]
+
+
+def _function(kernel: t.Kernel) -> str:
+    """The function that the loop is written in, of which the one that it is compiled in may be another."""
+    if kernel["inlined_into"] and kernel["source_function"]:
+        return kernel["source_function"]
+    return kernel["function_name"] or kernel["name"]
 
 
 def _role(kernel: t.Kernel, numbers: dict[str, int]) -> str:

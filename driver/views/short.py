@@ -17,11 +17,13 @@ INDENT = "   "
 
 def lines(unit: t.Unit, kernel: t.Kernel, number: int, layout: Layout) -> Iterator[str]:
     """The part of a report on this kernel, the `number`th of its unit."""
-    for line in layout.wrap(f"[{number}] {header.title(kernel)}", "", INDENT):
+    for line in layout.wrap(f"[{number}] {header.title(kernel, layout)}", "", INDENT):
         yield layout.paint(line, BOLD)
     size = count(kernel["size"]["instructions"], "instruction")
     where = ", ".join(part for part in (kernel["label"], unit["assembly_file"]) if part)
     if kernel["first_line"]:
         where += f":{kernel['first_line']}-{kernel['last_line']}"
     yield from layout.wrap(f"{where}: {size}, {kernel['arithmetic']['text']}", INDENT, INDENT)
+    if kernel["inlined"] or kernel["inlined_into"]:
+        yield from layout.wrap(header.inlining(kernel, layout), INDENT, INDENT)
     yield from header.verdict(kernel, layout, INDENT)

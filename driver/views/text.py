@@ -54,6 +54,7 @@ def render(report: t.Report, width: int = 80, colour: bool = False, show: Show =
         if view not in VIEWS:
             raise ValueError(f"no view {view!r}; there are {', '.join(VIEWS)}")
     layout = Layout(width, colour, show.uops)
+    layout.name_files(report)
     count = sum(len(unit["kernels"]) for unit in report["units"])
     many = show.few is not None and count > show.few
     left = False

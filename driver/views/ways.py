@@ -29,7 +29,7 @@ def _table(loop: t.Ways, file: str, layout: Layout) -> Iterator[str]:
     what = "Sides of the first branch" if loop["kind"] == "branch" else "Ways"
     where = f"{file}:{loop['first_line']}-{loop['last_line']}"
     source = loop["source"]
-    place = f"{source['file']}:{source['line']}, " if source else ""
+    place = f"{layout.place(source)}, " if source else ""
     name = loop["label"] or f"line {loop['first_line']}"
     yield from layout.wrap(f"{what} through the loop at {name} ({place}{where})")
     if not loop["complete"]:

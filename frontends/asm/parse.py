@@ -71,7 +71,10 @@ class Assembly(NamedTuple):
     with `.set` or `=` to the first symbol of its value. `macros` are the names of the macros defined. `dialects` says
     for each change of syntax from which line on and to which dialect (see `incc.frontends.isa.Syntax`). `source_file`
     is what `.file` without a number said, else "". `graphs` is for `control_flow`: empty until it was asked for the
-    graphs of all functions, which are its first element then.
+    graphs of all functions, which are its first element then. `files` are those that `.loc` and debug information name
+    by their numbers. `debug` says where sections of debug information are, which have no statements here (see
+    `incc.frontends.asm.inlining`): the section's name, its first line and the one behind its last; a section may be
+    written in pieces.
     """
 
     isa: str
@@ -85,6 +88,8 @@ class Assembly(NamedTuple):
     dialects: list[tuple[int, str]]
     source_file: str
     graphs: list[list[ControlFlow]]
+    files: dict[str, str]
+    debug: tuple[tuple[str, int, int], ...]
 
 
 # Compiled at the start: what most lines need. The others are compiled when a file first needs them, since that takes
@@ -110,6 +115,10 @@ _ACTIVE = frozenset(
         ".equiv", ".end",
     }
 )  # fmt: skip
+# What ends a section of debug information, and files that clang first names in one.
+_SECTION_CHANGES = frozenset(
+    {".section", ".pushsection", ".popsection", ".previous", ".subsection", ".text", ".data", ".bss", ".end", ".file"}
+)
 _BLOCK_OPEN = frozenset({".macro", ".rept", ".rep", ".irp", ".irpc"})
 _BLOCK_CLOSE = frozenset({".endm", ".endmacro", ".endr"})
 
@@ -153,6 +162,8 @@ def parse(text: str, isa_name: str = "") -> Assembly:
     source_file = ""
     in_comment = False
     block_depth = 0
+    debug: list[tuple[str, int, int]] = []
+    debug_from = 0  # the line with which a section of debug information began, 0 outside of one
     line = 0
     pieces: tuple[str, ...] | list[str]
 
@@ -166,6 +177,14 @@ def parse(text: str, isa_name: str = "") -> Assembly:
 
     for raw in text.split("\n"):
         line += 1
+        if debug_from:
+            # Half of what compilers write is debug information, which is read when somebody asks for it.
+            words = raw.split(None, 1)
+            if not words or words[0] not in _SECTION_CHANGES:
+                continue
+            if words[0] != ".file":
+                debug.append((section, debug_from + 1, line))
+                debug_from = 0
         s = raw.strip()
         if not s:
             continue
@@ -275,13 +294,17 @@ def parse(text: str, isa_name: str = "") -> Assembly:
                     section_stack.append((section, previous))
                 previous = section
                 section = rest.split(",", 1)[0].strip().strip('"')
+                debug_from = line if section.startswith(".debug_") else 0
             elif directive in (".text", ".data", ".bss"):
                 previous, section = section, directive
+                debug_from = 0
             elif directive == ".popsection":
                 if section_stack:
                     section, previous = section_stack.pop()
+                    debug_from = line if section.startswith(".debug_") else 0
             elif directive == ".previous":
                 section, previous = previous, section
+                debug_from = line if section.startswith(".debug_") else 0
             elif directive == ".type":
                 name, _, what = rest.partition(",")
                 if not what:
@@ -318,11 +341,13 @@ def parse(text: str, isa_name: str = "") -> Assembly:
                     comment(remark)
             continue
         break  # .end: the assembler reads no further
+    if debug_from:
+        debug.append((section, debug_from + 1, line + 1))
 
     functions = _functions(statements, typed, exported - objects, sizes)
     return Assembly(
         isa_name, statements, functions, labels, numeric_labels, aliases, frozenset(macros), markers, dialects,
-        source_file, [],
+        source_file, [], files, tuple(debug),
     )  # fmt: skip
 
 

@@ -10,9 +10,12 @@ import os
 import stat
 
 from incc.frontends.records import NamedTuple
+from incc.frontends.unit import IncludeFolders
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from incc.frontends.gcc_wrapper.dry_run import Command, DryRun
 
 # The compilers proper of gcc whose output is assembly text, by the program's name.
@@ -112,7 +115,8 @@ class Run(NamedTuple):
     `commands` are to be run one after another, in this order; then the text is in `output`. `source` is the user's
     file as named in the command. `cpu`: the core that the code is for, or the level of the instruction set, "" if
     the command does not say. `after_compiler`: only once the real compiler is done, whose results are read.
-    `generated`: the text is a compiler's; otherwise it is the user's own assembly.
+    `generated`: the text is a compiler's; otherwise it is the user's own assembly. `folders`: where the source's
+    headers come from.
     """
 
     source: str
@@ -121,6 +125,7 @@ class Run(NamedTuple):
     cpu: str
     after_compiler: bool
     generated: bool
+    folders: IncludeFolders = IncludeFolders()
 
 
 class Skipped(NamedTuple):
@@ -206,7 +211,13 @@ def make_plan(dry_run: DryRun, arguments: tuple[str, ...] | list[str], scratch: 
         problem = next((s.problem for s in sources if s.problem), "") or _unreadable(words, folder)
         if step.result == "assembly":
             run = Run(
-                source, tuple(commands), step.output, cpu, _needs_modules(words, os.path.join(folder, source)), True
+                source,
+                tuple(commands),
+                step.output,
+                cpu,
+                _needs_modules(words, os.path.join(folder, source)),
+                True,
+                include_folders(words),
             )
             _add(runs, skipped, run, _target(words, dry_run), problem)
         elif step.result == "nothing" and step.reason:
@@ -294,7 +305,7 @@ def _gcc_step(words: tuple[str, ...], own: str) -> _Step:
                 result += [word, os.path.basename(value) if word == "-dumpbase" else f"{own}.aux"]
         elif word == "-dumpbase-ext":
             result += [word, next(rest, "")]
-        elif word.startswith("-d"):
+        elif word.startswith("-d") or word == "-gsplit-dwarf":
             pass
         elif word == "-J":
             modules = next(rest, "")
@@ -370,6 +381,40 @@ def _clang_step(words: tuple[str, ...], own: str) -> _Step:
         "-flto writes LLVM bitcode; machine code is made when linking" if lto else "-emit-llvm writes LLVM IR, not code"
     )
     return _Step(tuple(result), output, "text", why)
+
+
+_SYSTEM_FOLDERS = (
+    "-isystem",
+    "-idirafter",
+    "-cxx-isystem",
+    "-c-isystem",
+    "-internal-isystem",
+    "-internal-externc-isystem",
+    "-resource-dir",
+)
+_USER_FOLDERS = ("-I", "-iquote")
+
+
+def include_folders(words: Sequence[str]) -> IncludeFolders:
+    """The folders of headers that a compiler proper's command names, and those that are installed beside it."""
+    system: list[str] = []
+    user: list[str] = []
+    rest = iter(words[1:])
+    for word in rest:
+        for names, folders in ((_SYSTEM_FOLDERS, system), (_USER_FOLDERS, user)):
+            name = next((n for n in names if word.startswith(n)), "")
+            if name:
+                value = word[len(name) :].removeprefix("=") or next(rest, "")
+                if value:
+                    folders.append(value)
+                break
+    # …/lib/gcc/x86_64-linux-gnu/12/cc1plus, or libexec; clang names its folders itself.
+    for sign in ("/libexec/gcc/", "/lib/gcc/"):
+        prefix, found, _ = words[0].partition(sign)
+        if found:
+            system += [f"{prefix}/include", f"{prefix}{sign}"]
+            break
+    return IncludeFolders(tuple(system), tuple(user))
 
 
 def _gcc_debug_level(words: tuple[str, ...]) -> int:

@@ -10,7 +10,7 @@ import os
 from incc.frontends.gcc_wrapper.assembly import make_plan, reads_stdin
 from incc.frontends.gcc_wrapper.children import Interrupted
 from incc.frontends.gcc_wrapper.compiler import CompilerError
-from incc.frontends.unit import Unit
+from incc.frontends.unit import IncludeFolders, Unit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -122,7 +122,23 @@ class Compilation:
                 compiler_version=dry_run.version,
                 command=(*self.compiler.words, *self.arguments),
                 cpu=step.cpu,
+                folders=self._folders(step.folders),
             )
+
+    def _folders(self, folders: IncludeFolders) -> IncludeFolders:
+        """The folders of a command, with those that the environment adds. Headers in relative ones may be known by
+        their absolute paths, too."""
+        named = (
+            (self.environment.get(name) or "").split(":")
+            for name in ("C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "OBJC_INCLUDE_PATH")
+        )
+        here = os.path.abspath(self.folder or ".")
+        return IncludeFolders(
+            *(
+                tuple(dict.fromkeys(path for f in some if f for path in (f, os.path.join(here, f))))
+                for some in ((*folders.system, *(f for part in named for f in part)), folders.user)
+            )
+        )
 
     def failed(self) -> bool:
         """Whether the compiler has failed already, or was told to stop."""

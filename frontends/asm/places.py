@@ -1,0 +1,158 @@
+"""Where loops are in the user's words: the line of the user's own file, and what was inlined there."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from itertools import pairwise
+
+from incc.frontends.asm.inlining import DebugInformation
+from incc.frontends.asm.parse import INSTRUCTION
+from incc.frontends.kernel import Frame, SourceLocation
+from incc.frontends.records import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from incc.frontends.asm.inlining import Inlined
+    from incc.frontends.asm.parse import Assembly
+    from incc.frontends.kernel import LeftOut, Region
+
+_OUTLINED = "omp_outlined"
+
+INSIDE = 0.75
+"""The share of a loop's instructions that have to come from an inlined function for the loop to be that function's.
+Not all, since compilers move instructions in from around; more than half, since of a short loop's instructions half may
+be the comparison and the step of an iterator, which are functions too."""
+
+
+class UserPlace(NamedTuple):
+    """A place in the user's source.
+
+    `source`: the user's line, or that of a system header if there is none of the user's (`is_users`). `function`: the
+    symbol or name of the function which that line is in. `inlined`: what was inlined at that line, outermost first.
+    `inlined_into`: what the function itself was inlined into, outermost first.
+    """
+
+    source: SourceLocation | None
+    function: str
+    inlined: tuple[Frame, ...]
+    inlined_into: tuple[Frame, ...]
+    is_users: bool
+
+
+class Places:
+    """Where statements of a text are in the user's source, from its debug information.
+
+    `statements`: those that will be asked for; it is read once for all of them. `known`: whether there is any.
+    """
+
+    def __init__(
+        self, assembly: Assembly, text: str, statements: Iterable[int], is_system: Callable[[str], bool]
+    ) -> None:
+        self._assembly = assembly
+        self._is_system = is_system
+        found = DebugInformation(assembly, text).inlined(statements) if assembly.debug else None
+        self.known = found is not None
+        self._inlined: dict[int, tuple[Inlined, ...]] = found or {}
+
+    def of(self, function: str, path: Sequence[int], body: Sequence[int], is_loop: bool) -> UserPlace:
+        """The place of code of this function: of the statements `path`, in the order of execution, in `body`.
+
+        It is where the loop's branch back is, since gcc and clang give that the line of the `for` or `while`: there, in
+        the innermost function that has the loop as a whole, the innermost line that is the user's. Where there is none,
+        the user's line that most instructions come from, such as that of a lambda.
+        """
+        located = [i for i in path if self._assembly.statements[i].location]
+        if not located:
+            located = [i for i in body if self._assembly.statements[i].location]
+        if not located:
+            return UserPlace(None, function, (), (), True)
+        last = path[-1] if is_loop and path[-1] in located else self._most_common(located)
+        frames = self._frames(function, last)
+        calls = self._inlined.get(last, ())
+        depth = 0
+        for level, call in enumerate(calls):
+            within = sum(call.entry == other[level].entry for i in located if level < len(other := self._calls(i)))
+            if within < INSIDE * len(located):
+                break
+            depth = level + 1
+        frames = frames[: depth + 1]
+        users = [level for level, frame in enumerate(frames) if not self._is_system(frame.file)]
+        if users:
+            return _place(frames, users[-1], True)
+        count: dict[tuple[str, int], int] = {}
+        around: dict[tuple[str, int], tuple[list[Frame], int]] = {}
+        for i in body:
+            inner = self._frames(function, i)
+            users = [level for level, frame in enumerate(inner) if not self._is_system(frame.file)]
+            if users:
+                key = inner[users[-1]].file, inner[users[-1]].line
+                count[key] = count.get(key, 0) + 1
+                around.setdefault(key, (inner[: users[-1] + 1], users[-1]))
+        if count:
+            return _place(*around[min(count, key=lambda key: (-count[key], key))], True)
+        return _place(frames, depth, False)
+
+    def _calls(self, statement: int) -> tuple[Inlined, ...]:
+        return self._inlined.get(statement, ())
+
+    def _most_common(self, located: Sequence[int]) -> int:
+        """A statement of the place that most of these have."""
+        statements = self._assembly.statements
+        count: dict[SourceLocation, int] = {}
+        for i in located:
+            place = statements[i].location
+            if place:
+                count[place] = count.get(place, 0) + 1
+        chosen = min(count, key=lambda place: (-count[place], place))
+        return next(i for i in located if statements[i].location == chosen)
+
+    def _frames(self, function: str, statement: int) -> list[Frame]:
+        """The functions around a statement, outermost first; the last one has its own line."""
+        place = self._assembly.statements[statement].location
+        frames: list[Frame] = []
+        for call in self._calls(statement):
+            frames.append(Frame(function, *call.call))
+            function = call.name
+        if place:
+            frames.append(Frame(function, place.file, place.line))
+        return frames
+
+
+def _place(frames: Sequence[Frame], level: int, is_users: bool) -> UserPlace:
+    here = frames[level]
+    # clang wraps what it outlines for OpenMP in one more function of its own.
+    around = [
+        frame
+        for frame, inner in pairwise(frames[: level + 1])
+        if not (_OUTLINED in frame.function and _OUTLINED in inner.function)
+    ]
+    return UserPlace(
+        SourceLocation(here.file, here.line), here.function, tuple(frames[level + 1 :]), tuple(around), is_users
+    )
+
+
+class Numbered:
+    """The instructions of a text by their lines."""
+
+    def __init__(self, assembly: Assembly) -> None:
+        self._at: dict[int, list[int]] = {}
+        for i, statement in enumerate(assembly.statements):
+            if statement.kind == INSTRUCTION:
+                self._at.setdefault(statement.line, []).append(i)
+        self._lines = sorted(self._at)
+
+    def on(self, lines: Iterable[int]) -> list[int]:
+        """The statements on these lines, in their order."""
+        return [i for line in lines for i in self._at.get(line, ())]
+
+    def of_region(self, region: Region) -> tuple[list[int], list[int]]:
+        """The statements on a region's path, and all of them."""
+        path = self.on(region.lines)
+        return path, path if region.body_lines == region.lines else self.on(region.body_lines)
+
+    def of_span(self, span: LeftOut) -> list[int]:
+        """The statements of a span of lines."""
+        first = bisect_left(self._lines, span.first_line)
+        return self.on(self._lines[first : bisect_left(self._lines, span.last_line + 1, first)])
