@@ -44,7 +44,8 @@ def build_report(units: Iterable[t.Unit]) -> t.Report:
 
 
 def make_readable(kernels: Sequence[t.Kernel]) -> None:
-    """Make names of functions readable where people read them: in kernels' function names, places and notes."""
+    """Make names of functions readable where people read them: in kernels' function names, places and notes; then say
+    of each kernel in a few words what there is to say."""
     from incc.driver.report.demangle import demangle, of_openmp, replace, short_name
 
     frames = [frame for kernel in kernels for frame in (*kernel["inlined"], *kernel["inlined_into"])]
@@ -59,6 +60,7 @@ def make_readable(kernels: Sequence[t.Kernel]) -> None:
         name = kernel["function_name"] if kernel["source_function"] == kernel["function"] else kernel["source_function"]
         kernel["source_function"] = short_name(replace(name, readable))
         kernel["notes"] = [replace(note, readable) for note in kernel["notes"]]
+        kernel["overview"] = overview(kernel)
 
 
 def _demangle_functions(parts: Sequence[t.Ways | t.ControlFlow | t.BecameCall]) -> None:
@@ -135,8 +137,6 @@ def unit_report(found: UnitResult) -> t.Unit:
         for place in (found.places[n] if found.places else nowhere,)
     ]
     hints.find_remainders(kernels)
-    for kernel in kernels:  # roles and hints are settled now
-        kernel["overview"] = overview(kernel)
     return {
         "source": unit.source,
         "assembly_file": unit.assembly_file,

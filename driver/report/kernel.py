@@ -6,7 +6,6 @@ from incc.core import RENAMERS, figures
 from incc.core.ranges import find_range, not_counted
 from incc.driver.report import hints, verdict, wording
 from incc.driver.report.identity import content_hash
-from incc.driver.report.overview import overview
 from incc.driver.report.range import kernel_range, mispredicted
 from incc.models.bound import (
     ELIMINATED,
@@ -78,7 +77,7 @@ def kernel_report(
     busiest = verdict.busiest_ports(bound, analysis, fixed_ports)
     work, moved = figures.operations(kernel), figures.traffic(kernel)
     simulation = result.simulation
-    report: t.Kernel = {
+    return {
         "kernel_id": kernel_id,
         "content_hash": content_hash(kernel),
         "name": kernel.name,
@@ -96,7 +95,7 @@ def kernel_report(
         "range": kernel_range(result, found),
         "mispredictions": mispredicted(result, ways, mispredict_rate),
         "at_least": at_least,
-        "overview": {"limit": "", "vector": "", "look": ""},
+        "overview": {"function": "", "limit": "", "vector": "", "look": ""},
         "label": region.label if region else "",
         "first_line": region.first_line if region else 0,
         "last_line": region.last_line if region else 0,
@@ -155,8 +154,6 @@ def kernel_report(
         "refused": [refused_statement(refused) for refused in kernel.refused],
         "summary": _summary(result, iterations),
     }
-    report["overview"] = overview(report)
-    return report
 
 
 def ratio(cycles: Fraction) -> t.Ratio:

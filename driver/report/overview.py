@@ -4,6 +4,7 @@ whether it is worth looking at."""
 from __future__ import annotations
 
 from incc.core.prediction import WORTH_SAYING
+from incc.driver.report.demangle import short_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +22,21 @@ WIDE = 1.25
 
 def overview(kernel: t.Kernel) -> t.Overview:
     """The words for a kernel whose other figures, hints, role and range are there."""
-    return {"limit": _limit(kernel), "vector": _vector(kernel), "look": _look(kernel)}
+    return {
+        "function": _function(kernel),
+        "limit": _limit(kernel),
+        "vector": _vector(kernel),
+        "look": _look(kernel),
+    }
+
+
+def _function(kernel: t.Kernel) -> str:
+    """Not the one that it is compiled in, where that is another; but an operator of a function object, such as a
+    lambda's, says less than the function around it."""
+    written = kernel["source_function"]
+    if kernel["inlined_into"] and written and not written.startswith("operator"):
+        return written
+    return short_name(kernel["function_name"]) if kernel["function_name"] else kernel["name"]
 
 
 def _limit(kernel: t.Kernel) -> str:

@@ -345,6 +345,7 @@ class Range(TypedDict):
 class Overview(TypedDict):
     """The kernel in a few words."""
 
+    function: Annotated[str, "The function that the loop is written in, as one speaks of it."]
     limit: Annotated[str, "What limits it."]
     vector: Annotated[str, "How wide its vectors are, and the share of operations in them if that is not all."]
     look: Annotated[str, "Why it is worth looking at: the rules of its hints, causes of a wide range; empty if not."]

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
 def lines(unit: t.Unit, layout: Layout) -> Iterator[str]:
     """The table of a unit's kernels, with the meaning of its columns where that is not plain."""
-    kernels = unit["kernels"]
-    numbers = {kernel["kernel_id"]: number for number, kernel in enumerate(kernels, 1)}
+    numbers = {kernel["kernel_id"]: number for number, kernel in enumerate(unit["kernels"], 1)}
     columns = [
         Column("#", right=True),
         Column("Line", least=6),
@@ -27,7 +26,10 @@ def lines(unit: t.Unit, layout: Layout) -> Iterator[str]:
         Column("Vectors"),
         Column("Worth a look", least=8, gives_way=5),
     ]
-    rows = [_row(kernel, numbers, layout) for kernel in kernels]
+    rows = [
+        [f"{alike[0]}-{alike[-1]}" if len(alike) > 1 else str(alike[0]), *row]
+        for alike, row in _alike([_row(kernel, numbers, layout) for kernel in unit["kernels"]])
+    ]
     # A column that says nothing of any kernel is left out.
     used = [n for n, _ in enumerate(columns) if n < 2 or any(row[n] for row in rows)]
     widths = fitted([columns[n] for n in used], [[row[n] for n in used] for row in rows], layout.width)
@@ -36,7 +38,31 @@ def lines(unit: t.Unit, layout: Layout) -> Iterator[str]:
         yield _line([columns[n] for n in used], [row[n] for n in used], widths)
 
 
+def alike(unit: t.Unit, layout: Layout) -> list[list[int]]:
+    """The numbers of kernels that have one row together: those next to each other of which there is the same to say,
+    such as the copies that a compiler makes of a loop."""
+    numbers = {kernel["kernel_id"]: number for number, kernel in enumerate(unit["kernels"], 1)}
+    return [together for together, _ in _alike([_row(kernel, numbers, layout) for kernel in unit["kernels"]])]
+
+
+def _alike(rows: Sequence[list[str]]) -> list[tuple[list[int], list[str]]]:
+    found: list[tuple[list[int], list[str]]] = []
+    for number, row in enumerate(rows, 1):
+        # Where there is no line of the source, each has its own lines of the assembly. Copies may carry their chains in
+        # other registers.
+        if found and _but_registers(found[-1][1]) == _but_registers(row):
+            found[-1][0].append(number)
+        else:
+            found.append(([number], row))
+    return found
+
+
+def _but_registers(row: list[str]) -> list[str]:
+    return ["chain" if cell.startswith("chain ") else cell for cell in row]
+
+
 def _row(kernel: t.Kernel, numbers: dict[str, int], layout: Layout) -> list[str]:
+    """The cells of a kernel's row but its number."""
     overview, elements = kernel["overview"], kernel["elements"]
     source = kernel["source"]
     if source:
@@ -44,10 +70,9 @@ def _row(kernel: t.Kernel, numbers: dict[str, int], layout: Layout) -> list[str]
     else:
         place = f"{kernel['first_line']}-{kernel['last_line']}" if kernel["first_line"] else kernel["label"]
     return [
-        str(numbers[kernel["kernel_id"]]),
         place,
         # What a user has marked and named is known by that name.
-        kernel["name"] if kernel["kind"] == "marker" else _function(kernel),
+        kernel["name"] if kernel["kind"] == "marker" else overview["function"],
         _role(kernel, numbers),
         _cycles(kernel),
         f"{elements['cycles']:.2f}" if elements else "",
@@ -55,13 +80,6 @@ def _row(kernel: t.Kernel, numbers: dict[str, int], layout: Layout) -> list[str]
         overview["vector"],
         overview["look"],
     ]
-
-
-def _function(kernel: t.Kernel) -> str:
-    """The function that the loop is written in, of which the one that it is compiled in may be another."""
-    if kernel["inlined_into"] and kernel["source_function"]:
-        return kernel["source_function"]
-    return kernel["function_name"] or kernel["name"]
 
 
 def _role(kernel: t.Kernel, numbers: dict[str, int]) -> str:

@@ -7,7 +7,7 @@ from incc.driver.views.layout import BOLD, count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from incc.driver.report import types as t
     from incc.driver.views.layout import Layout
@@ -15,14 +15,18 @@ if TYPE_CHECKING:
 INDENT = "   "
 
 
-def lines(unit: t.Unit, kernel: t.Kernel, number: int, layout: Layout) -> Iterator[str]:
-    """The part of a report on this kernel, the `number`th of its unit."""
-    for line in layout.wrap(f"[{number}] {header.title(kernel, layout)}", "", INDENT):
+def lines(unit: t.Unit, numbers: Sequence[int], layout: Layout) -> Iterator[str]:
+    """The part of a report on the kernel of this number, or on the first of several that are alike."""
+    kernel = unit["kernels"][numbers[0] - 1]
+    title = f"[{'-'.join(str(n) for n in dict.fromkeys((numbers[0], numbers[-1])))}] {header.title(kernel, layout)}"
+    for line in layout.wrap(title, "", INDENT):
         yield layout.paint(line, BOLD)
     size = count(kernel["size"]["instructions"], "instruction")
     where = ", ".join(part for part in (kernel["label"], unit["assembly_file"]) if part)
     if kernel["first_line"]:
         where += f":{kernel['first_line']}-{kernel['last_line']}"
+    if len(numbers) > 1:
+        where += f" and {count(len(numbers) - 1, 'loop')} like it"
     yield from layout.wrap(f"{where}: {size}, {kernel['arithmetic']['text']}", INDENT, INDENT)
     if kernel["inlined"] or kernel["inlined_into"]:
         yield from layout.wrap(header.inlining(kernel, layout), INDENT, INDENT)

@@ -65,14 +65,18 @@ def render(report: t.Report, width: int = 80, colour: bool = False, show: Show =
             from incc.driver.views import overview
 
             lines += ["", *overview.lines(unit, layout)]
-        for number, kernel in enumerate(unit["kernels"], 1):
-            if show.kernels and not any(choice.fits(kernel) for choice in show.kernels):
-                continue
-            if many and _of_another(kernel):
-                left = True
-                continue
-            lines.append("")
-            lines += _short(unit, kernel, number, layout, show) if many else _whole(unit, kernel, layout, show)
+        if many:
+            from incc.driver.views import overview
+
+            for together in overview.alike(unit, layout):
+                if _of_another(unit["kernels"][together[0] - 1]):
+                    left = True
+                else:
+                    lines += ["", *_short(unit, together, layout, show)]
+        else:
+            for kernel in unit["kernels"]:
+                if not show.kernels or any(choice.fits(kernel) for choice in show.kernels):
+                    lines += ["", *_whole(unit, kernel, layout, show)]
         lines += header.left_out(unit, layout)
         if unit["ways"] is not None:
             from incc.driver.views import ways
@@ -90,11 +94,13 @@ def _of_another(kernel: t.Kernel) -> bool:
     return bool(kernel["role"]["of"])
 
 
-def _short(unit: t.Unit, kernel: t.Kernel, number: int, layout: Layout, show: Show) -> Iterator[str]:
+def _short(unit: t.Unit, numbers: Sequence[int], layout: Layout, show: Show) -> Iterator[str]:
+    """A few lines of kernels that have these numbers and are alike."""
     from incc.driver.views import short
 
-    yield from short.lines(unit, kernel, number, layout)
-    yield from _details(unit, kernel, layout, show)
+    yield from short.lines(unit, numbers, layout)
+    for number in numbers:
+        yield from _details(unit, unit["kernels"][number - 1], layout, show)
 
 
 def _whole(unit: t.Unit, kernel: t.Kernel, layout: Layout, show: Show) -> Iterator[str]:

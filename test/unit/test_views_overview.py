@@ -55,7 +55,7 @@ def test_a_row_for_each_kernel() -> None:
     assert found[0].split()[:4] == ["1", "6-9", "a", "4.00"]
     assert "chain xmm0" in found[0]
     assert "scalar" in found[0]
-    assert "ns::dot(double*)" in found[4]
+    assert "  ns::dot  " in found[4]
 
 
 @pytest.mark.parametrize(("kernels", "least", "shown"), [(1, 1, True), (1, 2, False), (2, 2, True), (5, 0, False)])
@@ -73,6 +73,23 @@ def test_the_table_fits(width: int) -> None:
     assert max(len(row) for row in found) <= width
     # What counts most is never cut.
     assert all("4.00" in row for row in found)
+
+
+def test_copies_of_a_loop_have_one_row() -> None:
+    made = report(*MANY)
+    for kernel in made["units"][0]["kernels"][1:4]:
+        kernel["source"] = {"file": "/src/a.c", "line": 7}
+        kernel["overview"]["function"] = "sorter"
+    made["units"][0]["kernels"][2]["overview"]["limit"] = "chain xmm9"
+    show = Show(overview=1, few=4)
+    text = render(made, 100, show=show)
+    found = rows(text)
+    assert [row.split()[0] for row in found] == ["1", "2-4", "5"]
+    assert "\n[2-4] " in text
+    assert " and 2 loops like it: " in " ".join(text.split())
+    assert "\n[3] " not in text
+    made["units"][0]["kernels"][2]["cycles"] = 5.0
+    assert len(rows(render(made, 100, show=show))) == 5
 
 
 def test_few_kernels_have_views_many_have_a_few_lines() -> None:
