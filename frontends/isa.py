@@ -77,6 +77,21 @@ class TextForm(NamedTuple):
     line: int
 
 
+class Operation(NamedTuple):
+    """What an instruction does to each element of vector registers.
+
+    `kind`: "add", "mul", "fma", "convert" …; `source` and `result`: the bits of an element that goes in and that comes
+    out, 0 where the mnemonic does not say so; `packed`: to all of them; `floating`: of
+    floating point.
+    """
+
+    kind: str
+    source: int
+    result: int
+    packed: bool
+    floating: bool
+
+
 class Isa(Protocol):
     """An instruction set.
 
@@ -122,6 +137,12 @@ class Isa(Protocol):
     def keeps_pointers(self, text: str, /) -> object:
         """Something true if an instruction surely leaves general-purpose registers and memory as they are, by a look at
         its text; something false if in doubt."""
+
+    # --- instructions ---
+
+    def operation(self, mnemonic: str) -> Operation | None:
+        """What the instructions of a mnemonic (see `Instruction`) do to the elements of vector registers; None where
+        they do nothing to them, as moves, or to whatever elements there are, as logic."""
 
     # --- decoding ---
 

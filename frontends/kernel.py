@@ -27,6 +27,19 @@ class SourceLocation(NamedTuple):
         return f"{self.file}:{self.line}"
 
 
+class Neighbours(NamedTuple):
+    """Where a loop lies among the other innermost loops of its function, which are named by their first lines.
+
+    `later`: those to which control can come from it, and `always_before`: those through whose headers it must have come
+    to get here, both without going around a loop that encloses it. `enclosing`: where the loops around it are in the
+    source, the innermost first.
+    """
+
+    later: frozenset[int] = frozenset()
+    always_before: frozenset[int] = frozenset()
+    enclosing: tuple[SourceLocation, ...] = ()
+
+
 class Region(NamedTuple):
     """A span of assembly text to analyse.
 
@@ -35,7 +48,7 @@ class Region(NamedTuple):
     and comments are not in it. `is_loop`: the path ends in a branch back to its start. `label` is the loop header's
     label. `depth` is the loop's nesting depth (1: outermost). `body_lines` are the lines of every instruction of the
     region, on the path or not; it equals `lines` unless there are branches inside. `notes` say in one sentence each
-    what a reader must know (“likeliest of 3 paths”, “contains a call to foo”).
+    what a reader must know (“likeliest of 3 paths”, “contains a call to foo”). `neighbours`: of a loop.
     """
 
     kind: RegionKind
@@ -50,6 +63,7 @@ class Region(NamedTuple):
     depth: int
     source: SourceLocation | None
     notes: tuple[str, ...]
+    neighbours: Neighbours = Neighbours()  # noqa: RUF012, B008 -- it cannot be changed
 
 
 class Before(NamedTuple):

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from typing import Final
 
     from incc.core.analysis import KernelResult
+    from incc.core.roles import Part
     from incc.driver.report import types as t
+    from incc.frontends.asm.parse import Origin
     from incc.frontends.kernel import LeftOut, SourceLocation
     from incc.frontends.unit import Unit
     from incc.models.model import MachineModel
@@ -91,6 +93,29 @@ class UnitResult(NamedTuple):
     ways: tuple[t.Ways, ...] | None = None
     control_flow: tuple[t.ControlFlow, ...] | None = None
     iterations: int = ITERATIONS
+
+
+def unit_parts(found: UnitResult) -> list[Part]:
+    """Role and elements of each of a unit's kernels."""
+    from incc.core.roles import parts
+
+    places = [
+        frozenset([lines[line] for line in kernel.region.body_lines if line in lines]) if kernel.region else frozenset()
+        for kernel, (lines, _) in zip((result.kernel for result in found.results), found.places, strict=False)
+    ]
+
+    if not found.unit.assembly or not any(places):
+        return parts(found.results, places)
+    read: dict[str, list[Origin]] = {}
+
+    def origins(function: str) -> Sequence[Origin]:
+        if function not in read:
+            from incc.frontends.asm.parse import origins_of
+
+            read[function] = origins_of(found.unit.assembly, function)
+        return read[function]
+
+    return parts(found.results, places, origins)
 
 
 def unit_report(found: UnitResult) -> t.Unit:

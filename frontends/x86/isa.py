@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from incc.frontends.container import Container
-    from incc.frontends.isa import Isa
+    from incc.frontends.isa import Isa, Operation
     from incc.frontends.kernel import Before, Kernel, LeftOut, Refused
 
 BRANCHES: dict[str, str] = {
@@ -135,6 +135,11 @@ class _X86:
             # Intel's syntax has the displacement inside.
             address = re.sub(r"[+-]\s*\w*\d+\s*$", "", match[1]).strip()
         return "" if address in _NO_POINTERS else address
+
+    def operation(self, mnemonic: str) -> Operation | None:
+        from incc.frontends.x86.operations import operation
+
+        return operation(mnemonic)
 
     def load(self) -> object:
         from incc.frontends.x86 import decode, kernels
