@@ -19,8 +19,8 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from fractions import Fraction
 from fnmatch import fnmatchcase
+from fractions import Fraction
 from pathlib import Path
 
 from incc.core.roles import Part

@@ -33,7 +33,7 @@ class Settings(NamedTuple):
     within 64, -1 for where it was found, -2 to simulate all. `ways`: "paths" to analyse every way through loops with
     branches inside, "branch" the sides of the first branch. `branch_probability`: how likely a branch is not taken,
     None for all sides alike. `control_flow`: of the functions that are analysed. `what_ifs`: try those changes that
-    always are.
+    always are. `ghz`: the clock at which rates a second are to be told, 0 for none.
     """
 
     mcpu: str = ""
@@ -53,6 +53,7 @@ class Settings(NamedTuple):
     branch_probability: float | None = None
     control_flow: bool = False
     what_ifs: bool = True
+    ghz: float = 0
 
     def kernel_settings(self) -> KernelSettings:
         """What of it is asked of each kernel."""
@@ -250,7 +251,16 @@ def analyze_kernels(
         raise AnalysisError(str(error)) from error
     ids = tuple(kernel_ids(kernels))
     return UnitResult(
-        unit, model, reason, results, ids, tuple(places), tuple(left_out), notes, iterations=settings.iterations
+        unit,
+        model,
+        reason,
+        results,
+        ids,
+        tuple(places),
+        tuple(left_out),
+        notes,
+        iterations=settings.iterations,
+        ghz=settings.ghz,
     )
 
 

@@ -63,7 +63,7 @@ class Region(NamedTuple):
     depth: int
     source: SourceLocation | None
     notes: tuple[str, ...]
-    neighbours: Neighbours = Neighbours()  # noqa: RUF012, B008 -- it cannot be changed
+    neighbours: Neighbours = Neighbours()
 
 
 class Before(NamedTuple):

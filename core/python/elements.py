@@ -1,4 +1,4 @@
-"""How many iterations of the source's loop an iteration of the assembly's stands for, after unrolling and vectorisation.
+"""How many iterations of the source's loop an iteration of the assembly's stands for, once it is unrolled and vectors.
 
 The rule. If n iterations of the source are in one of the assembly, each stream (the accesses that move through memory
 by the same number of bytes an iteration) consists of n equal parts: shifted by the n-th part of its step, the set of
@@ -9,10 +9,10 @@ source, or elements that the source treats alike in one iteration, as the two pa
 
 1. *A sibling settles it.* A loop that does the same work with the smallest step, as a remainder does, goes through the
    source one by one; the quotient of the steps is the number for the larger one.
-2. *Vectors* are taken to be made of iterations, if they hold more than the 16 bytes at a time that compilers make out of
-   neighbours in one iteration.
-3. *Scalar copies* are iterations if they come from one place in the source (line and column), and one iteration if all
-   of them come from different ones.
+2. *Vectors* are taken to be made of iterations, unless the source says otherwise: where what remains of the loop is
+   computed at more places (lines and columns) than in it, or is in vectors too, they hold neighbours of one iteration.
+3. *Scalar copies* are iterations if they come from one place in the source, and one iteration if all of them come from
+   different ones.
 4. *One part* alone is one iteration.
 5. Without streams, a loop that follows a pointer from one load to the next, or in which no operation is done twice, is
    as it is in the source.
@@ -264,9 +264,9 @@ class _Flow:
             if reader == number or (reader - number - 1) % n > last:
                 continue
             bits = self._typed(reader, False)
-            for access in self._instructions[reader].memory:
-                if access.elements > 1 and access.index is not None and access.index.root == root:
-                    bits = access.index.width // access.elements
+            for gather in self._instructions[reader].memory:
+                if gather.elements > 1 and gather.index is not None and gather.index.root == root:
+                    bits = gather.index.width // gather.elements
             if bits < 0 and further:
                 for access in self._instructions[reader].registers:
                     if access.register.kind == "vector" and access.write:
@@ -455,7 +455,7 @@ def surroundings(kernel: Kernel, function: Sequence[Origin]) -> Surroundings:
     lanes = []
     for instruction in kernel.instructions:
         operation = known.operation(instruction.mnemonic)
-        if operation is None or operation.kind == "convert" and not operation.packed:
+        if operation is None or (operation.kind == "convert" and not operation.packed):
             lanes.append(0)
             continue
         width = max([a.register.width for a in instruction.registers if a.register.kind == "vector"], default=0)

@@ -7,8 +7,8 @@ between two runs on the same input: no date, no machine, no order of a set.
 from __future__ import annotations
 
 from incc import __version__
-from incc.driver.report import hints
 from incc.driver.report.kernel import ITERATIONS, kernel_report
+from incc.driver.report.roles import set_role
 from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
@@ -79,7 +79,8 @@ class UnitResult(NamedTuple):
     `chosen_by`: what named the model. `results` and `kernel_ids`: of its kernels, in the order given; `places`: one for
     each of them, or none. `left_out`: loops and marked spans that are not analysed. `notes`: what is to be said of
     every kernel. `ways` (from `ways.py`), `control_flow` (from `control_flow.py`): None where they were not asked for.
-    `iterations`: how many the summaries count.
+    `iterations`: how many the summaries count. `ghz`: the clock for rates a second, 0 for none. `parts`: role and
+    elements of each kernel, if they are known already.
     """
 
     unit: Unit
@@ -93,6 +94,8 @@ class UnitResult(NamedTuple):
     ways: tuple[t.Ways, ...] | None = None
     control_flow: tuple[t.ControlFlow, ...] | None = None
     iterations: int = ITERATIONS
+    ghz: float = 0
+    parts: Sequence[Part] = ()
 
 
 def unit_parts(found: UnitResult) -> list[Part]:
@@ -121,6 +124,7 @@ def unit_parts(found: UnitResult) -> list[Part]:
 def unit_report(found: UnitResult) -> t.Unit:
     """One translation unit: how its assembly came about, the model and what named it, and its kernels."""
     unit, model = found.unit, found.model
+    parts = found.parts or unit_parts(found)
     nowhere = KernelPlace({}, None)
     kernels = [
         kernel_report(
@@ -130,11 +134,17 @@ def unit_report(found: UnitResult) -> t.Unit:
             near=place.near,
             iterations=found.iterations,
             notes=found.notes,
+            elements=parts[n].elements,
+            ghz=found.ghz,
         )
         for n, result in enumerate(found.results)
         for place in (found.places[n] if found.places else nowhere,)
     ]
-    hints.find_remainders(kernels)
+    for kernel, (role, _) in zip(kernels, parts, strict=True):
+        if 0 <= role.of < len(kernels):
+            set_role(kernel, role, kernels[role.of]["kernel_id"], found.results[role.of].kernel)
+        else:
+            set_role(kernel, role)
     return {
         "source": unit.source,
         "assembly_file": unit.assembly_file,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from incc.core import Analysis, Chain, Edge, Simulation, Step
     from incc.core.analysis import KernelResult
+    from incc.core.elements import Elements
     from incc.core.waits import Waits
     from incc.driver.report import types as t
     from incc.frontends.kernel import Kernel, Refused, SourceLocation
@@ -44,12 +45,15 @@ def kernel_report(
     near: SourceLocation | None = None,
     iterations: int = ITERATIONS,
     notes: Sequence[str] = (),
+    elements: Elements | None = None,
+    ghz: float = 0,
 ) -> t.Kernel:
     """Everything about one kernel.
 
     `kernel_id`: of `identity.kernel_ids`. `near`: where the function's own source is next to a kernel that comes from
     elsewhere. `source_lines`: where in the user's source each assembly line comes from. `iterations`: how many the
-    summary counts. `notes` follow those of the region and of the result.
+    summary counts. `notes` follow those of the region and of the result. `elements`: what is known of the source's
+    elements; the kernel's role follows from others (`roles.set_roles`). `ghz`: the clock, 0 for none.
     """
     kernel, bound, analysis = result.kernel, result.bound, result.analysis
     region = kernel.region
@@ -71,8 +75,9 @@ def kernel_report(
         "source": location(region.source) if region else None,
         "near": location(near),
         "inlined": [],
-        "role": {"name": "", "of": "", "text": ""},
-        "elements": None,
+        "role": {"name": "", "of": "", "instead": False, "text": ""},
+        "elements": _elements(result, elements) if elements else None,
+        "rates": _rates(figures.rates(work, moved, result.cycles, elements and elements.per_iteration, ghz)),
         "range": None,
         "at_least": bool(unknown or kernel.refused),
         "label": region.label if region else "",
@@ -155,6 +160,30 @@ def location(place: SourceLocation | None) -> t.Location | None:
 
 def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, DECIMALS)
+
+
+def _elements(result: KernelResult, elements: Elements) -> t.Elements:
+    return {
+        "per_iteration": float(elements.per_iteration),
+        "cycles": round(float(result.cycles / elements.per_iteration), DECIMALS),
+        "basis": "inferred",
+        "why": elements.why,
+    }
+
+
+def _rates(found: figures.Rates | None) -> t.Rates | None:
+    if found is None:
+        return None
+    seconds = [_rounded(found.in_a_second(amount)) for amount in found[:3]]
+    return {
+        "flop_per_cycle": round(found.flop, DECIMALS),
+        "bytes_per_cycle": round(found.bytes, DECIMALS),
+        "elements_per_cycle": _rounded(found.elements),
+        "ghz": found.ghz or None,
+        "gflop_per_second": seconds[0],
+        "gigabytes_per_second": seconds[1],
+        "gigaelements_per_second": seconds[2],
+    }
 
 
 def _summary(result: KernelResult, iterations: int) -> t.Summary:

@@ -253,7 +253,6 @@ class Hint(TypedDict):
         "indexed-store-address",
         "alignment",
         "invariant-divisor",
-        "remainder-loop",
         "scalar-arithmetic",
     ]
     text: str
@@ -279,6 +278,19 @@ class Elements(TypedDict):
     why: Annotated[str, "What it is inferred from, in words."]
 
 
+class Rates(TypedDict):
+    """What the prediction comes to in a cycle, and at a clock in a second: in units of 10^9. Bytes are those that
+    instructions load and store, which is traffic with the L1 cache."""
+
+    flop_per_cycle: Amount
+    bytes_per_cycle: Amount
+    elements_per_cycle: Annotated[Amount | None, "Null where elements are not known."]
+    ghz: Annotated[Amount | None, "The clock that was given; null without one, and then the rest is null too."]
+    gflop_per_second: Amount | None
+    gigabytes_per_second: Amount | None
+    gigaelements_per_second: Amount | None
+
+
 class Role(TypedDict):
     """What part a loop has among those that do the same work of the same function."""
 
@@ -288,7 +300,8 @@ class Role(TypedDict):
         "runs instead of it (where arrays overlap, or are short); outer: an outer loop's, where the inner one has "
         "nothing to do; empty for code that is no loop.",
     ]
-    of: Annotated[str, "The kernel_id of the main loop; empty for a main loop."]
+    of: Annotated[str, "The kernel_id of the main loop; empty for a main loop. For an outer one: of the inner loop."]
+    instead: Annotated[bool, "A remainder that also runs instead of the main loop, where that cannot run."]
     text: Annotated[str, "The same in words."]
 
 
@@ -449,6 +462,7 @@ class Kernel(TypedDict):
     ]
     role: Role
     elements: Annotated[Elements | None, "Null where it cannot be told."]
+    rates: Annotated[Rates | None, "Null where nothing takes any time, or accesses of unknown size are left out."]
     range: Annotated[Range | None, "Null where nothing but the prediction is to be said."]
     at_least: Annotated[bool, "Something is not counted, so that the kernel takes at least what is predicted."]
     label: Annotated[str, "Label of the loop's header."]

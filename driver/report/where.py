@@ -58,6 +58,19 @@ def _place(unit: t.Unit, kernel: t.Kernel) -> tuple[str, int]:
 
 NAMES: dict[str, Name] = {
     "cycles": Name(NUMBER, "cycles per iteration: simulated, or the largest bound", lambda u, k: k["cycles"]),
+    "elements": Name(
+        NUMBER,
+        "elements of the source's loop an iteration of the assembly's stands for; not always known",
+        lambda u, k: k["elements"] and k["elements"]["per_iteration"],
+    ),
+    "cycles_per_element": Name(
+        NUMBER, "cycles divided by elements; not always known", lambda u, k: k["elements"] and k["elements"]["cycles"]
+    ),
+    "role": Name(
+        TEXT,
+        "main, remainder, prologue, fallback or outer; empty for what is no loop",
+        lambda u, k: k["role"]["name"],
+    ),
     "bound": Name(NUMBER, "the largest of the five bounds", lambda u, k: max(_bound(k, name) for name in _BOUNDS)),
     "port": Name(NUMBER, "bound by execution ports", lambda u, k: _bound(k, "port")),
     "divider": Name(NUMBER, "bound by dividers and like units", lambda u, k: _bound(k, "divider")),

@@ -78,8 +78,29 @@ def _place(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     if arithmetic["flop"] and arithmetic["flop_per_byte"] is not None:
         moved += f"; {arithmetic['flop_per_byte']:.2f} flop/byte"
     yield from layout.wrap(f"Per iteration {moved}")
+    yield from _elements(kernel, layout)
     for note in kernel["notes"]:
         yield from layout.wrap(note, "Note: ", "      ")
+
+
+def _elements(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
+    """What an iteration is of the source's loop, and what that comes to a second."""
+    elements, rates, role = kernel["elements"], kernel["rates"], kernel["role"]
+    if elements:
+        per_iteration = elements["per_iteration"]
+        noun = "element" if per_iteration == 1 else "elements"
+        yield from layout.wrap(
+            f"{kernel['cycles']:.2f} cycles an iteration, {elements['cycles']:.2f} an element "
+            f"({per_iteration:g} {noun} {elements['basis']} an iteration)"
+        )
+    if rates and rates["ghz"]:
+        amounts = [(rates["gflop_per_second"], "GFLOP/s"), (rates["gigaelements_per_second"], "G elements/s")]
+        amounts.append((rates["gigabytes_per_second"], "GB/s loaded and stored (L1)"))
+        told = ", ".join(f"{amount:.4g} {unit}" for amount, unit in amounts if amount)
+        if told:
+            yield from layout.wrap(f"At {rates['ghz']:g} GHz {told}")
+    if role["of"]:
+        yield from layout.wrap(role["text"][0].upper() + role["text"][1:])
 
 
 def _verdict(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
