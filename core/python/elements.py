@@ -63,7 +63,7 @@ class Work(NamedTuple):
 
     `units`: the number of equal parts that it consists of, as far as can be told; 0 where nothing can. `vector_bytes`:
     of the widest access or packed operation on elements, 0 for scalar code. `operations`: how many elements an
-    iteration does a kind of operation on, by (kind, bits of an element, floating point). `chases`: loads whose address
+    iteration does a kind of operation on, by (kind, bits of an element, floating point); a multiply-add is both. `chases`: loads whose address
     is what a load before brought. `conditional_updates`: nothing is known of how often something is done.
     """
 
@@ -85,10 +85,8 @@ class Work(NamedTuple):
     def computes(self) -> frozenset[tuple[str, int]]:
         """The floating-point operations as scalar code has them: a multiply-add is both, and how the larger of two is
         chosen does not matter."""
-        found = {(kind, bits) for kind, bits, floating in self.operations if floating}
-        fused = {bits for kind, bits in found if kind == "fma"}
-        plain = {(kind, bits) for kind, bits in found if kind not in ("fma", "min", "max", "compare", "round")}
-        return frozenset(plain | {(kind, bits) for bits in fused for kind in ("add", "mul")})
+        chosen = ("min", "max", "compare", "round")
+        return frozenset([(kind, bits) for kind, bits, floating in self.operations if floating and kind not in chosen])
 
 
 class Elements(NamedTuple):
@@ -191,8 +189,9 @@ def _operations(
         if arithmetic is None or operation is None or flow.counts(number):
             continue
         lanes = arithmetic.width // arithmetic.element if arithmetic.packed else 1
-        key = (operation.kind, arithmetic.element, arithmetic.floating)
-        counted[key] = counted.get(key, 0) + lanes
+        for kind in ("add", "mul") if operation.kind == "fma" else (operation.kind,):
+            key = (kind, arithmetic.element, arithmetic.floating)
+            counted[key] = counted.get(key, 0) + lanes
     return counted
 
 
@@ -219,8 +218,11 @@ class _Flow:
             return size
         bits = self._typed(number, store)
         if bits < 0:  # moved and nothing else
+            # Half of a register that is loaded leaves the other half: it is read as well.
             roots = [
-                a.register.root for a in instruction.registers if a.register.kind == "vector" and a.read != a.write
+                a.register.root
+                for a in instruction.registers
+                if a.register.kind == "vector" and (a.read if store else a.write)
             ]
             found = {
                 self._origin(root, number, _FURTHEST) if store else self._use(root, number, _FURTHEST) for root in roots
@@ -363,7 +365,8 @@ def _alone(own: Work, around: Surroundings | None) -> Elements | None:
         if own.copies == 1:
             return Elements(one, "it does something only once")
         return None
-    if own.units == 1 and (own.whole or not own.vector_bytes):
+    # Vectors are also loaded of what is between the elements, so that the parts of a stream are not alike.
+    if own.units == 1 and not own.vector_bytes:
         return Elements(one, "its streams have one part each")
     if own.units < 2 or not own.whole:
         return None
@@ -374,7 +377,12 @@ def _alone(own: Work, around: Surroundings | None) -> Elements | None:
     copies = around.copies(own) if around else 0
     if own.vector_bytes:
         lanes = own.vector_bytes // max([group.element for group in own.groups], default=1)
-        if own.units < lanes or lanes < 2 or (around and around.several_an_iteration) or copies is None:
+        if own.units < lanes or lanes < 2 or copies is None:
+            return None
+        if around and around.several_an_iteration(own.units):
+            return None
+        # One vector an iteration may also hold the neighbours of one iteration, if nothing remains to be done.
+        if own.steps[-1] <= own.vector_bytes and not (around and around.remains):
             return None
         return Elements(Fraction(gcd(own.units, copies)), f"{steps} an iteration")
     if not copies:
@@ -392,15 +400,19 @@ class Surroundings(NamedTuple):
     """What the places in the source (line and column) say of a kernel.
 
     `places`: of each instruction, "" for none; `lanes`: how many elements each of its operations is done on, 0 for what
-    is none; `computed`: the places of floating-point operations; `scalar` and `packed`: those of such operations in the
-    rest of the function, on the same lines.
+    is none; `computed`: the places of floating-point operations, with the elements that they are done on; `scalar` and
+    `packed`: the places of such operations in the rest of the function, on the same lines; `scalar_alone`: of those
+    that neither load as well nor are fused, which may have the place of either. `remains`: the rest of the function has accesses to
+    memory from the places of this one's.
     """
 
     places: tuple[str, ...]
     lanes: tuple[int, ...]
-    computed: frozenset[str]
+    computed: Mapping[str, int]
     scalar: frozenset[str]
+    scalar_alone: frozenset[str]
     packed: frozenset[str]
+    remains: bool
 
     def copies(self, own: Work) -> int | None:
         """On how many elements each place in the source does what it does: what all have in common, or what one has
@@ -425,14 +437,18 @@ class Surroundings(NamedTuple):
             return own.units
         common = gcd(*counted.values())
         alike = set(counted.values()) == {common}
-        return common if alike and len(counted) != 2 else None
+        return common if alike and len(counted) != 2 and not own.vector_bytes else None
 
-    @property
-    def several_an_iteration(self) -> bool:
+    def several_an_iteration(self, units: int) -> bool:
         """Whether the vectors seem to hold several elements of an iteration of the source: what remains of the loop,
-        outside of it, computes them at more places than the loop does, or is made of vectors itself."""
-        return not self.scalar <= self.computed or (
-            bool(self.packed & self.computed) and not self.scalar & self.computed
+        outside of it, computes them at more places than the loop does on so many elements each, or is made of vectors
+        itself."""
+        here = self.computed.keys()
+        return (
+            not self.scalar_alone <= here
+            or len(self.scalar) > 2 * len(here)
+            or (bool(self.packed & here) and not self.scalar & here)
+            or sum(self.computed.values()) < units * len(self.scalar_alone)
         )
 
 
@@ -441,29 +457,40 @@ def surroundings(kernel: Kernel, function: Sequence[Origin]) -> Surroundings:
     place_of = {origin.line: origin.place for origin in function}
     inside = set(kernel.region.body_lines) if kernel.region else set()
     known = isa(kernel.isa)
-    lines = {place.rpartition(" ")[0] for line, place in place_of.items() if place and line in inside}
-    computed = set()
-    outside: dict[bool, set[str]] = {False: set(), True: set()}
-    for line, mnemonic, place in function:
-        operation = known.operation(mnemonic) if place else None
-        if operation is None or operation.kind == "convert" or not operation.floating:
-            continue
-        if line in inside:
-            computed.add(place)
-        elif place.rpartition(" ")[0] in lines:
-            outside[operation.packed].add(place)
     lanes = []
+    computed: dict[str, int] = {}
     for instruction in kernel.instructions:
         operation = known.operation(instruction.mnemonic)
-        if operation is None or (operation.kind == "convert" and not operation.packed):
+        if operation is None or operation.kind == "unpack" or (operation.kind == "convert" and not operation.packed):
             lanes.append(0)
             continue
         width = max([a.register.width for a in instruction.registers if a.register.kind == "vector"], default=0)
         lanes.append(width // max(operation.source, operation.result, 1) if operation.packed else 1)
+        if operation.floating and operation.kind != "convert":
+            place = place_of.get(instruction.line, "")
+            computed[place] = computed.get(place, 0) + lanes[-1]
+    lines = {place.rpartition(" ")[0] for line, place in place_of.items() if place and line in inside}
+    accessed = {place for line, _, memory, place in function if line in inside and memory and place}
+    outside: dict[bool, set[str]] = {False: set(), True: set()}
+    alone: set[str] = set()
+    remains = False
+    for line, mnemonic, memory, place in function:
+        if not place or line in inside:
+            continue
+        remains |= memory and place in accessed
+        operation = known.operation(mnemonic)
+        if operation is None or operation.kind == "convert" or not operation.floating:
+            continue
+        if place.rpartition(" ")[0] in lines:
+            outside[operation.packed].add(place)
+            if not (memory or operation.packed or operation.kind == "fma"):
+                alone.add(place)
     return Surroundings(
         tuple([place_of.get(instruction.line, "") for instruction in kernel.instructions]),
         tuple(lanes),
-        frozenset(computed),
+        computed,
         frozenset(outside[False]),
+        frozenset(alone),
         frozenset(outside[True]),
+        remains,
     )

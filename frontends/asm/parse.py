@@ -451,11 +451,12 @@ def _functions(
 
 
 class Origin(NamedTuple):
-    """An instruction of an assembly text: its 1-based line, its mnemonic as written, and what the last `.loc` before it
-    says of file, line and column, "" where there is none, or no column."""
+    """An instruction of an assembly text: its 1-based line, its mnemonic as written, whether there is an address in its
+    operands, and what the last `.loc` before it says of file, line and column, "" where there is none, or no column."""
 
     line: int
     mnemonic: str
+    memory: bool
     place: str
 
 
@@ -480,5 +481,5 @@ def origins_of(text: str, function: str) -> list[Origin]:
         elif words[0] == ".size" and words[1].startswith(function):
             break
         elif words[0][0] != ".":
-            found.append(Origin(number, words[0], place))
+            found.append(Origin(number, words[0], "(" in line or "[" in line, place))
     return found

@@ -29,6 +29,7 @@ _CONVERSION = re.compile(
 )
 _EXTENSION = re.compile(r"pmov[sz]x([bwd])([wdq])")
 _TRUNCATION = re.compile(r"pmov(?:u?s)?([wdq])([bwd])")
+_UNPACK = re.compile(r"punpck[lh](bw|wd|dq|qdq)")
 _PACK = re.compile(r"pack[su]s(wb|dw)")
 _INTEGERS = re.compile(
     r"p(add|sub|mull|min|max|abs|avg|cmp|s[lr]lv?|srav?|rolv?|rorv?|sign|popcnt|lzcnt)"
@@ -75,6 +76,9 @@ def operation(mnemonic: str) -> Operation | None:
     for pattern in (_EXTENSION, _TRUNCATION):
         if match := pattern.fullmatch(name):
             return Operation("convert", _INTEGER[match[1]], _INTEGER[match[2]], True, False)
+    if match := _UNPACK.fullmatch(name):
+        # With zeros or signs it widens, with others it puts together.
+        return Operation("unpack", _INTEGER[match[1][0]], 0, True, False)
     if match := _PACK.fullmatch(name):
         return Operation("convert", _INTEGER[match[1][0]], _INTEGER[match[1][1]], True, False)
     if match := _INTEGERS.fullmatch(name):
