@@ -63,8 +63,9 @@ class Work(NamedTuple):
 
     `units`: the number of equal parts that it consists of, as far as can be told; 0 where nothing can. `vector_bytes`:
     of the widest access or packed operation on elements, 0 for scalar code. `operations`: how many elements an
-    iteration does a kind of operation on, by (kind, bits of an element, floating point); a multiply-add is both. `chases`: loads whose address
-    is what a load before brought. `conditional_updates`: nothing is known of how often something is done.
+    iteration does a kind of operation on, by (kind, bits of an element, floating point); a multiply-add is both.
+    `chases`: loads whose address is what a load before brought. `copies`: how often what is done besides counting is
+    done alike. `stores`: to a stream. `whole`: there is one way through it.
     """
 
     groups: tuple[Group, ...]
@@ -305,9 +306,18 @@ def _copies(kernel: Kernel) -> int:
     """How often everything that is done besides counting is done alike: 1 where some operation is done once; 0 where
     what counts does so by more than one, as in copies of which some operations have been put together."""
     counted: dict[str, int] = {}
+    writes: dict[str, int] = {}
+    for instruction in kernel.instructions:
+        for root in {access.register.root for access in instruction.registers if access.write}:
+            writes[root] = writes.get(root, 0) + 1
     for instruction in kernel.instructions:
         affine = instruction.affine
-        if affine is not None and affine.terms == ((affine.target, 1),) and abs(affine.constant) > 1:
+        if (
+            affine is not None
+            and affine.terms == ((affine.target, 1),)
+            and abs(affine.constant) > 1
+            and writes.get(affine.target) == 1
+        ):
             return 0
         if instruction.branch or instruction.move or (instruction.affine is not None and instruction.affine.target):
             continue
@@ -377,7 +387,7 @@ def _alone(own: Work, around: Surroundings | None) -> Elements | None:
     copies = around.copies(own) if around else 0
     if own.vector_bytes:
         lanes = own.vector_bytes // max([group.element for group in own.groups], default=1)
-        if own.units < lanes or lanes < 2 or copies is None:
+        if own.units < lanes or lanes < 2 or copies is None or own.units & (own.units - 1):
             return None
         if around and around.several_an_iteration(own.units):
             return None
@@ -402,8 +412,8 @@ class Surroundings(NamedTuple):
     `places`: of each instruction, "" for none; `lanes`: how many elements each of its operations is done on, 0 for what
     is none; `computed`: the places of floating-point operations, with the elements that they are done on; `scalar` and
     `packed`: the places of such operations in the rest of the function, on the same lines; `scalar_alone`: of those
-    that neither load as well nor are fused, which may have the place of either. `remains`: the rest of the function has accesses to
-    memory from the places of this one's.
+    that neither load as well nor are fused, which may have the place of either. `remains`: the rest of the function
+    has accesses to memory from the places of this one's.
     """
 
     places: tuple[str, ...]
@@ -422,6 +432,10 @@ class Surroundings(NamedTuple):
         two.
         """
         counted: dict[str, int] = {}
+        if not own.vector_bytes:
+            loads = [self.places[n] for group in own.groups for n, _ in group.accesses if not self.lanes[n]]
+            if "" not in loads and len(loads) == len(set(loads)) >= own.units:
+                return 1
         for place, lanes in zip(self.places, self.lanes, strict=True):
             if lanes:
                 counted[place] = counted.get(place, 0) + lanes
