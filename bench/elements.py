@@ -41,8 +41,21 @@ DRIVER = r"""
 #include <stdlib.h>
 #include <string.h>
 extern long incc_counters[%(counters)d];
-static char *area(size_t bytes) { char *p; if (posix_memalign((void **)&p, 4096, bytes)) exit(1); memset(p, 0, bytes); return p; }
 #define DOUBLES(p) for (long i = 0; i < 40000; ++i) ((double *)(p))[i] = 1.0 + i %% 7
+static char *area(size_t bytes) {
+  char *p;
+  if (posix_memalign((void **)&p, 4096, bytes))
+    exit(1);
+  return memset(p, 0, bytes);
+}
+static void prepare(char *P0, char *P1, char *P2, char *A0, char *P3, char *P4, char *P5, long n) {
+  DOUBLES(P0); DOUBLES(P1); DOUBLES(P2); DOUBLES(A0);
+  memset(P3, 'x', n), P3[n] = 0;
+  ((int *)P4)[n] = 77;
+  for (long i = 0; i < n; ++i)
+    ((Node *)P5)[i].next = i + 1 < n ? (Node *)P5 + i + 1 : 0;
+  memset(incc_counters, 0, sizeof incc_counters);
+}
 int main(void) {
   char *P0 = area(1 << 21), *P1 = area(1 << 21), *P2 = area(1 << 21), *P3 = area(1 << 16), *P4 = area(1 << 17);
   char *A0 = area(1 << 21), *A1 = A0 + 8, *A2 = A0 + 16, *P5 = area(1 << 18);
@@ -115,10 +128,10 @@ def measured(
     body = []
     for index, (_, call, iterations) in enumerate(wanted):
         body.append(
-            f"    DOUBLES(P0); DOUBLES(P1); DOUBLES(P2); DOUBLES(A0); memset(P3, 'x', n); P3[n] = 0; memset(incc_counters, 0, sizeof incc_counters);\n"
-            f"    ((int *)P4)[n] = 77; for (long i = 0; i < n; ++i) ((Node *)P5)[i].next = i + 1 < n ? (Node *)P5 + i + 1 : 0;\n"
-            f'    {call}; printf("{index} %ld", (long)({iterations})); for (int c = 0; c < {len(kernels)}; ++c) '
-            'printf(" %ld", incc_counters[c]); puts(""); ((int *)P4)[n] = 0;'
+            "    prepare(P0, P1, P2, A0, P3, P4, P5, n);\n"
+            f'    {call}; printf("{index} %ld", (long)({iterations}));\n'
+            f'    for (int c = 0; c < {len(kernels)}; ++c) printf(" %ld", incc_counters[c]);\n'
+            '    puts(""); ((int *)P4)[n] = 0;'
         )
     text = DRIVER % {
         "counters": max(1, len(kernels)),

@@ -120,6 +120,8 @@ void grey(uint8_t *restrict g, const Pixel *restrict p, long n) { LOOP g[i] = (p
 long chase(const Node *p, long n) { long s = 0; while (p) { s += p->value; p = p->next; } return s; }
 //: matmul(P0, P1, P2, n) ; 2 * n
 void matmul(double *restrict c, const double *restrict a, const double *restrict b, long n) { for (long k = 0; k < 2; ++k) for (long j = 0; j < n; ++j) c[j] += a[k] * b[k * n + j]; }
+//: matmat(P0, P1, P2, n / 8) ; 8 * (n / 8)
+void matmat(double *restrict c, const double *restrict a, const double *restrict b, int n) { for (int k = 0; k < 8; ++k) for (int j = 0; j < n; ++j) c[j] += a[k] * b[k * n + j]; }
 //: column(P0, P1, n) ; n
 double column(const double *a, const double *b, long n) { double s = 0; LOOP s += a[i] * b[i * 16]; return s; }
 //: matvec(P0, P1, P2, n) ; 3 * n

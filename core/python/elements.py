@@ -344,26 +344,42 @@ def elements(own: Work, smallest: Work, siblings: int = 1, around: Surroundings 
     `smallest`: of the `siblings` that do the same work in the same function, itself among them, the one with the
     smallest step. `around`: what is known of the source of that one.
     """
-    times = ratio(own, smallest) if siblings > 1 else None
     one = _alone(smallest, around)
-    if times is None or own is smallest:
-        if siblings > 1 and (one is None or smallest.vector_bytes == 16) and smallest.units < _UNROLLED:
-            return Elements(Fraction(1), "it is the loop with the smallest step of those that do the same work")
+    if siblings == 1:
         return one
-    if smallest.vector_bytes == 16 or one is None:
-        # What has no copies for each iteration is not unrolled: compilers leave what remains as it is in the source.
-        if smallest.units >= _UNROLLED:
+    if one is None:
+        # Compilers unroll what is left over as little as they can; neighbours may still be in one vector.
+        neighbours = around is not None and smallest.steps[-1:] <= (smallest.vector_bytes,)
+        if smallest.units >= _UNROLLED or not smallest.whole or (smallest.vector_bytes and not neighbours):
             return None
-        one = Elements(Fraction(1), "")
-    if times > 1:
-        return Elements(
-            times * one.per_iteration, f"its steps are {times} times those of a loop that does the same work one by one"
-        )
-    return one
+        one = Elements(Fraction(1), "it is the loop with the smallest step of those that do the same work")
+    times = ratio(own, smallest)
+    if times is None or times == 1:
+        return one
+    done = _work_ratio(own, smallest)
+    if done is not None and done % times == 0:
+        number = done * one.per_iteration
+        return Elements(number, f"it does {done} times the work of the loop that goes through the source with less")
+    if done is not None:
+        return None
+    return Elements(times * one.per_iteration, f"its steps are {times} times those of a loop that does the same work")
+
+
+def _work_ratio(own: Work, smallest: Work) -> Fraction | None:
+    """How much more an iteration computes: more than it moves on if an outer loop is unrolled into it. None where
+    nothing is computed, or not the same."""
+    if not (own.whole and smallest.whole):
+        return None
+    mine, other = (
+        {key: count for key, count in work.operations.items() if key[2] and (key[0], key[1]) in work.computes}
+        for work in (own, smallest)
+    )
+    ratios = {Fraction(count, other[key]) for key, count in mine.items() if key in other}
+    return ratios.pop() if len(ratios) == 1 else None
 
 
 _UNROLLED = 5
-"""Equal parts in scalar code from which on it is rather unrolled than made of neighbours."""
+"""Equal parts from which on what is left over is rather unrolled than made of neighbours."""
 
 
 def _alone(own: Work, around: Surroundings | None) -> Elements | None:
@@ -389,7 +405,7 @@ def _alone(own: Work, around: Surroundings | None) -> Elements | None:
         lanes = own.vector_bytes // max([group.element for group in own.groups], default=1)
         if own.units < lanes or lanes < 2 or copies is None or own.units & (own.units - 1):
             return None
-        if around and around.several_an_iteration(own.units):
+        if around and (around.several_an_iteration(own.units) or around.done(own.units) > 1):
             return None
         # One vector an iteration may also hold the neighbours of one iteration, if nothing remains to be done.
         if own.steps[-1] <= own.vector_bytes and not (around and around.remains):
@@ -453,6 +469,10 @@ class Surroundings(NamedTuple):
         alike = set(counted.values()) == {common}
         return common if alike and len(counted) != 2 and not own.vector_bytes else None
 
+    def done(self, units: int) -> int:
+        """How often each place computes something of each element: more than once if an outer loop is unrolled."""
+        return gcd(*self.computed.values()) // units
+
     def several_an_iteration(self, units: int) -> bool:
         """Whether the vectors seem to hold several elements of an iteration of the source: what remains of the loop,
         outside of it, computes them at more places than the loop does on so many elements each, or is made of vectors
@@ -466,8 +486,10 @@ class Surroundings(NamedTuple):
         )
 
 
-def surroundings(kernel: Kernel, function: Sequence[Origin]) -> Surroundings:
-    """What the origins of a function's instructions say of a kernel in it."""
+def surroundings(kernel: Kernel, function: Sequence[Origin], others: Iterable[int] = ()) -> Surroundings:
+    """What the origins of a function's instructions say of a kernel in it. `others`: lines of those that do the same
+    work, which are not what remains."""
+    apart = set(others)
     place_of = {origin.line: origin.place for origin in function}
     inside = set(kernel.region.body_lines) if kernel.region else set()
     known = isa(kernel.isa)
@@ -489,7 +511,7 @@ def surroundings(kernel: Kernel, function: Sequence[Origin]) -> Surroundings:
     alone: set[str] = set()
     remains = False
     for line, mnemonic, memory, place in function:
-        if not place or line in inside:
+        if not place or line in inside or line in apart:
             continue
         remains |= memory and place in accessed
         operation = known.operation(mnemonic)

@@ -71,9 +71,15 @@ def parts(
             if origins is not None and known[smallest].units > 1:
                 kernel = results[smallest].kernel
                 if kernel.region is not None:
-                    surroundings = elements.surroundings(kernel, origins(kernel.region.function))
+                    others = [line for n in group if n != smallest for line in _lines(results[n])]
+                    surroundings = elements.surroundings(kernel, origins(kernel.region.function), others)
             found[number] = Part(role, elements.elements(known[number], known[smallest], len(group), surroundings))
     return found
+
+
+def _lines(result: KernelResult) -> Sequence[int]:
+    region = result.kernel.region
+    return region.body_lines if region else ()
 
 
 def _roles(

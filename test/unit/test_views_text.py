@@ -205,7 +205,7 @@ def test_no_chain() -> None:
 def test_equal_shares_are_said() -> None:
     kernel, bound, analysis = sum_parts()
     fixed = make_result(kernel, bound, analysis, fixed_ports=True)
-    report = build_report([unit_report(UnitResult(Unit("", "t.s"), make_model(), "-mcpu=x", (fixed,)))])
+    report = build_report([unit_report(UnitResult(Unit("", "t.s"), make_model(), "-mcpu=x", (fixed,), parts=[NO_PART]))])
     assert "µops shared equally between the ports" in render(report, 120)
 
 
