@@ -58,6 +58,15 @@ def _place(unit: t.Unit, kernel: t.Kernel) -> tuple[str, int]:
 
 NAMES: dict[str, Name] = {
     "cycles": Name(NUMBER, "cycles per iteration: simulated, or the largest bound", lambda u, k: k["cycles"]),
+    "bound": Name(NUMBER, "the largest of the five bounds", lambda u, k: max(_bound(k, name) for name in _BOUNDS)),
+    "port": Name(NUMBER, "bound by execution ports", lambda u, k: _bound(k, "port")),
+    "divider": Name(NUMBER, "bound by dividers and like units", lambda u, k: _bound(k, "divider")),
+    "front_end": Name(NUMBER, "bound by µops that are issued", lambda u, k: _bound(k, "front_end")),
+    "retire": Name(NUMBER, "bound by µops that retire", lambda u, k: _bound(k, "retire")),
+    "loop_carried": Name(NUMBER, "bound by loop-carried dependencies", lambda u, k: _bound(k, "loop_carried")),
+    "critical_path": Name(
+        NUMBER, "cycles from start to end of one iteration on its own", lambda u, k: k["critical_path"]["cycles"]
+    ),
     "elements": Name(
         NUMBER,
         "elements of the source's loop an iteration of the assembly's stands for; not always known",
@@ -70,15 +79,6 @@ NAMES: dict[str, Name] = {
         TEXT,
         "main, remainder, prologue, fallback or outer; empty for what is no loop",
         lambda u, k: k["role"]["name"],
-    ),
-    "bound": Name(NUMBER, "the largest of the five bounds", lambda u, k: max(_bound(k, name) for name in _BOUNDS)),
-    "port": Name(NUMBER, "bound by execution ports", lambda u, k: _bound(k, "port")),
-    "divider": Name(NUMBER, "bound by dividers and like units", lambda u, k: _bound(k, "divider")),
-    "front_end": Name(NUMBER, "bound by µops that are issued", lambda u, k: _bound(k, "front_end")),
-    "retire": Name(NUMBER, "bound by µops that retire", lambda u, k: _bound(k, "retire")),
-    "loop_carried": Name(NUMBER, "bound by loop-carried dependencies", lambda u, k: _bound(k, "loop_carried")),
-    "critical_path": Name(
-        NUMBER, "cycles from start to end of one iteration on its own", lambda u, k: k["critical_path"]["cycles"]
     ),
     "ipc": Name(NUMBER, "instructions per cycle", lambda u, k: k["summary"]["ipc"]),
     "instructions": Name(NUMBER, "instructions", lambda u, k: k["size"]["instructions"]),

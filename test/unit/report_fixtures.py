@@ -11,8 +11,8 @@ from typing import Any
 from incc.core import Analysis, Chain, Edge, Event, Step
 from incc.core.analysis import KernelResult, KernelSettings
 from incc.core.prediction import bounds_of
-from incc.core.waits import Waits
 from incc.core.roles import Part, Role
+from incc.core.waits import Waits
 from incc.driver.report.build import UnitResult, build_report, unit_report
 from incc.frontends.kernel import (
     Arithmetic,

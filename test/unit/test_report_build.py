@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 
 from incc.core import Analysis
 from incc.core.figures import summary
+from incc.core.roles import Role
 from incc.driver.report import wording
 from incc.driver.report.build import problems
 from incc.driver.report.kernel import kernel_report
-from incc.frontends.kernel import Arithmetic, Kernel
+from incc.driver.report.roles import set_role
+from incc.frontends.kernel import Arithmetic, Kernel, Refused
 from incc.models import bound as b
 from incc.models.bound import BoundKernel
 from report_fixtures import (
@@ -41,6 +43,9 @@ from report_fixtures import (
 )
 
 Parts = tuple[Kernel, BoundKernel, Analysis]
+
+if TYPE_CHECKING:
+    from incc.core.roles import RoleName
 
 
 OF_REPORT = ("source_lines", "near", "iterations", "notes")
