@@ -36,13 +36,16 @@ def _text(role: Role, main: Kernel | None) -> str:
     if main is None:
         return "main loop" if role.name == "main" else role.name
     where = _where(main)
+    stores = any(access.store for instruction in main.instructions for access in instruction.memory)
+    # Only where something is stored does it matter whether arrays overlap.
+    when = "few elements, or arrays that overlap" if stores else "few elements"
     if role.name == "remainder":
-        also = ", and runs instead of it where that cannot run (few elements, arrays that overlap)"
+        also = f", and runs instead of it where that cannot run ({when})"
         return f"remainder: runs what {where} leaves over" + also * role.instead
     if role.name == "prologue":
         return f"prologue: runs before {where}"
     if role.name == "fallback":
-        return f"fallback: runs instead of {where}, where that cannot run (arrays that overlap, few elements)"
+        return f"fallback: runs instead of {where}, where that cannot run ({when})"
     return f"outer loop: what is left of the loop around {where} where that has nothing to do"
 
 

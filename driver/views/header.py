@@ -91,7 +91,7 @@ def _elements(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
         noun = "element" if per_iteration == 1 else "elements"
         yield from layout.wrap(
             f"{kernel['cycles']:.2f} cycles an iteration, {elements['cycles']:.2f} an element "
-            f"({per_iteration:g} {noun} {elements['basis']} an iteration)"
+            f"({per_iteration:g} {noun} an iteration, {elements['basis']})"
         )
     if rates and rates["ghz"]:
         amounts = [(rates["gflop_per_second"], "GFLOP/s"), (rates["gigaelements_per_second"], "G elements/s")]
