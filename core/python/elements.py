@@ -466,8 +466,9 @@ class Surroundings(NamedTuple):
         if max(counted.values()) >= own.units:
             return own.units
         common = gcd(*counted.values())
-        alike = set(counted.values()) == {common}
-        return common if alike and len(counted) != 2 and not own.vector_bytes else None
+        folded = any(self.lanes[number] for group in own.groups for number, _ in group.accesses)
+        sure = set(counted.values()) == {common} and not (folded and (common == 1 or len(counted) == 2))
+        return common if sure and not own.vector_bytes else None
 
     def done(self, units: int) -> int:
         """How often each place computes something of each element: more than once if an outer loop is unrolled."""

@@ -163,11 +163,14 @@ def _rounded(value: float | None) -> float | None:
 
 
 def _elements(result: KernelResult, elements: Elements) -> t.Elements:
+    number, each = elements.per_iteration, float(result.cycles / elements.per_iteration)
     return {
-        "per_iteration": float(elements.per_iteration),
-        "cycles": round(float(result.cycles / elements.per_iteration), DECIMALS),
+        "per_iteration": float(number),
+        "cycles": round(each, DECIMALS),
         "basis": "inferred",
         "why": elements.why,
+        "text": f"{float(result.cycles):.2f} cycles an iteration, {each:.2f} an element "
+        f"({float(number):g} {'element' if number == 1 else 'elements'} an iteration, inferred)",
     }
 
 
@@ -175,6 +178,8 @@ def _rates(found: figures.Rates | None) -> t.Rates | None:
     if found is None:
         return None
     seconds = [_rounded(found.in_a_second(amount)) for amount in found[:3]]
+    units = ("GFLOP/s", "GB/s loaded and stored (L1)", "G elements/s")
+    told = ", ".join(f"{amount:.4g} {unit}" for amount, unit in zip(seconds, units, strict=True) if amount)
     return {
         "flop_per_cycle": round(found.flop, DECIMALS),
         "bytes_per_cycle": round(found.bytes, DECIMALS),
@@ -183,6 +188,7 @@ def _rates(found: figures.Rates | None) -> t.Rates | None:
         "gflop_per_second": seconds[0],
         "gigabytes_per_second": seconds[1],
         "gigaelements_per_second": seconds[2],
+        "text": f"{told} at {found.ghz:g} GHz" if told else "",
     }
 
 

@@ -276,6 +276,7 @@ class Elements(TypedDict):
         Literal["inferred", "compiler"], "inferred: from steps and widths of accesses; compiler: the compiler said so."
     ]
     why: Annotated[str, "What it is inferred from, in words."]
+    text: Annotated[str, "Cycles an iteration and an element, in words."]
 
 
 class Rates(TypedDict):
@@ -289,6 +290,7 @@ class Rates(TypedDict):
     gflop_per_second: Amount | None
     gigabytes_per_second: Amount | None
     gigaelements_per_second: Amount | None
+    text: Annotated[str, "What is done in a second, in words; empty without a clock."]
 
 
 class Role(TypedDict):

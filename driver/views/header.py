@@ -85,22 +85,12 @@ def _place(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
 
 def _elements(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     """What an iteration is of the source's loop, and what that comes to a second."""
-    elements, rates, role = kernel["elements"], kernel["rates"], kernel["role"]
-    if elements:
-        per_iteration = elements["per_iteration"]
-        noun = "element" if per_iteration == 1 else "elements"
-        yield from layout.wrap(
-            f"{kernel['cycles']:.2f} cycles an iteration, {elements['cycles']:.2f} an element "
-            f"({per_iteration:g} {noun} an iteration, {elements['basis']})"
-        )
-    if rates and rates["ghz"]:
-        amounts = [(rates["gflop_per_second"], "GFLOP/s"), (rates["gigaelements_per_second"], "G elements/s")]
-        amounts.append((rates["gigabytes_per_second"], "GB/s loaded and stored (L1)"))
-        told = ", ".join(f"{amount:.4g} {unit}" for amount, unit in amounts if amount)
-        if told:
-            yield from layout.wrap(f"At {rates['ghz']:g} GHz {told}")
-    if role["of"]:
-        yield from layout.wrap(role["text"][0].upper() + role["text"][1:])
+    texts = [part["text"] for part in (kernel["elements"], kernel["rates"]) if part]
+    if kernel["role"]["of"]:
+        texts.append(kernel["role"]["text"])
+    for text in texts:
+        if text:
+            yield from layout.wrap(text[0].upper() + text[1:])
 
 
 def _verdict(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
