@@ -139,7 +139,9 @@ def measured(
         "calls": "\n".join(body),
     }
     # Only what is declared of the functions is wanted here.
-    declarations = re.sub(r"^(\w[\w ]*?[ *]\w+\([^{]*\)) \{.*$", r"\1;", SOURCE.read_text(), flags=re.M)
+    declarations = re.sub(
+        r"^(\w[\w ]*?[ *]\w+\([^{\n]*\)) \{(?:.+|\n(?: .*\n)*\})$", r"\1;", SOURCE.read_text(), flags=re.M
+    )
     (folder / "kernels.c").write_text(declarations)
     (folder / "driver.c").write_text(text)
     subprocess.run([compiler, "-c", "kernels.s", "-o", "kernels.o"], cwd=folder, check=True)

@@ -44,15 +44,12 @@ long sum_ints(const int *a, int n) { long s = 0; for (int i = 0; i < n; ++i) s +
 int sum_int(const int *a, int n) { int s = 0; for (int i = 0; i < n; ++i) s += a[i]; return s; }
 //: sum_doubles(P0, n) ; n
 double sum_doubles(const double *a, long n) { double s = 0; LOOP s += a[i]; return s; }
-//: sum_in_order(P0, P1, n) ; n
-double sum_in_order(const double *a, const double *b,
-                    long n)
-{
-  double s = 0,
-    t = 0;
+//: sum_in_order(P0, n) ; n
+double sum_in_order(const double *a, long n) {
+  double s = 0;
   for (long i = 0; i < n; ++i)
     s += a[i];
-  return s + t * b[0];
+  return s;
 }
 //: bytes_to_float(P0, P1, n) ; n
 void bytes_to_float(float *restrict a, const uint8_t *restrict b, long n) { LOOP a[i] = b[i] * 0.5f; }

@@ -338,14 +338,14 @@ def ratio(larger: Work, smaller: Work) -> Fraction | None:
     return ratios.pop() if len(ratios) == 1 else None
 
 
-def elements(own: Work, smallest: Work, siblings: int = 1, around: Surroundings | None = None) -> Elements | None:
+def elements(own: Work, smallest: Work, paces: int = 1, around: Surroundings | None = None) -> Elements | None:
     """The elements an iteration; None where they cannot be told.
 
-    `smallest`: of the `siblings` that do the same work in the same function, itself among them, the one with the
-    smallest step. `around`: what is known of the source of that one.
+    `smallest`: of the loops that do the same work in the same function, itself among them, the one with the smallest
+    step. `paces`: how many different steps these have. `around`: what is known of the source of that one.
     """
     one = _alone(smallest, around)
-    if siblings == 1:
+    if paces == 1:
         return one
     if one is None:
         # Compilers unroll what is left over as little as they can; neighbours may still be in one vector.

@@ -67,13 +67,14 @@ def parts(
         roles = _roles(members, [results[n].kernel.region for n in members], known, places)
         for number, role, group in roles:
             smallest = min(group, key=lambda n: known[n].steps)
+            paces = len({known[n].steps for n in group})
             surroundings = None
             if origins is not None and known[smallest].units > 1:
                 kernel = results[smallest].kernel
                 if kernel.region is not None:
                     others = [line for n in group if n != smallest for line in _lines(results[n])]
                     surroundings = elements.surroundings(kernel, origins(kernel.region.function), others)
-            found[number] = Part(role, elements.elements(known[number], known[smallest], len(group), surroundings))
+            found[number] = Part(role, elements.elements(known[number], known[smallest], paces, surroundings))
     return found
 
 

@@ -286,3 +286,10 @@ def test_compiled_loops(compiler: str, flags: str, tmp_path: Path) -> None:
             assert elements is not None
             assert elements["per_iteration"] == sum(row["text"].startswith("movz") for row in kernel["instructions"])
     assert sum(kernel["elements"] is not None for kernel in mains) >= 3
+
+
+def test_two_loops_alike_do_not_settle_each_other() -> None:
+    """Neither has a smaller step, though a line is in both."""
+    sums = (".loc 1 4 9", "addsd (%rdi), %xmm0", ".loc 1 6 7", "addsd 8(%rdi), %xmm0", "addq $16, %rdi")
+    parts, _ = found(function(".L:", *sums, "jne .L", ".S:", *sums, "jne .S"))
+    assert [(part.role.name, part.elements) for part in parts] == [("main", None)] * 2
