@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from incc import __version__
 from incc.driver.report.kernel import ITERATIONS, kernel_report
-from incc.driver.report.roles import set_role
+from incc.driver.report.roles import set_role, withhold_not_vectorised
 from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
@@ -145,6 +145,7 @@ def unit_report(found: UnitResult) -> t.Unit:
             set_role(kernel, role, kernels[role.of]["kernel_id"], found.results[role.of].kernel)
         else:
             set_role(kernel, role)
+    withhold_not_vectorised(kernels)
     return {
         "source": unit.source,
         "assembly_file": unit.assembly_file,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from incc.core.roles import Role
     from incc.driver.report import types as t
     from incc.frontends.kernel import Kernel
@@ -30,6 +32,19 @@ def set_role(kernel: t.Kernel, role: Role, main_id: str = "", main: Kernel | Non
     kernel["role"] = {"name": role.name, "of": main_id, "instead": role.instead, "text": _text(role, main)}
     if is_side(kernel["role"]):
         kernel["hints"] = [hint for hint in kernel["hints"] if hint["rule"] in _ALWAYS]
+
+
+def withhold_not_vectorised(kernels: Sequence[t.Kernel]) -> None:
+    """Take back that a loop is not vectorised where a loop of the same function is that comes from the same line, or
+    from nobody knows which: this one may be what that leaves over, also where its role could not be told."""
+    vectorised = [kernel for kernel in kernels if kernel["arithmetic"]["vector_bits"] and kernel["is_loop"]]
+    for kernel in kernels:
+        if any(
+            other["function"] == kernel["function"]
+            and (kernel["source"] is None or other["source"] is None or other["source"] == kernel["source"])
+            for other in vectorised
+        ):
+            kernel["hints"] = [hint for hint in kernel["hints"] if hint["rule"] != "scalar-arithmetic"]
 
 
 def _text(role: Role, main: Kernel | None) -> str:

@@ -15,7 +15,7 @@ from incc.core.roles import Role
 from incc.driver.report import wording
 from incc.driver.report.build import problems
 from incc.driver.report.kernel import kernel_report
-from incc.driver.report.roles import set_role
+from incc.driver.report.roles import set_role, withhold_not_vectorised
 from incc.frontends.kernel import Arithmetic, Kernel, Refused
 from incc.models import bound as b
 from incc.models.bound import BoundKernel
@@ -464,6 +464,21 @@ def test_what_is_missing_is_said_of_every_loop() -> None:
     report = build((kernel._replace(refused=(Refused(9, "vfoo", "no such instruction"),)), bound, analysis))
     set_role(report, Role("remainder", 0), "", kernel)
     assert rules(report) == ["refused-statements"]
+
+
+def test_not_vectorised_is_not_said_beside_a_vectorised_loop() -> None:
+    def hints_beside(vectorised: dict[str, Any], **changes: Any) -> list[str]:
+        scalar = {**build(sum_parts()), "function": "triad", **changes}
+        withhold_not_vectorised([vectorised, scalar])
+        return rules(scalar)
+
+    vectorised = build(triad_parts())
+    assert hints_beside(vectorised) == ["sum-chain"]
+    # another line of the same function, or another function: simply not vectorised
+    assert hints_beside(vectorised, source={"file": "triad.c", "line": 9}) == ["sum-chain", "scalar-arithmetic"]
+    assert hints_beside(vectorised, function="sum") == ["sum-chain", "scalar-arithmetic"]
+    # nobody knows
+    assert hints_beside(vectorised, source=None) == ["sum-chain"]
 
 
 def test_what_is_advised_for_main_loops() -> None:
