@@ -1,6 +1,6 @@
 """How often the elements of a loop are inferred rightly, wrongly, and not at all (docs/report.md).
 
-    python bench/elements.py [--compilers=gcc-12,clang-19] [--options=-O3,…] [--functions=GLOB] [-v]
+    python bench/elements.py [--compilers=gcc-12,clang-19] [--levels=-O3,…] [--functions=GLOB] [--lines=-g0] [-v]
 
 The loops of bench/elements_kernels.c are compiled by each compiler with each set of options. In a copy of the assembly
 each innermost loop counts how often its header is reached; the functions are run with many lengths, and from two
@@ -162,14 +162,14 @@ def measured(
     return found
 
 
-def compare(compiler: str, options: str, functions: str, verbose: bool) -> Counter[str] | None:
+def compare(compiler: str, options: str, lines: str, functions: str, verbose: bool) -> Counter[str] | None:
     """Right, wrong, none and unknown for one compiler and its options; None where it does not compile."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         command = [
             compiler,
             *options.split(),
-            "-g1",
+            lines,
             "-fno-pie",
             "-fcf-protection=none",
             "-fno-asynchronous-unwind-tables",
@@ -213,6 +213,7 @@ def main() -> None:
     parser.add_argument("--levels", default=",".join(LEVELS))
     parser.add_argument("--targets", default=",".join(TARGETS))
     parser.add_argument("--functions", default="*")
+    parser.add_argument("--lines", default="-g1", help="-g0: without line information, as in most objects")
     parser.add_argument("-v", "--verbose", action="store_true", help="print what is wrong or missing")
     options = parser.parse_args()
     total: Counter[str] = Counter()
@@ -223,7 +224,7 @@ def main() -> None:
             continue
         for level in options.levels.split(","):
             for target in options.targets.split(","):
-                counted = compare(compiler, f"{level} {target}", options.functions, options.verbose)
+                counted = compare(compiler, f"{level} {target}", options.lines, options.functions, options.verbose)
                 if counted is None:
                     print(f"{compiler} {level} {target}: does not compile")
                     continue
