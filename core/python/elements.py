@@ -348,9 +348,10 @@ def elements(own: Work, smallest: Work, paces: int = 1, around: Surroundings | N
     if paces == 1:
         return one
     if one is None:
-        # Compilers unroll what is left over as little as they can; neighbours may still be in one vector.
-        neighbours = around is not None and smallest.steps[-1:] <= (smallest.vector_bytes,)
-        if smallest.units >= _UNROLLED or not smallest.whole or (smallest.vector_bytes and not neighbours):
+        # Compilers unroll what is left over as little as they can; neighbours may still be in one vector. Without
+        # places in the source, two copies are as likely as two neighbours.
+        apart = smallest.vector_bytes and smallest.steps[-1:] > (smallest.vector_bytes,)
+        if around is None or smallest.units >= _UNROLLED or not smallest.whole or apart:
             return None
         one = Elements(Fraction(1), "it is the loop with the smallest step of those that do the same work")
     times = ratio(own, smallest)

@@ -69,7 +69,7 @@ def parts(
             smallest = min(group, key=lambda n: known[n].steps)
             paces = len({known[n].steps for n in group})
             surroundings = None
-            if origins is not None and known[smallest].units > 1:
+            if origins is not None and known[smallest].units != 1:
                 kernel = results[smallest].kernel
                 if kernel.region is not None:
                     others = [line for n in group if n != smallest for line in _lines(results[n])]
