@@ -451,7 +451,8 @@ class Surroundings(NamedTuple):
         counted: dict[str, int] = {}
         if not own.vector_bytes:
             loads = [self.places[n] for group in own.groups for n, _ in group.accesses if not self.lanes[n]]
-            if "" not in loads and len(loads) == len(set(loads)) >= own.units:
+            # Of two, one may have the place of what was put together with it.
+            if "" not in loads and len(loads) == len(set(loads)) >= max(own.units, 3):
                 return 1
         for place, lanes in zip(self.places, self.lanes, strict=True):
             if lanes:
@@ -468,7 +469,7 @@ class Surroundings(NamedTuple):
             return own.units
         common = gcd(*counted.values())
         folded = any(self.lanes[number] for group in own.groups for number, _ in group.accesses)
-        sure = set(counted.values()) == {common} and not (folded and (common == 1 or len(counted) == 2))
+        sure = set(counted.values()) == {common} and len(counted) != 2 and not (folded and common == 1)
         return common if sure and not own.vector_bytes else None
 
     def done(self, units: int) -> int:

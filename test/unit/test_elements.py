@@ -120,9 +120,11 @@ def test_copies_from_one_place_are_iterations_and_others_are_not() -> None:
     same = [".L3:", ".loc 1 5 9", "movsd (%rdi), %xmm1", ".loc 1 5 5", "addsd %xmm1, %xmm0"]
     same += [".loc 1 5 9", "movsd 8(%rdi), %xmm1", ".loc 1 5 5", "addsd %xmm1, %xmm0"]
     assert elements(*same, ".loc 1 4 3", "addq $16, %rdi", "jne .L3") == 2
-    fields = [".L3:", ".loc 1 5 9", "movsd (%rdi), %xmm1", ".loc 1 5 5", "addsd %xmm1, %xmm0"]
-    fields += [".loc 1 5 19", "movsd 8(%rdi), %xmm1", ".loc 1 5 15", "addsd %xmm1, %xmm0"]
-    assert elements(*fields, ".loc 1 4 3", "addq $16, %rdi", "jne .L3") == 1
+    fields = [".L3:"]
+    for field in range(3):
+        fields += [f".loc 1 5 {10 * field + 9}", f"movsd {8 * field}(%rdi), %xmm1"]
+        fields += [f".loc 1 5 {10 * field + 5}", "addsd %xmm1, %xmm0"]
+    assert elements(*fields, ".loc 1 4 3", "addq $24, %rdi", "jne .L3") == 1
 
 
 LOOP = ("movsd {0}(%rdi), %xmm0", "mulsd {0}(%rsi), %xmm0", "movsd %xmm0, {0}(%rdx)")
