@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "incc/analysis.h"
+#include "incc/memory.h"
 #include "incc/sim.h"
 
 #include <pybind11/pybind11.h>
@@ -363,6 +364,20 @@ py::tuple boundsAndSimulation(py::handle Bound, bool Loop, py::handle BoundsClas
   return py::make_tuple(toBounds(B, Known.Fraction, BoundsClass), toSimulation(K, S, Known));
 }
 
+py::tuple streamsOf(py::handle Bound, py::handle StreamClass) {
+  Kernel K = readKernel(Bound);
+  std::vector<Stream> Found;
+  {
+    py::gil_scoped_release NoPython;
+    Found = streams(K);
+  }
+  NamedTuple MakeStream(StreamClass);
+  return toTuple(Found, [&](const Stream &S) {
+    py::object Step = S.Steady ? py::object(py::int_(S.Step)) : py::none();
+    return MakeStream(S.Instruction, S.Store, S.Bytes, S.Part, S.Offset, std::move(Step));
+  });
+}
+
 } // namespace
 
 PYBIND11_MODULE(_core, M) {
@@ -373,6 +388,7 @@ PYBIND11_MODULE(_core, M) {
   M.def("bounds_and_simulation", &boundsAndSimulation, py::arg("bound"), py::arg("loop"),
         py::arg("bounds"), py::arg("classes"));
   M.def("defaults", &defaults);
+  M.def("streams", &streamsOf, py::arg("bound"), py::arg("stream"));
   M.def("simulate", &simulateBound, py::arg("bound"), py::arg("ideal"), py::arg("loop"),
         py::arg("alignment"), py::arg("iterations"), py::arg("max_cycles"), py::arg("record"),
         py::arg("every_cycle"), py::arg("unlimited_ports"), py::arg("no_register_dependencies"),

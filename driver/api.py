@@ -246,6 +246,24 @@ class Kernel(_Frozen):
         return (place["file"], place["line"]) if place else None
 
     @property
+    def elements(self) -> float | None:
+        """How many elements of the source's loop an iteration stands for, as inferred; None where it cannot be told."""
+        elements = self._report["elements"]
+        return elements["per_iteration"] if elements else None
+
+    @property
+    def cycles_per_element(self) -> float | None:
+        """The prediction for an element of the source's loop; None where `elements` is."""
+        elements = self._report["elements"]
+        return elements["cycles"] if elements else None
+
+    @property
+    def role(self) -> str:
+        """What part the loop has among those that do the same work: "main", "remainder", "prologue", "fallback",
+        "outer"; empty for what is no loop."""
+        return self._report["role"]["name"]
+
+    @property
     def verdict(self) -> str:
         """What limits the kernel, in one sentence."""
         return self._report["verdict"]
@@ -398,6 +416,7 @@ def analyze(
     model_path: Sequence[Path] = (),
     system_headers: bool = False,
     name: str = "",
+    ghz: float = 0.0,
 ) -> Report:
     """Analyse assembly, machine code or an object for a core.
 
@@ -410,7 +429,8 @@ def analyze(
     alone. `fixed_ports`: equal shares to all ports that a µop may use. `what_ifs`: try the changes to the core that
     make sense; `changes`: those to try besides ("port 5 += 1", "rob = 512"). `alignment`: of a kernel's first byte
     within 64, "all" for each. `cold_iterations`: also simulate exactly so many from a cold start. `timeline`: record so
-    many iterations. `waits`: who waits for whom. `system_headers`: also loops that are the system headers' alone.
+    many iterations. `waits`: who waits for whom. `system_headers`: also loops that are the system headers' alone. `ghz`:
+    a clock, for rates a second.
 
     Raises AnalysisError where nothing can be analysed (unknown core, unreadable file, no assembler), ValueError for
     arguments that are no good. What of the source could not be analysed is in the report's `problems`. Safe to call
@@ -433,6 +453,7 @@ def analyze(
         waits=waits,
         model_path=model_path,
         system_headers=system_headers,
+        ghz=ghz,
     )
     if input == "asm":
         return Report(_Found([analyze_unit(_assembly(source, name), settings)]))
@@ -465,6 +486,7 @@ def compile(
     waits: bool = False,
     model_path: Sequence[Path] = (),
     system_headers: bool = False,
+    ghz: float = 0.0,
 ) -> Report:
     """Run a compiler's command, unchanged, and analyse the innermost loops of what it compiles, as `incc` does.
 
@@ -495,6 +517,7 @@ def compile(
         waits=waits,
         model_path=model_path,
         system_headers=system_headers,
+        ghz=ghz,
     )
     try:
         compiled = compile_units(command, folder=folder, capture=True)
@@ -579,6 +602,7 @@ def _settings(
     waits: bool,
     model_path: Sequence[Path],
     system_headers: bool,
+    ghz: float,
 ) -> Settings:
     return Settings(
         mcpu=mcpu,
@@ -595,7 +619,14 @@ def _settings(
         alignment=_alignment(alignment),
         what_ifs=what_ifs,
         system_headers=system_headers,
+        ghz=_ghz(ghz),
     )
+
+
+def _ghz(value: float) -> float:
+    if not 0 <= value <= 1000:
+        raise ValueError(f"ghz is a clock in GHz, 0 for none, not {value!r}")
+    return float(value)
 
 
 def _texts(name: str, values: Sequence[str]) -> tuple[str, ...]:

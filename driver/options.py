@@ -152,6 +152,8 @@ OPTIONS: tuple[Option, ...] = (
            "also simulate the core so changed; several: each alone and all together", "", "what_if"),
     Option("what-if", "changes", "show", "=CHANGE",
            f"the same for a change like 'port 5 += 1', 'rob = 512' or 'latency VADDPD = 3'; {_SEVERAL}", (), "what_if"),
+    Option("ghz", "clock", "show", "=GHZ", "also GFLOP/s, GB/s and elements a second at that clock, as 3.5", 0.0,
+           "ghz"),
     Option("loop", "number", "show", "=N",
            "cycles of exactly N iterations from a cold start; 1: the latency of one pass", 0, "cold_iterations"),
     Option("alignment", "alignment", "show", "=N|all",
@@ -249,6 +251,17 @@ def _probability(option: str, text: str) -> float:
     return value
 
 
+def clock(option: str, text: str) -> float:
+    """A clock in GHz. Raises UsageError."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.001 <= value <= 1000:
+        raise UsageError(f"{option} is a clock in GHz, as 3.5, not {text!r}")
+    return value
+
+
 def _place(option: str, value: str) -> Place:
     from incc.driver.report.places import parse
 
@@ -301,6 +314,7 @@ _ONE: dict[str, Callable[[str, str], Any]] = {
     "alignment": _alignment,
     "probability": _probability,
     "views": _views,
+    "clock": clock,
 }
 _MANY: dict[str, Callable[[str, str], Any]] = {
     "list": _text,

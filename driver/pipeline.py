@@ -36,7 +36,8 @@ class Settings(NamedTuple):
     branches inside, "branch" the sides of the first branch. `branch_probability`: how likely a branch is not taken,
     None for all sides alike. `control_flow`: of the functions that are analysed. `what_ifs`: try those changes that
     always are, and simulate both ends of predictions. `mispredict_rate`: of the branches inside loops, None for not
-    known. `system_headers`: also loops that no line of the user's is in.
+    known. `system_headers`: also loops that no line of the user's is in. `ghz`: the clock at which
+    rates a second are to be told, 0 for none.
     """
 
     mcpu: str = ""
@@ -58,6 +59,7 @@ class Settings(NamedTuple):
     what_ifs: bool = True
     mispredict_rate: float | None = None
     system_headers: bool = False
+    ghz: float = 0
 
     def kernel_settings(self) -> KernelSettings:
         """What of it is asked of each kernel."""
@@ -355,6 +357,7 @@ def analyze_kernels(
         notes,
         iterations=settings.iterations,
         mispredict_rate=settings.mispredict_rate,
+        ghz=settings.ghz,
     )
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from incc.core.analysis import KernelResult
+    from incc.core.roles import Part
     from incc.driver.report import types as t
     from incc.driver.report.where import Condition
     from incc.frontends.kernel import Kernel
@@ -35,6 +36,13 @@ class Result(NamedTuple):
 
     text: str
     problems: list[str]
+
+
+class Columns(NamedTuple):
+    """What the table has beside the usual: cycles of an element; rates at that clock in GHz, if it is not 0."""
+
+    elements: bool = False
+    ghz: float = 0.0
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -80,7 +88,8 @@ def main(arguments: list[str] | None = None) -> int:
             import errno
 
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
-        sys.stdout.write(_heading(options.output, [m.name for m in models]))
+        columns = Columns(options.elements, options.ghz)
+        sys.stdout.write(_heading(options.output, [m.name for m in models], columns))
         for result in _progress(_results(options, models, condition), options):
             for problem in result.problems:
                 failed = True
@@ -144,6 +153,18 @@ def _parser() -> argparse.ArgumentParser:
         help="only kernels for which this holds, on any of the cores: 'cycles > 1.1*bound and flop > 0' "
         "(docs/filters.md)",
     )
+    parser.add_argument(
+        "--elements",
+        action="store_true",
+        help="in the table also the cycles of an element of the source's loop, as inferred; - where it cannot be told",
+    )
+    parser.add_argument(
+        "--ghz",
+        type=_clock,
+        default=0.0,
+        metavar="GHZ",
+        help="in the table also GFLOP/s and GB/s (of the L1 cache) at that clock; in JSON `rates` a second",
+    )
     parser.add_argument("-j", dest="jobs", type=_positive, default=1, metavar="N", help="worker processes (1)")
     return parser
 
@@ -153,6 +174,16 @@ def _positive(text: str) -> int:
     if value < 1:
         raise ValueError
     return value
+
+
+def _clock(text: str) -> float:
+    from incc.driver import UsageError
+    from incc.driver.options import clock
+
+    try:
+        return clock("--ghz", text)
+    except UsageError:
+        raise ValueError from None
 
 
 def _models(name: str) -> dict[str, tuple[MachineModel, str]]:
@@ -223,7 +254,15 @@ def _items(options: argparse.Namespace) -> Iterator[Item]:
 
 def _results(options: argparse.Namespace, models: list[MachineModel], condition: Condition | None) -> Iterable[Result]:
     name = ", ".join(options.files) or "<stdin>"
-    worker = _Worker(options.input_format, models, name, options.output, not options.bounds, condition)
+    worker = _Worker(
+        options.input_format,
+        models,
+        name,
+        options.output,
+        not options.bounds,
+        condition,
+        Columns(options.elements, options.ghz),
+    )
     if options.jobs == 1:
         return map(worker, ([item] for item in _items(options)))
     from incc.driver.workers import MOST, in_order
@@ -261,6 +300,7 @@ class _Worker:
         output: str = "json",
         simulate: bool = True,
         condition: Condition | None = None,
+        columns: Columns = Columns(),  # noqa: B008 -- it cannot be changed
     ) -> None:
         from incc.core.analysis import KernelSettings
 
@@ -271,34 +311,72 @@ class _Worker:
         self.models = models
         self.isa = models[0].isa
         self.condition = condition
+        self.columns = columns
+        # Some know a loop by the others of its function, which takes time.
+        self.needs_parts = output == "json" or condition is not None or columns.elements or columns.ghz > 0
 
     def __call__(self, items: Sequence[Item]) -> Result:
-        from incc.core.analysis import analyze_kernel
-
         problems: list[str] = []
         lines: list[str] = []
         line = _LINES[self.output]
         for item in items:
             found = _READERS[self.input_format](item, self, problems)
-            ids = _kernel_ids(found) if self.output == "json" or self.condition else [""] * len(found)
-            for (kernel, identity), kernel_id in zip(found, ids, strict=True):
-                try:
-                    results = {model.name: analyze_kernel(kernel, model, self.settings) for model in self.models}
-                    if self.condition is None or any(
-                        _holds(self.condition, identity, kernel_id, result) for result in results.values()
-                    ):
-                        lines.append(line(identity, kernel_id, results))
-                except (ValueError, RuntimeError) as error:
-                    problems.append(f"{self.name}:{item.number}: {error}")
+            for kernel in self._analyzed(item, found, problems):
+                if self.condition is None or any(
+                    _holds(self.condition, kernel, result) for result in kernel.results.values()
+                ):
+                    lines.append(line(kernel, self.columns))
         return Result("".join(lines), problems)
 
+    def _analyzed(self, item: Item, found: list[_Identified], problems: list[str]) -> Iterator[Analyzed]:
+        """The kernels of an item, analysed; those of a function together if what they are to each other is needed."""
+        from incc.core.analysis import analyze_kernel
 
-def _holds(condition: Condition, identity: Identity, kernel_id: str, result: KernelResult) -> bool:
+        ids = _kernel_ids(found) if self.output == "json" or self.condition else [""] * len(found)
+        together: list[Analyzed] = []
+        for (kernel, identity), kernel_id in zip(found, ids, strict=True):
+            try:
+                results = {model.name: analyze_kernel(kernel, model, self.settings) for model in self.models}
+            except (ValueError, RuntimeError) as error:
+                problems.append(f"{self.name}:{item.number}: {error}")
+                continue
+            one = Analyzed(identity, kernel_id, results)
+            if not self.needs_parts:
+                yield one
+                continue
+            if together and _function(together[-1]) != _function(one):
+                yield from _with_parts(together)
+                together = []
+            together.append(one)
+        if together:
+            yield from _with_parts(together)
+
+
+def _function(kernel: Analyzed) -> str | None:
+    region = next(iter(kernel.results.values())).kernel.region
+    return region.function if region else None
+
+
+def _with_parts(kernels: list[Analyzed]) -> Iterator[Analyzed]:
+    """Kernels of one function, with what part they have in it."""
+    from incc.core.roles import parts
+
+    found = parts([next(iter(kernel.results.values())) for kernel in kernels])
+    for kernel, part in zip(kernels, found, strict=True):
+        main = kernels[part.role.of] if part.role.of >= 0 else None
+        yield kernel._replace(part=part, main=main)
+
+
+def _holds(condition: Condition, kernel: Analyzed, result: KernelResult) -> bool:
     from incc.driver.report.build import UnitResult, unit_report
     from incc.driver.report.where import kernel_values
     from incc.frontends.unit import Unit
 
-    unit = unit_report(UnitResult(Unit("", identity.input), result.model, "", (result,), (kernel_id,)))
+    assert kernel.part is not None
+    alone = kernel.part._replace(role=kernel.part.role._replace(of=-1))
+    unit = unit_report(
+        UnitResult(Unit("", kernel.identity.input), result.model, "", (result,), (kernel.kernel_id,), parts=(alone,))
+    )
     return condition.holds(kernel_values(unit, unit["kernels"][0]))
 
 
@@ -310,6 +388,17 @@ class Identity(NamedTuple):
 
 
 _Identified = tuple["Kernel", Identity]
+
+
+class Analyzed(NamedTuple):
+    """A kernel with its analysis on each core; where it was needed, also its part among the loops of its function, and
+    the main one among these."""
+
+    identity: Identity
+    kernel_id: str
+    results: dict[str, KernelResult]
+    part: Part | None = None
+    main: Analyzed | None = None
 
 
 def _kernel_ids(found: list[_Identified]) -> list[str]:
@@ -387,48 +476,76 @@ _READERS = {"hex": _read_hex, "asm": _read_asm, "obj": _read_obj}
 # --- output -----------------------------------------------------------------------------------------------------------
 
 
-_Results = dict[str, "KernelResult"]
-
-
-def _heading(output: str, cpus: list[str]) -> str:
+def _heading(output: str, cpus: list[str], columns: Columns) -> str:
     if output != "table":
         return ""
-    return f"{'cycles':>9}  {'bound':>8}  {'instr.':>6}  {'core':<{_width(cpus)}}{'limited by':<28}kernel\n"
+    more = f"  {'an element':>10}" * columns.elements + f"  {'GFLOP/s':>8}  {'GB/s':>8}" * (columns.ghz > 0)
+    return f"{'cycles':>9}{more}  {'bound':>8}  {'instr.':>6}  {'core':<{_width(cpus)}}{'limited by':<28}kernel\n"
 
 
 def _width(cpus: Iterable[str]) -> int:
     return max(len(cpu) for cpu in cpus) + 2
 
 
-def _cycles_line(identity: Identity, _kernel_id: str, results: _Results) -> str:
-    (result,) = results.values()
-    return f"{identity.input} {round(float(result.cycles), 6):.6g}\n"
+def _cycles_line(kernel: Analyzed, _columns: Columns) -> str:
+    (result,) = kernel.results.values()
+    return f"{kernel.identity.input} {round(float(result.cycles), 6):.6g}\n"
 
 
-def _json_line(identity: Identity, kernel_id: str, results: _Results) -> str:
+def _json_line(kernel: Analyzed, columns: Columns) -> str:
     import json
 
     from incc.driver.report.build import make_readable
     from incc.driver.report.kernel import kernel_report
+    from incc.driver.report.roles import set_role
 
-    kernels = {cpu: kernel_report(result, kernel_id=kernel_id) for cpu, result in results.items()}
-    make_readable(list(kernels.values()))
-    line: t.ScanLine = {"input": identity.input, "line": identity.line, "cpus": kernels}
+    assert kernel.part is not None
+    role, elements = kernel.part
+    cpus = {
+        cpu: kernel_report(result, kernel_id=kernel.kernel_id, elements=elements, ghz=columns.ghz)
+        for cpu, result in kernel.results.items()
+    }
+    for report in cpus.values():
+        if kernel.main is None:
+            set_role(report, role)
+        else:
+            set_role(report, role, kernel.main.kernel_id, next(iter(kernel.main.results.values())).kernel)
+    make_readable(list(cpus.values()))
+    line: t.ScanLine = {"input": kernel.identity.input, "line": kernel.identity.line, "cpus": cpus}
     return json.dumps(line, ensure_ascii=False) + "\n"
 
 
-def _table_lines(identity: Identity, _kernel_id: str, results: _Results) -> str:
-    width = _width(results)
+def _table_lines(kernel: Analyzed, columns: Columns) -> str:
+    width = _width(kernel.results)
     lines = []
-    for cpu, result in results.items():
+    for cpu, result in kernel.results.items():
         unknown = f" ({len(result.unknown)} X)" if result.unknown else ""
         limits = ", ".join(result.limits).replace("_", " ")
         if not limits and result.cycles:
             limits = "pipeline"
-        cells = f"{float(result.cycles):>9.2f}  {float(result.bounds.largest):>8.2f}  "
+        cells = f"{float(result.cycles):>9.2f}{_more_cells(kernel, result, columns)}"
+        cells += f"  {float(result.bounds.largest):>8.2f}  "
         cells += f"{len(result.kernel.instructions):>6}  {cpu:<{width}}"
-        lines.append(f"{cells}{limits + unknown:<27} {identity.input}\n")
+        lines.append(f"{cells}{limits + unknown:<27} {kernel.identity.input}\n")
     return "".join(lines)
+
+
+def _more_cells(kernel: Analyzed, result: KernelResult, columns: Columns) -> str:
+    if kernel.part is None:
+        return ""
+    cells = ""
+    if columns.elements:
+        elements = kernel.part.elements
+        cells = f"  {float(result.cycles / elements.per_iteration):>10.3f}" if elements else f"  {'-':>10}"
+    if columns.ghz:
+        from incc.core import figures
+
+        rates = figures.rates(
+            figures.operations(result.kernel), figures.traffic(result.kernel), result.cycles, ghz=columns.ghz
+        )
+        amounts = [rates.in_a_second(rates.flop), rates.in_a_second(rates.bytes)] if rates else [None, None]
+        cells += "".join("  " + ("-" if amount is None else f"{amount:.1f}").rjust(8) for amount in amounts)
+    return cells
 
 
 _LINES = {"cycles": _cycles_line, "json": _json_line, "table": _table_lines}

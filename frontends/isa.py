@@ -77,6 +77,21 @@ class TextForm(NamedTuple):
     line: int
 
 
+class Operation(NamedTuple):
+    """What an instruction does to each element of vector registers.
+
+    `kind`: "add", "mul", "fma", "convert" …; `source` and `result`: the bits of an element that goes in and that comes
+    out, 0 where the mnemonic does not say so; `packed`: to all of them; `floating`: of
+    floating point.
+    """
+
+    kind: str
+    source: int
+    result: int
+    packed: bool
+    floating: bool
+
+
 class Isa(Protocol):
     """An instruction set.
 
@@ -123,11 +138,17 @@ class Isa(Protocol):
         """Something true if an instruction surely leaves general-purpose registers and memory as they are, by a look at
         its text; something false if in doubt."""
 
+    # --- instructions ---
+
     def work_of(self, instruction: Instruction, /) -> str:
         """The kind of work of a decoded instruction that computes, for people and in the plural: "shuffles"."""
 
     def is_aligned(self, instruction: Instruction, /) -> bool:
         """Whether a decoded instruction's vectors in memory surely lie at multiples of their size."""
+
+    def operation(self, mnemonic: str) -> Operation | None:
+        """What the instructions of a mnemonic (see `Instruction`) do to the elements of vector registers; None where
+        they do nothing to them, as moves, or to whatever elements there are, as logic."""
 
     # --- decoding ---
 

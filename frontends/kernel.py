@@ -36,6 +36,19 @@ class Frame(NamedTuple):
     line: int
 
 
+class Neighbours(NamedTuple):
+    """Where a loop lies among the other innermost loops of its function, which are named by their first lines.
+
+    `later`: those to which control can come from it, and `always_before`: those through whose headers it must have come
+    to get here, both without going around a loop that encloses it. `enclosing`: where the loops around it are in the
+    source, the innermost first.
+    """
+
+    later: frozenset[int] = frozenset()
+    always_before: frozenset[int] = frozenset()
+    enclosing: tuple[SourceLocation, ...] = ()
+
+
 class Region(NamedTuple):
     """A span of assembly text to analyse.
 
@@ -45,7 +58,7 @@ class Region(NamedTuple):
     label. `depth` is the loop's nesting depth (1: outermost). `body_lines` are the lines of every instruction of the
     region, on the path or not; it equals `lines` unless there are branches inside. `notes` say in one sentence each
     what a reader must know (“likeliest of 3 paths”, “contains a call to foo”). `forks`: branches inside, at which the
-    loop goes on in either way.
+    loop goes on in either way. `neighbours`: of a loop.
     """
 
     kind: RegionKind
@@ -61,6 +74,7 @@ class Region(NamedTuple):
     source: SourceLocation | None
     notes: tuple[str, ...]
     forks: int = 0
+    neighbours: Neighbours = Neighbours()
 
 
 class Before(NamedTuple):

@@ -621,6 +621,44 @@ MemoryAccesses incc::followMemory(const Kernel &K, bool Dependencies, bool Loads
   return Simulation(K).run(Dependencies, Loads, Stores);
 }
 
+std::vector<Stream> incc::streams(const Kernel &K) {
+  MemoryAccesses Found = followMemory(K, /*Dependencies=*/false, /*Loads=*/true, /*Stores=*/true);
+  std::vector<int32_t> InstructionOf(static_cast<size_t>(K.numValues()));
+  for (int32_t I = 0; I < K.numInstructions(); ++I)
+    std::fill(InstructionOf.begin() + K.ValueStart[I], InstructionOf.begin() + K.ValueStart[I + 1],
+              I);
+  struct Last {
+    uint32_t Part;
+    uint64_t Constant;
+    int32_t Seen = 1;
+  };
+  std::vector<Stream> Result;
+  std::vector<Last> Before;                                // By stream.
+  std::vector<int32_t> StreamOf(InstructionOf.size(), -1); // By value.
+  for (const AccessAddresses *Accesses : {&Found.Loads, &Found.Stores})
+    for (const AccessAddress &A : Accesses->Accesses) {
+      if (int32_t Number = StreamOf[A.Value]; Number >= 0) {
+        Stream &S = Result[Number];
+        Last &L = Before[Number];
+        auto Step = static_cast<int64_t>(A.Constant - L.Constant);
+        S.Steady &= L.Part == A.Part && (L.Seen == 1 || Step == S.Step);
+        S.Step = Step;
+        L = {A.Part, A.Constant, L.Seen + 1};
+        continue;
+      }
+      StreamOf[A.Value] = static_cast<int32_t>(Result.size());
+      Result.push_back({InstructionOf[A.Value], Accesses == &Found.Stores, A.Bytes,
+                        static_cast<int32_t>(A.Part), static_cast<int64_t>(A.Constant),
+                        /*Steady=*/true, /*Step=*/0});
+      Before.push_back({A.Part, A.Constant});
+    }
+  std::ranges::stable_sort(Result, {}, &Stream::Instruction);
+  std::unordered_map<int32_t, int32_t> Parts;
+  for (Stream &S : Result)
+    S.Part = Parts.try_emplace(S.Part, static_cast<int32_t>(Parts.size())).first->second;
+  return Result;
+}
+
 std::vector<MemoryDependency> incc::memoryDependencies(const Kernel &K) {
   return followMemory(K, /*Dependencies=*/true, /*Loads=*/false, /*Stores=*/false).Dependencies;
 }

@@ -176,6 +176,28 @@ class UopInput(NamedTuple):
     arrived: int
 
 
+class Stream(NamedTuple):
+    """How a load or store moves through memory.
+
+    `instruction`, `store`, `size` in bytes. In an iteration it is `offset` bytes from an unknown place, the same for
+    all accesses of the same `part`. `step`: bytes from each iteration to the next, None where that is not always the
+    same or cannot be followed.
+    """
+
+    instruction: int
+    store: bool
+    size: int
+    part: int
+    offset: int
+    step: int | None
+
+
+def streams(bound: BoundKernel) -> tuple[Stream, ...]:
+    """The accesses of a kernel whose addresses can be followed, in program order: no gathers, none of unknown size and
+    none of instructions that are not in the model. Raises ValueError as `analyze`."""
+    return _core.streams(bound, Stream)
+
+
 class StartedUop(NamedTuple):
     """A µop that was started on a port; times in cycles.
 

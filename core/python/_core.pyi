@@ -1,7 +1,7 @@
 from collections.abc import Callable
 from fractions import Fraction
 
-from incc.core import Analysis, Bounds, Chain, Edge, Event, Simulation, StartedUop, Step, UopInput
+from incc.core import Analysis, Bounds, Chain, Edge, Event, Simulation, StartedUop, Step, Stream, UopInput
 from incc.core.counters import LostSlots, UopsBySource
 from incc.models.bound import BoundKernel
 
@@ -42,3 +42,4 @@ def simulate(
     no_memory_dependencies: bool,
     classes: _SimulationClasses,
 ) -> Simulation: ...
+def streams(bound: BoundKernel, stream: type[Stream]) -> tuple[Stream, ...]: ...

@@ -82,6 +82,35 @@ def intensity(work: Operations, moved: Traffic) -> float | None:
     return work.flop / total if total and not moved.unsized_accesses else None
 
 
+class Rates(NamedTuple):
+    """What is done in a cycle: floating-point operations, bytes loaded and stored, elements of the source's loop (None
+    where these are not known); and the clock in GHz, 0 where none is given."""
+
+    flop: float
+    bytes: float
+    elements: float | None
+    ghz: float
+
+    def in_a_second(self, amount: float | None) -> float | None:
+        """So much a cycle in units of 10^9 a second; None without a clock, and where it is not known."""
+        return amount * self.ghz if self.ghz and amount is not None else None
+
+
+def rates(
+    work: Operations, moved: Traffic, cycles: Fraction, elements: Fraction | None = None, ghz: float = 0
+) -> Rates | None:
+    """What so much work comes to in a cycle; None where it takes no time, or bytes are moved of which nobody knows how
+    many."""
+    if not cycles or moved.unsized_accesses:
+        return None
+    return Rates(
+        float(work.flop / cycles),
+        float((moved.bytes_loaded + moved.bytes_stored) / cycles),
+        None if elements is None else float(elements / cycles),
+        ghz,
+    )
+
+
 class Summary(NamedTuple):
     """llvm-mca's summary of a number of iterations in the steady state.
 

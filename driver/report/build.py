@@ -7,9 +7,9 @@ between two runs on the same input: no date, no machine, no order of a set.
 from __future__ import annotations
 
 from incc import __version__
-from incc.driver.report import hints
 from incc.driver.report.kernel import ITERATIONS, kernel_report, location
 from incc.driver.report.overview import overview
+from incc.driver.report.roles import set_role, withhold_not_vectorised
 from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from typing import Final
 
     from incc.core.analysis import KernelResult
+    from incc.core.roles import Part
     from incc.core.ways import Ways
     from incc.driver.report import types as t
     from incc.driver.selection import LibraryCall
+    from incc.frontends.asm.parse import Origin
     from incc.frontends.asm.places import UserPlace
     from incc.frontends.kernel import LeftOut, SourceLocation
     from incc.frontends.unit import Unit
@@ -93,7 +95,8 @@ class UnitResult(NamedTuple):
     `iterations`: how many the summaries count. `model_note`: what must be said of the choice of the model, if anything.
     `inside`: of each kernel the ways through its loop, None without branches inside; or none at all. `mispredict_rate`:
     of those branches, None where it is not known. `system_loops`, `calls`: see `selection.Selection`. `user_functions`:
-    of functions that are parts of others, those. `not_found`: from `not_found.py`.
+    of functions that are parts of others, those. `not_found`: from `not_found.py`. `ghz`: the clock for rates a
+    second, 0 for none. `parts`: role and elements of each kernel, if they are known already.
     """
 
     unit: Unit
@@ -114,11 +117,37 @@ class UnitResult(NamedTuple):
     calls: tuple[LibraryCall, ...] = ()
     user_functions: Mapping[str, str] = {}
     not_found: tuple[t.NotFound, ...] = ()
+    ghz: float = 0
+    parts: Sequence[Part] = ()
+
+
+def unit_parts(found: UnitResult) -> list[Part]:
+    """Role and elements of each of a unit's kernels."""
+    from incc.core.roles import parts
+
+    places = [
+        frozenset([lines[line] for line in kernel.region.body_lines if line in lines]) if kernel.region else frozenset()
+        for kernel, (lines, *_) in zip((result.kernel for result in found.results), found.places, strict=False)
+    ]
+
+    if not found.unit.assembly or not any(places):
+        return parts(found.results, places)
+    read: dict[str, list[Origin]] = {}
+
+    def origins(function: str) -> Sequence[Origin]:
+        if function not in read:
+            from incc.frontends.asm.parse import origins_of
+
+            read[function] = origins_of(found.unit.assembly, function)
+        return read[function]
+
+    return parts(found.results, places, origins)
 
 
 def unit_report(found: UnitResult) -> t.Unit:
     """One translation unit: how its assembly came about, the model and what named it, and its kernels."""
     unit, model = found.unit, found.model
+    parts = found.parts or unit_parts(found)
     nowhere = KernelPlace({}, None)
     kernels = [
         kernel_report(
@@ -132,11 +161,18 @@ def unit_report(found: UnitResult) -> t.Unit:
             notes=found.notes,
             ways=found.inside[n] if found.inside else None,
             mispredict_rate=found.mispredict_rate,
+            elements=parts[n].elements,
+            ghz=found.ghz,
         )
         for n, result in enumerate(found.results)
         for place in (found.places[n] if found.places else nowhere,)
     ]
-    hints.find_remainders(kernels)
+    for kernel, (role, _) in zip(kernels, parts, strict=True):
+        if 0 <= role.of < len(kernels):
+            set_role(kernel, role, kernels[role.of]["kernel_id"], found.results[role.of].kernel)
+        else:
+            set_role(kernel, role)
+    withhold_not_vectorised(kernels)
     return {
         "source": unit.source,
         "assembly_file": unit.assembly_file,

@@ -13,7 +13,7 @@ from incc.models.throughput import port_bound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from incc.core import Chain
     from incc.core.analysis import KernelResult
@@ -24,37 +24,6 @@ if TYPE_CHECKING:
 def hints(facts: KernelResult) -> list[t.Hint]:
     """The hints of all rules that apply, in a fixed order."""
     return [hint for rule in RULES if (hint := rule(facts)) is not None]
-
-
-def find_remainders(kernels: Sequence[t.Kernel]) -> None:
-    """Takes back that a loop is not vectorised, in the reports of a unit's kernels, where it may be what a vectorised
-    loop leaves over: another loop of its function does packed arithmetic, for the same source line as far as lines are
-    known. Where the line is the same, a hint says so instead."""
-    vectorised = [kernel for kernel in kernels if kernel["arithmetic"]["vector_bits"] and kernel["is_loop"]]
-    for kernel in kernels:
-        for number, hint in enumerate(kernel["hints"]):
-            if hint["rule"] != "scalar-arithmetic":
-                continue
-            source = kernel["source"]
-            others = [
-                other
-                for other in vectorised
-                if other["function"] == kernel["function"]
-                and (source is None or other["source"] is None or other["source"] == source)
-            ]
-            if not others:
-                continue
-            if source is not None and others[0]["source"] == source:
-                first, last = others[0]["first_line"], others[0]["last_line"]
-                kernel["hints"][number] = {
-                    "rule": "remainder-loop",
-                    "text": "the same source line has a vectorised loop "
-                    f"(lines {first}–{last}); this one may only run what that leaves over.",
-                    "evidence": {"vectorised_lines": [first, last]},
-                }
-            else:
-                del kernel["hints"][number]
-            break
 
 
 def unknown_instructions(facts: KernelResult) -> t.Hint | None:

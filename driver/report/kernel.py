@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from incc.core import Analysis, Chain, Edge, Simulation, Step
     from incc.core.analysis import KernelResult
+    from incc.core.elements import Elements
     from incc.core.waits import Waits
     from incc.core.ways import Ways
     from incc.driver.report import types as t
@@ -57,6 +58,8 @@ def kernel_report(
     notes: Sequence[str] = (),
     ways: Ways | None = None,
     mispredict_rate: float | None = None,
+    elements: Elements | None = None,
+    ghz: float = 0,
 ) -> t.Kernel:
     """Everything about one kernel.
 
@@ -64,7 +67,9 @@ def kernel_report(
     elsewhere. `place`: where it is in the user's source, from debug information. `user_function`: the function of which
     the kernel's is a part, if the compiler made it one. `source_lines`: where in the user's source each assembly line
     comes from. `iterations`: how many the summary counts. `notes` follow those of the region and of the result. `ways`:
-    through the loop, if there are branches inside, and `mispredict_rate` of these.
+    through the loop, if there are branches inside, and `mispredict_rate` of these. `elements`: what is
+    known of the source's elements; the kernel's role follows from others (`roles.set_roles`). `ghz`: the clock, 0 for
+    none.
     """
     kernel, bound, analysis = result.kernel, result.bound, result.analysis
     region = kernel.region
@@ -90,8 +95,9 @@ def kernel_report(
         "near": location(near),
         "inlined": [_frame(frame) for frame in place.inlined] if place else [],
         "inlined_into": [_frame(frame) for frame in place.inlined_into] if place else [],
-        "role": {"name": "", "of": "", "text": ""},
-        "elements": None,
+        "role": {"name": "", "of": "", "instead": False, "text": ""},
+        "elements": _elements(result, elements) if elements else None,
+        "rates": _rates(figures.rates(work, moved, result.cycles, elements and elements.per_iteration, ghz)),
         "range": kernel_range(result, found),
         "mispredictions": mispredicted(result, ways, mispredict_rate),
         "at_least": at_least,
@@ -180,6 +186,36 @@ def _frame(frame: Frame) -> t.Frame:
 
 def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, DECIMALS)
+
+
+def _elements(result: KernelResult, elements: Elements) -> t.Elements:
+    number, each = elements.per_iteration, float(result.cycles / elements.per_iteration)
+    return {
+        "per_iteration": float(number),
+        "cycles": round(each, DECIMALS),
+        "basis": "inferred",
+        "why": elements.why,
+        "text": f"{float(result.cycles):.2f} cycles an iteration, {each:.2f} an element "
+        f"({float(number):g} {'element' if number == 1 else 'elements'} an iteration, inferred)",
+    }
+
+
+def _rates(found: figures.Rates | None) -> t.Rates | None:
+    if found is None:
+        return None
+    seconds = [_rounded(found.in_a_second(amount)) for amount in found[:3]]
+    units = ("GFLOP/s", "GB/s loaded and stored (L1)", "G elements/s")
+    told = ", ".join(f"{amount:.4g} {unit}" for amount, unit in zip(seconds, units, strict=True) if amount)
+    return {
+        "flop_per_cycle": round(found.flop, DECIMALS),
+        "bytes_per_cycle": round(found.bytes, DECIMALS),
+        "elements_per_cycle": _rounded(found.elements),
+        "ghz": found.ghz or None,
+        "gflop_per_second": seconds[0],
+        "gigabytes_per_second": seconds[1],
+        "gigaelements_per_second": seconds[2],
+        "text": f"{told} at {found.ghz:g} GHz" if told else "",
+    }
 
 
 def _summary(result: KernelResult, iterations: int) -> t.Summary:

@@ -284,7 +284,6 @@ class Hint(TypedDict):
         "code-placement",
         "indexed-store-address",
         "invariant-divisor",
-        "remainder-loop",
         "scalar-arithmetic",
     ]
     text: str
@@ -308,6 +307,21 @@ class Elements(TypedDict):
         Literal["inferred", "compiler"], "inferred: from steps and widths of accesses; compiler: the compiler said so."
     ]
     why: Annotated[str, "What it is inferred from, in words."]
+    text: Annotated[str, "Cycles an iteration and an element, in words."]
+
+
+class Rates(TypedDict):
+    """What the prediction comes to in a cycle, and at a clock in a second: in units of 10^9. Bytes are those that
+    instructions load and store, which is traffic with the L1 cache."""
+
+    flop_per_cycle: Amount
+    bytes_per_cycle: Amount
+    elements_per_cycle: Annotated[Amount | None, "Null where elements are not known."]
+    ghz: Annotated[Amount | None, "The clock that was given; null without one, and then the rest is null too."]
+    gflop_per_second: Amount | None
+    gigabytes_per_second: Amount | None
+    gigaelements_per_second: Amount | None
+    text: Annotated[str, "What is done in a second, in words; empty without a clock."]
 
 
 class Role(TypedDict):
@@ -319,7 +333,8 @@ class Role(TypedDict):
         "runs instead of it (where arrays overlap, or are short); outer: an outer loop's, where the inner one has "
         "nothing to do; empty for code that is no loop.",
     ]
-    of: Annotated[str, "The kernel_id of the main loop; empty for a main loop."]
+    of: Annotated[str, "The kernel_id of the main loop; empty for a main loop. For an outer one: of the inner loop."]
+    instead: Annotated[bool, "A remainder that also runs instead of the main loop, where that cannot run."]
     text: Annotated[str, "The same in words."]
 
 
@@ -513,6 +528,7 @@ class Kernel(TypedDict):
     ]
     role: Role
     elements: Annotated[Elements | None, "Null where it cannot be told."]
+    rates: Annotated[Rates | None, "Null where nothing takes any time, or accesses of unknown size are left out."]
     range: Annotated[Range | None, "Null where nothing but the prediction is to be said."]
     mispredictions: Annotated[
         Mispredictions | None,

@@ -73,6 +73,19 @@ NAMES: dict[str, Name] = {
     ),
     "cycles_most": Name(NUMBER, "the most; above every number where that cannot be told", lambda u, k: _ends(k)[1]),
     "at_least": Name(TRUTH, "whether something is not counted", lambda u, k: k["at_least"]),
+    "elements": Name(
+        NUMBER,
+        "elements of the source's loop an iteration of the assembly's stands for; not always known",
+        lambda u, k: k["elements"] and k["elements"]["per_iteration"],
+    ),
+    "cycles_per_element": Name(
+        NUMBER, "cycles divided by elements; not always known", lambda u, k: k["elements"] and k["elements"]["cycles"]
+    ),
+    "role": Name(
+        TEXT,
+        "main, remainder, prologue, fallback or outer; empty for what is no loop",
+        lambda u, k: k["role"]["name"],
+    ),
     "ipc": Name(NUMBER, "instructions per cycle", lambda u, k: k["summary"]["ipc"]),
     "instructions": Name(NUMBER, "instructions", lambda u, k: k["size"]["instructions"]),
     "uops": Name(NUMBER, "µops as the front end issues them", lambda u, k: k["size"]["issue_slots"]),

@@ -124,6 +124,17 @@ def _place(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     if arithmetic["flop"] and arithmetic["flop_per_byte"] is not None:
         moved += f"; {arithmetic['flop_per_byte']:.2f} flop/byte"
     yield from layout.wrap(f"Per iteration {moved}")
+    yield from _elements(kernel, layout)
+
+
+def _elements(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
+    """What an iteration is of the source's loop, and what that comes to a second."""
+    texts = [part["text"] for part in (kernel["elements"], kernel["rates"]) if part]
+    if kernel["role"]["of"]:
+        texts.append(kernel["role"]["text"])
+    for text in texts:
+        if text:
+            yield from layout.wrap(text[0].upper() + text[1:])
 
 
 MOST_INLINED = 3

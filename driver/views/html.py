@@ -37,9 +37,11 @@ def _kernel(unit: t.Unit, kernel: t.Kernel, timeline: t.Timeline) -> dict[str, A
     file, first, last = unit["assembly_file"], kernel["first_line"], kernel["last_line"]
     place = f"{source['file']}:{source['line']}" if source else f"{file}:{first}-{last}" if first else file
     name = kernel["function_name"] or kernel["name"]
+    more = [part["text"] for part in (kernel["elements"], kernel["rates"]) if part]
+    more += [kernel["role"]["text"]] if kernel["role"]["of"] else []
     return {
         "title": f"{name}, {place}" if name else place,
-        "model": unit["model"]["title"],
+        "model": "; ".join([text for text in more if text] + [unit["model"]["title"]]),
         "verdict": kernel["verdict"],
         "cycles": timeline["cycles"],
         "instructions": [

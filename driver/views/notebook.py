@@ -24,6 +24,9 @@ _BOUNDS: dict[BoundName, tuple[str, str]] = {
 _COLUMNS = (
     Column("Kernel"),
     Column("Cycles", True, "Per iteration: simulated, or the largest bound"),
+    Column(
+        "An element", True, "Cycles for an element of the source's loop, as inferred; empty where it cannot be told"
+    ),
     *(Column(heading, True, f"{meaning}, in cycles per iteration") for heading, meaning in _BOUNDS.values()),
 )
 
@@ -62,7 +65,9 @@ def _rows(unit: t.Unit, kernel: t.Kernel) -> Iterator[Sequence[str]]:
     bounds = kernel["bounds"]
     prediction = bounds["prediction"]
     figures = [_figure(bounds[name]["cycles"], name in prediction["limited_by"]) for name in _BOUNDS]
-    yield [_name(unit, kernel), _figure(prediction["cycles"], True), *figures]
+    elements = kernel["elements"]
+    each = cycles(elements["cycles"]) if elements else ""
+    yield [_name(unit, kernel), _figure(prediction["cycles"], True), each, *figures]
     verdict = kernel["verdict"]
     hints = [element("li", hint["text"][:1].upper() + hint["text"][1:]) for hint in kernel["hints"]]
     yield [Html(escaped(f"{verdict[:1].upper()}{verdict[1:]}.") + (element("ul", *hints) if hints else ""))]
@@ -80,6 +85,8 @@ def _name(unit: t.Unit, kernel: t.Kernel) -> Html:
         place = f"{unit['assembly_file']}:{kernel['first_line']}-{kernel['last_line']}"
     size = count(kernel["size"]["instructions"], "instruction")
     name = kernel["function_name"] or kernel["name"]
+    if kernel["role"]["of"]:
+        name += f" ({kernel['role']['name']})"
     where = element("span", f"{place}, {size}" if place else size, class_="incc-place")
     return Html(f"{escaped(name)}<br>{where}")
 

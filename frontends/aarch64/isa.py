@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from incc.frontends.container import Container
-    from incc.frontends.isa import Isa
+    from incc.frontends.isa import Isa, Operation
     from incc.frontends.kernel import Before, Instruction, Kernel, LeftOut, Region
 
 _CONDITIONS = words("eq ne cs hs cc lo mi pl vs vc hi ls ge lt gt le")
@@ -107,6 +107,9 @@ class _AArch64:
 
     def is_aligned(self, instruction: Instruction) -> bool:
         return False
+
+    def operation(self, mnemonic: str) -> Operation | None:
+        return None
 
     def load(self) -> object:
         return None

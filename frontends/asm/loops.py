@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from incc.frontends.asm.graph import loops
-from incc.frontends.kernel import LeftOut, Region
+from incc.frontends.asm.graph import dominators, loops, reverse_postorder
+from incc.frontends.kernel import LeftOut, Neighbours, Region
 from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
@@ -40,7 +40,8 @@ def innermost(graphs: Iterable[ControlFlow], listing: Listing) -> tuple[list[Reg
     left_out: list[LeftOut] = []
     for graph in graphs:
         natural, irreducible = loops([block.successors for block in graph.blocks], graph.entries)
-        regions += [_region(listing, graph, loop) for loop in natural if loop.innermost]
+        found = [(_region(listing, graph, loop), loop) for loop in natural if loop.innermost]
+        regions += _with_neighbours(listing, graph, natural, found) if len(found) > 1 else [r for r, _ in found]
         left_out += [_irreducible(listing, graph, cycle) for cycle in irreducible if cycle.innermost]
     regions.sort(key=lambda region: region.first_line)
     left_out.sort(key=lambda span: span.first_line)
@@ -106,6 +107,54 @@ def _sides(listing: Listing, graph: ControlFlow, path: list[int], forks: list[in
         sides[following[b] != graph.blocks[b].fall].append(line)
     words = [(sides[False], "not taken"), (sides[True], "taken")]
     return ", ".join(f"{line_list(lines)} {word}" for lines, word in words if lines)
+
+
+def _with_neighbours(
+    listing: Listing, graph: ControlFlow, natural: Sequence[Loop], found: Sequence[tuple[Region, Loop]]
+) -> list[Region]:
+    """The regions of a graph's innermost loops, each knowing how control gets from one to the other."""
+    n = len(graph.blocks)
+    back = {(latch, loop.header) for loop in natural for latch in loop.latches}
+    forward = [[t for t in block.successors if (b, t) not in back] for b, block in enumerate(graph.blocks)]
+    # A virtual entry, also for what nothing leads to: landing pads, and code behind jumps that are not resolved.
+    reached = {t for successors in forward for t in successors}
+    forward.append([b for b in range(n) if b in graph.entries or b not in reached])
+    number_of = {loop.header: number for number, (_, loop) in enumerate(found)}
+    # Sets of loops as the bits of numbers. Around cycles without a header, not all ways are followed.
+    ahead = [0] * (n + 1)
+    for b in reversed(reverse_postorder(forward, n)):
+        for t in forward[b]:
+            ahead[b] |= ahead[t] | (1 << number_of[t] if t in number_of else 0)
+    immediate = dominators(forward, n)
+    sources = [_latch_source(listing, graph, loop) for loop in natural]
+
+    def first_lines(bits: int) -> frozenset[int]:
+        return frozenset([region.first_line for number, (region, _) in enumerate(found) if bits >> number & 1])
+
+    regions = []
+    for number, (region, loop) in enumerate(found):
+        later = 0
+        for b in loop.body:
+            later |= ahead[b]
+        before = 0
+        b = loop.header
+        while 0 <= immediate[b] != b:
+            b = immediate[b]
+            before |= 1 << number_of[b] if b in number_of else 0
+        around = [
+            (len(other.body), source)
+            for other, source in zip(natural, sources, strict=True)
+            if source and other.header != loop.header and loop.header in other.body
+        ]
+        enclosing = tuple([source for _, source in sorted(around)])
+        regions.append(
+            region._replace(neighbours=Neighbours(first_lines(later & ~(1 << number)), first_lines(before), enclosing))
+        )
+    return regions
+
+
+def _latch_source(listing: Listing, graph: ControlFlow, loop: Loop) -> SourceLocation | None:
+    return listing.places[graph.blocks[loop.latches[-1]].instructions[-1]].location
 
 
 def _likeliest_path(graph: ControlFlow, loop: Loop) -> tuple[list[int], int]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from incc.frontends.container import Container
-    from incc.frontends.isa import Isa
+    from incc.frontends.isa import Isa, Operation
     from incc.frontends.kernel import Before, Instruction, Kernel, LeftOut, Refused
 
 BRANCHES: dict[str, str] = {
@@ -145,6 +145,11 @@ class _X86:
         from incc.frontends.x86.work import is_aligned
 
         return is_aligned(instruction)
+
+    def operation(self, mnemonic: str) -> Operation | None:
+        from incc.frontends.x86.operations import operation
+
+        return operation(mnemonic)
 
     def load(self) -> object:
         from incc.frontends.x86 import decode, kernels

@@ -11,6 +11,7 @@ from typing import Any
 from incc.core import Analysis, Chain, Edge, Event, Step
 from incc.core.analysis import KernelResult, KernelSettings
 from incc.core.prediction import bounds_of
+from incc.core.roles import Part, Role
 from incc.core.waits import Waits
 from incc.driver.report.build import UnitResult, build_report, unit_report
 from incc.frontends.kernel import (
@@ -477,4 +478,6 @@ def make_report(*parts: tuple[Kernel, BoundKernel, Analysis], timeline: bool = F
     unit = Unit("", "triad.s", "triad.c", "gcc", "12.2.0", ("gcc", "-O3", "-c", "triad.c"), "skylake-avx512")
     left_out = (LeftOut(90, 99, "scan", ".L20", "entered in the middle from line 85"),)
     chosen_by = "the command's target, skylake-avx512"
-    return build_report([unit_report(UnitResult(unit, model, chosen_by, results, left_out=left_out))])
+    # Their arrays are no more than reports need: streams cannot be followed.
+    alone = [Part(Role("main", -1), None)] * len(results)
+    return build_report([unit_report(UnitResult(unit, model, chosen_by, results, left_out=left_out, parts=alone))])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from incc.frontends.asm.parse import parse
 from incc.frontends.asm.regions import innermost_loops, loop_paths, marked_regions, whole_file, without_byte_markers
-from incc.frontends.kernel import LeftOut, Region
+from incc.frontends.kernel import LeftOut, Region, SourceLocation
 from properties import examples
 
 DATA = Path(__file__).parent / "data" / "asm"
@@ -565,3 +565,38 @@ def test_byte_markers_are_taken_out_of_the_code() -> None:
     assert without_byte_markers(parse(without), without) == without
     beside = "\tmovl $111, %ebx; .byte 100,103,144; nop\n\tdecq %rax\n"
     assert without_byte_markers(parse(beside), beside) == beside
+
+
+def test_how_control_comes_from_one_loop_to_the_other() -> None:
+    text = """\
+\t.file 1 "t.c"
+\t.text
+\t.type f, @function
+f:
+.L1:
+\txorl %eax, %eax
+\tje .L3
+.L2:
+\t.loc 1 5
+\tdecq %rdi
+\tjne .L2
+.L3:
+\tdecq %rsi
+\tjne .L3
+\t.loc 1 3
+\tdecq %rdx
+\tjne .L1
+.L4:
+\tdecq %rcx
+\tjne .L4
+\tret
+\t.size f, .-f
+"""
+    loops, _ = innermost_loops(parse(text))
+    assert [loop.label for loop in loops] == [".L2", ".L3", ".L4"]
+    _, second, third = (loop.first_line for loop in loops)
+    assert [loop.neighbours.later for loop in loops] == [{second, third}, {third}, frozenset()]
+    # past the first one there is a way
+    assert [loop.neighbours.always_before for loop in loops] == [frozenset(), frozenset(), {second}]
+    around = SourceLocation("t.c", 3)
+    assert [loop.neighbours.enclosing for loop in loops] == [(around,), (around,), ()]

@@ -35,6 +35,7 @@ VALUES = {
     "count": ("0", 0),
     "list": ("/some", ("/some",)),
     "probability": ("0.25", 0.25),
+    "clock": ("3.5", 3.5),
     "alignment": ("all", -2),
     "changes": ("rob = 512", None),
     "places": ("a.c:12", (Place("a.c", 12),)),

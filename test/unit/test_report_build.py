@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from incc.core import Analysis
 from incc.core.figures import summary
+from incc.core.roles import Role
 from incc.driver.report import wording
 from incc.driver.report.build import problems
-from incc.driver.report.hints import find_remainders
 from incc.driver.report.kernel import kernel_report
-from incc.frontends.kernel import Arithmetic, Kernel
+from incc.driver.report.roles import set_role, withhold_not_vectorised
+from incc.frontends.kernel import Arithmetic, Kernel, Refused
 from incc.models import bound as b
 from incc.models.bound import BoundKernel
 from report_fixtures import (
@@ -42,6 +43,9 @@ from report_fixtures import (
 )
 
 Parts = tuple[Kernel, BoundKernel, Analysis]
+
+if TYPE_CHECKING:
+    from incc.core.roles import RoleName
 
 
 OF_REPORT = ("source_lines", "near", "iterations", "notes")
@@ -445,19 +449,45 @@ def test_indexed_store_addresses_compete_with_loads() -> None:
     assert rules(kernel_report(make_result(kernel, bound, analysis, model=model))) == []
 
 
-def test_what_a_vectorised_loop_leaves_over() -> None:
+@pytest.mark.parametrize("name", ["remainder", "prologue", "fallback", "outer"])
+def test_nothing_is_advised_for_loops_that_the_compiler_added(name: RoleName) -> None:
+    report = build(sum_parts())
+    assert rules(report) == ["sum-chain", "scalar-arithmetic"]
+    kernel, _, _ = triad_parts()
+    set_role(report, Role(name, 0), "triad#1", kernel)
+    assert rules(report) == []
+    assert report["role"]["of"] == "triad#1"
+    assert kernel.region is not None
+    assert f"lines {kernel.region.first_line}-{kernel.region.last_line}" in report["role"]["text"]
+
+
+def test_what_is_missing_is_said_of_every_loop() -> None:
+    kernel, bound, analysis = sum_parts()
+    report = build((kernel._replace(refused=(Refused(9, "vfoo", "no such instruction"),)), bound, analysis))
+    set_role(report, Role("remainder", 0), "", kernel)
+    assert rules(report) == ["refused-statements"]
+
+
+def test_not_vectorised_is_not_said_beside_a_vectorised_loop() -> None:
     def hints_beside(vectorised: dict[str, Any], **changes: Any) -> list[str]:
         scalar = {**build(sum_parts()), "function": "triad", **changes}
-        find_remainders([vectorised, scalar])
+        withhold_not_vectorised([vectorised, scalar])
         return rules(scalar)
 
     vectorised = build(triad_parts())
-    assert hints_beside(vectorised) == ["sum-chain", "remainder-loop"]
+    assert hints_beside(vectorised) == ["sum-chain"]
     # another line of the same function, or another function: simply not vectorised
     assert hints_beside(vectorised, source={"file": "triad.c", "line": 9}) == ["sum-chain", "scalar-arithmetic"]
     assert hints_beside(vectorised, function="sum") == ["sum-chain", "scalar-arithmetic"]
     # nobody knows
     assert hints_beside(vectorised, source=None) == ["sum-chain"]
+
+
+def test_what_is_advised_for_main_loops() -> None:
+    report = build(sum_parts())
+    set_role(report, Role("main"))
+    assert rules(report) == ["sum-chain", "scalar-arithmetic"]
+    assert report["role"] == {"name": "main", "of": "", "instead": False, "text": "main loop"}
 
 
 def test_straight_code_is_not_called_a_loop() -> None:

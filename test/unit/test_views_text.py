@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from incc.core.roles import Part, Role
 from incc.driver.report.build import UnitResult, build_report, unit_report
 from incc.driver.report.places import Place
 from incc.driver.views.text import VIEWS, Show, render, terminal
@@ -206,7 +207,9 @@ def test_no_chain() -> None:
 def test_equal_shares_are_said() -> None:
     kernel, bound, analysis = sum_parts()
     fixed = make_result(kernel, bound, analysis, fixed_ports=True)
-    report = build_report([unit_report(UnitResult(Unit("", "t.s"), make_model(), "-mcpu=x", (fixed,)))])
+    report = build_report(
+        [unit_report(UnitResult(Unit("", "t.s"), make_model(), "-mcpu=x", (fixed,), parts=[Part(Role("main"), None)]))]
+    )
     assert "µops shared equally between the ports" in render(report, 120)
 
 

@@ -63,6 +63,24 @@ struct MemoryAccesses {
 /// All that is asked for in one go; what is not stays empty.
 MemoryAccesses followMemory(const Kernel &K, bool Dependencies, bool Loads, bool Stores);
 
+/// How a load or store moves through memory from one iteration to the next.
+struct Stream {
+  int32_t Instruction;
+  bool Store;
+  int32_t Bytes;
+  /// In an iteration the access is `Offset` bytes from an unknown place, which is the same for all
+  /// accesses of the same part. Parts are numbered from 0 in program order.
+  int32_t Part;
+  int64_t Offset;
+  /// Whether the address changes by the same number of bytes, `Step`, from each iteration to the
+  /// next.
+  bool Steady;
+  int64_t Step;
+};
+
+/// All accesses whose addresses can be followed (see AccessAddresses), in program order.
+std::vector<Stream> streams(const Kernel &K);
+
 /// How many iterations of a kernel memoryDependencies simulates; distances are below this.
 int32_t simulatedIterations(const Kernel &K);
 

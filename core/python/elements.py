@@ -1,0 +1,535 @@
+"""How many iterations of the source's loop an iteration of the assembly's stands for, once it is unrolled and vectors.
+
+The rule. If n iterations of the source are in one of the assembly, each stream (the accesses that move through memory
+by the same number of bytes an iteration) consists of n equal parts: shifted by the n-th part of its step, the set of
+bytes that it accesses, repeated with its step, is the same. So n divides the number of parts of every stream; it also
+divides how often each operation is done. The largest number that does all that is `Work.units`: 3 floats of a structure
+make three parts of one stream, but not of the result's. What remains open is whether parts are iterations of the
+source, or elements that the source treats alike in one iteration, as the two parts of a complex number:
+
+1. *A sibling settles it.* A loop that does the same work with the smallest step, as a remainder does, goes through the
+   source one by one; the quotient of the steps is the number for the larger one.
+2. *Vectors* are taken to be made of iterations, unless the source says otherwise: where what remains of the loop is
+   computed at more places (lines and columns) than in it, or is in vectors too, they hold neighbours of one iteration.
+3. *Scalar copies* are iterations if they come from one place in the source, and one iteration if all of them come from
+   different ones.
+4. *One part* alone is one iteration.
+5. Without streams, a loop that follows a pointer from one load to the next, or in which no operation is done twice, is
+   as it is in the source.
+
+Whatever is not decided so has no number.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import gcd
+
+from incc import core
+from incc.frontends.isa import isa
+from incc.frontends.records import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from incc.core import Stream
+    from incc.core.analysis import KernelResult
+    from incc.frontends.asm.parse import Origin
+    from incc.frontends.isa import Operation
+    from incc.frontends.kernel import Kernel
+
+# Parts of a stream beyond which nobody looks for a pattern in it: hundreds of unrolled copies.
+_MOST_PARTS = 4096
+# Untyped steps (moves, shuffles, logic) from a load to the operation that says what was loaded.
+_FURTHEST = 3
+
+
+class Group(NamedTuple):
+    """A stream: accesses that lie a known distance apart and move on by `step` bytes.
+
+    `element`: the bytes of what they access, 0 if that is not known; `parts`: how many equal parts it consists of, 0 if
+    the element is not known; `accesses`: the numbers of their instructions, and how many elements each accesses.
+    """
+
+    step: int
+    element: int
+    parts: int
+    accesses: tuple[tuple[int, int], ...]
+
+
+class Work(NamedTuple):
+    """What of a kernel says how many elements it works on, and what it does to them.
+
+    `units`: the number of equal parts that it consists of, as far as can be told; 0 where nothing can. `vector_bytes`:
+    of the widest access or packed operation on elements, 0 for scalar code. `operations`: how many elements an
+    iteration does a kind of operation on, by (kind, bits of an element, floating point); a multiply-add is both.
+    `chases`: loads whose address is what a load before brought. `copies`: how often what is done besides counting is
+    done alike. `stores`: to a stream. `whole`: there is one way through it.
+    """
+
+    groups: tuple[Group, ...]
+    units: int
+    vector_bytes: int
+    operations: Mapping[tuple[str, int, bool], int]
+    chases: int
+    copies: int
+    stores: bool
+    whole: bool
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """The bytes that its streams move on by, each number once, ascending."""
+        return tuple(sorted({abs(group.step) for group in self.groups}))
+
+    @property
+    def computes(self) -> frozenset[tuple[str, int]]:
+        """The floating-point operations as scalar code has them: a multiply-add is both, and how the larger of two is
+        chosen does not matter."""
+        chosen = ("min", "max", "compare", "round")
+        return frozenset([(kind, bits) for kind, bits, floating in self.operations if floating and kind not in chosen])
+
+
+class Elements(NamedTuple):
+    """`per_iteration` elements of the source's loop in one iteration; `why` in words."""
+
+    per_iteration: Fraction
+    why: str
+
+
+# --- one kernel -------------------------------------------------------------------------------------------------------
+
+
+def work(result: KernelResult) -> Work:
+    """What is to be known of one kernel by itself."""
+    kernel = result.kernel
+    known = isa(kernel.isa).operation
+    operations = [known(instruction.mnemonic) for instruction in kernel.instructions]
+    found = core.streams(result.bound)
+    flow = _Flow(kernel, operations)
+    counted = _operations(kernel, operations, flow)
+    region = kernel.region
+    whole = region is None or len(set(region.lines)) == len(region.body_lines)
+    groups = tuple(_groups(found, flow, whole))
+    vector_bytes = max(
+        [a.width // 8 for i in kernel.instructions if (a := i.arithmetic) is not None and a.packed]
+        + [s.size for s in found if s.size > 8],
+        default=0,
+    )
+    units = 0
+    for group in groups:
+        if group.parts:
+            units = gcd(units, group.parts)
+    if units and whole:
+        # Integers in vectors also count and choose, for all elements or for some.
+        for (_, _, floating), count in counted.items():
+            if floating:
+                units = gcd(units, count)
+    return Work(
+        groups,
+        units,
+        vector_bytes,
+        counted,
+        _chases(kernel),
+        _copies(kernel),
+        any(s.store and s.step for s in found),
+        whole,
+    )
+
+
+def _groups(streams: Sequence[Stream], flow: _Flow, whole: bool) -> Iterable[Group]:
+    by_part: dict[tuple[int, int], list[Stream]] = {}
+    for stream in streams:
+        if stream.step:
+            by_part.setdefault((stream.part, stream.step), []).append(stream)
+    for (_, step), members in by_part.items():
+        sizes = [flow.element(stream.instruction, stream.store, stream.size) for stream in members]
+        if 0 in sizes:
+            # Vectors of whatever there is hold what the others of the stream are.
+            others = {size for size in sizes if size}
+            common = others.pop() if len(others) == 1 else 0
+            sizes = [size or common for size in sizes]
+        element = 0 if 0 in sizes else min(sizes)
+        parts = 0
+        if element:
+            labels = {
+                ((stream.offset + position) % abs(step), size, stream.store)
+                for stream, size in zip(members, sizes, strict=True)
+                for position in range(0, max(stream.size // size, 1) * size, size)
+                if stream.size <= _MOST_PARTS
+            }
+            # What is done on the analysed way alone says little of the others.
+            parts = _equal_parts(labels, abs(step)) if whole else max(1, abs(step) // element)
+        accesses = [
+            (stream.instruction, max(1, stream.size // size if size else 1))
+            for stream, size in zip(members, sizes, strict=True)
+        ]
+        yield Group(step, element, parts, tuple(accesses))
+
+
+def _equal_parts(labels: set[tuple[int, int, bool]], step: int) -> int:
+    """The largest number n such that the labels, repeated every `step` bytes, are the same when moved by step / n."""
+    most = gcd(len(labels), step)
+    if len(labels) > _MOST_PARTS:
+        return 0
+    for n in range(most, 1, -1):
+        if most % n == 0:
+            by = step // n
+            if all(((at + by) % step, size, store) in labels for at, size, store in labels):
+                return n
+    return 1
+
+
+def _operations(
+    kernel: Kernel, operations: Sequence[Operation | None], flow: _Flow
+) -> dict[tuple[str, int, bool], int]:
+    """Elements by operation. What only counts, as the vector of indices that moves on by a constant, is left out."""
+    counted: dict[tuple[str, int, bool], int] = {}
+    for number, (instruction, operation) in enumerate(zip(kernel.instructions, operations, strict=True)):
+        arithmetic = instruction.arithmetic
+        if arithmetic is None or operation is None or flow.counts(number):
+            continue
+        lanes = arithmetic.width // arithmetic.element if arithmetic.packed else 1
+        for kind in ("add", "mul") if operation.kind == "fma" else (operation.kind,):
+            key = (kind, arithmetic.element, arithmetic.floating)
+            counted[key] = counted.get(key, 0) + lanes
+    return counted
+
+
+class _Flow:
+    """Vector registers from instruction to instruction, around the loop."""
+
+    def __init__(self, kernel: Kernel, operations: Sequence[Operation | None]) -> None:
+        self._instructions = kernel.instructions
+        self._operations = operations
+        self._writers: dict[str, list[int]] = {}
+        self._readers: dict[str, list[int]] = {}
+        for number, instruction in enumerate(kernel.instructions):
+            for access in instruction.registers:
+                if access.register.kind == "vector":
+                    if access.write:
+                        self._writers.setdefault(access.register.root, []).append(number)
+                    if access.read and not instruction.idiom:
+                        self._readers.setdefault(access.register.root, []).append(number)
+
+    def element(self, number: int, store: bool, size: int) -> int:
+        """The bytes of the elements that an access of so many bytes consists of, 0 if nobody says."""
+        instruction = self._instructions[number]
+        if not any(access.register.kind == "vector" for access in instruction.registers):
+            return size
+        bits = self._typed(number, store)
+        if bits < 0:  # moved and nothing else
+            # Half of a register that is loaded leaves the other half: it is read as well.
+            roots = [
+                a.register.root
+                for a in instruction.registers
+                if a.register.kind == "vector" and (a.read if store else a.write)
+            ]
+            found = {
+                self._origin(root, number, _FURTHEST) if store else self._use(root, number, _FURTHEST) for root in roots
+            }
+            found.discard(0)
+            bits = min(found, default=0)
+        if not bits:
+            # The elements of a vector register are not smaller than a byte and scalars are what they are.
+            return size if size <= 8 else 0
+        return min(bits // 8, size)
+
+    def _typed(self, number: int, result: bool) -> int:
+        """The bits of the elements that go into an instruction, or come out; -1 where it does not say."""
+        operation = self._operations[number]
+        if operation is None:
+            return -1
+        return operation.result if result else operation.source
+
+    def _origin(self, root: str, number: int, further: int) -> int:
+        """What the register holds when instruction `number` reads it."""
+        writers = self._writers.get(root)
+        if not writers:
+            return 0
+        writer = max([w for w in writers if w < number], default=writers[-1])
+        bits = self._typed(writer, True)
+        if bits >= 0 or further == 0:
+            return max(bits, 0)
+        sources = [
+            a.register.root for a in self._instructions[writer].registers if a.register.kind == "vector" and a.read
+        ]
+        found = {self._origin(source, writer, further - 1) for source in sources} - {0}
+        return min(found, default=0)
+
+    def _use(self, root: str, number: int, further: int) -> int:
+        """As what the register is read after instruction `number` has written it."""
+        n = len(self._instructions)
+        readers, writers = self._readers.get(root, ()), self._writers.get(root, ())
+        last = min([(w - number - 1) % n for w in writers if w != number], default=n)
+        found: set[int] = set()
+        for reader in readers:
+            if reader == number or (reader - number - 1) % n > last:
+                continue
+            bits = self._typed(reader, False)
+            for gather in self._instructions[reader].memory:
+                if gather.elements > 1 and gather.index is not None and gather.index.root == root:
+                    bits = gather.index.width // gather.elements
+            if bits < 0 and further:
+                for access in self._instructions[reader].registers:
+                    if access.register.kind == "vector" and access.write:
+                        found.add(self._use(access.register.root, reader, further - 1))
+            else:
+                found.add(max(bits, 0))
+        found.discard(0)
+        return min(found, default=0)
+
+    def counts(self, number: int) -> bool:
+        """Whether the instruction moves a register on by what the loop does not change."""
+        instruction = self._instructions[number]
+        written = {a.register.root for a in instruction.registers if a.write}
+        read = {a.register.root for a in instruction.registers if a.read and not a.address}
+        if not written & read or any(access.index or access.base for access in instruction.memory if access.base):
+            return False
+        return not any(self._writers.get(root) for root in read - written) and all(
+            self._writers.get(root) == [number] for root in written if root in self._writers
+        )
+
+
+def _chases(kernel: Kernel) -> int:
+    """Loads that bring the register which forms their own address in the next iteration."""
+    chases = 0
+    for instruction in kernel.instructions:
+        written = {a.register.root for a in instruction.registers if a.write}
+        chases += any(
+            access.load and access.base is not None and access.base.root in written for access in instruction.memory
+        )
+    return chases
+
+
+def _copies(kernel: Kernel) -> int:
+    """How often everything that is done besides counting is done alike: 1 where some operation is done once; 0 where
+    what counts does so by more than one, as in copies of which some operations have been put together."""
+    counted: dict[str, int] = {}
+    writes: dict[str, int] = {}
+    for instruction in kernel.instructions:
+        for root in {access.register.root for access in instruction.registers if access.write}:
+            writes[root] = writes.get(root, 0) + 1
+    for instruction in kernel.instructions:
+        affine = instruction.affine
+        if (
+            affine is not None
+            and affine.terms == ((affine.target, 1),)
+            and abs(affine.constant) > 1
+            and writes.get(affine.target) == 1
+        ):
+            return 0
+        if instruction.branch or instruction.move or (instruction.affine is not None and instruction.affine.target):
+            continue
+        counted[instruction.form] = counted.get(instruction.form, 0) + 1
+    return gcd(*counted.values()) if counted else 1
+
+
+# --- kernels that do the same work ------------------------------------------------------------------------------------
+
+
+def ratio(larger: Work, smaller: Work) -> Fraction | None:
+    """How many iterations of the one go as far through memory as one of the other; None where that differs from stream
+    to stream, or nothing moves."""
+    ours, theirs = larger.steps, smaller.steps
+    if not ours or len(ours) != len(theirs):
+        return None
+    ratios = {Fraction(a, b) for a, b in zip(ours, theirs, strict=True)}
+    return ratios.pop() if len(ratios) == 1 else None
+
+
+def elements(own: Work, smallest: Work, paces: int = 1, around: Surroundings | None = None) -> Elements | None:
+    """The elements an iteration; None where they cannot be told.
+
+    `smallest`: of the loops that do the same work in the same function, itself among them, the one with the smallest
+    step. `paces`: how many different steps these have. `around`: what is known of the source of that one.
+    """
+    one = _alone(smallest, around)
+    if paces == 1:
+        return one
+    if one is None:
+        # Compilers unroll what is left over as little as they can; neighbours may still be in one vector. Without
+        # places in the source, two copies are as likely as two neighbours.
+        apart = smallest.vector_bytes and smallest.steps[-1:] > (smallest.vector_bytes,)
+        if around is None or smallest.units >= _UNROLLED or not smallest.whole or apart:
+            return None
+        one = Elements(Fraction(1), "it is the loop with the smallest step of those that do the same work")
+    times = ratio(own, smallest)
+    if times is None or times == 1:
+        return one
+    done = _work_ratio(own, smallest)
+    if done is not None and done % times == 0:
+        number = done * one.per_iteration
+        return Elements(number, f"it does {done} times the work of the loop that goes through the source with less")
+    if done is not None:
+        return None
+    return Elements(times * one.per_iteration, f"its steps are {times} times those of a loop that does the same work")
+
+
+def _work_ratio(own: Work, smallest: Work) -> Fraction | None:
+    """How much more an iteration computes: more than it moves on if an outer loop is unrolled into it. None where
+    nothing is computed, or not the same."""
+    if not (own.whole and smallest.whole):
+        return None
+    mine, other = (
+        {key: count for key, count in work.operations.items() if key[2] and (key[0], key[1]) in work.computes}
+        for work in (own, smallest)
+    )
+    ratios = {Fraction(count, other[key]) for key, count in mine.items() if key in other}
+    return ratios.pop() if len(ratios) == 1 else None
+
+
+_UNROLLED = 5
+"""Equal parts from which on what is left over is rather unrolled than made of neighbours."""
+
+
+def _alone(own: Work, around: Surroundings | None) -> Elements | None:
+    """The elements an iteration by the kernel itself."""
+    one = Fraction(1)
+    if not own.groups:
+        if own.chases == 1:
+            return Elements(one, "it follows one pointer")
+        if own.copies == 1:
+            return Elements(one, "it does something only once")
+        return None
+    # Vectors are also loaded of what is between the elements, so that the parts of a stream are not alike.
+    if own.units == 1 and not own.vector_bytes:
+        return Elements(one, "its streams have one part each")
+    if own.units < 2 or not own.whole:
+        return None
+    steps = " and ".join(
+        f"{step} bytes of {element}-byte elements"
+        for step, element in sorted({(abs(group.step), group.element) for group in own.groups if group.element})
+    )
+    copies = around.copies(own) if around else 0
+    if own.vector_bytes:
+        lanes = own.vector_bytes // max([group.element for group in own.groups], default=1)
+        if own.units < lanes or lanes < 2 or copies is None or own.units & (own.units - 1):
+            return None
+        if around and (around.several_an_iteration(own.units) or around.done(own.units) > 1):
+            return None
+        # One vector an iteration may also hold the neighbours of one iteration, if nothing remains to be done.
+        if own.steps[-1] <= own.vector_bytes and not (around and around.remains):
+            return None
+        return Elements(Fraction(gcd(own.units, copies)), f"{steps} an iteration")
+    if not copies:
+        return None
+    number = gcd(own.units, copies)
+    if number == 1:
+        return Elements(one, "what is done alike in it comes from different places in the source")
+    return Elements(Fraction(number), f"{steps} an iteration, in copies of the same source")
+
+
+# --- where instructions come from -------------------------------------------------------------------------------------
+
+
+class Surroundings(NamedTuple):
+    """What the places in the source (line and column) say of a kernel.
+
+    `places`: of each instruction, "" for none; `lanes`: how many elements each of its operations is done on, 0 for what
+    is none; `computed`: the places of floating-point operations, with the elements that they are done on; `scalar` and
+    `packed`: the places of such operations in the rest of the function, on the same lines; `scalar_alone`: of those
+    that neither load as well nor are fused, which may have the place of either. `remains`: the rest of the function
+    has accesses to memory from the places of this one's.
+    """
+
+    places: tuple[str, ...]
+    lanes: tuple[int, ...]
+    computed: Mapping[str, int]
+    scalar: frozenset[str]
+    scalar_alone: frozenset[str]
+    packed: frozenset[str]
+    remains: bool
+
+    def copies(self, own: Work) -> int | None:
+        """On how many elements each place in the source does what it does: what all have in common, or what one has
+        that does it on all. 0 where places are not known, None where they contradict each other.
+
+        An instruction that loads and computes may have the place of either, so that copies from one place come from
+        two.
+        """
+        counted: dict[str, int] = {}
+        if not own.vector_bytes:
+            loads = [self.places[n] for group in own.groups for n, _ in group.accesses if not self.lanes[n]]
+            # Of two, one may have the place of what was put together with it.
+            if "" not in loads and len(loads) == len(set(loads)) >= max(own.units, 3):
+                return 1
+        for place, lanes in zip(self.places, self.lanes, strict=True):
+            if lanes:
+                counted[place] = counted.get(place, 0) + lanes
+        if not counted:
+            if own.vector_bytes:
+                return 0
+            for group in own.groups:
+                for number, lanes in group.accesses:
+                    counted[self.places[number]] = counted.get(self.places[number], 0) + lanes
+        if "" in counted or not counted:
+            return 0
+        if max(counted.values()) >= own.units:
+            return own.units
+        common = gcd(*counted.values())
+        folded = any(self.lanes[number] for group in own.groups for number, _ in group.accesses)
+        sure = set(counted.values()) == {common} and len(counted) != 2 and not (folded and common == 1)
+        return common if sure and not own.vector_bytes else None
+
+    def done(self, units: int) -> int:
+        """How often each place computes something of each element: more than once if an outer loop is unrolled."""
+        return gcd(*self.computed.values()) // units
+
+    def several_an_iteration(self, units: int) -> bool:
+        """Whether the vectors seem to hold several elements of an iteration of the source: what remains of the loop,
+        outside of it, computes them at more places than the loop does on so many elements each, or is made of vectors
+        itself."""
+        here = self.computed.keys()
+        return (
+            not self.scalar_alone <= here
+            or len(self.scalar) > 2 * len(here)
+            or (bool(self.packed & here) and not self.scalar & here)
+            or sum(self.computed.values()) < units * len(self.scalar_alone)
+        )
+
+
+def surroundings(kernel: Kernel, function: Sequence[Origin], others: Iterable[int] = ()) -> Surroundings:
+    """What the origins of a function's instructions say of a kernel in it. `others`: lines of those that do the same
+    work, which are not what remains."""
+    apart = set(others)
+    place_of = {origin.line: origin.place for origin in function}
+    inside = set(kernel.region.body_lines) if kernel.region else set()
+    known = isa(kernel.isa)
+    lanes = []
+    computed: dict[str, int] = {}
+    for instruction in kernel.instructions:
+        operation = known.operation(instruction.mnemonic)
+        if operation is None or operation.kind == "unpack" or (operation.kind == "convert" and not operation.packed):
+            lanes.append(0)
+            continue
+        width = max([a.register.width for a in instruction.registers if a.register.kind == "vector"], default=0)
+        lanes.append(width // max(operation.source, operation.result, 1) if operation.packed else 1)
+        if operation.floating and operation.kind != "convert":
+            place = place_of.get(instruction.line, "")
+            computed[place] = computed.get(place, 0) + lanes[-1]
+    lines = {place.rpartition(" ")[0] for line, place in place_of.items() if place and line in inside}
+    accessed = {place for line, _, memory, place in function if line in inside and memory and place}
+    outside: dict[bool, set[str]] = {False: set(), True: set()}
+    alone: set[str] = set()
+    remains = False
+    for line, mnemonic, memory, place in function:
+        if not place or line in inside or line in apart:
+            continue
+        remains |= memory and place in accessed
+        operation = known.operation(mnemonic)
+        if operation is None or operation.kind == "convert" or not operation.floating:
+            continue
+        if place.rpartition(" ")[0] in lines:
+            outside[operation.packed].add(place)
+            if not (memory or operation.packed or operation.kind == "fma"):
+                alone.add(place)
+    return Surroundings(
+        tuple([place_of.get(instruction.line, "") for instruction in kernel.instructions]),
+        tuple(lanes),
+        computed,
+        frozenset(outside[False]),
+        frozenset(alone),
+        frozenset(outside[True]),
+        remains,
+    )

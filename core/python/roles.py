@@ -1,0 +1,172 @@
+"""What part each loop of a function has among those that do the same work, and how many elements each works on.
+
+Compilers make several loops of one: the vectorised one and what it leaves over, a prologue that aligns, the plain one
+for arrays that overlap. They do the same work: they come from the same lines of the source, as far as lines are known;
+their streams move on by multiples of one and the same number; they do the same operations on elements of the same kind.
+The main loop is the one with the largest steps. What becomes of the others follows from the control flow: one that the
+main loop leads to is its remainder, one that leads to the main loop its prologue, and one that does neither runs
+instead of it. A remainder that is also reached past the main loop runs instead of it as well, as compilers share the
+scalar loop between the two.
+
+Where two source loops do the same work in one function and no lines are known, their main loops have the same steps;
+each remainder belongs to the one from which control comes to it last.
+"""
+
+from __future__ import annotations
+
+from incc.core import elements
+from incc.frontends.records import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Literal
+
+    from incc.core.analysis import KernelResult
+    from incc.core.elements import Elements, Work
+    from incc.frontends.asm.parse import Origin
+    from incc.frontends.kernel import Region, SourceLocation
+
+    RoleName = Literal["main", "remainder", "prologue", "fallback", "outer", ""]
+
+
+class Role(NamedTuple):
+    """`name` as in the report; `of`: the number of the main loop, -1 for one itself and for what is no loop; `instead`:
+    a remainder that also runs instead of the main loop, where that cannot run."""
+
+    name: RoleName
+    of: int = -1
+    instead: bool = False
+
+
+class Part(NamedTuple):
+    """What is found of one kernel beside its own analysis."""
+
+    role: Role
+    elements: Elements | None
+
+
+def parts(
+    results: Sequence[KernelResult],
+    places: Sequence[frozenset[SourceLocation]] = (),
+    origins: Callable[[str], Sequence[Origin]] | None = None,
+) -> list[Part]:
+    """Role and elements of each of a unit's kernels.
+
+    `places`: for each the places in the source that its instructions come from, where lines are known. `origins` says
+    where each instruction of a function comes from; it is asked only where that matters.
+    """
+    found = [Part(Role(""), None)] * len(results)
+    functions: dict[str, list[int]] = {}
+    for number, result in enumerate(results):
+        region = result.kernel.region
+        if result.kernel.is_loop:
+            functions.setdefault(region.function if region else f"{number}", []).append(number)
+    for members in functions.values():
+        known = {number: elements.work(results[number]) for number in members}
+        roles = _roles(members, [results[n].kernel.region for n in members], known, places)
+        for number, role, group in roles:
+            smallest = min(group, key=lambda n: known[n].steps)
+            paces = len({known[n].steps for n in group})
+            surroundings = None
+            if origins is not None and known[smallest].units != 1:
+                kernel = results[smallest].kernel
+                if kernel.region is not None:
+                    others = [line for n in group if n != smallest for line in _lines(results[n])]
+                    surroundings = elements.surroundings(kernel, origins(kernel.region.function), others)
+            found[number] = Part(role, elements.elements(known[number], known[smallest], paces, surroundings))
+    return found
+
+
+def _lines(result: KernelResult) -> Sequence[int]:
+    region = result.kernel.region
+    return region.body_lines if region else ()
+
+
+def _roles(
+    members: Sequence[int],
+    regions: Sequence[Region | None],
+    known: dict[int, Work],
+    places: Sequence[frozenset[SourceLocation]],
+) -> list[tuple[int, Role, list[int]]]:
+    """Of each of a function's loops its role and all those that do the same work, itself among them."""
+    region_of = dict(zip(members, regions, strict=True))
+    groups: list[list[int]] = []
+    for number in members:
+        for group in groups:
+            if _may_be_one(places, number, group) and all(
+                _same_work(known[number], known[other], bool(places and places[number])) for other in group
+            ):
+                group.append(number)
+                break
+        else:
+            groups.append([number])
+    found = []
+    for group in groups:
+        longest = max(known[number].steps for number in group)
+        main = [number for number in group if known[number].steps == longest]
+        for number in group:
+            role = Role("main") if number in main else _relation(number, main, region_of)
+            found.append((number, role, group))
+    return [(number, _outer(number, role, group, region_of) or role, group) for number, role, group in found]
+
+
+def _same_work(one: Work, other: Work, same_lines: bool) -> bool:
+    # What is done on the analysed ways may differ where there are others.
+    comparable = one.whole and other.whole
+    if (comparable or not same_lines) and (one.stores != other.stores or one.computes != other.computes):
+        return False
+    larger, smaller = (one, other) if one.steps > other.steps else (other, one)
+    times = elements.ratio(larger, smaller)
+    return times is not None and times.denominator == 1
+
+
+def _may_be_one(places: Sequence[frozenset[SourceLocation]], number: int, group: Sequence[int]) -> bool:
+    """Whether a kernel may come from the same source as those of a group, by the lines."""
+    if not places or not places[number]:
+        return True
+    return all(not places[other] or places[number] & places[other] for other in group)
+
+
+def _relation(number: int, main: Sequence[int], region_of: dict[int, Region | None]) -> Role:
+    region = region_of[number]
+    if region is None:
+        return Role("main")
+
+    def leads(here: int, there: int) -> bool:
+        one, other = region_of[here], region_of[there]
+        return one is not None and other is not None and other.first_line in one.neighbours.later
+
+    before = [m for m in main if leads(m, number)]
+    last = [m for m in before if not any(leads(m, other) for other in before if other != m)] or before
+    if last:
+        of = last[-1]
+        main_region = region_of[of]
+        always = main_region is not None and main_region.first_line in region.neighbours.always_before
+        return Role("remainder", of, not always)
+    after = [m for m in main if leads(number, m)]
+    if after:
+        return Role("prologue", after[0])
+    nearest = min(main, key=lambda m: abs(_first_line(region_of[m]) - region.first_line))
+    return Role("fallback", nearest)
+
+
+def _first_line(region: Region | None) -> int:
+    return region.first_line if region else 0
+
+
+def _outer(number: int, role: Role, group: Sequence[int], region_of: dict[int, Region | None]) -> Role | None:
+    """The role of a loop that is an outer one in the source: the line of its branch back is that of a loop around
+    another one, which here has nothing to do."""
+    region = region_of[number]
+    if region is None or region.source is None:
+        return None
+    for other, inner in region_of.items():
+        if (
+            inner is not None
+            and other not in group
+            and inner.source not in (None, region.source)
+            and region.source in inner.neighbours.enclosing
+        ):
+            return Role("outer", other)
+    return None

@@ -1,0 +1,87 @@
+"""What x86's vector instructions do to each element: the operation, and how wide the elements are that go in and out.
+
+From the mnemonic alone. Moves, logic and shuffles say nothing for certain about the elements that they move (compilers
+use `movups` and `xorps` for whatever there is), so they have none here.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from incc.frontends.isa import Operation
+
+_FLOAT = {"ps": 32, "ss": 32, "pd": 64, "sd": 64, "ph": 16, "sh": 16}
+_INTEGER = {"b": 8, "w": 16, "d": 32, "q": 64}
+# What the two sides of a conversion's 2 hold; "si" and "usi" are general-purpose registers, as wide as they are.
+_CONVERTED = {
+    **_FLOAT, "dq": 32, "udq": 32, "qq": 64, "uqq": 64, "w": 16, "uw": 16, "phx": 16, "psx": 32, "si": 0, "usi": 0,
+}  # fmt: skip
+
+_SCALAR = ("ss", "sd", "sh", "si", "usi")
+
+_FUSED = re.compile(r"fn?m(?:add|sub)(?:132|213|231)?|fm(?:addsub|subadd)(?:132|213|231)?")
+_ARITHMETIC = re.compile(
+    r"(add|sub|mul|div|sqrt|min|max|rcp|rsqrt|round|rndscale|h(?:add|sub)|addsub)(?:14|28)?|cmp[a-z_]*|u?comi"
+)
+_CONVERSION = re.compile(
+    r"cvtt?(ps|pd|ss|sd|ph|phx|sh|dq|udq|qq|uqq|w|uw|si|usi)2(ps|pd|ss|sd|ph|psx|sh|dq|udq|qq|uqq|w|uw|si|usi)"
+)
+_EXTENSION = re.compile(r"pmov[sz]x([bwd])([wdq])")
+_TRUNCATION = re.compile(r"pmov(?:u?s)?([wdq])([bwd])")
+_UNPACK = re.compile(r"punpck[lh](bw|wd|dq|qdq)")
+_PACK = re.compile(r"pack[su]s(wb|dw)")
+_INTEGERS = re.compile(
+    r"p(add|sub|mull|min|max|abs|avg|cmp|s[lr]lv?|srav?|rolv?|rorv?|sign|popcnt|lzcnt)"
+    r"(?:u?s|u|s|eq|gt)?([bwdq])"
+)
+_IRREGULAR = {
+    "pmulhw": ("mul", 16, 16),
+    "pmulhuw": ("mul", 16, 16),
+    "pmulhrsw": ("mul", 16, 16),
+    "pmaddwd": ("dot", 16, 32),
+    "pmaddubsw": ("dot", 8, 16),
+    "psadbw": ("sad", 8, 64),
+    "pdpwssd": ("dot", 16, 32),
+    "pdpwssds": ("dot", 16, 32),
+    "pdpbusd": ("dot", 8, 32),
+    "pdpbusds": ("dot", 8, 32),
+}
+_KINDS = {"mull": "mul", "comi": "compare", "ucomi": "compare", "cmp": "compare"}
+
+
+@lru_cache(maxsize=1 << 12)
+def operation(mnemonic: str) -> Operation | None:
+    """What a mnemonic (lower case, Intel's) does to elements of vector registers, None where it does not say that.
+
+    `pmuludq` has none: compilers put products of 32 and of 64 bits together from it.
+    """
+    name = mnemonic.removeprefix("v")
+    if name in _IRREGULAR:
+        return Operation(*_IRREGULAR[name], True, False)
+    bits = _FLOAT.get(name[-2:])
+    if bits is not None and "2" not in name[:-2].rstrip("0123456789"):
+        if _FUSED.fullmatch(name[:-2]):
+            return Operation("fma", bits, bits, name[-2] == "p", True)
+        if match := _ARITHMETIC.fullmatch(name[:-2]):
+            return Operation(match[1] or "compare", bits, bits, name[-2] == "p", True)
+    if match := _CONVERSION.fullmatch(name):
+        return Operation(
+            "convert",
+            _CONVERTED[match[1]],
+            _CONVERTED[match[2]],
+            match[2] not in _SCALAR and match[1] not in _SCALAR,
+            True,
+        )
+    for pattern in (_EXTENSION, _TRUNCATION):
+        if match := pattern.fullmatch(name):
+            return Operation("convert", _INTEGER[match[1]], _INTEGER[match[2]], True, False)
+    if match := _UNPACK.fullmatch(name):
+        # With zeros or signs it widens, with others it puts together.
+        return Operation("unpack", _INTEGER[match[1][0]], 0, True, False)
+    if match := _PACK.fullmatch(name):
+        return Operation("convert", _INTEGER[match[1][0]], _INTEGER[match[1][1]], True, False)
+    if match := _INTEGERS.fullmatch(name):
+        bits = _INTEGER[match[2]]
+        return Operation(_KINDS.get(match[1], match[1]), bits, bits, True, False)
+    return None
