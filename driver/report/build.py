@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from incc.core.analysis import KernelResult
     from incc.driver.report import types as t
-    from incc.driver.selection import LibraryCall
+    from incc.driver.report.selection import LibraryCall
     from incc.frontends.asm.places import UserPlace
     from incc.frontends.kernel import LeftOut, SourceLocation
     from incc.frontends.unit import Unit
