@@ -429,8 +429,8 @@ def analyze(
     alone. `fixed_ports`: equal shares to all ports that a µop may use. `what_ifs`: try the changes to the core that
     make sense; `changes`: those to try besides ("port 5 += 1", "rob = 512"). `alignment`: of a kernel's first byte
     within 64, "all" for each. `cold_iterations`: also simulate exactly so many from a cold start. `timeline`: record so
-    many iterations. `waits`: who waits for whom. `system_headers`: also loops that are the system headers' alone. `ghz`:
-    a clock, for rates a second.
+    many iterations. `waits`: who waits for whom. `system_headers`: also loops that are the system headers' alone.
+    `ghz`: a clock, for rates a second.
 
     Raises AnalysisError where nothing can be analysed (unknown core, unreadable file, no assembler), ValueError for
     arguments that are no good. What of the source could not be analysed is in the report's `problems`. Safe to call

@@ -14,8 +14,12 @@ if TYPE_CHECKING:
     from incc.core.whatif import Change
     from incc.driver.report import types as t
     from incc.driver.report.build import KernelPlace, UnitResult
+<<<<<<< HEAD
     from incc.driver.selection import Selection
     from incc.frontends.asm.loops import LoopPath
+=======
+    from incc.driver.report.selection import Selection
+>>>>>>> place
     from incc.frontends.asm.parse import Assembly
     from incc.frontends.kernel import Kernel, LeftOut, Region, SourceLocation
     from incc.frontends.unit import Unit
@@ -234,12 +238,12 @@ def find_regions(parsed: Assembly, settings: Settings) -> tuple[list[Region], li
 
 def select(unit: Unit, parsed: Assembly, settings: Settings) -> Selection:
     """The regions that the settings ask for, without those that are nobody's, each where it is in the user's source."""
-    from incc.driver.selection import located
+    from incc.driver.report.selection import located
 
     regions, left_out = find_regions(parsed, settings)
     loops = settings.regions == "loops"
     if not loops and not parsed.debug:
-        from incc.driver.selection import Selection
+        from incc.driver.report.selection import Selection
 
         return Selection(regions, left_out, regions, [], 0, [], {})
     hide = loops and not settings.functions and not settings.system_headers

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from incc.core.roles import Part
     from incc.core.ways import Ways
     from incc.driver.report import types as t
-    from incc.driver.selection import LibraryCall
+    from incc.driver.report.selection import LibraryCall
     from incc.frontends.asm.parse import Origin
     from incc.frontends.asm.places import UserPlace
     from incc.frontends.kernel import LeftOut, SourceLocation

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from incc.driver.report import types as t
-    from incc.driver.selection import Selection
+    from incc.driver.report.selection import Selection
     from incc.frontends.asm.parse import Assembly
     from incc.frontends.unit import Unit
 
