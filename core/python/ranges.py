@@ -44,6 +44,10 @@ SAME_ARRAY = 64
 they are taken to be in the same array."""
 
 
+MOST_PAIRS = 50_000
+"""Pairs of loads and stores that are compared: a tenth of a second. Kernels with more are generated code."""
+
+
 class Meeting(NamedTuple):
     """A store and a load (instructions) that may be to the same place, `distance` iterations apart; `values`: their
     values in the bound kernel."""
@@ -210,8 +214,8 @@ def _aliasing(result: KernelResult, flow: Dataflow, changes: dict[str, object]) 
 def meetings(kernel: Kernel, bound: BoundKernel, flow: Dataflow) -> tuple[Meeting, ...]:
     """For each load the last store before it that may be to the same place: see above which pairs are taken for
     likely."""
-    found = []
-    if not kernel.is_loop:
+    found: list[Meeting] = []
+    if not kernel.is_loop or len(flow.loads) * len(flow.stores) > MOST_PAIRS:
         return ()
     for load in flow.loads:
         for distance in (0, 1):

@@ -201,4 +201,6 @@ def _branch(forks: Sequence[Fork]) -> str:
     lines = [str(fork.line) for fork in forks]
     if len(lines) == 1:
         return f"the branch in line {lines[0]}"
+    if len(lines) > wording.MAX_LISTED_LINES:
+        return f"{len(lines)} branches in lines {lines[0]}–{lines[-1]}"
     return f"the branches in lines {wording.listed(lines)}"

@@ -61,7 +61,7 @@ def _bounds(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
         yield from (layout.paint(line, BOLD if limits else "") for line in lines)
     by = "simulated" if prediction["by"] == "simulation" else "the largest of these"
     if kernel["at_least"]:
-        by += "; at least, since not everything is counted"
+        by += "; at least"
     yield f"  {'Prediction':<13} {cycles(prediction['cycles']):>8}  {by}"
     path = kernel["critical_path"]
     yield f"  {'Critical path':<13} {cycles(path['cycles']):>8}  from start to end of one iteration on its own"

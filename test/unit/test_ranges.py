@@ -237,6 +237,12 @@ def test_of_many_ways_the_shortest_and_the_longest_are_looked_at() -> None:
     )
 
 
+def test_many_branches_are_not_listed() -> None:
+    tests = "\n".join(f"\tcmpl ${n}, (%rsi)\n\tje .L{n + 2}\n\timulq $3, %rbx, %rbx\n.L{n + 2}:" for n in range(9))
+    (cause,) = causes(tests + "\n\taddq $4, %rsi").values()
+    assert "9 branches in lines 3–35 depend on data" in cause["when"]
+
+
 @pytest.mark.parametrize(
     ("body", "kind"),
     [
