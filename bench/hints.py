@@ -2,22 +2,21 @@
 
 `bench/hints.py [--rule NAME,…] [--compiler NAME,…] [--example NAME,…] [--all] [--markdown] [--check]`: every file in
 bench/hints/ is an example of one rule of driver/report/hints. It is compiled by each compiler at hand, analysed, and
-compiled again as the hint says: with the hint's flags, and, where the file has `#ifdef CHANGED`, with the source changed. A
-line for each has the cycles an element, predicted and measured, before and after, and what was gained.
+compiled again as the hint says: with the hint's flags, and, where the file has `#ifdef CHANGED`, with the source
+changed. A line for each has the cycles an element, predicted and measured, before and after, and what was gained.
 
-Predicted are all innermost loops of the example together, each as often as it really runs: the assembly is run once with
-a counter in front of each loop. They are measured on the host (runner.c) with data in the first-level cache, unless it
-does not know the instructions; then the table has predictions alone.
+Predicted are all innermost loops of the example together, each as often as it really runs: the assembly is run once
+with a counter in front of each loop. They are measured on the host (runner.c) with data in the first-level cache, unless
+it does not know the instructions; then the table has predictions alone.
 
-`--all` also tries flags that driver/report/advice.py knows and does not advise, which is how it came to know. `--check`:
-exit status 1 if something that is advised does not gain 5 % (measured, else predicted) in two examples of three, and on
-the whole.
+`--all` also tries flags that driver/report/advice.py knows and does not advise, which is how it came to know.
+`--check`: exit status 1 if something that is advised does not gain 5 % (measured, else predicted) in two examples of
+three, and on the whole, or something pays that is not advised.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import pathlib
 import re
 import shutil
@@ -28,6 +27,7 @@ import tempfile
 from typing import Any, NamedTuple
 
 from incc.driver.pipeline import Settings, analyze_unit, find_regions, read_assembly
+from incc.driver.report.advice import Build, read_build, tried
 from incc.driver.report.build import build_report, unit_report
 from incc.frontends.gcc_wrapper.compile import compile_units
 
@@ -36,7 +36,7 @@ WORTH = 0.05
 """What following a hint has to gain."""
 
 LANGUAGES = {
-    ".c": ("gcc", "gcc-11", "gcc-12", "gcc-13", "gcc-14", "clang-14", "clang-19"),
+    ".c": ("gcc", "gcc-11", "gcc-13", "gcc-14", "clang-14", "clang-19"),
     ".cpp": ("g++", "clang++-14", "clang++-19"),
     ".f90": ("gfortran",),
 }
@@ -44,7 +44,8 @@ LANGUAGES = {
 
 class Example(NamedTuple):
     """A file with a function `kernel`, and what its comments say: the rule that it is an example of, the options that
-    it is compiled with (`options`, or one set a compiler family), the elements of a call, and the types of its data."""
+    it is compiled with (`options`, or one set a compiler family), the elements of a call, the types of its data, and
+    the processor it is compiled for, if not that of all others. `changed`: it has another source to try."""
 
     file: pathlib.Path
     rule: str
@@ -61,12 +62,22 @@ class Example(NamedTuple):
 
 def read_example(file: pathlib.Path) -> Example:
     text = file.read_text()
-    said = {key: value.strip() for key, value in re.findall(r"^(?://|!) (rule|options(?: for \w+)?|n|data|march):(.*)$", text, re.M)}
-    options = {key.removeprefix("options").removeprefix(" for "): said[key] for key in said if key.startswith("options")}
+    said = {
+        key: value.strip()
+        for key, value in re.findall(r"^(?://|!) (rule|options(?: for \w+)?|n|data|march):(.*)$", text, re.M)
+    }
+    options = {
+        key.removeprefix("options").removeprefix(" for "): said[key] for key in said if key.startswith("options")
+    }
     return Example(
-        file, said["rule"], options, int(said.get("n", "1024")), tuple(said.get("data", "double double double").split()),
-        "CHANGED" in text, said.get("march"),
-    )  # fmt: skip
+        file,
+        said["rule"],
+        options,
+        int(said.get("n", "1024")),
+        tuple(said.get("data", "double double double").split()),
+        "CHANGED" in text,
+        said.get("march"),
+    )
 
 
 class Outcome(NamedTuple):
@@ -88,6 +99,7 @@ class Bench:
         if measure:
             subprocess.run(["gcc", "-O2", "-o", self.runner, FOLDER / "runner.c", "-ldl"], check=True)
         self.known: dict[tuple[str, ...], Outcome] = {}
+        self.builds: dict[tuple[str, str], Build] = {}
 
     def outcome(self, example: Example, compiler: str, flags: list[str]) -> Outcome:
         family = "clang" if "clang" in compiler else "gcc"
@@ -106,6 +118,7 @@ class Bench:
             said = compiled.errors.decode(errors="replace").strip().splitlines() or list(compiled.warnings)
             return Outcome(None, None, [], next((line for line in said if "error" in line), said[0] if said else "?"))
         (unit,) = compiled.units
+        self.builds.setdefault((example.name, command[0]), read_build(unit))
         settings = Settings(mcpu=self.mcpu, timeline_iterations=0)
         (report,) = build_report([unit_report(analyze_unit(unit, settings))])["units"]
         predicted = self._predicted(example, command[0], unit.assembly, report["kernels"], settings)
@@ -155,49 +168,188 @@ class Bench:
 
     def _run(self, library: pathlib.Path, example: Example) -> float | None:
         times = []
-        for _ in range(5):
-            run = subprocess.run(
-                [self.runner, library, str(example.n), *example.data], capture_output=True, text=True
-            )
+        for _ in range(3):
+            run = subprocess.run([self.runner, library, str(example.n), *example.data], capture_output=True, text=True)
             if not run.returncode:
                 times.append(float(run.stdout) / example.n)
         return min(times) if times else None
 
 
-def explore(bench: Bench, examples: list[Example], compilers: list[str], candidates: list[str]) -> None:
-    """Try each set of flags on each example, whatever the hints say."""
-    for example in examples:
-        for compiler in compilers:
-            if compiler not in LANGUAGES[example.file.suffix] or not shutil.which(compiler):
-                continue
-            before = bench.outcome(example, compiler, [])
-            print(f"{example.name:16} {compiler:10} {show(before)}  {' '.join(h['rule'] for h in before.hints)}")
-            for flags in ([] if not example.changed else ["-DCHANGED"]) + candidates:
-                after = bench.outcome(example, compiler, flags.split())
-                gain = 100 * (before.measured / after.measured - 1) if before.measured and after.measured else 0
-                print(f"    {show(after)} {gain:7.0f} %  {flags} {after.text}", flush=True)
+REMEDIES = {
+    "sum-chain": "reassociate",
+    "sum-chain-packed": "accumulators",
+    "invariant-divisor": "reciprocal",
+    "math-errno": "errno",
+    "math-call": "vector-functions",
+    "extremum-chain": "extremum",
+    "loop-overhead": "unroll",
+    "conversions": "single-constants",
+}
+"""What of driver/report/advice.py a rule names, where that has rows that are not advised."""
 
 
-def show(outcome: Outcome) -> str:
-    return " ".join("      -" if v is None else f"{v:7.3f}" for v in (outcome.predicted, outcome.measured))
+class Row(NamedTuple):
+    """What came of following a hint: `what` was done, of which `kind` (flags, source, or what is not advised), and the
+    outcomes before and after."""
+
+    example: Example
+    compiler: str
+    what: str
+    kind: str
+    before: Outcome
+    after: Outcome | None
+
+    @property
+    def gain(self) -> float | None:
+        """How many times as fast it is, less one: measured, else predicted; None where neither is known."""
+        for name in ("measured", "predicted"):
+            old, new = getattr(self.before, name), getattr(self.after, name, None)
+            if old and new:
+                return float(old / new - 1)
+        return None
+
+
+def rows_of(bench: Bench, example: Example, compiler: str, everything: bool) -> list[Row]:
+    """The example before, and after what its hint says; with `everything` also after what is not advised."""
+    before = bench.outcome(example, compiler, [])
+    found = [h for h in before.hints if h["rule"] == example.rule.removesuffix("-packed")]
+    rows = []
+    if not found:
+        rows.append(Row(example, compiler, before.text or "no hint", "", before, None))
+    # Of several loops of a function, such as what unrolling leaves over, the first is the main one.
+    flags = next((h["flags"] for h in found if h["flags"]), [])
+    if flags:
+        after = bench.outcome(example, compiler, flags)
+        rows.append(Row(example, compiler, " ".join(flags), "flags", before, after))
+    if example.changed and any(h["source_change"] for h in found):
+        rows.append(Row(example, compiler, "source", "source", before, bench.outcome(example, compiler, ["-DCHANGED"])))
+    if everything and example.rule in REMEDIES:
+        for advice in tried(REMEDIES[example.rule], bench.builds[example.name, compiler]):
+            after = bench.outcome(example, compiler, list(advice.flags))
+            rows.append(Row(example, compiler, " ".join(advice.flags), "not advised", before, after))
+    return rows
+
+
+COLUMNS = ("rule", "example", "compiler", "what", "predicted", "", "measured", "", "gain")
+
+
+def cells(row: Row) -> list[str]:
+    """A row of the table: cycles an element before and after, and what was gained."""
+
+    def number(outcome: Outcome | None, name: str) -> str:
+        value = getattr(outcome, name, None)
+        return "-" if value is None else f"{value:.3f}"
+
+    pairs = [number(o, name) for name in ("predicted", "measured") for o in (row.before, row.after)]
+    gain = "" if row.gain is None else f"{100 * row.gain:+.0f} %"
+    if gain and row.before.measured is None:
+        gain += " (predicted)"
+    what = row.what if row.kind != "not advised" else f"({row.what})"
+    return [row.example.rule, row.example.name, row.compiler, what, *pairs, gain]
+
+
+def verdicts(rows: list[Row]) -> list[tuple[str, str, str, list[float]]]:
+    """Of each rule, compiler and kind of advice the gains of the examples for which the hint is given."""
+    found: dict[tuple[str, str, str], list[float]] = {}
+    for row in rows:
+        if row.gain is not None:
+            what = row.what if row.kind == "not advised" else row.kind
+            found.setdefault((row.example.rule, row.compiler, what), []).append(row.gain)
+    return [(*key, gains) for key, gains in sorted(found.items())]
+
+
+def pays(gains: list[float]) -> bool:
+    """Whether advice is worth giving: two examples of three gain enough, and all together do."""
+    enough = sum(gain >= WORTH for gain in gains)
+    return 3 * enough >= 2 * len(gains) and statistics.geometric_mean(1 + gain for gain in gains) >= 1 + WORTH
+
+
+def table(lines: list[list[str]], head: tuple[str, ...], markdown: bool) -> None:
+    """Print a table, for people or as Markdown."""
+    if markdown:
+        print("| " + " | ".join(head) + " |\n|" + " --- |" * len(head))
+        for line in lines:
+            print(
+                "| "
+                + " | ".join(f"`{cell}`" if cell.startswith("-") and len(cell) > 1 else cell for cell in line)
+                + " |"
+            )
+        return
+    widths = [max(map(len, column)) for column in zip(head, *lines, strict=True)]
+    for line in (list(head), *lines):
+        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--rule", default="")
-    parser.add_argument("--example", default="")
-    parser.add_argument("--compiler", default="")
-    parser.add_argument("--march", default="skylake-avx512")
-    parser.add_argument("--flags", action="append", default=[])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--rule", default="", help="only examples of these")
+    parser.add_argument("--example", default="", help="only these examples")
+    parser.add_argument("--compiler", default="", help="only these compilers")
+    parser.add_argument("--march", default="skylake-avx512", help="what the examples are compiled for")
+    parser.add_argument("--mcpu", default="", help="the core of the predictions; default: the host, or that of --march")
+    parser.add_argument("--all", action="store_true", help="also what is not advised")
+    parser.add_argument("--markdown", action="store_true")
+    parser.add_argument("--check", action="store_true", help="exit status 1 if something advised does not pay")
     given = parser.parse_args()
+
+    def chosen(name: str, wanted: str) -> bool:
+        return not wanted or name in wanted.split(",")
+
     examples = [read_example(f) for f in sorted(FOLDER.iterdir()) if f.suffix in LANGUAGES and f.name != "runner.c"]
-    examples = [e for e in examples if not given.rule or e.rule in given.rule.split(",")]
-    examples = [e for e in examples if not given.example or e.name in given.example.split(",")]
-    compilers = given.compiler.split(",") if given.compiler else [c for cs in LANGUAGES.values() for c in cs]
+    examples = [e for e in examples if chosen(e.rule, given.rule) and chosen(e.name, given.example)]
+    examples.sort(key=lambda e: (e.rule, e.name))
+    measure = runs_on_host(given.march)
+    rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(pathlib.Path(folder), given.march, "native", True)
-        explore(bench, examples, compilers, given.flags)
-    return 0
+        bench = Bench(pathlib.Path(folder), given.march, given.mcpu or ("native" if measure else given.march), measure)
+        for example in examples:
+            for compiler in LANGUAGES[example.file.suffix]:
+                if chosen(compiler, given.compiler) and shutil.which(compiler):
+                    rows += rows_of(bench, example, compiler, given.all)
+                    print(f"\r{example.name} {compiler}\033[K", end="", file=sys.stderr, flush=True)
+    print("\r\033[K", end="", file=sys.stderr)
+    table([cells(row) for row in rows], COLUMNS, given.markdown)
+    print()
+    found = verdicts(rows)
+    lines = [
+        [
+            rule,
+            compiler,
+            what,
+            str(len(gains)),
+            f"{100 * min(gains):+.0f} %",
+            f"{100 * statistics.geometric_mean(1 + gain for gain in gains) - 100:+.0f} %",
+            "yes" if pays(gains) else "NO",
+        ]
+        for rule, compiler, what, gains in found
+    ]
+    table(lines, ("rule", "compiler", "what", "examples", "least gain", "mean gain", "pays"), given.markdown)
+    wrong = [
+        line
+        for line, (*_, what, gains) in zip(lines, found, strict=True)
+        if (what in ("flags", "source")) != pays(gains)
+    ]
+    for line in wrong:
+        print(f"not as advised: {' '.join(line)}", file=sys.stderr)
+    return int(given.check and bool(wrong))
+
+
+def runs_on_host(march: str) -> bool:
+    """Whether the host has the instructions that the examples are compiled to."""
+    if not shutil.which("gcc"):
+        return False
+    asked = subprocess.run(
+        ["gcc", f"-march={march}", "-dM", "-E", "-x", "c", "/dev/null"], capture_output=True, text=True
+    )
+    try:
+        flags = set(pathlib.Path("/proc/cpuinfo").read_text().partition("flags")[2].partition("\n")[0].split())
+    except OSError:
+        return False
+    needed = {
+        "__AVX__": "avx", "__AVX2__": "avx2", "__FMA__": "fma", "__AVX512F__": "avx512f", "__AVX512VL__": "avx512vl",
+        "__AVX512DQ__": "avx512dq", "__AVX512BW__": "avx512bw", "__BMI2__": "bmi2",
+    }  # fmt: skip
+    return not asked.returncode and all(flag in flags for macro, flag in needed.items() if macro in asked.stdout)
 
 
 if __name__ == "__main__":

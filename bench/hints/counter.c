@@ -1,4 +1,4 @@
-// rule: memory-accumulator
+// rule: stored-accumulator
 // data: int int int
 void kernel(const int *a, const int *b, int *c, long n) {
 #ifdef CHANGED

@@ -1,5 +1,6 @@
 // rule: scalar-arithmetic
-// options: -O2
+// options for gcc: -O2
+// options for clang: -O1
 // n: 2048
 // data: float float float
 void kernel(const float *a, const float *b, float *c, int n) {

@@ -1,5 +1,6 @@
 // rule: scalar-arithmetic
-// options: -O2
+// options for gcc: -O2
+// options for clang: -O1
 void kernel(const double *a, const double *b, double *restrict c, long n, double s) {
   for (long i = 0; i < n; ++i)
     c[i] = a[i] + s * b[i];

@@ -1,4 +1,5 @@
-// rule: memory-accumulator
+// rule: stored-accumulator
+// options: -O3 -ffast-math
 struct Total {
   double weight, value;
 };

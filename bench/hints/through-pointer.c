@@ -1,4 +1,4 @@
-// rule: memory-accumulator
+// rule: stored-accumulator
 // options: -O3 -ffast-math
 void kernel(const double *a, const double *b, double *c, long n) {
 #ifdef CHANGED

@@ -1,4 +1,4 @@
-// rule: memory-accumulator
+// rule: stored-accumulator
 // options: -O3 -ffast-math
 // n: 1024
 void kernel(const double *a, const double *b, double *c, long n) {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from incc import __version__
 from incc.driver.report import hints
+from incc.driver.report.advice import read_build
 from incc.driver.report.kernel import ITERATIONS, kernel_report
 from incc.frontends.records import NamedTuple
 
@@ -97,6 +98,7 @@ def unit_report(found: UnitResult) -> t.Unit:
     """One translation unit: how its assembly came about, the model and what named it, and its kernels."""
     unit, model = found.unit, found.model
     nowhere = KernelPlace({}, None)
+    build = read_build(unit, native=found.chosen_by.startswith("the host"))
     kernels = [
         kernel_report(
             result,
@@ -105,6 +107,7 @@ def unit_report(found: UnitResult) -> t.Unit:
             near=place.near,
             iterations=found.iterations,
             notes=found.notes,
+            build=build,
         )
         for n, result in enumerate(found.results)
         for place in (found.places[n] if found.places else nowhere,)

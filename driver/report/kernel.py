@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from incc.core import figures
 from incc.driver.report import hints, verdict, wording
+from incc.driver.report.advice import ASSEMBLY
 from incc.driver.report.identity import content_hash
 from incc.models.bound import (
     ELIMINATED,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
     from incc.core.waits import Waits
     from incc.driver.report import types as t
+    from incc.driver.report.advice import Build
     from incc.frontends.kernel import Kernel, Refused, SourceLocation
     from incc.models.bound import BoundKernel
     from incc.models.model import Form
@@ -44,12 +46,13 @@ def kernel_report(
     near: SourceLocation | None = None,
     iterations: int = ITERATIONS,
     notes: Sequence[str] = (),
+    build: Build = ASSEMBLY,
 ) -> t.Kernel:
     """Everything about one kernel.
 
     `kernel_id`: of `identity.kernel_ids`. `near`: where the function's own source is next to a kernel that comes from
     elsewhere. `source_lines`: where in the user's source each assembly line comes from. `iterations`: how many the
-    summary counts. `notes` follow those of the region and of the result.
+    summary counts. `build`: how it was compiled. `notes` follow those of the region and of the result.
     """
     kernel, bound, analysis = result.kernel, result.bound, result.analysis
     region = kernel.region
@@ -92,7 +95,7 @@ def kernel_report(
         "arithmetic": _arithmetic(work, moved),
         "memory": _memory(moved, analysis),
         "verdict": verdict.sentence(result, bounds),
-        "hints": hints.hints(result),
+        "hints": hints.hints(result, build),
         "bounds": bounds,
         "simulated": _simulated(bound, simulation) if simulation else None,
         "what_ifs": _what_ifs(result),

@@ -255,9 +255,27 @@ class Hint(TypedDict):
         "invariant-divisor",
         "remainder-loop",
         "scalar-arithmetic",
+        "not-optimised",
+        "extremum-chain",
+        "stored-accumulator",
+        "strided",
+        "gather",
+        "loop-overhead",
+        "integer-division",
+        "conversions",
+        "math-errno",
+        "math-call",
+        "instruction-set",
+        "vector-width",
     ]
     text: str
     evidence: dict[str, Any]
+    flags: Annotated[
+        list[str],
+        "Compiler flags to try, exactly as on a command line, none of which is in use; none where there are none that "
+        "help with this compiler.",
+    ]
+    source_change: Annotated[str, "What to change in the source, in words; empty for nothing."]
 
 
 class Frame(TypedDict):

@@ -46,6 +46,8 @@ class _AArch64:
         frozenset(("AARCH64", "ARM64")), 0xAA64, frozenset(f"AARCH64_PREL{bits}" for bits in (16, 32, 64))
     )
     branch_words = frozenset(BRANCHES)
+    stack_registers: frozenset[str] = frozenset()
+    widest_vector = ()
 
     def sign(self, text: str) -> int:
         found = re.search(_SIGN, text, re.MULTILINE)
@@ -72,6 +74,9 @@ class _AArch64:
 
     def keeps_pointers(self, text: str, /) -> object:
         return False
+
+    def operation(self, mnemonic: str) -> str:
+        return ""
 
     def load(self) -> object:
         return None

@@ -1,0 +1,12 @@
+// rule: gather
+// data: float index float
+void kernel(const float *a, const int *b, float *restrict c, long n) {
+#ifdef CHANGED
+  const float *weight = (const float *)b;
+  for (long i = 0; i < n; ++i)
+    c[i] += weight[i] * c[n + i];
+#else
+  for (long i = 0; i < n; ++i)
+    c[i] += a[b[i] & 63] * c[n + i];
+#endif
+}
