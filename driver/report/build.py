@@ -140,6 +140,7 @@ def unit_report(found: UnitResult) -> t.Unit:
         ],
         "ways": None if found.ways is None else list(found.ways),
         "control_flow": None if found.control_flow is None else list(found.control_flow),
+        "trials": None,
     }
 
 

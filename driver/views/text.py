@@ -61,6 +61,10 @@ def render(
             from incc.driver.views import ways
 
             lines += ways.lines(unit, layout)
+        if unit["trials"] is not None:
+            from incc.driver.views import trials
+
+            lines += trials.lines(unit, layout)
     return "".join(line.rstrip() + "\n" for line in lines)
 
 
