@@ -6,8 +6,8 @@ compiled again as the hint says: with the hint's flags, and, where the file has 
 changed. A line for each has the cycles an element, predicted and measured, before and after, and what was gained.
 
 Predicted are all innermost loops of the example together, each as often as it really runs: the assembly is run once
-with a counter in front of each loop. They are measured on the host (runner.c) with data in the first-level cache; where it
-does not know the instructions, neither can be had.
+with a counter in front of each loop. They are measured on the host (runner.c) with data in the first-level cache,
+unless `--predict` is given; where it does not know the instructions, neither can be had.
 
 `--all` also tries flags that driver/report/advice.py knows and does not advise, which is how it came to know.
 `--check`: exit status 1 if something that is advised does not gain 5 % (measured, else predicted) in two examples of
@@ -45,7 +45,9 @@ LANGUAGES = {
 class Example(NamedTuple):
     """A file with a function `kernel`, and what its comments say: the rule that it is an example of, the options that
     it is compiled with (`options`, or one set a compiler family), the elements of a call, the types of its data, and
-    the processor it is compiled for, and the core it is predicted for, if not those of all others. `changed`: it has another source to try."""
+    the processor it is compiled for and the core it is predicted for, if not those of all others. `changed`: it has
+    another source to try.
+    """
 
     file: pathlib.Path
     rule: str
@@ -94,11 +96,11 @@ class Outcome(NamedTuple):
 class Bench:
     """Compiles, analyses and runs examples in a folder of its own."""
 
-    def __init__(self, folder: pathlib.Path, march: str, mcpu: str, measure: bool) -> None:
+    def __init__(self, folder: pathlib.Path, march: str, mcpu: str, run: bool, measure: bool) -> None:
         self.folder, self.march, self.mcpu = folder, march, mcpu
-        self.measure = measure
+        self.run, self.measure = run, measure and run
         self.runner = folder / "runner"
-        if measure:
+        if run:
             subprocess.run(["gcc", "-O2", "-o", self.runner, FOLDER / "runner.c", "-ldl"], check=True)
         self.known: dict[tuple[str, ...], Outcome] = {}
         self.builds: dict[tuple[str, str], Build] = {}
@@ -135,7 +137,7 @@ class Bench:
         self, example: Example, compiler: str, assembly: str, kernels: list[Any], settings: Settings
     ) -> float | None:
         """Cycles an element: of each innermost loop as often as it runs."""
-        if not kernels or not self.measure:
+        if not kernels or not self.run:
             return None
         from incc.frontends.unit import Unit
 
@@ -290,6 +292,7 @@ def main() -> int:
     parser.add_argument("--march", default="skylake-avx512", help="what the examples are compiled for")
     parser.add_argument("--mcpu", default="", help="the core of the predictions; default: the host, or that of --march")
     parser.add_argument("--all", action="store_true", help="also what is not advised")
+    parser.add_argument("--predict", action="store_true", help="measure nothing")
     parser.add_argument("--markdown", action="store_true")
     parser.add_argument("--check", action="store_true", help="exit status 1 if something advised does not pay")
     given = parser.parse_args()
@@ -300,10 +303,11 @@ def main() -> int:
     examples = [read_example(f) for f in sorted(FOLDER.iterdir()) if f.suffix in LANGUAGES and f.name != "runner.c"]
     examples = [e for e in examples if chosen(e.rule, given.rule) and chosen(e.name, given.example)]
     examples.sort(key=lambda e: (e.rule, e.name))
-    measure = runs_on_host(given.march)
+    runs = runs_on_host(given.march)
+    core = given.mcpu or ("native" if runs else given.march)
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(pathlib.Path(folder), given.march, given.mcpu or ("native" if measure else given.march), measure)
+        bench = Bench(pathlib.Path(folder), given.march, core, runs, not given.predict)
         for example in examples:
             for compiler in LANGUAGES[example.file.suffix]:
                 if chosen(compiler, given.compiler) and shutil.which(compiler):

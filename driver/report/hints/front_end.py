@@ -7,6 +7,7 @@ from fractions import Fraction
 from incc.driver.report import wording
 from incc.driver.report.advice import advise
 from incc.driver.report.hints.common import WORTH, calls, hint, inner_branches
+from incc.driver.report.verdict import chain_instructions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,9 +77,14 @@ def loop_overhead(facts: KernelResult, build: Build) -> t.Hint | None:
     ]
     saved = sum(bound.issue_slots[i] for i in counting)
     slots = sum(bound.issue_slots)
-    least = max(
-        bounds.port, bounds.divider, bounds.loop_carried, Fraction(8 * slots - 7 * saved, 8 * bound.issue_width)
-    )
+    # What counts is a chain too, and goes with it.
+    chains = [
+        chain.cycles_per_iteration
+        for chain in facts.analysis.chains
+        if not set(chain_instructions(chain)) <= set(counting)
+    ]
+    issued = Fraction(8 * slots - 7 * saved, 8 * bound.issue_width)
+    least = max(bounds.port, bounds.divider, issued, *chains)
     if least > WORTH * facts.cycles:
         return None
     change = "unroll the loop"
