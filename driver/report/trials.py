@@ -42,37 +42,45 @@ def trial(flags: Sequence[str], before: t.Unit, after: t.Unit | None, problem: s
     ]
     loops: list[t.TriedLoop] = []
     if after is not None:
-        old, new = _main_loops(before["kernels"]), _main_loops(after["kernels"])
-        loops = [_loop(kernel, _match(key, old, new), flags) for key, kernel in old.items()]
+        old = _main_loops(before["kernels"])
+        new = _become(old, after["kernels"])
+        loops = [_loop(kernel, new.get(key), flags) for key, kernel in old.items()]
     return {"flags": list(flags), "rules": list(dict.fromkeys(rules)), "problem": problem, "loops": loops}
 
 
 def _main_loops(kernels: Sequence[t.Kernel]) -> dict[Key, t.Kernel]:
     """For each function and line of the source the loop that does most in an iteration: the others run what it leaves
-    over. Loops without lines are told apart by nothing, so the first of a function stands for them."""
+    over. Loops without lines are told apart by nothing, so one of a function stands for them."""
     found: dict[Key, t.Kernel] = {}
     for kernel in kernels:
-        if not kernel["is_loop"]:
-            continue
-        source = kernel["source"]
-        key = (kernel["function"], source["file"] if source else "", source["line"] if source else 0)
-        if key not in found or _work(kernel) > _work(found[key]):
-            found[key] = kernel
+        if kernel["is_loop"]:
+            key = _key(kernel)
+            if key not in found or _work(kernel) > _work(found[key]):
+                found[key] = kernel
     return found
+
+
+def _key(kernel: t.Kernel) -> Key:
+    source = kernel["source"]
+    return kernel["function"], source["file"] if source else "", source["line"] if source else 0
 
 
 NEAR = 3
 """Lines by which a loop may move: compilers give the line of its head or of something in it, as they find it."""
 
 
-def _match(key: Key, old: Mapping[Key, t.Kernel], new: Mapping[Key, t.Kernel]) -> t.Kernel | None:
-    """The loop that one has become: at the same line, else at the nearest one of the same function at which there was
-    none."""
-    if key in new:
-        return new[key]
-    function, file, line = key
-    near = [k for k in new if k not in old and k[:2] == (function, file) and abs(k[2] - line) <= NEAR]
-    return new[min(near, key=lambda k: abs(k[2] - line))] if near else None
+def _become(old: Mapping[Key, t.Kernel], kernels: Sequence[t.Kernel]) -> dict[Key, t.Kernel]:
+    """What loops have become: of those that are nearest to its line, in the same function and file, the one that does
+    most in an iteration."""
+    found: dict[Key, t.Kernel] = {}
+    for kernel in kernels:
+        function, file, line = _key(kernel)
+        near = [key for key in old if key[:2] == (function, file) and abs(key[2] - line) <= NEAR]
+        if kernel["is_loop"] and near:
+            key = min(near, key=lambda k: abs(k[2] - line))
+            if key not in found or _work(kernel) > _work(found[key]):
+                found[key] = kernel
+    return found
 
 
 def _work(kernel: t.Kernel) -> float:
@@ -84,24 +92,16 @@ def _work(kernel: t.Kernel) -> float:
 def _loop(before: t.Kernel, after: t.Kernel | None, flags: Sequence[str]) -> t.TriedLoop:
     ratio = gain = None
     if after is not None:
-        old, new = before["elements"], after["elements"]
-        if old and new:
-            ratio = new["per_iteration"] / old["per_iteration"]
-        else:
-            # The same source reads the same bytes for an element, and writes them where it reads none.
-            for name in ("bytes_loaded", "bytes_stored"):
-                if before["memory"][name] and after["memory"][name]:
-                    ratio = after["memory"][name] / before["memory"][name]
-                    break
-        if ratio and after["cycles"]:
-            gain = round(before["cycles"] * ratio / after["cycles"] - 1, 6)
+        ratio = _ratio(before, after)
+        if ratio and after["cycles"] and not _calls(before) and not _calls(after):
+            gain = round(_cycles(before) * ratio / _cycles(after) - 1, 6)
     return {
         "kernel_id": before["kernel_id"],
         "function_name": before["function_name"],
         "source": before["source"],
         "hinted": any(hint["flags"] and set(hint["flags"]) <= set(flags) for hint in before["hints"]),
-        "before": before["cycles"],
-        "after": after["cycles"] if after else None,
+        "before": _cycles(before),
+        "after": _cycles(after) if after else None,
         "element_before": before["elements"]["cycles"] if before["elements"] else None,
         "element_after": after["elements"]["cycles"] if after and after["elements"] else None,
         "work": round(ratio, 6) if ratio else None,
@@ -110,16 +110,46 @@ def _loop(before: t.Kernel, after: t.Kernel | None, flags: Sequence[str]) -> t.T
     }
 
 
+def _ratio(before: t.Kernel, after: t.Kernel) -> float | None:
+    """How many times as much an iteration does as before; None where that is not known."""
+    old, new = before["elements"], after["elements"]
+    if old and new:
+        return new["per_iteration"] / old["per_iteration"]
+    # The same source reads the same bytes for an element, and writes them where it reads none.
+    for name in ("bytes_loaded", "bytes_stored"):
+        if before["memory"][name] and after["memory"][name]:
+            return float(after["memory"][name] / before["memory"][name])
+    return None
+
+
+def _cycles(kernel: t.Kernel) -> float:
+    """The prediction, for one that depends on where the linker puts the loop the average over the places."""
+    for hint in kernel["hints"]:
+        if hint["rule"] == "code-placement":
+            places: list[float] = list(hint["evidence"]["cycles_at"].values())
+            return round(sum(places) / len(places), 6)
+    return kernel["cycles"]
+
+
+def _calls(kernel: t.Kernel) -> bool:
+    """Whether functions are called, whose time is not in the prediction."""
+    return any("call" in note and note.endswith("what it costs is not counted") for note in kernel["notes"])
+
+
 def _text(before: t.Kernel, after: t.Kernel | None, ratio: float | None, gain: float | None) -> str:
     from incc.driver.report.wording import number
 
     if after is None:
         return "there is no such loop any more: it became a call, or part of another one"
-    text = f"{number(before['cycles'])} → {number(after['cycles'])} cycles an iteration"
-    if ratio is None or gain is None:
-        return f"{text}; what an iteration does cannot be compared"
-    if ratio != 1:
+    text = f"{number(_cycles(before))} → {number(_cycles(after))} cycles an iteration"
+    if _calls(before) or _calls(after):
+        text += " without what the functions take that are called"
+    elif ratio is None:
+        text += "; what an iteration does cannot be compared"
+    if ratio is not None and ratio != 1:
         text += f", which does {number(ratio)} times as much"
+    if gain is None:
+        return text
     old, new = before["elements"], after["elements"]
     if old and new:
         text += f"; {number(old['cycles'])} → {number(new['cycles'])} an element"

@@ -128,7 +128,9 @@ class TriedLoop(TypedDict):
     function_name: str
     source: Location | None
     hinted: Annotated[bool, "A hint on it names these flags."]
-    before: Annotated[Amount, "Cycles per iteration."]
+    before: Annotated[
+        Amount, "Cycles per iteration; where they depend on the place that the linker chooses, on the average."
+    ]
     after: Annotated[Amount | None, "The same after it; null if there is no such loop any more."]
     element_before: Annotated[Amount | None, "Cycles per element of the source's loop; null where that is not known."]
     element_after: Amount | None

@@ -252,6 +252,8 @@ def test_strided() -> None:
     )
     found = hints(body, "-O3")["strided"]
     assert found["evidence"]["instructions"] == [3, 4]
+    # integers of several sizes, or shuffles that look something up
+    assert "strided" not in hints(f"{body}\nvpaddd %ymm7, %ymm6, %ymm5", "-O3")
     # streams that go on together: a permutation of something else
     together = body.replace("addq $64, %rdi", "addq $32, %rdi").replace("vmovupd 32(%rdi), %ymm2\n", "")
     assert "strided" not in hints(together, "-O3")

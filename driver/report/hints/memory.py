@@ -149,6 +149,10 @@ def strided(facts: KernelResult, build: Build) -> t.Hint | None:
     least = bound_without(facts, shuffles)
     if least > WORTH * facts.cycles:
         return None
+    # Elements of one kind alone: others go on at other rates because they have other sizes.
+    packed = [a for instruction in kernel.instructions if (a := instruction.arithmetic) is not None and a.packed]
+    if len({a.element for a in packed}) != 1 or not all(a.floating for a in packed):
+        return None
     registers = steps(kernel)
     rates: dict[bool, set[int]] = {True: set(), False: set()}
     loaded = 0
