@@ -70,12 +70,13 @@ NEAR = 3
 
 
 def _become(old: Mapping[Key, t.Kernel], kernels: Sequence[t.Kernel]) -> dict[Key, t.Kernel]:
-    """What loops have become: of those that are nearest to its line, in the same function and file, the one that does
-    most in an iteration."""
+    """What loops have become: of those that are nearest to its line, in the same function and file, or wherever they
+    are, if it is the only one of its function, the one that does most in an iteration."""
     found: dict[Key, t.Kernel] = {}
     for kernel in kernels:
         function, file, line = _key(kernel)
-        near = [key for key in old if key[:2] == (function, file) and abs(key[2] - line) <= NEAR]
+        own = [key for key in old if key[0] == function]
+        near = own if len(own) == 1 else [key for key in own if key[1] == file and abs(key[2] - line) <= NEAR]
         if kernel["is_loop"] and near:
             key = min(near, key=lambda k: abs(k[2] - line))
             if key not in found or _work(kernel) > _work(found[key]):

@@ -35,7 +35,7 @@ def code_placement(facts: KernelResult, build: Build) -> t.Hint | None:
         depending = "depending on where the linker puts it"
         taken = f"an iteration takes {wording.number(least)} to {wording.cycles(most)}, {depending}"
     text, advice = "", None
-    if 2 * aligned <= least + most and most >= _PLACE_MATTERS * aligned and facts.kernel.is_loop:
+    if aligned <= WORTH * sum(possible) / len(possible) and facts.kernel.is_loop:
         advice = advise("align-loops", build)
         if advice:
             text = f"; with the loop aligned to 64 bytes ({advice.text}) {wording.number(aligned)}"
