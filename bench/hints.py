@@ -29,11 +29,15 @@ from typing import Any, NamedTuple
 from incc.driver.pipeline import Settings, analyze_unit, find_regions, read_assembly
 from incc.driver.report.advice import Build, read_build, tried
 from incc.driver.report.build import build_report, unit_report
+from incc.driver.report.trials import expected_cycles
 from incc.frontends.gcc_wrapper.compile import compile_units
 
 FOLDER = pathlib.Path(__file__).with_name("hints")
 WORTH = 0.05
 """What following a hint has to gain."""
+
+RUNS = 0.1
+"""The share of an example's predicted cycles from which on a loop is what the example is about."""
 
 LANGUAGES = {
     ".c": ("gcc", "gcc-11", "gcc-13", "gcc-14", "clang-14", "clang-19"),
@@ -125,20 +129,28 @@ class Bench:
         self.builds.setdefault((example.name, command[0]), read_build(unit))
         settings = Settings(mcpu=example.mcpu or self.mcpu, timeline_iterations=0)
         (report,) = build_report([unit_report(analyze_unit(unit, settings))])["units"]
-        predicted = self._predicted(example, command[0], unit.assembly, report["kernels"], settings)
+        spent = self._predicted(example, command[0], unit.assembly, report["kernels"], settings)
+        predicted = sum(spent) / example.n if spent else None
         measured = None
         if self.measure and not example.mcpu:
             library = self._link(object_file)
             measured = self._run(library, example)
-        hints = [dict(hint, cycles=kernel["cycles"]) for kernel in report["kernels"] for hint in kernel["hints"]]
+        # Loops that hardly run, such as what is left over or what runs where arrays overlap, are not asked.
+        whole = sum(spent)
+        hints = [
+            dict(hint)
+            for number, kernel in enumerate(report["kernels"])
+            if not spent or spent[number] >= RUNS * whole
+            for hint in kernel["hints"]
+        ]
         return Outcome(predicted, measured, hints, "")
 
     def _predicted(
         self, example: Example, compiler: str, assembly: str, kernels: list[Any], settings: Settings
-    ) -> float | None:
-        """Cycles an element: of each innermost loop as often as it runs."""
+    ) -> list[float]:
+        """The cycles of each innermost loop in a call, as often as it runs; none where that cannot be had."""
         if not kernels or not self.run:
-            return None
+            return []
         from incc.frontends.unit import Unit
 
         regions, _ = find_regions(read_assembly(Unit(assembly, "kernel.s")), settings)
@@ -160,9 +172,9 @@ class Bench:
             [self.runner, library, str(example.n), *example.data, str(len(regions))], capture_output=True, text=True
         )
         if run.returncode:
-            return None
+            return []
         arrivals = [int(word) for word in run.stdout.split()]
-        return sum(k["cycles"] * times for k, times in zip(kernels, arrivals, strict=True)) / example.n
+        return [expected_cycles(k) * times for k, times in zip(kernels, arrivals, strict=True)]
 
     def _link(self, object_file: pathlib.Path) -> pathlib.Path:
         library = self.folder / "kernel.so"
@@ -188,6 +200,7 @@ REMEDIES = {
     "extremum-chain": "extremum",
     "loop-overhead": "unroll",
     "conversions": "single-constants",
+    "code-placement": "align-loops",
 }
 """What of driver/report/advice.py a rule names, where that has rows that are not advised."""
 

@@ -95,14 +95,14 @@ def _loop(before: t.Kernel, after: t.Kernel | None, flags: Sequence[str]) -> t.T
     if after is not None:
         ratio = _ratio(before, after)
         if ratio and after["cycles"] and not _calls(before) and not _calls(after):
-            gain = round(_cycles(before) * ratio / _cycles(after) - 1, 6)
+            gain = round(expected_cycles(before) * ratio / expected_cycles(after) - 1, 6)
     return {
         "kernel_id": before["kernel_id"],
         "function_name": before["function_name"],
         "source": before["source"],
         "hinted": any(hint["flags"] and set(hint["flags"]) <= set(flags) for hint in before["hints"]),
-        "before": _cycles(before),
-        "after": _cycles(after) if after else None,
+        "before": expected_cycles(before),
+        "after": expected_cycles(after) if after else None,
         "element_before": before["elements"]["cycles"] if before["elements"] else None,
         "element_after": after["elements"]["cycles"] if after and after["elements"] else None,
         "work": round(ratio, 6) if ratio else None,
@@ -123,7 +123,7 @@ def _ratio(before: t.Kernel, after: t.Kernel) -> float | None:
     return None
 
 
-def _cycles(kernel: t.Kernel) -> float:
+def expected_cycles(kernel: t.Kernel) -> float:
     """The prediction, for one that depends on where the linker puts the loop the average over the places."""
     for hint in kernel["hints"]:
         if hint["rule"] == "code-placement":
@@ -142,7 +142,7 @@ def _text(before: t.Kernel, after: t.Kernel | None, ratio: float | None, gain: f
 
     if after is None:
         return "there is no such loop any more: it became a call, or part of another one"
-    text = f"{number(_cycles(before))} → {number(_cycles(after))} cycles an iteration"
+    text = f"{number(expected_cycles(before))} → {number(expected_cycles(after))} cycles an iteration"
     if _calls(before) or _calls(after):
         text += " without what the functions take that are called"
     elif ratio is None:
