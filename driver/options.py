@@ -108,6 +108,9 @@ OPTIONS: tuple[Option, ...] = (
     Option("fixed-ports", "switch", "analyse", "",
            "equal shares to all ports that a µop may use, instead of the best distribution", False, "fixed_ports"),
     Option("simulate", "switch", "analyse", "=false", "bounds alone", True, "simulate"),
+    Option("try", "flag", "analyse", "",
+           "compile again with the flags that hints name, to nowhere, and say what each brings", False,
+           commands=_OF_WRAPPER),
     Option("strict", "flag", "analyse", "", "an analysis that fails is an error (exit status 1), not a warning", False,
            commands=_OF_WRAPPER),
 

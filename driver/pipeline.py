@@ -14,12 +14,8 @@ if TYPE_CHECKING:
     from incc.core.whatif import Change
     from incc.driver.report import types as t
     from incc.driver.report.build import KernelPlace, UnitResult
-<<<<<<< HEAD
-    from incc.driver.selection import Selection
-    from incc.frontends.asm.loops import LoopPath
-=======
     from incc.driver.report.selection import Selection
->>>>>>> place
+    from incc.frontends.asm.loops import LoopPath
     from incc.frontends.asm.parse import Assembly
     from incc.frontends.kernel import Kernel, LeftOut, Region, SourceLocation
     from incc.frontends.unit import Unit

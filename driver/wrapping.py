@@ -51,6 +51,8 @@ def run(options: Options, compiler: Compiler, arguments: list[str], environment:
             if status == 0 and not compilation.children.interrupted:
                 _guarded(job, _write_marked)
                 _guarded(job, _keep_assembly)
+                if options.report and options.given and options.given["try"]:
+                    _guarded(job, _try)
                 _guarded(job, _deliver)
         except Interrupted as error:
             status = compilation.interrupt(error.number)
@@ -122,6 +124,42 @@ def _deliver(job: _Job) -> None:
     undelivered = deliver(job.report, request, sys.stderr if job.compilation.writes_stdout else sys.stdout)
     job.warnings += undelivered.failures
     job.notes += undelivered.empty
+
+
+MOST_TRIALS = 12
+"""Sets of flags that are tried for one command: each takes as long as the compilation."""
+
+
+def _try(job: _Job) -> None:
+    """Compile again with the flags that hints name, to nowhere, and put into the report what that brings."""
+    if job.report is None:
+        return
+    from incc.driver.pipeline import analyze_units
+    from incc.driver.report.trials import flag_sets, trial
+
+    units = job.report["units"]
+    sets = flag_sets(units)
+    if len(sets) > MOST_TRIALS:
+        # The last one is of all together.
+        job.notes.append(f"only {MOST_TRIALS} of {len(sets)} sets of flags are tried")
+        sets = [*sets[: MOST_TRIALS - 1], sets[-1]]
+    for unit in units:
+        unit["trials"] = []
+    for flags in sets:
+        problem = ""
+        try:
+            compiled = job.compilation.assembly_with(flags)
+        except Failure as error:
+            compiled, problem = [], str(error)
+        settings = _settings(job)._replace(what_ifs=False, timeline_iterations=0, ways=(), control_flow=False)
+        after = {unit["source"]: unit for unit in analyze_units(compiled, settings)["units"]}
+        for unit in units:
+            trials = unit["trials"]
+            hinted = any(
+                hint["flags"] and set(hint["flags"]) <= set(flags) for k in unit["kernels"] for hint in k["hints"]
+            )
+            if trials is not None and hinted:
+                trials.append(trial(flags, unit, after.get(unit["source"]), problem))
 
 
 def _write_marked(job: _Job) -> None:

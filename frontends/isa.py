@@ -150,6 +150,20 @@ class Isa(Protocol):
         """What the instructions of a mnemonic (see `Instruction`) do to the elements of vector registers; None where
         they do nothing to them, as moves, or to whatever elements there are, as logic."""
 
+    def advice_class(self, mnemonic: str) -> str:
+        """What an instruction does, as far as advice depends on it: "extremum" (the larger or smaller of two
+        floating-point numbers), "root", "integer-division", "widen" and "narrow" (to another floating-point type),
+        "from-integer", "to-integer", "gather", "shuffle" (moves elements of vectors about); "" for all others."""
+
+    @property
+    def stack_registers(self) -> frozenset[str]:
+        """The registers that may hold addresses of the function's own stack, by their roots."""
+
+    @property
+    def widest_vector(self) -> tuple[tuple[str, int], ...]:
+        """Forms of packed arithmetic and their bits, the widest first, by which one can tell of a core's model which
+        vectors the core has."""
+
     # --- decoding ---
 
     def load(self) -> object:

@@ -7,6 +7,7 @@ between two runs on the same input: no date, no machine, no order of a set.
 from __future__ import annotations
 
 from incc import __version__
+from incc.driver.report.advice import read_build
 from incc.driver.report.kernel import ITERATIONS, kernel_report, location
 from incc.driver.report.overview import overview
 from incc.driver.report.roles import set_role, withhold_not_vectorised
@@ -149,6 +150,7 @@ def unit_report(found: UnitResult) -> t.Unit:
     unit, model = found.unit, found.model
     parts = found.parts or unit_parts(found)
     nowhere = KernelPlace({}, None)
+    build = read_build(unit, native=found.chosen_by.startswith("the host"))
     kernels = [
         kernel_report(
             result,
@@ -163,6 +165,7 @@ def unit_report(found: UnitResult) -> t.Unit:
             mispredict_rate=found.mispredict_rate,
             elements=parts[n].elements,
             ghz=found.ghz,
+            build=build,
         )
         for n, result in enumerate(found.results)
         for place in (found.places[n] if found.places else nowhere,)
@@ -213,6 +216,7 @@ def unit_report(found: UnitResult) -> t.Unit:
         "not_found": list(found.not_found),
         "ways": None if found.ways is None else list(found.ways),
         "control_flow": None if found.control_flow is None else list(found.control_flow),
+        "trials": None,
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from incc.core import RENAMERS, figures
 from incc.core.ranges import find_range, not_counted
 from incc.driver.report import hints, verdict, wording
+from incc.driver.report.advice import ASSEMBLY
 from incc.driver.report.identity import content_hash
 from incc.driver.report.range import kernel_range, mispredicted
 from incc.models.bound import (
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from incc.core.waits import Waits
     from incc.core.ways import Ways
     from incc.driver.report import types as t
+    from incc.driver.report.advice import Build
     from incc.frontends.asm.places import UserPlace
     from incc.frontends.kernel import Frame, Kernel, Refused, SourceLocation
     from incc.models.bound import BoundKernel
@@ -60,6 +62,7 @@ def kernel_report(
     mispredict_rate: float | None = None,
     elements: Elements | None = None,
     ghz: float = 0,
+    build: Build = ASSEMBLY,
 ) -> t.Kernel:
     """Everything about one kernel.
 
@@ -69,7 +72,7 @@ def kernel_report(
     comes from. `iterations`: how many the summary counts. `notes` follow those of the region and of the result. `ways`:
     through the loop, if there are branches inside, and `mispredict_rate` of these. `elements`: what is
     known of the source's elements; the kernel's role follows from others (`roles.set_roles`). `ghz`: the clock, 0 for
-    none.
+    none. `build`: how it was compiled.
     """
     kernel, bound, analysis = result.kernel, result.bound, result.analysis
     region = kernel.region
@@ -119,7 +122,7 @@ def kernel_report(
         "arithmetic": _arithmetic(work, moved),
         "memory": _memory(moved, analysis),
         "verdict": verdict.sentence(result, bounds),
-        "hints": verdict.consistent(hints.hints(result), result),
+        "hints": verdict.consistent(hints.hints(result, build), result),
         "bounds": bounds,
         "simulated": _simulated(bound, simulation) if simulation else None,
         "what_ifs": _what_ifs(result),

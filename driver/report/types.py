@@ -147,6 +147,38 @@ class Unit(TypedDict):
         list[ControlFlow] | None,
         "Control-flow graphs of the functions that kernels are in; null if they were not asked for.",
     ]
+    trials: Annotated[
+        list[Trial] | None,
+        "What the flags of the hints bring, each hint's by themselves and then all together; null if that was not "
+        "asked for.",
+    ]
+
+
+class TriedLoop(TypedDict):
+    """A loop of the source before and after a trial: of those for one line of a function the one that does most."""
+
+    kernel_id: Annotated[str, "Of the kernel before it."]
+    function_name: str
+    source: Location | None
+    hinted: Annotated[bool, "A hint on it names these flags."]
+    before: Annotated[
+        Amount, "Cycles per iteration; where they depend on the place that the linker chooses, on the average."
+    ]
+    after: Annotated[Amount | None, "The same after it; null if there is no such loop any more."]
+    element_before: Annotated[Amount | None, "Cycles per element of the source's loop; null where that is not known."]
+    element_after: Amount | None
+    work: Annotated[Amount | None, "How many times as much an iteration does; null where that is not known."]
+    gain: Annotated[float | None, "How many times as fast it is, less 1; null where that is not known."]
+    text: Annotated[str, "The same in words."]
+
+
+class Trial(TypedDict):
+    """The unit compiled again with more flags, to nowhere, and analysed."""
+
+    flags: Annotated[list[str], "What stood behind the command's arguments.", AtLeastItems(1)]
+    rules: Annotated[list[str], "Of the hints that name them."]
+    problem: Annotated[str, "Why there is nothing of it; empty if there is."]
+    loops: list[TriedLoop]
 
 
 class Branch(TypedDict):
@@ -285,9 +317,27 @@ class Hint(TypedDict):
         "indexed-store-address",
         "invariant-divisor",
         "scalar-arithmetic",
+        "not-optimised",
+        "extremum-chain",
+        "stored-accumulator",
+        "strided",
+        "gather",
+        "loop-overhead",
+        "integer-division",
+        "conversions",
+        "math-errno",
+        "math-call",
+        "instruction-set",
+        "vector-width",
     ]
     text: str
     evidence: dict[str, Any]
+    flags: Annotated[
+        list[str],
+        "Compiler flags to try, exactly as on a command line, none of which is in use; none where there are none that "
+        "help with this compiler.",
+    ]
+    source_change: Annotated[str, "What to change in the source, in words; empty for nothing."]
 
 
 class Frame(TypedDict):

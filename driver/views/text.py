@@ -82,6 +82,10 @@ def render(report: t.Report, width: int = 80, colour: bool = False, show: Show =
             from incc.driver.views import ways
 
             lines += ways.lines(unit, layout)
+        if unit["trials"] is not None:
+            from incc.driver.views import trials
+
+            lines += trials.lines(unit, layout)
     if many and show.how:
         lines.append("")
         rest = "Loops beside a main loop are in the table alone. " if left else ""

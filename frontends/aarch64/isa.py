@@ -75,6 +75,8 @@ class _AArch64:
         frozenset(("AARCH64", "ARM64")), 0xAA64, frozenset(f"AARCH64_PREL{bits}" for bits in (16, 32, 64))
     )
     branch_words = frozenset(BRANCHES)
+    stack_registers: frozenset[str] = frozenset()
+    widest_vector = ()
 
     def sign(self, text: str) -> int:
         found = re.search(_SIGN, text, re.MULTILINE)
@@ -110,6 +112,9 @@ class _AArch64:
 
     def operation(self, mnemonic: str) -> Operation | None:
         return None
+
+    def advice_class(self, mnemonic: str) -> str:
+        return ""
 
     def load(self) -> object:
         return None

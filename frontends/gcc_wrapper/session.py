@@ -92,7 +92,7 @@ class Compilation:
         if not self._may_read_stdin():
             self._start_compiler()
         self._scratch = _make_folder(os.path.join(self.folder, self.environment.get("TMPDIR") or "/tmp"))
-        dry_run = self._ask()
+        dry_run = self._ask(self.arguments)
         plan = make_plan(dry_run, self.arguments, self._scratch, self.folder)
         self.writes_stdout = plan.writes_stdout
         if not self.children.compiler:
@@ -113,17 +113,34 @@ class Compilation:
                 continue
             if text is None:
                 return
-            name = _shown(step.source)
-            yield Unit(
-                assembly=text,
-                assembly_file=os.path.splitext(os.path.basename(name))[0] + ".s" if step.generated else name,
-                source=name if step.generated else "",
-                compiler=self.compiler.name,
-                compiler_version=dry_run.version,
-                command=(*self.compiler.words, *self.arguments),
-                cpu=step.cpu,
-                folders=self._folders(step.folders),
-            )
+            yield self._unit(step, text, dry_run.version, self.arguments)
+
+    def _unit(self, step: Run, text: str, version: str, arguments: Sequence[str]) -> Unit:
+        name = _shown(step.source)
+        return Unit(
+            assembly=text,
+            assembly_file=os.path.splitext(os.path.basename(name))[0] + ".s" if step.generated else name,
+            source=name if step.generated else "",
+            compiler=self.compiler.name,
+            compiler_version=version,
+            command=(*self.compiler.words, *arguments),
+            cpu=step.cpu,
+            folders=self._folders(step.folders),
+        )
+
+    def assembly_with(self, flags: Sequence[str]) -> list[Unit]:
+        """The sources' assembly as it would be with more arguments behind the command's: the compiler proper alone is
+        run, and nothing but the text is written. To be called after `finish`. Raises Failure if nothing can be got."""
+        end = self.arguments.index("--") if "--" in self.arguments else len(self.arguments)
+        arguments = [*self.arguments[:end], *flags, *self.arguments[end:]]
+        dry_run = self._ask(arguments)
+        units = []
+        for step in make_plan(dry_run, arguments, self._scratch, self.folder).runs:
+            if step.generated:
+                text = self._assembly(step)
+                if text is not None:
+                    units.append(self._unit(step, text, dry_run.version, arguments))
+        return units
 
     def _folders(self, folders: IncludeFolders) -> IncludeFolders:
         """The folders of a command, with those that the environment adds. Headers in relative ones may be known by
@@ -199,12 +216,12 @@ class Compilation:
         os.lseek(copy, 0, os.SEEK_SET)
         return copy
 
-    def _ask(self) -> DryRun:
+    def _ask(self, arguments: Sequence[str]) -> DryRun:
         """What the compiler would run for the command. Raises Failure if it does not say."""
         from incc.frontends.gcc_wrapper.dry_run import parse
 
         # First of all arguments: after a `--` it would be a file.
-        words = [*self.compiler.words, "-###", *self.arguments]
+        words = [*self.compiler.words, "-###", *arguments]
         environment = self._quiet_environment()
         environment["LC_ALL"] = "C"
         environment["CCC_OVERRIDE_OPTIONS"] = f"# {environment.get('CCC_OVERRIDE_OPTIONS', '')} {_WITHOUT_DRIVER_FILES}"

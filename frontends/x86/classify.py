@@ -152,3 +152,34 @@ def move_class(mnemonic: str) -> str:
         return "mask"
     name = mnemonic[1:] if mnemonic.startswith("v") else mnemonic
     return "vector" if name in _VECTOR_MOVES else ""
+
+
+_EXTREMA = words("maxss maxsd minss minsd maxps maxpd minps minpd")
+_ROOTS = words("sqrtss sqrtsd sqrtps sqrtpd")
+_PRECISIONS = {"cvtss2sd": "widen", "cvtps2pd": "widen", "cvtsd2ss": "narrow", "cvtpd2ps": "narrow"}
+_FROM_INTEGERS = ("cvtsi2s", "cvtusi2s", "cvtdq2p", "cvtudq2p", "cvtqq2p", "cvtuqq2p")
+_TO_INTEGERS = ("cvttss2", "cvttsd2", "cvttps2", "cvttpd2", "cvtss2si", "cvtsd2si", "cvtps2dq", "cvtpd2dq")
+# What puts elements of vectors elsewhere; shifts and plain moves between registers are not among them.
+_SHUFFLES = ("perm", "shuf", "unpck", "punpck", "pshuf", "insert", "extract", "pinsr", "pextr", "blend", "pblend",
+             "palignr", "align", "movddup", "movsldup", "movshdup", "movlhps", "movhlps", "movhp", "movlp", "broadcast",
+             "pbroadcast", "compress", "expand", "pcompress", "pexpand")  # fmt: skip
+
+
+def operation_of(mnemonic: str) -> str:
+    """What an instruction does, in the words of `incc.frontends.isa.Isa.operation`."""
+    name = mnemonic.removeprefix("v")
+    if name in _EXTREMA:
+        return "extremum"
+    if name in _ROOTS:
+        return "root"
+    if name in ("div", "idiv"):
+        return "integer-division"
+    if name.startswith("cvt"):
+        if name in _PRECISIONS:
+            return _PRECISIONS[name]
+        if name.startswith(_FROM_INTEGERS):
+            return "from-integer"
+        return "to-integer" if name.startswith(_TO_INTEGERS) else ""
+    if name.startswith(("gather", "pgather")):
+        return "gather"
+    return "shuffle" if name.startswith(_SHUFFLES) else ""

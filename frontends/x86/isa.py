@@ -94,6 +94,12 @@ class _X86:
     )
     keeps_pointers = staticmethod(_KEEPS_POINTERS)
     branch_words = frozenset(BRANCHES) | PREFIXES
+    stack_registers = frozenset(("rsp", "rbp"))
+    widest_vector = (
+        ("EVEX_VADDPD_ZMM_K1Z_ZMM_ZMMM512B64_ER/r", 512),
+        ("VEX_VADDPD_YMM_YMM_YMMM256/r", 256),
+        ("ADDPD_XMM_XMMM128/r", 128),
+    )
 
     def sign(self, text: str) -> int:
         if any(register in text for register in _ATT_REGISTERS):
@@ -150,6 +156,11 @@ class _X86:
         from incc.frontends.x86.operations import operation
 
         return operation(mnemonic)
+
+    def advice_class(self, mnemonic: str) -> str:
+        from incc.frontends.x86.classify import operation_of
+
+        return operation_of(mnemonic)
 
     def load(self) -> object:
         from incc.frontends.x86 import decode, kernels

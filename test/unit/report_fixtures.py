@@ -234,6 +234,7 @@ def make_model() -> MachineModel:
     model.aliases, model.ports, model.resources = ("SKX",), tuple("01234567"), ("0DV",)
     model.functions = {"load": "2,3", "store_address": "2,3,7", "store_address_indexed": "2,3", "store_data": "4"}
     model.parameters, model.files = {}, ()
+    model._forms, model._cache = {}, {}  # type: ignore[assignment]
     return model
 
 

@@ -78,8 +78,8 @@ def test_wrong_values_are_not_valid(report: dict[str, Any], path: list[Any], val
 
 def test_every_rule_is_in_the_schema_and_explained() -> None:
     rules = set(SCHEMA["$defs"]["Hint"]["properties"]["rule"]["enum"])
-    source = Path(hints.__file__).read_text(encoding="utf-8")
-    assert set(re.findall(r'"rule": "([a-z-]+)"', source)) == rules
+    source = "".join(file.read_text(encoding="utf-8") for file in Path(hints.__file__).parent.glob("*.py"))
+    assert set(re.findall(r'(?:"rule": |\bhint\(\s*)"([a-z-]+)"', source)) == rules
     # the documentation is beside the sources, not in an installed package
     explained = (Path(__file__).parents[2] / "docs" / "report.md").read_text(encoding="utf-8")
     assert set(re.findall(r"^\| `([a-z-]+)` \|", explained, re.MULTILINE)) == rules

@@ -13,7 +13,7 @@
 #
 # CHECK:      Bound by the loop-carried chain through xmm0 (line [[FMA:[0-9]+]]), 4 cycles; without dependencies through registers 4.0 → 1.33.
 # CHECK-NEXT: - The sum is one chain in which each addition waits for the one before
-# CHECK:      - The loop is not vectorised
+# CHECK-NOT:  The loop is not vectorised
 #
 # CHECK:      Iterations:        100
 # CHECK-NEXT: Instructions:      500

@@ -1,0 +1,375 @@
+"""What hints are worth: each is followed, and what comes of it is predicted and measured.
+
+`bench/hints.py [--rule NAME,…] [--compiler NAME,…] [--example NAME,…] [--all] [--markdown] [--check]`: every file in
+bench/hints/ is an example of one rule of driver/report/hints. It is compiled by each compiler at hand, analysed, and
+compiled again as the hint says: with the hint's flags, and, where the file has `#ifdef CHANGED`, with the source
+changed. A line for each has the cycles an element, predicted and measured, before and after, and what was gained.
+
+Predicted are all innermost loops of the example together, each as often as it really runs: the assembly is run once
+with a counter in front of each loop. They are measured on the host (runner.c) with data in the first-level cache,
+unless `--predict` is given; where it does not know the instructions, neither can be had.
+
+`--all` also tries flags that driver/report/advice.py knows and does not advise, which is how it came to know.
+`--check`: exit status 1 if something that is advised does not gain 5 % (measured, else predicted) in two examples of
+three, and on the whole.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pathlib
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from typing import Any, NamedTuple
+
+from incc.driver.pipeline import Settings, analyze_unit, find_regions, read_assembly
+from incc.driver.report.advice import Build, read_build, tried
+from incc.driver.report.build import build_report, unit_report
+from incc.driver.report.trials import expected_cycles
+from incc.frontends.gcc_wrapper.compile import compile_units
+
+FOLDER = pathlib.Path(__file__).with_name("hints")
+WORTH = 0.05
+"""What following a hint has to gain."""
+
+RUNS = 0.1
+"""The share of an example's predicted cycles from which on a loop is what the example is about."""
+
+LANGUAGES = {
+    ".c": ("gcc", "gcc-11", "gcc-13", "gcc-14", "clang-14", "clang-19"),
+    ".cpp": ("g++", "clang++-14", "clang++-19"),
+    ".f90": ("gfortran",),
+}
+
+
+class Example(NamedTuple):
+    """A file with a function `kernel`, and what its comments say: the rule that it is an example of, the options that
+    it is compiled with (`options`, or one set a compiler family), the elements of a call, the types of its data, and
+    the processor it is compiled for and the core it is predicted for, if not those of all others. `changed`: it has
+    another source to try.
+    """
+
+    file: pathlib.Path
+    rule: str
+    options: dict[str, str]
+    n: int
+    data: tuple[str, ...]
+    changed: bool
+    march: str | None
+    mcpu: str
+
+    @property
+    def name(self) -> str:
+        return self.file.stem
+
+
+def read_example(file: pathlib.Path) -> Example:
+    text = file.read_text()
+    said = {
+        key: value.strip()
+        for key, value in re.findall(r"^(?://|!) (rule|options(?: for \w+)?|n|data|march|mcpu):(.*)$", text, re.M)
+    }
+    options = {
+        key.removeprefix("options").removeprefix(" for "): said[key] for key in said if key.startswith("options")
+    }
+    return Example(
+        file,
+        said["rule"],
+        options,
+        int(said.get("n", "1024")),
+        tuple(said.get("data", "double double double").split()),
+        "CHANGED" in text,
+        said.get("march"),
+        said.get("mcpu", ""),
+    )
+
+
+class Outcome(NamedTuple):
+    """Cycles an element, predicted and measured (None where that was not possible), and the hints."""
+
+    predicted: float | None
+    measured: float | None
+    hints: list[dict[str, Any]]
+    text: str
+
+
+class Bench:
+    """Compiles, analyses and runs examples in a folder of its own."""
+
+    def __init__(self, folder: pathlib.Path, march: str, mcpu: str, run: bool, measure: bool) -> None:
+        self.folder, self.march, self.mcpu = folder, march, mcpu
+        self.run, self.measure = run, measure and run
+        self.runner = folder / "runner"
+        if run:
+            subprocess.run(["gcc", "-O2", "-o", self.runner, FOLDER / "runner.c", "-ldl"], check=True)
+        self.known: dict[tuple[str, ...], Outcome] = {}
+        self.builds: dict[tuple[str, str], Build] = {}
+
+    def outcome(self, example: Example, compiler: str, flags: list[str]) -> Outcome:
+        family = "clang" if "clang" in compiler else "gcc"
+        options = example.options.get(family, example.options.get("", "-O3")).split()
+        march = self.march if example.march is None else example.march
+        command = [compiler, *options, *([f"-march={march}"] if march else []), "-g1", *flags, "-c", str(example.file)]
+        key = tuple(command)
+        if key not in self.known:
+            self.known[key] = self._outcome(example, command)
+        return self.known[key]
+
+    def _outcome(self, example: Example, command: list[str]) -> Outcome:
+        object_file = self.folder / "kernel.o"
+        compiled = compile_units([*command, "-fPIC", "-o", str(object_file)], capture=True)
+        if compiled.status or not compiled.units:
+            said = compiled.errors.decode(errors="replace").strip().splitlines() or list(compiled.warnings)
+            return Outcome(None, None, [], next((line for line in said if "error" in line), said[0] if said else "?"))
+        (unit,) = compiled.units
+        self.builds.setdefault((example.name, command[0]), read_build(unit))
+        settings = Settings(mcpu=example.mcpu or self.mcpu, timeline_iterations=0)
+        (report,) = build_report([unit_report(analyze_unit(unit, settings))])["units"]
+        spent = self._predicted(example, command[0], unit.assembly, report["kernels"], settings)
+        predicted = sum(spent) / example.n if spent else None
+        measured = None
+        if self.measure and not example.mcpu:
+            library = self._link(object_file)
+            measured = self._run(library, example)
+        # Loops that hardly run, such as what is left over or what runs where arrays overlap, are not asked.
+        whole = sum(spent)
+        hints = [
+            dict(hint)
+            for number, kernel in enumerate(report["kernels"])
+            if not spent or spent[number] >= RUNS * whole
+            for hint in kernel["hints"]
+        ]
+        return Outcome(predicted, measured, hints, "")
+
+    def _predicted(
+        self, example: Example, compiler: str, assembly: str, kernels: list[Any], settings: Settings
+    ) -> list[float]:
+        """The cycles of each innermost loop in a call, as often as it runs; none where that cannot be had."""
+        if not kernels or not self.run:
+            return []
+        from incc.frontends.unit import Unit
+
+        regions, _ = find_regions(read_assembly(Unit(assembly, "kernel.s")), settings)
+        lines = assembly.splitlines()
+        counted = {region.lines[0]: number for number, region in enumerate(regions)}
+        # The red zone is the function's; lea leaves the flags alone.
+        for line in sorted(counted, reverse=True):
+            counter = f"incc_arrivals+{8 * counted[line]}(%rip)"
+            code = ["leaq -128(%rsp), %rsp", "pushfq", f"incq {counter}", "popfq", "leaq 128(%rsp), %rsp"]
+            lines[line - 1 : line - 1] = ["\t" + "\n\t".join(code)]
+        lines += ["\t.bss", "\t.globl incc_arrivals", "\t.hidden incc_arrivals", "incc_arrivals:"]
+        lines += [f"\t.zero {8 * max(1, len(regions))}", "\t.text", "\t.globl incc_read", "incc_read:"]
+        lines += ["\tleaq incc_arrivals(%rip), %rax", "\tret", ""]
+        source, object_file = self.folder / "counted.s", self.folder / "counted.o"
+        source.write_text("\n".join(lines), errors="surrogateescape")
+        subprocess.run([compiler, "-c", "-x", "assembler", "-o", object_file, source], check=True)
+        library = self._link(object_file)
+        run = subprocess.run(
+            [self.runner, library, str(example.n), *example.data, str(len(regions))], capture_output=True, text=True
+        )
+        if run.returncode:
+            return []
+        arrivals = [int(word) for word in run.stdout.split()]
+        return [expected_cycles(k) * times for k, times in zip(kernels, arrivals, strict=True)]
+
+    def _link(self, object_file: pathlib.Path) -> pathlib.Path:
+        library = self.folder / "kernel.so"
+        linker = "g++" if shutil.which("g++") else "gcc"
+        subprocess.run([linker, "-shared", "-o", library, object_file, "-lm"], check=True)
+        return library
+
+    def _run(self, library: pathlib.Path, example: Example) -> float | None:
+        times = []
+        for _ in range(3):
+            run = subprocess.run([self.runner, library, str(example.n), *example.data], capture_output=True, text=True)
+            if not run.returncode:
+                times.append(float(run.stdout) / example.n)
+        return min(times) if times else None
+
+
+REMEDIES = {
+    "sum-chain": "reassociate",
+    "sum-chain-packed": "accumulators",
+    "invariant-divisor": "reciprocal",
+    "math-errno": "errno",
+    "math-call": "vector-functions",
+    "extremum-chain": "extremum",
+    "loop-overhead": "unroll",
+    "conversions": "single-constants",
+    "code-placement": "align-loops",
+}
+"""What of driver/report/advice.py a rule names, where that has rows that are not advised."""
+
+
+class Row(NamedTuple):
+    """What came of following a hint: `what` was done, of which `kind` (flags, source, or what is not advised), and the
+    outcomes before and after."""
+
+    example: Example
+    compiler: str
+    what: str
+    kind: str
+    before: Outcome
+    after: Outcome | None
+
+    @property
+    def gain(self) -> float | None:
+        """How many times as fast it is, less one: measured, else predicted; None where neither is known."""
+        for name in ("measured", "predicted"):
+            old, new = getattr(self.before, name), getattr(self.after, name, None)
+            if old and new:
+                return float(old / new - 1)
+        return None
+
+
+def rows_of(bench: Bench, example: Example, compiler: str, everything: bool) -> list[Row]:
+    """The example before, and after what its hint says; with `everything` also after what is not advised."""
+    before = bench.outcome(example, compiler, [])
+    found = [h for h in before.hints if h["rule"] == example.rule.removesuffix("-packed")]
+    rows = []
+    if not found:
+        rows.append(Row(example, compiler, before.text or "no hint", "", before, None))
+    # Of several loops of a function, such as what unrolling leaves over, the first is the main one.
+    flags = next((h["flags"] for h in found if h["flags"]), [])
+    if flags:
+        after = bench.outcome(example, compiler, flags)
+        rows.append(Row(example, compiler, " ".join(flags), "flags", before, after))
+    if example.changed and any(h["source_change"] for h in found):
+        rows.append(Row(example, compiler, "source", "source", before, bench.outcome(example, compiler, ["-DCHANGED"])))
+    if everything and example.rule in REMEDIES:
+        for advice in tried(REMEDIES[example.rule], bench.builds[example.name, compiler]):
+            after = bench.outcome(example, compiler, list(advice.flags))
+            rows.append(Row(example, compiler, " ".join(advice.flags), "not advised", before, after))
+    return rows
+
+
+COLUMNS = ("rule", "example", "compiler", "what", "predicted", "", "measured", "", "gain")
+
+
+def cells(row: Row) -> list[str]:
+    """A row of the table: cycles an element before and after, and what was gained."""
+
+    def number(outcome: Outcome | None, name: str) -> str:
+        value = getattr(outcome, name, None)
+        return "-" if value is None else f"{value:.3f}"
+
+    pairs = [number(o, name) for name in ("predicted", "measured") for o in (row.before, row.after)]
+    gain = "" if row.gain is None else f"{100 * row.gain:+.0f} %"
+    if gain and row.before.measured is None:
+        gain += " (predicted)"
+    what = row.what if row.kind != "not advised" else f"({row.what})"
+    return [row.example.rule, row.example.name, row.compiler, what, *pairs, gain]
+
+
+def verdicts(rows: list[Row]) -> list[tuple[str, str, str, list[float]]]:
+    """Of each rule, compiler and kind of advice the gains of the examples for which the hint is given."""
+    found: dict[tuple[str, str, str], list[float]] = {}
+    for row in rows:
+        if row.gain is not None:
+            what = row.what if row.kind == "not advised" else row.kind
+            found.setdefault((row.example.rule, row.compiler, what), []).append(row.gain)
+    return [(*key, gains) for key, gains in sorted(found.items())]
+
+
+def pays(gains: list[float]) -> bool:
+    """Whether advice is worth giving: two examples of three gain enough, and all together do."""
+    enough = sum(gain >= WORTH for gain in gains)
+    return 3 * enough >= 2 * len(gains) and statistics.geometric_mean(1 + gain for gain in gains) >= 1 + WORTH
+
+
+def table(lines: list[list[str]], head: tuple[str, ...], markdown: bool) -> None:
+    """Print a table, for people or as Markdown."""
+    if markdown:
+        print("| " + " | ".join(head) + " |\n|" + " --- |" * len(head))
+        for line in lines:
+            print(
+                "| "
+                + " | ".join(f"`{cell}`" if cell.startswith("-") and len(cell) > 1 else cell for cell in line)
+                + " |"
+            )
+        return
+    widths = [max(map(len, column)) for column in zip(head, *lines, strict=True)]
+    for line in (list(head), *lines):
+        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--rule", default="", help="only examples of these")
+    parser.add_argument("--example", default="", help="only these examples")
+    parser.add_argument("--compiler", default="", help="only these compilers")
+    parser.add_argument("--march", default="skylake-avx512", help="what the examples are compiled for")
+    parser.add_argument("--mcpu", default="", help="the core of the predictions; default: the host, or that of --march")
+    parser.add_argument("--all", action="store_true", help="also what is not advised")
+    parser.add_argument("--predict", action="store_true", help="measure nothing")
+    parser.add_argument("--markdown", action="store_true")
+    parser.add_argument("--check", action="store_true", help="exit status 1 if something advised does not pay")
+    given = parser.parse_args()
+
+    def chosen(name: str, wanted: str) -> bool:
+        return not wanted or name in wanted.split(",")
+
+    examples = [read_example(f) for f in sorted(FOLDER.iterdir()) if f.suffix in LANGUAGES and f.name != "runner.c"]
+    examples = [e for e in examples if chosen(e.rule, given.rule) and chosen(e.name, given.example)]
+    examples.sort(key=lambda e: (e.rule, e.name))
+    runs = runs_on_host(given.march)
+    core = given.mcpu or ("native" if runs else given.march)
+    rows: list[Row] = []
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(pathlib.Path(folder), given.march, core, runs, not given.predict)
+        for example in examples:
+            for compiler in LANGUAGES[example.file.suffix]:
+                if chosen(compiler, given.compiler) and shutil.which(compiler):
+                    rows += rows_of(bench, example, compiler, given.all)
+                    print(f"\r{example.name} {compiler}\033[K", end="", file=sys.stderr, flush=True)
+    print("\r\033[K", end="", file=sys.stderr)
+    table([cells(row) for row in rows], COLUMNS, given.markdown)
+    print()
+    found = verdicts(rows)
+    lines = [
+        [
+            rule,
+            compiler,
+            what,
+            str(len(gains)),
+            f"{100 * min(gains):+.0f} %",
+            f"{100 * statistics.geometric_mean(1 + gain for gain in gains) - 100:+.0f} %",
+            "yes" if pays(gains) else "NO",
+        ]
+        for rule, compiler, what, gains in found
+    ]
+    table(lines, ("rule", "compiler", "what", "examples", "least gain", "mean gain", "pays"), given.markdown)
+    wrong = 0
+    for line, (*_, what, gains) in zip(lines, found, strict=True):
+        advised = what in ("flags", "source")
+        if advised != pays(gains):
+            # What is advised in its place may pay more.
+            print(f"{'advised' if advised else 'not advised'}: {' '.join(line)}", file=sys.stderr)
+            wrong += advised
+    return int(given.check and bool(wrong))
+
+
+def runs_on_host(march: str) -> bool:
+    """Whether the host has the instructions that the examples are compiled to."""
+    if not shutil.which("gcc"):
+        return False
+    asked = subprocess.run(
+        ["gcc", f"-march={march}", "-dM", "-E", "-x", "c", "/dev/null"], capture_output=True, text=True
+    )
+    try:
+        flags = set(pathlib.Path("/proc/cpuinfo").read_text().partition("flags")[2].partition("\n")[0].split())
+    except OSError:
+        return False
+    needed = {
+        "__AVX__": "avx", "__AVX2__": "avx2", "__FMA__": "fma", "__AVX512F__": "avx512f", "__AVX512VL__": "avx512vl",
+        "__AVX512DQ__": "avx512dq", "__AVX512BW__": "avx512bw", "__BMI2__": "bmi2",
+    }  # fmt: skip
+    return not asked.returncode and all(flag in flags for macro, flag in needed.items() if macro in asked.stdout)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

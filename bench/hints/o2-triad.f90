@@ -1,0 +1,9 @@
+! rule: scalar-arithmetic
+! options: -O2
+subroutine triad(a, b, c, n, s) bind(c, name="kernel")
+  use iso_c_binding
+  integer(c_long), value :: n
+  real(c_double), value :: s
+  real(c_double) :: a(n), b(n), c(n)
+  c = a + s * b
+end subroutine

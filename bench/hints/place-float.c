@@ -1,0 +1,8 @@
+// rule: code-placement
+// mcpu: skylake-avx512
+// data: float float float
+#include <math.h>
+void kernel(const float *a, const float *b, float *restrict c, long n) {
+  for (long i = 0; i < n; ++i)
+    c[i] = sqrtf(a[i]);
+}

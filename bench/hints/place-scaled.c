@@ -1,0 +1,7 @@
+// rule: code-placement
+// mcpu: skylake-avx512
+#include <math.h>
+void kernel(const double *a, const double *b, double *restrict c, long n) {
+  for (long i = 0; i < n; ++i)
+    c[i] = b[i] * sqrt(a[i]);
+}

@@ -1,0 +1,6 @@
+// rule: math-errno
+#include <math.h>
+void kernel(const double *a, const double *b, double *restrict c, long n) {
+  for (long i = 0; i < n; ++i)
+    c[i] = sqrt(a[i] * a[i] + b[i] * b[i]);
+}

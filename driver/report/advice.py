@@ -1,0 +1,333 @@
+"""Which of a compiler's flags do what a hint advises, and which of them are in use already.
+
+The one table, `REMEDIES`, follows from what `bench/hints.py` finds: with `--all` it also tries the rows that do not
+pay, and `--check` fails where a row says otherwise than what it finds.
+"""
+
+from __future__ import annotations
+
+from incc.frontends.records import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from incc.frontends.unit import Unit
+
+GCC, CLANG, ANY = "gcc", "clang", ""
+"""Families of compilers: with gcc are g++ and gfortran. ANY: nobody knows, since only assembly was given."""
+
+
+class Build(NamedTuple):
+    """How a unit was compiled, as far as its compiler's name, version and command say.
+
+    `family`; `version`: the major one, 0 if unknown; `fortran`: the source's language has no errno. `state`: the values
+    of the options that the table is about, by name: on or off, a number, or a word. `baseline`: no option lets it use
+    more than every processor of the instruction set has. `target`: the core that the options name, "native" for the
+    host, "" if none. `native`: the analysis is for the host.
+    """
+
+    family: str = ANY
+    version: int = 0
+    fortran: bool = False
+    state: Mapping[str, bool | int | str] = {}
+    baseline: bool = False
+    target: str = ""
+    native: bool = False
+
+    def march(self, core: str) -> str:
+        """The option that lets the compiler use what a core has; "" where there is none, or it does not know it."""
+        if self.family == ANY:
+            return ""
+        if self.native:
+            return "-march=native"
+        least = _MARCH.get(core)
+        return f"-march={core}" if least and self.version >= least[self.family == CLANG] else ""
+
+    def in_effect(self, flag: str) -> bool:
+        """Whether a flag would change nothing, since it or one that implies it is in use."""
+        if flag == "-O3":
+            return self.state.get("level") in ("3", "fast")
+        name, value = _read(flag)
+        now = self.state.get(name)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return isinstance(now, int) and now >= value
+        return now == value
+
+    @property
+    def optimises(self) -> bool:
+        """Whether the compiler was told to optimise; yes where nobody knows."""
+        return self.family == ANY or self.state["level"] not in ("0", "g")
+
+    @property
+    def vectorises(self) -> bool:
+        """Whether loops of unknown length are vectorised where that pays."""
+        level, tree = self.state.get("level", "3"), self.state.get("tree-vectorize")
+        if self.family == ANY:
+            return True
+        if self.family == CLANG:
+            return level not in ("0", "1", "g", "z") and tree is not False
+        if tree is False or level in ("0", "g"):
+            return False
+        if level in ("3", "fast"):
+            return self.state.get("vect-cost-model", "dynamic") in ("dynamic", "unlimited")
+        # From gcc 12 on, -O2 vectorises where the code becomes no longer by it, which it says with a cost model of its
+        # own; a -ftree-vectorize on top has the one of -O3 (GCC 12 release notes, “General Improvements”).
+        return bool(tree) and self.state.get("vect-cost-model", "dynamic") in ("dynamic", "unlimited")
+
+    @property
+    def reorders(self) -> bool:
+        """Whether sums may be reordered."""
+        needed = ["-fassociative-math", "-fno-signed-zeros"]
+        if self.family == GCC:
+            needed.append("-fno-trapping-math")  # else gcc takes the first one back
+        return all(self.in_effect(flag) for flag in needed)
+
+
+ASSEMBLY = Build()
+"""Of assembly that was given."""
+
+
+class Remedy(NamedTuple):
+    """Flags that do what a hint advises, for one family of compilers.
+
+    `name`: what of. `family`: ANY for flags that gcc and clang both have, and that work in both. `flags`: all that it
+    takes. `least`: the first major version that has them. `vectorises`: that is how they help. `changes`: what they may
+    do to results, "" for nothing. `pays`: whether they are advised; those that are not gained nothing.
+    """
+
+    name: str
+    family: str
+    flags: tuple[str, ...]
+    least: int = 0
+    vectorises: bool = False
+    changes: str = ""
+    pays: bool = True
+
+
+ROUNDING = "may change rounding"
+NANS = "wrong for NaN and infinity"
+_REORDER = ("-fassociative-math", "-fno-signed-zeros")
+_EXTREMUM = ("-ffinite-math-only", "-fno-signed-zeros")
+_EXPAND = ("-funroll-loops", "-fvariable-expansion-in-unroller", "--param=max-variable-expansions-in-unroller=4")
+
+REMEDIES = (
+    # Sums in another order. gcc takes -fassociative-math back, with a warning, unless both others stand beside it.
+    Remedy("reassociate", GCC, (*_REORDER, "-fno-trapping-math"), vectorises=True, changes=ROUNDING),
+    Remedy("reassociate", GCC, ("-fassociative-math",), vectorises=True, changes=ROUNDING, pays=False),
+    Remedy("reassociate", GCC, _REORDER, vectorises=True, changes=ROUNDING, pays=False),
+    Remedy("reassociate", CLANG, _REORDER, vectorises=True, changes=ROUNDING),
+    Remedy("reassociate", CLANG, ("-fassociative-math",), vectorises=True, changes=ROUNDING, pays=False),
+    Remedy("reassociate", ANY, (*_REORDER, "-fno-trapping-math"), changes=ROUNDING),
+    # Several sums: gcc makes two unless it is told how many. clang has no such flag, and makes four by itself.
+    # Sums of fused multiply-adds take -funsafe-math-optimizations, not only what reorders a sum.
+    Remedy("accumulators", GCC, ("-funsafe-math-optimizations", *_EXPAND), changes=ROUNDING),
+    Remedy("accumulators", GCC, (*_REORDER, "-fno-trapping-math", "-funroll-loops"), changes=ROUNDING, pays=False),
+    Remedy("accumulators", CLANG, ("-funroll-loops",), pays=False),
+    # A reciprocal for an invariant divisor. gcc divides several times by a value before -freciprocal-math alone does
+    # anything; in a loop it takes -funsafe-math-optimizations itself, not only what that implies.
+    Remedy("reciprocal", GCC, ("-funsafe-math-optimizations",), changes=ROUNDING),
+    Remedy("reciprocal", GCC, ("-freciprocal-math",), changes=ROUNDING, pays=False),
+    Remedy("reciprocal", CLANG, ("-freciprocal-math",), changes=ROUNDING),
+    Remedy("reciprocal", ANY, ("-funsafe-math-optimizations",), changes=ROUNDING),
+    Remedy("errno", GCC, ("-fno-math-errno",), vectorises=True, changes="sqrt no longer sets errno"),
+    Remedy("errno", CLANG, ("-fno-math-errno",), vectorises=True, changes="sqrt no longer sets errno"),
+    Remedy("errno", ANY, ("-fno-math-errno",), changes="sqrt no longer sets errno"),
+    # glibc's headers declare its vector functions under -ffast-math; clang has to be told of the library.
+    Remedy("vector-functions", GCC, ("-ffast-math",), vectorises=True, changes=f"{ROUNDING}, {NANS}"),
+    Remedy("vector-functions", CLANG, ("-ffast-math",), vectorises=True, changes=ROUNDING, pays=False),
+    Remedy(
+        "vector-functions", CLANG, ("-ffast-math", "-fveclib=libmvec"), 14, vectorises=True,
+        changes=f"{ROUNDING}, {NANS}",
+    ),
+    Remedy("extremum", GCC, _EXTREMUM, vectorises=True, changes=NANS),
+    Remedy("extremum", GCC, ("-ffinite-math-only",), vectorises=True, changes=NANS, pays=False),
+    Remedy("extremum", CLANG, _EXTREMUM, vectorises=True, changes=NANS),
+    Remedy("extremum", CLANG, ("-ffinite-math-only",), vectorises=True, changes=NANS, pays=False),
+    Remedy("extremum", ANY, _EXTREMUM, changes=NANS),
+    Remedy("vectorise", GCC, (), vectorises=True),
+    Remedy("vectorise", CLANG, (), vectorises=True),
+    Remedy("optimise", GCC, ("-O3",)),
+    Remedy("optimise", CLANG, ("-O3",)),
+    Remedy("wide-vectors", GCC, ("-mprefer-vector-width=512",), 8),
+    Remedy("wide-vectors", CLANG, ("-mprefer-vector-width=512",), 10),
+    # clang unrolls by itself.
+    Remedy("unroll", GCC, ("-funroll-loops",)),
+    Remedy("unroll", CLANG, ("-funroll-loops",), pays=False),
+    # No example was found that gains by it with gcc, which aligns the loops that it thinks hot to 16 bytes by itself.
+    Remedy("align-loops", GCC, ("-falign-loops=64",), pays=False),
+    Remedy("align-loops", CLANG, ("-falign-loops=64",), 13),
+    Remedy("align-loops", ANY, ("-falign-loops=64",)),
+    Remedy("single-constants", GCC, ("-fsingle-precision-constant",), changes=ROUNDING, pays=False),
+)  # fmt: skip
+"""What `python bench/hints.py --all --markdown` prints is the reason for every row."""
+
+
+class Advice(NamedTuple):
+    """Flags to add, and what they may do to results ("" for nothing)."""
+
+    flags: tuple[str, ...]
+    changes: str
+
+    @property
+    def text(self) -> str:
+        """The flags as they stand in a sentence."""
+        return " ".join(self.flags) + (f" ({self.changes})" if self.changes else "")
+
+
+def advise(name: str, build: Build) -> Advice | None:
+    """The flags of a remedy that are not in use; None where there is nothing to add, or nothing that helps."""
+    for remedy in REMEDIES:
+        if remedy.pays and (remedy.name, remedy.family) == (name, build.family):
+            return _advice(remedy, build)
+    return None
+
+
+def tried(name: str, build: Build) -> list[Advice]:
+    """The flags of a remedy that were found not to help: for whoever wants to see for himself."""
+    rows = [r for r in REMEDIES if not r.pays and (r.name, r.family) == (name, build.family)]
+    return [advice for row in rows if (advice := _advice(row, build)) is not None]
+
+
+def _advice(remedy: Remedy, build: Build) -> Advice | None:
+    if build.family != ANY and build.version and build.version < remedy.least:
+        return None
+    flags = [flag for flag in remedy.flags if not build.in_effect(flag)]
+    changes = remedy.changes if flags else ""
+    if (flags or not remedy.flags) and remedy.vectorises and not build.vectorises:
+        flags = _vectorise(build) + flags
+    return Advice(tuple(flags), changes) if flags else None
+
+
+def _vectorise(build: Build) -> list[str]:
+    """What makes a compiler vectorise that does not."""
+    if build.state.get("tree-vectorize") is False:
+        # An option of its own takes it from all levels.
+        name = "-ftree-vectorize" if build.family == GCC else "-fvectorize"
+        return [*([] if build.state["level"] in ("3", "fast") else ["-O3"]), name]
+    return ["-O3"]
+
+
+# --- what a command asks for -----------------------------------------------------------------------------------------
+
+
+def read_build(unit: Unit, native: bool = False) -> Build:
+    """How a unit was compiled. `native`: it is analysed for the host."""
+    family = _family(unit.compiler, unit.compiler_version)
+    if family == ANY:
+        return Build()
+    digits = "".join(c if c.isdecimal() else " " for c in unit.compiler_version).split()
+    source = unit.source.rpartition(".")[2].lower()
+    fortran = source in ("f", "for", "f77", "f90", "f95", "f03", "f08", "ftn")
+    arguments = unit.command[1:]
+    machine = [a for a in arguments if a.startswith(("-march=", "-mcpu=", "-mavx", "-mfma", "-msse4", "-mssse3"))]
+    target = "native" if any(a in ("-march=native", "-mcpu=native") for a in machine[-1:]) else unit.cpu
+    return Build(
+        family,
+        int(digits[0]) if digits else 0,
+        fortran,
+        _state(arguments, family, fortran),
+        not machine and not unit.cpu,
+        target,
+        native,
+    )
+
+
+# The first versions of gcc and clang that know a core by the name of its model (their release notes).
+_MARCH = {
+    "sandybridge": (5, 3), "ivybridge": (5, 3), "haswell": (5, 3), "broadwell": (5, 3), "skylake": (6, 4),
+    "skylake-avx512": (6, 4), "cascadelake": (9, 8), "icelake-client": (8, 7), "icelake-server": (8, 7),
+    "tigerlake": (10, 10), "rocketlake": (11, 13), "alderlake": (11, 12), "sapphirerapids": (11, 12),
+    "znver1": (6, 4), "znver2": (9, 9), "znver3": (11, 12), "znver4": (13, 16), "znver5": (14, 19),
+}  # fmt: skip
+
+
+def _family(compiler: str, version: str) -> str:
+    """The family of a compiler by its name, or, of a `cc`, by the version that it gives."""
+    for name in (compiler, version):
+        if "clang" in name:
+            return CLANG
+        if any(word in name for word in ("gcc", "g++", "gfortran", "GCC")):
+            return GCC
+    # gcc's is a number with the distribution's behind it; only these two answer the questions that a unit comes of.
+    return GCC if compiler in ("cc", "c++", "f95", "c99", "c89") and version[:1].isdecimal() else ANY
+
+
+_SWITCHES = frozenset(
+    (
+        "associative-math",
+        "signed-zeros",
+        "trapping-math",
+        "finite-math-only",
+        "math-errno",
+        "reciprocal-math",
+        "unsafe-math-optimizations",
+        "fast-math",
+        "tree-vectorize",
+        "unroll-loops",
+        "variable-expansion-in-unroller",
+        "single-precision-constant",
+    )
+)
+_WORDS = {"-fvect-cost-model": "vect-cost-model", "-fveclib": "veclib"}
+_NUMBERS = {"-mprefer-vector-width": "vector-width", "-falign-loops": "align-loops"}
+_EXPANSIONS = "--param=max-variable-expansions-in-unroller"
+_OTHER_NAMES = {"-fvectorize": "-ftree-vectorize", "-fno-vectorize": "-fno-tree-vectorize"}
+_LEVELS = ("0", "1", "2", "3", "s", "z", "g", "fast")
+# Words behind these are another option's.
+_TAKES_NEXT = frozenset(("-o", "-D", "-U", "-I", "-include", "-isystem", "-MF", "-MT", "-MQ", "-x", "-Xlinker"))
+
+_UNSAFE = {
+    "unsafe-math-optimizations": True,
+    "associative-math": True,
+    "reciprocal-math": True,
+    "signed-zeros": False,
+    "trapping-math": False,
+}
+_FAST = {**_UNSAFE, "finite-math-only": True, "math-errno": False}
+_GROUPS = {"fast-math": _FAST, "unsafe-math-optimizations": _UNSAFE}
+
+
+def _read(flag: str) -> tuple[str, bool | int | str]:
+    """An option's name and its value; "" for one that is not among those that are looked at."""
+    flag = _OTHER_NAMES.get(flag, flag)
+    name, equals, value = flag.partition("=")
+    if equals:
+        if flag.startswith(_EXPANSIONS):
+            name, value = "expansions", value.rpartition("=")[2]
+            return name, int(value) if value.isdecimal() else 0
+        if name in _NUMBERS:
+            value = value.partition(":")[0]
+            return _NUMBERS[name], int(value) if value.isdecimal() else 0
+        return _WORDS.get(name, ""), value
+    on = not flag.startswith("-fno-")
+    name = flag[2 if on else 5 :]
+    return (name, on) if flag.startswith("-f") and name in _SWITCHES else ("", "")
+
+
+def _state(arguments: Sequence[str], family: str, fortran: bool) -> dict[str, bool | int | str]:
+    """The values of options after all arguments, of which the last one wins. The exception is gcc's -Ofast, which goes
+    before all others wherever it stands (GCC's opts.c, default_options_optimization); clang's is where it stands."""
+    words = [a for n, a in enumerate(arguments) if n == 0 or arguments[n - 1] not in _TAKES_NEXT]
+    words = [f"--param={b}" if a == "--param" else b for a, b in zip(["", *words], words, strict=False)]
+    levels = [word[2:] for word in words if word.startswith("-O")]
+    level = levels[-1] if levels else "0"
+    state: dict[str, bool | int | str] = {
+        "level": {"": "1"}.get(level, level if level in _LEVELS else "3"),
+        "signed-zeros": True,
+        "trapping-math": True,
+        "math-errno": not fortran,
+        "expansions": 1,
+    }
+    if level == "fast" and family == GCC:
+        state.update(_FAST)
+    for word in words:
+        if word == "-Ofast" and level == "fast" and family == CLANG:
+            word = "-ffast-math"
+        name, value = _read(word)
+        if name in _GROUPS:
+            state.update(_GROUPS[name] if value else {key: not on for key, on in _GROUPS[name].items()})
+        elif name:
+            state[name] = value
+    state["fast-math"] = all(state.get(name, False) == value for name, value in _FAST.items())
+    return state

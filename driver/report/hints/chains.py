@@ -1,0 +1,210 @@
+"""Loop-carried dependencies that need not be: sums, maxima, and values that go through memory."""
+
+from __future__ import annotations
+
+from incc.driver.report import wording
+from incc.driver.report.advice import CLANG, advise
+from incc.driver.report.hints.common import (
+    calls,
+    either,
+    hint,
+    inner_branches,
+    operations,
+    stored_in_place,
+    worth_breaking,
+)
+from incc.driver.report.verdict import chain_instructions
+from incc.models.bound import IS_LOAD, IS_STORE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from incc.core import Chain
+    from incc.core.analysis import KernelResult
+    from incc.driver.report import types as t
+    from incc.driver.report.advice import Build
+    from incc.frontends.kernel import Instruction
+
+
+def sum_chain(facts: KernelResult, build: Build) -> t.Hint | None:
+    """A chain of floating-point additions whose partial sums nobody else reads is a reduction: with several
+    accumulators the additions of different iterations overlap.
+
+    A running sum that is stored in each iteration is no reduction, nor is a recurrence that multiplies what it carries.
+    Where several chains limit the loop alike, all of them must be reductions.
+    """
+    chains = _chains_alike(facts)
+    if not chains or not all(_is_reduction(chain, facts) for chain in chains):
+        return None
+    members = [i for chain in chains for i in chain_instructions(chain)]
+    packed = all(arithmetic.packed for i in members if (arithmetic := facts.kernel.instructions[i].arithmetic))
+    what = "the sum is one chain in which each addition waits for the one before"
+    if len(chains) > 1:
+        what = f"the sum is in {len(chains)} chains, and in each every addition waits for the one before"
+    advice = advise("accumulators", build)
+    if not packed:
+        advice = advise("vectorise" if build.reorders else "reassociate", build) or advice
+    change = f"sum into {_several(facts, len(chains))} variables by turns, and add these up after the loop"
+    evidence = {
+        "instructions": members,
+        "latency": facts.analysis.chains[0].latency,
+        "chains": len(chains),
+        "packed": packed,
+    }
+    return hint("sum-chain", f"{what}: {either(change, advice)}.", evidence, advice, change)
+
+
+def extremum_chain(facts: KernelResult, build: Build) -> t.Hint | None:
+    """A chain of maxima or minima: their order does not matter, but for NaN and the sign of zero, for whose sake a
+    compiler keeps it."""
+    chains = _chains_alike(facts)
+    members = [i for chain in chains for i in chain_instructions(chain)]
+    if not members or not set(members) <= set(operations(facts.kernel, "extremum")):
+        return None
+    if any(step.location < 0 for chain in chains for step in chain.steps):
+        return None
+    packed = all(arithmetic.packed for i in members if (arithmetic := facts.kernel.instructions[i].arithmetic))
+    advice = None if packed else advise("extremum", build) or advise("vectorise", build)
+    change = f"keep {_several(facts, len(chains))} of them by turns, and compare these after the loop"
+    return hint(
+        "extremum-chain",
+        f"each maximum or minimum waits for the one before ({wording.places(facts.kernel, members)}): "
+        f"{either(change, advice)}.",
+        {
+            "instructions": members,
+            "latency": facts.analysis.chains[0].latency,
+            "chains": len(chains),
+            "packed": packed,
+        },
+        advice,
+        change,
+    )
+
+
+def memory_chain(facts: KernelResult, build: Build) -> t.Hint | None:
+    """The limiting chain stores a value and loads it back."""
+    chain = _limiting_chain(facts)
+    # A function that is called may change every register that could hold the value.
+    if chain is None or calls(facts.kernel) or not worth_breaking(facts):
+        return None
+    flags = facts.bound.instruction_flags
+    through = [
+        s
+        for s in chain.steps
+        if s.location < 0
+        and (s.producer != s.consumer or s.distance > 0)
+        # Not from one load to the next that waits for the same store.
+        and flags[s.producer] & (IS_LOAD | IS_STORE) != IS_LOAD
+    ]
+    if not through:
+        return None
+    step = through[0]
+    when = "in the same iteration"
+    if step.distance:
+        when = "in the next iteration" if step.distance == 1 else f"{step.distance} iterations later"
+    store = wording.places(facts.kernel, [step.producer])
+    load = wording.places(facts.kernel, [step.consumer])
+    spent = sum(s.latency for s in through)
+    share = f"{wording.cycles(spent)} of store forwarding in {wording.cycles(chain.latency)}"
+    others = f" (and {wording.counted(len(through) - 1, 'more such step')})" if len(through) > 1 else ""
+    return {
+        "rule": "memory-chain",
+        "text": f"the chain passes through memory: what {store} stores, {load} loads back {when}{others}; a value kept "
+        f"in a register would save up to {share}.",
+        "evidence": {
+            "stores": [s.producer for s in through],
+            "loads": [s.consumer for s in through],
+            "latency": spent,
+            "chain_latency": chain.latency,
+        },
+        "flags": [],
+        "source_change": "keep the value in a local variable from one iteration to the next",
+    }
+
+
+# The last clang at hand that does not vectorise such a loop; 19 does, and asks before it whether the places overlap.
+_WITHOUT_ALIAS_CHECKS = 14
+
+
+def stored_accumulator(facts: KernelResult, build: Build) -> t.Hint | None:
+    """What is added up is stored in each iteration, to one place that may be part of the array that is read: so no
+    compiler may add several elements at once, though it may reorder the sum."""
+    kernel = facts.kernel
+    places = stored_in_place(kernel)
+    if not kernel.is_loop or not places or not build.family or calls(kernel) or inner_branches(kernel):
+        return None
+    if build.family == CLANG and build.version > _WITHOUT_ALIAS_CHECKS:
+        return None
+    if any(instruction.arithmetic and instruction.arithmetic.packed for instruction in kernel.instructions):
+        return None
+    floating = any(i.arithmetic and i.arithmetic.floating for i in kernel.instructions)
+    if not build.vectorises or (floating and not build.reorders):
+        return None
+    # A sum and nothing else: the stored value is what an addition of this iteration made, and is carried on.
+    carried = {e.producer for e in facts.analysis.edges if e.distance == 1 and e.producer == e.consumer}
+    carried |= {s.producer for chain in facts.analysis.chains for s in chain.steps if s.distance}
+    stored = {e.producer for e in facts.analysis.edges if e.consumer in places and e.distance == 0} | set(places)
+    if not stored & carried or (_limiting_chain(facts) is not None and memory_chain(facts, build) is not None):
+        return None
+    change = "add up in a local variable, and store it after the loop"
+    return hint(
+        "stored-accumulator",
+        f"{wording.places(kernel, places)} stores the sum in each iteration, to a place that may be one of those that "
+        f"are read, which keeps it from being vectorised: {change}.",
+        {"stores": places},
+        None,
+        change,
+    )
+
+
+def _chains_alike(facts: KernelResult) -> list[Chain]:
+    """The chains that limit a loop, all as long as each other; none where the loop would not gain without them."""
+    if _limiting_chain(facts) is None or calls(facts.kernel) or not worth_breaking(facts):
+        return []
+    limit = facts.analysis.chains[0].cycles_per_iteration
+    return [chain for chain in facts.analysis.chains if chain.cycles_per_iteration == limit]
+
+
+def _several(facts: KernelResult, chains: int) -> int:
+    """As many variables as are under way at once if nothing waits, a power of two: the chain's latency by what the
+    loop's other limits leave for an addition."""
+    bounds = facts.bounds
+    least = max(bounds.port, bounds.divider, bounds.front_end, bounds.retire)
+    count = 2 * chains
+    while count < 8 * chains and 2 * bounds.loop_carried * chains > count * least * 2:
+        count *= 2
+    return count
+
+
+def _limiting_chain(facts: KernelResult) -> Chain | None:
+    if "loop_carried" not in facts.limits or not facts.analysis.chains:
+        return None
+    return facts.analysis.chains[0]
+
+
+def _is_reduction(chain: Chain, facts: KernelResult) -> bool:
+    """Whether the chain only adds to what it carries, and nothing outside reads the partial sums."""
+    for step in chain.steps:
+        root = facts.bound.location_names[step.location] if step.location >= 0 else ""
+        if root not in _addend_roots(facts.kernel.instructions[step.consumer]):
+            return False
+    members = chain_instructions(chain)
+    return all(edge.consumer in members for edge in facts.analysis.edges if edge.producer in members)
+
+
+def _addend_roots(instruction: Instruction) -> frozenset[str]:
+    """The registers that an addition, subtraction or fused multiply-add adds without scaling them; empty for anything
+    else. A register that is a factor too is not among them."""
+    if instruction.sum is None:
+        return frozenset()
+    roots = dict(_operand_roots(instruction))
+    others = {roots[operand] for operand in instruction.sum.others if operand in roots}
+    found = [roots[operand] for operand in instruction.sum.addends if operand in roots]
+    return frozenset(root for root in found if found.count(root) == 1) - others
+
+
+def _operand_roots(instruction: Instruction) -> Iterator[tuple[int, str]]:
+    for access in instruction.registers:
+        if access.operand is not None and access.operand >= 0 and not access.address:
+            yield access.operand, access.register.root

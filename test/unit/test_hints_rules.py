@@ -1,0 +1,274 @@
+"""Where each hint holds and where it is silent, by what the loop does and how it was compiled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from incc.driver.pipeline import Settings, analyze_units
+from incc.frontends.unit import Unit
+
+END = "incq %rax\ncmpq %rdx, %rax\njne .L1"
+
+
+def hints(
+    body: str,
+    *arguments: str,
+    compiler: str = "gcc 12.2.0",
+    mcpu: str = "skylake-avx512",
+    end: str = END,
+    **more: Any,
+) -> dict[str, dict[str, Any]]:
+    """The hints on a loop, by their rules. `compiler`: with its version, or "" for assembly that was given."""
+    text = ".L1:\n" + "".join(f"\t{line}\n" for line in f"{body}\n{end}".splitlines()) + "\tret\n"
+    name, _, version = compiler.partition(" ")
+    unit = Unit(text, "x.s")
+    if compiler:
+        unit = unit._replace(source="x.c", compiler=name, compiler_version=version, command=(name, *arguments), **more)
+    settings = Settings(mcpu=mcpu, regions="loops", timeline_iterations=0)
+    (kernel,) = analyze_units([unit], settings)["units"][0]["kernels"]
+    return {hint["rule"]: dict(hint) for hint in kernel["hints"]}
+
+
+CLANG = "clang-19 19.1.7"
+SUM = "vaddsd (%rdi,%rax,8), %xmm0, %xmm0"
+
+
+# --- chains -----------------------------------------------------------------------------------------------------------
+
+
+def test_sum_by_compiler() -> None:
+    reorder = ["-fassociative-math", "-fno-signed-zeros"]
+    assert hints(SUM, "-O3")["sum-chain"]["flags"] == [*reorder, "-fno-trapping-math"]
+    assert hints(SUM, "-O2")["sum-chain"]["flags"] == ["-O3", *reorder, "-fno-trapping-math"]
+    assert hints(SUM, "-O2", compiler=CLANG)["sum-chain"]["flags"] == reorder
+    found = hints(SUM, "-O3")["sum-chain"]
+    assert "may change rounding" in found["text"]
+    assert "sum into" in found["source_change"]
+
+
+def test_sum_that_may_be_reordered_already() -> None:
+    # gcc has a flag for more accumulators, clang has none: only the source can be changed
+    assert "-fvariable-expansion-in-unroller" in hints(SUM, "-O3", "-ffast-math")["sum-chain"]["flags"]
+    assert hints(SUM, "-O2", "-ffast-math")["sum-chain"]["flags"] == ["-O3"]
+    clang = hints(SUM, "-O3", "-ffast-math", compiler=CLANG)["sum-chain"]
+    assert clang["flags"] == []
+    assert "-f" not in clang["text"]
+
+
+def test_sum_that_would_gain_nothing() -> None:
+    # 13 more µops at 4 a cycle take as long as the addition
+    busy = "\n".join(["vmovsd 8(%rsi), %xmm1", "movq %rbx, %rcx"] * 6)
+    assert "sum-chain" not in hints(f"{SUM}\n{busy}", "-O3")
+    assert "sum-chain" in hints(SUM, "-O3")
+
+
+def test_chains_are_not_advised_where_a_function_decides() -> None:
+    assert "sum-chain" not in hints(f"call f\n{SUM}", "-O3")
+    assert "memory-chain" not in hints("call f\nvaddsd 8(%rsp), %xmm0, %xmm0\nvmovsd %xmm0, 8(%rsp)", "-O3")
+
+
+def test_maximum() -> None:
+    chain = "vmovsd (%rdi,%rax,8), %xmm1\nvmaxsd %xmm0, %xmm1, %xmm0"
+    found = hints(chain, "-O3")["extremum-chain"]
+    assert found["flags"] == ["-ffinite-math-only", "-fno-signed-zeros"]
+    assert hints(chain, "-O2", "-fno-signed-zeros")["extremum-chain"]["flags"] == ["-O3", "-ffinite-math-only"]
+    # of vectors there is nothing left for the compiler to do
+    packed = "vmaxpd (%rdi,%rax,8), %ymm0, %ymm0"
+    assert hints(packed, "-O3")["extremum-chain"]["flags"] == []
+    # an addition in the chain makes it no maximum
+    mixed = "vaddsd (%rdi,%rax,8), %xmm0, %xmm0\nvmaxsd %xmm2, %xmm0, %xmm0"
+    assert not {"extremum-chain", "sum-chain"} & set(hints(mixed, "-O3"))
+
+
+STORED = "addl (%rdi,%rax,4), %ecx\nmovl %ecx, (%rsi)"
+
+
+def test_sum_that_is_stored_each_time() -> None:
+    assert "local variable" in hints(STORED, "-O3")["stored-accumulator"]["source_change"]
+    assert "stored-accumulator" in hints(STORED, "-O3", compiler="clang-14 14.0.6")
+    # what is not vectorised anyway gains nothing
+    assert "stored-accumulator" not in hints(STORED, "-O2")
+    assert "stored-accumulator" not in hints(STORED, "-O3", compiler="")
+    # this one asks whether the places overlap
+    assert "stored-accumulator" not in hints(STORED, "-O3", compiler=CLANG)
+    # to another place each time, or on the stack
+    assert "stored-accumulator" not in hints(STORED.replace("(%rsi)", "(%rsi,%rax,4)"), "-O3")
+    assert "stored-accumulator" not in hints(STORED.replace("(%rsi)", "8(%rsp)"), "-O3")
+    floating = f"{SUM}\nvmovsd %xmm0, (%rsi)"
+    assert "stored-accumulator" not in hints(floating, "-O3")
+    assert "stored-accumulator" in hints(floating, "-O3", "-ffast-math")
+
+
+# --- arithmetic -------------------------------------------------------------------------------------------------------
+
+
+def test_reciprocal_by_compiler() -> None:
+    body = "vmovsd (%rdi,%rax,8), %xmm0\nvdivsd %xmm1, %xmm0, %xmm0\nvmovsd %xmm0, (%rsi,%rax,8)"
+    assert hints(body, "-O3")["invariant-divisor"]["flags"] == ["-funsafe-math-optimizations"]
+    assert hints(body, "-O3", "-freciprocal-math")["invariant-divisor"]["flags"] == ["-funsafe-math-optimizations"]
+    assert hints(body, "-O3", compiler=CLANG)["invariant-divisor"]["flags"] == ["-freciprocal-math"]
+    given = hints(body, "-O3", "-ffast-math")["invariant-divisor"]
+    assert (given["flags"], "-f" in given["text"]) == ([], False)
+
+
+def test_integer_division() -> None:
+    def found(divisor: str, width: str = "l") -> dict[str, Any] | None:
+        body = f"movl (%rdi,%rcx,4), %eax\ncltd\nidiv{width} {divisor}\nmovl %eax, (%rsi,%rcx,4)"
+        end = "incq %rcx\nincq %r10\ncmpq %r9, %rcx\njne .L1"
+        return hints(body, "-O3", mcpu="sapphirerapids", end=end).get("integer-division")
+
+    narrow, wide = found("%r8d"), found("%r8", "q")
+    assert narrow is not None
+    assert wide is not None
+    assert narrow["evidence"] == {"instructions": [2], "bits": 32}
+    assert "if the values fit" not in narrow["text"]
+    assert "if the values fit" in wide["text"]
+    # a divisor that changes
+    assert found("%r10d") is None
+
+
+def test_conversions() -> None:
+    there = "vcvtss2sd (%rdi,%rax,4), %xmm7, %xmm1\nvmulsd %xmm2, %xmm1, %xmm1"
+    back = "vcvtsd2ss %xmm1, %xmm7, %xmm1\nvmovss %xmm1, (%rsi,%rax,4)"
+    found = hints(f"{there}\n{back}", "-O3")["conversions"]
+    assert "(0.5f)" in found["source_change"]
+    assert found["evidence"]["instructions"] == [0, 2]
+    # a wider sum may be meant
+    assert "conversions" not in hints(f"{there}\nvmovsd %xmm1, (%rsi,%rax,8)", "-O3")
+
+
+CHECKED = "vucomisd %xmm0, %xmm1\nja .L9\n"
+ROOT = f"vmovsd (%rdi,%rax,8), %xmm0\n{CHECKED}vsqrtsd %xmm0, %xmm0, %xmm0\nvmovsd %xmm0, (%rsi,%rax,8)"
+
+
+def test_errno_of_square_roots() -> None:
+    assert hints(ROOT, "-O3")["math-errno"]["flags"] == ["-fno-math-errno"]
+    assert hints(ROOT, "-O2")["math-errno"]["flags"] == ["-O3", "-fno-math-errno"]
+    assert hints(ROOT, "-O2", compiler=CLANG)["math-errno"]["flags"] == ["-fno-math-errno"]
+    # the branch is the user's, where errno is not set
+    assert "math-errno" not in hints(ROOT, "-O3", "-fno-math-errno")
+    assert "math-errno" not in hints(ROOT, "-O3", "-ffast-math")
+    assert "math-errno" not in hints(ROOT.replace(CHECKED, ""), "-O3")
+    assert "scalar-arithmetic" not in hints(ROOT, "-O3")
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "compiler", "flags"),
+    [
+        ("exp", ["-O3"], "gcc 12.2.0", ["-ffast-math"]),
+        ("sinf@PLT", ["-O2"], "gcc 12.2.0", ["-O3", "-ffast-math"]),
+        ("pow", ["-O2"], CLANG, ["-ffast-math", "-fveclib=libmvec"]),
+        ("pow", ["-O2", "-ffast-math"], CLANG, ["-fveclib=libmvec"]),
+        ("exp", ["-Ofast"], "gcc 12.2.0", None),
+        ("lgamma", ["-O3"], "gcc 12.2.0", None),
+        ("exp", ["-O3"], "", None),
+    ],
+)
+def test_functions_for_vectors(function: str, arguments: list[str], compiler: str, flags: list[str] | None) -> None:
+    body = f"vmovsd (%rdi,%rax,8), %xmm0\ncall {function}\nvmovsd %xmm0, (%rsi,%rax,8)"
+    found = hints(body, *arguments, compiler=compiler).get("math-call")
+    assert (found and found["flags"]) == flags
+
+
+# --- vectors ----------------------------------------------------------------------------------------------------------
+
+PLAIN = "vmovsd (%rdi,%rax,8), %xmm0\nvmulsd (%rsi,%rax,8), %xmm0, %xmm0\nvmovsd %xmm0, (%rcx,%rax,8)"
+
+
+def test_scalar_loop_that_the_level_keeps_from_vectors() -> None:
+    assert hints(PLAIN, "-O2")["scalar-arithmetic"]["flags"] == ["-O3"]
+    assert hints(PLAIN, "-O1", compiler=CLANG)["scalar-arithmetic"]["flags"] == ["-O3"]
+    # elsewhere only the compiler knows why
+    told = hints(PLAIN, "-O3")["scalar-arithmetic"]
+    assert told["flags"] == []
+    assert "-fopt-info-vec-missed" in told["text"]
+    assert "-Rpass" not in told["text"]
+    assert "-Rpass-missed=loop-vectorize" in hints(PLAIN, "-O3", compiler=CLANG)["scalar-arithmetic"]["text"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        PLAIN.replace("(%rdi,%rax,8)", "(%rdi,%r8,8)") + "\naddq $3, %r8",
+        PLAIN + "\ntestq %r8, %r8\nje .L9",
+        PLAIN.replace("(%rcx,%rax,8)", "(%rcx)"),
+    ],
+)
+def test_scalar_loop_that_may_stay_so(body: str) -> None:
+    assert hints(body, "-O2")["scalar-arithmetic"]["flags"] == []
+
+
+SSE = "movupd (%rdi,%rax,8), %xmm0\nmulpd %xmm1, %xmm0\nmovups %xmm0, (%rsi,%rax,8)"
+
+
+def test_instruction_set() -> None:
+    assert hints(SSE, "-O3")["instruction-set"]["flags"] == ["-march=skylake-avx512"]
+    assert "instruction-set" not in hints(SSE, "-O3", "-mavx2")
+    assert "instruction-set" not in hints(SSE, "-O3", mcpu="nehalem")
+    assert "instruction-set" not in hints(SSE, "-O3", compiler="")
+    # a core of which this compiler has never heard
+    assert "instruction-set" not in hints(SSE, "-O3", mcpu="znver5")
+
+
+WIDE = "vmovupd (%rdi,%rax,8), %ymm0\nvfmadd213pd (%rsi,%rax,8), %ymm1, %ymm0\nvmovupd %ymm0, (%rcx,%rax,8)"
+
+
+def test_vector_width() -> None:
+    arguments = ("-O3", "-march=skylake-avx512")
+    found = hints(WIDE, *arguments, cpu="skylake-avx512")["vector-width"]
+    assert found["flags"] == ["-mprefer-vector-width=512"]
+    assert "clock" in found["text"]
+    assert "clock" not in hints(WIDE, *arguments, cpu="skylake-avx512", mcpu="sapphirerapids")["vector-width"]["text"]
+    # given, or not allowed, or in vain: one unit of 512 bits, or 512 bits in two halves
+    assert "vector-width" not in hints(WIDE, *arguments, "-mprefer-vector-width=512", cpu="skylake-avx512")
+    assert "vector-width" not in hints(WIDE, "-O3", "-march=haswell", cpu="haswell")
+    for core in ("icelake-client", "znver4", "skylake"):
+        assert "vector-width" not in hints(WIDE, *arguments, cpu="skylake-avx512", mcpu=core)
+
+
+# --- front end and memory ---------------------------------------------------------------------------------------------
+
+SMALL = "movq (%rdi,%rax,8), %rcx\nxorq (%rsi,%rax,8), %rcx\naddq %rbx, %rcx\nmovq %rcx, (%r8,%rax,8)"
+
+
+def test_loop_overhead() -> None:
+    core = "sapphirerapids"
+    assert hints(SMALL, "-O2", mcpu=core)["loop-overhead"]["flags"] == ["-funroll-loops"]
+    assert "loop-overhead" not in hints(SMALL, "-O2", "-funroll-loops", mcpu=core)
+    assert "loop-overhead" not in hints(SMALL, "-O2", compiler=CLANG, mcpu=core)
+    assert "loop-overhead" not in hints(SMALL, "-O2", compiler="", mcpu=core)
+    # the ports take as long, or a chain does
+    assert "loop-overhead" not in hints(SMALL, "-O2", mcpu="icelake-server")
+    assert "loop-overhead" not in hints(f"{SMALL}\nimulq %rbx, %rbx", "-O2", mcpu=core)
+
+
+def test_strided() -> None:
+    body = (
+        "vmovupd (%rdi), %ymm0\nvmovupd 32(%rdi), %ymm2\nvmovapd %ymm0, %ymm1\nvpermt2pd %ymm2, %ymm3, %ymm0\n"
+        "vpermt2pd %ymm2, %ymm4, %ymm1\nvmulpd %ymm0, %ymm1, %ymm1\nvmovupd %ymm1, (%rsi)\n"
+        "addq $64, %rdi\naddq $32, %rsi"
+    )
+    found = hints(body, "-O3")["strided"]
+    assert found["evidence"]["instructions"] == [3, 4]
+    # integers of several sizes, or shuffles that look something up
+    assert "strided" not in hints(f"{body}\nvpaddd %ymm7, %ymm6, %ymm5", "-O3")
+    # streams that go on together: a permutation of something else
+    together = body.replace("addq $64, %rdi", "addq $32, %rdi").replace("vmovupd 32(%rdi), %ymm2\n", "")
+    assert "strided" not in hints(together, "-O3")
+
+
+def test_gather() -> None:
+    body = (
+        "vmovdqu (%rdi,%rax), %xmm1\nkxnorb %k1, %k1, %k1\nvpxor %xmm0, %xmm0, %xmm0\n"
+        "vgatherdpd (%rsi,%xmm1,8), %ymm0{%k1}\nvmovupd %ymm0, (%rcx,%rax)"
+    )
+    assert hints(body, "-O3")["gather"]["evidence"]["elements"] == 4
+
+
+def test_nothing_else_is_said_without_optimisation() -> None:
+    for arguments in ((), ("-O0",), ("-O3", "-O0"), ("-Og",)):
+        assert list(hints(SUM, *arguments)) == ["not-optimised"]
+    assert hints(SUM, "-O0")["not-optimised"]["flags"] == ["-O3"]
+    assert "not-optimised" not in hints(SUM, compiler="")

@@ -1,0 +1,76 @@
+"""What flags bring: loops before and after, matched by function and line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from incc.driver.pipeline import Settings, analyze_units
+from incc.driver.report.trials import flag_sets, trial
+from incc.frontends.unit import Unit
+
+SCALAR = "\tvaddsd (%rdi,%rax,8), %xmm0, %xmm0\n\tincq %rax\n\tcmpq %rdx, %rax\n"
+PACKED = "\tvaddpd (%rdi,%rax,8), %ymm0, %ymm0\n\taddq $4, %rax\n\tcmpq %rdx, %rax\n"
+
+
+def unit(*loops: tuple[str, int, str], arguments: tuple[str, ...] = ("-O3",)) -> Any:
+    """A unit with loops: (function, line, body)."""
+    text = '\t.file 1 "x.c"\n'
+    for number, (function, line, body) in enumerate(loops):
+        start = f"{function}:\n" if not number or loops[number - 1][0] != function else ""
+        text += f"{start}\t.loc 1 {line}\n.L{number}:\n{body}\tjne .L{number}\n"
+        if number + 1 == len(loops) or loops[number + 1][0] != function:
+            text += "\tret\n"
+    made = Unit(text, "x.s", "x.c", "gcc", "12.2.0", ("gcc", *arguments))
+    settings = Settings(mcpu="skylake-avx512", timeline_iterations=0)
+    return analyze_units([made], settings)["units"][0]
+
+
+def loops_of(before: Any, after: Any) -> list[dict[str, Any]]:
+    return [dict(loop) for loop in trial(["-fassociative-math"], before, after)["loops"]]
+
+
+def test_sets_of_flags() -> None:
+    sets = flag_sets([unit(("f", 3, SCALAR), ("g", 9, SCALAR))])
+    reorder = ("-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math")
+    assert sets == [reorder]
+    divide = "\tvmovsd (%rdi,%rax,8), %xmm0\n\tvdivsd %xmm1, %xmm0, %xmm0\n\tvmovsd %xmm0, (%rsi,%rax,8)\n\tincq %rax\n"
+    several = flag_sets([unit(("f", 3, SCALAR), ("g", 9, divide))])
+    assert several == [reorder, ("-funsafe-math-optimizations",), (*reorder, "-funsafe-math-optimizations")]
+    assert flag_sets([unit()]) == []
+
+
+def test_four_times_the_work_in_the_same_time() -> None:
+    (loop,) = loops_of(unit(("f", 3, SCALAR)), unit(("f", 3, PACKED), ("f", 3, SCALAR)))
+    assert (loop["before"], loop["after"], loop["work"], loop["gain"]) == (4.0, 4.0, 4.0, 3.0)
+    assert loop["text"] == "4 → 4 cycles an iteration, which does 4 times as much: 4 times as fast"
+
+
+def test_loops_are_matched_by_function_and_line() -> None:
+    before = unit(("f", 3, SCALAR), ("f", 30, SCALAR), ("g", 50, SCALAR))
+    after = unit(("f", 3, SCALAR), ("f", 29, PACKED), ("f", 30, SCALAR), ("g", 50, SCALAR))
+    assert [loop["gain"] for loop in loops_of(before, after)] == [0.0, 3.0, 0.0]
+    assert [loop["text"].endswith("nothing gained") for loop in loops_of(before, after)] == [True, False, True]
+
+
+def test_a_loop_that_is_gone() -> None:
+    first, second = loops_of(unit(("f", 3, SCALAR), ("f", 30, SCALAR)), unit(("f", 3, SCALAR)))
+    assert first["gain"] == 0.0
+    assert (second["after"], second["gain"]) == (None, None)
+    assert "no such loop" in second["text"]
+
+
+def test_the_only_loop_of_a_function_may_move_anywhere() -> None:
+    (loop,) = loops_of(unit(("f", 3, SCALAR)), unit(("f", 300, PACKED)))
+    assert loop["gain"] == 3.0
+
+
+def test_what_is_called_is_not_compared() -> None:
+    called = f"\tcall exp\n{SCALAR}"
+    (loop,) = loops_of(unit(("f", 3, called)), unit(("f", 3, PACKED)))
+    assert loop["gain"] is None
+    assert "without what the functions take" in loop["text"]
+
+
+def test_a_unit_that_could_not_be_compiled() -> None:
+    found = trial(["-fassociative-math"], unit(("f", 3, SCALAR)), None, "not analysed")
+    assert (found["problem"], found["loops"]) == ("not analysed", [])
