@@ -17,7 +17,7 @@ def lines(unit: t.Unit, layout: Layout) -> Iterator[str]:
     numbers = {kernel["kernel_id"]: number for number, kernel in enumerate(unit["kernels"], 1)}
     columns = [
         Column("#", right=True),
-        Column("Line", least=6),
+        Column("Line", least=6, gives_way=1),
         Column("Function", least=10, gives_way=2),
         Column("Role", least=4, gives_way=3),
         Column("Cycles", right=True),

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from incc.driver.views import header
 from incc.driver.views.layout import Layout, terminal
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ VIEWS = ("compact", "summary", "info", "pressure", "waits", "timeline", "depende
 """The views of a kernel in the report's order: the names that users know and those of their files."""
 
 
-class Show(NamedTuple):
+class Show:
     """What a text shows.
 
     `views`: those of VIEWS that follow header and verdict of each kernel. `details`: lines whose instructions are shown
@@ -36,16 +35,31 @@ class Show(NamedTuple):
     timeline has rows for µops.
     """
 
-    views: Sequence[str] = VIEWS
-    details: Sequence[Place] = ()
-    overview: int = 0
-    kernels: Sequence[Choice] = ()
-    few: int | None = None
-    how: str = ""
-    uops: bool = True
+    __slots__ = ("details", "few", "how", "kernels", "overview", "uops", "views")
+
+    def __init__(
+        self,
+        views: Sequence[str] = VIEWS,
+        details: Sequence[Place] = (),
+        overview: int = 0,
+        kernels: Sequence[Choice] = (),
+        few: int | None = None,
+        how: str = "",
+        uops: bool = True,
+    ) -> None:
+        self.views = views
+        self.details = details
+        self.overview = overview
+        self.kernels = kernels
+        self.few = few
+        self.how = how
+        self.uops = uops
 
 
-def render(report: t.Report, width: int = 80, colour: bool = False, show: Show = Show()) -> str:  # noqa: B008
+_ALL = Show()
+
+
+def render(report: t.Report, width: int = 80, colour: bool = False, show: Show = _ALL) -> str:
     """The report as text of lines no wider than `width` columns (0: as wide as they get).
 
     Raises ValueError for a view that does not exist.

@@ -42,7 +42,7 @@ def test_sets_of_flags() -> None:
 def test_four_times_the_work_in_the_same_time() -> None:
     (loop,) = loops_of(unit(("f", 3, SCALAR)), unit(("f", 3, PACKED), ("f", 3, SCALAR)))
     assert (loop["before"], loop["after"], loop["work"], loop["gain"]) == (4.0, 4.0, 4.0, 3.0)
-    assert loop["text"] == "4 → 4 cycles an iteration, which does 4 times as much: 4 times as fast"
+    assert loop["text"] == "4 → 4 cycles an iteration, which does 4 times as much; 4 → 1 an element: 4 times as fast"
 
 
 def test_loops_are_matched_by_function_and_line() -> None:

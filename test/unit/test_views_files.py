@@ -20,7 +20,7 @@ from report_fixtures import make_report, triad_parts
 FOLDER = Path(incc.driver.views.__path__[0])
 
 # Beside each other, views may use the types of reports and what places in them are, and Python.
-ALLOWED = ("incc.driver.views", "incc.driver.report.places", "incc.driver.report.types", "incc.frontends.records")
+ALLOWED = ("incc.driver.views", "incc.driver.report.places", "incc.driver.report.types")
 
 
 def imported(file: Path) -> set[str]:
@@ -94,7 +94,7 @@ def loaded(report: dict[str, Any], views: list[str]) -> set[str]:
 
 def test_only_what_is_printed_is_imported() -> None:
     report = make_report(triad_parts(), timeline=True)
-    always = {"incc.driver", "incc.driver.views", "incc.frontends", "incc.frontends.records"}
+    always = {"incc.driver", "incc.driver.views"}
     always |= {f"incc.driver.views.{n}" for n in ("text", "layout", "header")}
     assert loaded(report, ["info"]) == always | {"incc.driver.views.info", "incc.driver.views.asked"}
     every = always | {f"incc.driver.views.{name}" for name in (*VIEWS, "asked")}
