@@ -117,5 +117,7 @@ def _look(kernel: t.Kernel) -> str:
     words = [hint["rule"].replace("-", " ") for hint in kernel["hints"] if hint["rule"] not in NO_ADVICE]
     spread = kernel["range"]
     if spread is not None and (spread["most"] is None or spread["most"] > WIDE * spread["least"]):
-        words += [cause["kind"].replace("-", " ") for cause in spread["causes"]]
+        # What is missing in the figures is no reason to look at the loop.
+        causes = [cause["kind"] for cause in spread["causes"] if cause["kind"] != "unknown-instructions"]
+        words += [kind.replace("-", " ") for kind in causes]
     return ", ".join(dict.fromkeys(words))

@@ -159,12 +159,20 @@ def inlining(kernel: t.Kernel, layout: Layout) -> str:
     return " ← ".join([*frames, here, *inner])
 
 
+def _range(kernel: t.Kernel) -> t.Range | None:
+    """The range, unless all that it says is that something is missing, which verdict, notes and hints do."""
+    spread = kernel["range"]
+    if spread and all(cause["kind"] == "unknown-instructions" for cause in spread["causes"]):
+        return None
+    return spread
+
+
 def verdict(kernel: t.Kernel, layout: Layout, indent: str = "") -> Iterator[str]:
     """The verdict, and what comes with it: notes on how it was found, and hints."""
     text = kernel["verdict"]
     for line in layout.wrap(text[:1].upper() + text[1:] + ".", indent, indent):
         yield layout.paint(line, BOLD)
-    for more in (kernel["range"], kernel["mispredictions"]):
+    for more in (_range(kernel), kernel["mispredictions"]):
         if more is not None:
             yield from layout.wrap(more["text"][:1].upper() + more["text"][1:] + ".", indent, indent)
     for note in kernel["notes"]:

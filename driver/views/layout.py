@@ -18,29 +18,31 @@ BOLD, RED, YELLOW = "1", "31", "33"
 
 class Column:
     """A column of a table whose columns may be narrower than their cells: its heading, whether cells stand on the
-    right, the least width, and when it gives way: columns of the highest number first, 0 for never."""
+    right, the width down to which it gives way gladly and the least one (0: it never gives way), and when it does:
+    gladly columns of the highest number first, beyond that those of the lowest."""
 
-    __slots__ = ("gives_way", "least", "right", "title")
+    __slots__ = ("gives_way", "glad", "least", "right", "title")
 
-    def __init__(self, title: str, right: bool = False, least: int = 0, gives_way: int = 0) -> None:
+    def __init__(self, title: str, right: bool = False, glad: int = 0, least: int = 0, gives_way: int = 0) -> None:
         self.title = title
         self.right = right
+        self.glad = glad
         self.least = least
         self.gives_way = gives_way
 
 
 def fitted(columns: Sequence[Column], rows: Sequence[Sequence[str]], room: int, gap: int = 2) -> list[int]:
     """The widths of columns with these cells, `gap` blanks apart, in a line of `room` columns (0: as wide as they
-    get). Those that give way do so down to their least width and no farther."""
+    get). Each gives way as far as it does gladly before any has to go down to its least width, and none farther."""
     widths = [
         max(len(column.title), *(len(row[n]) for row in rows)) if rows else len(column.title)
         for n, column in enumerate(columns)
     ]
     excess = sum(widths) + gap * (len(widths) - 1) - room if room else 0
-    for n in sorted(range(len(columns)), key=lambda n: -columns[n].gives_way):
-        if excess <= 0 or not columns[n].gives_way:
-            break
-        less = min(excess, max(widths[n] - max(columns[n].least, 1), 0))
+    order = [n for n in sorted(range(len(columns)), key=lambda n: columns[n].gives_way) if columns[n].least]
+    limits = [(n, columns[n].glad) for n in reversed(order)] + [(n, columns[n].least) for n in order]
+    for n, limit in limits:
+        less = min(max(excess, 0), max(widths[n] - limit, 0))
         widths[n] -= less
         excess -= less
     return widths

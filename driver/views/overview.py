@@ -17,32 +17,38 @@ def lines(unit: t.Unit, layout: Layout) -> Iterator[str]:
     numbers = {kernel["kernel_id"]: number for number, kernel in enumerate(unit["kernels"], 1)}
     columns = [
         Column("#", right=True),
-        Column("Line", least=6, gives_way=1),
-        Column("Function", least=10, gives_way=2),
-        Column("Role", least=4, gives_way=3),
+        Column("Line", glad=12, least=5, gives_way=2),
+        Column("Function", glad=12, least=8, gives_way=3),
+        Column("Role", glad=9, least=5, gives_way=1),
         Column("Cycles", right=True),
         Column("/elem.", right=True),
-        Column("Bound by", least=8, gives_way=4),
-        Column("Vectors"),
-        Column("Worth a look", least=8, gives_way=5),
+        Column("Bound by", glad=11, least=6, gives_way=5),
+        Column("Vectors", glad=7, least=6, gives_way=6),
+        Column("Worth a look", glad=12, least=6, gives_way=4),
     ]
     rows = [
         [f"{alike[0]}-{alike[-1]}" if len(alike) > 1 else str(alike[0]), *row]
-        for alike, row in _alike([_row(kernel, numbers, layout) for kernel in unit["kernels"]])
+        for alike, row in _alike([_row(unit, kernel, numbers, layout) for kernel in unit["kernels"]])
     ]
     # A column that says nothing of any kernel is left out.
     used = [n for n, _ in enumerate(columns) if n < 2 or any(row[n] for row in rows)]
-    widths = fitted([columns[n] for n in used], [[row[n] for n in used] for row in rows], layout.width)
-    yield layout.paint(_line([columns[n] for n in used], [columns[n].title for n in used], widths), BOLD)
+    columns = [columns[n] for n in used]
+    rows = [[row[n] for n in used] for row in rows]
+    gap = 2
+    widths = fitted(columns, rows, layout.width, gap)
+    if widths != fitted(columns, rows, 0, gap):  # every column counts
+        gap = 1
+        widths = fitted(columns, rows, layout.width, gap)
+    yield layout.paint(_line(columns, [column.title for column in columns], widths, gap), BOLD)
     for row in rows:
-        yield _line([columns[n] for n in used], [row[n] for n in used], widths)
+        yield _line(columns, row, widths, gap)
 
 
 def alike(unit: t.Unit, layout: Layout) -> list[list[int]]:
     """The numbers of kernels that have one row together: those next to each other of which there is the same to say,
     such as the copies that a compiler makes of a loop."""
     numbers = {kernel["kernel_id"]: number for number, kernel in enumerate(unit["kernels"], 1)}
-    return [together for together, _ in _alike([_row(kernel, numbers, layout) for kernel in unit["kernels"]])]
+    return [together for together, _ in _alike([_row(unit, kernel, numbers, layout) for kernel in unit["kernels"]])]
 
 
 def _alike(rows: Sequence[list[str]]) -> list[tuple[list[int], list[str]]]:
@@ -61,12 +67,14 @@ def _but_registers(row: list[str]) -> list[str]:
     return ["chain" if cell.startswith("chain ") else cell for cell in row]
 
 
-def _row(kernel: t.Kernel, numbers: dict[str, int], layout: Layout) -> list[str]:
+def _row(unit: t.Unit, kernel: t.Kernel, numbers: dict[str, int], layout: Layout) -> list[str]:
     """The cells of a kernel's row but its number."""
     overview, elements = kernel["overview"], kernel["elements"]
     source = kernel["source"]
     if source:
-        place = layout.place(source)
+        # The source that is compiled is named above.
+        here = unit["source"] and layout.file(source["file"]) == layout.file(unit["source"])
+        place = str(source["line"]) if here else layout.place(source)
     else:
         place = f"{kernel['first_line']}-{kernel['last_line']}" if kernel["first_line"] else kernel["label"]
     return [
@@ -75,7 +83,7 @@ def _row(kernel: t.Kernel, numbers: dict[str, int], layout: Layout) -> list[str]
         kernel["name"] if kernel["kind"] == "marker" else overview["function"],
         _role(kernel, numbers),
         _cycles(kernel),
-        f"{elements['cycles']:.2f}" if elements else "",
+        _each(elements["cycles"]) if elements else "",
         overview["limit"],
         overview["vector"],
         overview["look"],
@@ -89,20 +97,30 @@ def _role(kernel: t.Kernel, numbers: dict[str, int]) -> str:
     return f"{role['name']} ({numbers[role['of']]})" if role["of"] in numbers else role["name"]
 
 
+def _each(cycles: float) -> str:
+    """Cycles an element: of a fraction three decimals, which tell 0.125 from 0.12."""
+    return f"{cycles:.2f}" if cycles >= 1 else f"{cycles:.3f}"
+
+
 def _cycles(kernel: t.Kernel) -> str:
     """The prediction, or its two ends; at least so many where something is not counted."""
     spread = kernel["range"]
     text = f"{kernel['cycles']:.2f}"
-    if spread is not None:
-        most = "" if spread["most"] is None else f"{spread['most']:.2f}"
-        text = f"{spread['least']:.2f}–{most}"
+    if spread is not None and spread["most"] is not None:
+        text = f"{spread['least']:.2f}–{spread['most']:.2f}"
+    elif spread is not None and not kernel["at_least"]:
+        text = f"{spread['least']:.2f}–?"
     return f"≥ {text}" if kernel["at_least"] else text
 
 
-def _line(columns: Sequence[Column], cells: Sequence[str], widths: Sequence[int]) -> str:
+def _line(columns: Sequence[Column], cells: Sequence[str], widths: Sequence[int], gap: int) -> str:
     """A row of cells in columns of these widths."""
     parts = []
     for column, cell, width in zip(columns, cells, widths, strict=True):
-        cut = cell if len(cell) <= width else cell[: max(width - 1, 0)] + "…"
+        cut = cell
+        if len(cell) > width:
+            # A role without its number is whole.
+            cut = cell.partition(" (")[0]
+            cut = cut if len(cut) <= width else cell[: max(width - 1, 0)] + "…"
         parts.append(f"{cut:>{width}}" if column.right else f"{cut:<{width}}")
-    return "  ".join(parts).rstrip()
+    return (" " * gap).join(parts).rstrip()

@@ -45,7 +45,7 @@ MANY = ("a", "b", "c", "d", "_ZN2ns3dotEPd")
 def rows(text: str) -> list[str]:
     """The table's rows."""
     lines = text.splitlines()
-    start = next(n for n, line in enumerate(lines) if line.lstrip().startswith("#  "))
+    start = next(n for n, line in enumerate(lines) if line.lstrip().startswith("# "))
     return lines[start + 1 : lines.index("", start)]
 
 
@@ -67,12 +67,32 @@ def test_with_how_many_kernels_there_is_a_table(kernels: int, least: int, shown:
 def test_the_table_fits(width: int) -> None:
     made = report(*MANY)
     for kernel in made["units"][0]["kernels"]:
-        kernel["function_name"] = "a::very<long, name>::of_a_function(std::vector<double> const&, int) const"
+        kernel["overview"]["function"] = "a::very_long_name::of_a_function_that_many_call"
         kernel["overview"]["look"] = "sum chain, not vectorised, line crossings, code placement"
     found = rows(render(made, width, show=Show(overview=1)))
     assert max(len(row) for row in found) <= width
     # What counts most is never cut.
     assert all("4.00" in row for row in found)
+
+
+def test_cells() -> None:
+    made = report("a")
+    (k,) = made["units"][0]["kernels"]
+
+    def cells(**changes: Any) -> list[str]:
+        k.update(changes)
+        (row,) = rows(render(made, 150, show=Show(overview=1)))
+        return row.split()
+
+    each = {"per_iteration": 32, "cycles": 0.125, "basis": "inferred", "why": "", "text": ""}
+    assert cells(elements=each)[4:5] == ["0.125"]
+    causes = [{"kind": "aliasing"}]
+    assert "4.00–9.50" in cells(range={"least": 4.0, "most": 9.5, "text": "so or so", "causes": causes})
+    assert "4.00–?" in cells(range={"least": 4.0, "most": None, "text": "", "causes": [{"kind": "forwarding"}]})
+    missing = [{"kind": "unknown-instructions"}]
+    row = cells(at_least=True, range={"least": 4.0, "most": None, "text": "Without that", "causes": missing})
+    assert row[3:5] == ["≥", "4.00"]
+    assert "Without that" not in render(made, 150)
 
 
 def test_copies_of_a_loop_have_one_row() -> None:
@@ -216,11 +236,13 @@ def test_what_is_worth_a_look() -> None:
 
 
 def test_columns_give_way_in_order() -> None:
-    columns = [Column("a"), Column("b", least=3, gives_way=1), Column("c", least=2, gives_way=2)]
+    columns = [Column("a"), Column("b", glad=5, least=3, gives_way=1), Column("c", glad=4, least=2, gives_way=2)]
     cells = [["aaaa", "bbbbbbbb", "cccccc"]]
     assert fitted(columns, cells, 0) == [4, 8, 6]
     assert fitted(columns, cells, 20) == [4, 8, 4]
-    assert fitted(columns, cells, 16) == [4, 6, 2]
+    assert fitted(columns, cells, 18) == [4, 6, 4]
+    assert fitted(columns, cells, 16) == [4, 4, 4]
+    assert fitted(columns, cells, 14) == [4, 3, 3]
     assert fitted(columns, cells, 5) == [4, 3, 2]
 
 
