@@ -500,9 +500,9 @@ def _json_line(kernel: Analyzed, columns: Columns) -> str:
     from incc.driver.report.roles import set_role
 
     assert kernel.part is not None
-    role, elements = kernel.part
+    role, elements, step = kernel.part
     cpus = {
-        cpu: kernel_report(result, kernel_id=kernel.kernel_id, elements=elements, ghz=columns.ghz)
+        cpu: kernel_report(result, kernel_id=kernel.kernel_id, elements=elements, step=step, ghz=columns.ghz)
         for cpu, result in kernel.results.items()
     }
     for report in cpus.values():

@@ -10,7 +10,9 @@ A cause is one thing that is not known. What is taken for likely enough to be on
 - *forwarding*: a load of which the store before it wrote only some bytes, on a core for which no figure says how long
   it waits then. On others that is in the prediction.
 - *line crossings*: where arrays begin within a cache line.
-- *branches*: which way through the loop is taken, and how often that is predicted wrongly.
+- *branches*: which way through the loop is taken, and how often that is predicted wrongly. A way that calls a function
+  where the likeliest one calls none is taken to be rare (`sqrt` for a negative number, growing a vector), and what it
+  costs is not known: neither it nor the branch that leads there is a cause.
 - *unknown instructions*: those that are not counted; then there is no upper end.
 """
 
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
     from incc.core.dataflow import Access, Address, Dataflow
     from incc.core.ways import Way, Ways
-    from incc.frontends.kernel import Kernel
+    from incc.frontends.kernel import Instruction, Kernel
     from incc.models.bound import BoundKernel
 
     CauseKind = Literal["aliasing", "forwarding", "line-crossings", "branches", "unknown-instructions"]
@@ -141,8 +143,8 @@ def find_range(result: KernelResult, ways: Ways | None = None) -> KernelRange | 
                 causes.append(cause)
         if len(causes) > 1 and len(changes) > 1:
             most_of_all = _changed(result, changes)
-        if ways is not None:
-            causes.append(_branches(result, ways))
+        if (common := without_rare(result, ways)) is not None:
+            causes.append(_branches(result, common))
     uncounted = not_counted(result)
     if uncounted or kernel.refused:
         causes.append(Cause("unknown-instructions", result.cycles, None, uncounted))
@@ -164,6 +166,7 @@ def not_counted(result: KernelResult) -> tuple[int, ...]:
 def mispredictions(result: KernelResult, ways: Ways | None, rate: float) -> Mispredictions | None:
     """What wrong predictions at such a rate add to a prediction; None without branches inside whose conditions are
     data, or a core of which the penalty is not known."""
+    ways = without_rare(result, ways)
     if ways is None:
         return None
     branching = _branching(result, ways)
@@ -365,6 +368,36 @@ LARGEST_ELEMENT = 8
 
 
 # --- branches inside --------------------------------------------------------------------------------------------------
+
+
+def rare_calls(result: KernelResult, ways: Ways | None) -> tuple[Instruction, ...]:
+    """The calls on ways through a loop of whose likeliest way none is part."""
+    if ways is None or any(instruction.branch == "call" for instruction in result.kernel.instructions):
+        return ()
+    found = {i.line: i for way in ways.ways for i in way.result.kernel.instructions if i.branch == "call"}
+    return tuple([found[line] for line in sorted(found)])
+
+
+def without_rare(result: KernelResult, ways: Ways | None) -> Ways | None:
+    """The ways without those that call functions, where the likeliest calls none; None if no others are left."""
+    rare = {instruction.line for instruction in rare_calls(result, ways)}
+    if ways is None or not rare:
+        return ways
+    common = tuple([way for way in ways.ways if not rare & {i.line for i in way.result.kernel.instructions}])
+    if len(common) < 2:
+        return None
+    # A branch at which all that is left goes the same way leads to a rare one on the other side.
+    sides: dict[int, set[bool]] = {}
+    for way in common:
+        for line, taken in way.path.branches:
+            sides.setdefault(line, set()).add(taken)
+    common = tuple(
+        [
+            way._replace(path=way.path._replace(branches=tuple([b for b in way.path.branches if len(sides[b[0]]) > 1])))
+            for way in common
+        ]
+    )
+    return ways._replace(ways=common)
 
 
 def _branches(result: KernelResult, ways: Ways) -> Cause:

@@ -40,10 +40,12 @@ class Role(NamedTuple):
 
 
 class Part(NamedTuple):
-    """What is found of one kernel beside its own analysis."""
+    """What is found of one kernel beside its own analysis. `step`: bytes by which the fastest of its streams moves on
+    in an iteration, 0 where none is known to."""
 
     role: Role
     elements: Elements | None
+    step: int = 0
 
 
 def parts(
@@ -74,7 +76,11 @@ def parts(
                 if kernel.region is not None:
                     others = [line for n in group if n != smallest for line in _lines(results[n])]
                     surroundings = elements.surroundings(kernel, origins(kernel.region.function), others)
-            found[number] = Part(role, elements.elements(known[number], known[smallest], paces, surroundings))
+            found[number] = Part(
+                role,
+                elements.elements(known[number], known[smallest], paces, surroundings),
+                max(known[number].steps, default=0),
+            )
     return found
 
 

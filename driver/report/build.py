@@ -164,13 +164,14 @@ def unit_report(found: UnitResult) -> t.Unit:
             ways=found.inside[n] if found.inside else None,
             mispredict_rate=found.mispredict_rate,
             elements=parts[n].elements,
+            step=parts[n].step,
             ghz=found.ghz,
             build=build,
         )
         for n, result in enumerate(found.results)
         for place in (found.places[n] if found.places else nowhere,)
     ]
-    for kernel, (role, _) in zip(kernels, parts, strict=True):
+    for kernel, (role, *_) in zip(kernels, parts, strict=True):
         if 0 <= role.of < len(kernels):
             set_role(kernel, role, kernels[role.of]["kernel_id"], found.results[role.of].kernel)
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from incc.core import RENAMERS, figures
-from incc.core.ranges import find_range, not_counted
+from incc.core.ranges import find_range, not_counted, rare_calls
 from incc.driver.report import hints, verdict, wording
 from incc.driver.report.advice import ASSEMBLY
 from incc.driver.report.identity import content_hash
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from incc.driver.report import types as t
     from incc.driver.report.advice import Build
     from incc.frontends.asm.places import UserPlace
-    from incc.frontends.kernel import Frame, Kernel, Refused, SourceLocation
+    from incc.frontends.kernel import Frame, Instruction, Kernel, Refused, SourceLocation
     from incc.models.bound import BoundKernel
     from incc.models.model import Form
 
@@ -61,6 +61,7 @@ def kernel_report(
     ways: Ways | None = None,
     mispredict_rate: float | None = None,
     elements: Elements | None = None,
+    step: int = 0,
     ghz: float = 0,
     build: Build = ASSEMBLY,
 ) -> t.Kernel:
@@ -70,9 +71,9 @@ def kernel_report(
     elsewhere. `place`: where it is in the user's source, from debug information. `user_function`: the function of which
     the kernel's is a part, if the compiler made it one. `source_lines`: where in the user's source each assembly line
     comes from. `iterations`: how many the summary counts. `notes` follow those of the region and of the result. `ways`:
-    through the loop, if there are branches inside, and `mispredict_rate` of these. `elements`: what is
-    known of the source's elements; the kernel's role follows from others (`roles.set_roles`). `ghz`: the clock, 0 for
-    none. `build`: how it was compiled.
+    through the loop, if there are branches inside, and `mispredict_rate` of these. `elements`: what is known of the
+    source's elements; `step`: bytes by which its streams move on; the kernel's role follows from others
+    (`roles.set_roles`). `ghz`: the clock, 0 for none. `build`: how it was compiled.
     """
     kernel, bound, analysis = result.kernel, result.bound, result.analysis
     region = kernel.region
@@ -111,7 +112,7 @@ def kernel_report(
         "depth": region.depth if region else 0,
         "is_loop": kernel.is_loop,
         "isa": kernel.isa,
-        "notes": [*(region.notes if region else ()), *result.notes, *notes],
+        "notes": [*(region.notes if region else ()), *_rare(kernel, rare_calls(result, ways)), *result.notes, *notes],
         "size": {
             "instructions": len(kernel.instructions),
             "bytes": sum(instruction.length for instruction in kernel.instructions),
@@ -120,7 +121,7 @@ def kernel_report(
             "uops": len(bound.uop_ports),
         },
         "arithmetic": _arithmetic(work, moved),
-        "memory": _memory(moved, analysis),
+        "memory": _memory(moved, analysis, step),
         "verdict": verdict.sentence(result, bounds),
         "hints": verdict.consistent(hints.hints(result, build), result),
         "bounds": bounds,
@@ -163,6 +164,16 @@ def kernel_report(
         "refused": [refused_statement(refused) for refused in kernel.refused],
         "summary": _summary(result, iterations),
     }
+
+
+def _rare(kernel: Kernel, calls: Sequence[Instruction]) -> list[str]:
+    """That a way through the loop is left out of its range."""
+    if not calls:
+        return []
+    names = wording.distinct(call.target or "a function" for call in calls)
+    lines = wording.distinct(str(call.line) for call in calls)
+    where = f"line{'' if len(lines) == 1 else 's'} {', '.join(lines)}"
+    return [f"what calls {wording.listed(names)} ({where}) is taken to be rare: neither it nor its branch is counted"]
 
 
 def ratio(cycles: Fraction) -> t.Ratio:
@@ -248,11 +259,12 @@ def _arithmetic(work: figures.Operations, moved: figures.Traffic) -> t.Arithmeti
     }
 
 
-def _memory(moved: figures.Traffic, analysis: Analysis) -> t.Memory:
+def _memory(moved: figures.Traffic, analysis: Analysis, step: int) -> t.Memory:
     return {
         "bytes_loaded": moved.bytes_loaded,
         "bytes_stored": moved.bytes_stored,
         "unsized_accesses": moved.unsized_accesses,
+        "step": step,
         "widest_access_bits": moved.widest_access_bits,
         "line_crossings": round(float(analysis.line_crossings), DECIMALS),
         "worst_line_crossings": round(float(analysis.worst_line_crossings), DECIMALS),

@@ -86,8 +86,8 @@ def _become(old: Mapping[Key, t.Kernel], kernels: Sequence[t.Kernel]) -> dict[Ke
 
 def _work(kernel: t.Kernel) -> float:
     """How much of the source's loop an iteration does: elements where they are known, else in bytes."""
-    elements, memory = kernel["elements"], kernel["memory"]
-    return elements["per_iteration"] if elements else float(memory["bytes_loaded"] or memory["bytes_stored"])
+    elements = kernel["elements"]
+    return elements["per_iteration"] if elements else float(kernel["memory"]["step"])
 
 
 def _loop(before: t.Kernel, after: t.Kernel | None, flags: Sequence[str]) -> t.TriedLoop:
@@ -98,7 +98,7 @@ def _loop(before: t.Kernel, after: t.Kernel | None, flags: Sequence[str]) -> t.T
             gain = round(expected_cycles(before) * ratio / expected_cycles(after) - 1, 6)
     return {
         "kernel_id": before["kernel_id"],
-        "function_name": before["function_name"],
+        "function_name": before["overview"]["function"],
         "source": before["source"],
         "hinted": any(hint["flags"] and set(hint["flags"]) <= set(flags) for hint in before["hints"]),
         "before": expected_cycles(before),
@@ -116,11 +116,10 @@ def _ratio(before: t.Kernel, after: t.Kernel) -> float | None:
     old, new = before["elements"], after["elements"]
     if old and new:
         return new["per_iteration"] / old["per_iteration"]
-    # The same source reads the same bytes for an element, and writes them where it reads none.
-    for name in ("bytes_loaded", "bytes_stored"):
-        if before["memory"][name] and after["memory"][name]:
-            return float(after["memory"][name] / before["memory"][name])
-    return None
+    # The same source moves on by the same bytes for an element; what is loaded tells less, since vectors may load more
+    # than they use, or the same several times.
+    old_step, new_step = before["memory"]["step"], after["memory"]["step"]
+    return new_step / old_step if old_step and new_step else None
 
 
 def expected_cycles(kernel: t.Kernel) -> float:

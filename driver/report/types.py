@@ -290,6 +290,9 @@ class Memory(TypedDict):
     bytes_loaded: Count
     bytes_stored: Count
     unsized_accesses: Annotated[Count, "Accesses whose size is not fixed, not counted in the bytes."]
+    step: Annotated[
+        Count, "Bytes by which the fastest of its loads and stores moves on in an iteration; 0 where none is known to."
+    ]
     widest_access_bits: Count
     line_crossings: Annotated[
         Amount,

@@ -259,6 +259,51 @@ def test_what_a_condition_depends_on(body: str, kind: int) -> None:
     assert next(iter(conditions.values())) == kind
 
 
+ROOT = """\tmovsd (%rsi), %xmm0
+\tucomisd %xmm0, %xmm1
+\tja .L2
+\tsqrtsd %xmm0, %xmm0
+.L3:
+\tmovsd %xmm0, (%rsi)
+\taddq $8, %rsi
+\tdecq %r15
+\tjne .L1
+\tret
+.L2:
+\tcall sqrt
+\tjmp .L3"""
+
+
+def of_root(text: str = ROOT) -> dict[str, Any]:
+    asked = Settings(mcpu="skylake", regions="loops", timeline_iterations=0, mispredict_rate=0.5)
+    (kernel,) = analyze_units([Unit(f".L1:\n{text}\n", "x.s")], asked)["units"][0]["kernels"]
+    return dict(kernel)
+
+
+def test_what_calls_a_function_is_rare() -> None:
+    kernel = of_root()
+    assert kernel["range"] is None
+    assert kernel["mispredictions"] is None
+    assert kernel["notes"][-1] == (
+        "what calls sqrt (line 13) is taken to be rare: neither it nor its branch is counted"
+    )
+
+
+def test_other_branches_beside_a_rare_call_count() -> None:
+    kernel = of_root(ROOT.replace("\taddq", "\tcmpl $7, (%rsi)\n\tje .L4\n\timulq %rax, %rax\n.L4:\n\taddq"))
+    (cause,) = kernel["range"]["causes"]
+    assert cause["kind"] == "branches"
+    assert "2 ways" in cause["when"]
+    assert "line 9 depends on data" in cause["when"]
+    assert kernel["mispredictions"]["branches"] == 1
+
+
+def test_a_call_on_every_way_is_not_rare() -> None:
+    kernel = of_root(ROOT.replace("\tsqrtsd %xmm0, %xmm0", "\tcall cbrt"))
+    assert not any("rare" in note for note in kernel["notes"])
+    assert kernel["at_least"]
+
+
 def test_closing_branches_and_exits_are_no_branches_inside() -> None:
     assert not causes("\tmovl (%rsi), %eax\n\taddq $4, %rsi\n\ttestl %eax, %eax\n\tje .Lout")
 

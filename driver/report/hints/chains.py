@@ -194,8 +194,10 @@ def _is_reduction(chain: Chain, facts: KernelResult) -> bool:
 
 
 def _addend_roots(instruction: Instruction) -> frozenset[str]:
-    """The registers that an addition, subtraction or fused multiply-add adds without scaling them; empty for anything
-    else. A register that is a factor too is not among them."""
+    """The registers that an addition, subtraction or fused multiply-add adds without scaling them, or that a move
+    copies; empty for anything else. A register that is a factor too is not among them."""
+    if instruction.move:  # hands the sum on
+        return frozenset(root for operand, root in _operand_roots(instruction) if operand == 1)
     if instruction.sum is None:
         return frozenset()
     roots = dict(_operand_roots(instruction))
