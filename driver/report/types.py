@@ -320,6 +320,7 @@ class Hint(TypedDict):
         "not-optimised",
         "extremum-chain",
         "stored-accumulator",
+        "recurrence",
         "strided",
         "gather",
         "loop-overhead",

@@ -272,3 +272,55 @@ def test_nothing_else_is_said_without_optimisation() -> None:
         assert list(hints(SUM, *arguments)) == ["not-optimised"]
     assert hints(SUM, "-O0")["not-optimised"]["flags"] == ["-O3"]
     assert "not-optimised" not in hints(SUM, compiler="")
+
+
+# --- chains that stay -------------------------------------------------------------------------------------------------
+
+FMA_LOOP = "vfmadd213sd (%rdi,%rax,8), %xmm1, %xmm0"
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (FMA_LOOP, "arithmetic"),  # x = x * y + a[i]
+        ("vmulsd %xmm1, %xmm0, %xmm0\nvaddsd (%rdi,%rax,8), %xmm0, %xmm0", "arithmetic"),
+        ("vdivsd %xmm0, %xmm1, %xmm0\nvaddsd %xmm2, %xmm0, %xmm0", "arithmetic"),
+        # a running sum, each value of which is stored
+        ("vaddsd (%rdi,%rax,8), %xmm0, %xmm0\nvmovsd %xmm0, (%rsi,%rax,8)", "arithmetic"),
+        ("movq (%rdi), %rdi", "pointer"),
+        ("movslq (%rdi,%r8,4), %r8", "pointer"),
+        # a table, as of checksums, and a hash
+        ("movzbl %cl, %r8d\nshrl $8, %ecx\nxorl (%rdi,%r8,4), %ecx", "integer"),
+        ("movzbl (%rdi,%rax), %r8d\nxorq %r8, %rcx\nimulq %r9, %rcx", "integer"),
+    ],
+)
+@pytest.mark.parametrize("compiler", ["gcc 12.2.0", CLANG])
+def test_recurrence(body: str, kind: str, compiler: str) -> None:
+    found = hints(body, "-O3", compiler=compiler)
+    assert found["recurrence"]["evidence"]["kind"] == kind
+    assert found["recurrence"]["flags"] == []
+    assert "no compiler flag" in found["recurrence"]["text"]
+    assert not {"scalar-arithmetic", "sum-chain"} & found.keys()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        SUM,
+        "vmulsd (%rdi,%rax,8), %xmm0, %xmm0",  # a product may be computed in any order
+        "vmaxsd (%rdi,%rax,8), %xmm0, %xmm0",
+        # a sum under a condition
+        "vaddsd (%rdi,%rax,8), %xmm0, %xmm2\nvblendvpd %xmm3, %xmm2, %xmm0, %xmm0",
+        "leaq (%rcx,%r8), %r9\ntestq %r10, %r10\ncmovneq %r9, %rcx",
+        "imulq (%rdi,%rax,8), %rcx",
+        # the sum stays in one place
+        "vaddsd (%rdi,%rax,8), %xmm0, %xmm0\nvmovsd %xmm0, (%rsi)",
+        # a list whose nodes decide what is done: the other way may be shorter
+        f"testq %r8, %r8\nje .L9\n{FMA_LOOP}",
+        f"call f\n{FMA_LOOP}",
+        # 20 µops more take as long as the chain
+        FMA_LOOP + "\nmovq %rbx, %rcx" * 20,
+    ],
+)
+def test_what_may_be_reordered_is_no_recurrence(body: str) -> None:
+    assert "recurrence" not in hints(body, "-O3")

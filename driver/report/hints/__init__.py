@@ -29,6 +29,7 @@ RULES: tuple[Rule, ...] = (
     chains.extremum_chain,
     chains.memory_chain,
     chains.stored_accumulator,
+    chains.recurrence,
     memory.store_addresses,
     memory.strided,
     memory.gather,
@@ -57,5 +58,5 @@ def hints(facts: KernelResult, build: Build) -> list[t.Hint]:
 
 
 _KEEP_SCALAR = frozenset(
-    ("sum-chain", "extremum-chain", "math-errno", "math-call", "stored-accumulator", "memory-chain")
+    ("sum-chain", "extremum-chain", "recurrence", "math-errno", "math-call", "stored-accumulator", "memory-chain")
 )

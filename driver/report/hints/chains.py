@@ -14,13 +14,14 @@ from incc.driver.report.hints.common import (
     worth_breaking,
 )
 from incc.driver.report.verdict import chain_instructions
+from incc.frontends.isa import isa
 from incc.models.bound import IS_LOAD, IS_STORE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from incc.core import Chain
+    from incc.core import Chain, Step
     from incc.core.analysis import KernelResult
     from incc.driver.report import types as t
     from incc.driver.report.advice import Build
@@ -155,6 +156,121 @@ def stored_accumulator(facts: KernelResult, build: Build) -> t.Hint | None:
         {"stores": places},
         None,
         change,
+    )
+
+
+# By the kind of a recurrence: what it waits for, and what would fill the time.
+_RECURRENCES = {
+    "arithmetic": (
+        "each iteration computes with the result of the one before ({where}), which is no sum whose order could be "
+        "changed: no compiler flag helps",
+        "compute several independent results by turns (other polynomials, rows, or filters), or use another algorithm",
+    ),
+    "pointer": (
+        "each iteration loads the address that the next one needs ({where}), {latency} if it is in the L1 cache and "
+        "more if not: no compiler flag helps",
+        "follow several lists by turns, or keep the elements in an array",
+    ),
+    "integer": (
+        "each iteration computes with the result of the one before ({where}), in operations whose order matters: no "
+        "compiler flag helps",
+        "work on several independent streams by turns, or use another algorithm",
+    ),
+}
+
+
+def recurrence(facts: KernelResult, build: Build) -> t.Hint | None:
+    """What limits a loop is a chain that only another algorithm breaks, since no compiler may or does change the order
+    of its operations: floating-point numbers that are both added to and multiplied, or whose running sums are stored; a
+    load from the address that the last one loaded; integers that are looked up in tables, or multiplied and then
+    something else. What may be a reduction, perhaps under a condition, is none of these, so a chain with anything else
+    in it is left alone.
+    """
+    chains = _chains_alike(facts)
+    kinds = {_recurrence_kind(chain, facts) for chain in chains}
+    kind = kinds.pop() if len(kinds) == 1 else None
+    if kind is None or (kind != "pointer" and inner_branches(facts.kernel)):
+        return None
+    members = sorted({i for chain in chains for i in chain_instructions(chain)})
+    first = facts.analysis.chains[0]
+    why, change = _RECURRENCES[kind]
+    why = why.format(where=wording.places(facts.kernel, members), latency=wording.cycles(first.cycles_per_iteration))
+    evidence = {"instructions": members, "kind": kind, "latency": first.latency}
+    return hint("recurrence", f"{why}: no compiler flag changes that; {change}.", evidence, None, change)
+
+
+_RECURRENCES = {
+    "arithmetic": (
+        "each iteration computes with the result of the one before ({where})",
+        "only independent work beside it (several polynomials, rows or filters by turns) or another algorithm fills "
+        "the time",
+    ),
+    "pointer": (
+        "each iteration loads the address that the next one needs ({where}), which takes {latency} from the L1 cache "
+        "and longer from elsewhere",
+        "only several lists followed by turns, or elements in an array, would overlap",
+    ),
+    "integer": (
+        "each iteration computes with the result of the one before ({where})",
+        "only independent work beside it (several streams by turns) or another algorithm fills the time",
+    ),
+}
+"""By the kind of a recurrence: what it waits for, and what to do."""
+
+_FLOATING = frozenset(
+    ("floating-point additions", "floating-point multiplications", "FMAs", "divisions", "square roots")
+)
+# Work of integers that a recurrence may consist of. Conditional moves are not among it: they may be a sum of some
+# elements, or a maximum.
+_IN_ORDER = frozenset(
+    ("integer multiplications", "logic", "integer additions", "shifts", "moves", "address computations")
+)
+
+
+def _recurrence_kind(chain: Chain, facts: KernelResult) -> str | None:
+    """Which kind of recurrence a chain is; None where it may be none."""
+    kernel = facts.kernel
+    # From an instruction's load to its result nothing is carried; what goes through memory a register would shorten.
+    steps = [step for step in chain.steps if step.location >= 0 or step.producer != step.consumer or step.distance]
+    if any(step.location < 0 for step in steps):
+        return None
+    members = chain_instructions(chain)
+    works = {isa(kernel.isa).work_of(kernel.instructions[i]) for i in members}
+    arithmetic = [kernel.instructions[i].arithmetic for i in members]
+    if all(a is not None and a.floating for a in arithmetic):
+        if not works <= _FLOATING:
+            return None
+        added = multiplied = False
+        for step in steps:
+            instruction = kernel.instructions[step.consumer]
+            addend = facts.bound.location_names[step.location] in _addend_roots(instruction)
+            added |= instruction.sum is not None
+            multiplied |= not addend
+        if added and multiplied:
+            return "arithmetic"
+        return "arithmetic" if added and _is_stored(members, facts) else None
+    if any(a is not None for a in arithmetic) or not works <= _IN_ORDER:
+        return None
+    if any(_feeds_address(step, facts) for step in steps):
+        return "pointer" if works <= {"moves", "address computations"} else "integer"
+    return "integer" if "integer multiplications" in works and works - {"integer multiplications", "moves"} else None
+
+
+def _is_stored(members: Sequence[int], facts: KernelResult) -> bool:
+    """Whether what a chain carries is stored in each iteration, to another place each time."""
+    flags = facts.bound.instruction_flags
+    stores = {e.consumer for e in facts.analysis.edges if e.producer in members and flags[e.consumer] & IS_STORE}
+    return bool(stores) and not stores & set(stored_in_place(facts.kernel))
+
+
+def _feeds_address(step: Step, facts: KernelResult) -> bool:
+    """Whether what a step carries is (part of) the address that its consumer loads from."""
+    root = facts.bound.location_names[step.location]
+    consumer = facts.kernel.instructions[step.consumer]
+    return any(
+        root in {register.root for register in (access.base, access.index) if register is not None}
+        for access in consumer.memory
+        if access.load
     )
 
 
