@@ -73,12 +73,14 @@ def integer_division(facts: KernelResult, build: Build) -> t.Hint | None:
             bits = max(bits, divisors[0].width)
     if not found or bits < 32 or bound_without(facts, found) > WORTH * facts.cycles:
         return None
-    change = "divide as doubles, (int)((double)a / d), which is exact for 32-bit integers and can be vectorised"
+    signed = all(kernel.instructions[i].mnemonic.lower().startswith("idiv") for i in found)
+    kind = "int" if signed else "unsigned"
+    change = f"divide as doubles, ({kind})((double)a / d), which is exact for 32-bit integers and can be vectorised"
     if bits > 32:
         change = f"if the values fit into 32 bits, {change}"
     return hint(
         "integer-division",
-        f"{wording.places(kernel, found)} divides {bits}-bit integers by one that does not change in the loop: "
+        f"{wording.places(kernel, found)} {'divides' if len(found) == 1 else 'divide'} {bits}-bit integers by one that does not change in the loop: "
         f"{change}.",
         {"instructions": found, "bits": bits},
         None,
