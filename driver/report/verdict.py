@@ -190,8 +190,8 @@ def _evidence(limit: float, what_ifs: Sequence[WhatIf], limits: int = 0) -> str:
             return f"; {'either' if limits == 2 else 'any'} of them alone would hold it there"
         # The table of changes has smaller gains too.
         some = any(float(w.cycles) <= (1 - WORTH_SHOWING) * limit for w in tried)
-        least = f"gains {wording.number(round(100 * WORTH_SAYING))} %" if some else "makes it faster"
-        return f"; none of the changes of the core that were tried {least}"
+        gain = f"gains {wording.number(round(100 * WORTH_SAYING))} %" if some else "makes it faster"
+        return f"; none of the changes of the core that were tried {gain}"
     # What a designer can build says more than what gains as much by taking a limit away.
     least = float(best[0].cycles)
     alike = [w for w in best if float(w.cycles) <= least + WORTH_SAYING * limit]

@@ -39,9 +39,8 @@ def test_chain_that_waits_for_ports() -> None:
     [
         STRLEN,
         "movl (%rdi), %edx\naddl %edx, %eax\nmovl %eax, (%rsi)\naddq $4, %rdi\ncmpq %rcx, %rdi\njne .L1",
-        "vmulsd %xmm1, %xmm2, %xmm3\nvdivsd %xmm3, %xmm4, %xmm5\nvsqrtsd %xmm5, %xmm5, %xmm6\nvaddsd %xmm6, %xmm0, %xmm0\n"
-        + "imulq %r8, %r9\n" * 3
-        + "decq %rcx\njne .L1",
+        "vmulsd %xmm1, %xmm2, %xmm3\nvdivsd %xmm3, %xmm4, %xmm5\nvsqrtsd %xmm5, %xmm5, %xmm6\n"
+        "vaddsd %xmm6, %xmm0, %xmm0\n" + "imulq %r8, %r9\n" * 3 + "decq %rcx\njne .L1",
         "leal (%rsi,%rdx), %eax\nsarl %eax\nmovslq %eax, %r8\ncmpl %r9d, (%rdi,%r8,4)\ncmovl %eax, %edx\n"
         "cmpl %edx, %esi\njl .L1",
     ],

@@ -78,9 +78,10 @@ def integer_division(facts: KernelResult, build: Build) -> t.Hint | None:
     change = f"divide as doubles, ({kind})((double)a / d), which is exact for 32-bit integers and can be vectorised"
     if bits > 32:
         change = f"if the values fit into 32 bits, {change}"
+    verb = "divides" if len(found) == 1 else "divide"
     return hint(
         "integer-division",
-        f"{wording.places(kernel, found)} {'divides' if len(found) == 1 else 'divide'} {bits}-bit integers by one that does not change in the loop: "
+        f"{wording.places(kernel, found)} {verb} {bits}-bit integers by one that does not change in the loop: "
         f"{change}.",
         {"instructions": found, "bits": bits},
         None,
