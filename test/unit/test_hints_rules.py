@@ -292,6 +292,9 @@ FMA_LOOP = "vfmadd213sd (%rdi,%rax,8), %xmm1, %xmm0"
         # a table, as of checksums, and a hash
         ("movzbl %cl, %r8d\nshrl $8, %ecx\nxorl (%rdi,%r8,4), %ecx", "integer"),
         ("movzbl (%rdi,%rax), %r8d\nxorq %r8, %rcx\nimulq %r9, %rcx", "integer"),
+        ("movq %rcx, %r8\nsalq $13, %r8\nxorq %r8, %rcx", "integer"),
+        # until something is found
+        (f"ucomisd %xmm3, %xmm4\nja .L9\n{FMA_LOOP}", "arithmetic"),
     ],
 )
 @pytest.mark.parametrize("compiler", ["gcc 12.2.0", CLANG])
@@ -315,8 +318,6 @@ def test_recurrence(body: str, kind: str, compiler: str) -> None:
         "imulq (%rdi,%rax,8), %rcx",
         # the sum stays in one place
         "vaddsd (%rdi,%rax,8), %xmm0, %xmm0\nvmovsd %xmm0, (%rsi)",
-        # a list whose nodes decide what is done: the other way may be shorter
-        f"testq %r8, %r8\nje .L9\n{FMA_LOOP}",
         f"call f\n{FMA_LOOP}",
         # 20 µops more take as long as the chain
         FMA_LOOP + "\nmovq %rbx, %rcx" * 20,
@@ -324,3 +325,20 @@ def test_recurrence(body: str, kind: str, compiler: str) -> None:
 )
 def test_what_may_be_reordered_is_no_recurrence(body: str) -> None:
     assert "recurrence" not in hints(body, "-O3")
+
+
+def test_product() -> None:
+    found = hints("vmulsd (%rdi,%rax,8), %xmm0, %xmm0", "-O3")["sum-chain"]
+    assert found["text"].startswith("the product is one chain in which each multiplication waits")
+    assert "multiply into" in found["source_change"]
+    assert found["flags"] == ["-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math"]
+    # a square, and one whose steps are stored
+    assert "sum-chain" not in hints("vmulsd %xmm0, %xmm0, %xmm0", "-O3")
+    assert "sum-chain" not in hints("vmulsd (%rdi,%rax,8), %xmm0, %xmm0\nvmovsd %xmm0, (%rsi,%rax,8)", "-O3")
+
+
+def test_constant_of_double_between_integer_and_float() -> None:
+    body = "vcvtsi2sdl (%rdi,%rax,4), %xmm7, %xmm1\nvmulsd %xmm2, %xmm1, %xmm1\nvcvtsd2ss %xmm1, %xmm7, %xmm1"
+    found = hints(f"{body}\nvmovss %xmm1, (%rsi,%rax,4)", "-O3")["conversions"]
+    assert "(0.5f)" in found["source_change"]
+    assert found["evidence"]["instructions"] == [0, 2]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
+from incc.core.prediction import CLOSE
 from incc.driver.report import wording
 from incc.driver.report.advice import CLANG, advise
 from incc.driver.report.hints.common import (
@@ -12,6 +15,7 @@ from incc.driver.report.hints.common import (
     operations,
     stored_in_place,
     worth_breaking,
+    written_roots,
 )
 from incc.driver.report.verdict import chain_instructions
 from incc.frontends.isa import isa
@@ -30,23 +34,26 @@ if TYPE_CHECKING:
 
 def sum_chain(facts: KernelResult, build: Build) -> t.Hint | None:
     """A chain of floating-point additions whose partial sums nobody else reads is a reduction: with several
-    accumulators the additions of different iterations overlap.
+    accumulators the additions of different iterations overlap. So is one of multiplications.
 
     A running sum that is stored in each iteration is no reduction, nor is a recurrence that multiplies what it carries.
     Where several chains limit the loop alike, all of them must be reductions.
     """
     chains = _chains_alike(facts)
-    if not chains or not all(_is_reduction(chain, facts) for chain in chains):
+    product = bool(chains) and all(_is_product(chain, facts) for chain in chains)
+    if not chains or not (product or all(_is_reduction(chain, facts) for chain in chains)):
         return None
     members = [i for chain in chains for i in chain_instructions(chain)]
     packed = all(arithmetic.packed for i in members if (arithmetic := facts.kernel.instructions[i].arithmetic))
-    what = "the sum is one chain in which each addition waits for the one before"
+    result, operation, compute = ("product", "multiplication", "multiply") if product else ("sum", "addition", "sum")
+    what = f"the {result} is one chain in which each {operation} waits for the one before"
     if len(chains) > 1:
-        what = f"the sum is in {len(chains)} chains, and in each every addition waits for the one before"
+        what = f"the {result} is in {len(chains)} chains, and in each every {operation} waits for the one before"
     advice = advise("accumulators", build)
     if not packed:
         advice = advise("vectorise" if build.reorders else "reassociate", build) or advice
-    change = f"sum into {_several(facts, len(chains))} variables by turns, and add these up after the loop"
+    change = f"{compute} into {_several(facts, len(chains))} variables by turns, and "
+    change += "multiply these after the loop" if product else "add these up after the loop"
     evidence = {
         "instructions": members,
         "latency": facts.analysis.chains[0].latency,
@@ -182,14 +189,14 @@ _RECURRENCES = {
 def recurrence(facts: KernelResult, build: Build) -> t.Hint | None:
     """What limits a loop is a chain that only another algorithm breaks, since no compiler may or does change the order
     of its operations: floating-point numbers that are both added to and multiplied, or whose running sums are stored; a
-    load from the address that the last one loaded; integers that are looked up in tables, or multiplied and then
-    something else. What may be a reduction, perhaps under a condition, is none of these, so a chain with anything else
-    in it is left alone.
+    load from the address that the last one loaded; integers that are looked up in tables, or multiplied or shifted and
+    then something else. What may be a reduction, perhaps under a condition, is none of these, so a chain with anything
+    else in it is left alone.
     """
-    chains = _chains_alike(facts)
+    chains = _chains_alike(facts, CLOSE)
     kinds = {_recurrence_kind(chain, facts) for chain in chains}
     kind = kinds.pop() if len(kinds) == 1 else None
-    if kind is None or (kind != "pointer" and inner_branches(facts.kernel)):
+    if kind is None:
         return None
     members = sorted({i for chain in chains for i in chain_instructions(chain)})
     first = facts.analysis.chains[0]
@@ -236,13 +243,16 @@ def _recurrence_kind(chain: Chain, facts: KernelResult) -> str | None:
         return None
     members = chain_instructions(chain)
     works = {isa(kernel.isa).work_of(kernel.instructions[i]) for i in members}
-    arithmetic = [kernel.instructions[i].arithmetic for i in members]
-    if all(a is not None and a.floating for a in arithmetic):
-        if not works <= _FLOATING:
+    moves = [i for i in members if isa(kernel.isa).work_of(kernel.instructions[i]) == "moves"]
+    arithmetic = [kernel.instructions[i].arithmetic for i in members if i not in moves]
+    if arithmetic and all(a is not None and a.floating for a in arithmetic):
+        if not works <= _FLOATING | {"moves"}:
             return None
         added = multiplied = False
         for step in steps:
             instruction = kernel.instructions[step.consumer]
+            if step.consumer in moves:
+                continue
             addend = facts.bound.location_names[step.location] in _addend_roots(instruction)
             added |= instruction.sum is not None
             multiplied |= not addend
@@ -253,7 +263,8 @@ def _recurrence_kind(chain: Chain, facts: KernelResult) -> str | None:
         return None
     if any(_feeds_address(step, facts) for step in steps):
         return "pointer" if works <= {"moves", "address computations"} else "integer"
-    return "integer" if "integer multiplications" in works and works - {"integer multiplications", "moves"} else None
+    scaled = works & {"integer multiplications", "shifts"}
+    return "integer" if scaled and works - {"moves", *scaled} else None
 
 
 def _is_stored(members: Sequence[int], facts: KernelResult) -> bool:
@@ -274,9 +285,13 @@ def _feeds_address(step: Step, facts: KernelResult) -> bool:
     )
 
 
-def _chains_alike(facts: KernelResult) -> list[Chain]:
-    """The chains that limit a loop, all as long as each other; none where the loop would not gain without them."""
-    if _limiting_chain(facts) is None or calls(facts.kernel) or not worth_breaking(facts):
+def _chains_alike(facts: KernelResult, reached: float = 1) -> list[Chain]:
+    """The chains that limit a loop, all as long as each other; none where the loop would not gain without them. Below 1
+    `reached` is the share of the prediction that is enough where no bound explains it."""
+    close = not facts.limits and facts.bounds.loop_carried >= Fraction(reached) * facts.cycles
+    if _limiting_chain(facts) is None and not (close and facts.analysis.chains):
+        return []
+    if calls(facts.kernel) or not worth_breaking(facts):
         return []
     limit = facts.analysis.chains[0].cycles_per_iteration
     return [chain for chain in facts.analysis.chains if chain.cycles_per_iteration == limit]
@@ -306,6 +321,24 @@ def _is_reduction(chain: Chain, facts: KernelResult) -> bool:
         if root not in _addend_roots(facts.kernel.instructions[step.consumer]):
             return False
     members = chain_instructions(chain)
+    return all(edge.consumer in members for edge in facts.analysis.edges if edge.producer in members)
+
+
+def _is_product(chain: Chain, facts: KernelResult) -> bool:
+    """Whether the chain only multiplies what it carries by something else, and nothing outside reads it."""
+    members = chain_instructions(chain)
+    instructions = [facts.kernel.instructions[i] for i in members]
+    if any(isa(facts.kernel.isa).work_of(i) != "floating-point multiplications" for i in instructions):
+        return False
+    roots = [[root for _, root in _operand_roots(i)] for i in instructions]
+    carried = {facts.bound.location_names[step.location] for step in chain.steps if step.location >= 0}
+    # A power, by a factor that the loop does not change, is computed otherwise.
+    changing = written_roots(facts.kernel) - carried
+    if not all(i.memory or changing & set(r) for i, r in zip(instructions, roots, strict=True)):
+        return False
+    # Not the square of what is carried; the destination may be a source as well.
+    if any(sum(a.read for a in i.registers if a.register.root in carried) != 1 for i in instructions) or not all(roots):
+        return False
     return all(edge.consumer in members for edge in facts.analysis.edges if edge.producer in members)
 
 
