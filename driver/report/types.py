@@ -323,6 +323,7 @@ class Hint(TypedDict):
         "recurrence",
         "strided",
         "gather",
+        "repeated-place",
         "loop-overhead",
         "integer-division",
         "conversions",

@@ -342,3 +342,15 @@ def test_constant_of_double_between_integer_and_float() -> None:
     found = hints(f"{body}\nvmovss %xmm1, (%rsi,%rax,4)", "-O3")["conversions"]
     assert "(0.5f)" in found["source_change"]
     assert found["evidence"]["instructions"] == [0, 2]
+
+
+def test_counts_by_keys_that_may_repeat() -> None:
+    keys = "movzbl (%rsi,%rax), %ecx\n"
+    found = hints(keys + "addl $1, (%rdi,%rcx,4)", "-O2")["repeated-place"]
+    assert "several tables" in found["source_change"]
+    assert found["evidence"]["instructions"] == [1]
+    assert found["evidence"]["most"] > 3
+    # Each place once; what is stored does not wait; a list's nodes are different ones.
+    assert "repeated-place" not in hints("addl $1, (%rdi,%rax,4)", "-O2")
+    assert "repeated-place" not in hints(keys + "movl $1, (%rdi,%rcx,4)", "-O2")
+    assert "repeated-place" not in hints("incl 8(%rdi)\nmovq (%rdi), %rdi", "-O2")

@@ -196,7 +196,8 @@ def recurrence(facts: KernelResult, build: Build) -> t.Hint | None:
     chains = _chains_alike(facts, CLOSE)
     kinds = {_recurrence_kind(chain, facts) for chain in chains}
     kind = kinds.pop() if len(kinds) == 1 else None
-    if kind is None:
+    # Integers only where the chain alone explains the time.
+    if kind is None or (kind == "integer" and _limiting_chain(facts) is None):
         return None
     members = sorted({i for chain in chains for i in chain_instructions(chain)})
     first = facts.analysis.chains[0]
