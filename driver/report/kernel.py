@@ -123,7 +123,7 @@ def kernel_report(
         "arithmetic": _arithmetic(work, moved),
         "memory": _memory(moved, analysis, step),
         "verdict": verdict.sentence(result, bounds),
-        "hints": verdict.consistent(hints.hints(result, build), result),
+        "hints": verdict.consistent(hints.hints(result, build, found), result),
         "bounds": bounds,
         "simulated": _simulated(bound, simulation) if simulation else None,
         "what_ifs": _what_ifs(result),

@@ -57,7 +57,11 @@ def _limit(kernel: t.Kernel) -> str:
     least = min((w["cycles"] for w in best), default=0.0)
     alike = [w["change"] for w in best if w["cycles"] <= least + gain]
     chosen = next((change for change in alike if change not in _ANYTHING), alike[0] if alike else "")
-    return _CHANGES.get(chosen, chosen) or "several"
+    words = [_CHANGES.get(chosen, chosen) or "several"]
+    # A chain that is late because its µops wait for ports.
+    if "dependencies" in words[0] and "unlimited-ports" in [w["change"] for w in best]:
+        words.insert(0, "ports")
+    return "; ".join(words)
 
 
 _ANYTHING = ("unlimited-ports", "dependencies")

@@ -98,17 +98,37 @@ def _lost(result: KernelResult) -> str:
     share = getattr(run.lost_slots, lost) / slots if slots else 0.0
     if share < WORTH_SAYING:
         return ""
-    return f": {wording.number(round(100 * share))} % of the issue slots stay empty {_LOST[lost]}"
+    cause = _LOST[lost].format(_waiting(result)) if lost in _FULL else _LOST[lost]
+    return f": {wording.number(round(100 * share))} % of the issue slots stay empty {cause}"
 
 
 _LOST = {
     "no_uops": "since no µop has come from the front end",
-    "reorder_buffer": "since the reorder buffer is full",
-    "scheduler": "since the scheduler is full of µops that wait for inputs and ports",
+    "reorder_buffer": "since the reorder buffer is full{}",
+    "scheduler": "since the scheduler is full{}",
     "group": "since µops that are issued together do not fit",
-    "load_buffer": "since the load buffer is full",
+    "load_buffer": "since the load buffer is full{}",
     "store_buffer": "since the store buffer is full",
 }
+_FULL = frozenset(("reorder_buffer", "scheduler", "load_buffer"))
+"""What is full because what is in it waits: the cause is what that waits for."""
+
+_DEPENDENCIES = ("register-dependencies", "memory-dependencies", "dependencies")
+
+
+def _waiting(result: KernelResult) -> str:
+    """What the µops wait for that fill a buffer, as far as changes of the core prove it."""
+    gained = {w.name for w in gaining(float(result.cycles), [w for w in result.what_ifs if not w.asked])}
+    if not gained & {*_DEPENDENCIES, "unlimited-ports", "divider"}:
+        return " of µops that wait for inputs and ports" if not result.what_ifs else ""
+    if "divider" in gained:
+        return " of µops that wait for the divider, or for its results"
+    if "unlimited-ports" not in gained:
+        return " of µops that wait for inputs"
+    if not gained & set(_DEPENDENCIES):
+        return " of µops that wait for ports"
+    # Each of the two would be fast enough without the other: the µops of a chain stand behind other work.
+    return " of µops that wait for ports, and of others that wait for the results of those"
 
 
 def _blocked(result: KernelResult) -> str:
@@ -129,9 +149,13 @@ def _blocked(result: KernelResult) -> str:
     )
 
 
+WORTH_SHOWING = 0.01
+"""What a change has to gain to have a line in the table of changes."""
+
 _TESTS = {
     "sum-chain": ("register-dependencies",),
     "memory-chain": ("memory-dependencies",),
+    "recurrence": ("register-dependencies",),
     "invariant-divisor": ("divider",),
 }
 """Hints that advise to remove a limit, and the changes whose simulation removes it."""
@@ -164,12 +188,20 @@ def _evidence(limit: float, what_ifs: Sequence[WhatIf], limits: int = 0) -> str:
     if not best:
         if limits > 1:
             return f"; {'either' if limits == 2 else 'any'} of them alone would hold it there"
-        return "; none of the changes of the core that were tried makes it faster"
+        # The table of changes has smaller gains too.
+        some = any(float(w.cycles) <= (1 - WORTH_SHOWING) * limit for w in tried)
+        gain = f"gains {wording.number(round(100 * WORTH_SAYING))} %" if some else "makes it faster"
+        return f"; none of the changes of the core that were tried {gain}"
     # What a designer can build says more than what gains as much by taking a limit away.
     least = float(best[0].cycles)
     alike = [w for w in best if float(w.cycles) <= least + WORTH_SAYING * limit]
     chosen = next((w for w in alike if w.name not in ("unlimited-ports", "dependencies")), alike[0])
-    return f"; {chosen.text} {wording.value(limit)} → {wording.value(chosen.cycles)}"
+    text = f"; {chosen.text} {wording.value(limit)} → {wording.value(chosen.cycles)}"
+    # Above all bounds, a chain is late because it waits for ports, if it is not where there are enough.
+    ports = next((w for w in best if w.name == "unlimited-ports"), None)
+    if not limits and ports is not None and chosen.name in _DEPENDENCIES:
+        text += f", {ports.text} {wording.value(ports.cycles)}"
+    return text
 
 
 def busiest_ports(bound: BoundKernel, analysis: Analysis, fixed_ports: bool) -> tuple[int, ...]:

@@ -50,3 +50,16 @@ def test_nothing_is_said_of_a_known_place() -> None:
 
 def test_nothing_is_said_of_a_loop_that_does_not_wait_for_its_front_end() -> None:
     assert hint(kernel("\t.p2align 4\n.L1:\n\timulq %rax, %rax\n\tdecq %rdi\n\tjne .L1\n\tret\n")) is None
+
+
+def test_microcode_is_not_in_the_loop_stream_detector() -> None:
+    # 11 µops of the microcode sequencer: nowhere in 64 bytes may the loop run from the µop queue alone, in 3 cycles
+    body = (
+        "kxnorw %k0, %k0, %k1\nvscatterqpd %ymm1, (%rdi,%ymm2,8) {%k1}\naddq $3, %rax\naddq $3, %r8\ndecq %rsi\njne .L1"
+    )
+    text = "\t.p2align 4\n.L1:\n" + "".join(f"\t{line}\n" for line in body.splitlines()) + "\tret\n"
+    chosen = Settings(mcpu="icelake-server", regions="loops")
+    (found,) = analyze_units([Unit(text, "x.s")], chosen)["units"][0]["kernels"]
+    told = hint(dict(found))
+    cycles = told["evidence"]["cycles_at"].values() if told else [found["cycles"]]
+    assert min(cycles) > 5

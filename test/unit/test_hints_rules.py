@@ -272,3 +272,85 @@ def test_nothing_else_is_said_without_optimisation() -> None:
         assert list(hints(SUM, *arguments)) == ["not-optimised"]
     assert hints(SUM, "-O0")["not-optimised"]["flags"] == ["-O3"]
     assert "not-optimised" not in hints(SUM, compiler="")
+
+
+# --- chains that stay -------------------------------------------------------------------------------------------------
+
+FMA_LOOP = "vfmadd213sd (%rdi,%rax,8), %xmm1, %xmm0"
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (FMA_LOOP, "arithmetic"),  # x = x * y + a[i]
+        ("vmulsd %xmm1, %xmm0, %xmm0\nvaddsd (%rdi,%rax,8), %xmm0, %xmm0", "arithmetic"),
+        ("vdivsd %xmm0, %xmm1, %xmm0\nvaddsd %xmm2, %xmm0, %xmm0", "arithmetic"),
+        # a running sum, each value of which is stored
+        ("vaddsd (%rdi,%rax,8), %xmm0, %xmm0\nvmovsd %xmm0, (%rsi,%rax,8)", "arithmetic"),
+        ("movq (%rdi), %rdi", "pointer"),
+        ("movslq (%rdi,%r8,4), %r8", "pointer"),
+        # a table, as of checksums, and a hash
+        ("movzbl %cl, %r8d\nshrl $8, %ecx\nxorl (%rdi,%r8,4), %ecx", "integer"),
+        ("movzbl (%rdi,%rax), %r8d\nxorq %r8, %rcx\nimulq %r9, %rcx", "integer"),
+        ("movq %rcx, %r8\nsalq $13, %r8\nxorq %r8, %rcx", "integer"),
+        # until something is found
+        (f"ucomisd %xmm3, %xmm4\nja .L9\n{FMA_LOOP}", "arithmetic"),
+    ],
+)
+@pytest.mark.parametrize("compiler", ["gcc 12.2.0", CLANG])
+def test_recurrence(body: str, kind: str, compiler: str) -> None:
+    found = hints(body, "-O3", compiler=compiler)
+    assert found["recurrence"]["evidence"]["kind"] == kind
+    assert found["recurrence"]["flags"] == []
+    assert "no compiler flag" in found["recurrence"]["text"]
+    assert not {"scalar-arithmetic", "sum-chain"} & found.keys()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        SUM,
+        "vmulsd (%rdi,%rax,8), %xmm0, %xmm0",  # a product may be computed in any order
+        "vmaxsd (%rdi,%rax,8), %xmm0, %xmm0",
+        # a sum under a condition
+        "vaddsd (%rdi,%rax,8), %xmm0, %xmm2\nvblendvpd %xmm3, %xmm2, %xmm0, %xmm0",
+        "leaq (%rcx,%r8), %r9\ntestq %r10, %r10\ncmovneq %r9, %rcx",
+        "imulq (%rdi,%rax,8), %rcx",
+        # the sum stays in one place
+        "vaddsd (%rdi,%rax,8), %xmm0, %xmm0\nvmovsd %xmm0, (%rsi)",
+        f"call f\n{FMA_LOOP}",
+        # 20 µops more take as long as the chain
+        FMA_LOOP + "\nmovq %rbx, %rcx" * 20,
+    ],
+)
+def test_what_may_be_reordered_is_no_recurrence(body: str) -> None:
+    assert "recurrence" not in hints(body, "-O3")
+
+
+def test_product() -> None:
+    found = hints("vmulsd (%rdi,%rax,8), %xmm0, %xmm0", "-O3")["sum-chain"]
+    assert found["text"].startswith("the product is one chain in which each multiplication waits")
+    assert "multiply into" in found["source_change"]
+    assert found["flags"] == ["-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math"]
+    # a square, and one whose steps are stored
+    assert "sum-chain" not in hints("vmulsd %xmm0, %xmm0, %xmm0", "-O3")
+    assert "sum-chain" not in hints("vmulsd (%rdi,%rax,8), %xmm0, %xmm0\nvmovsd %xmm0, (%rsi,%rax,8)", "-O3")
+
+
+def test_constant_of_double_between_integer_and_float() -> None:
+    body = "vcvtsi2sdl (%rdi,%rax,4), %xmm7, %xmm1\nvmulsd %xmm2, %xmm1, %xmm1\nvcvtsd2ss %xmm1, %xmm7, %xmm1"
+    found = hints(f"{body}\nvmovss %xmm1, (%rsi,%rax,4)", "-O3")["conversions"]
+    assert "(0.5f)" in found["source_change"]
+    assert found["evidence"]["instructions"] == [0, 2]
+
+
+def test_counts_by_keys_that_may_repeat() -> None:
+    keys = "movzbl (%rsi,%rax), %ecx\n"
+    found = hints(keys + "addl $1, (%rdi,%rcx,4)", "-O2")["repeated-place"]
+    assert "several tables" in found["source_change"]
+    assert found["evidence"]["instructions"] == [1]
+    assert found["evidence"]["most"] > 3
+    # Each place once; what is stored does not wait; a list's nodes are different ones.
+    assert "repeated-place" not in hints("addl $1, (%rdi,%rax,4)", "-O2")
+    assert "repeated-place" not in hints(keys + "movl $1, (%rdi,%rcx,4)", "-O2")
+    assert "repeated-place" not in hints("incl 8(%rdi)\nmovq (%rdi), %rdi", "-O2")

@@ -27,6 +27,9 @@ CodeLayout::CodeLayout(const Program &P, bool Loop, int32_t Alignment)
   fillCache();
   int32_t Uops = P.numEntries();
   bool Allowed = std::ranges::find(P.P.NoLsd, 1) == P.P.NoLsd.end();
+  // It repeats what is in the µop queue from the µop cache; what the microcode sequencer adds is in
+  // neither (the same).
+  Allowed &= std::ranges::find_if(P.P.UopsMs, [](auto N) { return N > 0; }) == P.P.UopsMs.end();
   // Pushes and pops must match (Intel's optimization manual on the loop stream detector).
   Allowed &= std::accumulate(P.P.StackChange.begin(), P.P.StackChange.end(), 0) == 0;
   if (P.P.Lsd && Allowed && Cached == numInstructions() && Uops > 0 && Uops <= P.P.Idq) {

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from incc.core.analysis import KernelResult
+    from incc.core.ranges import KernelRange
     from incc.driver.report import types as t
     from incc.driver.report.advice import Build
 
@@ -29,6 +30,7 @@ RULES: tuple[Rule, ...] = (
     chains.extremum_chain,
     chains.memory_chain,
     chains.stored_accumulator,
+    chains.recurrence,
     memory.store_addresses,
     memory.strided,
     memory.gather,
@@ -46,16 +48,18 @@ RULES: tuple[Rule, ...] = (
 """In the order in which a report has their hints."""
 
 
-def hints(facts: KernelResult, build: Build) -> list[t.Hint]:
-    """The hints of all rules that apply, in a fixed order."""
+def hints(facts: KernelResult, build: Build, spread: KernelRange | None = None) -> list[t.Hint]:
+    """The hints of all rules that apply, in a fixed order; at last what follows from the range, `spread`."""
     rules = RULES if build.optimises else completeness.RULES
     found = [hint for rule in rules if (hint := rule(facts, build)) is not None]
     # Why it is not vectorised has been said, and better.
     if any(hint["rule"] in _KEEP_SCALAR for hint in found):
         found = [hint for hint in found if hint["rule"] != "scalar-arithmetic"]
+    if build.optimises and (told := memory.repeated_place(facts, spread)) is not None:
+        found.append(told)
     return found
 
 
 _KEEP_SCALAR = frozenset(
-    ("sum-chain", "extremum-chain", "math-errno", "math-call", "stored-accumulator", "memory-chain")
+    ("sum-chain", "extremum-chain", "recurrence", "math-errno", "math-call", "stored-accumulator", "memory-chain")
 )

@@ -73,12 +73,15 @@ def integer_division(facts: KernelResult, build: Build) -> t.Hint | None:
             bits = max(bits, divisors[0].width)
     if not found or bits < 32 or bound_without(facts, found) > WORTH * facts.cycles:
         return None
-    change = "divide as doubles, (int)((double)a / d), which is exact for 32-bit integers and can be vectorised"
+    signed = all(kernel.instructions[i].mnemonic.lower().startswith("idiv") for i in found)
+    kind = "int" if signed else "unsigned"
+    change = f"divide as doubles, ({kind})((double)a / d), which is exact for 32-bit integers and can be vectorised"
     if bits > 32:
         change = f"if the values fit into 32 bits, {change}"
+    verb = "divides" if len(found) == 1 else "divide"
     return hint(
         "integer-division",
-        f"{wording.places(kernel, found)} divides {bits}-bit integers by one that does not change in the loop: "
+        f"{wording.places(kernel, found)} {verb} {bits}-bit integers by one that does not change in the loop: "
         f"{change}.",
         {"instructions": found, "bits": bits},
         None,
@@ -91,8 +94,11 @@ def conversions(facts: KernelResult, build: Build) -> t.Hint | None:
     the wrong type, or between integers and floating point."""
     kernel = facts.kernel
     wider, narrower = operations(kernel, "widen"), operations(kernel, "narrow")
+    integers = operations(kernel, "from-integer", "to-integer")
     mixed = sorted(wider + narrower) if wider and narrower else []
-    found = mixed or operations(kernel, "from-integer", "to-integer")
+    # Made doubles of integers, and floats of these: a constant, or a function, is a double.
+    through_double = bool(narrower) and not wider and bool(operations(kernel, "from-integer"))
+    found = mixed or sorted({*integers, *(narrower if through_double else ())})
     if not found or not kernel.is_loop or "loop_carried" in facts.limits:
         return None
     least = bound_without(facts, found)
@@ -102,6 +108,9 @@ def conversions(facts: KernelResult, build: Build) -> t.Hint | None:
     if mixed:
         change = "write constants with an f (0.5f), and call the functions of float (fabsf)"
         text = f"{where} convert float to double and back, which takes {{}}: if float is enough, {change}."
+    elif through_double:
+        change = "write constants with an f (0.5f), and call the functions of float (fabsf)"
+        text = f"{where} convert integers to double and that to float, which takes {{}}: if float is enough, {change}."
     else:
         change = "keep the numbers in the type that is computed with"
         verb = "converts" if len(found) == 1 else "convert"

@@ -39,6 +39,8 @@ def code_placement(facts: KernelResult, build: Build) -> t.Hint | None:
         advice = advise("align-loops", build)
         if advice:
             text = f"; with the loop aligned to 64 bytes ({advice.text}) {wording.number(aligned)}"
+    if not text and most < _PLACE_MATTERS * least:
+        return None  # nothing that the linker decides, and nothing to do about it
     return {
         "rule": "code-placement",
         "text": f"the front end works on aligned blocks of code: {taken}{text}.",

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from incc.driver.report import wording
 from incc.driver.report.hints.common import WORTH, bound_without, hint, operations, step_of, steps
+from incc.frontends.isa import isa
 from incc.models.bound import UOP_LOAD, UOP_STORE_ADDRESS
 from incc.models.throughput import port_bound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
+    from incc.core.ranges import KernelRange
     from incc.driver.report import types as t
     from incc.driver.report.advice import Build
 
@@ -137,6 +139,31 @@ def gather(facts: KernelResult, build: Build) -> t.Hint | None:
         f"{wording.places(kernel, found)} {'gathers' if len(found) == 1 else 'gather'} {elements} elements, each a "
         f"load of its own: {change}.",
         {"instructions": found, "elements": elements, "bound_without": float(least)},
+        None,
+        change,
+    )
+
+
+def repeated_place(facts: KernelResult, spread: KernelRange | None) -> t.Hint | None:
+    """Counts in a table, by keys that the loop loads: one whose key is the one before's waits until that is stored.
+    What it costs is in the range; the data say how often it happens."""
+    cause = next((c for c in spread.causes if c.kind == "aliasing"), None) if spread else None
+    kernel = facts.kernel
+    if cause is None or cause.most is None or facts.cycles > WORTH * cause.most:
+        return None
+    counting = sorted({meeting.store for meeting in cause.meetings})
+    work_of = isa(kernel.isa).work_of
+    if any(m.store != m.load and m.load not in counting for m in cause.meetings) or any(
+        work_of(kernel.instructions[i]) != "integer additions" for i in counting
+    ):
+        return None
+    verb = "waits" if len(counting) == 1 else "wait"
+    change = "count into several tables by turns, and add these up after the loop"
+    return hint(
+        "repeated-place",
+        f"where a key is that of the count before, {wording.places(kernel, counting)} {verb} until that is stored: if "
+        f"keys often repeat (sorted data, few values), {change}.",
+        {"instructions": counting, "most": float(cause.most)},
         None,
         change,
     )

@@ -10,9 +10,9 @@
 #
 # CHECK-LABEL: choose:.L2
 # CHECK: by which of 2 ways the loop goes; the branch in line {{[0-9]+}} depends on data, and a wrong
+# RATE: With 50 % of the branches inside predicted wrongly: {{[0-9.]+}} + 0.5 × {{[0-9]+}} = {{[0-9.]+}} cycles.
 # CHECK: Note: 1 branch inside: analysed the likeliest path {{.*}} no instruction is
 # CHECK-NEXT: skipped (line {{[0-9]+}} not taken)
-# RATE: With 50 % of the branches inside predicted wrongly: {{[0-9.]+}} + 0.5 × {{[0-9]+}} = {{[0-9.]+}} cycles.
 #
 # CHECK-LABEL: copy:.L4
 # CHECK-NOT: same place

@@ -1,0 +1,63 @@
+"""What a verdict above all bounds names as the cause: what changes of the core prove."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from incc.driver.pipeline import Settings, analyze_units
+from incc.frontends.unit import Unit
+
+
+def kernel(body: str, mcpu: str = "icelake-server", **settings: Any) -> dict[str, Any]:
+    text = ".L1:\n" + "".join(f"\t{line}\n" for line in body.splitlines()) + "\tret\n"
+    chosen = Settings(mcpu=mcpu, regions="loops", timeline_iterations=0, **settings)
+    (found,) = analyze_units([Unit(text, "x.s")], chosen)["units"][0]["kernels"]
+    return dict(found)
+
+
+def gains(found: dict[str, Any]) -> set[str]:
+    return {w["change"] for w in found["what_ifs"] if w["gained"] >= 0.02 * found["cycles"]}
+
+
+# What looks for the end of a string: the addition of each iteration waits for one of the ports that it shares with
+# the comparison and the branch.
+STRLEN = "incq %rax\ncmpb $0, (%rax)\njne .L1"
+
+
+def test_chain_that_waits_for_ports() -> None:
+    found = kernel(STRLEN)
+    assert {"unlimited-ports", "register-dependencies"} <= gains(found)
+    assert "full of µops that wait for ports, and of others that wait for the results of those" in found["verdict"]
+    assert "with unlimited ports 1.0" in found["verdict"]
+    assert found["overview"]["limit"] == "ports; dependencies"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        STRLEN,
+        "movl (%rdi), %edx\naddl %edx, %eax\nmovl %eax, (%rsi)\naddq $4, %rdi\ncmpq %rcx, %rdi\njne .L1",
+        "vmulsd %xmm1, %xmm2, %xmm3\nvdivsd %xmm3, %xmm4, %xmm5\nvsqrtsd %xmm5, %xmm5, %xmm6\n"
+        "vaddsd %xmm6, %xmm0, %xmm0\n" + "imulq %r8, %r9\n" * 3 + "decq %rcx\njne .L1",
+        "leal (%rsi,%rdx), %eax\nsarl %eax\nmovslq %eax, %r8\ncmpl %r9d, (%rdi,%r8,4)\ncmovl %eax, %edx\n"
+        "cmpl %edx, %esi\njl .L1",
+    ],
+)
+@pytest.mark.parametrize("mcpu", ["icelake-server", "skylake", "haswell", "znver3"])
+def test_named_cause_is_what_the_changes_prove(body: str, mcpu: str) -> None:
+    found = kernel(body, mcpu)
+    gained = gains(found)
+    text = found["verdict"]
+    if "wait for ports" in text:
+        assert "unlimited-ports" in gained
+    if "wait for inputs" in text or "results of those" in text:
+        assert gained & {"register-dependencies", "memory-dependencies", "dependencies"}
+    if "wait for the divider" in text:
+        assert "divider" in gained
+    assert ("none of the changes" in text) <= (not gained)
+
+
+def test_without_changes_no_cause_is_proven() -> None:
+    assert "wait for inputs and ports" in kernel(STRLEN, what_ifs=False)["verdict"]
