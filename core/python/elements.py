@@ -65,7 +65,8 @@ class Work(NamedTuple):
     of the widest access or packed operation on elements, 0 for scalar code. `operations`: how many elements an
     iteration does a kind of operation on, by (kind, bits of an element, floating point); a multiply-add is both.
     `chases`: loads whose address is what a load before brought. `copies`: how often what is done besides counting is
-    done alike. `stores`: to a stream. `whole`: there is one way through it.
+    done alike. `stores`: to a stream. `whole`: there is one way through it. `pace`: the kernel's, 0 where
+    it does not fit the streams.
     """
 
     groups: tuple[Group, ...]
@@ -76,6 +77,7 @@ class Work(NamedTuple):
     copies: int
     stores: bool
     whole: bool
+    pace: int
 
     @property
     def steps(self) -> tuple[int, ...]:
@@ -134,6 +136,14 @@ def work(result: KernelResult) -> Work:
         _copies(kernel),
         any(s.store and s.step for s in found),
         whole,
+        kernel.pace if _fits(kernel.pace, groups, units if whole and (units > 1 or not vector_bytes) else 0) else 0,
+    )
+
+
+def _fits(pace: int, groups: Sequence[Group], units: int) -> bool:
+    """Whether the streams can be made of so many iterations: each of some whole elements."""
+    return units % max(pace, 1) == 0 and all(
+        abs(group.step) % (max(pace, 1) * max(group.element, 1)) == 0 for group in groups
     )
 
 
@@ -338,12 +348,44 @@ def ratio(larger: Work, smaller: Work) -> Fraction | None:
     return ratios.pop() if len(ratios) == 1 else None
 
 
-def elements(own: Work, smallest: Work, paces: int = 1, around: Surroundings | None = None) -> Elements | None:
+def elements(
+    own: Work, smallest: Work, paces: int = 1, around: Surroundings | None = None, others: Iterable[Work] = ()
+) -> Elements | None:
     """The elements an iteration; None where they cannot be told.
 
     `smallest`: of the loops that do the same work in the same function, itself among them, the one with the smallest
-    step. `paces`: how many different steps these have. `around`: what is known of the source of that one.
+    step. `paces`: how many different steps these have. `around`: what is known of the source of that one. `others`: all
+    of these loops.
     """
+    return _by_count(own, smallest, around, others) or _by_symmetry(own, smallest, paces, around)
+
+
+def _by_count(own: Work, smallest: Work, around: Surroundings | None, others: Iterable[Work]) -> Elements | None:
+    """What the code before the loop says, or that before one which does the same work.
+
+    The number of iterations is that of the innermost loop of the source; where iterations of an outer one were put
+    together into it, more is done than it moves on by, and this does not count.
+    """
+    if _work_ratio(own, smallest) not in (None, ratio(own, smallest)) or (
+        around and smallest.units and around.done(smallest.units) > 1
+    ):
+        return None
+    for counted in (own, *others):
+        times = Fraction(1) if counted is own else ratio(own, counted)
+        if not counted.pace or times is None:
+            continue
+        number = times * counted.pace
+        if counted is not own and (number.denominator > 1 or _work_ratio(own, counted) not in (None, times)):
+            continue
+        if counted is own:
+            return Elements(number, f"the code before it counts {number} for an iteration")
+        return Elements(
+            number, f"its steps are {times} times those of a loop for which the code before counts {counted.pace}"
+        )
+    return None
+
+
+def _by_symmetry(own: Work, smallest: Work, paces: int, around: Surroundings | None) -> Elements | None:
     one = _alone(smallest, around)
     if paces == 1:
         return one

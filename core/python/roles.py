@@ -74,7 +74,9 @@ def parts(
                 if kernel.region is not None:
                     others = [line for n in group if n != smallest for line in _lines(results[n])]
                     surroundings = elements.surroundings(kernel, origins(kernel.region.function), others)
-            found[number] = Part(role, elements.elements(known[number], known[smallest], paces, surroundings))
+            found[number] = Part(
+                role, elements.elements(known[number], known[smallest], paces, surroundings, [known[n] for n in group])
+            )
     return found
 
 
