@@ -7,6 +7,9 @@ divides how often each operation is done. The largest number that does all that 
 make three parts of one stream, but not of the result's. What remains open is whether parts are iterations of the
 source, or elements that the source treats alike in one iteration, as the two parts of a complex number:
 
+0. *The code before the loop* computes how often it runs, mostly from how often the source's loop does (`Kernel.pace`).
+   That settles it for all that do the same work, where it fits the streams: each is made of so many equal numbers of
+   whole elements. It does not where iterations of an outer loop were put together into it.
 1. *A sibling settles it.* A loop that does the same work with the smallest step, as a remainder does, goes through the
    source one by one; the quotient of the steps is the number for the larger one.
 2. *Vectors* are taken to be made of iterations, unless the source says otherwise: where what remains of the loop is
@@ -366,9 +369,8 @@ def _by_count(own: Work, smallest: Work, around: Surroundings | None, others: It
     The number of iterations is that of the innermost loop of the source; where iterations of an outer one were put
     together into it, more is done than it moves on by, and this does not count.
     """
-    if _work_ratio(own, smallest) not in (None, ratio(own, smallest)) or (
-        around and smallest.units and around.done(smallest.units) > 1
-    ):
+    done, moved = _work_ratio(own, smallest), ratio(own, smallest)
+    if (done and moved and done > moved) or (around and smallest.units and around.done(smallest.units) > 1):
         return None
     for counted in (own, *others):
         times = Fraction(1) if counted is own else ratio(own, counted)
@@ -469,7 +471,8 @@ class Surroundings(NamedTuple):
     """What the places in the source (line and column) say of a kernel.
 
     `places`: of each instruction, "" for none; `lanes`: how many elements each of its operations is done on, 0 for what
-    is none; `computed`: the places of floating-point operations, with the elements that they are done on; `scalar` and
+    is none; `computed`: the places of floating-point operations, with the elements that they are done on, and `kinds`
+    the same by place and kind, since a place may have several; `scalar` and
     `packed`: the places of such operations in the rest of the function, on the same lines; `scalar_alone`: of those
     that neither load as well nor are fused, which may have the place of either. `remains`: the rest of the function
     has accesses to memory from the places of this one's.
@@ -478,6 +481,7 @@ class Surroundings(NamedTuple):
     places: tuple[str, ...]
     lanes: tuple[int, ...]
     computed: Mapping[str, int]
+    kinds: Mapping[tuple[str, str], int]
     scalar: frozenset[str]
     scalar_alone: frozenset[str]
     packed: frozenset[str]
@@ -516,7 +520,7 @@ class Surroundings(NamedTuple):
 
     def done(self, units: int) -> int:
         """How often each place computes something of each element: more than once if an outer loop is unrolled."""
-        return gcd(*self.computed.values()) // units
+        return gcd(*self.kinds.values()) // units
 
     def several_an_iteration(self, units: int) -> bool:
         """Whether the vectors seem to hold several elements of an iteration of the source: what remains of the loop,
@@ -540,6 +544,7 @@ def surroundings(kernel: Kernel, function: Sequence[Origin], others: Iterable[in
     known = isa(kernel.isa)
     lanes = []
     computed: dict[str, int] = {}
+    kinds: dict[tuple[str, str], int] = {}
     for instruction in kernel.instructions:
         operation = known.operation(instruction.mnemonic)
         if operation is None or operation.kind == "unpack" or (operation.kind == "convert" and not operation.packed):
@@ -550,6 +555,7 @@ def surroundings(kernel: Kernel, function: Sequence[Origin], others: Iterable[in
         if operation.floating and operation.kind != "convert":
             place = place_of.get(instruction.line, "")
             computed[place] = computed.get(place, 0) + lanes[-1]
+            kinds[place, operation.kind] = kinds.get((place, operation.kind), 0) + lanes[-1]
     lines = {place.rpartition(" ")[0] for line, place in place_of.items() if place and line in inside}
     accessed = {place for line, _, memory, place in function if line in inside and memory and place}
     outside: dict[bool, set[str]] = {False: set(), True: set()}
@@ -570,6 +576,7 @@ def surroundings(kernel: Kernel, function: Sequence[Origin], others: Iterable[in
         tuple([place_of.get(instruction.line, "") for instruction in kernel.instructions]),
         tuple(lanes),
         computed,
+        kinds,
         frozenset(outside[False]),
         frozenset(alone),
         frozenset(outside[True]),
