@@ -179,7 +179,9 @@ class Follower:
         pending: set[str] = set()
         for b in blocks:
             if b < 0:
-                self.given.add(name)
+                # Where other ways meet it, something may have become of it on these.
+                if max(blocks) < 0:
+                    self.given.add(name)
                 return unknown
             value = self._resolved(self._at(b, len(self._blocks[b].code), place))
             if value == unknown:
