@@ -454,12 +454,12 @@ def _read_asm(item: Item, worker: _Worker, problems: list[str]) -> list[_Identif
     return [(k, Identity(f"{item.text}:{k.name}", k.region.first_line if k.region else 0)) for k in kernels]
 
 
-def _read_obj(item: Item, _worker: _Worker, problems: list[str]) -> list[_Identified]:
+def _read_obj(item: Item, worker: _Worker, problems: list[str]) -> list[_Identified]:
     from incc.frontends.objects.kernels import object_kernels
     from incc.frontends.objects.read import ObjectError
 
     try:
-        kernels, left_out = object_kernels(item.text)
+        kernels, left_out = object_kernels(item.text, worker.needs_parts)
     except OSError as error:
         problems.append(f"{item.text}: {error.strerror}")
         return []

@@ -130,10 +130,6 @@ class Isa(Protocol):
     def symbols(self, text: str) -> list[str]:
         """The words of an instruction that may be symbols: not registers, where they can be told."""
 
-    def address(self, text: str) -> str:
-        """What a memory operand's address is made of, as written and without displacement, to tell pointers apart; ""
-        without one, and where it is the stack or the code itself."""
-
     def keeps_pointers(self, text: str, /) -> object:
         """Something true if an instruction surely leaves general-purpose registers and memory as they are, by a look at
         its text; something false if in doubt."""
@@ -179,9 +175,9 @@ class Isa(Protocol):
     ) -> list[Kernel]:
         """The kernels of regions of an assembly text; what is refused is in their `refused`.
 
-        `before` is what `incc.frontends.asm.before.code_before` found for the regions: with it the kernels' `entry` is
-        worked out. `assembler` is a command that takes `-o OUT IN`, None for the usual one. Raises DecodeError, its
-        message beginning with `file_name`.
+        `before` is what `incc.frontends.asm.before.code_before` found for the regions: with it the kernels' `entry`
+        and `pace` are worked out. `assembler` is a command that takes `-o OUT IN`, None for the usual one. Raises
+        DecodeError, its message beginning with `file_name`.
         """
 
     def decode_bytes(self, code: bytes, name: str = "block", is_loop: bool | None = None, text: bool = True) -> Kernel:
@@ -191,10 +187,11 @@ class Isa(Protocol):
         that of the instructions is "?". Raises ValueError for what is no code, and DecodeError.
         """
 
-    def container_kernels(self, container: Container) -> tuple[list[Kernel], list[LeftOut]]:
+    def container_kernels(self, container: Container, paces: bool) -> tuple[list[Kernel], list[LeftOut]]:
         """The innermost loops of the machine code of an object file, and the cycles that are left out.
 
-        The lines of their regions count the instructions of a section's disassembly. Raises DecodeError.
+        The lines of their regions count the instructions of a section's disassembly. `paces`: the kernels' `pace` is
+        wanted, else that of most is 0. Raises DecodeError.
         """
 
     def text_forms(

@@ -280,7 +280,9 @@ class Kernel(NamedTuple):
     bytes where known, else 0; it is known modulo `alignment_unit`, the alignment of its section, up to 64. `refused`
     are statements of the region that are missing in `instructions`. `entry` says what registers hold when the kernel is
     entered, as far as the code before it tells: its `terms` are not registers but names of unknown values, the same
-    value under the same name.
+    value under the same name. `pace`: an iteration stands for so many of what the code before the loop
+    computes its number of iterations from, mostly the number of iterations of the source's loop; 0 where that does not
+    tell.
     """
 
     name: str
@@ -292,3 +294,4 @@ class Kernel(NamedTuple):
     refused: tuple[Refused, ...] = ()
     entry: tuple[Affine, ...] = ()
     alignment_unit: int = 64
+    pace: int = 0

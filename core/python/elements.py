@@ -7,6 +7,9 @@ divides how often each operation is done. The largest number that does all that 
 make three parts of one stream, but not of the result's. What remains open is whether parts are iterations of the
 source, or elements that the source treats alike in one iteration, as the two parts of a complex number:
 
+0. *The code before the loop* computes how often it runs, mostly from how often the source's loop does (`Kernel.pace`).
+   That settles it for all that do the same work, where it fits the streams: each is made of so many equal numbers of
+   whole elements. It does not where iterations of an outer loop were put together into it.
 1. *A sibling settles it.* A loop that does the same work with the smallest step, as a remainder does, goes through the
    source one by one; the quotient of the steps is the number for the larger one.
 2. *Vectors* are taken to be made of iterations, unless the source says otherwise: where what remains of the loop is
@@ -65,7 +68,8 @@ class Work(NamedTuple):
     of the widest access or packed operation on elements, 0 for scalar code. `operations`: how many elements an
     iteration does a kind of operation on, by (kind, bits of an element, floating point); a multiply-add is both.
     `chases`: loads whose address is what a load before brought. `copies`: how often what is done besides counting is
-    done alike. `stores`: to a stream. `whole`: there is one way through it.
+    done alike. `stores`: to a stream. `whole`: there is one way through it. `pace`: the kernel's, 0 where
+    it does not fit the streams.
     """
 
     groups: tuple[Group, ...]
@@ -76,6 +80,7 @@ class Work(NamedTuple):
     copies: int
     stores: bool
     whole: bool
+    pace: int
 
     @property
     def steps(self) -> tuple[int, ...]:
@@ -134,6 +139,14 @@ def work(result: KernelResult) -> Work:
         _copies(kernel),
         any(s.store and s.step for s in found),
         whole,
+        kernel.pace if _fits(kernel.pace, groups, units if whole and (units > 1 or not vector_bytes) else 0) else 0,
+    )
+
+
+def _fits(pace: int, groups: Sequence[Group], units: int) -> bool:
+    """Whether the streams can be made of so many iterations: each of some whole elements."""
+    return units % max(pace, 1) == 0 and all(
+        abs(group.step) % (max(pace, 1) * max(group.element, 1)) == 0 for group in groups
     )
 
 
@@ -338,12 +351,43 @@ def ratio(larger: Work, smaller: Work) -> Fraction | None:
     return ratios.pop() if len(ratios) == 1 else None
 
 
-def elements(own: Work, smallest: Work, paces: int = 1, around: Surroundings | None = None) -> Elements | None:
+def elements(
+    own: Work, smallest: Work, paces: int = 1, around: Surroundings | None = None, others: Iterable[Work] = ()
+) -> Elements | None:
     """The elements an iteration; None where they cannot be told.
 
     `smallest`: of the loops that do the same work in the same function, itself among them, the one with the smallest
-    step. `paces`: how many different steps these have. `around`: what is known of the source of that one.
+    step. `paces`: how many different steps these have. `around`: what is known of the source of that one. `others`: all
+    of these loops.
     """
+    return _by_count(own, smallest, around, others) or _by_symmetry(own, smallest, paces, around)
+
+
+def _by_count(own: Work, smallest: Work, around: Surroundings | None, others: Iterable[Work]) -> Elements | None:
+    """What the code before the loop says, or that before one which does the same work.
+
+    The number of iterations is that of the innermost loop of the source; where iterations of an outer one were put
+    together into it, more is done than it moves on by, and this does not count.
+    """
+    done, moved = _work_ratio(own, smallest), ratio(own, smallest)
+    if (done and moved and done > moved) or (around and smallest.units and around.done(smallest.units) > 1):
+        return None
+    for counted in (own, *others):
+        times = Fraction(1) if counted is own else ratio(own, counted)
+        if not counted.pace or times is None:
+            continue
+        number = times * counted.pace
+        if counted is not own and (number.denominator > 1 or _work_ratio(own, counted) not in (None, times)):
+            continue
+        if counted is own:
+            return Elements(number, f"the code before it counts {number} for an iteration")
+        return Elements(
+            number, f"its steps are {times} times those of a loop for which the code before counts {counted.pace}"
+        )
+    return None
+
+
+def _by_symmetry(own: Work, smallest: Work, paces: int, around: Surroundings | None) -> Elements | None:
     one = _alone(smallest, around)
     if paces == 1:
         return one
@@ -427,7 +471,8 @@ class Surroundings(NamedTuple):
     """What the places in the source (line and column) say of a kernel.
 
     `places`: of each instruction, "" for none; `lanes`: how many elements each of its operations is done on, 0 for what
-    is none; `computed`: the places of floating-point operations, with the elements that they are done on; `scalar` and
+    is none; `computed`: the places of floating-point operations, with the elements that they are done on, and `kinds`
+    the same by place and kind, since a place may have several; `scalar` and
     `packed`: the places of such operations in the rest of the function, on the same lines; `scalar_alone`: of those
     that neither load as well nor are fused, which may have the place of either. `remains`: the rest of the function
     has accesses to memory from the places of this one's.
@@ -436,6 +481,7 @@ class Surroundings(NamedTuple):
     places: tuple[str, ...]
     lanes: tuple[int, ...]
     computed: Mapping[str, int]
+    kinds: Mapping[tuple[str, str], int]
     scalar: frozenset[str]
     scalar_alone: frozenset[str]
     packed: frozenset[str]
@@ -474,7 +520,7 @@ class Surroundings(NamedTuple):
 
     def done(self, units: int) -> int:
         """How often each place computes something of each element: more than once if an outer loop is unrolled."""
-        return gcd(*self.computed.values()) // units
+        return gcd(*self.kinds.values()) // units
 
     def several_an_iteration(self, units: int) -> bool:
         """Whether the vectors seem to hold several elements of an iteration of the source: what remains of the loop,
@@ -498,6 +544,7 @@ def surroundings(kernel: Kernel, function: Sequence[Origin], others: Iterable[in
     known = isa(kernel.isa)
     lanes = []
     computed: dict[str, int] = {}
+    kinds: dict[tuple[str, str], int] = {}
     for instruction in kernel.instructions:
         operation = known.operation(instruction.mnemonic)
         if operation is None or operation.kind == "unpack" or (operation.kind == "convert" and not operation.packed):
@@ -508,6 +555,7 @@ def surroundings(kernel: Kernel, function: Sequence[Origin], others: Iterable[in
         if operation.floating and operation.kind != "convert":
             place = place_of.get(instruction.line, "")
             computed[place] = computed.get(place, 0) + lanes[-1]
+            kinds[place, operation.kind] = kinds.get((place, operation.kind), 0) + lanes[-1]
     lines = {place.rpartition(" ")[0] for line, place in place_of.items() if place and line in inside}
     accessed = {place for line, _, memory, place in function if line in inside and memory and place}
     outside: dict[bool, set[str]] = {False: set(), True: set()}
@@ -528,6 +576,7 @@ def surroundings(kernel: Kernel, function: Sequence[Origin], others: Iterable[in
         tuple([place_of.get(instruction.line, "") for instruction in kernel.instructions]),
         tuple(lanes),
         computed,
+        kinds,
         frozenset(outside[False]),
         frozenset(alone),
         frozenset(outside[True]),

@@ -78,7 +78,7 @@ def parts(
                     surroundings = elements.surroundings(kernel, origins(kernel.region.function), others)
             found[number] = Part(
                 role,
-                elements.elements(known[number], known[smallest], paces, surroundings),
+                elements.elements(known[number], known[smallest], paces, surroundings, [known[n] for n in group]),
                 max(known[number].steps, default=0),
             )
     return found

@@ -30,7 +30,6 @@ BRANCHES: dict[str, str] = {
 
 _SIGN = r"(?<![\w%$.])(?:[xw](?:[12]?\d|30|zr)|[vz][0-3]?\d\.\d*[bhsdq]|[qd][0-3]?\d|sp)(?:[,\]/ !]|$)"
 _SYMBOLS = r"(?<![\w$.]):?(?:lo12:)?([A-Za-z_.][\w.$]*)"
-_ADDRESS = r"\[([^\]]*)\]"
 
 
 # The first that fits a mnemonic says what kind of work it is.
@@ -93,14 +92,6 @@ class _AArch64:
     def symbols(self, text: str) -> list[str]:
         return re.findall(_SYMBOLS, text)
 
-    def address(self, text: str) -> str:
-        found = re.search(_ADDRESS, text)
-        if found is None:
-            return ""
-        # A displacement is a number or the lower part of a symbol's address.
-        parts = [part.strip() for part in found[1].split(",") if part.strip()[:1].isalpha()]
-        return "" if parts == ["sp"] else ", ".join(parts)
-
     def keeps_pointers(self, text: str, /) -> object:
         return False
 
@@ -132,7 +123,7 @@ class _AArch64:
     def decode_bytes(self, code: bytes, name: str = "block", is_loop: bool | None = None, text: bool = True) -> Kernel:
         raise DecodeError(self.unreadable)
 
-    def container_kernels(self, container: Container) -> tuple[list[Kernel], list[LeftOut]]:
+    def container_kernels(self, container: Container, paces: bool) -> tuple[list[Kernel], list[LeftOut]]:
         raise DecodeError(self.unreadable)
 
     def text_forms(

@@ -24,20 +24,14 @@ _MOST_INSTRUCTIONS = 200
 def code_before(assembly: Assembly, regions: Sequence[Region]) -> list[Before | None]:
     """For each region of an assembly text what comes before it, see `before_loops`."""
     known = isa(assembly.isa)
-    address, keeps_pointers = known.address, known.keeps_pointers
+    keeps_pointers = known.keeps_pointers
     statements = assembly.statements
-    text_of: dict[int, list[str]] = {}
-    lines = {line for region in regions if _may_matter(region) for line in region.lines}
-    for statement in statements:
-        if statement.line in lines:
-            text_of.setdefault(statement.line, []).append(statement.text)
     return before_loops(
         regions,
         lambda: control_flow(assembly),
         statements,
-        lambda line: [address(text) for text in text_of.get(line, ())],
         lambda i: keeps_pointers(statements[i].text),
-        lambda: marker_statements(assembly),
+        markers=lambda: marker_statements(assembly),
     )
 
 
@@ -45,22 +39,23 @@ def before_loops(
     regions: Sequence[Region],
     graphs: Callable[[], Iterable[ControlFlow]],
     places: Sequence[Place],
-    addresses: Callable[[int], Iterable[str]],
     keeps_pointers: Callable[[int], object],
+    address: Callable[[int], str] | None = None,
     markers: Callable[[], frozenset[int]] = frozenset,
 ) -> list[Before | None]:
-    """For each region what comes before it; None where that cannot matter, since at most one pointer is used in it, and
-    where it is no loop.
+    """For each region what comes before it; None where it is no loop.
 
-    `addresses` says for a line what the addresses of its memory operands are made of, "" for what is no pointer;
-    `keeps_pointers` whether an instruction surely changes none: decoding takes time; `markers` are the instructions
-    that are not the program's. `graphs` and `markers` are called only if there is a loop for which it matters.
+    `keeps_pointers` says whether an instruction surely changes no pointer: decoding takes time. `address` says for a
+    line what the address of its memory operand is made of, "" for what is no pointer; it is given by who only wants to
+    know how pointers are related, not how often loops run, and gets None where at most one is used. `markers` are the
+    instructions that are not the program's. `graphs` and `markers` are called only if there is a loop for which it
+    matters.
     """
     found: list[Before | None] = [None] * len(regions)
     wanted = {
         region.lines[0]: number
         for number, region in enumerate(regions)
-        if _may_matter(region) and _several(address for line in region.lines for address in addresses(line))
+        if _may_matter(region) and (address is None or _several(map(address, region.lines)))
     }
     if not wanted:
         return found

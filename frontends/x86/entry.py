@@ -26,23 +26,22 @@ _STACK = ("rsp", "rbp")
 
 _MOST_TERMS = 8
 
+# What is taken to be no more than a check of the size: counts are smaller.
+_COUNT_BITS = 28
+
 Value = tuple[tuple[tuple[str, int], ...], int]
 """(unknown, coefficient) pairs sorted by unknown, and a constant: their sum. All modulo 2^64."""
 
 
-def entry_values(
-    before: Before, instructions: Sequence[Instruction], statement: Callable[[int], Sequence[Instruction] | None]
-) -> tuple[Affine, ...]:
+def entry_values(instructions: Sequence[Instruction], follower: Follower) -> tuple[Affine, ...]:
     """What the registers that the loop's addresses are made of hold when it is entered, where that says anything.
 
-    `instructions` are the loop's. `statement` returns the decoded instructions of a line, None where they are not
-    known. In the results, `terms` are (unknown, coefficient): an unknown is some value that does not change while the
-    loop runs; the same name is the same value.
+    `instructions` are the loop's. In the results, `terms` are (unknown, coefficient): an unknown is some value that
+    does not change while the loop runs; the same name is the same value.
     """
     wanted = _address_registers(instructions)
     if len(wanted) < 2:
         return ()
-    follower = _Follower(before, statement)
     values = {root: follower.entering(root) for root in sorted(wanted)}
     # Of interest are constants, and what shares an unknown with another register.
     users: dict[str, int] = {}
@@ -101,6 +100,8 @@ class _Block:
                 self.writes.setdefault(root, []).append(at)
 
 
+_ROUNDS = frozenset(("shr", "sar", "and"))
+
 _EFFECTS: dict[bytes, tuple[frozenset[str], bool]] = {}
 """By encoding: the registers written, and whether something near the stack or frame pointer is stored to."""
 
@@ -113,10 +114,11 @@ def _effects(instruction: Instruction) -> tuple[frozenset[str], bool]:
     return keep(_EFFECTS, instruction.encoding, (frozenset(roots & _POINTERS), stores))
 
 
-class _Follower:
+class Follower:
     """Values of registers and of stack slots at the ends of blocks, found on demand.
 
-    A place is the name of a register, or that of a stack slot as "16(rsp)".
+    A place is the name of a register, or that of a stack slot as "16(rsp)". `statement` returns the decoded
+    instructions of a line, None where they are not known.
     """
 
     def __init__(self, before: Before, statement: Callable[[int], Sequence[Instruction] | None]) -> None:
@@ -136,6 +138,10 @@ class _Follower:
             for i in code:
                 if i is not None and i.mnemonic == "lea" and i.affine is not None and len(i.affine.terms) == 1:
                     self._escaped.add(f"{i.affine.constant}({i.affine.terms[0][0]})")
+        # Unknowns that are a value divided by a number and rounded down.
+        self.quotients: dict[str, tuple[Value, int]] = {}
+        # Unknowns that come from memory, or from outside of the code that is followed.
+        self.given: set[str] = set()
         self._optimistic = True
         self._forget()
 
@@ -173,6 +179,9 @@ class _Follower:
         pending: set[str] = set()
         for b in blocks:
             if b < 0:
+                # Where other ways meet it, something may have become of it on these.
+                if max(blocks) < 0:
+                    self.given.add(name)
                 return unknown
             value = self._resolved(self._at(b, len(self._blocks[b].code), place))
             if value == unknown:
@@ -224,11 +233,64 @@ class _Follower:
             if instruction is not None and instruction.branch != "call":
                 if instruction.affine is not None and instruction.affine.target == place:
                     return self._sum(b, at, instruction.affine)
+                if instruction.mnemonic in _ROUNDS:
+                    return self._rounded(b, at, place, instruction)
                 slot = _slot(instruction)
                 if slot and not instruction.memory[0].store and slot not in self._escaped:
                     return self._slot_at(b, at, slot)
+                if instruction.mnemonic in ("mov", "movsxd") and instruction.operands == "rm":
+                    self.given.add(f"{place} at {b}:{at}")
             return _unknown(f"{place} at {b}:{at}")
         return self._start(b, place)
+
+    def _rounded(self, b: int, at: int, place: str, instruction: Instruction) -> Value:
+        """What a shift to the right or a mask that clears lower bits leaves: a multiple of a new unknown, which is the
+        same wherever the same value is divided by the same power of two."""
+        opaque = _unknown(f"{place} at {b}:{at}")
+        other = instruction.immediate
+        source = place
+        if instruction.operands == "rr" and instruction.mnemonic == "and":
+            # One of the two is a constant that has no room in an instruction.
+            sources = [a.register.root for a in instruction.registers if a.read]
+            values = {root: self._resolved(self._at(b, at, root)) for root in sources}
+            masks = [root for root, (terms, _) in values.items() if not terms]
+            if len(values) != 2 or len(masks) != 1:
+                return opaque
+            other = values.pop(masks[0])[1]
+            source = next(iter(values))
+        elif instruction.operands != "ri":
+            return opaque
+        elif other is None:
+            if instruction.immediate_bytes:
+                return opaque
+            other = 1  # which has an encoding of its own
+        if instruction.registers[0].register.width < 32:
+            return opaque
+        if instruction.mnemonic == "and":
+            width = (other & (2**64 - 1)).bit_length()
+            shift = (other & -other).bit_length() - 1 if other else 0
+            if not other or width < _COUNT_BITS or ((other & (2**64 - 1)) >> shift) + 1 != 1 << (width - shift):
+                return opaque
+            factor = 1 << shift
+        else:
+            shift, factor = other, 1
+        value = self._resolved(self._at(b, at, source))
+        if not shift:
+            return value
+        if shift >= _COUNT_BITS or not value[0]:
+            return opaque
+        terms, constant = value
+        by = 1 << shift
+        if constant % by == 0 and all(coefficient % by == 0 for _, coefficient in terms):
+            return tuple((name, coefficient // by * factor) for name, coefficient in terms), constant // by * factor
+        if len(terms) == 1 and terms[0][1] == 1 and constant == 0 and terms[0][0] in self.quotients:
+            # Divided twice; a difference of pointers is first divided by what they point to, to a number of its own.
+            inner, divisor = self.quotients[terms[0][0]]
+            if len(inner[0]) == 1:
+                value, by = inner, divisor * by
+        name = f"{value} / {by}"
+        self.quotients[name] = value, by
+        return ((name, factor),), 0
 
     def _slot_at(self, b: int, position: int, place: str) -> Value:
         """What a stack slot holds: a pointer that was spilled, if its address is not taken.

@@ -57,10 +57,6 @@ _SIGN = (
 )
 _SYMBOLS = r"(?<![%\w$.])\$?([A-Za-z_.][\w.$]*)"
 
-# Most files that are parsed are decoded too, which needs these.
-_ATT_ADDRESS = re.compile(r"\(([^()]*)\)").search
-_INTEL_ADDRESS = re.compile(r"\[([^\]]*)\]").search
-_NO_POINTERS = frozenset(words("%rip rip %rsp rsp"))
 # Most of what stands before vectorised loops.
 _KEEPS_POINTERS = re.compile(r"(?:j|cmp(?!xchg)|test|nop|prefetch)|(?!v?pcmp[ei]str).*%[xyz]mm\d+$").match
 
@@ -130,18 +126,6 @@ class _X86:
     def symbols(self, text: str) -> list[str]:
         return re.findall(_SYMBOLS, text)
 
-    def address(self, text: str) -> str:
-        match = _ATT_ADDRESS(text)
-        if match:
-            address: str = match[1]
-        else:
-            match = _INTEL_ADDRESS(text)
-            if match is None:
-                return ""
-            # Intel's syntax has the displacement inside.
-            address = re.sub(r"[+-]\s*\w*\d+\s*$", "", match[1]).strip()
-        return "" if address in _NO_POINTERS else address
-
     def work_of(self, instruction: Instruction) -> str:
         from incc.frontends.x86.work import work_of
 
@@ -184,10 +168,10 @@ class _X86:
 
         return decode_bytes(code, name, is_loop, text)
 
-    def container_kernels(self, container: Container) -> tuple[list[Kernel], list[LeftOut]]:
+    def container_kernels(self, container: Container, paces: bool) -> tuple[list[Kernel], list[LeftOut]]:
         from incc.frontends.x86.objects import container_kernels
 
-        return container_kernels(container)
+        return container_kernels(container, paces)
 
     def text_forms(
         self, text: str, statements: Sequence[tuple[int, str]], file_name: str

@@ -30,8 +30,8 @@ def decode_regions(
 ) -> list[Kernel]:
     """Decode the statements of all regions of one file, with one run of the assembler.
 
-    `before` is what `incc.frontends.asm.before.code_before` found for the regions: with it the kernels' `entry` is
-    worked out.
+    `before` is what `incc.frontends.asm.before.code_before` found for the regions: with it the kernels' `entry`
+    and `pace` are worked out.
 
     `assembler` as for `incc.frontends.x86.assembler.assemble`. What the assembler or the decoder refuses is in the
     kernels' `refused`. Raises AssemblerError, its message beginning with `file_name`.
@@ -74,10 +74,13 @@ def decode_regions(
             alignment = first.offset % unit
         code = before[number] if before else None
         entry: tuple[Affine, ...] = ()
+        counted = 0
         if code is not None:
-            from incc.frontends.x86.entry import entry_values
+            from incc.frontends.x86.entry import Follower, entry_values
+            from incc.frontends.x86.pace import pace
 
-            entry = entry_values(code, instructions, statement)
+            follower = Follower(code, statement)
+            entry, counted = entry_values(instructions, follower), pace(instructions, follower)
         kernels.append(
             Kernel(
                 region.name,
@@ -89,6 +92,7 @@ def decode_regions(
                 tuple(refusals),
                 entry,
                 unit,
+                counted,
             )
         )
     return kernels

@@ -16,8 +16,9 @@ from incc.frontends.kernel import Kernel
 from incc.frontends.records import NamedTuple
 from incc.frontends.x86 import iced
 from incc.frontends.x86.decode import decode, disassemble
-from incc.frontends.x86.entry import entry_values
+from incc.frontends.x86.entry import Follower, entry_values
 from incc.frontends.x86.kernels import ISA, finished
+from incc.frontends.x86.pace import pace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from incc.frontends.asm.graph import ControlFlow
     from incc.frontends.container import Container, Section
-    from incc.frontends.kernel import Instruction, LeftOut, Relocation, SourceLocation
+    from incc.frontends.kernel import Affine, Instruction, LeftOut, Relocation, SourceLocation
 
 _FLOW = iced.constants("FlowControl")
 _NEXT, _CALL, _INDIRECT_CALL, _INDIRECT = (_FLOW[name] for name in ("NEXT", "CALL", "INDIRECT_CALL", "INDIRECT_BRANCH"))
@@ -42,19 +43,20 @@ _NEAR_BRANCH = iced.constants("OpKind")["NEAR_BRANCH64"]
 _ADDRESSES = (1 << 64) - 1
 
 
-def container_kernels(container: Container) -> tuple[list[Kernel], list[LeftOut]]:
-    """The innermost loops of an object's functions, and the cycles that are left out."""
+def container_kernels(container: Container, paces: bool) -> tuple[list[Kernel], list[LeftOut]]:
+    """The innermost loops of an object's functions, and the cycles that are left out. `paces`: the kernels' `pace` is
+    wanted."""
     kernels: list[Kernel] = []
     left_out: list[LeftOut] = []
     for section in container.sections:
         if section.executable:
-            found, missed = _section_kernels(section, container)
+            found, missed = _section_kernels(section, container, paces)
             kernels += found
             left_out += missed
     return kernels, left_out
 
 
-def _section_kernels(section: Section, container: Container) -> tuple[list[Kernel], list[LeftOut]]:
+def _section_kernels(section: Section, container: Container, paces: bool) -> tuple[list[Kernel], list[LeftOut]]:
     code = _Code(section)
     graphs = _graphs(code, _Tables(code, container))
     places = list(map(_Place._make, zip(range(1, len(code.offsets) + 1), repeat(None))))  # there is no end to None
@@ -64,14 +66,19 @@ def _section_kernels(section: Section, container: Container) -> tuple[list[Kerne
     def statement(line: int) -> tuple[Instruction, ...]:
         return (code.instruction(line - 1),)
 
-    befores = before_loops(
-        regions, lambda: graphs, listing.places, lambda line: (_address(code.instruction(line - 1)),), lambda n: False
-    )
+    def address(line: int) -> str:
+        return _address(code.instruction(line - 1))
+
+    befores = before_loops(regions, lambda: graphs, listing.places, lambda n: False, None if paces else address)
     unit = min(64, section.alignment)
     kernels = []
     for region, before in zip(regions, befores, strict=True):
         chosen = [code.instruction(line - 1) for line in region.lines]
-        entry = entry_values(before, chosen, statement) if before is not None else ()
+        entry: tuple[Affine, ...] = ()
+        counted = 0
+        if before is not None:
+            follower = Follower(before, statement)
+            entry, counted = entry_values(chosen, follower), pace(chosen, follower) if paces else 0
         offset = chosen[0].offset - section.address
         start = code.start_of(offset)
         name = f"{code.names.get(start, section.name)}+{offset - start:#x}"
@@ -85,6 +92,7 @@ def _section_kernels(section: Section, container: Container) -> tuple[list[Kerne
                 chosen[0].offset % unit,
                 entry=entry,
                 alignment_unit=unit,
+                pace=counted,
             )
         )
     return kernels, left_out
@@ -96,7 +104,8 @@ class _Place(NamedTuple):
 
 
 def _address(i: Instruction) -> str:
-    """What a memory operand's address is made of, see `incc.frontends.isa.Isa.address`."""
+    """What a memory operand's address is made of, without displacement, to tell pointers apart; "" without one, and
+    where it is the stack or the code itself."""
     registers = [a.register.name for a in i.registers if a.address]
     if registers.count("rsp") == len(registers):
         return ""

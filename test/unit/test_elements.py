@@ -109,7 +109,9 @@ def test_accesses_of_one_array_have_one_part() -> None:
         # copied: nobody says what
         (("vmovups (%rdi), %ymm0", "vmovups %ymm0, (%rsi)", "addq $32, %rdi", "addq $32, %rsi"), None),
         # operations are done twice, and the counter counts twos
-        (("imull $9, %eax, %eax", "imull $9, %edx, %edx", "subq $2, %rdi"), None),
+        (("imull $9, %eax, %eax", "imull $9, %edx, %edx", "subq $2, %rdi"), 2),
+        # ... as far as nobody knows
+        (("imull $9, %eax, %eax", "imull $9, %edx, %edx", "addq $2, %rdi", "cmpq %rsi, %rdi"), None),
     ],
 )  # fmt: skip
 def test_one_loop(lines: tuple[str, ...], expected: float | None) -> None:

@@ -44,26 +44,6 @@ def test_tables_agree_with_branches(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "address"),
-    [
-        ("x86", "movq 8(%rdi,%rax,8), %rcx", "%rdi,%rax,8"),
-        ("x86", "mov rcx, QWORD PTR 8[rdi+rax*8]", "rdi+rax*8"),
-        ("x86", "mov rcx, [rdi+8]", "rdi"),
-        ("x86", "movq 8(%rsp), %rcx", ""),
-        ("x86", "movq x(%rip), %rcx", ""),
-        ("x86", "addq %rax, %rcx", ""),
-        ("aarch64", "ldr x0, [x1, #8]", "x1"),
-        ("aarch64", "ldr x0, [x1, x2, lsl 3]", "x1, x2, lsl 3"),
-        ("aarch64", "ldr x0, [x1], 16", "x1"),
-        ("aarch64", "ldr x0, [sp, 16]", ""),
-        ("aarch64", "add x0, x1, x2", ""),
-    ],
-)
-def test_addresses(name: str, text: str, address: str) -> None:
-    assert isa(name).address(text) == address
-
-
-@pytest.mark.parametrize(
     ("name", "text", "symbols"),
     [
         ("x86", "leaq .L4(%rip), %rdx", ["leaq", ".L4"]),
@@ -83,7 +63,7 @@ def test_what_is_not_there_yet_says_so() -> None:
     with pytest.raises(DecodeError, match=known.unreadable):
         known.decode_bytes(b"\xc0\x03\x5f\xd6")
     with pytest.raises(DecodeError, match=known.unreadable):
-        known.container_kernels(Container("aarch64", ()))
+        known.container_kernels(Container("aarch64", ()), True)
     assert isa("x86").unreadable == ""
 
 

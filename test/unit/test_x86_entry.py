@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bind_kernels import loop
 from incc.frontends.asm.before import code_before
 from incc.frontends.asm.parse import parse
-from incc.frontends.asm.regions import innermost_loops, marked_regions
+from incc.frontends.asm.regions import marked_regions
 from incc.frontends.x86.kernels import decode_regions
 from properties import examples
 
@@ -112,14 +112,6 @@ def test_entered_in_the_middle() -> None:
     (kernel,) = decode_regions(text, regions, "f.s", before=code_before(assembly, regions))
     assert kernel.instructions[0].text.startswith("vmovupd")
     assert apart({a.target: a for a in kernel.entry}, "rdi", "rsi") == 16
-
-
-def test_one_pointer_is_not_followed() -> None:
-    assembly = parse(
-        "f: leaq 8(%rdi), %rsi\n.L1: addsd (%rsi), %xmm0\n addq $8, %rsi\n cmpq %rdx, %rsi\n jne .L1\n ret\n"
-    )
-    regions, _ = innermost_loops(assembly)
-    assert code_before(assembly, regions) == [None]
 
 
 # --- against running it ----------------------------------------------------------------------------------------------

@@ -1,0 +1,126 @@
+"""How many of what a loop's number of iterations is computed from each iteration of it stands for.
+
+Before a loop that is made of vectors or unrolled, compilers compute how often it runs from how often the source's loop
+does: `n >> 3` where an iteration is to do eight, as a count, as the end of an index (`n & -8`), or as the end of a
+pointer (`a + ((n >> 3) << 5)`). A loop that is as it is in the source runs to `n` itself, or to `a + 12 * n`. So the
+number of iterations, which follows from the last comparison and from what its registers hold when the loop is entered,
+is c * floor(x / d) + m; where m is 0, an iteration stands for d / c of what x counts.
+
+A loop that the source takes by two has a number of iterations of the same kind, but rounded up: ((x - 1) / 2) + 1. It
+says nothing, nor does a difference of pointers, which counts bytes.
+"""
+
+from __future__ import annotations
+
+from math import gcd
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from incc.frontends.kernel import Instruction
+    from incc.frontends.x86.entry import Follower
+
+# Branches back that are taken until two values are equal, and those that are taken while one is below the other.
+_UNTIL_EQUAL = frozenset(("jne", "jnz"))
+_WHILE_LESS = frozenset(("jb", "jae", "ja", "jbe", "jl", "jge", "jg", "jle", "jc", "jnc"))
+_COUNTS = frozenset(("add", "sub", "inc", "dec"))
+
+
+def pace(instructions: Sequence[Instruction], follower: Follower) -> int:
+    """0 where the code before the loop does not tell."""
+    if len(instructions) < 2:
+        return 0
+    equal = instructions[-1].mnemonic in _UNTIL_EQUAL
+    if not equal and instructions[-1].mnemonic not in _WHILE_LESS:
+        return 0
+    at = next((n for n in range(len(instructions) - 2, -1, -1) if "Z" in instructions[n].flags_written), -1)
+    if at < 0:
+        return 0
+    compared = _compared(instructions[at])
+    if not compared:
+        return 0
+    # Where what is compared stands when the loop is entered, and how it changes until and beyond the comparison.
+    distance: dict[str, int] = {}
+    constant = step = ahead = 0
+    for place, sign in compared:
+        if not place:
+            constant += sign
+            continue
+        steps = _steps(instructions, place, at)
+        if steps is None:
+            return 0
+        until, after = steps
+        step += sign * (until + after)
+        ahead += sign * until
+        terms, addend = follower.entering(place)
+        constant += sign * addend
+        for unknown, factor in terms:
+            distance[unknown] = distance.get(unknown, 0) + sign * factor
+    remaining = [(unknown, factor) for unknown, factor in distance.items() if factor]
+    if not step or len(remaining) != 1:
+        return 0
+    # distance + constant + ahead is compared first, and it is 0 after (number of iterations - 1) steps of `step`.
+    ((unknown, factor),) = remaining
+    constant += ahead - step
+    divided = follower.quotients.get(unknown)
+    by = 1
+    if divided is not None:
+        (terms, _), by = divided
+        if constant or len(terms) != 1 or gcd(terms[0][1], by) > 1:
+            return 0
+    units, rest = divmod(-step * by, factor)
+    if rest or units < 1:
+        return 0
+    if by == 1 and units > 1:
+        # Below some value stops also what the source takes in such steps.
+        return units if equal else 0
+    # A number of iterations of which nothing is known may have been divided before.
+    known = divided is not None or (unknown in follower.given and not unknown.endswith(" at the start"))
+    return units if known else 0
+
+
+def _compared(instruction: Instruction) -> list[tuple[str, int]]:
+    """The places whose sum, each times 1 or -1, is compared with 0; a constant has no place."""
+    by_operand = {a.operand: a.register for a in instruction.registers if a.operand is not None}
+    if instruction.mnemonic in _COUNTS and instruction.affine is not None:
+        return [(instruction.affine.target, 1)] if instruction.affine.target else []
+    if instruction.mnemonic == "test" and instruction.operands == "rr" and by_operand[0] == by_operand[1]:
+        return [(by_operand[0].root, 1)] if by_operand[0].width >= 32 else []
+    if instruction.mnemonic != "cmp" or any(register.width < 32 for register in by_operand.values()):
+        return []
+    places: list[tuple[str, int]] = []
+    for operand, kind in enumerate(instruction.operands):
+        sign = 1 if operand == 0 else -1
+        if kind == "r":
+            places.append((by_operand[operand].root, sign))
+        elif kind == "m":
+            access = instruction.memory[0]
+            if access.base is None or access.base.root not in ("rsp", "rbp") or access.index or access.size != 8:
+                return []
+            places.append((f"{access.displacement}({access.base.root})", sign))
+        elif instruction.immediate is None:
+            return []
+        else:
+            places.append(("", sign * instruction.immediate))
+    return places
+
+
+def _steps(instructions: Sequence[Instruction], place: str, at: int) -> tuple[int, int] | None:
+    """By how much a place changes an iteration: up to instruction `at` with itself, and behind it; None if by anything
+    else than constants."""
+    if place[-1] == ")":
+        return (0, 0)
+    until = after = 0
+    for number, instruction in enumerate(instructions):
+        for access in instruction.registers:
+            if access.write and access.register.root == place:
+                affine = instruction.affine
+                if affine is None or affine.target != place or affine.terms != ((place, 1),):
+                    return None
+                if number <= at:
+                    until += affine.constant
+                else:
+                    after += affine.constant
+                break
+    return until, after
