@@ -15,14 +15,38 @@ MIN_TEXT = 28
 
 BOLD, RED, YELLOW = "1", "31", "33"
 
+# What moves the cursor, breaks lines or turns the direction of text, as names of files and symbols may.
+_CONTROLS = {
+    **{code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))},
+    **{code: f"\\u{code:04x}" for code in (*range(0x2028, 0x202F), *range(0x2066, 0x206A))},
+    9: " ",
+    10: "\\n",
+    13: "\\r",
+}
+
+
+def harmless(line: str, colour: bool) -> str:
+    """A line as it may go to a terminal: control characters are written out, but with colour the styles of `paint`."""
+    if line.isprintable():
+        return line
+    head, *rest = line.split("\033[") if colour else [line]
+    parts = [head.translate(_CONTROLS)]
+    for part in rest:
+        style, end, text = part.partition("m")
+        ours = end and style in ("0", BOLD, RED, YELLOW)
+        parts.append(f"\033[{style}m{text.translate(_CONTROLS)}" if ours else f"\033[{part}".translate(_CONTROLS))
+    return "".join(parts)
+
 
 class Column:
     """A column of a table whose columns may be narrower than their cells: its heading, whether cells stand on the
-    right, the least width, and when it gives way: columns of the highest number first, 0 for never."""
+    right, the least width, and when it gives way: columns of the highest number first, 0 for never. Before any of them
+    does, columns with an `ample` width go down to that (0: to none)."""
 
-    __slots__ = ("gives_way", "least", "right", "title")
+    __slots__ = ("ample", "gives_way", "least", "right", "title")
 
-    def __init__(self, title: str, right: bool = False, least: int = 0, gives_way: int = 0) -> None:
+    def __init__(self, title: str, right: bool = False, least: int = 0, gives_way: int = 0, ample: int = 0) -> None:
+        self.ample = ample
         self.title = title
         self.right = right
         self.least = least
@@ -37,6 +61,10 @@ def fitted(columns: Sequence[Column], rows: Sequence[Sequence[str]], room: int, 
         for n, column in enumerate(columns)
     ]
     excess = sum(widths) + gap * (len(widths) - 1) - room if room else 0
+    for n, column in enumerate(columns):
+        less = min(max(excess, 0), max(widths[n] - column.ample, 0)) if column.ample else 0
+        widths[n] -= less
+        excess -= less
     for n in sorted(range(len(columns)), key=lambda n: -columns[n].gives_way):
         if excess <= 0 or not columns[n].gives_way:
             break

@@ -18,7 +18,7 @@ def lines(unit: t.Unit, layout: Layout) -> Iterator[str]:
     columns = [
         Column("#", right=True),
         Column("Line", least=6, gives_way=1),
-        Column("Function", least=10, gives_way=2),
+        Column("Function", least=10, gives_way=2, ample=26),
         Column("Role", least=4, gives_way=3),
         Column("Cycles", right=True),
         Column("/elem.", right=True),
@@ -32,10 +32,20 @@ def lines(unit: t.Unit, layout: Layout) -> Iterator[str]:
     ]
     # A column that says nothing of any kernel is left out.
     used = [n for n, _ in enumerate(columns) if n < 2 or any(row[n] for row in rows)]
-    widths = fitted([columns[n] for n in used], [[row[n] for n in used] for row in rows], layout.width)
+    # Where not even narrow columns have room, the table goes without some.
+    for without in ("Vectors", "Worth a look", "Bound by"):
+        widths = _widths(columns, rows, used, layout)
+        if not layout.width or sum(widths) + 2 * (len(widths) - 1) <= layout.width:
+            break
+        used = [n for n in used if columns[n].title != without]
+    widths = _widths(columns, rows, used, layout)
     yield layout.paint(_line([columns[n] for n in used], [columns[n].title for n in used], widths), BOLD)
     for row in rows:
         yield _line([columns[n] for n in used], [row[n] for n in used], widths)
+
+
+def _widths(columns: Sequence[Column], rows: Sequence[list[str]], used: Sequence[int], layout: Layout) -> list[int]:
+    return fitted([columns[n] for n in used], [[row[n] for n in used] for row in rows], layout.width)
 
 
 def alike(unit: t.Unit, layout: Layout) -> list[list[int]]:
@@ -103,6 +113,11 @@ def _line(columns: Sequence[Column], cells: Sequence[str], widths: Sequence[int]
     """A row of cells in columns of these widths."""
     parts = []
     for column, cell, width in zip(columns, cells, widths, strict=True):
-        cut = cell if len(cell) <= width else cell[: max(width - 1, 0)] + "…"
+        cut = cell if len(cell) <= width else _cut(cell, max(width - 1, 0))
         parts.append(f"{cut:>{width}}" if column.right else f"{cut:<{width}}")
     return "  ".join(parts).rstrip()
+
+
+def _cut(cell: str, room: int) -> str:
+    """So much of a cell, and a … . Of what stands in namespaces and classes the end says most."""
+    return "…" + cell[len(cell) - room :] if "::" in cell else cell[:room] + "…"

@@ -258,3 +258,25 @@ def test_ports_in_short(ports: str, text: str) -> None:
     k["bounds"]["prediction"]["limited_by"] = ["port"]
     k["resources"] = [{**k["resources"][0], "name": name, "busiest": True} for name in ports.split()]
     assert overview(k)["limit"] == text
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_a_narrow_table_goes_without_columns(width: int) -> None:
+    made = report(*MANY)
+    for kernel in made["units"][0]["kernels"]:
+        kernel["role"] = {**kernel["role"], "name": "remainder"}
+        kernel["range"] = {"least": 100.25, "most": 200.75, "causes": [], "text": ""}
+    text = render(made, width, show=Show(overview=1))
+    assert all("100.25–200.75" in row for row in rows(text))
+    if width >= 60:
+        assert max(len(row) for row in rows(text)) <= width
+
+
+def test_long_names_give_way_first_and_keep_their_ends() -> None:
+    made = report(*MANY)
+    for kernel in made["units"][0]["kernels"]:
+        kernel["overview"]["function"] = "outer::very_long_name_of_a_class::" * 3 + "the_function"
+        kernel["overview"]["look"] = "sum chain, line crossings"
+    found = rows(render(made, 110, show=Show(overview=1)))
+    assert all("the_function  " in row and "chain xmm0" in row for row in found)
+    assert all(row.endswith("sum chain, line crossings") for row in found)
