@@ -102,8 +102,9 @@ def _role(kernel: t.Kernel, numbers: dict[str, int]) -> str:
 def _cycles(kernel: t.Kernel) -> str:
     """The prediction, or its two ends; at least so many where something is not counted."""
     spread = kernel["range"]
-    text = f"{kernel['cycles']:.2f}"
-    if spread is not None:
+    text = f"{(spread['least'] if spread else kernel['cycles']):.2f}"
+    # That there is no upper end is said by the sign already.
+    if spread is not None and not (kernel["at_least"] and spread["most"] is None):
         most = "" if spread["most"] is None else f"{spread['most']:.2f}"
         text = f"{spread['least']:.2f}–{most}"
     return f"≥ {text}" if kernel["at_least"] else text

@@ -280,3 +280,15 @@ def test_long_names_give_way_first_and_keep_their_ends() -> None:
     found = rows(render(made, 110, show=Show(overview=1)))
     assert all("the_function  " in row and "chain xmm0" in row for row in found)
     assert all(row.endswith("sum chain, line crossings") for row in found)
+
+
+def test_at_least_has_one_sign() -> None:
+    made = report("a", "b")
+    first, second = made["units"][0]["kernels"]
+    open_end = {"least": 2.5, "most": None, "causes": [], "text": ""}
+    first.update({"at_least": True, "range": open_end})
+    second.update({"at_least": False, "range": open_end})
+    found = rows(render(made, 100, show=Show(overview=1)))
+    assert "≥ 2.50  " in found[0]
+    assert "–" not in found[0]
+    assert "  2.50–  " in found[1]
