@@ -45,10 +45,17 @@ _CONVERTED = {
 
 _SCALAR = ("ss", "sd", "sh", "si", "usi")
 
-_FUSED = _Pattern(r"fn?m(?:add|sub)(?:132|213|231)?|fm(?:addsub|subadd)(?:132|213|231)?", begins="f")
-_ARITHMETIC = _Pattern(
-    r"(add|sub|mul|div|sqrt|min|max|rcp|rsqrt|round|rndscale|h(?:add|sub)|addsub)(?:14|28)?|cmp[a-z_]*|u?comi"
+# What most kernels have is looked up: a pattern takes a millisecond to compile.
+_FUSED = frozenset(
+    name + order
+    for name in ("fmadd", "fmsub", "fnmadd", "fnmsub", "fmaddsub", "fmsubadd")
+    for order in ("", "132", "213", "231")
 )
+_ARITHMETIC = frozenset(
+    (
+        "add", "sub", "mul", "div", "sqrt", "min", "max", "rcp", "rsqrt", "round", "rndscale", "hadd", "hsub", "addsub",
+    )
+)  # fmt: skip
 _CONVERSION = _Pattern(
     r"cvtt?(ps|pd|ss|sd|ph|phx|sh|dq|udq|qq|uqq|w|uw|si|usi)2(ps|pd|ss|sd|ph|psx|sh|dq|udq|qq|uqq|w|uw|si|usi)",
     begins="cvt",
@@ -88,10 +95,19 @@ def operation(mnemonic: str) -> Operation | None:
         return Operation(*_IRREGULAR[name], True, False)
     bits = _FLOAT.get(name[-2:])
     if bits is not None and "2" not in name[:-2].rstrip("0123456789"):
-        if _FUSED.fullmatch(name[:-2]):
-            return Operation("fma", bits, bits, name[-2] == "p", True)
-        if match := _ARITHMETIC.fullmatch(name[:-2]):
-            return Operation(match[1] or "compare", bits, bits, name[-2] == "p", True)
+        stem, packed = name[:-2], name[-2] == "p"
+        if stem in _FUSED:
+            return Operation("fma", bits, bits, packed, True)
+        # With 14 or 28 bits of the result.
+        kind = stem[:-2] if stem.endswith(("14", "28")) else stem
+        if kind in _ARITHMETIC:
+            return Operation(kind, bits, bits, packed, True)
+        if (
+            stem in ("comi", "ucomi")
+            or (stem.startswith("cmp") and stem[3:].replace("_", "a").isalpha())
+            or stem == "cmp"
+        ):
+            return Operation("compare", bits, bits, packed, True)
     if match := _CONVERSION.fullmatch(name):
         return Operation(
             "convert",

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from incc.driver.options import MCA, WRAPPER, Given
-from incc.driver.pipeline import analyze_units
+from incc.driver.pipeline import Settings, analyze_units
 from incc.driver.report.overview import overview
 from incc.driver.report.places import Choice, choice
 from incc.driver.views.layout import Column, fitted
@@ -38,6 +38,8 @@ def report(*names: str) -> dict[str, Any]:
     text = "".join(SUM.replace("NAME", name) for name in names)
     return analyze_units([Unit(text, "x.s")], given.settings())  # type: ignore[return-value]
 
+
+LOOPS = Settings(mcpu="skylake", regions="loops")
 
 MANY = ("a", "b", "c", "d", "_ZN2ns3dotEPd")
 
@@ -292,3 +294,12 @@ def test_at_least_has_one_sign() -> None:
     assert "≥ 2.50  " in found[0]
     assert "–" not in found[0]
     assert "  2.50–  " in found[1]
+
+
+def test_cycles_without_what_is_not_known_are_at_least_so_many() -> None:
+    known, unknown = SUM.replace("NAME", "a"), SUM.replace("NAME", "b").replace("\tincq", "\tfrobnicate %rcx\n\tincq")
+    first, second = analyze_units([Unit(known + unknown, "x.s")], LOOPS)["units"][0]["kernels"]
+    assert first["elements"] is not None
+    assert first["elements"]["text"].startswith("4.00 cycles an iteration")
+    assert second["at_least"]
+    assert second["elements"] is None or second["elements"]["text"].startswith("at least 4.00 cycles an iteration")
