@@ -9,9 +9,9 @@
 # CHECK: cycles if line 29 never hits the same place of `counts` as in the iteration before, 6 if always.
 #
 # CHECK-LABEL: choose:.L2
+# CHECK: by which of 2 ways the loop goes; the branch in line {{[0-9]+}} depends on data, and a wrong
 # CHECK: Note: 1 branch inside: analysed the likeliest path {{.*}} no instruction is
 # CHECK-NEXT: skipped (line {{[0-9]+}} not taken)
-# CHECK: by which of 2 ways the loop goes; the branch in line {{[0-9]+}} depends on data, and a wrong
 # RATE: With 50 % of the branches inside predicted wrongly: {{[0-9.]+}} + 0.5 × {{[0-9]+}} = {{[0-9.]+}} cycles.
 #
 # CHECK-LABEL: copy:.L4
