@@ -167,7 +167,7 @@ def _stand_in(name: str, cpu: Cpu) -> str:
 
 def _other_native(unit: Unit, model: MachineModel, settings: Settings) -> str:
     """A note where the compiler took "native" for another core than this one, as those do that are older than it."""
-    words = unit.command
+    words = unit.arguments or unit.command
     if settings.mcpu or not unit.cpu or not any(word.endswith("=native") for word in words):
         return ""
     if any(word.endswith(f"={unit.cpu}") for word in words):
@@ -264,7 +264,6 @@ def decode_unit(unit: Unit, parsed: Assembly, regions: Sequence[Region]) -> list
 
 def analyze_unit(unit: Unit, settings: Settings) -> UnitResult:
     """Everything that was found of a unit. Raises AnalysisError as `analyze_units`."""
-    from incc.core.ways import analyze_ways
     from incc.driver.report.build import KernelPlace
     from incc.frontends.isa import isa
 
@@ -297,6 +296,8 @@ def analyze_unit(unit: Unit, settings: Settings) -> UnitResult:
 
         result = result._replace(not_found=tuple(not_found(unit, parsed, found, settings.functions)))
     if paths:
+        from incc.core.ways import analyze_ways
+
         asked = _of_ways(settings)
         try:
             ways_inside = [

@@ -50,7 +50,7 @@ def run(options: Options, compiler: Compiler, arguments: list[str], environment:
             status = compilation.finish()
             if status == 0 and not compilation.children.interrupted:
                 _guarded(job, _write_marked)
-                _guarded(job, _keep_assembly)
+                _guarded(job, _keep_assembly, "assembly not kept")
                 if options.report and options.given and options.given["try"]:
                     _guarded(job, _try)
                 _guarded(job, _deliver)
@@ -73,7 +73,7 @@ def run(options: Options, compiler: Compiler, arguments: list[str], environment:
     return status
 
 
-def _guarded(job: _Job, action: Callable[[_Job], None]) -> None:
+def _guarded(job: _Job, action: Callable[[_Job], None], failed: str = "not analysed") -> None:
     """Do something that may fail without harm: the user has asked for a compiler first."""
     try:
         action(job)
@@ -82,7 +82,7 @@ def _guarded(job: _Job, action: Callable[[_Job], None]) -> None:
     except Failure as error:
         job.warnings.append(str(error))
     except OSError as error:
-        job.warnings.append(f"not analysed: {error.filename or 'output'}: {error.strerror}")
+        job.warnings.append(f"{failed}: {error.filename or 'output'}: {error.strerror}")
     except (Exception, SystemExit) as error:
         if os.environ.get("INCC_DEBUG"):
             import traceback
@@ -90,7 +90,7 @@ def _guarded(job: _Job, action: Callable[[_Job], None]) -> None:
             traceback.print_exc()
         text = " ".join(str(error).split())
         known = type(error).__name__ == "AnalysisError"
-        job.warnings.append(f"not analysed: {text if known else f'{type(error).__name__}: {text}'}")
+        job.warnings.append(f"{failed}: {text if known else f'{type(error).__name__}: {text}'}")
 
 
 def _compile_and_analyze(job: _Job) -> None:

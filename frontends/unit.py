@@ -17,7 +17,8 @@ class Unit(NamedTuple):
 
     `assembly` is the text, `assembly_file` its name for messages; `source` the file that was compiled ("" for assembly
     that was given), `compiler` and `compiler_version` what compiled it, `command` the user's command line; `cpu` is the
-    target that the command line implies, "" if none. `folders`: where its headers come from.
+    target that the command line implies, "" if none. `folders`: where its headers come from. `arguments`: those of the
+    command that the compiler sees, with what its response files hold.
     """
 
     assembly: str
@@ -28,3 +29,4 @@ class Unit(NamedTuple):
     command: tuple[str, ...] = ()
     cpu: str = ""
     folders: IncludeFolders = IncludeFolders()
+    arguments: tuple[str, ...] = ()

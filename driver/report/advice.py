@@ -219,7 +219,7 @@ def read_build(unit: Unit, native: bool = False) -> Build:
     digits = "".join(c if c.isdecimal() else " " for c in unit.compiler_version).split()
     source = unit.source.rpartition(".")[2].lower()
     fortran = source in ("f", "for", "f77", "f90", "f95", "f03", "f08", "ftn")
-    arguments = unit.command[1:]
+    arguments = unit.arguments or unit.command[1:]
     machine = [a for a in arguments if a.startswith(("-march=", "-mcpu=", "-mavx", "-mfma", "-msse4", "-mssse3"))]
     target = "native" if any(a in ("-march=native", "-mcpu=native") for a in machine[-1:]) else unit.cpu
     return Build(

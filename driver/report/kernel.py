@@ -204,12 +204,13 @@ def _rounded(value: float | None) -> float | None:
 
 def _elements(result: KernelResult, elements: Elements) -> t.Elements:
     number, each = elements.per_iteration, float(result.cycles / elements.per_iteration)
+    least = "at least " if result.kernel.refused or not_counted(result) else ""
     return {
         "per_iteration": float(number),
         "cycles": round(each, DECIMALS),
         "basis": "inferred",
         "why": elements.why,
-        "text": f"{float(result.cycles):.2f} cycles an iteration, {each:.2f} an element "
+        "text": f"{least}{float(result.cycles):.2f} cycles an iteration, {each:.2f} an element "
         f"({float(number):g} {'element' if number == 1 else 'elements'} an iteration, inferred)",
     }
 

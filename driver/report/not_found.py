@@ -30,9 +30,11 @@ def not_found(unit: Unit, parsed: Assembly, selection: Selection, globs: Sequenc
         into = [] if known else _inlined_into(unit, parsed, glob)
         nearest: list[str] = []
         if known:
-            text = f"{_listed(_short(known))} {'has' if len(known) == 1 else 'have'} no loop"
+            # What begins a sentence gets a capital letter, which a symbol must not.
+            one = len(known) == 1
+            text = f"the function{'' if one else 's'} {_listed(_short(known))} {'has' if one else 'have'} no loop"
         elif into:
-            text = f"{glob} is no function of its own, since it was inlined into {_listed(into)}"
+            text = f"what is called {glob!r} is no function of its own, since it was inlined into {_listed(into)}"
         else:
             nearest = _nearest(glob, functions)
             text = f"no function is called {glob!r}" if functions else f"no function is called {glob!r}, nor anything"

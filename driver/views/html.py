@@ -37,12 +37,15 @@ def _kernel(unit: t.Unit, kernel: t.Kernel, timeline: t.Timeline) -> dict[str, A
     file, first, last = unit["assembly_file"], kernel["first_line"], kernel["last_line"]
     place = f"{source['file']}:{source['line']}" if source else f"{file}:{first}-{last}" if first else file
     name = kernel["function_name"] or kernel["name"]
-    more = [part["text"] for part in (kernel["elements"], kernel["rates"]) if part]
+    most = "at least " if kernel["at_least"] else ""
+    more = [kernel["elements"]["text"] if kernel["elements"] else f"{most}{kernel['cycles']:.2f} cycles an iteration"]
+    more += [kernel["rates"]["text"]] if kernel["rates"] else []
     more += [kernel["role"]["text"]] if kernel["role"]["of"] else []
     return {
         "title": f"{name}, {place}" if name else place,
         "model": "; ".join([text for text in more if text] + [unit["model"]["title"]]),
         "verdict": kernel["verdict"],
+        "range": kernel["range"]["text"] if kernel["range"] else "",
         "cycles": timeline["cycles"],
         "instructions": [
             {
@@ -168,7 +171,7 @@ main { flex: 1; overflow: auto; min-height: 0; }
 _BODY_START = """\
 <header>
 <h1 id="title"></h1>
-<p class="verdict"><span id="verdict"></span> <span class="muted" id="model"></span></p>
+<p class="verdict"><span id="verdict"></span> <span id="range"></span> <span class="muted" id="model"></span></p>
 <div class="controls">
 <label id="choice">Kernel <select id="kernel"></select></label>
 <label>Zoom <input id="zoom" type="range" min="3" max="40" value="14"></label>
@@ -256,6 +259,7 @@ function show(number) {
   kept = null;
   element("title").textContent = kernel.title;
   element("verdict").textContent = kernel.verdict.charAt(0).toUpperCase() + kernel.verdict.slice(1) + ".";
+  element("range").textContent = kernel.range && kernel.range.charAt(0).toUpperCase() + kernel.range.slice(1) + ".";
   element("model").textContent = kernel.model;
   const uopsOf = new Map();
   kernel.uops.forEach((uop, index) => {

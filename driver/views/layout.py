@@ -15,15 +15,41 @@ MIN_TEXT = 28
 
 BOLD, RED, YELLOW = "1", "31", "33"
 
+# What moves the cursor, breaks lines or turns the direction of text, as names of files and symbols may.
+_CONTROLS = {
+    **{code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))},
+    **{code: f"\\u{code:04x}" for code in (*range(0x2028, 0x202F), *range(0x2066, 0x206A))},
+    9: " ",
+    10: "\\n",
+    13: "\\r",
+}
+
+
+def harmless(line: str, colour: bool) -> str:
+    """A line as it may go to a terminal: control characters are written out, but with colour the styles of `paint`."""
+    if line.isprintable():
+        return line
+    head, *rest = line.split("\033[") if colour else [line]
+    parts = [head.translate(_CONTROLS)]
+    for part in rest:
+        style, end, text = part.partition("m")
+        ours = end and style in ("0", BOLD, RED, YELLOW)
+        parts.append(f"\033[{style}m{text.translate(_CONTROLS)}" if ours else f"\033[{part}".translate(_CONTROLS))
+    return "".join(parts)
+
 
 class Column:
     """A column of a table whose columns may be narrower than their cells: its heading, whether cells stand on the
     right, the width down to which it gives way gladly and the least one (0: it never gives way), and when it does:
-    gladly columns of the highest number first, beyond that those of the lowest."""
+    gladly columns of the highest number first, beyond that those of the lowest. Before any of them does, columns with
+    an `ample` width go down to that."""
 
-    __slots__ = ("gives_way", "glad", "least", "right", "title")
+    __slots__ = ("ample", "gives_way", "glad", "least", "right", "title")
 
-    def __init__(self, title: str, right: bool = False, glad: int = 0, least: int = 0, gives_way: int = 0) -> None:
+    def __init__(
+        self, title: str, right: bool = False, glad: int = 0, least: int = 0, gives_way: int = 0, ample: int = 0
+    ) -> None:
+        self.ample = ample
         self.title = title
         self.right = right
         self.glad = glad
@@ -40,7 +66,8 @@ def fitted(columns: Sequence[Column], rows: Sequence[Sequence[str]], room: int, 
     ]
     excess = sum(widths) + gap * (len(widths) - 1) - room if room else 0
     order = [n for n in sorted(range(len(columns)), key=lambda n: columns[n].gives_way) if columns[n].least]
-    limits = [(n, columns[n].glad) for n in reversed(order)] + [(n, columns[n].least) for n in order]
+    limits = [(n, column.ample) for n, column in enumerate(columns) if column.ample]
+    limits += [(n, columns[n].glad) for n in reversed(order)] + [(n, columns[n].least) for n in order]
     for n, limit in limits:
         less = min(max(excess, 0), max(widths[n] - limit, 0))
         widths[n] -= less

@@ -18,7 +18,7 @@ def lines(unit: t.Unit, layout: Layout) -> Iterator[str]:
     columns = [
         Column("#", right=True),
         Column("Line", glad=12, least=5, gives_way=2),
-        Column("Function", glad=12, least=8, gives_way=3),
+        Column("Function", glad=12, least=8, gives_way=3, ample=26),
         Column("Role", glad=9, least=5, gives_way=1),
         Column("Cycles", right=True),
         Column("/elem.", right=True),
@@ -32,16 +32,21 @@ def lines(unit: t.Unit, layout: Layout) -> Iterator[str]:
     ]
     # A column that says nothing of any kernel is left out.
     used = [n for n, _ in enumerate(columns) if n < 2 or any(row[n] for row in rows)]
-    columns = [columns[n] for n in used]
-    rows = [[row[n] for n in used] for row in rows]
-    gap = 2
-    widths = fitted(columns, rows, layout.width, gap)
-    if widths != fitted(columns, rows, 0, gap):  # every column counts
-        gap = 1
-        widths = fitted(columns, rows, layout.width, gap)
-    yield layout.paint(_line(columns, [column.title for column in columns], widths, gap), BOLD)
-    for row in rows:
-        yield _line(columns, row, widths, gap)
+    # Where not even narrow columns have room, the table goes without some.
+    for without in ("", "Vectors", "Worth a look", "Bound by"):
+        used = [n for n in used if columns[n].title != without]
+        chosen = [columns[n] for n in used]
+        cells = [[row[n] for n in used] for row in rows]
+        gap = 2
+        widths = fitted(chosen, cells, layout.width, gap)
+        if widths != fitted(chosen, cells, 0, gap):  # every column counts
+            gap = 1
+            widths = fitted(chosen, cells, layout.width, gap)
+        if not layout.width or sum(widths) + gap * (len(widths) - 1) <= layout.width:
+            break
+    yield layout.paint(_line(chosen, [column.title for column in chosen], widths, gap), BOLD)
+    for row in cells:
+        yield _line(chosen, row, widths, gap)
 
 
 def alike(unit: t.Unit, layout: Layout) -> list[list[int]]:
@@ -105,11 +110,11 @@ def _each(cycles: float) -> str:
 def _cycles(kernel: t.Kernel) -> str:
     """The prediction, or its two ends; at least so many where something is not counted."""
     spread = kernel["range"]
-    text = f"{kernel['cycles']:.2f}"
-    if spread is not None and spread["most"] is not None:
-        text = f"{spread['least']:.2f}–{spread['most']:.2f}"
-    elif spread is not None and not kernel["at_least"]:
-        text = f"{spread['least']:.2f}–?"
+    text = f"{(spread['least'] if spread else kernel['cycles']):.2f}"
+    # That there is no upper end is said by the sign already.
+    if spread is not None and not (kernel["at_least"] and spread["most"] is None):
+        most = "?" if spread["most"] is None else f"{spread['most']:.2f}"
+        text = f"{spread['least']:.2f}–{most}"
     return f"≥ {text}" if kernel["at_least"] else text
 
 
@@ -121,6 +126,11 @@ def _line(columns: Sequence[Column], cells: Sequence[str], widths: Sequence[int]
         if len(cell) > width:
             # A role without its number is whole.
             cut = cell.partition(" (")[0]
-            cut = cut if len(cut) <= width else cell[: max(width - 1, 0)] + "…"
+            cut = cut if len(cut) <= width else _cut(cell, max(width - 1, 0))
         parts.append(f"{cut:>{width}}" if column.right else f"{cut:<{width}}")
     return (" " * gap).join(parts).rstrip()
+
+
+def _cut(cell: str, room: int) -> str:
+    """So much of a cell, and a … . Of what stands in namespaces and classes the end says most."""
+    return "…" + cell[len(cell) - room :] if "::" in cell else cell[:room] + "…"

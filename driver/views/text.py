@@ -8,7 +8,7 @@ lays out what is in the report; the only thing decided there is how wide a colum
 from __future__ import annotations
 
 from incc.driver.views import header
-from incc.driver.views.layout import Layout, terminal
+from incc.driver.views.layout import Layout, harmless, terminal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def render(report: t.Report, width: int = 80, colour: bool = False, show: Show =
         lines.append("")
         rest = "Loops beside a main loop are in the table alone. " if left else ""
         lines += layout.wrap(f"{rest}{show.how}")
-    return "".join(line.rstrip() + "\n" for line in lines)
+    return "".join(harmless(line.rstrip(), colour) + "\n" for line in lines)
 
 
 def _of_another(kernel: t.Kernel) -> bool:

@@ -10,6 +10,7 @@ import os
 from incc.frontends.gcc_wrapper.assembly import make_plan, reads_stdin
 from incc.frontends.gcc_wrapper.children import Interrupted
 from incc.frontends.gcc_wrapper.compiler import CompilerError
+from incc.frontends.gcc_wrapper.response_files import expanded
 from incc.frontends.unit import IncludeFolders, Unit
 
 TYPE_CHECKING = False
@@ -126,6 +127,7 @@ class Compilation:
             command=(*self.compiler.words, *arguments),
             cpu=step.cpu,
             folders=self._folders(step.folders),
+            arguments=tuple(expanded([*self.compiler.words[1:], *arguments], self.folder)),
         )
 
     def assembly_with(self, flags: Sequence[str]) -> list[Unit]:

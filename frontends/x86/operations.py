@@ -6,10 +6,35 @@ use `movups` and `xorps` for whatever there is), so they have none here.
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from incc.frontends.isa import Operation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+
+
+class _Pattern:
+    """A regular expression that is compiled when a mnemonic first might fit: most kernels need one or two of these, and
+    compiling all of them takes longer than the rest of this module."""
+
+    __slots__ = ("_compiled", "begins", "text")
+
+    def __init__(self, text: str, begins: str | tuple[str, ...] = "") -> None:
+        self.text = text
+        self.begins = begins
+        self._compiled: re.Pattern[str] | None = None
+
+    def fullmatch(self, name: str) -> re.Match[str] | None:
+        if not name.startswith(self.begins):
+            return None
+        if self._compiled is None:
+            import re
+
+            self._compiled = re.compile(self.text)
+        return self._compiled.fullmatch(name)
+
 
 _FLOAT = {"ps": 32, "ss": 32, "pd": 64, "sd": 64, "ph": 16, "sh": 16}
 _INTEGER = {"b": 8, "w": 16, "d": 32, "q": 64}
@@ -20,20 +45,29 @@ _CONVERTED = {
 
 _SCALAR = ("ss", "sd", "sh", "si", "usi")
 
-_FUSED = re.compile(r"fn?m(?:add|sub)(?:132|213|231)?|fm(?:addsub|subadd)(?:132|213|231)?")
-_ARITHMETIC = re.compile(
-    r"(add|sub|mul|div|sqrt|min|max|rcp|rsqrt|round|rndscale|h(?:add|sub)|addsub)(?:14|28)?|cmp[a-z_]*|u?comi"
+# What most kernels have is looked up: a pattern takes a millisecond to compile.
+_FUSED = frozenset(
+    name + order
+    for name in ("fmadd", "fmsub", "fnmadd", "fnmsub", "fmaddsub", "fmsubadd")
+    for order in ("", "132", "213", "231")
 )
-_CONVERSION = re.compile(
-    r"cvtt?(ps|pd|ss|sd|ph|phx|sh|dq|udq|qq|uqq|w|uw|si|usi)2(ps|pd|ss|sd|ph|psx|sh|dq|udq|qq|uqq|w|uw|si|usi)"
+_ARITHMETIC = frozenset(
+    (
+        "add", "sub", "mul", "div", "sqrt", "min", "max", "rcp", "rsqrt", "round", "rndscale", "hadd", "hsub", "addsub",
+    )
+)  # fmt: skip
+_CONVERSION = _Pattern(
+    r"cvtt?(ps|pd|ss|sd|ph|phx|sh|dq|udq|qq|uqq|w|uw|si|usi)2(ps|pd|ss|sd|ph|psx|sh|dq|udq|qq|uqq|w|uw|si|usi)",
+    begins="cvt",
 )
-_EXTENSION = re.compile(r"pmov[sz]x([bwd])([wdq])")
-_TRUNCATION = re.compile(r"pmov(?:u?s)?([wdq])([bwd])")
-_UNPACK = re.compile(r"punpck[lh](bw|wd|dq|qdq)")
-_PACK = re.compile(r"pack[su]s(wb|dw)")
-_INTEGERS = re.compile(
+_EXTENSION = _Pattern(r"pmov[sz]x([bwd])([wdq])", begins="pmov")
+_TRUNCATION = _Pattern(r"pmov(?:u?s)?([wdq])([bwd])", begins="pmov")
+_UNPACK = _Pattern(r"punpck[lh](bw|wd|dq|qdq)", begins="punpck")
+_PACK = _Pattern(r"pack[su]s(wb|dw)", begins="pack")
+_INTEGERS = _Pattern(
     r"p(add|sub|mull|min|max|abs|avg|cmp|s[lr]lv?|srav?|rolv?|rorv?|sign|popcnt|lzcnt)"
-    r"(?:u?s|u|s|eq|gt)?([bwdq])"
+    r"(?:u?s|u|s|eq|gt)?([bwdq])",
+    begins="p",
 )
 _IRREGULAR = {
     "pmulhw": ("mul", 16, 16),
@@ -61,10 +95,19 @@ def operation(mnemonic: str) -> Operation | None:
         return Operation(*_IRREGULAR[name], True, False)
     bits = _FLOAT.get(name[-2:])
     if bits is not None and "2" not in name[:-2].rstrip("0123456789"):
-        if _FUSED.fullmatch(name[:-2]):
-            return Operation("fma", bits, bits, name[-2] == "p", True)
-        if match := _ARITHMETIC.fullmatch(name[:-2]):
-            return Operation(match[1] or "compare", bits, bits, name[-2] == "p", True)
+        stem, packed = name[:-2], name[-2] == "p"
+        if stem in _FUSED:
+            return Operation("fma", bits, bits, packed, True)
+        # With 14 or 28 bits of the result.
+        kind = stem[:-2] if stem.endswith(("14", "28")) else stem
+        if kind in _ARITHMETIC:
+            return Operation(kind, bits, bits, packed, True)
+        if (
+            stem in ("comi", "ucomi")
+            or (stem.startswith("cmp") and stem[3:].replace("_", "a").isalpha())
+            or stem == "cmp"
+        ):
+            return Operation("compare", bits, bits, packed, True)
     if match := _CONVERSION.fullmatch(name):
         return Operation(
             "convert",

@@ -243,3 +243,18 @@ def test_a_page_of_many_rows_and_kernels(tmp_path: Path) -> None:
     assert first.title != second.title
     assert len(first.rows) < len(second.rows) > COUNTED
     assert any(a["data-from"] == "4,3 compute" and a["class"].startswith("in") for a in second.arrows)
+
+
+def test_header_has_cycles_elements_and_range() -> None:
+    scalar = ".L1:\n\tvaddsd (%rsi), %xmm0, %xmm0\n\taddq $8, %rsi\n\tcmpq %rsi, %rdx\n\tjne .L1\n"
+    (kernel,) = data(render(report(scalar)))
+    assert kernel["model"].startswith("4.00 cycles an iteration, ")
+    assert " an element" in kernel["model"]
+    assert kernel["range"] == ""
+    histogram = ".L1:\n\tmovslq (%rdi,%rax,4), %rcx\n\tincl (%rsi,%rcx,4)\n\tincq %rax\n\tcmpq %rax, %rdx\n\tjne .L1\n"
+    made = report(histogram)
+    made["units"][0]["kernels"][0]["elements"] = None
+    (kernel,) = data(render(made))
+    assert re.match(r"\d+\.\d\d cycles an iteration; ", kernel["model"])
+    assert kernel["range"] == made["units"][0]["kernels"][0]["range"]["text"] != ""
+    assert "never hits" in kernel["range"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from incc.driver.options import MCA, WRAPPER, Given
-from incc.driver.pipeline import analyze_units
+from incc.driver.pipeline import Settings, analyze_units
 from incc.driver.report.overview import overview
 from incc.driver.report.places import Choice, choice
 from incc.driver.views.layout import Column, fitted
@@ -38,6 +38,8 @@ def report(*names: str) -> dict[str, Any]:
     text = "".join(SUM.replace("NAME", name) for name in names)
     return analyze_units([Unit(text, "x.s")], given.settings())  # type: ignore[return-value]
 
+
+LOOPS = Settings(mcpu="skylake", regions="loops")
 
 MANY = ("a", "b", "c", "d", "_ZN2ns3dotEPd")
 
@@ -280,3 +282,46 @@ def test_ports_in_short(ports: str, text: str) -> None:
     k["bounds"]["prediction"]["limited_by"] = ["port"]
     k["resources"] = [{**k["resources"][0], "name": name, "busiest": True} for name in ports.split()]
     assert overview(k)["limit"] == text
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_a_narrow_table_goes_without_columns(width: int) -> None:
+    made = report(*MANY)
+    for kernel in made["units"][0]["kernels"]:
+        kernel["role"] = {**kernel["role"], "name": "remainder"}
+        kernel["range"] = {"least": 100.25, "most": 200.75, "causes": [], "text": ""}
+    text = render(made, width, show=Show(overview=1))
+    assert all("100.25–200.75" in row for row in rows(text))
+    if width >= 60:
+        assert max(len(row) for row in rows(text)) <= width
+
+
+def test_long_names_give_way_first_and_keep_their_ends() -> None:
+    made = report(*MANY)
+    for kernel in made["units"][0]["kernels"]:
+        kernel["overview"]["function"] = "outer::very_long_name_of_a_class::" * 3 + "the_function"
+        kernel["overview"]["look"] = "sum chain, line crossings"
+    found = rows(render(made, 110, show=Show(overview=1)))
+    assert all("the_function  " in row and "chain xmm0" in row for row in found)
+    assert all(row.endswith("sum chain, line crossings") for row in found)
+
+
+def test_at_least_has_one_sign() -> None:
+    made = report("a", "b")
+    first, second = made["units"][0]["kernels"]
+    open_end = {"least": 2.5, "most": None, "causes": [], "text": ""}
+    first.update({"at_least": True, "range": open_end})
+    second.update({"at_least": False, "range": open_end})
+    found = rows(render(made, 100, show=Show(overview=1)))
+    assert "≥ 2.50  " in found[0]
+    assert "–" not in found[0]
+    assert "  2.50–?  " in found[1]
+
+
+def test_cycles_without_what_is_not_known_are_at_least_so_many() -> None:
+    known, unknown = SUM.replace("NAME", "a"), SUM.replace("NAME", "b").replace("\tincq", "\tfrobnicate %rcx\n\tincq")
+    first, second = analyze_units([Unit(known + unknown, "x.s")], LOOPS)["units"][0]["kernels"]
+    assert first["elements"] is not None
+    assert first["elements"]["text"].startswith("4.00 cycles an iteration")
+    assert second["at_least"]
+    assert second["elements"] is None or second["elements"]["text"].startswith("at least 4.00 cycles an iteration")

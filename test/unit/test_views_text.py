@@ -337,3 +337,18 @@ def test_rows_of_uops_fit_the_width(cpu: str) -> None:
     body = body.replace("vaddsd (%rax), %xmm0", "addsd (%rax)") if cpu == "bonnell" else body
     for width in (60, 80, 120):
         assert max(len(row) for row in uop_rows(body, cpu, width)) <= width
+
+
+@pytest.mark.parametrize("colour", [False, True])
+def test_names_cannot_control_the_terminal(colour: bool) -> None:
+    made = make_report(triad_parts())
+    name = "a\n\033[31m\033]0;x\007\u202e\udcff\x9b2J.c"
+    made["units"][0]["kernels"][0]["source"] = {"file": name, "line": 3, "column": 0}
+    made["units"][0]["source"] = name
+    text = render(made, 0, colour=colour, show=Show(overview=1))
+    assert "a\\n" in text
+    assert "\udcff" in text
+    assert not re.search("[\0-\x08\x0b-\x1a\x7f-\x9f\u202e]", text)
+    styles = set(re.findall("\033(.{3}m?)", text))
+    assert all(re.match(r"\[\d+m", style + "m") for style in styles)
+    assert bool(styles) == colour
