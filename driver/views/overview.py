@@ -24,7 +24,7 @@ def lines(unit: t.Unit, layout: Layout) -> Iterator[str]:
         Column("/elem.", right=True),
         Column("Bound by", least=8, gives_way=4),
         Column("Vectors"),
-        Column("Worth a look", least=8, gives_way=5),
+        Column("Worth a look", least=5, gives_way=5),
     ]
     rows = [
         [f"{alike[0]}-{alike[-1]}" if len(alike) > 1 else str(alike[0]), *row]
