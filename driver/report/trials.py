@@ -92,19 +92,24 @@ def _work(kernel: t.Kernel) -> float:
 
 def _loop(before: t.Kernel, after: t.Kernel | None, flags: Sequence[str]) -> t.TriedLoop:
     ratio = gain = None
+    hinted = any(hint["flags"] and set(hint["flags"]) <= set(flags) for hint in before["hints"])
     if after is not None:
         ratio = _ratio(before, after)
         if ratio and after["cycles"] and not _calls(before) and not _calls(after):
             gain = round(expected_cycles(before) * ratio / expected_cycles(after) - 1, 6)
+            # As fast as it may be anyway where the linker puts it elsewhere: that is none of the flags' doing.
+            least, most = min(_places(before)), max(_places(before))
+            if not hinted and ratio == 1 and least < most and any(least <= n <= most for n in _places(after)):
+                gain = 0.0
     return {
         "kernel_id": before["kernel_id"],
         "function_name": before["overview"]["function"],
         "source": before["source"],
-        "hinted": any(hint["flags"] and set(hint["flags"]) <= set(flags) for hint in before["hints"]),
+        "hinted": hinted,
         "before": expected_cycles(before),
         "after": expected_cycles(after) if after else None,
-        "element_before": before["elements"]["cycles"] if before["elements"] else None,
-        "element_after": after["elements"]["cycles"] if after and after["elements"] else None,
+        "element_before": _of_element(before),
+        "element_after": _of_element(after) if after else None,
         "work": round(ratio, 6) if ratio else None,
         "gain": gain,
         "text": _text(before, after, ratio, gain),
@@ -124,11 +129,22 @@ def _ratio(before: t.Kernel, after: t.Kernel) -> float | None:
 
 def expected_cycles(kernel: t.Kernel) -> float:
     """The prediction, for one that depends on where the linker puts the loop the average over the places."""
+    places = _places(kernel)
+    return round(sum(places) / len(places), 6) if len(places) > 1 else places[0]
+
+
+def _places(kernel: t.Kernel) -> list[float]:
+    """What is predicted for each place where the linker may put a loop, where that matters."""
     for hint in kernel["hints"]:
         if hint["rule"] == "code-placement":
-            places: list[float] = list(hint["evidence"]["cycles_at"].values())
-            return round(sum(places) / len(places), 6)
-    return kernel["cycles"]
+            return list(hint["evidence"]["cycles_at"].values())
+    return [kernel["cycles"]]
+
+
+def _of_element(kernel: t.Kernel) -> float | None:
+    """The cycles of an element, of the expected ones."""
+    elements = kernel["elements"]
+    return round(expected_cycles(kernel) / elements["per_iteration"], 6) if elements else None
 
 
 def _calls(kernel: t.Kernel) -> bool:
@@ -150,9 +166,9 @@ def _text(before: t.Kernel, after: t.Kernel | None, ratio: float | None, gain: f
         text += f", which does {number(ratio)} times as much"
     if gain is None:
         return text
-    old, new = before["elements"], after["elements"]
-    if old and new:
-        text += f"; {number(old['cycles'])} → {number(new['cycles'])} an element"
+    old, new = _of_element(before), _of_element(after)
+    if old is not None and new is not None:
+        text += f"; {number(old)} → {number(new)} an element"
     if gain >= NOTHING:
         return f"{text}: {number(1 + gain)} times as fast"
     return f"{text}: {'nothing gained' if gain > -NOTHING else 'slower'}"

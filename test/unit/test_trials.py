@@ -74,3 +74,22 @@ def test_what_is_called_is_not_compared() -> None:
 def test_a_unit_that_could_not_be_compiled() -> None:
     found = trial(["-fassociative-math"], unit(("f", 3, SCALAR)), None, "not analysed")
     assert (found["problem"], found["loops"]) == ("not analysed", [])
+
+
+def test_another_place_of_the_same_code_is_no_gain() -> None:
+    before, after = unit(("f", 3, SCALAR)), unit(("f", 3, SCALAR))
+    places = {"rule": "code-placement", "text": "", "evidence": {"cycles_at": {"0": 3.0, "16": 5.0}}, "flags": []}
+    before["kernels"][0]["hints"] = [{**places, "source_change": ""}]
+    after["kernels"][0].update(cycles=4.5, hints=[])
+    (loop,) = loops_of(before, after)
+    assert (loop["before"], loop["after"], loop["gain"]) == (4.0, 4.5, 0.0)
+    assert loop["element_after"] == 4.5
+    assert loop["text"].endswith("4 → 4.5 an element: nothing gained")
+    # Below all of them it is a gain, above them a loss; and a flag that aligns the loop is there to choose a place.
+    after["kernels"][0]["cycles"] = 2.0
+    assert loops_of(before, after)[0]["gain"] == 1.0
+    after["kernels"][0]["cycles"] = 8.0
+    assert loops_of(before, after)[0]["gain"] == -0.5
+    after["kernels"][0]["cycles"] = 3.0
+    before["kernels"][0]["hints"][0]["flags"] = ["-fassociative-math"]
+    assert loops_of(before, after)[0]["gain"] > 0.3
