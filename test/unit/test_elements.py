@@ -297,3 +297,53 @@ def test_two_loops_alike_do_not_settle_each_other() -> None:
     sums = (".loc 1 4 9", "addsd (%rdi), %xmm0", ".loc 1 6 7", "addsd 8(%rdi), %xmm0", "addq $16, %rdi")
     parts, _ = found(function(".L:", *sums, "jne .L", ".S:", *sums, "jne .S"))
     assert [(part.role.name, part.elements) for part in parts] == [("main", None)] * 2
+
+
+PLAIN = """
+void clamp(float *a, float lo, float hi, int n)
+{
+  for (int i = 0; i < n; i++) { float v = a[i]; v = v < lo ? lo : v; v = v > hi ? hi : v; a[i] = v; }
+}
+double norm2(const double *a, long n) { double s = 0; for (long i = 0; i < n; i++) s += a[i] * a[i]; return s; }
+long isum(const int *a, long n) { long s = 0; for (long i = 0; i < n; i++) s += a[i]; return s; }
+long count_if(const int *a, int t, long n) { long c = 0; for (long i = 0; i < n; i++) if (a[i] > t) c++; return c; }
+void widen(int *restrict a, const short *restrict b, long n) { for (long i = 0; i < n; i++) a[i] = b[i] * 2; }
+void cscale(double *a, double s, int n)
+{
+  for (int i = 0; i < n; i++) { a[2 * i] *= s; a[2 * i + 1] *= s; }
+}
+"""
+BYTES = {"clamp": 4, "norm2": 8, "isum": 4, "count_if": 4, "widen": 2, "cscale": 16}
+
+
+@pytest.mark.parametrize("lines", ["-g1", "-g0"])
+@pytest.mark.parametrize("compiler", ["gcc", "gcc-11", "clang-19", "clang-14"])
+def test_plain_loops_have_a_number(compiler: str, lines: str, tmp_path: Path) -> None:
+    """Of each, so many bytes of its input are an element: the loads say how many elements an iteration has. The same
+    from machine code, where the code before the loop says so."""
+    if shutil.which(compiler) is None:
+        pytest.skip(f"no {compiler}")
+    (tmp_path / "t.c").write_text(PLAIN)
+    command = [compiler, "-O3", "-march=icelake-server", lines, "t.c"]
+    subprocess.run([*command, "-S", "-o", "t.s"], cwd=tmp_path, check=True)
+    unit = analyze_unit(Unit((tmp_path / "t.s").read_text(), "t.s"), QUICK)
+    mains = set()
+    for result, part in zip(unit.results, unit_parts(unit), strict=True):
+        assert result.kernel.region is not None
+        name = result.kernel.region.function
+        loaded = sum(m.size for i in result.kernel.instructions for m in i.memory if m.load and m.base is not None)
+        if part.role.name == "main":
+            mains.add(name)
+            assert part.elements is not None, result.kernel.name
+        if part.elements is not None:
+            assert part.elements.per_iteration == loaded / BYTES[name], result.kernel.name
+    assert mains == set(BYTES)
+
+    from incc.frontends.objects.kernels import object_kernels
+
+    subprocess.run([*command, "-c", "-o", "t.o"], cwd=tmp_path, check=True)
+    of_text = [result.kernel.pace for result in unit.results]
+    kernels, _ = object_kernels(str(tmp_path / "t.o"))
+    assert [kernel.pace for kernel in kernels] == of_text
+    assert sum(bool(kernel.pace) for kernel in kernels) >= len(BYTES) - 1
+    assert sum(bool(kernel.pace) for kernel in object_kernels(str(tmp_path / "t.o"), paces=False)[0]) == 0
