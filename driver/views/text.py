@@ -74,6 +74,7 @@ def render(report: t.Report, width: int = 80, colour: bool = False, show: Show =
     left = False
     lines: list[str] = []
     for unit in report["units"]:
+        lines += [""] if lines else []
         lines += header.unit_lines(report, unit, layout)
         if 0 < show.overview <= count and unit["kernels"]:
             from incc.driver.views import overview

@@ -352,3 +352,13 @@ def test_names_cannot_control_the_terminal(colour: bool) -> None:
     styles = set(re.findall("\033(.{3}m?)", text))
     assert all(re.match(r"\[\d+m", style + "m") for style in styles)
     assert bool(styles) == colour
+
+
+def test_units_are_set_off() -> None:
+    made = make_report(triad_parts())
+    made["units"].append({**made["units"][0], "source": "second.c"})
+    lines = render(made, 0).splitlines()
+    (start,) = (n for n, line in enumerate(lines) if line.startswith("second.c"))
+    assert lines[start - 1] == ""
+    assert lines[start - 2] != ""
+    assert lines[0] != ""
