@@ -110,7 +110,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("simulate", "switch", "analyse", "=false", "bounds alone", True, "simulate"),
     Option("try", "flag", "analyse", "",
            "compile again with the flags that hints name, to nowhere, and say what each brings", False,
-           commands=_OF_WRAPPER),
+           commands=_OF_WRAPPER, aliases=("--try",)),
     Option("strict", "flag", "analyse", "", "an analysis that fails is an error (exit status 1), not a warning", False,
            commands=_OF_WRAPPER),
 
@@ -196,7 +196,7 @@ def find(command: str, spelled: str) -> Option:
     if command not in _found:
         known = {option.spelled(command): option for option in options_of(command)}
         for option in list(known.values()):
-            known |= {PREFIXES[command] + alias: option for alias in option.aliases}
+            known |= {a if a.startswith("-") else PREFIXES[command] + a: option for a in option.aliases}
         _found[command] = known
     if spelled not in _found[command]:
         from difflib import get_close_matches

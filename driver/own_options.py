@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 PREFIX = "--analyze-"
 
-OTHERS = ("--analyze", "--emit-marked", "--incc-cc", "--marker")
+OTHERS = ("--analyze", "--emit-marked", "--incc-cc", "--marker", "--try")
 """The options of the table that do not begin with the prefix. What else only looks alike is the compiler's."""
 
 _COMPILER = "--incc-cc"
@@ -161,7 +161,7 @@ def _take(options: Options, argument: str) -> None:
         # Not through the table, which a run without analysis has no other use for.
         options.compiler = value
         return
-    if name.startswith("--analyze"):
+    if name.startswith("--analyze") or name == "--try":
         options.report = True
     if name == "--analyze":
         if value == "":

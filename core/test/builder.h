@@ -111,6 +111,7 @@ private:
     K.MemorySymbol.push_back(-1);
     K.MemoryClass.push_back(0);
     K.MemoryElements.push_back(1);
+    K.MemoryPartial.push_back(0);
   }
 };
 

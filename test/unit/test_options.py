@@ -124,7 +124,8 @@ def test_the_table_is_consistent() -> None:
     # Those that the wrapper has to tell from the compiler's without looking at the table.
     others = {option.name for option in options_of(WRAPPER) if not own_options._is_own(option.spelled(WRAPPER))}
     assert others == set()
-    assert {option.name for option in options_of(WRAPPER) if option.name.startswith("--")} == set(own_options.OTHERS)
+    spelled = [name for option in options_of(WRAPPER) for name in (option.name, *option.aliases)]
+    assert {name for name in spelled if name.startswith("--")} == set(own_options.OTHERS)
 
 
 @pytest.mark.parametrize(
