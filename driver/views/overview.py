@@ -124,8 +124,8 @@ def _line(columns: Sequence[Column], cells: Sequence[str], widths: Sequence[int]
     for column, cell, width in zip(columns, cells, widths, strict=True):
         cut = cell
         if len(cell) > width:
-            # A role without its number is whole.
-            cut = cell.partition(" (")[0]
+            # A role without its number is whole, and so is a width without its share.
+            cut = cell.rsplit(" ", 2)[0] if cell.endswith(" %") else cell.partition(" (")[0]
             cut = cut if len(cut) <= width else _cut(cell, max(width - 1, 0))
         parts.append(f"{cut:>{width}}" if column.right else f"{cut:<{width}}")
     return (" " * gap).join(parts).rstrip()

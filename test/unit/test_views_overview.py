@@ -91,6 +91,12 @@ def test_cells() -> None:
     causes = [{"kind": "aliasing"}]
     assert "4.00–9.50" in cells(range={"least": 4.0, "most": 9.5, "text": "so or so", "causes": causes})
     assert "4.00–?" in cells(range={"least": 4.0, "most": None, "text": "", "causes": [{"kind": "forwarding"}]})
+    k["overview"]["vector"] = "256-bit 50 %"
+    assert "256-bit 50 %" in "  ".join(rows(render(made, 150, show=Show(overview=1))))
+    k["overview"]["look"] = "sum chain, line crossings, code placement, gather"
+    (narrow,) = rows(render(made, 80, show=Show(overview=1)))
+    assert "256-bit" in narrow.split()
+    assert "50" not in narrow
     missing = [{"kind": "unknown-instructions"}]
     row = cells(at_least=True, range={"least": 4.0, "most": None, "text": "Without that", "causes": missing})
     assert row[3:5] == ["≥", "4.00"]
