@@ -488,9 +488,10 @@ def script(folder: Path, name: str, text: str) -> Path:
     return path
 
 
+# One write each: the compiler and the question to it run at the same time.
 RECORD = r"""
-printf '%s\0' "$0" "$@" >> "$RECORD"
-printf '\n' >> "$RECORD"
+printf '%s\0' "$0" "$@" '
+' >> "$RECORD"
 """
 
 
@@ -522,7 +523,7 @@ def test_command_is_unchanged(incc: Path, tmp_path: Path, analyze: bool) -> None
         env=os.environ | {"RECORD": str(tmp_path / "record")},
     )
     assert (done.returncode, done.stdout, done.stderr) == (42, b"stdin\nout\n", b"err\n")
-    commands = [line.split(b"\0") for line in (tmp_path / "record").read_bytes().split(b"\0\n")[:-1]]
+    commands = [line.split(b"\0") for line in (tmp_path / "record").read_bytes().split(b"\0\n\0")[:-1]]
     want = [os.fsencode(fake), *[os.fsencode(a) for a in arguments]]
     plain = [c for c in commands if b"-###" not in c]
     assert plain == [want]
