@@ -191,11 +191,11 @@ def read_assembly(unit: Unit, isa: str = "") -> Assembly:
     that is given)."""
     from incc.frontends.asm.parse import parse
 
+    if unit.assembly.startswith("\x7fELF"):
+        raise AnalysisError(f"{unit.assembly_file}: not assembly: an ELF file; incc-scan reads objects")
     # clang -g writes what bytes of its tables are as characters into comments, the NUL as well.
     if "\0" in unit.assembly and any("\0" in line.partition("#")[0] for line in unit.assembly.split("\n")):
         raise AnalysisError(f"{unit.assembly_file}: not assembly: there are NUL bytes in it")
-    if unit.assembly.startswith("\x7fELF"):
-        raise AnalysisError(f"{unit.assembly_file}: not assembly: an ELF file; incc-scan reads objects")
     parsed = parse(unit.assembly)
     if isa and parsed.isa != isa and parsed.statements:
         raise AnalysisError(
