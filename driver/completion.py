@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _HEAD = """\
 # Completion of incc's commands for bash; for zsh, too, through bashcompinit.
 #   bash:  incc-mca --help=bash > ~/.local/share/bash-completion/completions/incc
-#          and links incc-mca, incc-scan, incc-model to it; or `. <(incc-mca --help=bash)`
+#          and links incc-mca, incc-scan, incc-diff … to it; or `. <(incc-mca --help=bash)`
 #   zsh:   . <(incc-mca --help=bash)
 if [ -n "${ZSH_VERSION-}" ]; then autoload -U +X bashcompinit && bashcompinit; fi
 
@@ -74,8 +74,10 @@ def script() -> str:
     parts = [_HEAD]
     for command in BOTH:
         parts.append(_function(command, _of_table(command)))
-    from incc.driver import model, scan
+    from incc.driver import db, diff, model, scan
 
+    parts.append(_function("incc-db", _of_parser(db._parser())))
+    parts.append(_function("incc-diff", _of_parser(diff._parser())))
     parts.append(_function("incc-scan", _of_parser(scan._parser())))
     parts.append(_function("incc-model", _of_parser(model._parser())))
     return "\n".join(parts)

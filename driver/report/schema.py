@@ -20,18 +20,24 @@ _NAMES = {str: "string", int: "integer", float: "number", bool: "boolean", NoneT
 def schema() -> dict[str, Any]:
     """The schema (draft 2020-12) of `types.Report`; `$defs` has every type by its name, a line of `incc-scan` too."""
     definitions: dict[str, Any] = {}
-    report = _object(types.Report, definitions)
+    report = object_schema(types.Report, definitions)
     _of(types.ScanLine, definitions)
+    return whole("report", SCHEMA_VERSION, report, definitions)
+
+
+def whole(name: str, version: str, found: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a kind of document from that of its object (`object_schema`) and what that refers to."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": f"urn:incc:report:{SCHEMA_VERSION}",
-        "title": "incc report",
-        **report,
+        "$id": f"urn:incc:{name}:{version}",
+        "title": f"incc {name}",
+        **found,
         "$defs": {name: definitions[name] for name in sorted(definitions)},
     }
 
 
-def _object(kind: Any, definitions: dict[str, Any]) -> dict[str, Any]:
+def object_schema(kind: Any, definitions: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a TypedDict; those that it refers to are added to `definitions` by their names."""
     fields = get_type_hints(kind, include_extras=True)
     return {
         "description": " ".join((inspect.getdoc(kind) or "").split()),
@@ -47,7 +53,7 @@ def _of(kind: Any, definitions: dict[str, Any]) -> dict[str, Any]:
         name = kind.__name__
         if name not in definitions:
             definitions[name] = {}  # a type may contain itself
-            definitions[name] = _object(kind, definitions)
+            definitions[name] = object_schema(kind, definitions)
         return {"$ref": f"#/$defs/{name}"}
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:

@@ -1,0 +1,83 @@
+"""What a comparison is made of: the kernels of each side, as far as a comparison needs them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from incc.driver.comparison import types as c
+    from incc.driver.report import types as t
+
+
+class InputError(Exception):
+    """An input that cannot be compared; the message names it, says where in it and why."""
+
+
+class Entry:
+    """A kernel of a side.
+
+    `unit`: its translation unit, without kernels, ways and graphs. `kernel`: as in a report, without what a comparison
+    does not look at (LEFT_OUT). `load`: its instructions, which are kept packed, for there are many; use
+    `instructions()`.
+    """
+
+    __slots__ = ("_load", "kernel", "unit")
+
+    def __init__(self, unit: t.Unit, kernel: t.Kernel, load: Callable[[], list[t.Instruction]]) -> None:
+        self.unit = unit
+        self.kernel = kernel
+        self._load = load
+
+    def instructions(self) -> list[t.Instruction]:
+        """In the order of execution; unpacked anew at each call."""
+        return self._load()
+
+
+LEFT_OUT = frozenset(("instructions", "timeline", "waits", "dependencies", "alignments", "cold", "mispredictions"))
+"""Fields of a report's kernel that entries have not."""
+
+
+class Side(NamedTuple):
+    """One of the builds to compare: `info` says how it came about, `entries` are its kernels in the order of the text
+    and of units."""
+
+    info: c.Side
+    entries: Sequence[Entry]
+
+
+def in_memory(report: t.Report, label: str, named: str = "") -> Side:
+    """A side of a report that is there already."""
+    entries = [_entry(unit, kernel) for unit in report["units"] for kernel in unit["kernels"]]
+    return Side(side_info(entries, label, named or label), entries)
+
+
+def side_info(entries: Sequence[Entry], label: str, named: str, notes: Sequence[str] = ()) -> c.Side:
+    """What there is to say of a side with these kernels."""
+    compilers: dict[str, None] = {}
+    models: dict[tuple[str, str], c.ComparedModel] = {}
+    for entry in entries:
+        unit = entry.unit
+        if unit["compiler"]:
+            compilers[f"{unit['compiler']} {unit['compiler_version']}".strip()] = None
+        model = unit["model"]
+        models[model["name"], model["version"]] = {k: model[k] for k in ("name", "title", "version")}  # type: ignore
+    return {
+        "label": label,
+        "input": named,
+        "compilers": list(compilers),
+        "models": list(models.values()),
+        "kernels": len(entries),
+        "variant": None,
+        "problem": "",
+        "notes": list(notes),
+    }
+
+
+def _entry(unit: t.Unit, kernel: t.Kernel) -> Entry:
+    def load(instructions: list[t.Instruction] = kernel["instructions"]) -> list[t.Instruction]:
+        return instructions
+
+    kept: Any = {name: value for name, value in kernel.items() if name not in LEFT_OUT}
+    return Entry(unit, kept, load)
