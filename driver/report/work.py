@@ -37,12 +37,12 @@ def _by_arithmetic(before: t.Kernel, after: t.Kernel) -> float | None:
     done = {
         new[name] / old[name]
         for name in ("flop", "integer_operations")
-        if old[name] and new[name]  # type: ignore[literal-required]
+        if old[name] and new[name]
     }
     through = {
-        moves[name] / moved[name]  # type: ignore[literal-required]
+        moves[name] / moved[name]
         for name in ("bytes_loaded", "bytes_stored")
-        if moved[name] and moves[name]  # type: ignore[literal-required]
+        if moved[name] and moves[name]
     }
     both = done & through
     return both.pop() if len(done) == 1 and both else None
