@@ -316,11 +316,12 @@ def _overhead(sight: Sight) -> frozenset[int]:
 
 
 def counted(count: float, plural: str) -> str:
-    """1 load, 2 loads, 0.5 loads."""
+    """1 load, 2 loads, 0.5 loads, 1 µop for gathers."""
     amount = amount_text(count)
-    if amount != "1" or not plural.endswith("s") or " between " in plural:
-        return f"{amount} {plural}"
-    return f"{amount} {plural[:-2] if plural.endswith('ches') else plural[:-1]}"
+    head, tail = re.match(r"(\S+(?: (?!for |of |between |from |and |inside |that )\S+)*)(.*)", plural).groups()  # type: ignore[union-attr]
+    if amount == "1":
+        head = head[:-2] if head.endswith("ches") else head.removesuffix("s")
+    return f"{amount} {head}{tail}"
 
 
 def _more_and_fewer(more: float, plural: str, where: str) -> tuple[str, str]:
@@ -338,7 +339,7 @@ class Contribution(NamedTuple):
 
     heading: tuple[str, str]
     instruction: int | None
-    count: float
+    number: float
     cycles: float
 
 
@@ -367,7 +368,7 @@ def _headings(low: Iterable[Contribution], high: Iterable[Contribution]) -> dict
     for side, contributions in enumerate((low, high)):
         for each in contributions:
             heading = found.setdefault(each.heading, Heading())
-            heading.count[side] += each.count
+            heading.count[side] += each.number
             heading.cycles[side] += each.cycles
             if each.instruction is not None:
                 heading.instructions[side][each.instruction] = None

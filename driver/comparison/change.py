@@ -238,7 +238,7 @@ def _core(a: Entry, b: Entry, cycles: float | None) -> c.Cause:
         text = f"another model of {second['name']}: version {first['version']} → {second['version']}"
     else:
         text = f"another core: {first['name']} → {second['name']}"
-    evidence = {side: {k: m[k] for k in ("name", "version")} for side, m in (("a", first), ("b", second))}  # type: ignore[literal-required]
+    evidence = {side: {k: m[k] for k in ("name", "version")} for side, m in (("a", first), ("b", second))}
     if cycles is not None:
         cycles = round(cycles, 6)
         text += f": {cycles_text(cycles)}"

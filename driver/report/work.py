@@ -34,16 +34,8 @@ def _by_arithmetic(before: t.Kernel, after: t.Kernel) -> float | None:
         return None
     old, new = before["arithmetic"], after["arithmetic"]
     moved, moves = before["memory"], after["memory"]
-    done = {
-        new[name] / old[name]
-        for name in ("flop", "integer_operations")
-        if old[name] and new[name]
-    }
-    through = {
-        moves[name] / moved[name]
-        for name in ("bytes_loaded", "bytes_stored")
-        if moved[name] and moves[name]
-    }
+    done = {new[name] / old[name] for name in ("flop", "integer_operations") if old[name] and new[name]}
+    through = {moves[name] / moved[name] for name in ("bytes_loaded", "bytes_stored") if moved[name] and moves[name]}
     both = done & through
     return both.pop() if len(done) == 1 and both else None
 
