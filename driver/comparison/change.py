@@ -85,7 +85,7 @@ def change(a: Entry, b: Entry, match: Match, parts_a: Sequence[Entry] = (), part
         "confidence": round(match.confidence, 6),
         "outcome": "unknown",
         "basis": basis.name,
-        "work": None if basis.work is None else round(basis.work, 6),
+        "work": basis.work,
         "cycles_a": None,
         "cycles_b": None,
         "ratio": None,
@@ -120,7 +120,7 @@ def _compare(
     cycles_b = expected_cycles(b.kernel) * basis.scale_b + shares[1]
     found["cycles_a"], found["cycles_b"] = round(cycles_a, 6), round(cycles_b, 6)
     if cycles_a:
-        found["ratio"] = round(cycles_b / cycles_a, 6)
+        found["ratio"] = round(cycles_b / cycles_a, 9)
     elif not cycles_b:
         found["ratio"] = 1.0
     if same_code and same_core:

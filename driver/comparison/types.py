@@ -78,8 +78,8 @@ class Figures(TypedDict):
     packed_share: Share | None
     loads: Annotated[Count, "Instructions that load."]
     stores: Annotated[Count, "Instructions that store."]
-    spills: Annotated[Count, "Stores to the stack's frame."]
-    reloads: Annotated[Count, "Loads from the stack's frame."]
+    spills: Annotated[Count | None, "Stores to the stack's frame; null for reports before 1.5."]
+    reloads: Annotated[Count | None, "Loads from the stack's frame; likewise."]
     bytes_loaded: Count
     bytes_stored: Count
     flop: Count
@@ -170,8 +170,9 @@ class Change(TypedDict):
     ]
     basis: Annotated[
         Literal["element", "work", "iteration", ""],
-        "What cycles are compared of. element: of the source's loop; work: as much work as an iteration of b does; "
-        "iteration: of the assembly's loop, which does the same in both; empty where they cannot be compared.",
+        "What cycles are compared of. element: of the source's loop; work: as much work as an iteration of the one does "
+        "that does more; iteration: of the assembly's loop, which does the same in both; empty where they cannot be "
+        "compared.",
     ]
     work: Annotated[Amount | None, "How many times as much an iteration of b does as one of a; null if not known."]
     cycles_a: Annotated[Amount | None, "Cycles on that basis."]
