@@ -170,9 +170,9 @@ class Change(TypedDict):
     ]
     basis: Annotated[
         Literal["element", "work", "iteration", ""],
-        "What cycles are compared of. element: of the source's loop; work: as much work as an iteration of the one does "
-        "that does more; iteration: of the assembly's loop, which does the same in both; empty where they cannot be "
-        "compared.",
+        "What cycles are compared of. element: of the source's loop; work: as much work as an iteration does of the "
+        "one that does more; iteration: of the assembly's loop, which does the same in both; empty where they cannot "
+        "be compared.",
     ]
     work: Annotated[Amount | None, "How many times as much an iteration of b does as one of a; null if not known."]
     cycles_a: Annotated[Amount | None, "Cycles on that basis."]
