@@ -304,15 +304,26 @@ def _closing(sight: Sight) -> tuple[int, ...]:
 
 
 def _overhead(sight: Sight) -> frozenset[int]:
-    """The instructions that only keep the loop going: its branch, what is fused with that, and counters, which take a
-    cycle and need nothing but themselves."""
-    found = set(_closing(sight))
+    """The instructions that only keep the loop going: its branch, what is fused with that, and counters. These take a
+    cycle and need nothing but themselves; addresses are made from them, or the branch tests them."""
+    closing = _closing(sight)
+    found = set(closing)
+    texts = [instruction["text"] for instruction in sight.instructions]
+    addresses = {name for text in texts for inside in _ADDRESS.findall(text) for name in _WORD.findall(inside)}
+    tested = {name for n in closing for name in _WORD.findall(texts[n])}
     for chain in sight.kernel["chains"]:
         first = chain["instructions"][0]
-        alone = len(chain["instructions"]) == 1 and chain["latency"] <= 1 and chain["iterations"] == 1
-        if alone and not sight.instructions[first]["loads"] and not sight.instructions[first]["stores"]:
+        if len(chain["instructions"]) > 1 or chain["latency"] > 1 or chain["iterations"] > 1:
+            continue
+        if sight.instructions[first]["loads"] or sight.instructions[first]["stores"]:
+            continue
+        if {step["via"] for step in chain["steps"]} & (addresses | tested) or first + 1 in closing:
             found.add(first)
     return frozenset(found)
+
+
+_ADDRESS = re.compile(r"[(\[]([^)\]]*)[)\]]")
+_WORD = re.compile(r"\w+")
 
 
 def counted(count: float, plural: str) -> str:

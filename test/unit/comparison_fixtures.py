@@ -22,7 +22,9 @@ def loop(body: str, *, function: str = "f", label: str = ".L3", line: int = 0, b
     """The text of a function with one loop: the lines of its body, then the branch back, which tests what they leave.
     `line`: in the source; `before`: what comes before the loop."""
     place = f'\t.file 1 "x.c"\n\t.loc 1 {line}\n' if line else ""
-    return f"{function}:\n{before}{place}{label}:\n{body.rstrip()}\n\tjne {label}\n\tret\n"
+    return (
+        f"\t.type {function}, @function\n{function}:\n{before}{place}{label}:\n{body.rstrip()}\n\tjne {label}\n\tret\n"
+    )
 
 
 def report_of(text: str, *, mcpu: str = "skylake-avx512", source: str = "x.c", compiler: str = "gcc") -> Any:
