@@ -55,7 +55,7 @@ class Side(TypedDict):
     notes: Annotated[list[str], "What a reader must know of it, one sentence each."]
 
 
-class Figures(TypedDict):
+class KernelFigures(TypedDict):
     """The figures of a kernel, per iteration of the assembly's loop. Null is what is not known."""
 
     cycles: Amount
@@ -85,6 +85,9 @@ class Figures(TypedDict):
     flop: Count
 
 
+Figures = KernelFigures  # a report has a type of that name already, and the schema knows types by their names
+
+
 class Member(TypedDict):
     """A kernel of one side."""
 
@@ -100,7 +103,7 @@ class Member(TypedDict):
     label: str
     role: Annotated[str, "As in a report: main, remainder …; empty for what is no loop."]
     model: Annotated[str, "The core, by its -mcpu name."]
-    figures: Figures
+    figures: KernelFigures
     limited_by: list[BoundName]
     limit: Annotated[str, "What limits it, in a few words, as the overview of a report has it."]
     vector: Annotated[str, "How wide its vectors are, as there."]
