@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 from incc.driver.pipeline import Settings, analyze_unit, find_regions, read_assembly
 from incc.driver.report.advice import Build, read_build, tried
 from incc.driver.report.build import build_report, unit_report
-from incc.driver.report.trials import expected_cycles
+from incc.driver.report.work import expected_cycles
 from incc.frontends.gcc_wrapper.compile import compile_units
 
 FOLDER = pathlib.Path(__file__).with_name("hints")

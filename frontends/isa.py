@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from incc.frontends.container import Container
-    from incc.frontends.kernel import Before, Instruction, Kernel, LeftOut, Refused, Region
+    from incc.frontends.kernel import Before, Instruction, Kernel, LeftOut, MemoryAccess, Refused, Region
 else:
     Protocol = object  # importing `typing` takes 4 ms
 
@@ -154,6 +154,10 @@ class Isa(Protocol):
     @property
     def stack_registers(self) -> frozenset[str]:
         """The registers that may hold addresses of the function's own stack, by their roots."""
+
+    def on_frame(self, access: MemoryAccess, /) -> bool:
+        """Whether a memory access is surely to a fixed place of the function's own stack frame, where compilers keep
+        what has no register: a spill, if it stores, a reload, if it loads."""
 
     @property
     def widest_vector(self) -> tuple[tuple[str, int], ...]:

@@ -2,22 +2,295 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from incc.driver.comparison.causes import Sight, alignment, amount_text, cycles_text, explain, other_core, vector_bits
+from incc.driver.report.work import NOTHING, calls, expected_cycles, work_ratio
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Literal
 
     from incc.driver.comparison import types as c
     from incc.driver.comparison.match import Match
     from incc.driver.comparison.side import Entry
+    from incc.driver.report import types as t
+
+    Basis = Literal["element", "work", "iteration", ""]
+    Outcome = Literal["same", "moved", "equal", "faster", "slower", "unknown"]
 
 
 def figures(entry: Entry) -> c.Figures:
     """The figures of a kernel."""
-    raise NotImplementedError
+    kernel = entry.kernel
+    bounds, size, arithmetic, memory = kernel["bounds"], kernel["size"], kernel["arithmetic"], kernel["memory"]
+    elements, ends = kernel["elements"], kernel["range"]
+    counts: Any = memory
+    if "loads" not in counts:  # a report before 1.5
+        instructions = entry.instructions()
+        counts = {
+            "loads": sum(i["loads"] for i in instructions),
+            "stores": sum(i["stores"] for i in instructions),
+            "spills": None,
+            "reloads": None,
+        }
+    return {
+        "cycles": kernel["cycles"],
+        "cycles_least": ends["least"] if ends else kernel["cycles"],
+        "cycles_most": ends["most"] if ends else kernel["cycles"],
+        "at_least": kernel["at_least"],
+        "elements": elements["per_iteration"] if elements else None,
+        "cycles_per_element": elements["cycles"] if elements else None,
+        "port": bounds["port"]["cycles"],
+        "divider": bounds["divider"]["cycles"],
+        "front_end": bounds["front_end"]["cycles"],
+        "retire": bounds["retire"]["cycles"],
+        "loop_carried": bounds["loop_carried"]["cycles"],
+        "critical_path": kernel["critical_path"]["cycles"],
+        "instructions": size["instructions"],
+        "uops": size["issue_slots"],
+        "port_uops": size["uops"],
+        "bytes": size["bytes"],
+        "vector_bits": vector_bits(kernel),
+        "packed_share": arithmetic["packed_share"],
+        "loads": counts["loads"],
+        "stores": counts["stores"],
+        "spills": counts["spills"],
+        "reloads": counts["reloads"],
+        "bytes_loaded": memory["bytes_loaded"],
+        "bytes_stored": memory["bytes_stored"],
+        "flop": arithmetic["flop"],
+    }
+
+
+class _Basis(NamedTuple):
+    """What cycles are compared of, what those of an iteration of a and b are multiplied with for it, and how many times
+    as much an iteration of b does; `why` there is none."""
+
+    name: Basis
+    scale_a: float
+    scale_b: float
+    work: float | None
+    why: str = ""
 
 
 def change(a: Entry, b: Entry, match: Match, parts_a: Sequence[Entry] = (), parts_b: Sequence[Entry] = ()) -> c.Change:
     """The change from a to b, without alignment. `change(b, a, …)` says the opposite: figures swapped, ratios inverted,
     cycles of causes with the other sign."""
-    raise NotImplementedError
+    same_core = _model(a) == _model(b)
+    same_code = _same_code(a, b) and not parts_a and not parts_b
+    basis = _basis(a, b, same_code, parts_a, parts_b)
+    found: c.Change = {
+        "matched_by": match.by,
+        "confidence": round(match.confidence, 6),
+        "outcome": "unknown",
+        "basis": basis.name,
+        "work": basis.work,
+        "cycles_a": None,
+        "cycles_b": None,
+        "ratio": None,
+        "text": "",
+        "causes": [],
+        "alignment": None,
+    }
+    if basis.name:
+        _compare(found, basis, a, b, same_core, same_code, parts_a, parts_b)
+    elif same_core:
+        # No number of cycles follows, but what differs can be said as far as it does not depend on the work.
+        sights = (Sight(entry.kernel, entry.instructions(), 1.0) for entry in (a, b))
+        kinds = ("calls", "vectorised", "vector-width")
+        found["causes"] = [cause for cause in other_core(*sights) if cause["kind"] in kinds]
+    found["text"] = _text(found, basis, a, b, same_core)
+    return found
+
+
+def _compare(
+    found: c.Change,
+    basis: _Basis,
+    a: Entry,
+    b: Entry,
+    same_core: bool,
+    same_code: bool,
+    parts_a: Sequence[Entry],
+    parts_b: Sequence[Entry],
+) -> None:
+    """Fill in cycles, outcome and causes of two kernels of which it is known how much they do."""
+    shares = [_of_parts(parts) for parts in (parts_a, parts_b)]
+    cycles_a = expected_cycles(a.kernel) * basis.scale_a + shares[0]
+    cycles_b = expected_cycles(b.kernel) * basis.scale_b + shares[1]
+    found["cycles_a"], found["cycles_b"] = round(cycles_a, 6), round(cycles_b, 6)
+    if cycles_a:
+        found["ratio"] = round(cycles_b / cycles_a, 9)
+    elif not cycles_b:
+        found["ratio"] = 1.0
+    if same_code and same_core:
+        found["outcome"] = "same" if _place(a) == _place(b) else "moved"
+        if abs(cycles_b - cycles_a) > NOTHING * max(cycles_a, cycles_b):
+            found["causes"] = alignment(*(Sight(e.kernel, (), basis.scale_a) for e in (a, b)))
+        return
+    found["outcome"] = _outcome(cycles_a, cycles_b, a, b)
+    if same_code and found["outcome"] == "equal":
+        found["outcome"] = "same" if _place(a) == _place(b) else "moved"
+    sights = [
+        Sight(entry.kernel, () if same_code else entry.instructions(), scale)
+        for entry, scale in ((a, basis.scale_a), (b, basis.scale_b))
+    ]
+    causes: list[c.Cause] = []
+    if not same_core:
+        causes.append(_core(a, b, cycles_b - cycles_a if same_code else None))
+    if parts_a or parts_b:
+        causes.append(_split(len(parts_a), len(parts_b), shares[1] - shares[0]))
+    if not same_code:
+        causes += explain(*sights) if same_core else other_core(*sights)
+    found["causes"] = causes
+
+
+def _model(entry: Entry) -> tuple[str, str]:
+    model = entry.unit["model"]
+    return model["name"], model["version"]
+
+
+def _same_code(a: Entry, b: Entry) -> bool:
+    """Whether both are the same instructions, and the statements that could not be decoded as well."""
+    texts = [[refused["text"] for refused in entry.kernel["refused"]] for entry in (a, b)]
+    return a.kernel["content_hash"] == b.kernel["content_hash"] and texts[0] == texts[1]
+
+
+def _place(entry: Entry) -> tuple[str, str, str, int]:
+    """Where a kernel is: files without their folders, for two builds may be in two."""
+    kernel = entry.kernel
+    source = kernel["source"]
+    file, line = (source["file"], source["line"]) if source else ("", kernel["first_line"])
+    return kernel["function"], kernel["kernel_id"], file.replace("\\", "/").rpartition("/")[2], line
+
+
+# --- the basis --------------------------------------------------------------------------------------------------------
+
+
+def _basis(a: Entry, b: Entry, same_code: bool, parts_a: Sequence[Entry], parts_b: Sequence[Entry]) -> _Basis:
+    """What cycles of both can be compared of."""
+    first, second = a.kernel["elements"], b.kernel["elements"]
+    if same_code and not (first and second and first["per_iteration"] == second["per_iteration"]):
+        return _Basis("iteration", 1.0, 1.0, 1.0)
+    parts = [part.kernel["elements"] for part in (*parts_a, *parts_b)]
+    if first and second and all(parts):
+        numbers = first["per_iteration"], second["per_iteration"]
+        if all(numbers) and all(part and part["per_iteration"] for part in parts):
+            return _Basis("element", 1 / numbers[0], 1 / numbers[1], numbers[1] / numbers[0])
+    if parts:
+        return _Basis("", 1.0, 1.0, None, "how much of the work each of the loops does is not known")
+    work = work_ratio(a.kernel, b.kernel)
+    if work is None:
+        return _Basis("", 1.0, 1.0, None, "how much of the source's loop an iteration does is not known")
+    if work == 1:
+        return _Basis("iteration", 1.0, 1.0, 1.0)
+    # As much as an iteration does of the one that does more, so that the opposite change has the same figures.
+    return _Basis("work", max(work, 1.0), max(1 / work, 1.0), work)
+
+
+def _of_parts(parts: Sequence[Entry]) -> float:
+    """Cycles an element of further loops that do a part of the work."""
+    found = 0.0
+    for part in parts:
+        elements = part.kernel["elements"]
+        assert elements is not None  # else there is no basis
+        found += expected_cycles(part.kernel) / elements["per_iteration"]
+    return found
+
+
+# --- the outcome ------------------------------------------------------------------------------------------------------
+
+
+def _outcome(cycles_a: float, cycles_b: float, a: Entry, b: Entry) -> Outcome:
+    """Faster or slower, if that is not only because something is not counted."""
+    missing = [_not_counted(entry.kernel) for entry in (a, b)]
+    if missing[0] != missing[1]:
+        # What takes longer although less of it is counted does take longer.
+        if missing[1] and not missing[0] and cycles_b > cycles_a * (1 + NOTHING):
+            return "slower"
+        if missing[0] and not missing[1] and cycles_a > cycles_b * (1 + NOTHING):
+            return "faster"
+        return "unknown"
+    if max(cycles_a, cycles_b) <= min(cycles_a, cycles_b) * (1 + NOTHING):
+        return "equal"
+    return "slower" if cycles_b > cycles_a else "faster"
+
+
+def _not_counted(kernel: t.Kernel) -> list[str]:
+    """What is not in a prediction."""
+    if not kernel["at_least"]:
+        return []
+    return sorted(
+        {
+            *(note.partition(";")[0] for note in calls(kernel)),
+            *(unknown["form"] for unknown in kernel["unknown_instructions"]),
+            *(refused["text"] for refused in kernel["refused"]),
+        }
+    )
+
+
+# --- causes of the whole ----------------------------------------------------------------------------------------------
+
+
+def _core(a: Entry, b: Entry, cycles: float | None) -> c.Cause:
+    first, second = a.unit["model"], b.unit["model"]
+    if first["name"] == second["name"]:
+        text = f"another model of {second['name']}: version {first['version']} → {second['version']}"
+    else:
+        text = f"another core: {first['name']} → {second['name']}"
+    evidence = {side: {k: m[k] for k in ("name", "version")} for side, m in (("a", first), ("b", second))}
+    if cycles is not None:
+        cycles = round(cycles, 6)
+        text += f": {cycles_text(cycles)}"
+    return {"kind": "core", "text": text, "cycles": cycles, "a": [], "b": [], "evidence": evidence}
+
+
+def _split(parts_a: int, parts_b: int, cycles: float) -> c.Cause:
+    loops = parts_a + 1, parts_b + 1
+    text = f"{loops[0]} {'loops' if parts_a else 'loop'} → {loops[1]} {'loops' if parts_b else 'loop'}"
+    cycles = round(cycles, 6)
+    return {
+        "kind": "work",
+        "text": f"{text}: {cycles_text(cycles)} for the others",
+        "cycles": cycles,
+        "a": [],
+        "b": [],
+        "evidence": {"a": {"loops": loops[0]}, "b": {"loops": loops[1]}},
+    }
+
+
+# --- in words ---------------------------------------------------------------------------------------------------------
+
+_OF = {"element": "an element", "work": "for as much work", "iteration": "an iteration", "": ""}
+
+
+def _text(found: c.Change, basis: _Basis, a: Entry, b: Entry, same_core: bool) -> str:
+    """The change in one sentence."""
+    first, second = found["cycles_a"], found["cycles_b"]
+    if first is None or second is None:
+        return basis.why
+    of = _OF[basis.name]
+    outcome = found["outcome"]
+    numbers = f"{amount_text(first)} → {amount_text(second)} cycles {of}"
+    if outcome in ("same", "moved"):
+        words = "nothing changed" if outcome == "same" else f"the same code {_moved(a, b)}"
+        each = f"{amount_text(second)} {'cycle' if amount_text(second) == '1' else 'cycles'} {of}"
+        return f"{words}, {numbers if found['causes'] else each}"
+    if first:
+        percent = 100 * (second / first - 1)
+        numbers += f" ({percent:+.0f} %)" if abs(percent) >= 1 else ""
+    numbers += " without what the functions take that are called" * bool(calls(a.kernel) or calls(b.kernel))
+    if outcome == "unknown":
+        return f"{numbers}, of which not the same is counted: which is faster cannot be told"
+    if outcome == "equal":
+        return f"{numbers}: other code, as fast"
+    cause = next((cause["text"] for cause in found["causes"] if cause["cycles"] is not None), "")
+    if not same_core:
+        cause = found["causes"][0]["text"]
+    return f"{numbers}: {outcome}{', ' if cause else ''}{cause}"
+
+
+def _moved(a: Entry, b: Entry) -> str:
+    if a.kernel["function"] != b.kernel["function"]:
+        return f"in another function ({a.kernel['overview']['function']} → {b.kernel['overview']['function']})"
+    return "at another place"

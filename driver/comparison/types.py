@@ -55,7 +55,7 @@ class Side(TypedDict):
     notes: Annotated[list[str], "What a reader must know of it, one sentence each."]
 
 
-class Figures(TypedDict):
+class KernelFigures(TypedDict):
     """The figures of a kernel, per iteration of the assembly's loop. Null is what is not known."""
 
     cycles: Amount
@@ -78,11 +78,14 @@ class Figures(TypedDict):
     packed_share: Share | None
     loads: Annotated[Count, "Instructions that load."]
     stores: Annotated[Count, "Instructions that store."]
-    spills: Annotated[Count, "Stores to the stack's frame."]
-    reloads: Annotated[Count, "Loads from the stack's frame."]
+    spills: Annotated[Count | None, "Stores to the stack's frame; null for reports before 1.5."]
+    reloads: Annotated[Count | None, "Loads from the stack's frame; likewise."]
     bytes_loaded: Count
     bytes_stored: Count
     flop: Count
+
+
+Figures = KernelFigures  # a report has a type of that name already, and the schema knows types by their names
 
 
 class Member(TypedDict):
@@ -100,7 +103,7 @@ class Member(TypedDict):
     label: str
     role: Annotated[str, "As in a report: main, remainder …; empty for what is no loop."]
     model: Annotated[str, "The core, by its -mcpu name."]
-    figures: Figures
+    figures: KernelFigures
     limited_by: list[BoundName]
     limit: Annotated[str, "What limits it, in a few words, as the overview of a report has it."]
     vector: Annotated[str, "How wide its vectors are, as there."]
@@ -170,8 +173,9 @@ class Change(TypedDict):
     ]
     basis: Annotated[
         Literal["element", "work", "iteration", ""],
-        "What cycles are compared of. element: of the source's loop; work: as much work as an iteration of b does; "
-        "iteration: of the assembly's loop, which does the same in both; empty where they cannot be compared.",
+        "What cycles are compared of. element: of the source's loop; work: as much work as an iteration does of the "
+        "one that does more; iteration: of the assembly's loop, which does the same in both; empty where they cannot "
+        "be compared.",
     ]
     work: Annotated[Amount | None, "How many times as much an iteration of b does as one of a; null if not known."]
     cycles_a: Annotated[Amount | None, "Cycles on that basis."]

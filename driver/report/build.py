@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from incc.frontends.unit import Unit
     from incc.models.model import MachineModel
 
-SCHEMA_VERSION: Final = "1.4"
+SCHEMA_VERSION: Final = "1.5"
 
 
 def build_report(units: Iterable[t.Unit]) -> t.Report:

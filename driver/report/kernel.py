@@ -8,6 +8,7 @@ from incc.driver.report import hints, verdict, wording
 from incc.driver.report.advice import ASSEMBLY
 from incc.driver.report.identity import content_hash
 from incc.driver.report.range import kernel_range, mispredicted
+from incc.frontends.isa import isa
 from incc.models.bound import (
     ELIMINATED,
     FUSED_INTO_PREVIOUS,
@@ -121,7 +122,7 @@ def kernel_report(
             "uops": len(bound.uop_ports),
         },
         "arithmetic": _arithmetic(work, moved),
-        "memory": _memory(moved, analysis, step),
+        "memory": _memory(kernel, bound, moved, analysis, step),
         "verdict": verdict.sentence(result, bounds),
         "hints": verdict.consistent(hints.hints(result, build, found), result),
         "bounds": bounds,
@@ -260,11 +261,17 @@ def _arithmetic(work: figures.Operations, moved: figures.Traffic) -> t.Arithmeti
     }
 
 
-def _memory(moved: figures.Traffic, analysis: Analysis, step: int) -> t.Memory:
+def _memory(kernel: Kernel, bound: BoundKernel, moved: figures.Traffic, analysis: Analysis, step: int) -> t.Memory:
+    flags = bound.instruction_flags
+    frame = [flags[i] for i, instruction in enumerate(kernel.instructions) if _on_frame(kernel, instruction)]
     return {
         "bytes_loaded": moved.bytes_loaded,
         "bytes_stored": moved.bytes_stored,
         "unsized_accesses": moved.unsized_accesses,
+        "loads": sum(bool(each & IS_LOAD) for each in flags),
+        "stores": sum(bool(each & IS_STORE) for each in flags),
+        "spills": sum(bool(each & IS_STORE) for each in frame),
+        "reloads": sum(bool(each & IS_LOAD) for each in frame),
         "step": step,
         "widest_access_bits": moved.widest_access_bits,
         "line_crossings": round(float(analysis.line_crossings), DECIMALS),
@@ -272,6 +279,14 @@ def _memory(moved: figures.Traffic, analysis: Analysis, step: int) -> t.Memory:
         "expected_line_crossings": round(float(analysis.expected_line_crossings), DECIMALS),
         "worst_alignment_port_bound": round(float(analysis.worst_alignment_port_bound), DECIMALS),
     }
+
+
+def _on_frame(kernel: Kernel, instruction: Instruction) -> bool:
+    """Whether an instruction accesses a fixed place of the stack's frame; a call's return address is no such thing."""
+    if not instruction.memory or instruction.branch:
+        return False
+    on_frame = isa(kernel.isa).on_frame
+    return any((access.load or access.store) and on_frame(access) for access in instruction.memory)
 
 
 def _vectorisation(work: figures.Operations, moved: figures.Traffic) -> str:
@@ -302,6 +317,7 @@ def _instructions(result: KernelResult, source_lines: Mapping[int, SourceLocatio
         in_chain = figures.cycles_by_instruction((step.consumer for step in steps), steps)
     # kernels repeat few kinds of instruction
     known: dict[tuple[tuple[int, int], ...], tuple[str, t.Ratio]] = {}
+    works: dict[tuple[str, tuple[int, ...]], list[str]] = {}
     rows: list[t.Instruction] = []
     for i, instruction in enumerate(kernel.instructions):
         flags = bound.instruction_flags[i]
@@ -311,6 +327,10 @@ def _instructions(result: KernelResult, source_lines: Mapping[int, SourceLocatio
         if uops not in known:
             known[uops] = _port_usage(uops, bound), _own_throughput(uops, bound.n_ports)
         usage, throughput = known[uops]
+        # What an instruction does is told by its form and the kinds of its µops.
+        kinds = tuple(bound.uop_kind[u] for u in range(first, last))
+        if (key := (instruction.form, kinds)) not in works:
+            works[key] = _works(kernel, bound, i)
         rows.append(
             {
                 "index": i,
@@ -326,10 +346,12 @@ def _instructions(result: KernelResult, source_lines: Mapping[int, SourceLocatio
                 "retire_slots": bound.retire_slots[i],
                 "uops": last - first,
                 "ports": usage,
+                "work": list(works[key]),
                 "rthroughput": throughput,
                 "measured_rthroughput": form.throughput if form else None,
                 "loads": bool(flags & IS_LOAD),
                 "stores": bool(flags & IS_STORE),
+                "frame": _on_frame(kernel, instruction),
                 "macro_fused": bool(flags & FUSED_INTO_PREVIOUS),
                 "eliminated": bool(flags & ELIMINATED),
                 "zero_idiom": bool(flags & ZEROED),
@@ -359,6 +381,17 @@ def _own_throughput(uops: Sequence[tuple[int, int]], n_ports: int) -> t.Ratio:
     numerator, denominator = port_bound(uops, n_ports)
     exact = str(numerator) if denominator == 1 else f"{numerator}/{denominator}"
     return {"cycles": numerator / denominator, "exact": exact}
+
+
+def _works(kernel: Kernel, bound: BoundKernel, i: int) -> list[str]:
+    """What the µops of an instruction do, in the order of the terms of `_port_usage`."""
+    instruction = kernel.instructions[i]
+    terms: dict[int, dict[str, None]] = {}
+    for u in range(bound.uop_start[i], bound.uop_start[i + 1]):
+        terms.setdefault(bound.uop_ports[u], {})[verdict.use_of(kernel, instruction, bound.uop_kind[u])] = None
+    # Units come last, as they do there.
+    ordered = sorted(terms, key=lambda mask: mask >> bound.n_ports != 0)
+    return [" and ".join(terms[mask]) for mask in ordered] or [isa(kernel.isa).work_of(instruction)]
 
 
 def _port_usage(uops: Sequence[tuple[int, int]], bound: BoundKernel) -> str:

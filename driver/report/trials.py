@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from incc.driver.report.work import NOTHING, calls, expected_cycles, places, work_ratio
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -9,9 +11,6 @@ if TYPE_CHECKING:
     from incc.driver.report import types as t
 
     Key = tuple[str, str, int]
-
-NOTHING = 0.01
-"""Less gain than this is none."""
 
 
 def flag_sets(units: Iterable[t.Unit]) -> list[tuple[str, ...]]:
@@ -94,12 +93,12 @@ def _loop(before: t.Kernel, after: t.Kernel | None, flags: Sequence[str]) -> t.T
     ratio = gain = None
     hinted = any(hint["flags"] and set(hint["flags"]) <= set(flags) for hint in before["hints"])
     if after is not None:
-        ratio = _ratio(before, after)
-        if ratio and after["cycles"] and not _calls(before) and not _calls(after):
+        ratio = work_ratio(before, after)
+        if ratio and after["cycles"] and not calls(before) and not calls(after):
             gain = round(expected_cycles(before) * ratio / expected_cycles(after) - 1, 6)
             # As fast as it may be anyway where the linker puts it elsewhere: that is none of the flags' doing.
-            least, most = min(_places(before)), max(_places(before))
-            if not hinted and ratio == 1 and least < most and any(least <= n <= most for n in _places(after)):
+            least, most = min(places(before)), max(places(before))
+            if not hinted and ratio == 1 and least < most and any(least <= n <= most for n in places(after)):
                 gain = 0.0
     return {
         "kernel_id": before["kernel_id"],
@@ -116,40 +115,10 @@ def _loop(before: t.Kernel, after: t.Kernel | None, flags: Sequence[str]) -> t.T
     }
 
 
-def _ratio(before: t.Kernel, after: t.Kernel) -> float | None:
-    """How many times as much an iteration does as before; None where that is not known."""
-    old, new = before["elements"], after["elements"]
-    if old and new:
-        return new["per_iteration"] / old["per_iteration"]
-    # The same source moves on by the same bytes for an element; what is loaded tells less, since vectors may load more
-    # than they use, or the same several times.
-    old_step, new_step = before["memory"]["step"], after["memory"]["step"]
-    return new_step / old_step if old_step and new_step else None
-
-
-def expected_cycles(kernel: t.Kernel) -> float:
-    """The prediction, for one that depends on where the linker puts the loop the average over the places."""
-    places = _places(kernel)
-    return round(sum(places) / len(places), 6) if len(places) > 1 else places[0]
-
-
-def _places(kernel: t.Kernel) -> list[float]:
-    """What is predicted for each place where the linker may put a loop, where that matters."""
-    for hint in kernel["hints"]:
-        if hint["rule"] == "code-placement":
-            return list(hint["evidence"]["cycles_at"].values())
-    return [kernel["cycles"]]
-
-
 def _of_element(kernel: t.Kernel) -> float | None:
     """The cycles of an element, of the expected ones."""
     elements = kernel["elements"]
     return round(expected_cycles(kernel) / elements["per_iteration"], 6) if elements else None
-
-
-def _calls(kernel: t.Kernel) -> bool:
-    """Whether functions are called, whose time is not in the prediction."""
-    return any("call" in note and note.endswith("what it costs is not counted") for note in kernel["notes"])
 
 
 def _text(before: t.Kernel, after: t.Kernel | None, ratio: float | None, gain: float | None) -> str:
@@ -158,7 +127,7 @@ def _text(before: t.Kernel, after: t.Kernel | None, ratio: float | None, gain: f
     if after is None:
         return "there is no such loop any more: it became a call, or part of another one"
     text = f"{number(expected_cycles(before))} → {number(expected_cycles(after))} cycles an iteration"
-    if _calls(before) or _calls(after):
+    if calls(before) or calls(after):
         text += " without what the functions take that are called"
     elif ratio is None:
         text += "; what an iteration does cannot be compared"

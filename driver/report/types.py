@@ -290,6 +290,10 @@ class Memory(TypedDict):
     bytes_loaded: Count
     bytes_stored: Count
     unsized_accesses: Annotated[Count, "Accesses whose size is not fixed, not counted in the bytes."]
+    loads: Annotated[Count, "Instructions that load."]
+    stores: Annotated[Count, "Instructions that store."]
+    spills: Annotated[Count, "Of them those that store to a fixed place of the function's stack frame."]
+    reloads: Annotated[Count, "Those that load from one."]
     step: Annotated[
         Count, "Bytes by which the fastest of its loads and stores moves on in an iteration; 0 where none is known to."
     ]
@@ -665,12 +669,18 @@ class Instruction(TypedDict):
     retire_slots: Count
     uops: Annotated[Count, "µops on ports."]
     ports: Annotated[str, "µops times the ports that they may use, 1*p01+1*p23; cycles on other units, 4*0DV."]
+    work: Annotated[
+        list[str],
+        "What the µops of each term of `ports` do, for people: loads, store addresses, shuffles; that of "
+        "the instruction alone, where it has no µop on a port.",
+    ]
     rthroughput: Annotated[Ratio, "Cycles between two instances as far as its own ports and units say."]
     measured_rthroughput: Annotated[
         Amount | None, "The model's figure where ports do not explain the throughput, else null."
     ]
     loads: bool
     stores: bool
+    frame: Annotated[bool, "It accesses a fixed place of the function's stack frame: a spill or a reload."]
     macro_fused: Annotated[bool, "Second half of a macro-fused pair."]
     eliminated: Annotated[bool, "Move done by the renamer."]
     zero_idiom: Annotated[bool, "Known to the core not to depend on its inputs."]
@@ -856,7 +866,7 @@ class Report(TypedDict):
     kernel. Instructions are numbered from 0 within their kernel, lines from 1; line 0 means that there is none."""
 
     schema_version: Annotated[
-        Literal["1.4"],
+        Literal["1.5"],
         "The first number changes when a reader of the old format would misread the new one, the second with "
         "every addition.",
     ]

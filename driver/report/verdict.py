@@ -305,7 +305,7 @@ def _port_cause(kernel: Kernel, bound: BoundKernel, busiest: tuple[int, ...], fi
         for u in range(bound.uop_start[i], bound.uop_start[i + 1]):
             allowed = bound.uop_ports[u]
             if allowed & inside and (fixed_ports or not allowed & ~inside):
-                use = _use(kernel, instruction, bound.uop_kind[u])
+                use = use_of(kernel, instruction, bound.uop_kind[u])
                 uses[use] = uses.get(use, 0) + 1
     # Loads and stores first, in the order of the machine; then what computes, the most frequent first.
     fixed = list(_USES.values())
@@ -331,7 +331,7 @@ def at_busiest_ports(kernel: Kernel, bound: BoundKernel, analysis: Analysis, fix
     ]
 
 
-def _use(kernel: Kernel, instruction: Instruction, kind: int) -> str:
+def use_of(kernel: Kernel, instruction: Instruction, kind: int) -> str:
     """The work of a µop: what its kind says, else the work of its instruction, be it only a part of that."""
     if kind == UOP_STORE_ADDRESS and any(m.store and m.elements > 1 for m in instruction.memory):
         return "scatters"

@@ -49,6 +49,13 @@ class Name(NamedTuple):
     of: Callable[[t.Unit, t.Kernel], Value]
 
 
+class PairName(NamedTuple):
+    """A name that conditions on two kernels may use for both together: its kind of value and what that means."""
+
+    kind: str
+    meaning: str
+
+
 _BOUNDS: tuple[BoundName, ...] = ("port", "divider", "front_end", "retire", "loop_carried")
 
 
@@ -93,6 +100,12 @@ NAMES: dict[str, Name] = {
     "bytes": Name(NUMBER, "bytes of code", lambda u, k: k["size"]["bytes"]),
     "bytes_loaded": Name(NUMBER, "bytes loaded, where the size is known", lambda u, k: k["memory"]["bytes_loaded"]),
     "bytes_stored": Name(NUMBER, "bytes stored, where the size is known", lambda u, k: k["memory"]["bytes_stored"]),
+    "loads": Name(NUMBER, "instructions that load; not in reports before 1.5", lambda u, k: k["memory"].get("loads")),
+    "stores": Name(NUMBER, "instructions that store; likewise", lambda u, k: k["memory"].get("stores")),
+    "spills": Name(
+        NUMBER, "stores to fixed places of the stack's frame; likewise", lambda u, k: k["memory"].get("spills")
+    ),
+    "reloads": Name(NUMBER, "loads from such places; likewise", lambda u, k: k["memory"].get("reloads")),
     "line_crossings": Name(
         NUMBER, "loads that reach into a second cache line at best", lambda u, k: k["memory"]["line_crossings"]
     ),
@@ -147,6 +160,27 @@ NAMES: dict[str, Name] = {
     ),
 }
 """What conditions may say of a kernel; numbers are per iteration where that makes sense."""
+
+
+OF_WORK = frozenset(
+    (
+        *("cycles", "bound", "port", "divider", "front_end", "retire", "loop_carried", "cycles_least", "cycles_most"),
+        *("elements", "instructions", "uops", "port_uops", "bytes_loaded", "bytes_stored"),
+        *("loads", "stores", "spills", "reloads", "line_crossings", "flop", "integer_operations"),
+    )
+)
+"""Names of what belongs to the work of an iteration: where one does twice as much, there is twice as much of it."""
+
+PAIR_NAMES: dict[str, PairName] = {
+    "outcome": PairName(TEXT, "same, moved, equal, faster, slower or unknown; added or removed where one is missing"),
+    "ratio": PairName(NUMBER, "cycles of the second over those of the first, for as much work; not always known"),
+    "work": PairName(NUMBER, "how many times as much an iteration of the second does; not always known"),
+    "basis": PairName(TEXT, "what cycles are compared of: element, work or iteration; empty for nothing"),
+    "matched_by": PairName(TEXT, "content, identity, function or similarity; empty where one is missing"),
+    "confidence": PairName(NUMBER, "how sure it is that they are the same loop, 0 to 1"),
+    "causes": PairName(TEXT, "the kinds of what accounts for the change: `chain-memory, ports`"),
+}
+"""What conditions may say of two kernels together."""
 
 
 def _ends(kernel: t.Kernel) -> tuple[float, float]:
@@ -205,7 +239,7 @@ def parse(text: str, pairs: bool = False, names: Mapping[str, Name] = NAMES) -> 
     if len(text) > MAX_LENGTH:
         raise ValueError(f"a condition has at most {MAX_LENGTH} characters, not {len(text)}")
     _check_depth(text)
-    checker = _Checker(names, pairs)
+    checker = _Checker(names, PAIR_NAMES if pairs else None)
     kind, test = checker.check(_tree(text))
     if kind != TRUTH:
         raise ValueError(f"{text.strip()!r} is {_described(kind)}, not a condition: compare it with something")
@@ -360,9 +394,10 @@ def _grammar() -> pp.ParserElement:
 class _Checker:
     """Makes a test of a tree: finds its names, and says what cannot be compared or computed. `used`: the names."""
 
-    def __init__(self, names: Mapping[str, Name], pairs: bool) -> None:
+    def __init__(self, names: Mapping[str, Name], of_pairs: Mapping[str, PairName] | None) -> None:
         self.names = names
-        self.pairs = pairs
+        self.pairs = of_pairs is not None
+        self.of_pairs = of_pairs or {}
         self.used: set[str] = set()
         self.needs_baseline = False
 
@@ -405,11 +440,15 @@ class _Checker:
 
     def _name(self, node: _Node) -> tuple[str, _Evaluate]:
         name: str = node.parts[0]
-        entry = self.names.get(name)
+        entry: Name | PairName | None = self.names.get(name) or self.of_pairs.get(name)
         if entry is None and name[-2:] in ("_a", "_b"):
             entry = self.names.get(name[:-2])
             if entry is not None and not self.pairs:
                 raise _error(node.at, f"{name}: there is one kernel, not two to compare; write {name[:-2]}")
+            if entry is None and name[:-2] in self.of_pairs:
+                raise _error(node.at, f"{name}: that is of both kernels; write {name[:-2]}")
+        if entry is None and name in PAIR_NAMES:
+            raise _error(node.at, f"{name}: there is one kernel, not two to compare")
         if entry is None:
             raise _error(node.at, f"there is no {name!r}{self._suggestion(name)}")
         self.used.add(name)
@@ -421,10 +460,10 @@ class _Checker:
         suffix = name[-2:] if self.pairs and name[-2:] in ("_a", "_b") else ""
         # Long names cost much and are nothing that anybody mistyped.
         if len(name) < 40:
-            close = get_close_matches(name.removesuffix(suffix).lower(), [*self.names, *_WORDS], 1, 0.6)
+            close = get_close_matches(name.removesuffix(suffix).lower(), [*self.names, *self.of_pairs, *_WORDS], 1, 0.6)
             if close:
                 return f"; did you mean {close[0]}{suffix if close[0] in self.names else ''}?"
-        return f"; there are {', '.join(self.names)}"
+        return f"; there are {', '.join([*self.names, *self.of_pairs])}"
 
     def _in(self, left: _Node, negated: bool, literals: Sequence[_Node]) -> _Evaluate:
         kind, evaluate = self.check(left)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from incc.frontends.container import Container
     from incc.frontends.isa import Isa, Operation
-    from incc.frontends.kernel import Before, Instruction, Kernel, LeftOut, Region
+    from incc.frontends.kernel import Before, Instruction, Kernel, LeftOut, MemoryAccess, Region
 
 _CONDITIONS = words("eq ne cs hs cc lo mi pl vs vc hi ls ge lt gt le")
 _SVE_CONDITIONS = words("none any nlast last first nfrst pmore plast tcont tstop")
@@ -97,6 +97,9 @@ class _AArch64:
 
     def work_of(self, instruction: Instruction) -> str:
         return _work_of(instruction.text)
+
+    def on_frame(self, access: MemoryAccess) -> bool:
+        return access.base is not None and access.base.root == "sp" and access.index is None
 
     def is_aligned(self, instruction: Instruction) -> bool:
         return False

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from incc.frontends.container import Container
     from incc.frontends.isa import Isa, Operation
-    from incc.frontends.kernel import Before, Instruction, Kernel, LeftOut, Refused
+    from incc.frontends.kernel import Before, Instruction, Kernel, LeftOut, MemoryAccess, Refused
 
 BRANCHES: dict[str, str] = {
     **dict.fromkeys(
@@ -125,6 +125,13 @@ class _X86:
 
     def symbols(self, text: str) -> list[str]:
         return re.findall(_SYMBOLS, text)
+
+    def on_frame(self, access: MemoryAccess) -> bool:
+        base = access.base
+        if base is None or access.index is not None or access.segment:
+            return False
+        # What is not a frame pointer may be in rbp: below it a frame has its places, and few objects have anything.
+        return base.root == "rsp" or (base.root == "rbp" and access.displacement < 0)
 
     def work_of(self, instruction: Instruction) -> str:
         from incc.frontends.x86.work import work_of

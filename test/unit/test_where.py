@@ -14,7 +14,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incc.driver.report import where
-from incc.driver.report.where import NAMES, NUMBER, TEXT, TRUTH, Value, kernel_values, pair_values, parse
+from incc.driver.report.where import (
+    NAMES,
+    NUMBER,
+    OF_WORK,
+    PAIR_NAMES,
+    TEXT,
+    TRUTH,
+    Value,
+    kernel_values,
+    pair_values,
+    parse,
+)
 from report_fixtures import make_report, sum_parts, triad_parts, unknown_parts
 
 VALUES: dict[str, Value] = dict.fromkeys(NAMES)
@@ -416,7 +427,22 @@ def test_places_without_a_source() -> None:
 def test_the_manual_lists_all_names() -> None:
     manual = (Path(__file__).parents[2] / "docs" / "filters.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)` \| ([^|]+) \| ([^|]+) \|$", manual, re.MULTILINE)
-    assert rows == [(name, entry.kind, entry.meaning) for name, entry in NAMES.items()]
+    assert rows == [(name, entry.kind, entry.meaning) for name, entry in (NAMES | PAIR_NAMES).items()]
+
+
+def test_names_of_pairs() -> None:
+    condition = parse('ratio > 1.05 and outcome != "unknown"', pairs=True)
+    assert condition.holds({"ratio": 1.1, "outcome": "slower"})
+    assert not condition.holds({"ratio": None, "outcome": "removed"})
+    with pytest.raises(ValueError, match="column 1: ratio: there is one kernel, not two to compare"):
+        parse("ratio > 1")
+    with pytest.raises(ValueError, match="column 1: ratio_a: that is of both kernels; write ratio"):
+        parse("ratio_a > 1", pairs=True)
+    with pytest.raises(ValueError, match="did you mean outcome"):
+        parse('outcom == "slower"', pairs=True)
+    assert not NAMES.keys() & PAIR_NAMES.keys()
+    assert NAMES.keys() >= OF_WORK
+    assert all(NAMES[name].kind == NUMBER for name in OF_WORK)
 
 
 def test_the_manual_has_no_mistake() -> None:
