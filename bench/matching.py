@@ -4,7 +4,8 @@
 
 Each file is compiled by each compiler with each set of options, each build is matched with each other one. Which loops
 are the same is known from the source: with one file its lines say it, with `BEFORE:AFTER` comments `// loop: NAME` in
-both, of which each stands for the loops from its line to the next one. `--hide` takes from the reports what gives that
+both, of which each stands for the loops from its line to the next one, and pairs.txt beside them with what became of
+which. `--hide` takes from the reports what gives that
 away before they are matched: lines, names of functions, and units with the order of kernels.
 
 Only main loops are counted. right: matched with one of the same name; wrong: with one of another name; missed: with
@@ -19,6 +20,7 @@ import itertools
 import re
 import shutil
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -110,8 +112,16 @@ _LETTERS = str.maketrans("0123456789", "ghijklmnop")
 """Numbers in names would be words that names have in common."""
 
 
-def same(one: str, other: str) -> bool:
+def known_pairs(file: Path) -> dict[str, frozenset[str]]:
+    """The names that a loop may have afterwards, by the name that it had."""
+    rows = [line.split() for line in file.read_text().splitlines() if line and not line.startswith("#")]
+    return {row[0]: frozenset(row[1:]) for row in rows}
+
+
+def same(one: str, other: str, pairs: dict[str, frozenset[str]]) -> bool:
     """Whether two names are one loop's: compilers give it the line of its head or of its body."""
+    if pairs:
+        return other in pairs[one]
     if one == other:
         return True
     (a, _, line_a), (b, _, line_b) = one.rpartition(":"), other.rpartition(":")
@@ -144,7 +154,12 @@ class Score:
 
 
 def judge(
-    a: list[Entry], b: list[Entry], found: Matching, names_a: list[str], names_b: list[str]
+    a: list[Entry],
+    b: list[Entry],
+    found: Matching,
+    names_a: list[str],
+    names_b: list[str],
+    pairs: dict[str, frozenset[str]],
 ) -> tuple[Score, list[str]]:
     """The score of a matching, and what is wrong in it."""
     score = Score()
@@ -158,17 +173,16 @@ def judge(
             continue
         m = of_a.get(number)
         if m is None:
-            counterpart = next((other for other in left if same(name, other)), None)
+            counterpart = next((other for other in left if same(name, other, pairs)), None)
             if counterpart is not None:
                 left.remove(counterpart)
                 score.missed += 1
                 wrong.append(f"missed {name}: {a[number].kernel['kernel_id']}")
             continue
-        if not names_b[m.b]:
-            # A loop of the other side of which nobody knows what it is.
-            if b[m.b].kernel["role"]["name"] in ("main", ""):
-                continue
-        right = same(names_b[m.b], name)
+        if not names_b[m.b] and b[m.b].kernel["role"]["name"] in ("main", ""):
+            # Nobody knows what it is.
+            continue
+        right = same(name, names_b[m.b], pairs)
         tenth = min(9, int(10 * m.confidence))
         counts = score.by_confidence.setdefault(tenth, [0, 0])
         counts[0] += right
@@ -199,36 +213,45 @@ def main() -> int:
     levels = arguments.levels.split(";")
     total = Score()
     by_pair: dict[str, Score] = {}
-    for file in arguments.files:
-        before, colon, after = file.partition(":")
-        builds: list[tuple[str, list[Entry], list[str]]] = []
-        others: list[tuple[str, list[Entry], list[str]]] = []
-        for compiler in compilers:
-            for level in levels:
-                for path, into in ((before, builds), (after, others)):
-                    if path:
-                        entries = build(compiler, level, path)
-                        into.append((f"{compiler} {level}", entries, truth(entries, bool(colon))))
-        pairs = itertools.product(builds, others) if colon else itertools.combinations(builds, 2)
-        for (label_a, a, names_a), (label_b, b, names_b) in pairs:
-            found = match(hidden(a, what, 0) if what else a, hidden(b, what, 1) if what else b)
-            score, wrong = judge(a, b, found, names_a, names_b)
-            label = " · ".join(sorted((label_a.split()[0], label_b.split()[0])))
-            by_pair.setdefault(label, Score()).add(score)
-            total.add(score)
-            if arguments.low:
-                for m in found.matches:
-                    if m.confidence < 0.6 and names_a[m.a]:
-                        print(label_a, label_b, m, a[m.a].kernel["kernel_id"], b[m.b].kernel["kernel_id"])
-            if arguments.v:
-                for line in wrong:
-                    print(f"{Path(before).name}, {label_a} · {label_b}: {line}")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for file in arguments.files:
+            before, colon, after = file.partition(":")
+            pairs = known_pairs(Path(before).with_name("pairs.txt")) if colon else {}
+            builds: list[tuple[str, list[Entry], list[str]]] = []
+            others: list[tuple[str, list[Entry], list[str]]] = []
+            for compiler in compilers:
+                for level in levels:
+                    for side, path, into in (("a", before, builds), ("b", after, others)):
+                        if path:
+                            if colon:
+                                # Under one name, as two versions of a file have.
+                                (folder / side).mkdir(exist_ok=True)
+                                path = shutil.copy(path, folder / side / f"pairs{Path(path).suffix}")
+                            entries = build(compiler, level, str(path))
+                            into.append((f"{compiler} {level}", entries, truth(entries, bool(colon))))
+            both = itertools.product(builds, others) if colon else itertools.combinations(builds, 2)
+            for (label_a, a, names_a), (label_b, b, names_b) in both:
+                found = match(hidden(a, what, 0) if what else a, hidden(b, what, 1) if what else b)
+                score, wrong = judge(a, b, found, names_a, names_b, pairs)
+                label = " · ".join(sorted((label_a.split()[0], label_b.split()[0])))
+                by_pair.setdefault(label, Score()).add(score)
+                total.add(score)
+                if arguments.low:
+                    for m in found.matches:
+                        if m.confidence < 0.6 and names_a[m.a]:
+                            print(label_a, label_b, m, a[m.a].kernel["kernel_id"], b[m.b].kernel["kernel_id"])
+                if arguments.v:
+                    for line in wrong:
+                        print(f"{Path(before).name}, {label_a} · {label_b}: {line}")
+
     for label, score in by_pair.items():
         print(f"{label:24}{score.row()}")
     print(f"{'all':24}{total.row()}")
     for tenth, (right, all_) in sorted(total.by_confidence.items()):
         print(
-            f"confidence {tenth / 10:.1f} to {tenth / 10 + 0.1:.1f}: {right} of {all_} right, {100 * right / all_:.1f} %"
+            f"confidence {tenth / 10:.1f} to {tenth / 10 + 0.1:.1f}: {right} of {all_} right,"
+            f" {100 * right / all_:.1f} %"
         )
     return 0
 

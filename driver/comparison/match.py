@@ -21,7 +21,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Container, Iterable, Sequence
 
     from incc.driver.comparison.match_features import Features
     from incc.driver.comparison.side import Entry
@@ -36,6 +36,9 @@ CANDIDATES = 8
 
 ENOUGH_CODE = 8
 """Instructions that are the same by chance only rarely, where each side has them once."""
+
+LIKELY = 0.5
+"""How likely a pair must be that was found among all kernels: better unmatched than matched wrongly."""
 
 SPLIT_GAIN = 0.1
 """By how much a further loop must make two kernels more alike to be a part of one."""
@@ -122,8 +125,11 @@ class _Matcher:
             same_sources(self.a, self.b),
             {},
             _rarity(self.a, self.b),
+            {},
+            {},
         )
         self._same_kernels()
+        self._count_pool()
         self._equal_code()
         self._learn_aliases()
         self._same_function()
@@ -162,6 +168,8 @@ class _Matcher:
         self._solve(self._pairs(lambda f: [f.content] if f.main else [], fits))
 
     def _same_function(self) -> None:
+        from incc.driver.comparison.match_features import mark_leftovers
+
         aliases = dict(self.sides.aliases)
 
         def names_a(f: Features) -> list[str]:
@@ -169,13 +177,14 @@ class _Matcher:
 
         pairs = self._pairs(names_a, lambda a, b: a.main and b.main, lambda f: _function_names(f, ""))
         self._measure_shifts(pairs)
+        mark_leftovers(_some(self.a, {row for row, _ in pairs}))
+        mark_leftovers(_some(self.b, {column for _, column in pairs}))
         self._solve(pairs)
 
     def _sparse(self) -> None:
-        pairs: set[tuple[int, int]] = set()
-        for row, column in self._nearest():
-            pairs.add((row, column))
-        self._solve(sorted(pairs), sparse=True)
+        self._count_pool()
+        self._look_beside()
+        self._solve(sorted(set(self._nearest())), sparse=True)
 
     def _attendants(self) -> None:
         from incc.driver.comparison.match_score import attendant_score
@@ -207,6 +216,7 @@ class _Matcher:
                 return True
             return _one_function(a, b) and (a.main or free(a, mains_a)) and (b.main or free(b, mains_b))
 
+        self._count_pool()
         self._solve(self._pairs(lambda f: [f.content], fits), sparse=True)
 
         def orphans(a: Features, b: Features) -> bool:
@@ -347,9 +357,15 @@ class _Matcher:
         from incc.driver.comparison.match_score import score
 
         sides = self.sides
-        self._take({(r, c): score(self.a[r], self.b[c], sides, sparse) for r, c in pairs})
+        least = LIKELY if sparse else 0.0
+        self._take({(r, c): score(self.a[r], self.b[c], sides, sparse) for r, c in pairs}, least=least)
 
-    def _take(self, weights: dict[tuple[int, int], int], sure: Callable[[int], float] = lambda _: 1.0) -> None:
+    def _take(
+        self,
+        weights: dict[tuple[int, int], int],
+        sure: Callable[[int], float] = lambda _: 1.0,
+        least: float = 0.0,
+    ) -> None:
         from incc.driver.comparison.match_assign import assign
         from incc.driver.comparison.match_score import Weights, probability
 
@@ -358,8 +374,41 @@ class _Matcher:
         forth = dict(chosen)
         back = {column: row for row, column in chosen}
         for row, column in chosen:
-            likely = probability((row, column), forth, back, known) * sure(row)
-            self._pair(row, column, _how(self.a[row], self.b[column]), math.floor(100 * likely + 0.5) / 100)
+            likely = probability((row, column), forth, back, known, self._alike) * sure(row)
+            if likely >= least:
+                self._pair(row, column, _how(self.a[row], self.b[column]), math.floor(100 * likely + 0.5) / 100)
+
+    def _alike(self, side: int, one: int, other: int) -> bool:
+        loops = self.b if side else self.a
+        first, second = loops[one], loops[other]
+        if (first.unit, first.function) != (second.unit, second.function):
+            return False
+        return first.content == second.content or (
+            first.line > 0 and (first.file, first.line) == (second.file, second.line)
+        )
+
+    def _count_pool(self) -> None:
+        counts = []
+        for loops, done in ((self.a, self.partner), (self.b, self.back)):
+            counts.append(Counter(_by_unit(f) for number, f in enumerate(loops) if f.main and number not in done))
+        pool = {file: max(counts[0][file], counts[1][file]) for file in sorted(counts[0].keys() | counts[1].keys())}
+        pool[""] = max(sum(count.values()) for count in counts)
+        self.sides = self.sides._replace(pool=pool)
+
+    def _look_beside(self) -> None:
+        """Which functions stand where others stood, as far from the next one before or behind that is known."""
+        same = {(self.a[row].function, self.b[column].function) for row, column in self.partner.items()}
+        forth = dict(sorted(same))
+        at_b: dict[tuple[str, int, str], set[str]] = {}
+        for order in _orders(self.b):
+            for function, known, steps in _from_known(order, {other for _, other in same}):
+                at_b.setdefault((known, steps, order[0]), set()).add(function)
+        found: Counter[tuple[str, str]] = Counter()
+        for order in _orders(self.a):
+            for function, known, steps in _from_known(order, forth):
+                for other in at_b.get((forth[known], steps, order[0]), ()):
+                    found[function, other] += 1
+        self.sides = self.sides._replace(beside=dict(found))
 
     def _pair(self, row: int, column: int, by: By, confidence: float) -> None:
         self.partner[row] = column
@@ -408,9 +457,37 @@ COMMON = 60
 """Kernels with the same sign, from which on it says nothing."""
 
 
+def _orders(loops: Sequence[Features]) -> list[list[str]]:
+    """The functions of each unit in the order of the text, behind the file's name."""
+    units: dict[str, list[tuple[int, str]]] = {}
+    for each in loops:
+        units.setdefault(each.unit, []).append((each.entry.kernel["first_line"], each.function))
+    return [[_tail(unit), *dict.fromkeys(name for _, name in sorted(found) if name)] for unit, found in units.items()]
+
+
+def _from_known(order: Sequence[str], known: Container[str]) -> Iterable[tuple[str, str, int]]:
+    """For each function that is not known the next one before it that is, and the one behind it, with the steps to
+    there, below 0 for one behind it."""
+    functions = order[1:]
+    for sign in (1, -1):
+        last, steps = "", 0
+        for function in functions[::sign]:
+            if function in known:
+                last, steps = function, 0
+            elif last:
+                steps += 1
+                yield function, last, sign * steps
+
+
+def _some(loops: Sequence[Features], chosen: set[int]) -> list[Features]:
+    """All loops of the functions of some."""
+    functions = {(loops[number].unit, loops[number].function) for number in chosen}
+    return [f for f in loops if (f.unit, f.function) in functions]
+
+
 def _signs(f: Features) -> Iterable[object]:
     """What two kernels may have in common though their functions are called otherwise."""
-    file = f.file.rpartition("/")[2] or f.unit.rpartition("/")[2]
+    file = _tail(f.file) or _tail(f.unit)
     yield "content", f.content
     for word in f.words:
         if len(word) > 2:
@@ -432,7 +509,7 @@ def _signs(f: Features) -> Iterable[object]:
 
 
 def _name(f: Features) -> tuple[object, ...]:
-    return f.content, f.function, f.entry.kernel["kernel_id"], f.unit.rpartition("/")[2]
+    return f.content, f.function, f.entry.kernel["kernel_id"], _tail(f.unit)
 
 
 def _one_function(a: Features, b: Features) -> bool:
@@ -457,20 +534,24 @@ def _how(a: Features, b: Features) -> By:
     return "function" if _one_function(a, b) else "similarity"
 
 
-def _by_unit(f: Features) -> object:
-    return f.unit.rpartition("/")[2]
+def _by_unit(f: Features) -> str:
+    return _tail(f.unit)
+
+
+def _tail(path: str) -> str:
+    return path.rpartition("/")[2]
 
 
 def _by_line(f: Features) -> object:
-    return f.unit.rpartition("/")[2], f.file.rpartition("/")[2], f.line
+    return _tail(f.unit), _tail(f.file), f.line
 
 
 def _by_signature(f: Features) -> object:
-    return f.unit.rpartition("/")[2], f.mix.signature
+    return _tail(f.unit), f.mix.signature
 
 
 def _by_part(f: Features) -> object:
-    return f.unit.rpartition("/")[2], f.function, f.part
+    return _tail(f.unit), f.function, f.part
 
 
 def _by_main(loops: Sequence[Features]) -> dict[tuple[str, str], list[int]]:

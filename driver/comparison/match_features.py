@@ -79,6 +79,8 @@ class Features:
         "instructions",
         "key",
         "kind",
+        "last",
+        "leftover",
         "line",
         "main",
         "names",
@@ -98,6 +100,7 @@ class Features:
         self.content = kernel["content_hash"]
         self.function = _COPY.sub("", of_openmp(kernel["function"]))
         self.base = short_name(kernel["function_name"]) if kernel["function_name"] else ""
+        self.last = self.base.rpartition("::")[2]
         # Without c++filt names stay mangled: then they have the parameters' types in them, and are what they are.
         self.origin = "" if is_mangled(kernel["source_function"]) else short_name(kernel["source_function"])
         frames = {short_name(frame["function"]) for name in ("inlined", "inlined_into") for frame in kernel[name]}
@@ -118,6 +121,7 @@ class Features:
         self.part = kernel["kernel_id"].rpartition("/")[2]
         self.words = frozenset(word.lower() for word in _WORDS.findall(self.base or self.function))
         self.rank = (0, 1)
+        self.leftover: bool | None = None
         self._mix: Mix | None = None
         self._lines: frozenset[int] | None = None
         # All that tells entries apart; by it sides are put into an order that does not depend on how they were given.
@@ -200,6 +204,33 @@ def _rank(found: list[Features]) -> None:
         loops.sort(key=lambda f: (f.file, f.line, f.entry.kernel["first_line"]))
         for place, each in enumerate(loops):
             each.rank = (place, len(loops))
+
+
+def mark_leftovers(found: Sequence[Features]) -> None:
+    """Main loops that do what another one of the function does, in smaller steps: what a loop that was unrolled by hand
+    leaves over. Roles do not know them, since their lines are others."""
+    of_function: dict[tuple[str, str], list[Features]] = {}
+    for each in found:
+        if each.main:
+            of_function.setdefault((each.unit, each.function), []).append(each)
+    for loops in of_function.values():
+        if len(loops) > SEVERAL:
+            continue
+        for each in loops:
+            step = each.entry.kernel["memory"]["step"]
+            each.leftover = any(
+                step
+                and other.entry.kernel["memory"]["step"] % step == 0
+                and other.entry.kernel["memory"]["step"] > step
+                and other.instructions > each.instructions
+                and (each.file, each.line) != (other.file, other.line)
+                and mix_likeness(each.mix, other.mix, 0, 0) >= 0.75
+                for other in loops
+            )
+
+
+SEVERAL = 20
+"""Main loops of a function that are compared with each other."""
 
 
 def tail(path: str) -> str:

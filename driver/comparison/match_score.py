@@ -1,8 +1,8 @@
 """How much speaks for two kernels being the same loop of the source.
 
-Each observation adds its weight of evidence: the logarithm of how many times as often it is made of two kernels that are
-the same loop as of two that are not, roughly and from experience with code in two versions and from several compilers
-(bench/matching.py counts how often the sum is right). So sums are the logarithm of odds, and what several candidates
+Each observation adds its weight of evidence: the logarithm of how many times as often it is made of two kernels that
+are the same loop as of two that are not, roughly and from experience with code in two versions and from several
+compilers (bench/matching.py counts how often the sum is right). So sums are the logarithm of odds, and what several candidates
 have of it gives a probability. Each observation is the same from either side.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from incc.driver.comparison.match_features import likeness, path_likeness
+from incc.driver.comparison.match_features import likeness, path_likeness, tail
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -22,7 +22,7 @@ UNIT = 1000
 """Weights are whole numbers of this part, so that sums do not depend on their order."""
 
 NEEDED = 2.0
-"""What must speak for a pair: before anything is looked at, two kernels are rather not the same loop."""
+"""What must speak for a pair of a function: before anything is looked at, two kernels are rather not the same loop."""
 
 FAR = 8
 """Lines from which on it does not matter how many they are."""
@@ -34,7 +34,9 @@ class Sides(NamedTuple):
     `functions_a`, `functions_b`: their symbols and short names. `aliases`: pairs of symbols that are one function with
     two names. `same_sources`: files whose lines are the same in both builds. `shifts`: by how many lines a function's
     loops have moved, by the pair of symbols and the file.
-    `rarity`: of a signature, how much it says that two kernels share it."""
+    `rarity`: of a signature, how much it says that two kernels share it. `beside`: pairs of symbols whose functions
+    stand at the same place between others that are known to be the same, and how many sides of it say so. `pool`: how
+    many kernels are still without a partner, by the file's name, "" for all."""
 
     functions_a: frozenset[str]
     functions_b: frozenset[str]
@@ -42,6 +44,8 @@ class Sides(NamedTuple):
     same_sources: frozenset[str]
     shifts: dict[tuple[str, str], int]
     rarity: Callable[[Features], float]
+    beside: dict[tuple[str, str], int]
+    pool: dict[str, int]
 
 
 def function_evidence(a: Features, b: Features, sides: Sides) -> float:
@@ -63,7 +67,10 @@ def function_evidence(a: Features, b: Features, sides: Sides) -> float:
         evidence -= 1.0
     if b.function in sides.functions_a:
         evidence -= 1.0
-    if a.words and b.words:
+    if a.last and a.last == b.last:
+        # In another class or namespace.
+        evidence += 2.5
+    elif a.words and b.words:
         evidence += 2.0 * len(a.words & b.words) / len(a.words | b.words)
     return evidence
 
@@ -87,8 +94,8 @@ def place_evidence(a: Features, b: Features, sides: Sides) -> float:
             evidence += _order(a.rank, b.rank)
         if a.part == b.part:
             evidence += 0.3
-    elif known and _distance(a, b, 0) == 0:
-        evidence += 1.0
+    else:
+        evidence += 1.0 * sides.beside.get((a.function, b.function), 0)
     return evidence
 
 
@@ -121,6 +128,8 @@ def work_evidence(a: Features, b: Features) -> float:
     memory_a, memory_b = a.entry.kernel["memory"], b.entry.kernel["memory"]
     evidence += 0.3 if bool(memory_a["bytes_stored"]) == bool(memory_b["bytes_stored"]) else -1.0
     evidence += 0.2 if a.depth == b.depth else -0.2 * min(abs(a.depth - b.depth), 3)
+    if a.leftover is not None and b.leftover is not None and a.leftover != b.leftover:
+        evidence -= 1.5
     if a.kind != b.kind:
         evidence -= 1.0
     elif a.kind == "marker" and a.part.startswith("region ") and a.part == b.part:
@@ -142,18 +151,22 @@ def unit_evidence(a: Features, b: Features) -> float:
 
 
 def score(a: Features, b: Features, sides: Sides, sparse: bool = False) -> int:
-    """What speaks for a pair, less what is NEEDED. `sparse`: the pair was found among all kernels, not within a
-    function, so that what they do must be unusual."""
+    """What speaks for a pair, less what is needed. `sparse`: the pair was found among all kernels, not within a
+    function: then what is needed grows with the number of those that might be it as well."""
     evidence = (
         function_evidence(a, b, sides)
         + place_evidence(a, b, sides)
         + work_evidence(a, b)
         + content_evidence(a, b)
         + unit_evidence(a, b)
-        - NEEDED
     )
     if sparse:
-        evidence += min(sides.rarity(a), sides.rarity(b)) * max(0.0, 2.0 * likeness(a, b) - 1.0) - 1.5
+        file = tail(a.unit)
+        pool = sides.pool.get(file, 0) if file and file == tail(b.unit) else sides.pool[""]
+        evidence += min(sides.rarity(a), sides.rarity(b)) * max(0.0, 2.0 * likeness(a, b) - 1.0)
+        evidence -= math.log(1 + pool)
+    else:
+        evidence -= NEEDED
     return round(evidence * UNIT)
 
 
@@ -177,20 +190,30 @@ def attendant_score(a: Features, b: Features) -> int:
     return round(evidence * UNIT)
 
 
-def probability(pair: tuple[int, int], chosen: dict[int, int], back: dict[int, int], weights: Weights) -> float:
-    """How likely a chosen pair is: against either being alone, and against changing partners with any other pair."""
+def probability(
+    pair: tuple[int, int],
+    forth: dict[int, int],
+    back: dict[int, int],
+    weights: Weights,
+    alike: Callable[[int, int, int], bool],
+) -> float:
+    """How likely a chosen pair is: against either being alone, and against changing partners with any other pair.
+
+    `alike(side, one, other)`: two kernels of a side (0: rows, 1: columns) are one loop of the source, or the same
+    code, so that it does not matter which of them is meant."""
     row, column = pair
-    odds = math.exp(-weights.of[pair] / UNIT)
+    odds = math.exp(min(0.0, -weights.of[pair] / UNIT))
     for other in weights.rows[row]:
-        if other != column:
+        if other != column and not alike(1, column, other):
             partner = back.get(other)
             gain = weights.of[row, other]
-            lost = weights.of[pair] + (weights.of[partner, other] if partner is not None else 0)
+            lost = weights.of[pair]
             if partner is not None:
+                lost += weights.of[partner, other]
                 gain += max(0, weights.of.get((partner, column), 0))
             odds += math.exp(min(0, gain - lost) / UNIT)
     for other in weights.columns[column]:
-        if other != row and other not in chosen:
+        if other != row and other not in forth and not alike(0, row, other):
             odds += math.exp(min(0, weights.of[other, column] - weights.of[pair]) / UNIT)
     return 1.0 / (1.0 + odds)
 
