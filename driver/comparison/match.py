@@ -184,7 +184,12 @@ class _Matcher:
     def _sparse(self) -> None:
         self._count_pool()
         self._look_beside()
-        self._solve(sorted(set(self._nearest())), sparse=True)
+        pairs = set(self._nearest())
+        # Of a file that has not many left, all.
+        for rows, columns in self._groups(lambda f: [_by_unit(f)], lambda f: [_by_unit(f)]):
+            if len(rows) * len(columns) <= MANY:
+                pairs.update((r, c) for r in rows for c in columns if self.a[r].main and self.b[c].main)
+        self._solve(sorted(pairs), sparse=True)
 
     def _attendants(self) -> None:
         from incc.driver.comparison.match_score import attendant_score

@@ -32,9 +32,10 @@ _WEIGHT = {
     "fsqrt": 3.0,
     "idiv": 3.0,
     "call": 3.0,
-    "gather": 1.0,
+    "gather": 0.05,
     "bits": 1.5,
     "convert": 0.8,
+    "resize": 0.1,
     "imul": 0.8,
     "iadd": 0.4,
     "ishift": 0.4,
@@ -217,16 +218,20 @@ def mark_leftovers(found: Sequence[Features]) -> None:
         if len(loops) > SEVERAL:
             continue
         for each in loops:
-            step = each.entry.kernel["memory"]["step"]
+            step = _stride(each) or each.entry.kernel["memory"]["step"]
             each.leftover = any(
                 step
-                and other.entry.kernel["memory"]["step"] % step == 0
-                and other.entry.kernel["memory"]["step"] > step
-                and other.instructions > each.instructions
+                and (_stride(other) or other.entry.kernel["memory"]["step"]) > step
+                and (_stride(other) or other.entry.kernel["memory"]["step"]) % step == 0
                 and (each.file, each.line) != (other.file, other.line)
                 and mix_likeness(each.mix, other.mix, 0, 0) >= 0.75
                 for other in loops
             )
+
+
+def _stride(f: Features) -> float:
+    """Bytes by which an iteration of the source moves on, 0 where that is not known."""
+    return f.entry.kernel["memory"]["step"] / f.elements if f.elements else 0.0
 
 
 SEVERAL = 20
@@ -253,8 +258,12 @@ def path_likeness(a: str, b: str) -> float:
 
 def likeness(a: Features, b: Features) -> float:
     """How alike what they do is, 0 to 1: by the shares of operations, and where elements are known also by how much
-    of each an element takes."""
-    return mix_likeness(a.mix, b.mix, a.elements, b.elements)
+    an element takes, or a byte by which they move on, which is the same where a loop is unrolled in the source."""
+    alike = mix_likeness(a.mix, b.mix, a.elements, b.elements)
+    stride_a, stride_b = _stride(a), _stride(b)
+    if stride_a and stride_b and stride_a != stride_b:
+        alike = max(alike, mix_likeness(a.mix, b.mix, a.elements * stride_a, b.elements * stride_b))
+    return alike
 
 
 def mix_likeness(a: Mix, b: Mix, elements_a: float, elements_b: float) -> float:

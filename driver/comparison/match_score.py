@@ -2,8 +2,8 @@
 
 Each observation adds its weight of evidence: the logarithm of how many times as often it is made of two kernels that
 are the same loop as of two that are not, roughly and from experience with code in two versions and from several
-compilers (bench/matching.py counts how often the sum is right). So sums are the logarithm of odds, and what several candidates
-have of it gives a probability. Each observation is the same from either side.
+compilers (bench/matching.py counts how often the sum is right). So sums are the logarithm of odds, and what several
+candidates have of it gives a probability. Each observation is the same from either side.
 """
 
 from __future__ import annotations
@@ -61,12 +61,12 @@ def function_evidence(a: Features, b: Features, sides: Sides) -> float:
         return 2.5
     if a.names & b.names:
         return 1.0
-    evidence = -1.0
-    # A function that both builds have did not get the other's name.
+    evidence = 0.0
+    # A function that both builds have did not get the other's name; of those that only one has, one may well have.
     if a.function in sides.functions_b:
-        evidence -= 1.0
+        evidence -= 1.5
     if b.function in sides.functions_a:
-        evidence -= 1.0
+        evidence -= 1.5
     if a.last and a.last == b.last:
         # In another class or namespace.
         evidence += 2.5
@@ -236,17 +236,18 @@ def shifts(
     pairs: Iterable[tuple[Features, Features]], alike: Callable[[Features, Features], float]
 ) -> dict[tuple[str, str], int]:
     """By how many lines the loops of each function have moved: what most of its pairs say, each as loud as the two
-    are alike."""
-    votes: dict[tuple[str, str], dict[int, int]] = {}
+    are alike. Nothing where no two loops say the same: what one says of itself is no evidence for it."""
+    votes: dict[tuple[str, str], dict[int, dict[int, int]]] = {}
     for a, b in pairs:
         if a.line and b.line:
-            of_function = votes.setdefault((a.function, b.function), {})
-            moved = b.line - a.line
-            of_function[moved] = of_function.get(moved, 0) + round(UNIT * alike(a, b) ** 3)
-    return {
-        functions: max(of_function, key=lambda moved: (of_function[moved], -abs(moved), moved))
-        for functions, of_function in votes.items()
-    }
+            loud = votes.setdefault((a.function, b.function), {}).setdefault(b.line - a.line, {})
+            loud[a.line] = max(loud.get(a.line, 0), round(UNIT * alike(a, b) ** 3))
+    found = {}
+    for functions, of_function in votes.items():
+        moved = max(of_function, key=lambda m: (sum(of_function[m].values()), -abs(m), m))
+        if len(of_function[moved]) > 1:
+            found[functions] = moved
+    return found
 
 
 def same_sources(a: Sequence[Features], b: Sequence[Features]) -> frozenset[str]:

@@ -51,7 +51,9 @@ def _vector(mnemonic: str, bits: int) -> FormWork:
         widest = max(found.source, found.result) or 32
         lanes = bits // widest if found.packed else 1
         if found.kind == "convert":
-            return FormWork(("convert",), f"{found.source}-{found.result}", max(1, lanes))
+            # Integers are widened and packed in as many steps as the compiler likes.
+            kind = "convert" if found.floating else "resize"
+            return FormWork((kind,), f"{found.source}-{found.result}", max(1, lanes))
         if found.kind == "unpack":
             return FormWork(("shuffle",), "", 1)
         sort = "f" if found.floating else "i"
