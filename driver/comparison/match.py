@@ -198,8 +198,12 @@ class _Matcher:
         mains = [(row, column) for row, column in self.partner.items() if self.a[row].main]
         weights: dict[tuple[int, int], int] = {}
         for row, column in mains:
-            for one in of_a.get((self.a[row].unit, self.a[row].entry.kernel["kernel_id"]), ()):
-                for other in of_b.get((self.b[column].unit, self.b[column].entry.kernel["kernel_id"]), ()):
+            ones = of_a.get((self.a[row].unit, self.a[row].entry.kernel["kernel_id"]), ())
+            others = of_b.get((self.b[column].unit, self.b[column].entry.kernel["kernel_id"]), ())
+            if len(ones) * len(others) > MANY:
+                continue
+            for one in ones:
+                for other in others:
                     if one not in self.partner and other not in self.back:
                         weights[one, other] = attendant_score(self.a[one], self.b[other])
         sure = {(self.a[row].unit, self.a[row].entry.kernel["kernel_id"]): self.how[row][1] for row, _ in mains}

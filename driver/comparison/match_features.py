@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from incc.driver.report.demangle import is_mangled, of_openmp, short_name
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from incc.driver.comparison.side import Entry
+    from incc.frontends.isa import FormWork
 
 # What compilers append to the symbol of a copy or a part of a function: gcc's `.constprop.0`, `.isra.0`, `.part.0`,
 # `.cold`, `.lto_priv.0`, `._omp_fn.0`, clang's `.llvm.123`, `.omp_outlined`, `.__uniq.123`, `.resume`.
@@ -156,7 +158,7 @@ class Features:
 
     def _read(self) -> None:
         kernel = self.entry.kernel
-        work_of = isa(kernel["isa"]).form_work
+        instruction_set = kernel["isa"]
         kinds: Counter[str] = Counter()
         fine: Counter[str] = Counter()
         lines = {self.line} if self.line else set()
@@ -164,7 +166,7 @@ class Features:
             source = instruction["source"]
             if source and source["file"] == self.file and source["line"]:
                 lines.add(source["line"])
-            work = work_of(instruction["form"])
+            work = _work_of(instruction_set, instruction["form"])
             for kind in work.kinds:
                 weight = _WEIGHT.get(kind, 1.0) * work.lanes
                 kinds[kind] += weight  # type: ignore[assignment]
@@ -180,9 +182,14 @@ class Features:
                 fine[name] += _WEIGHT[name] * count  # type: ignore[assignment]
         self._lines = frozenset(lines)
         total, total_fine = float(sum(kinds.values())), float(sum(fine.values()))
-        shares = {kind: weight / total for kind, weight in kinds.items()}
+        shares = {kind: weight / total for kind, weight in sorted(kinds.items())}
         signature = tuple(sorted(kind for kind, share in shares.items() if share >= 0.1 and kind not in _SLIGHT))
-        self._mix = Mix(shares, {kind: weight / total_fine for kind, weight in fine.items()}, total, signature)
+        self._mix = Mix(shares, {kind: weight / total_fine for kind, weight in sorted(fine.items())}, total, signature)
+
+
+@lru_cache(maxsize=1 << 13)
+def _work_of(instruction_set: str, form: str) -> FormWork:
+    return isa(instruction_set).form_work(form)
 
 
 _SLIGHT = frozenset(("load", "index", "shuffle", "icompare", "logic", "select"))
@@ -278,8 +285,8 @@ def mix_likeness(a: Mix, b: Mix, elements_a: float, elements_b: float) -> float:
 def _common(a: dict[str, float], b: dict[str, float]) -> float:
     if len(b) < len(a):
         a, b = b, a
-    # In an order of its own: a sum of floats must not depend on which of the two is the first.
-    return sum(min(a[name], b[name]) for name in sorted(a) if name in b)
+    # Both are in the order of names: a sum of floats must not depend on which of the two is the first.
+    return sum([min(share, b[name]) for name, share in a.items() if name in b])
 
 
 def together(mixes: Sequence[tuple[Mix, float]]) -> tuple[Mix, float]:
@@ -297,8 +304,8 @@ def together(mixes: Sequence[tuple[Mix, float]]) -> tuple[Mix, float]:
     if not weight:
         return mixes[0]
     return Mix(
-        {name: amount / weight for name, amount in kinds.items()},
-        {name: amount / weight for name, amount in fine.items()},
+        {name: amount / weight for name, amount in sorted(kinds.items())},
+        {name: amount / weight for name, amount in sorted(fine.items())},
         weight,
         (),
     ), 1.0

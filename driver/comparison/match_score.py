@@ -121,9 +121,8 @@ def tail_of(a: Features) -> str:
     return a.file.rpartition("/")[2]
 
 
-def work_evidence(a: Features, b: Features) -> float:
+def work_evidence(a: Features, b: Features, alike: float) -> float:
     """From what they do: -2.5 for nothing in common, 3 for exactly the same mix."""
-    alike = 1.0 if a.content == b.content else likeness(a, b)
     evidence = 5.5 * alike - 2.5
     memory_a, memory_b = a.entry.kernel["memory"], b.entry.kernel["memory"]
     evidence += 0.3 if bool(memory_a["bytes_stored"]) == bool(memory_b["bytes_stored"]) else -1.0
@@ -153,17 +152,18 @@ def unit_evidence(a: Features, b: Features) -> float:
 def score(a: Features, b: Features, sides: Sides, sparse: bool = False) -> int:
     """What speaks for a pair, less what is needed. `sparse`: the pair was found among all kernels, not within a
     function: then what is needed grows with the number of those that might be it as well."""
+    alike = 1.0 if a.content == b.content else likeness(a, b)
     evidence = (
         function_evidence(a, b, sides)
         + place_evidence(a, b, sides)
-        + work_evidence(a, b)
+        + work_evidence(a, b, alike)
         + content_evidence(a, b)
         + unit_evidence(a, b)
     )
     if sparse:
         file = tail(a.unit)
         pool = sides.pool.get(file, 0) if file and file == tail(b.unit) else sides.pool[""]
-        evidence += min(sides.rarity(a), sides.rarity(b)) * max(0.0, 2.0 * likeness(a, b) - 1.0)
+        evidence += min(sides.rarity(a), sides.rarity(b)) * max(0.0, 2.0 * alike - 1.0)
         evidence -= math.log(1 + pool)
     else:
         evidence -= NEEDED
