@@ -92,6 +92,18 @@ class Operation(NamedTuple):
     floating: bool
 
 
+class FormWork(NamedTuple):
+    """What the instructions of a form do, as far as it shows what the source's loop does, whoever compiled it.
+
+    `kinds`: the operations, such as ("fmul", "fadd") for a fused one; none for moves and branches. `element`: what
+    they are done to ("f64", "i32"), "" where that is not known; `lanes`: to how many.
+    """
+
+    kinds: tuple[str, ...]
+    element: str
+    lanes: int
+
+
 class Isa(Protocol):
     """An instruction set.
 
@@ -145,6 +157,9 @@ class Isa(Protocol):
     def operation(self, mnemonic: str) -> Operation | None:
         """What the instructions of a mnemonic (see `Instruction`) do to the elements of vector registers; None where
         they do nothing to them, as moves, or to whatever elements there are, as logic."""
+
+    def form_work(self, form: str) -> FormWork:
+        """What the instructions of a form do, by its name in models (`Instruction.form`)."""
 
     def advice_class(self, mnemonic: str) -> str:
         """What an instruction does, as far as advice depends on it: "extremum" (the larger or smaller of two

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from incc.frontends.isa import ByteMarkers, DecodeError, Machine, Syntax, TextForm, jump_target, words
+from incc.frontends.isa import ByteMarkers, DecodeError, FormWork, Machine, Syntax, TextForm, jump_target, words
 from incc.frontends.kernel import Refused
 
 TYPE_CHECKING = False
@@ -106,6 +106,9 @@ class _AArch64:
 
     def operation(self, mnemonic: str) -> Operation | None:
         return None
+
+    def form_work(self, form: str) -> FormWork:
+        return FormWork((), "", 0)
 
     def advice_class(self, mnemonic: str) -> str:
         return ""

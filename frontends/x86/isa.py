@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from incc.frontends.container import Container
-    from incc.frontends.isa import Isa, Operation
+    from incc.frontends.isa import FormWork, Isa, Operation
     from incc.frontends.kernel import Before, Instruction, Kernel, LeftOut, MemoryAccess, Refused
 
 BRANCHES: dict[str, str] = {
@@ -147,6 +147,11 @@ class _X86:
         from incc.frontends.x86.operations import operation
 
         return operation(mnemonic)
+
+    def form_work(self, form: str) -> FormWork:
+        from incc.frontends.x86.form_work import form_work
+
+        return form_work(form)
 
     def advice_class(self, mnemonic: str) -> str:
         from incc.frontends.x86.classify import operation_of

@@ -1,0 +1,260 @@
+"""How many kernels of two builds are matched rightly (docs/compare.md), and what confidence is worth.
+
+    python bench/matching.py [--compilers=gcc-12,clang-19] [--levels='-O2;-O3'] [--hide=lines,names] [-v] [FILE …]
+
+Each file is compiled by each compiler with each set of options, each build is matched with each other one. Which loops
+are the same is known from the source: with one file its lines say it, with `BEFORE:AFTER` comments `// loop: NAME` in
+both, of which each stands for the loops from its line to the next one, and pairs.txt beside them with what became of
+which. `--hide` takes from the reports what gives that
+away before they are matched: lines, names of functions, and units with the order of kernels.
+
+Only main loops are counted. right: matched with one of the same name; wrong: with one of another name; missed: with
+none, though the other side has an unmatched one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import itertools
+import re
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import incc
+from incc.driver.comparison.match import Matching, match
+from incc.driver.comparison.side import Entry, in_memory
+
+HERE = Path(__file__).parent
+FILES = [str(HERE / "elements_kernels.c")]
+COMPILERS = ("gcc-12", "gcc-11", "clang-19", "clang-16", "clang-14")
+LEVELS = ("-O2", "-O3 -march=haswell", "-O3 -march=skylake-avx512")
+CXX = {"gcc": "g++", "clang": "clang++"}
+
+
+def tags(source: str) -> dict[int, str]:
+    """The name of each line from that of a tag on."""
+    found: dict[int, str] = {}
+    name = ""
+    for number, line in enumerate(source.splitlines(), 1):
+        tag = re.search(r"// loop: ([\w-]+)", line)
+        name = tag[1] if tag else name
+        found[number] = name
+    return found
+
+
+def build(compiler: str, level: str, file: str) -> list[Entry]:
+    """The kernels of a build."""
+    family, _, version = compiler.partition("-")
+    if file.endswith(".cpp"):
+        compiler = CXX[family] + (f"-{version}" if version else "")
+    command = [compiler, *level.split(), "-g1", "-c", file, "-o", "/dev/null"]
+    report = incc.compile(command, timeline=0, what_ifs=False, simulate=False)
+    return list(in_memory(report.to_dict(), f"{compiler} {level}").entries)
+
+
+def truth(entries: list[Entry], tagged: bool) -> list[str]:
+    """What each kernel's loop is called, "" where that is not known or it is no main loop."""
+    names: dict[str, dict[int, str]] = {}
+    found = []
+    for entry in entries:
+        place = entry.kernel["source"]
+        if place is None or entry.kernel["role"]["name"] not in ("main", ""):
+            found.append("")
+        elif not tagged:
+            found.append(f"{Path(place['file']).name} {entry.kernel['source_function']}:{place['line']}")
+        else:
+            if place["file"] not in names:
+                names[place["file"]] = tags(Path(place["file"]).read_text())
+            found.append(names[place["file"]].get(place["line"], ""))
+    return found
+
+
+def hidden(entries: list[Entry], what: set[str], side: int) -> list[Entry]:
+    """The same kernels, without what gives away which is which."""
+    found = []
+    for number, entry in enumerate(entries):
+        kernel: Any = copy.copy(entry.kernel)
+        unit: Any = dict(entry.unit)
+        instructions = [dict(i) for i in entry.instructions()]
+        if "lines" in what:
+            kernel.update(source=None, near=None)
+            for name in ("inlined", "inlined_into"):
+                kernel[name] = [{**frame, "line": 0} for frame in kernel[name]]
+            for instruction in instructions:
+                instruction["source"] = None
+        if "names" in what:
+            part = kernel["kernel_id"].rpartition("/")[2]
+            of = kernel["role"]["of"]
+            kernel.update(inlined=[], inlined_into=[], source_function="")
+            kernel["function"] = kernel["function_name"] = scrambled(kernel["function"], side)
+            kernel["kernel_id"] = f"{kernel['function']}/{part}"
+            if of:
+                function, _, part = of.rpartition("/")
+                kernel["role"] = {**kernel["role"], "of": f"{scrambled(function, side)}/{part}"}
+        if "units" in what:
+            unit.update(source=f"{side}-{number}.c", assembly_file=f"{number}.s")
+        found.append(Entry(unit, kernel, lambda i=instructions: i))  # type: ignore[misc]
+    return found
+
+
+def scrambled(name: str, side: int) -> str:
+    """A name that says nothing, and that the other side does not have."""
+    import hashlib
+
+    return "f" + hashlib.sha256(f"{side} {name}".encode()).hexdigest()[:8].translate(_LETTERS)
+
+
+_LETTERS = str.maketrans("0123456789", "ghijklmnop")
+"""Numbers in names would be words that names have in common."""
+
+
+def known_pairs(file: Path) -> dict[str, frozenset[str]]:
+    """The names that a loop may have afterwards, by the name that it had."""
+    rows = [line.split() for line in file.read_text().splitlines() if line and not line.startswith("#")]
+    return {row[0]: frozenset(row[1:]) for row in rows}
+
+
+def same(one: str, other: str, pairs: dict[str, frozenset[str]]) -> bool:
+    """Whether two names are one loop's: compilers give it the line of its head or of its body."""
+    if pairs:
+        return other in pairs[one]
+    if one == other:
+        return True
+    (a, _, line_a), (b, _, line_b) = one.rpartition(":"), other.rpartition(":")
+    return a == b != "" and abs(int(line_a) - int(line_b)) <= 2
+
+
+class Score:
+    """Counts of main loops."""
+
+    def __init__(self) -> None:
+        self.right = self.wrong = self.missed = 0
+        self.by_confidence: dict[int, list[int]] = {}
+
+    def add(self, other: Score) -> None:
+        self.right += other.right
+        self.wrong += other.wrong
+        self.missed += other.missed
+        for tenth, (right, all_) in other.by_confidence.items():
+            counts = self.by_confidence.setdefault(tenth, [0, 0])
+            counts[0] += right
+            counts[1] += all_
+
+    def row(self) -> str:
+        found = self.right + self.wrong
+        precision = f"{100 * self.right / found:5.1f} %" if found else "      –"
+        recall = f"{100 * self.right / (found + self.missed):5.1f} %" if found + self.missed else "      –"
+        return (
+            f"{self.right:6} right {self.wrong:4} wrong {self.missed:4} missed   precision {precision}  recall {recall}"
+        )
+
+
+def judge(
+    a: list[Entry],
+    b: list[Entry],
+    found: Matching,
+    names_a: list[str],
+    names_b: list[str],
+    pairs: dict[str, frozenset[str]],
+) -> tuple[Score, list[str]]:
+    """The score of a matching, and what is wrong in it."""
+    score = Score()
+    wrong = []
+    matched_b = {m.b for m in found.matches} | {p for m in found.matches for p in m.parts_b}
+    left = [names_b[n] for n in range(len(b)) if n not in matched_b and names_b[n]]
+    of_a = {m.a: m for m in found.matches}
+    part_a = {p for m in found.matches for p in m.parts_a}
+    for number, name in enumerate(names_a):
+        if not name or number in part_a:
+            continue
+        m = of_a.get(number)
+        if m is None:
+            counterpart = next((other for other in left if same(name, other, pairs)), None)
+            if counterpart is not None:
+                left.remove(counterpart)
+                score.missed += 1
+                wrong.append(f"missed {name}: {a[number].kernel['kernel_id']}")
+            continue
+        if not names_b[m.b] and b[m.b].kernel["role"]["name"] in ("main", ""):
+            # Nobody knows what it is.
+            continue
+        right = same(name, names_b[m.b], pairs)
+        tenth = min(9, int(10 * m.confidence))
+        counts = score.by_confidence.setdefault(tenth, [0, 0])
+        counts[0] += right
+        counts[1] += 1
+        if right:
+            score.right += 1
+        else:
+            score.wrong += 1
+            wrong.append(
+                f"wrong {name} ({a[number].kernel['kernel_id']}) with {names_b[m.b]} ({b[m.b].kernel['kernel_id']}),"
+                f" by {m.by}, {m.confidence:.2f}"
+            )
+    return score, wrong
+
+
+def main() -> int:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--compilers", default=",".join(COMPILERS))
+    parser.add_argument("--levels", default=";".join(LEVELS))
+    parser.add_argument("--hide", default="", help="lines, names, units")
+    parser.add_argument("-v", action="store_true", help="say what is wrong")
+    parser.add_argument("--low", action="store_true", help="say which pairs have a confidence below 0.6")
+    parser.add_argument("files", nargs="*", default=FILES)
+    arguments = parser.parse_args()
+    what = {word for word in arguments.hide.split(",") if word}
+    compilers = [c for c in arguments.compilers.split(",") if shutil.which(c)]
+    levels = arguments.levels.split(";")
+    total = Score()
+    by_pair: dict[str, Score] = {}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for file in arguments.files:
+            before, colon, after = file.partition(":")
+            pairs = known_pairs(Path(before).with_name("pairs.txt")) if colon else {}
+            builds: list[tuple[str, list[Entry], list[str]]] = []
+            others: list[tuple[str, list[Entry], list[str]]] = []
+            for compiler in compilers:
+                for level in levels:
+                    for side, path, into in (("a", before, builds), ("b", after, others)):
+                        if path:
+                            if colon:
+                                # Under one name, as two versions of a file have.
+                                (folder / side).mkdir(exist_ok=True)
+                                path = shutil.copy(path, folder / side / f"pairs{Path(path).suffix}")
+                            entries = build(compiler, level, str(path))
+                            into.append((f"{compiler} {level}", entries, truth(entries, bool(colon))))
+            both = itertools.product(builds, others) if colon else itertools.combinations(builds, 2)
+            for (label_a, a, names_a), (label_b, b, names_b) in both:
+                found = match(hidden(a, what, 0) if what else a, hidden(b, what, 1) if what else b)
+                score, wrong = judge(a, b, found, names_a, names_b, pairs)
+                label = " · ".join(sorted((label_a.split()[0], label_b.split()[0])))
+                by_pair.setdefault(label, Score()).add(score)
+                total.add(score)
+                if arguments.low:
+                    for m in found.matches:
+                        if m.confidence < 0.6 and names_a[m.a]:
+                            print(label_a, label_b, m, a[m.a].kernel["kernel_id"], b[m.b].kernel["kernel_id"])
+                if arguments.v:
+                    for line in wrong:
+                        print(f"{Path(before).name}, {label_a} · {label_b}: {line}")
+
+    for label, score in by_pair.items():
+        print(f"{label:24}{score.row()}")
+    print(f"{'all':24}{total.row()}")
+    for tenth, (right, all_) in sorted(total.by_confidence.items()):
+        print(
+            f"confidence {tenth / 10:.1f} to {tenth / 10 + 0.1:.1f}: {right} of {all_} right,"
+            f" {100 * right / all_:.1f} %"
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
