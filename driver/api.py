@@ -436,8 +436,8 @@ def analyze(
     arguments that are no good. What of the source could not be analysed is in the report's `problems`. Safe to call
     from several threads.
     """
+    from incc.driver.code import ObjectCode, of_functions
     from incc.driver.pipeline import analyze_kernels, analyze_unit, choose_model
-    from incc.driver.report.demangle import choose_functions
 
     settings = _settings(
         mcpu or "native",
@@ -461,11 +461,7 @@ def analyze(
     assert reader is not None, "assembly is read above"
     model, reason, note = choose_model(settings.mcpu, "", settings.model_path)
     unit, kernels, left_out = reader(source, name, model.isa)
-    if settings.functions:
-        symbols = [k.region.function if k.region else "" for k in kernels]
-        wanted = choose_functions([*symbols, *(x.function for x in left_out)], settings.functions)
-        kernels = [k for k, symbol in zip(kernels, symbols, strict=True) if symbol in wanted]
-        left_out = [x for x in left_out if x.function in wanted]
+    kernels, left_out = of_functions(ObjectCode(kernels, left_out), settings.functions)
     result = analyze_kernels(unit, kernels, settings, model, reason, left_out=left_out)
     return Report(_Found([result._replace(model_note=note)]))
 
@@ -570,17 +566,11 @@ def _machine_code(source: Path | bytes, name: str, isa_name: str) -> _Read:
 
 
 def _object(source: Path | bytes, name: str, _isa_name: str) -> _Read:
-    from incc.frontends.objects.kernels import object_kernels
-    from incc.frontends.objects.read import ObjectError
+    from incc.driver.code import object_code
     from incc.frontends.unit import Unit
 
     path = name or "<object>" if isinstance(source, bytes) else os.fspath(source)
-    try:
-        kernels, left_out = object_kernels(source if isinstance(source, bytes) else path)
-    except ObjectError as error:
-        raise AnalysisError(f"{path}: {error}") from error
-    except OSError as error:
-        raise AnalysisError(f"{path}: {error.strerror}") from error
+    kernels, left_out = object_code(source if isinstance(source, bytes) else path, path)
     return Unit("", name or path), kernels, left_out
 
 

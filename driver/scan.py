@@ -213,22 +213,21 @@ def _models(name: str) -> dict[str, tuple[MachineModel, str]]:
 
 # --- input ------------------------------------------------------------------------------------------------------------
 
-# ELF, PE (and COFF for x86-64), Mach-O of either byte order and with several instruction sets.
-_OBJECTS = (b"\x7fELF", b"MZ", b"\x64\x86", b"\xcf\xfa\xed\xfe", b"\xfe\xed\xfa\xcf", b"\xca\xfe\xba\xbe")
-
 
 def _format_of(files: Sequence[str]) -> str:
     """What the files look like: objects by their first bytes, assembly by the ending, else machine code.
 
     Raises ValueError for files of several kinds. What cannot be read is complained of by its reader.
     """
+    from incc.driver.code import ASSEMBLY_ENDINGS, OBJECT_MAGIC
+
     found: dict[str, str] = {}
     for name in files:
-        kind = "asm" if name.endswith((".s", ".S", ".asm")) else "hex"
+        kind = "asm" if name.endswith(ASSEMBLY_ENDINGS) else "hex"
         if name != "-" and os.path.isfile(name):
             try:
                 with open(name, "rb") as file:
-                    if file.read(4).startswith(_OBJECTS):
+                    if file.read(4).startswith(OBJECT_MAGIC):
                         kind = "obj"
             except OSError:
                 pass

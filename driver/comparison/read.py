@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import gc
+import os
+import stat
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from incc.driver.comparison.side import Entry, InputError, Side, side_info
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import BinaryIO
 
-    from incc.driver.comparison.side import Side
+    from incc.driver.comparison.analyse import Piece
+    from incc.driver.comparison.documents import Document
 
 
 class Reading(NamedTuple):
-    """How inputs are read. `mcpu`: the core for code, "" for the host. `functions`: globs of names, none for all.
-    `model_path`: folders of models. `jobs`: processes that analyse code."""
+    """How inputs are read. `mcpu`: the core for code, "" for the host; several with commas between them make a side
+    each. `functions`: globs of names, none for all. `model_path`: folders of models. `jobs`: processes that analyse
+    code."""
 
     mcpu: str = ""
     functions: tuple[str, ...] = ()
@@ -21,5 +30,452 @@ class Reading(NamedTuple):
 
 
 def read_sides(names: Sequence[str], reading: Reading = Reading()) -> list[Side]:  # noqa: B008 -- it cannot be changed
-    """A side of each name, with labels that tell them apart. Raises InputError."""
-    raise NotImplementedError
+    """A side of each name, with labels that tell them apart; of code for several cores one for each. Raises
+    InputError."""
+    from incc.driver.comparison.labels import distinct, labels
+
+    if names.count("-") > 1:
+        raise InputError("standard input can be read only once")
+    found: list[tuple[str, Side]] = []
+    with _without_collections():
+        for name, label in zip(names, labels(names), strict=True):
+            sides = _sides(name, reading)
+            several = len(sides) > 1
+            for mcpu, side in sides:
+                # Of one input its core is all that differs.
+                own = mcpu if several and len(names) == 1 else f"{label} · {mcpu}" if several else label
+                found.append((own, side))
+    return [
+        side._replace(info={**side.info, "label": label})
+        for label, (_, side) in zip(distinct([label for label, _ in found]), found, strict=True)
+    ]
+
+
+@contextmanager
+def _without_collections() -> Iterator[None]:
+    """Without looking for circles of references, of which JSON has none: through all that is read, again and again."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+# --- what a name stands for -------------------------------------------------------------------------------------------
+
+SQLITE_MAGIC = b"SQLite format 3\0"
+
+# Languages whose compilers there may be, and what they hand on among themselves.
+_SOURCES = frozenset(
+    f".{ending}"
+    for ending in (
+        *("c", "h", "i", "cc", "cp", "cpp", "cxx", "c++", "C", "ii", "hpp", "hh", "hxx", "cu", "m", "mm", "ll", "bc"),
+        *("f", "for", "f77", "f90", "f95", "f03", "f08", "F", "F90", "d", "rs", "go", "zig"),
+    )
+)
+_PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\0": "xz", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
+
+# In a folder without reports, by their endings: a build's folder holds much else.
+_CODE = (".s", ".S", ".asm", ".o", ".obj", ".a", ".so", ".dll", ".dylib", ".lib")
+
+
+def _sides(name: str, reading: Reading) -> list[tuple[str, Side]]:
+    """The sides of an input, each with the core that it is for, "" where the input says it."""
+    if name == "-":
+        return _of_stream(name, 0, reading)
+    try:
+        mode = os.stat(name).st_mode
+    except (OSError, ValueError) as error:  # a path with a NUL byte in it
+        if database := _database_of(name):
+            return [("", _of_database(name, *database))]
+        reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+        raise InputError(f"{_shown(name)}: {reason[:1].lower()}{reason[1:]}") from None
+    if stat.S_ISDIR(mode):
+        return _of_folder(name, reading)
+    if not stat.S_ISREG(mode):
+        # A shell's <(command) is such a pipe; others may have nobody at their other end.
+        if stat.S_ISFIFO(mode) and name.startswith(("/dev/fd/", "/proc/self/fd/", "/dev/stdin")):
+            with _opened(name) as file:
+                return _of_stream(name, file.fileno(), reading)
+        kind = "a named pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
+        raise InputError(f"{_shown(name)}: {kind}, not a file that can be read")
+    with _opened(name) as file:
+        start = _read(file, name, 4096)
+    kind = _kind(name, start)
+    if kind == "database":
+        return [("", _of_database(name, name, ""))]
+    if kind == "report":
+        collected = _Collected(name)
+        _read_reports(name, name, collected)
+        return [("", collected.side(reading))]
+    return _of_code([(name, name, kind)], name, reading)
+
+
+def _kind(name: str, start: bytes) -> str:
+    """What a file is by its first bytes, and where these do not tell it by its name: "report", "database", "assembly",
+    "object" or "library". Raises InputError for everything else."""
+    from incc.driver.code import ASSEMBLY_ENDINGS, OBJECT_MAGIC
+    from incc.frontends.objects.archive import MAGIC, THIN_MAGIC
+
+    shown = _shown(name)
+    ending = os.path.splitext(name)[1]
+    if not start:
+        raise InputError(f"{shown}: the file is empty")
+    if start.startswith(SQLITE_MAGIC):
+        return "database"
+    if start.startswith((MAGIC, THIN_MAGIC)):
+        return "library"
+    for magic, program in _PACKED.items():
+        if start.startswith(magic):
+            raise InputError(f"{shown}: packed ({program}): unpack it first")
+    text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if text.startswith((b"{", b"[")) and b"\0" not in start and ending not in ASSEMBLY_ENDINGS:
+        return "report"
+    if start.startswith(OBJECT_MAGIC) and b"\0" in start:
+        return "object"
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise InputError(f"{shown}: UTF-16; reports are UTF-8")
+    if ending in ASSEMBLY_ENDINGS:
+        return "assembly"
+    if ending in _SOURCES:
+        raise InputError(f"{shown}: a source; `incc-diff --run COMPILER… -- FLAGS {shown}` compiles and compares it")
+    if not text and len(start) < 4096:
+        raise InputError(f"{shown}: there is nothing in it")
+    if b"\0" in start:
+        raise InputError(f"{shown}: neither a report nor a database, an object, a library or a program")
+    if ending == ".json":
+        raise InputError(f"{shown}:1: no JSON: it begins with {start[:20].decode('utf-8', 'replace')!r}")
+    raise InputError(f"{shown}: neither a report (JSON) nor assembly, whose files end in .s, .S or .asm")
+
+
+def _shown(name: str) -> str:
+    return "".join(c if c.isprintable() else "?" for c in name)
+
+
+def _opened(name: str) -> BinaryIO:
+    try:
+        # Somebody may have put something else there meanwhile, which would not let go.
+        return open(os.open(name, os.O_RDONLY | os.O_CLOEXEC), "rb")
+    except OSError as error:
+        raise InputError(f"{_shown(name)}: {(error.strerror or str(error)).lower()}") from None
+
+
+def _read(file: BinaryIO, name: str, size: int = -1) -> bytes:
+    try:
+        return file.read(size)
+    except OSError as error:
+        raise InputError(f"{_shown(name)}: {(error.strerror or str(error)).lower()}") from None
+
+
+def _database_of(name: str) -> tuple[str, str] | None:
+    """The path of a database and what is named of it, of FILE@NAME; None where no such file is one."""
+    at = name.find("@")
+    while at >= 0:
+        path = name[:at]
+        if os.path.isfile(path):
+            with _opened(path) as file:
+                if _read(file, path, len(SQLITE_MAGIC)) == SQLITE_MAGIC:
+                    return path, name[at + 1 :]
+            raise InputError(f"{_shown(path)}: not a database, of which {_shown(name[at:])} could be")
+        at = name.find("@", at + 1)
+    return None
+
+
+def _of_database(name: str, path: str, wanted: str) -> Side:
+    import importlib
+
+    # By name: it reads reports through this package.
+    found, _, notes = importlib.import_module("incc.driver.database.read").entries(path, wanted)
+    return Side(side_info(found, "", name, notes), found)
+
+
+def _of_stream(name: str, descriptor: int, reading: Reading) -> list[tuple[str, Side]]:
+    """What comes through a pipe, which is read once: reports, assembly or an object."""
+    with open(descriptor, "rb", closefd=False) as file:
+        data = _read(file, name)
+    shown = "<stdin>" if name == "-" else _shown(name)
+    if not data.strip():
+        raise InputError(f"{shown}: there is nothing in it")
+    kind = "assembly"
+    if data.startswith(b"\xef\xbb\xbf") or data.lstrip().startswith((b"{", b"[")) or b"\0" in data[:4096]:
+        kind = _kind(shown, data[:4096])
+    if kind in ("database", "library"):
+        raise InputError(f"{shown}: a {kind}, which is read from a file")
+    if kind != "report":
+        return _of_code([(shown, data, kind)], name, reading)
+    import io
+
+    collected = _Collected(name)
+    _read_documents(io.BytesIO(data), shown, collected)
+    return [("", collected.side(reading))]
+
+
+# --- reports ----------------------------------------------------------------------------------------------------------
+
+
+class _Collected:
+    """What was read so far of a side."""
+
+    def __init__(self, name: str) -> None:
+        from incc.driver.comparison.documents import Share
+
+        self.name = name
+        self.entries: list[Entry] = []
+        self.versions: list[str] = []
+        self.notes: dict[str, None] = {}
+        self.left_out = 0
+        self.share = Share()
+
+    def add(self, units: Iterable[dict[str, Any]]) -> None:
+        """Take units of reports, with their kernels."""
+        from incc.driver.comparison.documents import entries_of
+
+        for unit in units:
+            self.about(unit)
+            self._number_again(unit)
+            self.entries.extend(entries_of([unit], self.share))
+
+    def about(self, unit: dict[str, Any]) -> None:
+        """Note what is to be said of a unit."""
+        self.left_out += len(unit["left_out"])
+        if note := unit["model"]["note"]:
+            self.notes[f"{note[:1].upper()}{note[1:]}."] = None
+
+    def _number_again(self, unit: dict[str, Any]) -> None:
+        """Give kernels ids of their own where several of a unit have the same."""
+        ids = [kernel["kernel_id"] for kernel in unit["kernels"]]
+        if len(set(ids)) == len(ids):
+            return
+        from incc.driver.comparison.labels import distinct
+
+        for kernel, name in zip(unit["kernels"], distinct(ids), strict=True):
+            kernel["kernel_id"] = name
+        where = unit["source"] or unit["assembly_file"]
+        again = next(name for name in ids if ids.count(name) > 1)
+        self.notes[f"{_shown(where)} has several kernels that are called {again!r}: they are numbered."] = None
+
+    def side(self, reading: Reading) -> Side:
+        """The side that has been read, as far as functions are wanted. Its label comes later."""
+        from incc.driver.comparison.documents import version_notes
+
+        entries = self.entries
+        if reading.functions:
+            from incc.driver.report.demangle import choose_functions
+
+            wanted = choose_functions({e.kernel["function"] for e in entries}, reading.functions)
+            entries = [entry for entry in entries if entry.kernel["function"] in wanted]
+        notes = [*version_notes(self.versions), *self.notes]
+        if self.left_out:
+            notes.append(f"{self.left_out} {'loop was' if self.left_out == 1 else 'loops were'} not analysed.")
+        if not entries:
+            notes.append("There are no kernels in it." if not reading.functions else "No function is called so.")
+        return Side(side_info(entries, "", self.name, notes), entries)
+
+
+def _read_reports(path: str, shown: str, collected: _Collected) -> None:
+    """Read the reports of a file."""
+    with _opened(path) as file:
+        _read_documents(file, _shown(shown), collected)
+
+
+def _read_documents(file: BinaryIO, shown: str, collected: _Collected) -> None:
+    from incc.driver.comparison.documents import read_document, texts
+
+    builds = _Builds(collected)
+    scanned: dict[tuple[str, str], dict[str, Any]] = {}
+    try:
+        for line, text in texts(file):
+            document = _any_text(text, shown, line, collected)
+            if document is None:
+                document = read_document(text, shown, line)
+            collected.versions.append(document.version)
+            if not document.scanned:
+                builds.add(document)
+                continue
+            # The kernels of a file have a line each.
+            for unit in document.units:
+                key = unit["assembly_file"], unit["model"]["name"]
+                scanned.setdefault(key, {**unit, "kernels": []})["kernels"] += unit["kernels"]
+    except OSError as error:
+        raise InputError(f"{shown}: {(error.strerror or str(error)).lower()}") from None
+    except MemoryError:
+        raise InputError(f"{shown}: too large for the memory that there is") from None
+    builds.end()
+    collected.add(scanned.values())
+
+
+def _any_text(text: bytes, shown: str, line: int, collected: _Collected) -> Document | None:
+    """A document with bytes in it that are no characters, as names of files may be: read with others in their place.
+    None for one without."""
+    if text.isascii():
+        return None
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        from incc.driver.comparison.documents import read_document
+
+        document = read_document(text.decode("utf-8", "replace").encode(), shown, line)
+        collected.notes[f"{shown} is not all UTF-8: � stands for what is not."] = None
+        return document
+    return None
+
+
+class _Builds:
+    """Reports of one file, to which a build adds each compilation: what was compiled again replaces what it was."""
+
+    def __init__(self, collected: _Collected) -> None:
+        self.collected = collected
+        self.places: dict[Any, tuple[int, int]] = {}
+        self.replaced: dict[str, None] = {}
+
+    def add(self, document: Document) -> None:
+        for unit in document.units:
+            ids = frozenset(kernel["kernel_id"] for kernel in unit["kernels"])
+            start = len(self.collected.entries)
+            self.collected.add([unit])
+            if not unit["command"]:  # code that was given: nothing tells whether it is the same
+                continue
+            key = unit["source"], tuple(unit["command"]), unit["model"]["name"]
+            before = self.places.get(key)
+            # In a build of several folders others have files of that name, too.
+            if before is not None and self._ids(*before) & ids:
+                self.replaced[unit["source"]] = None
+                self.collected.entries[before[0] : before[1]] = [_GONE] * (before[1] - before[0])
+            self.places[key] = start, len(self.collected.entries)
+
+    def _ids(self, start: int, end: int) -> frozenset[str]:
+        return frozenset(entry.kernel["kernel_id"] for entry in self.collected.entries[start:end])
+
+    def end(self) -> None:
+        if not self.replaced:
+            return
+        self.collected.entries = [entry for entry in self.collected.entries if entry is not _GONE]
+        first, *others = self.replaced
+        more = f" and {len(others)} more" if others else ""
+        self.collected.notes[f"{_shown(first)}{more} was compiled several times: the last time counts."] = None
+
+
+_GONE: Any = Entry({}, {}, list)  # type: ignore[typeddict-item]
+
+
+# --- folders ----------------------------------------------------------------------------------------------------------
+
+
+def _of_folder(name: str, reading: Reading) -> list[tuple[str, Side]]:
+    files = list(_files(name))
+    collected = _Collected(name)
+    others: list[str] = []
+    read = False
+    for path, shown in files:
+        if not shown.endswith(".json"):
+            continue
+        from incc.driver.comparison.documents import NotAReportError
+
+        try:
+            with _opened(path) as file:
+                start = _read(file, path, 4096)
+            if _kind(path, start) != "report":
+                continue
+            _read_reports(path, path, collected)
+            read = True
+        except NotAReportError:
+            others.append(shown)
+    if read:
+        if others:
+            more = f" and {len(others) - 1} more files" if len(others) > 1 else ""
+            collected.notes[f"{_shown(others[0])}{more}: no report, and not read."] = None
+        return [("", collected.side(reading))]
+    code: list[tuple[str, str | bytes, str]] = []
+    for path, shown in files:
+        if shown.endswith(_CODE):
+            with _opened(path) as file:
+                start = _read(file, path, 4096)
+            if start and not start.startswith(b"/*"):  # a linker's script in the place of a library
+                code.append((shown, path, _kind(path, start)))
+    if code:
+        return _of_code(code, name, reading)
+    what = "only JSON that is no report" if others else "no report (*.json), assembly or object"
+    raise InputError(f"{_shown(name)}: {what} in this folder")
+
+
+def _files(folder: str) -> Iterator[tuple[str, str]]:
+    """The regular files in a folder and those in it, sorted: paths, and names relative to it."""
+
+    def failed(error: OSError) -> None:
+        raise InputError(f"{_shown(error.filename)}: {(error.strerror or str(error)).lower()}")
+
+    for place, folders, names in os.walk(folder, onerror=failed):
+        folders.sort()
+        for name in sorted(names):
+            path = os.path.join(place, name)
+            if os.path.isfile(path):
+                yield path, os.path.relpath(path, folder)
+
+
+# --- code -------------------------------------------------------------------------------------------------------------
+
+
+def _of_code(files: Sequence[tuple[str, str | bytes, str]], name: str, reading: Reading) -> list[tuple[str, Side]]:
+    """Sides of files of code, given by names for messages, paths or contents, and kinds: one for each core."""
+    from incc.driver.comparison.analyse import settings_for
+
+    found = []
+    cores = [core.strip() for core in reading.mcpu.split(",") if core.strip()] or ["native"]
+    for core in cores:
+        settings = settings_for(core, reading.functions, reading.model_path)
+        collected = _Collected(name)
+        pieces = [piece for file in files for piece in _pieces(*file, settings, collected)]
+        analyse_into(collected, pieces, reading.jobs)
+        # Functions were chosen already.
+        side = collected.side(reading._replace(functions=()))
+        if len(cores) > 1:
+            side = side._replace(info={**side.info, "variant": {"compiler": "", "flags": [], "mcpu": core}})
+        found.append((core, side))
+    return found
+
+
+def analyse_into(collected: _Collected, pieces: Sequence[Piece], jobs: int) -> None:
+    """Analyse pieces of code, and add what comes of them. Raises InputError."""
+    from incc.driver.comparison.analyse import analyse, entries_of
+
+    for result in analyse(pieces, jobs):
+        if result.problem:
+            raise InputError(result.problem)
+        collected.about(result.unit)
+        collected.entries.extend(entries_of(result, collected.share))
+
+
+def _pieces(shown: str, source: str | bytes, kind: str, settings: Any, collected: _Collected) -> list[Piece]:
+    from incc.driver.comparison.analyse import assembly_pieces, object_pieces
+    from incc.driver.errors import AnalysisError
+    from incc.frontends.objects.read import ObjectError
+
+    shown = _shown(shown)
+    if kind == "assembly":
+        from incc.frontends.unit import Unit
+
+        if not isinstance(source, bytes):
+            with _opened(source) as file:
+                source = _read(file, shown)
+        return assembly_pieces(Unit(source.decode("utf-8", "surrogateescape"), shown), settings)
+    try:
+        if kind == "object":
+            return object_pieces(source, shown, settings)
+        from incc.frontends.objects.archive import members
+
+        assert isinstance(source, str), "libraries are files"
+        pieces: list[Piece] = []
+        for member, data in members(source):
+            try:
+                pieces += object_pieces(data, f"{shown}({_shown(member)})", settings)
+            except AnalysisError as error:
+                text = str(error)
+                collected.notes[f"{text}{'' if text.endswith('.') else '.'}"] = None
+        return pieces
+    except (AnalysisError, ObjectError) as error:
+        text = str(error)
+        raise InputError(text if text.startswith(shown) else f"{shown}: {text}") from error
+    except OSError as error:
+        raise InputError(f"{_shown(error.filename or shown)}: {(error.strerror or str(error)).lower()}") from None

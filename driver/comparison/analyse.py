@@ -1,0 +1,141 @@
+"""Analyses code that is to be compared, as incc-mca and `incc.analyze` do, in as many processes as are wanted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from incc.driver.comparison.documents import NOT_KEPT, Packed, Share, pack
+from incc.driver.comparison.side import LEFT_OUT, Entry, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from incc.driver.code import ObjectCode
+    from incc.driver.pipeline import Settings
+    from incc.frontends.kernel import Kernel
+    from incc.frontends.unit import Unit
+
+AT_A_TIME = 64
+"""Kernels of an object that a process takes at a time, and a few more, until a function ends."""
+
+
+class Piece(NamedTuple):
+    """Something to analyse at once: assembly, of which `code` is None, or kernels of an object with their ids."""
+
+    unit: Unit
+    settings: Settings
+    code: ObjectCode | None = None
+    ids: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class Analysed(NamedTuple):
+    """What came of a piece, ready to be handed from process to process: its unit without kernels, these with their
+    packed instructions, or why there is nothing."""
+
+    unit: dict[str, Any]
+    kernels: list[tuple[dict[str, Any], bytes]]
+    problem: str = ""
+
+
+def settings_for(mcpu: str, functions: Sequence[str], model_path: Sequence[str]) -> Settings:
+    """What is asked of code: all that a comparison looks at, which are not timelines."""
+    from incc.driver.pipeline import Settings
+
+    return Settings(mcpu=mcpu, functions=tuple(functions), model_path=tuple(model_path), timeline_iterations=0)
+
+
+def assembly_pieces(unit: Unit, settings: Settings) -> list[Piece]:
+    """The pieces of an assembly file."""
+    return [Piece(unit, settings)]
+
+
+def object_pieces(source: str | bytes, name: str, settings: Settings) -> list[Piece]:
+    """The pieces of an object or program, at a path or in bytes, which messages call `name`. Raises AnalysisError."""
+    from incc.driver.code import object_code
+    from incc.driver.pipeline import MOST_WITH_WHAT_IFS
+    from incc.driver.report.identity import kernel_ids
+    from incc.frontends.unit import Unit
+
+    code = object_code(source, name, settings.functions)
+    ids = kernel_ids(code.kernels)
+    notes: tuple[str, ...] = ()
+    if len(code.kernels) > MOST_WITH_WHAT_IFS:
+        settings = settings._replace(what_ifs=False)
+        notes = (f"no what-ifs, since there are more than {MOST_WITH_WHAT_IFS} kernels: choose some by function",)
+    unit = Unit("", name)
+    pieces = [Piece(unit, settings, code._replace(kernels=[]), (), notes)] if code.left_out else []
+    for start, end in _chunks(code.kernels):
+        part = code._replace(kernels=code.kernels[start:end], left_out=[])
+        pieces.append(Piece(unit, settings, part, tuple(ids[start:end]), notes))
+    return pieces
+
+
+def _chunks(kernels: Sequence[Kernel]) -> Iterator[tuple[int, int]]:
+    """Spans of kernels: what loops of a function are to each other shows only where they are together."""
+    start = 0
+    for n in range(1, len(kernels) + 1):
+        if n == len(kernels) or (n - start >= AT_A_TIME and _function(kernels[n]) != _function(kernels[n - 1])):
+            yield start, n
+            start = n
+
+
+def _function(kernel: Kernel) -> str:
+    return kernel.region.function if kernel.region else ""
+
+
+def analyse(pieces: Sequence[Piece], jobs: int) -> list[Analysed]:
+    """What came of each of the pieces."""
+    return list(in_processes(_analysed, pieces, jobs))
+
+
+def in_processes(work: Callable[[Any], Any], pieces: Sequence[Any], jobs: int) -> Iterator[Any]:
+    """`work` for each of the pieces, in their order. Raises InputError if a process dies."""
+    if jobs <= 1 or len(pieces) < 2:
+        yield from map(work, pieces)
+        return
+    from incc.driver.workers import MOST, WorkerError, in_order
+
+    try:
+        for start in range(0, len(pieces), MOST):
+            yield from in_order(work, pieces[start : start + MOST], jobs)
+    except WorkerError as error:
+        raise InputError(str(error)) from error
+
+
+def _analysed(piece: Piece) -> Analysed:
+    from incc.driver.pipeline import AnalysisError, analyze_kernels, analyze_unit, choose_model
+    from incc.driver.report.build import build_report, unit_report
+
+    try:
+        if piece.code is None:
+            result = analyze_unit(piece.unit, piece.settings)
+        else:
+            model, reason, note = choose_model(piece.settings.mcpu, "", piece.settings.model_path)
+            kernels = piece.code.kernels
+            if kernels and kernels[0].isa != model.isa:
+                what = f"{kernels[0].isa} code, but {model.name} is an {model.isa} core"
+                return Analysed({}, [], f"{piece.unit.assembly_file}: {what}")
+            result = analyze_kernels(
+                piece.unit, kernels, piece.settings, model, reason, left_out=piece.code.left_out
+            )._replace(model_note=note, kernel_ids=piece.ids, notes=piece.notes)
+        (unit,) = build_report([unit_report(result)])["units"]
+    except AnalysisError as error:
+        return Analysed({}, [], str(error))
+    kernels_of: Any = unit["kernels"]
+    kept = [
+        (
+            {name: value for name, value in kernel.items() if name not in LEFT_OUT},
+            pack(kernel["instructions"]).data,
+        )
+        for kernel in kernels_of
+    ]
+    left_out = NOT_KEPT["Unit"] | {"kernels"}
+    return Analysed({name: value for name, value in unit.items() if name not in left_out}, kept)
+
+
+def entries_of(analysed: Analysed, share: Share) -> Iterator[Entry]:
+    """Entries of what was analysed."""
+    unit = share(analysed.unit)
+    for kernel, packed in analysed.kernels:
+        yield Entry(unit, share(kernel), Packed(packed))

@@ -1,0 +1,427 @@
+"""Reads reports from JSON: whole documents or one a line, of any version, into what entries keep.
+
+A build has thousands of kernels, of whose reports a comparison looks at a part. So they are decoded into types that are
+made from those of `report/types.py` without what is left out, which skips the rest and checks what is read; what is
+wrong has a place. Instructions are kept packed.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    NotRequired,
+    TypedDict,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
+
+from incc.driver.comparison.side import LEFT_OUT, Entry, InputError
+from incc.driver.comparison.upgrade import STEPS, added_fields, lacking, numbers, upgrade
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import BinaryIO
+
+    import msgspec
+
+    from incc.driver.report import types as t
+
+VERSION = STEPS[-1].version
+"""The schema's version that everything is brought to."""
+
+NOT_KEPT = {
+    "Kernel": LEFT_OUT - {"instructions"},
+    "Unit": frozenset(("ways", "control_flow", "trials")),
+}
+"""Fields of reports that are skipped, by type."""
+
+
+class NotAReportError(InputError):
+    """The file is JSON, but of something else."""
+
+
+class Document(NamedTuple):
+    """A report as far as it is kept: its units, still with kernels and these with instructions; of which version it
+    was, "" for a line of incc-scan; and whether it is such a line."""
+
+    units: list[dict[str, Any]]
+    version: str
+    scanned: bool
+
+
+# --- from text to documents -------------------------------------------------------------------------------------------
+
+
+def texts(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """The documents of a file that can be read from its start again, each with the line that it begins in: one a line,
+    or laid out over many lines and one behind the other."""
+    first, number = b"", 0
+    while not first.strip():
+        number += 1
+        at = file.tell()
+        first = file.readline()
+        if not first:
+            return
+        if number == 1 and first.startswith(_BYTE_ORDER_MARK):
+            at += len(_BYTE_ORDER_MARK)
+            first = first[len(_BYTE_ORDER_MARK) :]
+    line = first.strip()
+    if line.startswith(b"{") and line.endswith(b"}"):
+        yield number, line
+        for line in file:
+            number += 1
+            if line.strip():
+                yield number, line.strip()
+        return
+    file.seek(at)
+    data = file.read()
+    start = 0
+    # Only the outermost object ends at the start of a line.
+    while (end := data.find(b"\n}\n{", start)) >= 0:
+        yield number, data[start : end + 2]
+        number += data.count(b"\n", start, end + 3)
+        start = end + 3
+    yield number, data[start:] if start else data
+
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+def read_document(text: bytes, where: str, line: int = 1) -> Document:
+    """A document, brought to this version. `where`: the file, and `line`: where in it the text begins, for messages.
+
+    Raises InputError, NotAReportError for other JSON.
+    """
+    import msgspec
+
+    try:
+        found = _decoder("same").decode(text)
+    except msgspec.ValidationError as error:
+        return _other_version(text, where, line, error)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError(_malformed(text, where, line, error)) from None
+    version = found.get("schema_version", "")
+    if "cpus" in found and "units" not in found:
+        return Document(_scanned(found), VERSION, True)
+    if "units" not in found or version != VERSION:
+        return _other_version(text, where, line, None)
+    return Document(found["units"], version, False)
+
+
+def _other_version(text: bytes, where: str, line: int, error: msgspec.ValidationError | None) -> Document:
+    """What does not fit this version: a report of another one, or none."""
+    import msgspec
+
+    place = f"{where}:{line}" if line > 1 else where
+    try:
+        head = msgspec.json.decode(text, type=_head())
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
+        if isinstance(problem, msgspec.ValidationError):
+            raise NotAReportError(f"{place}: no report of incc: the JSON in it is no object") from None
+        raise InputError(_malformed(text, where, line, problem)) from None
+    if head.rows and head.sides:
+        raise NotAReportError(f"{place}: a comparison, as incc-diff writes it; a report is wanted")
+    if not head.units:
+        if not head.cpus:
+            raise NotAReportError(f'{place}: no report of incc: there is no "units" in it')
+        return _scanned_before(text, place, error)
+    version = head.schema_version
+    try:
+        number, own = numbers(version) if isinstance(version, str) else (0, 0), numbers(VERSION)
+    except ValueError:
+        number = (0, 0)
+    if number < (1, 0):
+        shown = "has none" if version is None else f"is {str(version)[:40]!r}"
+        raise InputError(f"{place}: no report that can be read: the version of its schema {shown}")
+    if number[0] > own[0]:
+        raise InputError(
+            f"{place}: written by a newer incc, schema {version}; this one reads up to {VERSION}: update it"
+        )
+    if number == own:
+        if error is None:  # such as "1.04"
+            raise InputError(f"{place}: no report that can be read: the version of its schema is {version!r}")
+        raise InputError(_mistyped(place, error))
+    try:
+        found = _decoder("newer" if number > own else "older").decode(text)
+    except msgspec.ValidationError as problem:
+        raise InputError(_mistyped(place, problem, f", for a report of schema {version}")) from None
+    for unit in found["units"]:
+        upgrade(unit, version)
+    return Document(found["units"], version, False)
+
+
+def _scanned_before(text: bytes, place: str, error: msgspec.ValidationError | None) -> Document:
+    """A line of an incc-scan of another version, which it does not tell."""
+    import msgspec
+
+    try:
+        found = _decoder("older").decode(text)
+    except msgspec.ValidationError as problem:
+        more = ", in a line of incc-scan (the oldest have no report of a kernel)"
+        raise InputError(_mistyped(place, error or problem, more)) from None
+    units = _scanned(found)
+    for unit in units:
+        upgrade(unit, "1.0")
+    return Document(units, "", True)
+
+
+def _scanned(line: Any) -> list[dict[str, Any]]:
+    """A unit for each core of a line of incc-scan."""
+    units = []
+    for core, kernel in line["cpus"].items():
+        named = line.get("input", "")
+        # The file and the kernel's name, or for machine code its digits, which are no file's.
+        file = named.removesuffix(f":{kernel['name']}")
+        units.append(
+            {
+                "source": "",
+                "assembly_file": "" if file == named else file,
+                "compiler": "",
+                "compiler_version": "",
+                "command": [],
+                "target_cpu": "",
+                "model": {
+                    "name": core,
+                    "title": core,
+                    "version": "",
+                    "isa": kernel["isa"],
+                    "chosen_by": "",
+                    "note": "",
+                },
+                "kernels": [kernel],
+                "left_out": [],
+                "system_loops": 0,
+                "became_calls": [],
+                "not_found": [],
+            }
+        )
+    return units
+
+
+def _mistyped(place: str, error: Exception, more: str = "") -> str:
+    text, _, at = str(error).partition(" - at ")
+    at = at.strip("`")
+    return f"{place}: {at + ': ' if at else ''}{text[:1].lower()}{text[1:]}{more}".replace("`", "")
+
+
+def _malformed(text: bytes, where: str, line: int, error: Exception) -> str:
+    """Why a text is no JSON, with the line in which it ceases to be."""
+    import re
+
+    if isinstance(error, RecursionError):
+        return f"{where}:{line}: nested too deep for a report"
+    said = str(error)
+    if isinstance(error, UnicodeDecodeError):
+        return f"{where}:{line}: not UTF-8"
+    if found := re.search(r"^(?:JSON is malformed: )?(.*) \(byte ([0-9]+)\)$", said):
+        at = line + text.count(b"\n", 0, int(found[2]))
+        return f"{where}:{at}: no JSON any more: {found[1]}"
+    at = line + text.rstrip().count(b"\n")
+    # The decoder says that of half a character as well.
+    if half := re.search(rb"\\u[dD][89a-fA-F]", text):
+        try:
+            import json
+
+            json.loads(text)
+            at = line + text.count(b"\n", 0, half.start())
+            return f"{where}:{at}: half a character, {half[0].decode()}…"
+        except ValueError:
+            pass
+    end = text.rstrip()[-30:].decode("utf-8", "replace")
+    return f"{where}:{at}: the file is cut off: it ends in {end[end.rfind(chr(10)) + 1 :].strip()!r}"
+
+
+# --- types ------------------------------------------------------------------------------------------------------------
+
+_Which = Literal["same", "older", "newer"]
+
+
+@cache
+def _decoder(which: _Which) -> Any:
+    """A decoder of a report, or a line of incc-scan, of this version, an older or a newer one."""
+    import msgspec
+
+    from incc.driver.report import types
+
+    derived = _Derived(which)
+    document = TypedDict(  # noqa: UP013 -- its types are computed
+        "Document",
+        {
+            "schema_version": NotRequired[str],
+            "units": NotRequired[list[derived.type(types.Unit)]],  # type: ignore[misc]
+            "input": NotRequired[str],
+            "line": NotRequired[int],
+            "cpus": NotRequired[dict[str, derived.type(types.Kernel)]],  # type: ignore[misc]
+        },
+    )
+    return msgspec.json.Decoder(document)
+
+
+@cache
+def _head() -> Any:
+    """The type of what tells one kind of document from another."""
+    import msgspec
+
+    raw = (msgspec.Raw, msgspec.Raw())
+    fields: list[Any] = [("schema_version", Any, None)]
+    fields += [(name, *raw) for name in ("units", "cpus", "rows", "sides")]
+    return msgspec.defstruct("Head", fields)
+
+
+class _Derived:
+    """Types for the decoder from those of reports: without what is not kept, with what is said of values in the
+    decoder's words. Of another version than this, words may be others; an older one may lack fields."""
+
+    def __init__(self, which: _Which) -> None:
+        self.which = which
+        self.missing = added_fields() if which == "older" else {}
+        self.made: dict[str, Any] = {}
+
+    def type(self, kind: Any) -> Any:
+        import msgspec
+
+        from incc.driver.report import types
+
+        if is_typeddict(kind):
+            if kind.__name__ not in self.made:
+                self.made[kind.__name__] = self._fields(kind)
+            return self.made[kind.__name__]
+        origin, arguments = get_origin(kind), get_args(kind)
+        if origin is Annotated:
+            meta: dict[str, Any] = {}
+            for what in arguments[1:]:
+                match what:
+                    case types.AtLeast(value):
+                        meta["ge"] = value
+                    case types.AtMost(value):
+                        meta["le"] = value
+                    case types.Pattern(text):
+                        meta["pattern"] = text
+            inner = self.type(arguments[0])
+            if arguments[0] is int and "le" not in meta:
+                meta["le"] = _LARGEST
+            if get_origin(inner) is Annotated:
+                return inner
+            return Annotated[inner, msgspec.Meta(**meta)] if meta else inner
+        if origin is Literal:
+            return kind if self.which == "same" else str
+        if origin in (Union, _OR):
+            return Union[tuple(self.type(argument) for argument in arguments)]  # noqa: UP007 -- of a computed tuple
+        if origin is list:
+            return list[self.type(arguments[0])]  # type: ignore[misc]
+        if origin is dict:
+            return dict[str, self.type(arguments[1])]  # type: ignore[misc]
+        return kind
+
+    def _fields(self, kind: Any) -> Any:
+        name = kind.__name__
+        left_out = NOT_KEPT.get(name, frozenset())
+        missing = self.missing.get(name, frozenset())
+        fields = {
+            field: NotRequired[self.type(what)] if field in missing else self.type(what)
+            for field, what in get_type_hints(kind, include_extras=True).items()
+            if field not in left_out
+        }
+        return TypedDict(name, fields)  # type: ignore[operator]
+
+
+_OR = type(int | str)
+_LARGEST = (1 << 62) - 1
+"""Of whole numbers: the sum of two fits into the 64 bits that others take for one."""
+
+
+# --- packed instructions ----------------------------------------------------------------------------------------------
+
+
+class Packed:
+    """Instructions, packed; called, it unpacks them anew."""
+
+    __slots__ = ("data",)
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+    def __call__(self) -> list[t.Instruction]:
+        import zlib
+
+        import msgspec
+
+        found: list[t.Instruction] = msgspec.msgpack.decode(zlib.decompress(self.data))
+        return found
+
+
+def pack(instructions: list[Any]) -> Packed:
+    """Pack instructions: to a seventh of their JSON."""
+    import zlib
+
+    import msgspec
+
+    return Packed(zlib.compress(msgspec.msgpack.encode(instructions), 1))
+
+
+class Share:
+    """Makes equal texts and numbers one: names, figures and sentences of a build come again and again, and half of what
+    its kernels take is for them."""
+
+    __slots__ = ("_numbers", "_texts")
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+        self._numbers: dict[float, float] = {}
+
+    def __call__(self, value: Any) -> Any:
+        kind = type(value)
+        if kind is str:
+            return self._texts.setdefault(value, value)
+        if kind is float:
+            return self._numbers.setdefault(value, value)
+        if kind is dict:
+            for key, item in value.items():
+                if item.__class__ is str:
+                    value[key] = self._texts.setdefault(item, item)
+                elif item.__class__ is float:
+                    value[key] = self._numbers.setdefault(item, item)
+                elif item:
+                    value[key] = self(item)
+        elif kind is list:
+            for number, item in enumerate(value):
+                value[number] = self(item)
+        return value
+
+
+def entries_of(units: Iterable[dict[str, Any]], share: Share) -> Iterator[Entry]:
+    """Entries of units that have kernels with instructions; those are taken out of them."""
+    for unit in units:
+        kernels = unit.pop("kernels")
+        share(unit)
+        for kernel in kernels:
+            packed = pack(kernel.pop("instructions"))
+            yield Entry(unit, share(kernel), packed)  # type: ignore[arg-type]
+
+
+def version_notes(versions: Iterable[str]) -> list[str]:
+    """What a reader must know of reports of other versions; each of `versions` is that of one of them."""
+    from collections import Counter
+
+    notes = []
+    counted = Counter(version for version in versions if version != VERSION)
+    for version, count in sorted(counted.items(), key=lambda item: numbers(item[0]) if item[0] else (0, 0)):
+        if not version:
+            notes.append("Lines of an older incc-scan do not tell all that reports do.")
+            continue
+        which = "The report is" if count == 1 else f"{count} reports are"
+        if numbers(version) > numbers(VERSION):
+            notes.append(f"{which} of the newer schema {version}: what is not in {VERSION} is not compared.")
+        elif lacks := lacking(version):
+            notes.append(f"{which} of the older schema {version}, which does not tell {'; nor '.join(lacks)}.")
+        else:
+            notes.append(f"{which} of the older schema {version}.")
+    return notes

@@ -1,0 +1,65 @@
+"""Members of static libraries (ar(5)), in GNU's, BSD's and Microsoft's dialect, thin ones too."""
+
+from __future__ import annotations
+
+import os
+
+from incc.frontends.objects.read import ObjectError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAGIC = b"!<arch>\n"
+THIN_MAGIC = b"!<thin>\n"
+_HEADER = 60
+_TABLES = frozenset(("/", "/SYM64", "__.SYMDEF", "__.SYMDEF SORTED", "/<HYBRIDMAP>", "/<ECSYMBOLS>"))
+
+
+def members(path: str) -> Iterator[tuple[str, bytes]]:
+    """The members of a static library, by name and in order, without its tables of symbols.
+
+    Raises ObjectError for what is none or is cut off, and OSError, also for what a thin library refers to.
+    """
+    with open(path, "rb") as file:
+        magic = file.read(len(MAGIC))
+        if magic not in (MAGIC, THIN_MAGIC):
+            raise ObjectError("not a static library")
+        size_of_file = os.fstat(file.fileno()).st_size
+        names = b""
+        while header := file.read(_HEADER):
+            if len(header) < _HEADER or header[58:] != b"`\n":
+                raise ObjectError(f"a damaged static library: no member at byte {file.tell() - len(header)}")
+            name, digits = header[:16].decode("utf-8", "surrogateescape").rstrip(), header[48:58].strip()
+            if not digits.isdigit():
+                raise ObjectError(f"a damaged static library: the member {name!r} has no size")
+            size = int(digits)
+            is_table = name == "//" or name in _TABLES
+            if magic == THIN_MAGIC and not is_table:
+                name = _long_name(names, name)
+                with open(os.path.join(os.path.dirname(path), name), "rb") as member:
+                    yield name, member.read()
+                continue
+            if file.tell() + size > size_of_file:
+                raise ObjectError(f"the static library is cut off in its member {name!r}")
+            data = file.read(size)
+            file.read(size & 1)  # members begin at even bytes
+            if name == "//":
+                names = data
+            elif not is_table:
+                if name.startswith("#1/") and name[3:].isdecimal():  # BSD: the name is before the bytes
+                    length = int(name[3:])
+                    name, data = data[:length].rstrip(b"\0").decode("utf-8", "surrogateescape"), data[length:]
+                else:
+                    name = _long_name(names, name)
+                if name not in _TABLES:
+                    yield name, data
+
+
+def _long_name(names: bytes, name: str) -> str:
+    """A member's name, which is in the table of long ones if it is a number."""
+    if name.startswith("/") and name[1:].isdecimal():
+        start = int(name[1:])
+        ends = [end for end in (names.find(c, start) for c in (b"\n", b"\0")) if end >= 0]
+        name = names[start : min(ends, default=len(names))].decode("utf-8", "surrogateescape")
+    return name.removesuffix("/")
