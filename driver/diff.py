@@ -73,10 +73,20 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _error(message: str) -> int:
+    for line in message.split("\n"):
+        _say(f"error: {line}")
+    return ERROR
+
+
+def _say(message: str) -> None:
+    """A line on standard error. That nobody can be told changes nothing."""
     from incc.driver.views.layout import harmless
 
-    print("\n".join(f"incc-diff: error: {harmless(line, False)}" for line in message.split("\n")), file=sys.stderr)
-    return ERROR
+    if sys.stderr is not None:  # closed when we were started
+        import contextlib
+
+        with contextlib.suppress(OSError):
+            print(harmless(f"incc-diff: {message}", False), file=sys.stderr, flush=True)
 
 
 def _interrupted() -> int:
@@ -395,17 +405,17 @@ def _page(comparison: c.Comparison) -> str:
 
 def _status(comparison: c.Comparison, undelivered: bool) -> int:
     """The exit status, with a line on standard error for what makes it one."""
-    from incc.driver.views.layout import count, harmless
+    from incc.driver.views.layout import count
 
     problems = [side for side in comparison["sides"] if side["problem"]]
     for side in problems:
-        print(harmless(f"incc-diff: {side['label']}: {side['problem']}", False), file=sys.stderr)
+        _say(f"{side['label']}: {side['problem']}")
     gate = comparison["gate"]
     if gate and gate["offenders"]:
         names = list(dict.fromkeys(comparison["rows"][offender["row"]]["name"] for offender in gate["offenders"]))
         listed = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
         message = f"{count(len(gate['offenders']), 'kernel')} for which {gate['condition'].strip()}: {listed}"
-        print(harmless(f"incc-diff: {message}", False), file=sys.stderr)
+        _say(message)
     if undelivered:
         return ERROR
     if gate and gate["offenders"]:
