@@ -142,9 +142,10 @@ def test_figures_are_of_an_element_where_elements_are_compared() -> None:
     assert found["bytes of code"] == ("25", "50")
 
 
-def test_figures_of_a_are_put_to_the_work_of_b() -> None:
+def test_figures_are_put_to_the_work_of_an_iteration_that_does_more() -> None:
     a, b = member(figures={"elements": None}), member(figures={"elements": None, "instructions": 12})
     assert "instructions" not in {f.name for f in cells.differing(a, b, change(8.0, 4.0, basis="work", work=2.0))}
+    assert "instructions" not in {f.name for f in cells.differing(b, a, change(4.0, 8.0, basis="work", work=0.5))}
     found = {f.name: (f.a, f.b) for f in cells.differing(a, b, change(None, None))}
     assert found == {}
     same_work = {f.name: (f.a, f.b) for f in cells.differing(a, b, change(4.0, 4.0, basis="iteration"))}
@@ -182,6 +183,9 @@ def test_problems_and_notes_are_said() -> None:
     assert "B  b  b.json, gcc 12.2.0, skylake, error: no such flag" in lines or any("no such flag" in x for x in lines)
     assert "Note: cycles are of different cores" in lines
     assert "Note: A (a): read from an old schema" in lines
+    # Once is enough.
+    found["notes"].append("a: read from an old schema")
+    assert sum("old schema" in line for line in lines_of(found)) == 1
 
 
 def test_models_that_differ_are_with_their_sides() -> None:

@@ -161,6 +161,15 @@ def common_model(comparison: c.Comparison) -> c.ComparedModel | None:
     return next(iter(models.values())) if len(models) == 1 else None
 
 
+def notes(comparison: c.Comparison) -> Iterator[str]:
+    """What a reader must know, of the comparison and of its sides."""
+    yield from comparison["notes"]
+    for side, one in enumerate(comparison["sides"]):
+        for note in one["notes"]:
+            if not any(note in said for said in comparison["notes"]):
+                yield f"{called(comparison, side)}: {note}"
+
+
 def files(comparison: c.Comparison) -> dict[str, None]:
     """The paths that a comparison names."""
     found: dict[str, None] = {}
@@ -233,12 +242,12 @@ def relative(ratio: float | None) -> str:
     return "0\xa0%" if float(text) == 0 else f"{text}\xa0%"
 
 
-BASES = {"element": "an element", "work": "for B's work", "iteration": "an iteration", "": ""}
+BASES = {"element": "an element", "work": "as much work", "iteration": "an iteration", "": ""}
 """What cycles of a change are of, in a few words."""
 
 MEANINGS = {
     "element": "an element of the source's loop",
-    "work": "as much work as an iteration of B's loop does",
+    "work": "as much work as an iteration does of the loop that does more",
     "iteration": "an iteration of the loop",
 }
 """The same in full."""
@@ -283,15 +292,16 @@ class Figure(NamedTuple):
 
 
 def differing(a: c.Member, b: c.Member, change: c.Change) -> list[Figure]:
-    """The figures that differ, those of an iteration put to what the change compares: to an element, or A's to the work
-    of B's iteration. Without such a basis only those that are not of an iteration are there to compare."""
+    """The figures that differ, those of an iteration put to what the change compares: to an element, or to the work of
+    an iteration that does more. Without such a basis only those that are not of an iteration are there to compare."""
     basis = change["basis"]
     scale_a = scale_b = 1.0
     if basis == "element":
         elements_a, elements_b = a["figures"]["elements"], b["figures"]["elements"]
         scale_a, scale_b = (1 / n if n else 0.0 for n in (elements_a, elements_b))
-    elif basis == "work":
-        scale_a = change["work"] or 0.0
+    elif basis == "work":  # that of an iteration of the one that does more
+        work = change["work"] or 0.0
+        scale_a, scale_b = (work, 1.0) if work >= 1 else (1.0, 1 / work if work else 0.0)
     found = []
     for key, words, of_iteration in _FIGURES:
         if of_iteration and not (basis and scale_a and scale_b):

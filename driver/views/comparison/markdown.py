@@ -224,9 +224,7 @@ def _only(comparison: c.Comparison, layout: Layout, show: Show) -> Iterator[str]
 
 
 def _notes(comparison: c.Comparison) -> Iterator[str]:
-    notes = list(comparison["notes"])
-    for number, side in enumerate(comparison["sides"]):
-        notes += [f"{cells.letter(number)}: {note}" for note in side["notes"]]
+    notes = list(cells.notes(comparison))
     if notes:
         yield "\n".join(f"- {prose(note)}" for note in notes)
 

@@ -60,11 +60,8 @@ def _heading(comparison: c.Comparison, layout: Layout) -> Iterator[str]:
             yield layout.paint(line, RED if side["problem"] else "")
     if model:
         yield from layout.wrap(f"Cycles of {model['title'] or model['name']}, model {model['name']} {model['version']}")
-    for note in comparison["notes"]:
+    for note in cells.notes(comparison):
         yield from layout.wrap(note, "Note: ", "      ")
-    for number, side in enumerate(comparison["sides"]):
-        for note in side["notes"]:
-            yield from layout.wrap(f"{cells.called(comparison, number)}: {note}", "Note: ", "      ")
 
 
 def _sums(comparison: c.Comparison, layout: Layout) -> Iterator[str]:
@@ -93,7 +90,8 @@ def sums(comparison: c.Comparison, side: int) -> str:
         parts = [f"{number} {words}" for (o, words) in cells.OUTCOMES.items() if (number := numbers[o])]
         text = f"{count(both, 'kernel')}: {', '.join(parts)}"
         if totals["speedup"] is not None:
-            text += f"; cycles {cells.relative(totals['speedup'])} in the geometric mean"
+            change = cells.relative(totals["speedup"])
+            text += f"; cycles {'the same' if change[0] == '0' else change} in the geometric mean"
     alone = [f"{n} only in {where}" for n, where in ((totals["only_a"], a), (totals["only_b"], b)) if n]
     return "; ".join((text, *alone)) + "."
 
