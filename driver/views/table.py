@@ -69,6 +69,9 @@ def _fit(cell: str, width: int, end: bool) -> str:
         whole = cell.rsplit(" ", 2)[0] if cell.endswith(" %") else cell.partition(" (")[0]
         if len(whole) <= width:
             return whole
+    file = cell.rsplit("/", 1)[-1]
+    if end and len(file) <= width:
+        return f"…/{file}" if len(file) + 2 <= width else file
     room = max(width - 1, 0)
     # Of what stands in namespaces and classes the end says most.
     return "…" + cell[len(cell) - room :] if end or "::" in cell else cell[:room] + "…"

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 STYLES = {"faster": GREEN, "slower": RED, "unknown": YELLOW}
 
+SHORT = {"element": "elem.", "work": "work", "iteration": "iter.", "": ""}
+"""What cycles are of, in the table."""
+
 MOST_LABEL = 8
 """Columns of a label that heads a column; else letters do."""
 
@@ -32,32 +35,35 @@ def lines(comparison: c.Comparison, rows: Sequence[Numbered], layout: Layout) ->
     a, b = (side["label"] for side in comparison["sides"])
     columns = [
         Column("#", right=True),
-        Column("Line", glad=14, least=10, gives_way=2, end=True),
-        Column("Function", glad=12, least=8, gives_way=3, ample=30),
+        Column("Line", glad=14, least=12, gives_way=2, end=True),
+        Column("Function", glad=16, least=10, gives_way=5, ample=30),
         Column(a, right=True),
         Column(b, right=True),
         Column("Change", right=True),
-        Column("Cycles of", glad=10, least=9, gives_way=6),
-        Column("Bound by", glad=20, least=12, gives_way=5, ample=36),
-        Column("Vectors", glad=16, least=9, gives_way=7),
+        Column("Of"),
+        Column("Bound by", glad=24, least=16, gives_way=4, ample=36),
+        Column("Vectors", glad=20, least=16, gives_way=7),
         Column("Match", glad=6, least=6, gives_way=8),
-        Column("Why", glad=36, least=24, gives_way=4),
+        Column("Why", glad=40, least=24, gives_way=3),
     ]
     titles = [column.title for column in columns]
     if max(len(a), len(b)) > MOST_LABEL or len({*titles}) < len(titles):
         a, b = columns[3].title, columns[4].title = "A", "B"
     changes = [change for found in rows for _, _, change in cells.pairs(found.row)]
     cell_rows = [_row(found, layout) for found in rows]
-    bases = {change["basis"] for change in changes if change["basis"]}
+    bases = [basis for basis in cells.MEANINGS if any(change["basis"] == basis for change in changes)]
     if len(bases) == 1:  # said once
-        yield from layout.wrap(f"Cycles of {cells.MEANINGS[bases.pop()]}:")
+        yield from layout.wrap(f"Cycles of {cells.MEANINGS[bases[0]]}:")
         for row in cell_rows:
             row[6] = ""
+    elif bases:
+        texts = [f"{cells.MEANINGS[basis]} ({SHORT[basis]})" for basis in bases]
+        yield from layout.wrap(f"Cycles of {', or of '.join(texts)}:")
 
     def style(row: int, title: str) -> str:
         return STYLES.get(changes[row]["outcome"], "") if title in ("Change", b) else ""
 
-    yield from table(columns, cell_rows, layout, ("Cycles of", "Vectors", "Match", "Bound by"), style=style)
+    yield from table(columns, cell_rows, layout, ("Vectors", "Match", "Bound by", "Of"), style=style)
 
 
 def _row(found: Numbered, layout: Layout) -> list[str]:
@@ -72,7 +78,7 @@ def _row(found: Numbered, layout: Layout) -> list[str]:
         cells.amount(change["cycles_a"]) if known else f"({cells.amount(a['figures']['cycles'])})",
         cells.amount(change["cycles_b"]) if known else f"({cells.amount(b['figures']['cycles'])})",
         outcome(change),
-        cells.BASES[change["basis"]],
+        SHORT[change["basis"]],
         cells.arrow(a["limit"], b["limit"]),
         cells.arrow(a["vector"], b["vector"]),
         cells.doubt(change),
@@ -95,18 +101,21 @@ def detail(comparison: c.Comparison, found: Numbered, layout: Layout) -> Iterato
         yield layout.paint(line, BOLD)
     a = cells.base(row)
     several = len(comparison["sides"]) > 2
-    yield from layout.wrap(_where(row["base"], a, layout), "    ", "      ")
+    yield from layout.wrap(_where(row["base"], a, row, layout), "    ", "      ")
     for side, b, change in cells.pairs(row):
-        yield from layout.wrap(f"{_where(side, b, layout)}; {_match(change)}", "    ", "      ")
+        yield from layout.wrap(f"{_where(side, b, row, layout)}; {_match(change)}", "    ", "      ")
     for side, b, change in cells.pairs(row):
-        lead = f"{cells.letter(side)}: " if several else ""
-        text = change["text"]
-        style = STYLES.get(change["outcome"], "")
-        for line in layout.wrap(sentence(lead + text if several else text), "    ", "      "):
-            yield layout.paint(line, style)
-        for cause in change["causes"]:
-            yield from layout.wrap(cause["text"], "    - ", "      ")
+        text = f"{cells.letter(side)}: {change['text']}" if several else change["text"]
+        for line in layout.wrap(sentence(text), "    ", "      "):
+            yield layout.paint(line, STYLES.get(change["outcome"], ""))
+        for cause in causes(change):
+            yield from layout.wrap(cause, "    - ", "      ")
         yield from _figures(a, b, change, layout)
+
+
+def causes(change: c.Change) -> list[str]:
+    """The causes that are not in the sentence on the change."""
+    return [cause["text"] for cause in change["causes"] if cause["text"] not in change["text"]]
 
 
 def sentence(text: str) -> str:
@@ -114,17 +123,19 @@ def sentence(text: str) -> str:
     return text and text[0].upper() + text[1:] + ("" if text.endswith((".", "?", "!", ":")) else ".")
 
 
-def _where(side: int, member: c.Member, layout: Layout) -> str:
+def _where(side: int, member: c.Member, row: c.Row, layout: Layout) -> str:
+    """Where a kernel is: in the source only where that is not what the row says."""
+    texts = []
+    place = cells.member_place(member, layout)
+    if member["source"] and (place, member["function_name"]) != (cells.place(row, layout), row["name"]):
+        texts.append(f"{place} in {member['function_name']}" if member["function_name"] else place)
     where = layout.file(member["assembly_file"])
-    if member["first_line"]:
-        where += f":{member['first_line']}-{member['last_line']}"
-    text = f"{cells.letter(side)}: {cells.member_place(member, layout)}"
-    text += f" in {member['function_name']}" if member["function_name"] else ""
-    text += f", {member['role']}" if member["role"] not in ("", "main") else ""
-    text += f", {where}" if member["source"] else ""
+    texts.append(f"{where}:{member['first_line']}-{member['last_line']}" if member["first_line"] else where)
+    if member["role"] not in ("", "main"):
+        texts.append(member["role"])
     if member["parts"]:
-        text += f", and {cells.listed(member['parts'])} for the rest of its work"
-    return text
+        texts.append(f"and {cells.listed(member['parts'])} for the rest of its work")
+    return f"{cells.letter(side)}: {', '.join(text for text in texts if text)}"
 
 
 def _match(change: c.Change) -> str:

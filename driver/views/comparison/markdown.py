@@ -164,7 +164,7 @@ def _detail(comparison: c.Comparison, found: Numbered, layout: Layout, show: Sho
         lead = f"{cells.letter(side)}: " if len(comparison["sides"]) > 2 else ""
         heads.append(f"{lead}{changes.outcome(change)}")
         lines += [prose(changes.sentence(lead + change["text"])), ""]
-        lines += [f"- {prose(cause['text'])}" for cause in change["causes"]]
+        lines += [f"- {prose(cause)}" for cause in changes.causes(change)]
         figures = cells.differing(a, b, change)
         per = cells.BASES[change["basis"]]
         for on_basis, what in ((True, changes.sentence(per).rstrip(".")), (False, "The loop")):
