@@ -124,13 +124,16 @@ def _of_parser(parser: argparse.ArgumentParser) -> _Completed:
             continue
         for name in action.option_strings:
             takes_value = action.nargs != 0
-            found.options.append(f"{name}=" if takes_value and name.startswith("--") else name)
+            if not takes_value or action.nargs == "?":
+                found.options.append(name)
             if not takes_value:
                 continue
-            found.separate.append(name)
+            found.options.append(f"{name}=" if name.startswith("--") else name)
+            if action.nargs != "?":  # a value that may be left out stands behind =
+                found.separate.append(name)
             metavar = action.metavar if isinstance(action.metavar, str) else ""
             words = tuple(map(str, action.choices or ()))
-            files = metavar in ("FILE", "DIR", "FOLDER")
+            files = metavar in ("FILE", "DIR", "FOLDER", "DB[@NAME]")
             found.values[name] = _Value(words, models=name.endswith("mcpu"), files=files)
     return found
 

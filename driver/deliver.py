@@ -168,6 +168,16 @@ def replace_file(path: str, text: str) -> None:
         raise
 
 
+def write_whole(path: str, text: str) -> None:
+    """Write a file of which there is never half: an old one stays until the new one is complete. What is no file, such
+    as a pipe or /dev/stdout, is written to; links stay what they are. Raises OSError."""
+    path = os.path.realpath(path) if os.path.islink(path) else path
+    if os.path.exists(path) and not os.path.isfile(path):
+        write_file(path, text)
+    else:
+        replace_file(path, text)
+
+
 def file_name(report: t.Report, ending: str) -> str:
     """A name in a folder of reports: the same for the same compilation, another for any other."""
     unit = report["units"][0]

@@ -7,16 +7,422 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable, Sequence
+
+    from incc.driver.comparison import types as c
+    from incc.driver.comparison.build import Wanted
+    from incc.driver.comparison.read import Reading
+    from incc.driver.comparison.side import Side
+    from incc.driver.views.comparison.cells import Show
+
+OK, FAILED, ERROR = 0, 1, 2
+
+ABOUT = """\
+Compare the kernels of several builds: which became faster or slower, and why. All are compared with the first that has
+the kernel. An input is a report, a folder of them, a database (FILE.db, or FILE.db@NAME for a baseline or a commit), or
+code: assembly, objects, libraries, programs; - is standard input."""
+
+EXAMPLES = """\
+examples:
+  incc-diff old.json new.json                        reports of incc, incc-mca or incc-scan
+  incc-diff build-old/reports build-new/reports      folders of them (INCC_OUTPUT of two builds)
+  incc-diff old/libm.so new/libm.so --mcpu=znver4    code
+  incc-diff kernel.s --mcpu=skylake,znver4           one code on two cores
+  incc-diff --run gcc-11 gcc-12 clang-19 -- -O3 -march=skylake-avx512 foo.c
+  incc-diff --run gcc --flags=-O2 --flags='-O3 -funroll-loops' -- foo.c
+  incc-diff --baseline=perf.db@main new.json --fail-if 'cycles > +5%' --junit=perf.xml --github
+  incc-diff old.json new.json --side-by-side=gemm:120
+  incc-diff old.json new.json --where 'cycles_b > 1.1*cycles_a and function like "gemm*"' --format=markdown
+
+exit status: 0; 1 if --fail-if holds for a kernel; 2 for a mistake on the command line, input that cannot be read or
+compiled, or output that cannot be written
+"""
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status: 0, 1 if --fail-if holds for a kernel, 2 for a mistake on the command
-    line or input that cannot be read."""
-    _parser().parse_args(sys.argv[1:] if arguments is None else arguments)
-    return 2
+    line, input that cannot be read or output that cannot be written."""
+    from incc.driver import UsageError
+    from incc.driver.comparison.side import InputError
+    from incc.driver.errors import AnalysisError
+
+    options, compiled = _options(sys.argv[1:] if arguments is None else arguments)
+    try:
+        _check(options, compiled)
+        wanted = _wanted(options)
+        show = _show(options)
+    except UsageError as error:
+        return _error(f"{error}; see incc-diff --help")
+    try:
+        sides = _sides(options, compiled)
+        from incc.driver.comparison.build import compare
+
+        comparison = compare(sides, wanted)
+    except (InputError, AnalysisError) as error:
+        return _error(str(error))
+    except OSError as error:
+        return _error(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except RuntimeError as error:  # a worker process died
+        return _error(str(error))
+    except KeyboardInterrupt:
+        return _interrupted()
+    failures = _deliver(comparison, options, show)
+    for failure in failures:
+        _error(failure)
+    return _status(comparison, bool(failures))
+
+
+def _error(message: str) -> int:
+    for line in message.split("\n"):
+        _say(f"error: {line}")
+    return ERROR
+
+
+def _say(message: str) -> None:
+    """A line on standard error. That nobody can be told changes nothing."""
+    from incc.driver.views.layout import harmless
+
+    if sys.stderr is not None:  # closed when we were started
+        import contextlib
+
+        with contextlib.suppress(OSError):
+            print(harmless(f"incc-diff: {message}", False), file=sys.stderr, flush=True)
+
+
+def _interrupted() -> int:
+    """Ends as whoever started us expects of one that was interrupted: by the signal."""
+    import os
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGINT)
+    return 128 + signal.SIGINT  # where it is blocked
+
+
+# --- options ----------------------------------------------------------------------------------------------------------
 
 
 def _parser() -> argparse.ArgumentParser:
     import argparse
 
-    return argparse.ArgumentParser(prog="incc-diff", description="Compare the kernels of several builds.")
+    from incc.driver.views.comparison.cells import SORTS
+
+    parser = argparse.ArgumentParser(
+        prog="incc-diff",
+        usage="incc-diff [options] A B [C …]\n       incc-diff [options] --run COMPILER… -- ARGS",
+        description=ABOUT,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    what = parser.add_argument_group("what to compare")
+    what.add_argument("inputs", nargs="*", metavar="INPUT", help=argparse.SUPPRESS)
+    what.add_argument(
+        "--baseline", metavar="DB[@NAME]", help="a database's baseline or commit (docs/database.md), as the first input"
+    )
+    what.add_argument(
+        "--run", nargs="+", metavar="COMPILER", help="compile with each of these, to nowhere, what stands behind --"
+    )
+    what.add_argument(
+        "--flags",
+        action="append",
+        default=[],
+        metavar="FLAGS",
+        help="with --run: more flags, as in a shell; each time it is given makes a variant: --flags='-O3 -ffast-math'",
+    )
+    what.add_argument(
+        "-mcpu",
+        "--mcpu",
+        default="",
+        metavar="NAME",
+        help="the core for code, several with commas between them (default: with --run what the command is for, else "
+        "the host)",
+    )
+    what.add_argument(
+        "--function",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="only functions of these names; may be given several times",
+    )
+    what.add_argument(
+        "--model-path",
+        action="append",
+        default=[],
+        metavar="FOLDER",
+        help="a folder or file of models; may be given several times",
+    )
+    what.add_argument("-j", dest="jobs", type=_positive, default=1, metavar="N", help="processes that analyse code (1)")
+    show = parser.add_argument_group("what to show")
+    show.add_argument(
+        "--where",
+        metavar="CONDITION",
+        help="only kernels for which this holds; names end in _a and _b: 'cycles_b > 1.1*cycles_a' (docs/filters.md)",
+    )
+    show.add_argument(
+        "--fail-if",
+        metavar="CONDITION",
+        help="exit status 1 if this holds for a kernel, and a list of those: 'cycles > +5%%'",
+    )
+    show.add_argument("--all", action="store_true", help="also kernels that did not change, and lists in full")
+    show.add_argument("--top", type=_positive, default=0, metavar="N", help="at most so many rows")
+    show.add_argument("--sort", choices=SORTS, default="weight", help="order of the rows (weight: what matters most)")
+    show.add_argument("--detail", action="store_true", help="figures and causes of every row")
+    show.add_argument(
+        "--side-by-side",
+        nargs="?",
+        action="append",
+        const="",
+        metavar="=FUNCTION[:LINE]",
+        help="the assembly of pairs beside each other: of the rows that are shown, or of these functions (globs)",
+    )
+    write = parser.add_argument_group("what to write")
+    write.add_argument(
+        "--format", choices=("text", "markdown", "json"), default="text", help="markdown: for a pull request's comment"
+    )
+    write.add_argument("-o", "--output", metavar="FILE", help="where it goes (default: standard output)")
+    write.add_argument("--html", metavar="FILE", help="a page for the browser")
+    write.add_argument(
+        "--junit", metavar="FILE", help="JUnit's XML: a test for each kernel, failed where --fail-if holds"
+    )
+    write.add_argument(
+        "--github",
+        action="store_true",
+        help="annotations for GitHub's workflows to standard output: errors where --fail-if holds, without it warnings "
+        "for what became slower",
+    )
+    return parser
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise ValueError
+    return value
+
+
+def _options(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
+    """The options, and what stands behind `--`: with --run the compiler's arguments, else inputs that may begin with a
+    dash."""
+    arguments = list(arguments)
+    behind: list[str] = []
+    if "--" in arguments:
+        at = arguments.index("--")
+        arguments, behind = arguments[:at], arguments[at + 1 :]
+    # Its value may be left out, and then what follows is none.
+    arguments = ["--side-by-side=" if text == "--side-by-side" else text for text in arguments]
+    options = _parser().parse_args(arguments)
+    if options.run is None:
+        options.inputs += behind
+        return options, []
+    return options, behind
+
+
+def _check(options: argparse.Namespace, compiled: Sequence[str]) -> None:
+    """Raises UsageError for what does not go together, before anything is read."""
+    from incc.driver import UsageError
+    from incc.driver.options import check_targets
+
+    inputs = _inputs(options)
+    if options.run is None:
+        if options.flags:
+            raise UsageError("--flags is for --run")
+        cores = len(set(_cores(options)))
+        if len(inputs) < 2 and (not inputs or cores < 2):
+            raise UsageError("there must be two inputs to compare, or one and two cores (--mcpu=A,B)" if inputs else
+                             "nothing to compare: two inputs, or --run COMPILER… -- ARGS")  # fmt: skip
+        if inputs.count("-") > 1:
+            raise UsageError("standard input can be read once")
+    else:
+        if options.inputs:
+            raise UsageError(f"--run takes its inputs from behind --, and {options.inputs[0]} stands before")
+        if not compiled:
+            raise UsageError("what --run is to compile stands behind --: incc-diff --run gcc clang -- -O3 foo.c")
+        count = len(set(options.run)) * len(options.flags or [""]) * len(set(_cores(options)))
+        if count + len(inputs) < 2:
+            raise UsageError("one compilation has nothing to be compared with: name more compilers, --flags or --mcpu")
+    targets = [("-o", options.output), ("--html", options.html), ("--junit", options.junit)]
+    named = [(option, file) for option, file in targets if file is not None]
+    for option, file in named:
+        if not file:
+            raise UsageError(f"{option}: no file")
+    # An argument of the compiler that is no file is none that could be overwritten either.
+    check_targets(named, [*inputs, *(text.partition("@")[0] for text in inputs), *compiled])
+
+
+def _inputs(options: argparse.Namespace) -> list[str]:
+    return [*([options.baseline] if options.baseline is not None else []), *options.inputs]
+
+
+def _cores(options: argparse.Namespace) -> list[str]:
+    return [name for name in options.mcpu.split(",") if name] or [""]
+
+
+def _wanted(options: argparse.Namespace) -> Wanted:
+    """Raises UsageError for a condition that cannot be understood."""
+    from incc.driver import UsageError
+    from incc.driver.comparison.build import Wanted
+    from incc.driver.report.where import parse
+
+    conditions = []
+    for option, text in (("--where", options.where), ("--fail-if", options.fail_if)):
+        try:
+            conditions.append(None if text is None else parse(text, pairs=True))
+        except ValueError as error:
+            raise UsageError(f"{option}: {error}") from None
+    where, fail_if = conditions
+    return Wanted(where, fail_if, options.side_by_side is not None or options.html is not None)
+
+
+def _show(options: argparse.Namespace) -> Show:
+    """Raises UsageError for a place that is none."""
+    from incc.driver import UsageError
+    from incc.driver.report.places import choice
+    from incc.driver.views.comparison.cells import Show
+
+    choices = None
+    if options.side_by_side is not None:
+        try:
+            choices = tuple(choice(text) for text in options.side_by_side if text)
+        except ValueError as error:
+            raise UsageError(f"--side-by-side {error}") from None
+    return Show(options.all, options.top, options.detail, options.sort, choices)
+
+
+# --- input ------------------------------------------------------------------------------------------------------------
+
+
+def _sides(options: argparse.Namespace, compiled: Sequence[str]) -> list[Side]:
+    """The builds to compare. Raises InputError."""
+    from incc.driver.comparison.read import Reading
+
+    reading = Reading("", tuple(options.function), tuple(options.model_path), options.jobs)
+    cores = list(dict.fromkeys(_cores(options)))
+    if options.run is None:
+        return _distinct(_read(_inputs(options), cores, reading))
+    from incc.driver.comparison.variants import run_variants, variants  # type: ignore[import-not-found]
+
+    sides = _read(_inputs(options), cores, reading) if _inputs(options) else []
+    flags = list(options.flags) or [""]
+    sides += run_variants(
+        variants(list(dict.fromkeys(options.run)), flags, [name for name in cores if name], list(compiled)), reading
+    )
+    return _distinct(sides)
+
+
+def _read(names: Sequence[str], cores: Sequence[str], reading: Reading) -> list[Side]:
+    """A side of each input; of code one for each core."""
+    from incc.driver.comparison.read import read_sides
+
+    by_core = [read_sides(names, reading._replace(mcpu=core)) for core in cores]
+    if len(cores) == 1:
+        return by_core[0]
+    sides: list[Side] = []
+    for versions in zip(*by_core, strict=True):
+        # A report is of the core that it is of.
+        if all(side.info["models"] == versions[0].info["models"] for side in versions):
+            sides.append(versions[0])
+            continue
+        for core, side in zip(cores, versions, strict=True):
+            label = f"{side.info['label']} · {core}" if len(names) > 1 else core
+            sides.append(_called(side, label))
+    return sides
+
+
+def _distinct(sides: Sequence[Side]) -> list[Side]:
+    """The sides, with labels that tell them apart: those of inputs and of variants know nothing of each other."""
+    taken: set[str] = set()
+    found = []
+    for side in sides:
+        label, count = side.info["label"], 1
+        while label in taken:
+            count += 1
+            label = f"{side.info['label']} ({count})"
+        taken.add(label)
+        found.append(_called(side, label))
+    return found
+
+
+def _called(side: Side, label: str) -> Side:
+    return side._replace(info={**side.info, "label": label})
+
+
+# --- output -----------------------------------------------------------------------------------------------------------
+
+
+def _deliver(comparison: c.Comparison, options: argparse.Namespace, show: Show) -> list[str]:
+    """Writes what was asked for; returns what could not be written. What cannot does not keep the rest from it."""
+    from incc.driver.deliver import PLAIN_WIDTH, write_stream, write_whole
+
+    failures = []
+
+    def attempt(what: str, write: Callable[[], None]) -> None:
+        try:
+            write()
+        except OSError as error:
+            failures.append(f"{what} could not be written: {error.strerror}")
+
+    def render(width: int, colour: bool) -> str:
+        return _rendered(comparison, options.format, show, width, colour)
+
+    if options.output:
+        attempt(options.output, lambda: write_whole(options.output, render(PLAIN_WIDTH, False)))
+    else:
+        attempt("the comparison", lambda: write_stream(sys.stdout, render))
+    if options.html:
+        attempt(options.html, lambda: write_whole(options.html, _page(comparison)))
+    if options.junit:
+        from incc.driver.views.comparison import junit
+
+        attempt(options.junit, lambda: write_whole(options.junit, junit.render(comparison)))
+    if options.github:
+        from incc.driver.views.comparison import annotations
+
+        attempt("annotations", lambda: write_stream(sys.stdout, lambda width, colour: annotations.render(comparison)))
+    return failures
+
+
+def _rendered(comparison: c.Comparison, kind: str, show: Show, width: int, colour: bool) -> str:
+    if kind == "json":
+        from incc.driver.views.json import render as render_json
+
+        return render_json(comparison)
+    if kind == "markdown":
+        from incc.driver.views.comparison import markdown
+
+        return markdown.render(comparison, show)
+    from incc.driver.views.comparison import text
+
+    return text.render(comparison, width, colour, show)
+
+
+def _page(comparison: c.Comparison) -> str:
+    from importlib import import_module
+
+    text: str = import_module("incc.driver.views.comparison.page").render(comparison)
+    return text
+
+
+def _status(comparison: c.Comparison, undelivered: bool) -> int:
+    """The exit status, with a line on standard error for what makes it one."""
+    from incc.driver.views.layout import count
+
+    problems = [side for side in comparison["sides"] if side["problem"]]
+    for side in problems:
+        _say(f"{side['label']}: {side['problem']}")
+    gate = comparison["gate"]
+    if gate and gate["offenders"]:
+        names = list(dict.fromkeys(comparison["rows"][offender["row"]]["name"] for offender in gate["offenders"]))
+        listed = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+        message = f"{count(len(gate['offenders']), 'kernel')} for which {gate['condition'].strip()}: {listed}"
+        _say(message)
+    if undelivered:
+        return ERROR
+    if gate and gate["offenders"]:
+        return FAILED
+    # What is not there cannot have passed.
+    return ERROR if gate and problems else OK
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -6,7 +6,7 @@ from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from incc.driver.report import types as t
 
@@ -69,18 +69,23 @@ class Choice(NamedTuple):
         return f"{self.function}:{self.line}" if self.line else self.function
 
     def fits(self, kernel: t.Kernel) -> bool:
+        names = (kernel["function"], kernel["kernel_id"], kernel["name"])
+        written = (kernel["function_name"], kernel["source_function"])
+        return self.fits_names(names, written, (kernel["first_line"], kernel["last_line"]), kernel["source"])
+
+    def fits_names(
+        self, names: Iterable[str], written: Iterable[str], lines: tuple[int, int], source: t.Location | None
+    ) -> bool:
+        """Whether it means what has one of these names, or of those as the source writes them, where parameters may be
+        left out; `lines`: the first and the last one of its assembly."""
         from fnmatch import fnmatchcase
 
         if self.line:
-            source = kernel["source"]
-            here = kernel["first_line"] <= self.line <= kernel["last_line"]
+            here = lines[0] <= self.line <= lines[1]
             if not here and not (source and source["line"] == self.line):
                 return False
-        name = kernel["function_name"]
-        written = kernel["source_function"]
-        called = (name, name.split("(")[0], written, written.split("(")[0])
-        names = (kernel["function"], kernel["kernel_id"], kernel["name"], *called)
-        return any(fnmatchcase(text, self.function) for text in names)
+        called = (text for name in written for text in (name, name.split("(")[0]))
+        return any(fnmatchcase(text, self.function) for text in (*names, *called))
 
 
 def choice(text: str) -> Choice:

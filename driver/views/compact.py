@@ -8,7 +8,7 @@ from incc.driver.views.layout import BOLD, MIN_TEXT, RED, YELLOW, unknown_legend
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from incc.driver.report import types as t
     from incc.driver.views.layout import Layout
@@ -18,9 +18,9 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     """One row for each instruction, and the sums. Ports that nothing uses have no column, and ports that are as busy as
     each other with every instruction share one."""
     instructions = kernel["instructions"]
-    groups = _groups(kernel)
-    heads = [",".join(kernel["resources"][p]["name"] for p in group) for group in groups]
-    styles = [YELLOW if any(kernel["resources"][p]["busiest"] for p in group) else "" for group in groups]
+    together = groups(kernel["instructions"], kernel["resources"])
+    heads = [",".join(kernel["resources"][p]["name"] for p in group) for group in together]
+    styles = [YELLOW if any(kernel["resources"][p]["busiest"] for p in group) else "" for group in together]
     numbers, by_line = dependencies.rows(kernel)
     number = max(4, *(len(text) for text in numbers))
     sources = dependencies.rows_in_source(kernel)
@@ -53,14 +53,14 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
         + (layout.cut("Instructions:", room + mark))
     )
     for i, instruction in enumerate(instructions):
-        cells = [_load(instruction["pressure"][group[0]], fine) for group in groups]
-        path, chain = (_latency(instruction[name]) for name in ("critical_path_cycles", "chain_cycles"))
+        cells = [load(instruction["pressure"][group[0]], fine) for group in together]
+        path, chain = (latency(instruction[name]) for name in ("critical_path_cycles", "chain_cycles"))
         if instruction["unknown"]:
-            cells, path, chain = ["X"] * len(groups), "X", "X"
+            cells, path, chain = ["X"] * len(together), "X", "X"
         text = row(numbers[i], cells, path, chain, sources[i] if sources else "")
         yield text + f"{_mark(instruction):{mark}}" + layout.cut(instruction["text"], room + mark)
     chains = kernel["chains"]
-    sums = [_load(kernel["resources"][group[0]]["load"], fine) for group in groups]
+    sums = [load(kernel["resources"][group[0]]["load"], fine) for group in together]
     longest = str(chains[0]["latency"]) if chains else ""
     over = f"; LCD over {chains[0]['iterations']} iterations" if chains and chains[0]["iterations"] > 1 else ""
     yield row("", sums, str(kernel["critical_path"]["cycles"]), longest, "") + " " * mark + f"in all{over}"
@@ -78,22 +78,22 @@ def _mark(instruction: t.Instruction) -> str:
     return "".join(letter for letter in instruction["remarks"] if letter in _MARKS)
 
 
-def _groups(kernel: t.Kernel) -> list[list[int]]:
+def groups(instructions: Sequence[t.Instruction], resources: Sequence[t.Resource]) -> list[list[int]]:
     """The resources that are used, those of which every instruction takes the same together."""
-    groups: dict[tuple[str, ...], list[int]] = {}
-    for p, resource in enumerate(kernel["resources"]):
-        if any(instruction["pressure"][p] for instruction in kernel["instructions"]):
-            shown = [f"{i['pressure'][p]:.2f}" for i in kernel["instructions"]]
-            groups.setdefault((*shown, resource["kind"], str(resource["busiest"])), []).append(p)
-    return list(groups.values())
+    found: dict[tuple[str, ...], list[int]] = {}
+    for p, resource in enumerate(resources):
+        if any(instruction["pressure"][p] for instruction in instructions):
+            shown = [f"{i['pressure'][p]:.2f}" for i in instructions]
+            found.setdefault((*shown, resource["kind"], str(resource["busiest"])), []).append(p)
+    return list(found.values())
 
 
-def _load(cycles: float, fine: bool) -> str:
+def load(cycles: float, fine: bool) -> str:
     """Cycles on a port, nothing for none; with one decimal where there is no room for two."""
     if f"{cycles:.2f}" == "0.00":
         return ""
     return f"{cycles:.2f}" if fine or cycles < 0.1 else f"{cycles:.1f}"
 
 
-def _latency(cycles: int | None) -> str:
+def latency(cycles: int | None) -> str:
     return "" if cycles is None else str(cycles)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 # Where a line has to be cut, at least so much of an instruction stays (with narrow columns, if need be).
 MIN_TEXT = 28
 
-BOLD, RED, YELLOW = "1", "31", "33"
+BOLD, RED, GREEN, YELLOW = "1", "31", "32", "33"
 
 # What moves the cursor, breaks lines or turns the direction of text, as names of files and symbols may.
 _CONTROLS = {
@@ -33,7 +33,7 @@ def harmless(line: str, colour: bool) -> str:
     parts = [head.translate(_CONTROLS)]
     for part in rest:
         style, end, text = part.partition("m")
-        ours = end and style in ("0", BOLD, RED, YELLOW)
+        ours = end and style in ("0", BOLD, RED, GREEN, YELLOW)
         parts.append(f"\033[{style}m{text.translate(_CONTROLS)}" if ours else f"\033[{part}".translate(_CONTROLS))
     return "".join(parts)
 
@@ -42,14 +42,22 @@ class Column:
     """A column of a table whose columns may be narrower than their cells: its heading, whether cells stand on the
     right, the width down to which it gives way gladly and the least one (0: it never gives way), and when it does:
     gladly columns of the highest number first, beyond that those of the lowest. Before any of them does, columns with
-    an `ample` width go down to that."""
+    an `ample` width go down to that. `end`: of a cell that is cut the end stays, as that of a path."""
 
-    __slots__ = ("ample", "gives_way", "glad", "least", "right", "title")
+    __slots__ = ("ample", "end", "gives_way", "glad", "least", "right", "title")
 
     def __init__(
-        self, title: str, right: bool = False, glad: int = 0, least: int = 0, gives_way: int = 0, ample: int = 0
+        self,
+        title: str,
+        right: bool = False,
+        glad: int = 0,
+        least: int = 0,
+        gives_way: int = 0,
+        ample: int = 0,
+        end: bool = False,
     ) -> None:
         self.ample = ample
+        self.end = end
         self.title = title
         self.right = right
         self.glad = glad
@@ -97,7 +105,11 @@ class Layout:
                 files.update(dict.fromkeys(frame["file"] for frame in (*kernel["inlined"], *kernel["inlined_into"])))
                 places += [instruction["source"] for instruction in kernel["instructions"]]
             files.update(dict.fromkeys(place["file"] for place in places if place))
-        self._files = short_files(files)
+        self.name_paths(files)
+
+    def name_paths(self, paths: Iterable[str]) -> None:
+        """Find short names for these files that tell them from each other."""
+        self._files = short_files(paths)
 
     def file(self, path: str) -> str:
         """What a file of the report is called."""
@@ -183,6 +195,11 @@ def terminal(stream: TextIO) -> tuple[int, bool]:
 def cycles(number: float) -> str:
     """Cycles in a table: two decimals, - for none."""
     return f"{number:.2f}" if number else "-"
+
+
+def each(cycles: float) -> str:
+    """Cycles an element: of a fraction three decimals, which tell 0.125 from 0.12."""
+    return f"{cycles:.2f}" if cycles >= 1 else f"{cycles:.3f}"
 
 
 def percent(share: float) -> str:

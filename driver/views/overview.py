@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from incc.driver.views.layout import BOLD, Column, fitted
+from incc.driver.views.layout import Column, each
+from incc.driver.views.table import table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,23 +31,8 @@ def lines(unit: t.Unit, layout: Layout) -> Iterator[str]:
         [f"{alike[0]}-{alike[-1]}" if len(alike) > 1 else str(alike[0]), *row]
         for alike, row in _alike([_row(unit, kernel, numbers, layout) for kernel in unit["kernels"]])
     ]
-    # A column that says nothing of any kernel is left out.
-    used = [n for n, _ in enumerate(columns) if n < 2 or any(row[n] for row in rows)]
     # Where not even narrow columns have room, the table goes without some.
-    for without in ("", "Vectors", "Worth a look", "Bound by"):
-        used = [n for n in used if columns[n].title != without]
-        chosen = [columns[n] for n in used]
-        cells = [[row[n] for n in used] for row in rows]
-        gap = 2
-        widths = fitted(chosen, cells, layout.width, gap)
-        if widths != fitted(chosen, cells, 0, gap):  # every column counts
-            gap = 1
-            widths = fitted(chosen, cells, layout.width, gap)
-        if not layout.width or sum(widths) + gap * (len(widths) - 1) <= layout.width:
-            break
-    yield layout.paint(_line(chosen, [column.title for column in chosen], widths, gap), BOLD)
-    for row in cells:
-        yield _line(chosen, row, widths, gap)
+    yield from table(columns, rows, layout, ("Vectors", "Worth a look", "Bound by"))
 
 
 def alike(unit: t.Unit, layout: Layout) -> list[list[int]]:
@@ -88,7 +74,7 @@ def _row(unit: t.Unit, kernel: t.Kernel, numbers: dict[str, int], layout: Layout
         kernel["name"] if kernel["kind"] == "marker" else overview["function"],
         _role(kernel, numbers),
         _cycles(kernel),
-        _each(elements["cycles"]) if elements else "",
+        each(elements["cycles"]) if elements else "",
         overview["limit"],
         overview["vector"],
         overview["look"],
@@ -102,11 +88,6 @@ def _role(kernel: t.Kernel, numbers: dict[str, int]) -> str:
     return f"{role['name']} ({numbers[role['of']]})" if role["of"] in numbers else role["name"]
 
 
-def _each(cycles: float) -> str:
-    """Cycles an element: of a fraction three decimals, which tell 0.125 from 0.12."""
-    return f"{cycles:.2f}" if cycles >= 1 else f"{cycles:.3f}"
-
-
 def _cycles(kernel: t.Kernel) -> str:
     """The prediction, or its two ends; at least so many where something is not counted."""
     spread = kernel["range"]
@@ -116,21 +97,3 @@ def _cycles(kernel: t.Kernel) -> str:
         most = "?" if spread["most"] is None else f"{spread['most']:.2f}"
         text = f"{spread['least']:.2f}–{most}"
     return f"≥ {text}" if kernel["at_least"] else text
-
-
-def _line(columns: Sequence[Column], cells: Sequence[str], widths: Sequence[int], gap: int) -> str:
-    """A row of cells in columns of these widths."""
-    parts = []
-    for column, cell, width in zip(columns, cells, widths, strict=True):
-        cut = cell
-        if len(cell) > width:
-            # A role without its number is whole, and so is a width without its share.
-            cut = cell.rsplit(" ", 2)[0] if cell.endswith(" %") else cell.partition(" (")[0]
-            cut = cut if len(cut) <= width else _cut(cell, max(width - 1, 0))
-        parts.append(f"{cut:>{width}}" if column.right else f"{cut:<{width}}")
-    return (" " * gap).join(parts).rstrip()
-
-
-def _cut(cell: str, room: int) -> str:
-    """So much of a cell, and a … . Of what stands in namespaces and classes the end says most."""
-    return "…" + cell[len(cell) - room :] if "::" in cell else cell[:room] + "…"

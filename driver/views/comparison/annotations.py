@@ -1,0 +1,57 @@
+"""A comparison as commands to GitHub's workflows, which show them beside the source: errors for the kernels for which
+the condition of --fail-if holds; without such a condition warnings for what became slower."""
+
+from __future__ import annotations
+
+from incc.driver.views.comparison import cells, changes
+from incc.driver.views.layout import harmless, short_files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from incc.driver.comparison import types as c
+
+
+def render(comparison: c.Comparison) -> str:
+    """A line for each."""
+    lines = []
+    gate = comparison["gate"]
+    if gate is not None:
+        for offender in gate["offenders"]:
+            row = comparison["rows"][offender["row"]]
+            change = row["changes"][offender["side"]]
+            lines.append(_command("error", comparison, row, offender["side"], offender["text"], change))
+    else:
+        for found in cells.matched(comparison, cells.Show()):
+            for side, _, change in cells.pairs(found.row):
+                if change["outcome"] == "slower":
+                    text = f"{found.row['name']}: {change['text']}"
+                    lines.append(_command("warning", comparison, found.row, side, text, change))
+    return "".join(f"{harmless(line, False)}\n" for line in lines)
+
+
+def _command(kind: str, comparison: c.Comparison, row: c.Row, side: int, text: str, change: c.Change | None) -> str:
+    member = row["members"][side] or cells.base(row)
+    source = member["source"] or row["source"]
+    properties = []
+    if source:
+        # Files are known by their names from the repository's root, where workflows run.
+        (name,) = short_files([source["file"]]).values()
+        properties.append(f"file={_property(source['file'] if name.startswith('…') else name)}")
+        if source["line"]:
+            properties.append(f"line={source['line']}")
+    title = f"incc: {cells.name(row)} {changes.outcome(change) if change else ''}".rstrip()
+    if len(comparison["sides"]) > 2:
+        title += f" ({comparison['sides'][side]['label']})"
+    properties.append(f"title={_property(title)}")
+    causes = [cause["text"] for cause in change["causes"]] if change else []
+    return f"::{kind} {','.join(properties)}::{_data(chr(10).join([text, *causes]))}"
+
+
+def _data(text: str) -> str:
+    """A message: what would end it is escaped as GitHub's runner reads it."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    """A property's value, in which what separates properties is escaped as well."""
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

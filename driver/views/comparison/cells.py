@@ -1,0 +1,353 @@
+"""What the views of a comparison share: which rows they show, and how sides, places and figures are written."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from incc.driver.views.layout import count, each
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from incc.driver.comparison import types as c
+    from incc.driver.report.places import Choice
+    from incc.driver.views.layout import Layout
+
+SURE = 0.8
+"""A match of less confidence is marked."""
+
+UNCHANGED = ("same", "moved")
+
+OUTCOMES = {
+    "same": "the same",
+    "moved": "moved",
+    "equal": "as fast with other code",
+    "faster": "faster",
+    "slower": "slower",
+    "unknown": "not comparable",
+}
+"""What became of kernels, as sums have it."""
+
+SORTS = ("weight", "ratio", "place", "name")
+
+
+class Show(NamedTuple):
+    """What of a comparison is shown.
+
+    `everything`: also rows in which nothing changed. `top`: so many rows at most, 0 for all. `detail`: the figures of
+    each row that is shown, not only of the first ones. `sort`: one of SORTS; ratio has what became slowest first.
+    `side_by_side`: the assembly of pairs: of rows that one of these fits, of all that are shown if there is none; None
+    for no assembly.
+    """
+
+    everything: bool = False
+    top: int = 0
+    detail: bool = False
+    sort: str = "weight"
+    side_by_side: tuple[Choice, ...] | None = None
+
+
+class Numbered(NamedTuple):
+    """A row with its number, from 1, by which all views of a comparison know it."""
+
+    number: int
+    row: c.Row
+
+
+def matched(comparison: c.Comparison, show: Show) -> list[Numbered]:
+    """The rows to show that two sides or more have: those in which something changed, but all of which a user has
+    asked for by a condition or that everything be shown."""
+    every = show.everything or bool(comparison["where"])
+    found = [
+        Numbered(number, row)
+        for number, row in enumerate(comparison["rows"], 1)
+        if any(row["changes"]) and (every or _worth_showing(row))
+    ]
+    return ordered(found, show.sort)
+
+
+def _worth_showing(row: c.Row) -> bool:
+    """Other code that is as fast is worth no line where it is all there is."""
+    return any(change and change["outcome"] not in (*UNCHANGED, "equal") for change in row["changes"])
+
+
+def unmatched(comparison: c.Comparison, side: int, show: Show) -> list[Numbered]:
+    """The rows that this side alone has."""
+    found = [
+        Numbered(number, row)
+        for number, row in enumerate(comparison["rows"], 1)
+        if not any(row["changes"]) and row["members"][side]
+    ]
+    return ordered(found, show.sort)
+
+
+def ordered(rows: list[Numbered], sort: str) -> list[Numbered]:
+    """The rows in the order that is wanted; the comparison has them by weight."""
+    if sort == "ratio":
+        return sorted(rows, key=lambda found: -max((c["ratio"] or 0 for c in found.row["changes"] if c), default=0))
+    if sort == "place":
+        return sorted(rows, key=lambda found: _place(found.row))
+    if sort == "name":
+        return sorted(rows, key=lambda found: (found.row["name"], _place(found.row)))
+    return rows
+
+
+def _place(row: c.Row) -> tuple[str, int]:
+    source, member = row["source"], base(row)
+    return (source["file"], source["line"]) if source else (member["assembly_file"], member["first_line"])
+
+
+def base(row: c.Row) -> c.Member:
+    """The kernel that the others of a row are compared with."""
+    member = row["members"][row["base"]]
+    assert member is not None
+    return member
+
+
+def pairs(row: c.Row) -> Iterator[tuple[int, c.Member, c.Change]]:
+    """The sides that are compared with the base, with what became of the kernel there."""
+    for side, (member, change) in enumerate(zip(row["members"], row["changes"], strict=True)):
+        if member and change:
+            yield side, member, change
+
+
+def fits(row: c.Row, choice: Choice) -> bool:
+    """Whether a user means this row."""
+    return any(
+        choice.fits_names(
+            (m["function"], m["kernel_id"], row["name"]),
+            (m["function_name"],),
+            (m["first_line"], m["last_line"]),
+            m["source"],
+        )
+        for m in row["members"]
+        if m
+    )
+
+
+# --- sides ------------------------------------------------------------------------------------------------------------
+
+
+def letter(side: int) -> str:
+    """What a side is called for short: A, B … Z, AA …"""
+    text = ""
+    side += 1
+    while side:
+        side, rest = divmod(side - 1, 26)
+        text = chr(65 + rest) + text
+    return text
+
+
+def called(comparison: c.Comparison, side: int) -> str:
+    """A side in a sentence: its letter and label, once where they are the same."""
+    label = comparison["sides"][side]["label"]
+    return label if label == letter(side) else f"{letter(side)} ({label})"
+
+
+def side_text(side: c.Side, common: str) -> str:
+    """What a side is, in a line; `common`: its model, where all have that one."""
+    parts = [side["input"]] if side["input"] not in ("", side["label"]) else []
+    parts += side["compilers"]
+    models = ", ".join(model["name"] for model in side["models"])
+    parts += [models] if models and models != common else []
+    parts.append(side["problem"] or count(side["kernels"], "kernel"))
+    return ", ".join(parts)
+
+
+def common_model(comparison: c.Comparison) -> c.ComparedModel | None:
+    """The model of all kernels; None if there are several, or none."""
+    models = {(m["name"], m["version"]): m for side in comparison["sides"] for m in side["models"]}
+    return next(iter(models.values())) if len(models) == 1 else None
+
+
+def notes(comparison: c.Comparison) -> Iterator[str]:
+    """What a reader must know, of the comparison and of its sides."""
+    yield from comparison["notes"]
+    for side, one in enumerate(comparison["sides"]):
+        for note in one["notes"]:
+            if not any(note in said for said in comparison["notes"]):
+                yield f"{called(comparison, side)}: {note}"
+
+
+def files(comparison: c.Comparison) -> dict[str, None]:
+    """The paths that a comparison names."""
+    found: dict[str, None] = {}
+    for row in comparison["rows"]:
+        if row["source"]:
+            found[row["source"]["file"]] = None
+        for member in row["members"]:
+            if member:
+                found[member["assembly_file"]] = None
+                if member["source"]:
+                    found[member["source"]["file"]] = None
+    return found
+
+
+# --- kernels ----------------------------------------------------------------------------------------------------------
+
+
+def place(row: c.Row, layout: Layout) -> str:
+    """Where a row's loop is: in the source if that is known, else in the assembly."""
+    return layout.place(row["source"]) if row["source"] else _in_assembly(base(row), layout)
+
+
+def member_place(member: c.Member, layout: Layout) -> str:
+    """Where a kernel of one side is."""
+    return layout.place(member["source"]) if member["source"] else _in_assembly(member, layout)
+
+
+def _in_assembly(member: c.Member, layout: Layout) -> str:
+    if member["first_line"]:
+        return f"{layout.file(member['assembly_file'])}:{member['first_line']}"
+    return member["label"] or layout.file(member["assembly_file"])
+
+
+def name(row: c.Row) -> str:
+    """What a row's loop is called in a table."""
+    return row["name"] or base(row)["label"] or base(row)["kernel_id"]
+
+
+def title(row: c.Row, layout: Layout) -> str:
+    """The same where it is the subject."""
+    return f"{place(row, layout)} in {row['name']}" if row["name"] else place(row, layout)
+
+
+def doubt(change: c.Change) -> str:
+    """How sure a match is, where that is not sure."""
+    return "" if change["confidence"] >= SURE else f"? {100 * change['confidence']:.0f} %"
+
+
+# --- figures ----------------------------------------------------------------------------------------------------------
+
+
+def amount(cycles: float | None) -> str:
+    """Cycles; a question mark where they are not known."""
+    return "?" if cycles is None else each(cycles) if cycles else "0"
+
+
+def relative(ratio: float | None) -> str:
+    """A change, such that what is read from B to A is its mirror: “+50 %” and “-33 %”; from twice on “×2.70” and
+    “÷2.70”."""
+    if ratio is None:
+        return "?"
+    if ratio >= 2:
+        return f"×{ratio:.2f}"
+    if 0 < ratio <= 0.5:
+        return f"÷{1 / ratio:.2f}"
+    text = f"{100 * (ratio - 1):+.1f}"
+    # Tenths say something of small changes only.
+    if abs(ratio - 1) >= 0.0995:
+        text = f"{100 * (ratio - 1):+.0f}"
+    return "0\xa0%" if float(text) == 0 else f"{text}\xa0%"
+
+
+BASES = {"element": "an element", "work": "as much work", "iteration": "an iteration", "": ""}
+"""What cycles of a change are of, in a few words."""
+
+MEANINGS = {
+    "element": "an element of the source's loop",
+    "work": "as much work as an iteration does of the loop that does more",
+    "iteration": "an iteration of the loop",
+}
+"""The same in full."""
+
+
+def arrow(a: str, b: str) -> str:
+    """Two texts, one if they are the same."""
+    return a or b if a == b else f"{a or '-'} → {b or '-'}"
+
+
+# Figures, what they are called, and whether they are of an iteration, so that they are put to the basis of the change.
+_FIGURES = (
+    ("port", "ports", True),
+    ("divider", "divider", True),
+    ("front_end", "front end", True),
+    ("retire", "retirement", True),
+    ("loop_carried", "LCD", True),
+    ("critical_path", "critical path", True),
+    ("instructions", "instructions", True),
+    ("uops", "µops", True),
+    ("port_uops", "µops on ports", True),
+    ("loads", "loads", True),
+    ("stores", "stores", True),
+    ("spills", "spills", True),
+    ("reloads", "reloads", True),
+    ("bytes_loaded", "bytes loaded", True),
+    ("bytes_stored", "bytes stored", True),
+    ("flop", "flop", True),
+    ("elements", "elements an iteration", False),
+    ("vector_bits", "vector bits", False),
+    ("bytes", "bytes of code", False),
+)
+
+
+class Figure(NamedTuple):
+    """A figure that differs between two kernels: its name, both values as text, whether it is put to the basis."""
+
+    name: str
+    a: str
+    b: str
+    on_basis: bool
+
+
+def differing(a: c.Member, b: c.Member, change: c.Change) -> list[Figure]:
+    """The figures that differ, those of an iteration put to what the change compares: to an element, or to the work of
+    an iteration that does more. Without such a basis only those that are not of an iteration are there to compare."""
+    basis = change["basis"]
+    scale_a = scale_b = 1.0
+    if basis == "element":
+        elements_a, elements_b = a["figures"]["elements"], b["figures"]["elements"]
+        scale_a, scale_b = (1 / n if n else 0.0 for n in (elements_a, elements_b))
+    elif basis == "work":  # that of an iteration of the one that does more
+        work = change["work"] or 0.0
+        scale_a, scale_b = (work, 1.0) if work >= 1 else (1.0, 1 / work if work else 0.0)
+    found = []
+    for key, words, of_iteration in _FIGURES:
+        if of_iteration and not (basis and scale_a and scale_b):
+            continue
+        # How long one iteration takes on its own is no matter of how much it does.
+        if key == "critical_path" and scale_a != scale_b:
+            continue
+        values: list[float | None] = [m["figures"][key] for m in (a, b)]  # type: ignore[literal-required]
+        scales = (scale_a, scale_b) if of_iteration and key != "critical_path" else (1.0, 1.0)
+        texts = [_value(None if v is None else v * scale) for v, scale in zip(values, scales, strict=True)]
+        if texts[0] != texts[1]:
+            found.append(Figure(words, texts[0], texts[1], of_iteration))
+    return found
+
+
+def _value(value: float | None) -> str:
+    if value is None:
+        return "?"
+    return f"{value:.3f}".rstrip("0").rstrip(".") if value < 1 else f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+class Compared(NamedTuple):
+    """The cycles of a row's kernels on one basis: of an "element" or, where that is not known of all, of as much work
+    as an "iteration" of the base does. By side: None where there is no kernel, or none to compare."""
+
+    basis: str
+    cycles: tuple[float | None, ...]
+
+
+def compared(row: c.Row) -> Compared:
+    """What a table of several sides has of a row. Changes are each relative to the base, and what their cycles are of
+    may differ; ratios are what they have in common."""
+    changes = [change for _, _, change in pairs(row) if change["ratio"] is not None]
+    of_element = bool(changes) and all(change["basis"] == "element" for change in changes)
+    own = changes[0]["cycles_a"] if of_element else base(row)["figures"]["cycles"]
+    found: list[float | None] = []
+    for side, change in enumerate(row["changes"]):
+        if side == row["base"]:
+            found.append(own)
+        elif change is None or change["ratio"] is None or own is None:
+            found.append(None)
+        else:
+            found.append(change["cycles_b"] if of_element else own * change["ratio"])
+    return Compared("element" if of_element else "iteration", tuple(found))
+
+
+def listed(texts: Sequence[str]) -> str:
+    """a; a and b; a, b and c."""
+    return "".join(texts) if len(texts) < 2 else f"{', '.join(texts[:-1])} and {texts[-1]}"

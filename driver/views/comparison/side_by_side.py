@@ -1,0 +1,208 @@
+"""The instructions of two kernels side by side, with what they take of ports and add to the critical path and the
+longest loop-carried dependency on both sides, and what is between them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from incc.driver.views import compact
+from incc.driver.views.comparison import cells
+from incc.driver.views.layout import BOLD, GREEN, RED, YELLOW
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from incc.driver.comparison import types as c
+    from incc.driver.report import types as t
+    from incc.driver.views.comparison.cells import Numbered
+    from incc.driver.views.layout import Layout
+
+MARKS = {
+    "same": (" ", ""),
+    "registers": ("~", "the same but for registers"),
+    "operands": (":", "other operands"),
+    "changed": ("|", "another instruction"),
+    "added": (">", "only on the right"),
+    "removed": ("<", "only on the left"),
+    "moved": ("%", "at another place"),
+}
+"""What stands between two instructions, as `diff -y` has it where it has it, and what that means."""
+
+STYLES = {"removed": (RED, ""), "added": ("", GREEN), "changed": (RED, GREEN), "operands": (YELLOW, YELLOW)}
+"""The styles of both sides."""
+
+ENOUGH = 30
+"""Columns of an instruction before there is anything beside it that can be left out; most take no more."""
+
+
+class _Column(NamedTuple):
+    """A column of one side beside its instructions: its heading, cells, the style of these, and what is below them."""
+
+    title: str
+    cells: list[str]
+    style: str
+    right: bool = True
+    total: str = ""
+
+    @property
+    def width(self) -> int:
+        return max(len(text) for text in (self.title, self.total, *self.cells))
+
+
+def lines(comparison: c.Comparison, found: Numbered, side: int, layout: Layout) -> Iterator[str]:
+    """The base's kernel of a row beside that of a side."""
+    row = found.row
+    a, b, change = cells.base(row), row["members"][side], row["changes"][side]
+    assert b is not None
+    assert change is not None
+    head = f"[{found.number}] "
+    names = f"{cells.called(comparison, row['base'])} beside {cells.called(comparison, side)}"
+    for line in layout.wrap(f"{cells.title(row, layout)}: {names}", head, " " * len(head)):
+        yield layout.paint(line, BOLD)
+    if a["instructions"] is None or b["instructions"] is None or change["alignment"] is None:
+        yield "There are no instructions in the comparison."
+        return
+    room = (layout.width - 3) // 2 if layout.width else 0
+    left, right = (_half(member, room) for member in (a, b))
+    # Both sides have the same columns, so that they can be compared: what has no room on one goes on both.
+    kept = [n for n, _ in enumerate(left) if n in _kept(left, a, room) and n in _kept(right, b, room)]
+    shown = [[columns[n] for n in kept] for columns in (left, right)]
+    texts = [[i["text"].replace("\t", " ") for i in member["instructions"] or []] for member in (a, b)]
+    widths = []
+    for columns, column in zip(shown, texts, strict=True):
+        fixed = sum(column.width + 1 for column in columns)
+        longest = max((len(text) for text in column), default=0)
+        widths.append(min(longest, max(room - fixed, 1)) if room else longest)
+
+    def half(which: int, index: int | None, style: str) -> str:
+        """One side of a line, of all its columns."""
+        parts = []
+        for column in shown[which]:
+            cell = column.cells[index] if index is not None else ""
+            text = f"{cell:>{column.width}}" if column.right else f"{cell:<{column.width}}"
+            parts.append(layout.paint(text, column.style))
+        text = "" if index is None else texts[which][index]
+        width = widths[which]
+        text = text if len(text) <= width else text[: max(width - 1, 0)] + "…"
+        parts.append(layout.paint(text, style) + " " * (width - len(text)))
+        return " ".join(parts)
+
+    letters = [cells.letter(n) for n in (row["base"], side)]
+    first, last = _edge(letters, shown, widths, (a, b))
+    yield first
+    used = {}
+    for aligned in change["alignment"]:
+        kind = aligned["change"]
+        mark, meaning = MARKS[kind]
+        if meaning:
+            used[mark] = meaning
+        styles = STYLES.get(kind, ("", ""))
+        yield (
+            f"{half(0, aligned['a'], styles[0])} {layout.paint(mark, BOLD)} {half(1, aligned['b'], styles[1])}".rstrip()
+        )
+    yield last
+    legend = [f"{mark}\xa0 {meaning}".replace(" ", "\xa0") for mark, meaning in used.items()]
+    if legend:
+        yield from layout.wrap(f"({'; '.join(legend)})")
+
+
+def _half(member: c.Member, room: int) -> list[_Column]:
+    """The columns of one side: line, ports (one column each where there is room for that, else one for all), critical
+    path, loop-carried dependency, place in the source."""
+    instructions = member["instructions"] or []
+    by_line = any(i["line"] for i in instructions)
+    number = _Column(
+        "Line" if by_line else "No.", [str(i["line"] if by_line else i["index"]) for i in instructions], ""
+    )
+    each = _ports(member, instructions)
+    longest = max((len(i["text"]) for i in instructions), default=0)
+    fits = not room or sum(c.width + 1 for c in (number, *each)) + 12 + min(longest, ENOUGH) <= room
+    together = _Column("Ports", [_short(i) for i in instructions], "", False)
+    # Always as many columns, so that both sides can be matched up.
+    ports = _joined(each, len(instructions)) if fits else together
+    paths = [_path(i, i["critical_path_cycles"]) for i in instructions]
+    chains = [_path(i, i["chain_cycles"]) for i in instructions]
+    path, chain = (f"{member['figures'][name]:.4g}" for name in ("critical_path", "loop_carried"))
+    return [
+        number,
+        _sources(member, instructions),
+        ports,
+        _Column("CP", paths, BOLD, total=path),
+        _Column("LCD", chains, RED, total=chain),
+    ]
+
+
+ORDER = (1, 2, 0, 3, 4)
+"""The columns of a side in the order in which they go where there is no room: source, ports, line, CP, LCD."""
+
+
+def _kept(columns: Sequence[_Column], member: c.Member, room: int) -> set[int]:
+    """The columns that have room beside the instructions."""
+    kept = {n for n, column in enumerate(columns) if any(column.cells)}
+    longest = max((len(i["text"]) for i in member["instructions"] or []), default=0)
+    for n in ORDER:
+        if not room or sum(columns[m].width + 1 for m in kept) + min(longest, ENOUGH) <= room:
+            break
+        kept.discard(n)
+    return kept
+
+
+def _ports(member: c.Member, instructions: Sequence[t.Instruction]) -> list[_Column]:
+    """A column for each port, or those together that are alike, as in the compact table."""
+    resources = member["resources"]
+    if resources is None:
+        return []
+    return [
+        _Column(
+            ",".join(resources[p]["name"] for p in group),
+            ["X" if i["unknown"] else compact.load(i["pressure"][group[0]], True) for i in instructions],
+            "",
+        )
+        for group in compact.groups(instructions, resources)
+    ]
+
+
+def _joined(columns: Sequence[_Column], rows: int) -> _Column:
+    """Columns as one."""
+    title = " ".join(f"{column.title:>{column.width}}" for column in columns)
+    texts = [" ".join(f"{column.cells[n]:>{column.width}}" for column in columns) for n in range(rows)]
+    return _Column(title, texts, "", False)
+
+
+def _short(instruction: t.Instruction) -> str:
+    """The ports that an instruction may use: p01 for one µop that two take, 2p23 for two."""
+    if instruction["unknown"]:
+        return "X"
+    return instruction["ports"].replace("1*", "").replace("*", "")
+
+
+def _path(instruction: t.Instruction, cycles: int | None) -> str:
+    return "X" if instruction["unknown"] else compact.latency(cycles)
+
+
+def _sources(member: c.Member, instructions: Sequence[t.Instruction]) -> _Column:
+    """Lines of the source, with the file where it is not the kernel's own; nothing where all are of one line."""
+    places = [i["source"] for i in instructions]
+    if len({(place["file"], place["line"]) for place in places if place}) < 2:
+        return _Column("Source", [""] * len(places), "", False)
+    own = member["source"]["file"] if member["source"] else ""
+    texts = []
+    for place in places:
+        file = "" if not place or place["file"] == own else place["file"].rsplit("/", 1)[-1] + ":"
+        texts.append(f"{file}{place['line']}" if place else "")
+    return _Column("Source", texts, "", False)
+
+
+def _edge(
+    letters: Sequence[str], shown: Sequence[Sequence[_Column]], widths: Sequence[int], members: Sequence[c.Member]
+) -> Iterator[str]:
+    """The first and the last line: headings with the sides' letters, and the sums."""
+    for last in (False, True):
+        halves = []
+        for letter, columns, width, member in zip(letters, shown, widths, members, strict=True):
+            texts = [c.total if last else c.title for c in columns]
+            parts = [f"{x:>{c.width}}" if c.right else f"{x:<{c.width}}" for x, c in zip(texts, columns, strict=True)]
+            text = f"{member['figures']['cycles']:.2f} cycles" if last else letter
+            halves.append(" ".join([*parts, f"{text[:width]:<{width}}"]))
+        yield "   ".join(halves).rstrip()
