@@ -132,17 +132,17 @@ class _Lanes:
         for row in rows:
             self.rows[row.commit].append(row)
             self.wanted.add(row)
+        self.builds = _Builds(self.order, self.wanted)
         self.there: dict[tuple[int, tuple[str, str, str]], bool] = {}
-        self.units: dict[int, set[str]] = {}
 
     def followed(self) -> list[list[_Row]]:
         lanes: list[list[_Row]] = []
         for commit in self.order:
             open_rows = list(self.rows[commit])
-            ends = _pair(lanes, open_rows, lambda lane: lane[-1])
+            ends = self._pair(lanes, open_rows)
             # What is left is gone, or has another name now.
             for lane in ends:
-                found = self._same_code(lane[-1], commit)
+                found = self._any_same_code(lane, commit)
                 if found is not None:
                     lane.append(found)
                     if found in open_rows:
@@ -153,18 +153,63 @@ class _Lanes:
             self._look_back(lane)
         return lanes
 
+    def _pair(self, lanes: list[list[_Row]], rows: list[_Row]) -> list[list[_Row]]:
+        """Adds rows of a commit to the lanes that they go on, and takes them out of `rows`; returns the lanes that none
+        does."""
+        left = lanes
+        for key in (*_SAME_BUILD, *_NEW_BUILD):
+            new_build = key in _NEW_BUILD
+            by_key: defaultdict[Hashable, list[_Row]] = defaultdict(list)
+            for row in rows:
+                by_key[key(row)].append(row)
+            ends: defaultdict[Hashable, list[list[_Row]]] = defaultdict(list)
+            for lane in left:
+                if key(lane[-1]) in by_key:
+                    ends[key(lane[-1])].append(lane)
+            paired: set[int] = set()
+            used: set[_Row] = set()
+            for value, some in ends.items():
+                others = by_key[value]
+                if new_build:
+                    # Which of several builds became which of several others nobody knows.
+                    some = [lane for lane in some if any(self.builds.follow(lane[-1], row) for row in others)]
+                    others = [row for row in others if any(self.builds.follow(lane[-1], row) for lane in some)]
+                    if len(some) > 1 or len(others) > 1:
+                        continue
+                for lane, row in zip(some, others, strict=False):
+                    lane.append(row)
+                    paired.add(id(lane))
+                    used.add(row)
+            rows[:] = [row for row in rows if row not in used]
+            left = [lane for lane in left if id(lane) not in paired]
+            if not rows or not left:
+                break
+        return left
+
     def _look_back(self, lane: list[_Row]) -> None:
         """What a kernel was called before it got the name by which it was asked for."""
-        start = self.order.index(lane[0].commit)
-        for commit in reversed(self.order[:start]):
+        start = end = self.order.index(lane[0].commit)
+        for n in reversed(range(start)):
             first = lane[0]
             found = None
             if first not in self.wanted:
-                alike = [row for row in self._known_by(first, commit) if row.build == first.build]
-                found = alike[0] if alike else None
-            found = found or self._same_code(first, commit)
+                found = self._nearest(first, self._known_by(first, self.order[n]))
+            elif found := self._same_code(first, self.order[n]):
+                # What it was between then and now.
+                for commit in reversed(self.order[n + 1 : end]):
+                    between = self._nearest(lane[0], self._known_by(found, commit))
+                    if between is not None and between not in self.wanted:
+                        lane.insert(0, between)
             if found is not None and found not in self.wanted:
                 lane.insert(0, found)
+
+    def _nearest(self, row: _Row, others: Iterable[_Row]) -> _Row | None:
+        """Of several builds of a kernel that most like another one's."""
+        return min(
+            others,
+            key=lambda o: (o.build != row.build, o.content_hash != row.content_hash, o.compiler != row.compiler),
+            default=None,
+        )
 
     def _watch(self, row: _Row, since: int) -> None:
         """Follow a kernel under its new name in later commits."""
@@ -179,6 +224,18 @@ class _Lanes:
             "u.assembly_file)",
             {"kernel_id": row.kernel_id, "model": row.model, "commit": commit, "source": row.source},
         )
+
+    def _any_same_code(self, lane: list[_Row], commit: int) -> _Row | None:
+        """A kernel of a commit with the code that one had last, or earlier."""
+        hashes: set[str] = set()
+        for row in reversed(lane):
+            if row.content_hash not in hashes:
+                hashes.add(row.content_hash)
+                if found := self._same_code(row, commit):
+                    return found
+            if len(hashes) == _HASHES:
+                break
+        return None
 
     def _same_code(self, row: _Row, commit: int) -> _Row | None:
         """A kernel of a commit with the same code as one of another commit that has no such name there; none that
@@ -208,46 +265,52 @@ class _Lanes:
         return self.there[key]
 
 
-_KEYS: tuple[tuple[Callable[[_Row], Hashable], bool], ...] = (
-    (lambda r: (r.known_by, r.build, r.content_hash), False),
-    (lambda r: (r.source, r.function, r.model, r.build, r.content_hash), False),
-    (lambda r: (r.known_by, r.build), False),
-    (lambda r: (r.known_by, r.compiler, r.command), False),
-    (lambda r: (r.known_by, r.compiler, r.compiler_version), True),
-    (lambda r: (r.known_by, r.compiler), True),
-    (lambda r: (r.known_by, r.content_hash), True),
-    (lambda r: r.known_by, True),
+_HASHES = 8
+"""Codes of a kernel that are looked for when it is gone, the last ones: a renamed one has seldom an older one."""
+
+_SAME_BUILD: tuple[Callable[[_Row], Hashable], ...] = (
+    lambda r: (r.known_by, r.build, r.content_hash),
+    lambda r: (r.source, r.function, r.model, r.build, r.content_hash),
+    lambda r: (r.known_by, r.build),
 )
-"""What rows of two commits have in common that are the same kernel, the surest first; whether it tells anything only
-where there is one of it on either side."""
+_NEW_BUILD: tuple[Callable[[_Row], Hashable], ...] = (
+    lambda r: (r.known_by, r.compiler, r.command),
+    lambda r: (r.known_by, r.compiler, r.compiler_version),
+    lambda r: (r.known_by, r.compiler),
+    lambda r: (r.known_by, r.content_hash),
+    lambda r: r.known_by,
+)
+"""What rows of two commits have in common that are the same kernel, the surest first: in the same build of it, and in
+one that has taken another's place."""
 
 
-def _pair(lanes: list[list[_Row]], rows: list[_Row], end: Callable[[list[_Row]], _Row]) -> list[list[_Row]]:
-    """Adds rows of a commit to the lanes that they go on, and takes them out of `rows`; returns the lanes that none
-    does."""
-    open_lanes = lanes
-    for key, alone in _KEYS:
-        if not rows or not open_lanes:
-            break
-        by_key: defaultdict[Hashable, list[_Row]] = defaultdict(list)
+class _Builds:
+    """Which builds there are of kernels, and when: whether one takes the place of another or stands beside it."""
+
+    def __init__(self, order: Sequence[int], rows: Iterable[_Row]) -> None:
+        self.number = {commit: n for n, commit in enumerate(order)}
+        self.first: dict[Hashable, int] = {}
+        self.last: dict[Hashable, int] = {}
+        seen: defaultdict[Hashable, set[Hashable]] = defaultdict(set)
+        self.beside: set[Hashable] = set()
         for row in rows:
-            by_key[key(row)].append(row)
-        ends: defaultdict[Hashable, list[list[_Row]]] = defaultdict(list)
-        for lane in open_lanes:
-            ends[key(end(lane))].append(lane)
-        paired: set[int] = set()
-        used: set[_Row] = set()
-        for value, some in ends.items():
-            others = by_key.get(value, [])
-            if alone and (len(some) > 1 or len(others) > 1):
-                continue
-            for lane, row in zip(some, others, strict=False):
-                lane.append(row)
-                paired.add(id(lane))
-                used.add(row)
-        rows[:] = [row for row in rows if row not in used]
-        open_lanes = [lane for lane in open_lanes if id(lane) not in paired]
-    return open_lanes
+            number = self.number[row.commit]
+            key = row.known_by, row.build
+            self.first[key] = min(self.first.get(key, number), number)
+            self.last[key] = max(self.last.get(key, number), number)
+            builds = seen[row.known_by, number]
+            builds.add(row.build)
+            if len(builds) > 1:
+                self.beside.add(row.known_by)
+
+    def follow(self, a: _Row, b: _Row) -> bool:
+        """Whether the build of b, at a later commit, may be what became of that of a: no commit has several builds of
+        the kernel, or the one ends before the other begins."""
+        if a.known_by not in self.beside:
+            return True
+        number = self.number[b.commit]
+        ended = self.last.get((a.known_by, a.build), -1) < number
+        return ended and self.first.get((b.known_by, b.build), number) == number
 
 
 def _series(lane: Sequence[_Row], commits: dict[int, Commit]) -> d.Series:

@@ -24,8 +24,10 @@ PATIENCE = 120.0
 BATCH = 32 << 20
 """Bytes of texts that are written in one transaction."""
 
-ORDER = "coalesce(c.date, c.added), c.added, c.name"
+_WHEN = "coalesce(c.date * 1000000, c.added)"
+ORDER = f"{_WHEN}, c.added, c.name"
 """Of commits c, the oldest first: when they were committed, where that is not known when they were added."""
+NEWEST = f"{_WHEN} DESC, c.added DESC, c.name DESC"
 
 _MAGIC = b"SQLite format 3\0"
 
@@ -107,7 +109,7 @@ class Database:
     def named(self, name: str) -> Commit:
         """The commit that a baseline has, that is called so, or whose name begins so; the newest for ""."""
         if not name:
-            found = self.rows(f"SELECT id, name, date FROM commits c ORDER BY {_reverse(ORDER)} LIMIT 1")
+            found = self.rows(f"SELECT id, name, date FROM commits c ORDER BY {NEWEST} LIMIT 1")
             for row in found:
                 return Commit(*row)
             raise InputError(f"{self.path}: there are no reports in it")
@@ -357,11 +359,6 @@ def shown(name: str) -> str:
 def _plain(name: str) -> str:
     """Text that SQLite takes."""
     return name.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-
-
-def _reverse(order: str) -> str:
-    """The opposite order."""
-    return order.replace(", c.", " DESC, c.") + " DESC"
 
 
 def _next_moment(connection: sqlite3.Connection, table: str, column: str) -> int:

@@ -198,7 +198,7 @@ _BUILD_COLUMNS = [
 
 def _build_row(found: d.Candidate, kernel: d.Best) -> list[str]:
     least = kernel["builds"][0]["cycles_per_element"]
-    ratio = f"×{found['cycles_per_element'] / least:.2f}" if least and found is not kernel["builds"][0] else ""
+    ratio = f"×{found['cycles_per_element'] / least:.2f}" if least and found["cycles_per_element"] > least else ""
     build = " ".join([_compiler(found["build"]), *_flags(found["build"]["command"])]).strip()
     each = _each(found["cycles_per_element"])
     return [each, ratio, found["limit"], found["vector"], build, short(found["commit"])]
