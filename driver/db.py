@@ -159,13 +159,13 @@ def _number(text: str) -> int:
 def _add(options: argparse.Namespace) -> int:
     from incc.driver.comparison.side import InputError
     from incc.driver.database.reports import files_of, packed, read_reports
-    from incc.driver.database.store import open_database, shown
+    from incc.driver.database.store import no_circles, open_database, shown
 
     name, date, branch = _commit_to_add(options)
     files = files_of(options.reports)
     _is_no_input(options.db, files)
     failed = False
-    with open_database(options.db, create=True) as database:
+    with no_circles(), open_database(options.db, create=True) as database:
         adder = database.adder(name, date, branch)
         for file in files:
             try:

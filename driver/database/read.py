@@ -8,7 +8,7 @@ import msgspec
 
 from incc.driver.comparison.side import LEFT_OUT, Entry, InputError
 from incc.driver.database.reports import unpacked
-from incc.driver.database.store import open_reading, shown
+from incc.driver.database.store import no_circles, open_reading, shown
 from incc.driver.report import types
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _NOT_OF_UNITS = ("kernels", "ways", "control_flow")
 def entries(path: str, name: str = "") -> tuple[list[Entry], str, list[str]]:
     """The kernels of a commit, what to call it, and what a reader must know. `name`: a baseline, a commit or its
     beginning, "" for the newest. Raises InputError."""
-    with open_reading(path) as database:
+    with no_circles(), open_reading(path) as database:
         commit = database.named(name)
         units: dict[int, t.Unit] = {}
         for number, data in database.rows(

@@ -7,6 +7,7 @@ import sqlite3
 import stat
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
@@ -25,6 +26,8 @@ BATCH = 32 << 20
 """Bytes of texts that are written in one transaction."""
 
 _WHEN = "coalesce(c.date * 1000000, c.added)"
+_THREADS = 2  # compress about as fast as one reads
+
 ORDER = f"{_WHEN}, c.added, c.name"
 """Of commits c, the oldest first: when they were committed, where that is not known when they were added."""
 NEWEST = f"{_WHEN} DESC, c.added DESC, c.name DESC"
@@ -247,11 +250,18 @@ class Adder:
         self._commit = (commit, date, branch)
         self._waiting: list[PackedUnit] = []
         self._size = 0
+        self._texts: dict[bytes, Future[bytes]] = {}
+        self._threads = ThreadPoolExecutor(_THREADS)
         self._mine: dict[bytes, set[bytes]] = {}
         self._units = self._kernels = self._replaced = self._already = 0
 
     def add(self, unit: PackedUnit) -> None:
         """A unit; it is in the database after `finish` or earlier."""
+        for body in (unit.body, *(body for body, _ in unit.kernels)):
+            # What takes time is done before others have to wait, and beside the reading of the next reports: zlib lets
+            # other threads run.
+            if body.digest not in self._texts and not self._is_there(body):
+                self._texts[body.digest] = self._threads.submit(compressed, body.data)
         self._waiting.append(unit)
         self._size += unit.size()
         if self._size > BATCH:
@@ -260,19 +270,18 @@ class Adder:
     def finish(self) -> Added:
         """Write what is still waiting."""
         self._write()
+        self._threads.shutdown()
         return Added(self._units, self._kernels, self._replaced, self._already)
+
+    def _is_there(self, body: Body) -> bool:
+        return self._database.row("SELECT 1 FROM bodies WHERE digest = ?", [body.digest]) is not None
 
     def _write(self) -> None:
         if not self._waiting:
             return
         units, self._waiting, self._size = self._waiting, [], 0
-        # What takes time is done before others have to wait.
-        texts: dict[bytes, bytes | None] = {}
-        for unit in units:
-            for body in (unit.body, *(body for body, _ in unit.kernels)):
-                if body.digest not in texts:
-                    there = self._database.row("SELECT 1 FROM bodies WHERE digest = ?", [body.digest])
-                    texts[body.digest] = None if there else compressed(body.data)
+        texts = {digest: future.result() for digest, future in self._texts.items()}
+        self._texts = {}
         with self._database.transaction() as connection:
             commit = self._database.set_commit(connection, *self._commit)
             now = _next_moment(connection, "units", "added")
@@ -304,7 +313,7 @@ class Adder:
         commit: int,
         now: int,
         units: Sequence[PackedUnit],
-        texts: dict[bytes, bytes | None],
+        texts: dict[bytes, bytes],
     ) -> None:
         ids: dict[bytes, int] = {}
 
@@ -318,7 +327,7 @@ class Adder:
                 ids[body.digest] = row[0]
                 return row[0], False
             # It was there, and somebody has removed it since.
-            data = texts[body.digest] or compressed(body.data)
+            data = texts.get(body.digest) or compressed(body.data)
             made = connection.execute("INSERT INTO bodies (digest, data) VALUES (?, ?)", [body.digest, data]).lastrowid
             assert made is not None
             ids[body.digest] = made
@@ -674,6 +683,21 @@ _EXPLAINED = {
     sqlite3.SQLITE_CANTOPEN: "it cannot be opened, or the files beside it (-wal, -shm) cannot be made",
     sqlite3.SQLITE_TOOBIG: "a report is too large for a database",
 }
+
+
+@contextmanager
+def no_circles() -> Iterator[None]:
+    """Python does not look for circles of objects meanwhile. Reports have none, and to look through all of them time
+    and again takes longer than to read them."""
+    import gc
+
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def take(rows: Iterable[Any], number: int) -> Iterator[list[Any]]:
