@@ -171,7 +171,7 @@ def _add(options: argparse.Namespace) -> int:
             try:
                 for where, report in read_reports(file):
                     for unit in packed(report, where):
-                        adder.add(unit)
+                        adder.add(unit, file)
             except InputError as error:
                 if str(error).startswith(f"{options.db}: "):
                     raise

@@ -96,8 +96,7 @@ def _chosen(database: Database, chosen: Choice) -> list[_Row]:
         conditions.append(f"({' OR '.join(named)})")
     if chosen.model:
         conditions.append("u.model = :model")
-    name = chosen.name.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-    values = {"name": name, "glob": name.replace("[!", "[^"), "model": chosen.model}
+    values = {"name": chosen.name, "glob": chosen.name.replace("[!", "[^"), "model": chosen.model}
     rows = _rows(database, " AND ".join(conditions) or "1", values)
     # Who names a remainder by what it is known by means it.
     return [r for r in rows if not chosen.roles or r.role in chosen.roles or r.kernel_id == chosen.name]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from incc.driver.comparison.side import InputError
-from incc.driver.database.schema import text, values
+from incc.driver.database.schema import COLUMNS, text, values
 
 if TYPE_CHECKING:
     from incc.driver.report import types as t
@@ -43,6 +43,15 @@ class PackedUnit(NamedTuple):
     columns: tuple[str, ...]
     kernels: list[tuple[Body, tuple[Value, ...]]]
 
+    @property
+    def built(self) -> bool:
+        """Whether a command is known by which it was compiled."""
+        return self.columns[_COMMAND] != "[]"
+
+    def kernel_ids(self) -> frozenset[str]:
+        """What its kernels are known by."""
+        return frozenset(str(row[_KERNEL_ID]) for _, row in self.kernels)
+
     def size(self) -> int:
         """Bytes of its texts."""
         return len(self.body.data) + sum(len(body.data) for body, _ in self.kernels)
@@ -53,6 +62,14 @@ UNIT_COLUMNS = (
     *("model", "model_version"),
 )
 """The columns of `PackedUnit.columns`."""
+
+_COMMAND = UNIT_COLUMNS.index("command")
+_KERNEL_ID = COLUMNS.index("kernel_id")
+
+
+def current(unit: t.Unit, version: str) -> t.Unit:
+    """A unit of a report of that schema as this incc has them, for its figures; kept it is as it came."""
+    return unit
 
 
 def packed(report: t.Report, where: str) -> list[PackedUnit]:
@@ -70,7 +87,11 @@ def _packed_unit(report: t.Report, unit: t.Unit) -> PackedUnit:
     # With the report's own version and tool, so that units can be given back as they came.
     kept: dict[str, Any] = {**report, "units": [{**unit, "kernels": []}]}
     body = _body(kept)
-    kernels = [(_body(kernel), values(unit, kernel)) for kernel in unit["kernels"]]
+    now = current(unit, report["schema_version"])
+    kernels = [
+        (_body(kernel), values(now, kernel_now))
+        for kernel, kernel_now in zip(unit["kernels"], now["kernels"], strict=True)
+    ]
     columns = (
         *(report["schema_version"], report["tool"]["version"], unit["source"], unit["assembly_file"]),
         *(unit["compiler"], unit["compiler_version"], json.dumps(command), model["name"], model["version"]),
@@ -213,6 +234,8 @@ def _finite(digits: str) -> float:
 def _report(value: Any, where: str) -> t.Report:
     from incc.driver.report.build import SCHEMA_VERSION
 
+    if isinstance(value, dict) and "cpus" in value:
+        raise InputError(f"{where}: a line of incc-scan, which knows no compilation; a database keeps reports")
     version = value.get("schema_version") if isinstance(value, dict) else None
     if not isinstance(version, str) or not isinstance(value.get("units"), list):
         raise InputError(f"{where}: no report of incc")

@@ -14,13 +14,16 @@ from urllib.parse import quote
 
 from incc.driver.comparison.side import InputError
 from incc.driver.database.reports import UNIT_COLUMNS, compressed
-from incc.driver.database.schema import APPLICATION_ID, COLUMNS, MIGRATIONS, VERSION
+from incc.driver.database.schema import APPLICATION_ID, COLUMNS, MIGRATIONS, VERSION, text
 
 if TYPE_CHECKING:
     from incc.driver.database.reports import Body, PackedUnit
 
 PATIENCE = 120.0
 """Seconds that a writer waits for others. Each holds the database for a part of a second at a time."""
+
+TIMEOUT = 10.0
+"""Seconds of these in which SQLite waits by itself each time."""
 
 BATCH = 32 << 20
 """Bytes of texts that are written in one transaction."""
@@ -83,12 +86,12 @@ class Database:
     def rows(self, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> Iterator[Any]:
         """The rows that a query finds, one after the other."""
         with problems(self.path):
-            yield from self.connection.execute(sql, values)
+            yield from self.connection.execute(sql, _bound(values))
 
     def row(self, sql: str, values: Sequence[Any] = ()) -> Any:
         """The first of them, None if there is none."""
         with problems(self.path):
-            return self.connection.execute(sql, values).fetchone()
+            return self.connection.execute(sql, _bound(values)).fetchone()
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -120,7 +123,7 @@ class Database:
             WHERE b.name = ?"""
         exactly = "SELECT id, name, date FROM commits WHERE name = ?"
         for sql in (by_baseline, exactly):
-            if row := self.row(sql, [_plain(name)]):
+            if row := self.row(sql, [name]):
                 return Commit(*row)
         begin = list(self.rows("SELECT id, name, date FROM commits WHERE substr(name, 1, ?) = ?", [len(name), name]))
         if len(begin) == 1:
@@ -173,7 +176,7 @@ class Database:
     def remove_baseline(self, name: str) -> bool:
         """Whether there was such a name; there is none now."""
         with self.transaction() as connection:
-            return connection.execute("DELETE FROM baselines WHERE name = ?", [name]).rowcount > 0
+            return connection.execute("DELETE FROM baselines WHERE name = ?", [text(name)]).rowcount > 0
 
     # --- pruning ------------------------------------------------------------------------------------------------------
 
@@ -241,9 +244,33 @@ class Database:
         return added, notes
 
 
+class _Mine(NamedTuple):
+    """A unit that an adder has got: where it was, its digest, and what its kernels are known by."""
+
+    file: str
+    digest: bytes
+    ids: frozenset[str]
+
+
+def _same(a: frozenset[str], b: frozenset[str]) -> bool:
+    """Whether units of one name and command with these kernels are one unit, built twice."""
+    return not a or not b or bool(a & b)
+
+
+def _ids_of(connection: sqlite3.Connection, unit: int) -> frozenset[str]:
+    return frozenset(
+        row[0]
+        for row in connection.execute(
+            "SELECT k.kernel_id FROM unit_kernels l JOIN kernels k ON k.id = l.kernel WHERE l.unit = ?", [unit]
+        )
+    )
+
+
 class Adder:
-    """Adds units to a commit, some at a time. What one adder brings of a unit replaces what was there of it before:
-    it was built anew. `commit` is in the database when the first units are."""
+    """Adds units to a commit, some at a time. What one adder brings of a unit replaces what was there of it before: it
+    was built anew. So it was if a file, to which builds add their reports, has the unit twice. Not the same are units
+    of two files and units with other kernels, such as `main.c` of two folders. The commit is in the database when the
+    first units are."""
 
     def __init__(self, database: Database, commit: str, date: int | None, branch: str) -> None:
         self._database = database
@@ -252,11 +279,20 @@ class Adder:
         self._size = 0
         self._texts: dict[bytes, Future[bytes]] = {}
         self._threads = ThreadPoolExecutor(_THREADS)
-        self._mine: dict[bytes, set[bytes]] = {}
+        self._mine: dict[bytes, list[_Mine]] = {}
         self._units = self._kernels = self._replaced = self._already = 0
 
-    def add(self, unit: PackedUnit) -> None:
-        """A unit; it is in the database after `finish` or earlier."""
+    def add(self, unit: PackedUnit, file: str) -> None:
+        """A unit that was found in a file; it is in the database after `finish` or earlier."""
+        ids = unit.kernel_ids()
+        mine = self._mine.setdefault(unit.key, [])
+        # Of code that was given nothing tells whether it is the same.
+        before = next((one for one in mine if one.file == file and _same(one.ids, ids)), None) if unit.built else None
+        if before is not None:
+            mine.remove(before)
+        mine.append(_Mine(file, unit.digest, ids))
+        if before is not None and before.digest not in {one.digest for one in mine}:
+            self._waiting = [w for w in self._waiting if (w.key, w.digest) != (unit.key, before.digest)]
         for body in (unit.body, *(body for body, _ in unit.kernels)):
             # What takes time is done before others have to wait, and beside the reading of the next reports: zlib lets
             # other threads run.
@@ -297,12 +333,12 @@ class Adder:
 
     def _older(self, connection: sqlite3.Connection, commit: int, unit: PackedUnit) -> int | None:
         """Remove what was there of a unit; None if it is there as it is."""
-        mine = self._mine.setdefault(unit.key, set())
-        mine.add(unit.digest)
+        mine = {one.digest for one in self._mine[unit.key]}
         there = connection.execute(
             'SELECT id, digest FROM units WHERE "commit" = ? AND "key" = ?', [commit, unit.key]
         ).fetchall()
-        old = [number for number, digest in there if digest not in mine]
+        ids = unit.kernel_ids()
+        old = [number for number, digest in there if digest not in mine and _same(_ids_of(connection, number), ids)]
         for number in old:
             _remove_unit(connection, number)
         return None if any(digest == unit.digest for _, digest in there) else len(old)
@@ -365,9 +401,11 @@ def shown(name: str) -> str:
     return name[:10] if is_hash else name
 
 
-def _plain(name: str) -> str:
-    """Text that SQLite takes."""
-    return name.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+def _bound(values: Sequence[Any] | dict[str, Any]) -> Sequence[Any] | dict[str, Any]:
+    """Values for a query, with text that SQLite takes: what a user writes may have bytes that are no UTF-8."""
+    if isinstance(values, dict):
+        return {key: text(value) if isinstance(value, str) else value for key, value in values.items()}
+    return [text(value) if isinstance(value, str) else value for value in values]
 
 
 def _next_moment(connection: sqlite3.Connection, table: str, column: str) -> int:
@@ -547,7 +585,7 @@ def open_reading(path: str) -> Database:
 def _connect(path: str, mode: str) -> sqlite3.Connection:
     # As a URI, in which a name may have any bytes.
     name = f"file:{quote(os.path.abspath(os.fsencode(path)))}?mode={mode}"
-    return _prepared(sqlite3.connect(name, uri=True, timeout=10, isolation_level=None))
+    return _prepared(sqlite3.connect(name, uri=True, timeout=TIMEOUT, isolation_level=None))
 
 
 def _prepared(connection: sqlite3.Connection) -> sqlite3.Connection:
