@@ -1,0 +1,113 @@
+"""What queries of a database find: the JSON of `incc-db list`, `log` and `best`, and what the views print.
+
+Times are in cycles of the core's clock.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+
+class Commit(TypedDict):
+    """A commit and how much there is of it. `date`: ISO 8601 in UTC, empty if nobody knows."""
+
+    commit: str
+    date: str
+    branches: list[str]
+    baselines: list[str]
+    units: int
+    kernels: int
+
+
+class Build(TypedDict):
+    """How code came about: what compiled it, for which core it is analysed."""
+
+    compiler: str
+    compiler_version: str
+    command: list[str]
+    model: str
+    model_version: str
+
+
+class Point(TypedDict):
+    """A kernel at one commit."""
+
+    commit: str
+    date: str
+    build: Build
+    source: str
+    kernel_id: str
+    function: str
+    line: int | None
+    content_hash: str
+    cycles: float
+    at_least: bool
+    elements: float | None
+    cycles_per_element: float | None
+    limit: str
+    vector: str
+    basis: Literal["element", "iteration", ""]
+    """Of `change`: empty for the first point, and where an iteration may do other work than in the one before."""
+    change: float | None
+    """Cycles relative to the point before, less 1, on the basis; null where that cannot be told."""
+    code: Literal["", "same", "changed"]
+    """Whether it is the code of the point before; empty for the first."""
+    renamed: bool
+    """It is known by another name, or in another file, than in the point before: it was found by its code."""
+    model_changed: bool
+    """The machine model has another version than in the point before."""
+    build_changed: bool
+    """Another compiler, version or command line than in the point before."""
+
+
+class Series(TypedDict):
+    """The history of a kernel in one of its builds, the oldest commit first."""
+
+    function: str
+    kernel_id: str
+    source: str
+    model: str
+    points: list[Point]
+
+
+class History(TypedDict):
+    """What `incc-db log` finds."""
+
+    kernel: str
+    commits: int
+    """Commits in the database; a series has those of them that have the kernel."""
+    series: list[Series]
+
+
+class Candidate(TypedDict):
+    """A build of a kernel."""
+
+    build: Build
+    commit: str
+    date: str
+    line: int | None
+    cycles: float
+    elements: float
+    cycles_per_element: float
+    limit: str
+    vector: str
+
+
+class Best(TypedDict):
+    """The builds of a kernel on one core, the fastest first; of builds that are alike the newest commit."""
+
+    function: str
+    source: str
+    number: int
+    """Which of the function's loops it is, in the order of their lines, from 1."""
+    model: str
+    builds: list[Candidate]
+
+
+class Bests(TypedDict):
+    """What `incc-db best` finds."""
+
+    kernel: str
+    kernels: list[Best]
+    without_elements: int
+    """Kernels that cannot be compared, since nobody knows how many elements an iteration stands for."""

@@ -1,0 +1,536 @@
+"""A database of reports: nothing is lost, whatever is added, merged, read and written at the same time."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import report_fixtures as fixtures
+from incc.driver.comparison.side import LEFT_OUT, InputError
+from incc.driver.database import schema
+from incc.driver.database.export import ROW_NAMES, reports, rows
+from incc.driver.database.read import entries
+from incc.driver.database.reports import packed
+from incc.driver.database.store import Added, Database, open_database, open_reading
+from incc.driver.db import main
+from incc.driver.report.where import NAMES, kernel_values
+from properties import examples
+
+BASE: Any = fixtures.make_report(fixtures.triad_parts(), fixtures.sum_parts(), timeline=True)
+
+
+def make(source: str = "a.c", cycles: float = 4.0, name: str = "triad", **unit: Any) -> Any:
+    """A report of one unit with two kernels, the first of them with these cycles and function."""
+    report = copy.deepcopy(BASE)
+    report["units"][0] |= {"source": source, **unit}
+    first = report["units"][0]["kernels"][0]
+    first |= {"cycles": cycles, "function": name, "function_name": name, "kernel_id": f"{name}/loop1"}
+    first["content_hash"] = f"{zlib.crc32(f'{cycles}'.encode()):016x}"
+    return report
+
+
+def add(path: Path | str, commit: str, *given: Any, date: int | None = None) -> Added:
+    with open_database(str(path), create=True) as database:
+        adder = database.adder(commit, date, "")
+        for number, report in enumerate(given):
+            for unit in packed(report, "here"):
+                adder.add(unit, f"{number}.json")
+        return adder.finish()
+
+
+def contents(database: Database) -> dict[str, list[str]]:
+    """All that a user can get out of it: by commits their dates, branches and baselines, and the reports."""
+    found = {}
+    for commit in database.commits():
+        names = [
+            sorted(row[0] for row in database.rows(f'SELECT name FROM {table} WHERE "commit" = ?', [commit.id]))
+            for table in ("branches", "baselines")
+        ]
+        found[commit.name] = [
+            json.dumps([commit.date, *names]),
+            *sorted(json.dumps(r, sort_keys=True) for r in reports(database, commit)),
+        ]
+    return found
+
+
+def read(path: Path | str) -> dict[str, list[str]]:
+    with open_reading(str(path)) as database:
+        return contents(database)
+
+
+def save(folder: Path, *given: Any) -> str:
+    folder.mkdir(exist_ok=True)
+    for number, report in enumerate(given):
+        (folder / f"{number}.json").write_text(json.dumps(report))
+    return str(folder)
+
+
+# --- adding -----------------------------------------------------------------------------------------------------------
+
+
+def test_reports_come_back_as_they_were(tmp_path: Path) -> None:
+    strange = make("b\udcff.c", name='f"; DROP TABLE kernels; --\n')
+    strange["units"][0]["left_out"] = [{"first_line": 2**70, "last_line": 1, "function": "", "label": "", "reason": ""}]
+    given = [make(), strange, make("µ.c", 1e-300)]
+    add(tmp_path / "a.db", "c", *given)
+    with open_reading(str(tmp_path / "a.db")) as database:
+        found = list(reports(database, database.named("c")))
+    # Also in the order of their keys, so that the same text can be written again.
+    assert sorted(map(json.dumps, found)) == sorted(map(json.dumps, given))
+
+
+def test_several_units_of_a_report_come_back_one_by_one(tmp_path: Path) -> None:
+    both = make()
+    both["units"].append(make("b.c")["units"][0])
+    add(tmp_path / "a.db", "c", both)
+    with open_reading(str(tmp_path / "a.db")) as database:
+        found = list(reports(database, None))
+    assert [r["units"][0] for r in found] == both["units"]
+
+
+def test_adding_twice_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    given = [make(), make("b.c")]
+    assert add(path, "c", *given, given[0]) == Added(2, 4, 0, 1)
+    before = list(sqlite3.connect(path).iterdump())
+    assert add(path, "c", *given) == Added(0, 0, 0, 2)
+    assert list(sqlite3.connect(path).iterdump()) == before
+
+
+def test_what_is_built_anew_replaces_what_was_there(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    add(path, "c", make(cycles=4), make("b.c", 5))
+    assert add(path, "c", make(cycles=6)) == Added(1, 2, 1, 0)
+    with open_reading(str(path)) as database:
+        assert [r["units"][0]["kernels"][0]["cycles"] for r in reports(database, None)] == [6, 5]
+        # Nothing is left of the old one; the kernel that did not change is shared by all.
+        assert database.row("SELECT count(*) FROM kernels")[0] == 3
+        assert database.row("SELECT count(*) FROM bodies")[0] == 3 + 2
+    # Another compiler's, or for another core, stands beside it.
+    other = make(cycles=7, compiler_version="99")
+    core = make(cycles=8, model={**BASE["units"][0]["model"], "name": "other"})
+    assert add(path, "c", other, core) == Added(2, 4, 0, 0)
+
+
+def test_two_units_of_one_name_in_one_build_are_both_kept(tmp_path: Path) -> None:
+    """`main.c` of two folders, each compiled in its own."""
+    path = tmp_path / "a.db"
+    for _ in range(2):
+        add(path, "c", make(cycles=1), make(cycles=2))
+        with open_reading(str(path)) as database:
+            assert sorted(r["units"][0]["kernels"][0]["cycles"] for r in reports(database, None)) == [1, 2]
+    _, _, notes = entries(str(path))
+    assert len(notes) == 1
+
+
+def test_a_file_to_which_builds_add_has_the_last_one(tmp_path: Path) -> None:
+    path, file = str(tmp_path / "a.db"), tmp_path / "all.json"
+    file.write_text("".join(json.dumps(make(s, c)) + "\n\n" for s, c in (("a.c", 1), ("b.c", 2), ("a.c", 3))))
+    for _ in range(2):
+        assert main(["add", f"--db={path}", "--commit=c", str(file)]) == 0
+        with open_reading(path) as database:
+            found = [r["units"][0]["kernels"][0]["cycles"] for r in reports(database, None)]
+        assert found == [3, 2]
+
+
+def test_units_of_one_name_with_other_kernels_are_others(tmp_path: Path) -> None:
+    """Of two folders, which were added one after the other, or of one file."""
+    path = tmp_path / "a.db"
+    other = make(name="other")
+    other["units"][0]["kernels"] = other["units"][0]["kernels"][:1]
+    third = copy.deepcopy(other)
+    third["units"][0]["kernels"][0]["kernel_id"] = "third/loop1"
+    file = tmp_path / "all.json"
+    file.write_text(f"{json.dumps(make())}\n{json.dumps(other)}\n")
+    assert main(["add", f"--db={path}", "--commit=c", str(file)]) == 0
+    assert add(path, "c", third) == Added(1, 1, 0, 0)
+    assert len(entries(str(path))[0]) == 4
+
+
+def test_equal_kernels_of_many_commits_cost_no_room(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    for n in range(5):
+        add(path, f"c{n}", make())
+    with open_reading(str(path)) as database:
+        assert database.row("SELECT count(*) FROM bodies")[0] == 3
+        assert database.row("SELECT count(*) FROM unit_kernels")[0] == 10
+
+
+# --- columns ----------------------------------------------------------------------------------------------------------
+
+
+def test_every_name_of_conditions_is_a_column_and_has_its_value(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    report = make()
+    add(path, "c", report)
+    with open_reading(str(path)) as database:
+        found = list(rows(database, None))
+    unit = report["units"][0]
+    for row, kernel in zip(found, unit["kernels"], strict=True):
+        values = dict(zip(ROW_NAMES, row, strict=True))
+        assert {name: values[name] for name in NAMES} == kernel_values(unit, kernel)
+        assert [type(values[n]) for n in NAMES if NAMES[n].kind != schema.NUMBER] == [
+            type(v) for n, v in kernel_values(unit, kernel).items() if NAMES[n].kind != schema.NUMBER
+        ]
+
+
+def test_a_new_name_of_conditions_needs_a_migration(tmp_path: Path) -> None:
+    with open_database(str(tmp_path / "a.db"), create=True) as database:
+        columns = {row[1] for row in database.rows("PRAGMA table_info (kernels)")}
+    assert columns == {"id", *schema.COLUMNS}
+
+
+# --- merging ----------------------------------------------------------------------------------------------------------
+
+_ADDED = st.lists(
+    st.tuples(
+        st.sampled_from(["c1", "c2", "c3"]),
+        st.sampled_from(["a.c", "b.c"]),
+        st.integers(1, 3),
+        st.sampled_from([None, 5, 9]),
+    ),
+    max_size=5,
+)
+
+
+def fill(path: Path, given: Iterable[tuple[str, str, int, int | None]]) -> None:
+    with open_database(str(path), create=True):
+        pass
+    for commit, source, cycles, date in given:
+        add(path, commit, make(source, cycles), date=date)
+
+
+def merge(into: Path, *others: Path) -> None:
+    assert main(["merge", f"--db={into}", *map(str, others)]) == 0
+
+
+@given(_ADDED, _ADDED)
+@examples(30)
+def test_merging_loses_nothing(tmp_path_factory: pytest.TempPathFactory, a: Any, b: Any) -> None:
+    """Merged is the union; twice is once; the order does not matter."""
+    folder = tmp_path_factory.mktemp("merge")
+    fill(folder / "a.db", a)
+    fill(folder / "b.db", b)
+    before = [read(folder / "a.db"), read(folder / "b.db")]
+    merge(folder / "ab.db", folder / "a.db", folder / "b.db")
+    merge(folder / "ba.db", folder / "b.db", folder / "a.db")
+    found = read(folder / "ab.db")
+    assert found == read(folder / "ba.db")
+    assert set(found) == set(before[0]) | set(before[1])
+    for commit, (_, *reports_) in found.items():
+        parts = [set(one.get(commit, [""])[1:]) for one in before]
+        assert reports_ == sorted(parts[0] | parts[1])
+    dump = list(sqlite3.connect(folder / "ab.db").iterdump())
+    merge(folder / "ab.db", folder / "a.db", folder / "b.db", folder / "ab.db")
+    assert list(sqlite3.connect(folder / "ab.db").iterdump()) == dump
+    assert [read(folder / "a.db"), read(folder / "b.db")] == before
+
+
+def test_of_two_baselines_of_one_name_the_later_one_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("a", "b"):
+        add(tmp_path / f"{name}.db", f"commit-{name}", make())
+        assert main(["baseline", "set", "main", f"--db={tmp_path}/{name}.db"]) == 0
+    merge(tmp_path / "ab.db", tmp_path / "a.db", tmp_path / "b.db")
+    merge(tmp_path / "ba.db", tmp_path / "b.db", tmp_path / "a.db")
+    assert read(tmp_path / "ab.db") == read(tmp_path / "ba.db")
+    assert "main: it is commit-b, which was set later than commit-a" in capsys.readouterr().err
+    with open_reading(str(tmp_path / "ba.db")) as database:
+        assert database.named("main").name == "commit-b"
+
+
+# --- at the same time -------------------------------------------------------------------------------------------------
+
+_WRITER = """
+import sys
+from incc.driver.db import main
+for n in range(4):
+    status = main(["add", f"--db={sys.argv[1]}", f"--commit=c{n}", sys.argv[2]])
+    assert status == 0, status
+"""
+
+
+def test_programs_that_write_at_the_same_time(tmp_path: Path) -> None:
+    """Each into the same commits of a database that none has made yet."""
+    writers = []
+    for n in range(4):
+        folder = save(tmp_path / str(n), *(make(f"{n}-{i}.c", i) for i in range(3)))
+        command = [sys.executable, "-c", _WRITER, str(tmp_path / "a.db"), folder]
+        writers.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+    for writer in writers:
+        _, errors = writer.communicate()
+        assert (writer.returncode, errors) == (0, b"")
+    found = read(tmp_path / "a.db")
+    assert [len(reports_) - 1 for reports_ in found.values()] == [12] * 4
+    assert sqlite3.connect(tmp_path / "a.db").execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_a_reader_sees_whole_transactions_while_somebody_writes(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    add(path, "c", make())
+    with open_database(str(path)) as writing, writing.transaction() as connection:
+        connection.execute("DELETE FROM commits")
+        assert list(read(path)) == ["c"]
+        connection.execute("ROLLBACK")
+        connection.execute("BEGIN")
+    assert list(read(path)) == ["c"]
+
+
+_KILLED = """
+import os, signal, sys
+from incc.driver.database import store
+from incc.driver.db import main
+remove = store._next_moment
+def dies(connection, table, column):
+    if table == "units":
+        connection.execute("DELETE FROM bodies WHERE 0")
+        os.kill(os.getpid(), signal.SIGKILL)
+    return remove(connection, table, column)
+store._next_moment = dies
+main(["add", f"--db={sys.argv[1]}", "--commit=new", sys.argv[2]])
+"""
+
+
+def test_a_killed_writer_leaves_a_database_that_can_be_used(tmp_path: Path) -> None:
+    """Killed in the middle of its transaction, with the commit made and no unit."""
+    path = tmp_path / "a.db"
+    add(path, "old", make())
+    before = read(path)
+    folder = save(tmp_path / "new", make(cycles=9))
+    run = subprocess.run([sys.executable, "-c", _KILLED, str(path), folder], check=False)
+    assert run.returncode == -signal.SIGKILL
+    assert read(path) == before
+    assert add(path, "new", make(cycles=9)).units == 1
+
+
+def test_a_batch_that_fails_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    add(path, "c", make())
+    before = list(sqlite3.connect(path).iterdump())
+    with open_database(str(path)) as database:
+        # As on a full disk: no page may be added.
+        database.connection.execute("PRAGMA max_page_count = 1")
+        adder = database.adder("d", None, "")
+        for n in range(300):
+            adder.add(packed(make(f"{n}.c", n), "here")[0], "")
+        with pytest.raises(InputError, match="no room is left on the disk"):
+            adder.finish()
+    assert list(sqlite3.connect(path).iterdump()) == before
+
+
+def test_a_locked_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.db"
+    add(path, "c", make())
+    monkeypatch.setattr("incc.driver.database.store.PATIENCE", 0.0)
+    monkeypatch.setattr("incc.driver.database.store.TIMEOUT", 0.0)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(InputError, match="another program has locked it"):
+        add(path, "d", make())
+    other.execute("ROLLBACK")
+    assert add(path, "d", make()).units == 1
+
+
+# --- versions ---------------------------------------------------------------------------------------------------------
+
+
+def old_database(path: Path, source: Path, version: int) -> None:
+    """A database of an older version with the rows of a new one, as far as it has the tables."""
+    old = sqlite3.connect(path, isolation_level=None)
+    for step in schema.MIGRATIONS[:version]:
+        for statement in step:
+            old.execute(statement)
+    old.execute(f"PRAGMA user_version = {version}")
+    old.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
+    old.execute("ATTACH ? AS new", [str(source)])
+    for table in ("commits", "bodies", "units", "kernels", "unit_kernels"):
+        old.execute(f"INSERT INTO {table} SELECT * FROM new.{table}")
+    old.close()
+
+
+@pytest.mark.parametrize("version", range(1, schema.VERSION))
+def test_an_older_database_is_upgraded(tmp_path: Path, version: int) -> None:
+    add(tmp_path / "new.db", "c", make(), date=7)
+    old = tmp_path / "old.db"
+    old_database(old, tmp_path / "new.db", version)
+    untouched = old.read_bytes()
+    expected = read(tmp_path / "new.db")
+    # Who reads it, or merges it into another, leaves it as it is.
+    assert read(old) == expected
+    merge(tmp_path / "merged.db", old)
+    assert read(tmp_path / "merged.db") == expected
+    assert old.read_bytes() == untouched
+    add(old, "d", make())
+    assert sqlite3.connect(old).execute("PRAGMA user_version").fetchone() == (schema.VERSION,)
+    assert main(["baseline", "set", "x", f"--db={old}", "--commit=c"]) == 0
+    assert read(old) == {
+        "c": [expected["c"][0].replace("[], []", '[], ["x"]'), *expected["c"][1:]],
+        "d": ["[null, [], []]", *expected["c"][1:]],
+    }
+
+
+def test_an_upgrade_that_fails_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    add(tmp_path / "new.db", "c", make())
+    old_database(tmp_path / "old.db", tmp_path / "new.db", 1)
+    before = list(sqlite3.connect(tmp_path / "old.db").iterdump())
+    broken = (schema.MIGRATIONS[0], (*schema.MIGRATIONS[1], "CREATE TABLE commits (id)"))
+    monkeypatch.setattr("incc.driver.database.store.MIGRATIONS", broken)
+    with pytest.raises(InputError, match="table commits already exists"):
+        add(tmp_path / "old.db", "d", make())
+    monkeypatch.undo()
+    assert list(sqlite3.connect(tmp_path / "old.db").iterdump()) == before
+    add(tmp_path / "old.db", "d", make())
+
+
+def test_a_newer_database_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    add(path, "c", make())
+    sqlite3.connect(path).execute(f"PRAGMA user_version = {schema.VERSION + 1}")
+    for use in (lambda: add(path, "d", make()), lambda: read(path), lambda: entries(str(path))):
+        with pytest.raises(InputError, match=f"newer incc: it has version {schema.VERSION + 1}"):
+            use()
+
+
+# --- what is no database ----------------------------------------------------------------------------------------------
+
+
+def broken(folder: Path) -> dict[str, Path]:
+    """Files that are no database, and what is said of them."""
+    whole = folder / "whole.db"
+    add(whole, "c", *(make(f"{n}.c", n) for n in range(50)))
+    sqlite3.connect(whole).execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    data = whole.read_bytes()
+    (folder / "text.db").write_text("SQLite format 4, or some text\n")
+    (folder / "report.json").write_text(json.dumps(make()))
+    (folder / "cut.db").write_bytes(data[: len(data) // 2])
+    (folder / "header.db").write_bytes(data[:100])
+    (folder / "garbage.db").write_bytes(data[:4096] + b"\xa5" * (len(data) - 4096))
+    (folder / "folder.db").mkdir()
+    os.mkfifo(folder / "pipe.db")
+    other = sqlite3.connect(folder / "other.db")
+    other.execute("CREATE TABLE commits (id)")
+    other.close()
+    return {
+        "no database": folder / "text.db",
+        "no database$": folder / "report.json",
+        "damaged": folder / "cut.db",
+        "damaged|no database": folder / "header.db",
+        "damaged|no database|another program": folder / "garbage.db",
+        "a folder, not a database": folder / "folder.db",
+        "no file": folder / "pipe.db",
+        "a database of another program": folder / "other.db",
+        "there is no folder|there is no such database": folder / "none" / "a.db",
+        "there is no|null": folder / "nul\0.db",
+    }
+
+
+def test_what_is_no_database_is_said_and_left_alone(tmp_path: Path) -> None:
+    for message, path in broken(tmp_path).items():
+        content = path.read_bytes() if "\0" not in str(path) and path.is_file() else None
+        for use in (lambda p=path: read(str(p)), lambda p=path: add(p, "d", make("new.c"))):
+            with pytest.raises(InputError) as raised:
+                use()
+            text = str(raised.value)
+            assert text.startswith(str(path))
+            assert re.search(message, text), text
+            assert "\n" not in text.replace(str(path), "")
+        if content is not None and message != "damaged":
+            assert path.read_bytes() == content
+
+
+def test_a_damaged_body_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    add(path, "c", make())
+    for data in (b"", b"\0garbage", zlib.compress(b"[" * 100_000), zlib.compress(b"{}"), zlib.compress(b"x" * 99)[:-8]):
+        with open_database(str(path)) as database, database.transaction() as connection:
+            connection.execute("UPDATE bodies SET data = ?", [data])
+        with pytest.raises(InputError, match=r"a\.db: damaged"):
+            entries(str(path))
+
+
+def test_a_read_only_database_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "sub" / "a.db"
+    path.parent.mkdir()
+    add(path, "c", make())
+    expected = read(path)
+    path.chmod(0o444)
+    path.parent.chmod(0o555)
+    try:
+        assert read(path) == expected
+        if os.access(path, os.W_OK):
+            pytest.skip("this user may write everywhere")
+        with pytest.raises(InputError, match=r"cannot be (written|opened)"):
+            add(path, "d", make())
+    finally:
+        path.parent.chmod(0o755)
+
+
+@pytest.mark.parametrize("name", ["a?mode=ro.db", "a#b%41.db", "file:x.db", "a'\"b.db", "ü.db", "a\udcff.db", "-x.db"])
+def test_any_name_of_a_file(tmp_path: Path, name: str) -> None:
+    add(tmp_path / name, "c", make())
+    assert (tmp_path / name).is_file()
+    assert list(read(tmp_path / name)) == ["c"]
+
+
+# --- reading for comparisons ------------------------------------------------------------------------------------------
+
+
+def test_entries_are_what_a_comparison_looks_at(tmp_path: Path) -> None:
+    path = str(tmp_path / "a.db")
+    report = make()
+    add(path, "c", report)
+    found, label, notes = entries(path)
+    unit = report["units"][0]
+    assert (label, notes) == ("c", [])
+    assert [e.kernel for e in found] == [
+        {name: value for name, value in kernel.items() if name not in LEFT_OUT} for kernel in unit["kernels"]
+    ]
+    assert [e.instructions() for e in found] == [kernel["instructions"] for kernel in unit["kernels"]]
+    assert found[0].unit == {k: v for k, v in unit.items() if k not in ("kernels", "ways", "control_flow")}
+    assert found[0].unit is found[1].unit
+
+
+def test_names_of_commits(tmp_path: Path) -> None:
+    path = str(tmp_path / "a.db")
+    for name, date in (("abc1", 3), ("abd2", 2), ("x'%_", 1)):
+        add(path, name, make(), date=date)
+    main(["baseline", "set", "main", f"--db={path}", "--commit=abd2"])
+    labels = [entries(path, name)[1] for name in ("", "main", "abc", "abd2", "x'", "x'%")]
+    assert labels == ["abc1", "main", "abc1", "abd2", "x'%_", "x'%_"]
+    for name in ("ab", "zzz", "x*", "_", "%", "\udcff"):
+        with pytest.raises(InputError) as raised:
+            entries(path, name)
+        if name != "ab":
+            assert "baseline main; commits abc1, abd2, x'%_" in str(raised.value)
+
+
+def test_commits_without_a_date_come_in_the_order_in_which_they_were_added(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    for name in ("z", "m", "a"):
+        add(path, name, make())
+    add(path, "dated", make(), date=1)
+    assert list(read(path)) == ["dated", "z", "m", "a"]
+
+
+def test_an_empty_database(tmp_path: Path) -> None:
+    path = str(tmp_path / "a.db")
+    Path(path).touch()
+    with pytest.raises(InputError, match="there are no reports in it"):
+        entries(path)
+    with open_database(path):
+        pass
+    with pytest.raises(InputError, match="there are no reports in it"):
+        entries(path)
