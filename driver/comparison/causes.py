@@ -64,11 +64,12 @@ _BOUNDS: tuple[BoundName, ...] = ("loop_carried", "port", "divider", "front_end"
 
 class Sight(NamedTuple):
     """A kernel as it is compared: with its instructions, and what its cycles are multiplied with to be those of as much
-    work as the other's."""
+    work as the other's. `kept`: what was found of it, to be found once."""
 
     kernel: t.Kernel
     instructions: Sequence[t.Instruction]
     scale: float
+    kept: dict[str, Any]
 
     def bound(self, name: BoundName) -> float:
         return self.kernel["bounds"][name]["cycles"] * self.scale
@@ -283,6 +284,9 @@ def computes(instruction: t.Instruction) -> str:
 
 def _branches(sight: Sight) -> list[tuple[int, ...]]:
     """The branches of an iteration, each with what is fused with it."""
+    if "branches" in sight.kept:
+        kept: list[tuple[int, ...]] = sight.kept["branches"]
+        return kept
     found: list[tuple[int, ...]] = []
     for n, instruction in enumerate(sight.instructions):
         if "branches" not in _works(instruction):
@@ -291,6 +295,7 @@ def _branches(sight: Sight) -> list[tuple[int, ...]]:
             found[-1] = (n - 1, n)
         else:
             found.append((n,))
+    sight.kept["branches"] = found
     return found
 
 
@@ -306,6 +311,9 @@ def _closing(sight: Sight) -> tuple[int, ...]:
 def _overhead(sight: Sight) -> frozenset[int]:
     """The instructions that only keep the loop going: its branch, what is fused with that, and counters. These take a
     cycle and need nothing but themselves; addresses are made from them, or the branch tests them."""
+    if "overhead" in sight.kept:
+        kept: frozenset[int] = sight.kept["overhead"]
+        return kept
     closing = _closing(sight)
     found = set(closing)
     texts = [instruction["text"] for instruction in sight.instructions]
@@ -319,6 +327,7 @@ def _overhead(sight: Sight) -> frozenset[int]:
             continue
         if {step["via"] for step in chain["steps"]} & (addresses | tested) or first + 1 in closing:
             found.add(first)
+    sight.kept["overhead"] = frozenset(found)
     return frozenset(found)
 
 
