@@ -474,7 +474,7 @@ def _headed(sight: Sight, overhead: frozenset[int], i: int, work: str) -> tuple[
     """The heading of what an instruction adds to a bound by throughput."""
     instruction = sight.instructions[i]
     if instruction.get("frame"):
-        return "spills", "spills and reloads"
+        return "spills", "spills" if instruction["stores"] else "reloads"
     if i in overhead:
         return "loop", "loop overhead"
     if instruction["eliminated"]:
@@ -726,8 +726,9 @@ def _facts(fast: Sight, slow: Sight, told: set[Kind]) -> list[Found]:
     inside = [[b[-1] for b in _branches(s) if b != _closing(s)] for s in (fast, slow)]
     found += _counts("branches", "branches", " inside the loop", inside, (fast.scale, slow.scale))
     if not told & {"spills", "chain-memory"}:
-        places_on_stack = [[n for n, i in enumerate(s.instructions) if i.get("frame")] for s in (fast, slow)]
-        found += _counts("spills", "spills and reloads", "", places_on_stack, (fast.scale, slow.scale))
+        for field, plural in (("stores", "spills"), ("loads", "reloads")):
+            on_frame = [[n for n, i in enumerate(s.instructions) if i.get("frame") and i[field]] for s in (fast, slow)]  # type: ignore[literal-required]
+            found += _counts("spills", plural, "", on_frame, (fast.scale, slow.scale))
     for name, words in (("flop", "floating-point operations"), ("integer_operations", "integer vector operations")):
         done = [sight.kernel["arithmetic"][name] * sight.scale for sight in (fast, slow)]  # type: ignore[literal-required]
         if abs(done[1] - done[0]) > 0.01 * max(done) + _NOISE:

@@ -305,7 +305,7 @@ def test_more_work_for_one_port(count: int) -> None:
 def test_more_to_issue(count: int) -> None:
     found = loops(STREAM, "\tnop\n" * count + STREAM)
     front = [cause for cause in found["causes"] if cause["kind"] == "front-end"]
-    assert front[0]["text"].startswith(f"+{count} no operation to issue")
+    assert front[0]["text"].startswith(f"+{count} no-operations to issue")
     assert front[0]["cycles"] == pytest.approx(count / 4, abs=0.3)
     assert adds_up(found)
 
@@ -315,8 +315,11 @@ def test_spills_beside_the_chain() -> None:
     spills = "".join(f"\tmovq %r{8 + n}, {64 + 8 * n}(%rsp)\n" for n in range(6))
     found = loops(STREAM, spills + STREAM)
     assert of(found)[0][0] == "spills"
-    assert found["causes"][0]["text"].startswith("+6 ")
+    assert found["causes"][0]["text"].startswith("+6 spills on port 4: +")
     assert adds_up(found)
+    hidden = loops(SUM, "\tvmovsd %xmm5, 8(%rsp)\n\tvmovsd 16(%rsp), %xmm7\n" + SUM)
+    assert hidden["outcome"] == "equal"
+    assert texts(hidden) == ["+1 spill", "+1 reload"]
 
 
 def test_the_divider() -> None:
