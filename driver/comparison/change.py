@@ -129,8 +129,10 @@ def _compare(
             found["causes"] = alignment(*(Sight(e.kernel, (), basis.scale_a, {}) for e in (a, b)))
         return
     found["outcome"] = _outcome(cycles_a, cycles_b, a, b)
-    if same_code and found["outcome"] == "equal":
+    if same_code and found["outcome"] == "equal" and _model(a)[0] == _model(b)[0]:
+        # Another version of the model, which says the same.
         found["outcome"] = "same" if _place(a) == _place(b) else "moved"
+        return
     sights = [
         Sight(entry.kernel, () if same_code else entry.instructions(), scale, {})
         for entry, scale in ((a, basis.scale_a), (b, basis.scale_b))
@@ -283,7 +285,7 @@ def _text(found: c.Change, basis: _Basis, a: Entry, b: Entry, same_core: bool) -
     if outcome == "unknown":
         return f"{numbers}, of which not the same is counted: which is faster cannot be told"
     if outcome == "equal":
-        return f"{numbers}: other code, as fast"
+        return f"{numbers}: {'other code' if same_core else 'another core'}, as fast"
     cause = next((cause["text"] for cause in found["causes"] if cause["cycles"] is not None), "")
     if not same_core:
         cause = found["causes"][0]["text"]

@@ -195,6 +195,12 @@ def test_another_model_of_the_same_core() -> None:
     found = became(old, new)
     assert found["outcome"] == "slower"
     assert texts(found) == ["another model of skylake-avx512: version 1 → 2: +1 cycle"]
+    same = in_memory(make_report(make_unit([make_kernel(cycles=4.0)], model=model)), "b").entries[0]
+    assert (became(old, same)["outcome"], became(old, same)["causes"]) == ("same", [])
+    other = in_memory(
+        make_report(make_unit([make_kernel(cycles=4.0)], model={**model, "name": "znver4"})), "b"
+    ).entries[0]
+    assert became(old, other)["text"] == "4 → 4 cycles an element: another core, as fast"
 
 
 def test_no_cycles_at_all() -> None:
@@ -234,6 +240,16 @@ def test_figures_of_an_older_report() -> None:
     assert became(older, entry)["outcome"] == "same"
     slower = became(older, entry_of(loop(SUM * 2)))
     assert slower["causes"]
+
+
+@given(st.data())
+@examples(40)
+def test_reports_say_what_each_term_of_ports_does(data: Any) -> None:
+    for instruction in entry_of(loop(data.draw(BODIES))).instructions():
+        terms = instruction["ports"].split("+") if instruction["ports"] else [""]
+        assert len(instruction["work"]) == len(terms)
+        assert all(instruction["work"])
+        assert not instruction["frame"] or "(%rsp)" in instruction["text"]
 
 
 # --- causes -----------------------------------------------------------------------------------------------------------
