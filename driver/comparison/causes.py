@@ -194,9 +194,9 @@ def _apart(fast: Sight, slow: Sight) -> list[Found]:
     elif low - high > _NOISE:
         found += [each.turned() for each in _of_bound(slow, fast, low - high)]
     above = (slow.expected() - high) - (fast.expected() - low)
-    for cost, kind, more, fewer in (
-        (_placement, "alignment", "worse places for the loop's code", "better places for the loop's code"),
-        (_crossings, "alignment", "more loads that cross cache lines", "fewer loads that cross cache lines"),
+    for cost, more, fewer in (
+        (_placement, "worse places for the loop's code", "better places for the loop's code"),
+        (_crossings, "more loads that cross cache lines", "fewer loads that cross cache lines"),
     ):
         costs = cost(fast), cost(slow)
         part = costs[1] - costs[0]
@@ -206,7 +206,7 @@ def _apart(fast: Sight, slow: Sight) -> list[Found]:
             above -= part
             found.append(
                 Found(
-                    kind,  # type: ignore[arg-type]
+                    "alignment",
                     part,
                     more if part > 0 else fewer,
                     fewer if part > 0 else more,
