@@ -82,6 +82,19 @@ def compare(sides: Sequence[Side], wanted: Wanted = Wanted()) -> c.Comparison:  
     where that is most. Of those without weight what cannot be compared comes first, then other code that is as fast,
     then what is the same, and at last what only one side has.
     """
+    import gc
+
+    # No circles come about, but millions of objects, over all of which the collector would go again and again.
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        return _compare(sides, wanted)
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _compare(sides: Sequence[Side], wanted: Wanted) -> c.Comparison:
     rows = _rows(sides)
     totals: list[c.Totals | None] = [None, *(_totals(rows, side) for side in range(1, len(sides)))]
     # What became a part of another loop's counterpart, and is nowhere a loop of its own, has no row.

@@ -64,11 +64,12 @@ _BOUNDS: tuple[BoundName, ...] = ("loop_carried", "port", "divider", "front_end"
 
 class Sight(NamedTuple):
     """A kernel as it is compared: with its instructions, and what its cycles are multiplied with to be those of as much
-    work as the other's."""
+    work as the other's. `kept`: what was found of it, to be found once."""
 
     kernel: t.Kernel
     instructions: Sequence[t.Instruction]
     scale: float
+    kept: dict[str, Any]
 
     def bound(self, name: BoundName) -> float:
         return self.kernel["bounds"][name]["cycles"] * self.scale
@@ -193,9 +194,9 @@ def _apart(fast: Sight, slow: Sight) -> list[Found]:
     elif low - high > _NOISE:
         found += [each.turned() for each in _of_bound(slow, fast, low - high)]
     above = (slow.expected() - high) - (fast.expected() - low)
-    for cost, kind, more, fewer in (
-        (_placement, "alignment", "worse places for the loop's code", "better places for the loop's code"),
-        (_crossings, "alignment", "more loads that cross cache lines", "fewer loads that cross cache lines"),
+    for cost, more, fewer in (
+        (_placement, "worse places for the loop's code", "better places for the loop's code"),
+        (_crossings, "more loads that cross cache lines", "fewer loads that cross cache lines"),
     ):
         costs = cost(fast), cost(slow)
         part = costs[1] - costs[0]
@@ -205,7 +206,7 @@ def _apart(fast: Sight, slow: Sight) -> list[Found]:
             above -= part
             found.append(
                 Found(
-                    kind,  # type: ignore[arg-type]
+                    "alignment",
                     part,
                     more if part > 0 else fewer,
                     fewer if part > 0 else more,
@@ -283,6 +284,9 @@ def computes(instruction: t.Instruction) -> str:
 
 def _branches(sight: Sight) -> list[tuple[int, ...]]:
     """The branches of an iteration, each with what is fused with it."""
+    if "branches" in sight.kept:
+        kept: list[tuple[int, ...]] = sight.kept["branches"]
+        return kept
     found: list[tuple[int, ...]] = []
     for n, instruction in enumerate(sight.instructions):
         if "branches" not in _works(instruction):
@@ -291,6 +295,7 @@ def _branches(sight: Sight) -> list[tuple[int, ...]]:
             found[-1] = (n - 1, n)
         else:
             found.append((n,))
+    sight.kept["branches"] = found
     return found
 
 
@@ -306,6 +311,9 @@ def _closing(sight: Sight) -> tuple[int, ...]:
 def _overhead(sight: Sight) -> frozenset[int]:
     """The instructions that only keep the loop going: its branch, what is fused with that, and counters. These take a
     cycle and need nothing but themselves; addresses are made from them, or the branch tests them."""
+    if "overhead" in sight.kept:
+        kept: frozenset[int] = sight.kept["overhead"]
+        return kept
     closing = _closing(sight)
     found = set(closing)
     texts = [instruction["text"] for instruction in sight.instructions]
@@ -319,6 +327,7 @@ def _overhead(sight: Sight) -> frozenset[int]:
             continue
         if {step["via"] for step in chain["steps"]} & (addresses | tested) or first + 1 in closing:
             found.add(first)
+    sight.kept["overhead"] = frozenset(found)
     return frozenset(found)
 
 
@@ -465,7 +474,7 @@ def _headed(sight: Sight, overhead: frozenset[int], i: int, work: str) -> tuple[
     """The heading of what an instruction adds to a bound by throughput."""
     instruction = sight.instructions[i]
     if instruction.get("frame"):
-        return "spills", "spills and reloads"
+        return "spills", "spills" if instruction["stores"] else "reloads"
     if i in overhead:
         return "loop", "loop overhead"
     if instruction["eliminated"]:
@@ -717,8 +726,9 @@ def _facts(fast: Sight, slow: Sight, told: set[Kind]) -> list[Found]:
     inside = [[b[-1] for b in _branches(s) if b != _closing(s)] for s in (fast, slow)]
     found += _counts("branches", "branches", " inside the loop", inside, (fast.scale, slow.scale))
     if not told & {"spills", "chain-memory"}:
-        places_on_stack = [[n for n, i in enumerate(s.instructions) if i.get("frame")] for s in (fast, slow)]
-        found += _counts("spills", "spills and reloads", "", places_on_stack, (fast.scale, slow.scale))
+        for field, plural in (("stores", "spills"), ("loads", "reloads")):
+            on_frame = [[n for n, i in enumerate(s.instructions) if i.get("frame") and i[field]] for s in (fast, slow)]  # type: ignore[literal-required]
+            found += _counts("spills", plural, "", on_frame, (fast.scale, slow.scale))
     for name, words in (("flop", "floating-point operations"), ("integer_operations", "integer vector operations")):
         done = [sight.kernel["arithmetic"][name] * sight.scale for sight in (fast, slow)]  # type: ignore[literal-required]
         if abs(done[1] - done[0]) > 0.01 * max(done) + _NOISE:

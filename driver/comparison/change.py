@@ -97,7 +97,7 @@ def change(a: Entry, b: Entry, match: Match, parts_a: Sequence[Entry] = (), part
         _compare(found, basis, a, b, same_core, same_code, parts_a, parts_b)
     elif same_core:
         # No number of cycles follows, but what differs can be said as far as it does not depend on the work.
-        sights = (Sight(entry.kernel, entry.instructions(), 1.0) for entry in (a, b))
+        sights = (Sight(entry.kernel, entry.instructions(), 1.0, {}) for entry in (a, b))
         kinds = ("calls", "vectorised", "vector-width")
         found["causes"] = [cause for cause in other_core(*sights) if cause["kind"] in kinds]
     found["text"] = _text(found, basis, a, b, same_core)
@@ -126,13 +126,15 @@ def _compare(
     if same_code and same_core:
         found["outcome"] = "same" if _place(a) == _place(b) else "moved"
         if abs(cycles_b - cycles_a) > NOTHING * max(cycles_a, cycles_b):
-            found["causes"] = alignment(*(Sight(e.kernel, (), basis.scale_a) for e in (a, b)))
+            found["causes"] = alignment(*(Sight(e.kernel, (), basis.scale_a, {}) for e in (a, b)))
         return
     found["outcome"] = _outcome(cycles_a, cycles_b, a, b)
-    if same_code and found["outcome"] == "equal":
+    if same_code and found["outcome"] == "equal" and _model(a)[0] == _model(b)[0]:
+        # Another version of the model, which says the same.
         found["outcome"] = "same" if _place(a) == _place(b) else "moved"
+        return
     sights = [
-        Sight(entry.kernel, () if same_code else entry.instructions(), scale)
+        Sight(entry.kernel, () if same_code else entry.instructions(), scale, {})
         for entry, scale in ((a, basis.scale_a), (b, basis.scale_b))
     ]
     causes: list[c.Cause] = []
@@ -283,7 +285,7 @@ def _text(found: c.Change, basis: _Basis, a: Entry, b: Entry, same_core: bool) -
     if outcome == "unknown":
         return f"{numbers}, of which not the same is counted: which is faster cannot be told"
     if outcome == "equal":
-        return f"{numbers}: other code, as fast"
+        return f"{numbers}: {'other code' if same_core else 'another core'}, as fast"
     cause = next((cause["text"] for cause in found["causes"] if cause["cycles"] is not None), "")
     if not same_core:
         cause = found["causes"][0]["text"]

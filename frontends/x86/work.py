@@ -50,7 +50,7 @@ _GENERAL = (
     (r"bs[fr]|[lt]zcnt|popcnt|pdep|pext|bt|bls|bextr|bzhi|crc32|bswap|movbe", "bit operations"),
     (r"movs[bwdq]?$|stos|lods|scas|cmps|rep", "string instructions"),
     (r"mov|xchg|push|pop|c[bwd][dwq]e?$|cqo", "moves"),
-    (r"nop|endbr", "no operation"),
+    (r"nop|endbr", "no-operations"),
 )
 
 

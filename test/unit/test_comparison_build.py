@@ -17,7 +17,7 @@ from incc.driver.comparison.build import Wanted, compare
 from incc.driver.comparison.match import Match, Matching
 from incc.driver.comparison.schema import schema
 from incc.driver.report import types as report_types
-from incc.driver.report.where import parse
+from incc.driver.report.where import kernel_values, parse
 
 SCHEMA = jsonschema.Draft202012Validator(schema())
 PARTS: dict[tuple[str, str], tuple[tuple[str, ...], tuple[str, ...]]] = {}
@@ -320,3 +320,27 @@ def test_many_kernels_need_little_memory() -> None:
         tracemalloc.stop()
     assert found["totals"][1]["same"] == 1000  # type: ignore[index]
     assert most < 20 << 20
+
+
+@given(KERNELS, KERNELS)
+def test_the_opposite_is_the_mirror(first: dict[str, float], second: dict[str, float]) -> None:
+    a, b = (
+        side(label, *((f"{k}/loop1", c) for k, c in given.items())) for label, given in (("a", first), ("b", second))
+    )
+    one, other = compared(a, b), compared(b, a)
+    assert [row["members"] for row in one["rows"]] == [row["members"][::-1] for row in other["rows"]]
+    assert [row["weight"] for row in one["rows"]] == [row["weight"] for row in other["rows"]]
+    turned = {"faster": "slower", "slower": "faster"}
+    for row, opposite in zip(one["rows"], other["rows"], strict=True):
+        assert row["best"] == sorted(1 - side for side in opposite["best"])
+        change, back = row["changes"][1], opposite["changes"][1]
+        assert (change is None) == (back is None)
+        if change:
+            assert (change["cycles_a"], change["cycles_b"]) == (back["cycles_b"], back["cycles_a"])
+            assert back["outcome"] == turned.get(change["outcome"], change["outcome"])
+
+
+def test_names_need_nothing_that_entries_have_not() -> None:
+    (entry,) = side_of(loop("\tvaddsd (%rdi,%rax,8), %xmm0, %xmm0\n\tincq %rax\n\tcmpq %rdx, %rax\n")).entries
+    values = kernel_values(entry.unit, entry.kernel)
+    assert (values["cycles"], values["loads"], values["spills"]) == (4.0, 1, 0)

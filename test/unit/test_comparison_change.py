@@ -195,6 +195,12 @@ def test_another_model_of_the_same_core() -> None:
     found = became(old, new)
     assert found["outcome"] == "slower"
     assert texts(found) == ["another model of skylake-avx512: version 1 → 2: +1 cycle"]
+    same = in_memory(make_report(make_unit([make_kernel(cycles=4.0)], model=model)), "b").entries[0]
+    assert (became(old, same)["outcome"], became(old, same)["causes"]) == ("same", [])
+    other = in_memory(
+        make_report(make_unit([make_kernel(cycles=4.0)], model={**model, "name": "znver4"})), "b"
+    ).entries[0]
+    assert became(old, other)["text"] == "4 → 4 cycles an element: another core, as fast"
 
 
 def test_no_cycles_at_all() -> None:
@@ -234,6 +240,16 @@ def test_figures_of_an_older_report() -> None:
     assert became(older, entry)["outcome"] == "same"
     slower = became(older, entry_of(loop(SUM * 2)))
     assert slower["causes"]
+
+
+@given(st.data())
+@examples(40)
+def test_reports_say_what_each_term_of_ports_does(data: Any) -> None:
+    for instruction in entry_of(loop(data.draw(BODIES))).instructions():
+        terms = instruction["ports"].split("+") if instruction["ports"] else [""]
+        assert len(instruction["work"]) == len(terms)
+        assert all(instruction["work"])
+        assert not instruction["frame"] or "(%rsp)" in instruction["text"]
 
 
 # --- causes -----------------------------------------------------------------------------------------------------------
@@ -305,7 +321,7 @@ def test_more_work_for_one_port(count: int) -> None:
 def test_more_to_issue(count: int) -> None:
     found = loops(STREAM, "\tnop\n" * count + STREAM)
     front = [cause for cause in found["causes"] if cause["kind"] == "front-end"]
-    assert front[0]["text"].startswith(f"+{count} no operation to issue")
+    assert front[0]["text"].startswith(f"+{count} no-operations to issue")
     assert front[0]["cycles"] == pytest.approx(count / 4, abs=0.3)
     assert adds_up(found)
 
@@ -315,8 +331,11 @@ def test_spills_beside_the_chain() -> None:
     spills = "".join(f"\tmovq %r{8 + n}, {64 + 8 * n}(%rsp)\n" for n in range(6))
     found = loops(STREAM, spills + STREAM)
     assert of(found)[0][0] == "spills"
-    assert found["causes"][0]["text"].startswith("+6 ")
+    assert found["causes"][0]["text"].startswith("+6 spills on port 4: +")
     assert adds_up(found)
+    hidden = loops(SUM, "\tvmovsd %xmm5, 8(%rsp)\n\tvmovsd 16(%rsp), %xmm7\n" + SUM)
+    assert hidden["outcome"] == "equal"
+    assert texts(hidden) == ["+1 spill", "+1 reload"]
 
 
 def test_the_divider() -> None:
