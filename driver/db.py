@@ -199,9 +199,10 @@ def _commit_to_add(options: argparse.Namespace) -> tuple[str, int | None, str]:
                 "them another name"
             )
         return here.name, here.date if date is None else date, branch or here.branch
-    known = commit_of(_name("--commit", options.commit)) if here else None
+    name = _name("--commit", options.commit)
+    known = commit_of(name) if here else None
     if known is None:
-        return options.commit, date, branch
+        return name, date, branch
     assert here is not None
     branch = branch or (here.branch if known.name == here.name else "")
     return known.name, known.date if date is None else date, branch
