@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 import msgspec
 
 from incc.driver.comparison.side import LEFT_OUT, Entry, InputError
-from incc.driver.database.reports import unpacked
+from incc.driver.database.reports import current, unpacked
 from incc.driver.database.store import no_circles, open_reading, shown
 from incc.driver.report import types
+from incc.driver.report.build import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,19 +36,26 @@ def entries(path: str, name: str = "") -> tuple[list[Entry], str, list[str]]:
     with no_circles(), open_reading(path) as database:
         commit = database.named(name)
         units: dict[int, t.Unit] = {}
-        for number, data in database.rows(
-            'SELECT u.id, b.data FROM units u JOIN bodies b ON b.id = u.body WHERE u."commit" = ?', [commit.id]
+        older: dict[int, tuple[Any, str]] = {}
+        for number, data, version in database.rows(
+            'SELECT u.id, b.data, u.schema_version FROM units u JOIN bodies b ON b.id = u.body WHERE u."commit" = ?',
+            [commit.id],
         ):
-            units[number] = _unit(unpacked(data, path), path)
-        found = [
-            _entry(units[unit], data, path)
-            for unit, data in database.rows(
-                """SELECT l.unit, b.data FROM units u JOIN unit_kernels l ON l.unit = u.id
-                JOIN bodies b ON b.id = l.kernel
-                WHERE u."commit" = ? ORDER BY u.source, u.assembly_file, u."key", u.digest, l.place""",
-                [commit.id],
-            )
-        ]
+            body = unpacked(data, path)
+            units[number] = _unit(body, path)
+            if version != SCHEMA_VERSION:
+                older[number] = body["units"][0], version
+        rows = database.rows(
+            """SELECT l.unit, b.data FROM units u JOIN unit_kernels l ON l.unit = u.id JOIN bodies b ON b.id = l.kernel
+            WHERE u."commit" = ? ORDER BY u.source, u.assembly_file, u."key", u.digest, l.place""",
+            [commit.id],
+        )
+        found: list[Entry] = []
+        for number, some in groupby(rows, lambda row: row[0]):
+            if number in older:
+                found += _older_entries(*older[number], [unpacked(data, path) for _, data in some])
+            else:
+                found += [_entry(units[number], data, path) for _, data in some]
         twice = database.row(
             """SELECT count(*) FROM (SELECT 1 FROM units WHERE "commit" = ? GROUP BY "key" HAVING count(*) > 1)""",
             [commit.id],
@@ -72,6 +82,20 @@ def _unit(body: Any, path: str) -> t.Unit:
 def _entry(unit: t.Unit, data: bytes, path: str) -> Entry:
     kernel: Any = unpacked(data, path, _KERNEL)
     return Entry(unit, {key: value for key, value in kernel.items() if key not in LEFT_OUT}, _loader(data, path))  # type: ignore
+
+
+def _older_entries(unit: Any, version: str, kernels: list[Any]) -> list[Entry]:
+    """The entries of a unit of a report that an older incc wrote."""
+    now = current(cast("t.Unit", {**unit, "kernels": kernels}), version)
+    kept = cast("t.Unit", {key: value for key, value in now.items() if key not in _NOT_OF_UNITS})
+    return [
+        Entry(
+            kept,
+            cast("t.Kernel", {key: value for key, value in kernel.items() if key not in LEFT_OUT}),
+            partial(list, kernel["instructions"]),
+        )
+        for kernel in now["kernels"]
+    ]
 
 
 def _loader(data: bytes, path: str) -> Callable[[], list[t.Instruction]]:

@@ -10,6 +10,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import types
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
@@ -501,6 +502,34 @@ def test_entries_are_what_a_comparison_looks_at(tmp_path: Path) -> None:
     assert [e.instructions() for e in found] == [kernel["instructions"] for kernel in unit["kernels"]]
     assert found[0].unit == {k: v for k, v in unit.items() if k not in ("kernels", "ways", "control_flow")}
     assert found[0].unit is found[1].unit
+
+
+def test_reports_of_another_version_are_brought_to_this_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For figures and comparisons; they come back as they were."""
+    old = make()
+    old["schema_version"] = "1.0"
+    del old["units"][0]["trials"]
+    for kernel in old["units"][0]["kernels"]:
+        del kernel["at_least"]
+
+    def upgrade(unit: Any, version: str) -> None:
+        assert version == "1.0"
+        unit["trials"] = None
+        for kernel in unit["kernels"]:
+            kernel["at_least"] = False
+
+    module = types.ModuleType("upgrade")
+    module.upgrade = upgrade  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "incc.driver.comparison.upgrade", module)
+    path = str(tmp_path / "a.db")
+    add(path, "c", old)
+    with open_reading(path) as database:
+        assert list(reports(database, None)) == [old]
+        assert [row[list(ROW_NAMES).index("at_least")] for row in rows(database, None)] == [False, False]
+    add(tmp_path / "b.db", "c", make())
+    now, then = entries(path)[0], entries(str(tmp_path / "b.db"))[0]
+    assert [(e.kernel, e.instructions()) for e in now] == [(e.kernel, e.instructions()) for e in then]
+    assert now[0].unit["trials"] is None
 
 
 def test_names_of_commits(tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
-"""How the views stand to each other and to the rest: one file each, which reads a report and nothing else."""
+"""How the views stand to each other and to the rest: one file each, which reads a report, or a comparison, and nothing
+else."""
 
 from __future__ import annotations
 
@@ -19,8 +20,22 @@ from report_fixtures import make_report, triad_parts
 
 FOLDER = Path(incc.driver.views.__path__[0])
 
-# Beside each other, views may use the types of reports and what places in them are, and Python.
-ALLOWED = ("incc.driver.views", "incc.driver.report.places", "incc.driver.report.types")
+# Beside each other, views may use the types of reports, comparisons and databases, places in reports, and Python.
+ALLOWED = (
+    "incc.driver.views",
+    "incc.driver.report.places",
+    "incc.driver.report.types",
+    "incc.driver.comparison.types",
+    "incc.driver.database.types",
+)
+PACKAGES = (
+    "incc",
+    "incc.driver",
+    "incc.driver.comparison",
+    "incc.driver.database",
+    "incc.driver.report",
+    "incc.driver.views",
+)
 
 
 def imported(file: Path) -> set[str]:
@@ -32,16 +47,12 @@ def imported(file: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0
             names = {f"{node.module}.{alias.name}" for alias in node.names}
-            found |= (
-                names
-                if node.module in ("incc", "incc.driver", "incc.driver.report", "incc.driver.views")
-                else {str(node.module)}
-            )
+            found |= names if node.module in (*PACKAGES, "incc.driver.views.comparison") else {str(node.module)}
     return {name for name in found if name.split(".")[0] == "incc"}
 
 
 def test_views_read_reports_and_nothing_else() -> None:
-    files = sorted(FOLDER.glob("*.py"))
+    files = sorted(FOLDER.rglob("*.py"))
     assert len(files) > len(VIEWS)
     for file in files:
         foreign = {name for name in imported(file) if not name.startswith(ALLOWED)}
@@ -51,8 +62,10 @@ def test_views_read_reports_and_nothing_else() -> None:
 def test_views_do_not_import_each_other_in_a_circle() -> None:
     prefix = "incc.driver.views."
     graph = {
-        file.stem: {name.removeprefix(prefix) for name in imported(file) if name.startswith(prefix)}
-        for file in FOLDER.glob("*.py")
+        ".".join(file.relative_to(FOLDER).with_suffix("").parts): {
+            name.removeprefix(prefix) for name in imported(file) if name.startswith(prefix)
+        }
+        for file in FOLDER.rglob("*.py")
     }
     assert graph["summary"] >= {"asked", "layout"}
     while graph:
