@@ -428,7 +428,8 @@ def _best(options: argparse.Namespace) -> int:
     with open_reading(options.db) as database:
         found = best(database, options.kernel, choice(options.kernel, options.mcpu, options.all))
     if not found["kernels"] and not found["without_elements"]:
-        _say(f"{options.db}: no kernel {options.kernel!r}" if options.kernel else f"{options.db}: no kernels")
+        what = f"no kernel {options.kernel!r}" if options.kernel else "no loop"
+        _say(f"{options.db}: {what} of which it is known how many elements an iteration stands for")
         return INCOMPLETE
     _print(options, found, lambda layout: views.best(found, layout))
     return OK

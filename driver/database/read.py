@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, TypedDict, cast
 import msgspec
 
 from incc.driver.comparison.side import LEFT_OUT, Entry, InputError
-from incc.driver.database.reports import current, unpacked
+from incc.driver.database.reports import current, lacking, unpacked
 from incc.driver.database.store import no_circles, open_reading, shown
 from incc.driver.report import types
 from incc.driver.report.build import SCHEMA_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from incc.driver.report import types as t
 
@@ -60,7 +60,7 @@ def entries(path: str, name: str = "") -> tuple[list[Entry], str, list[str]]:
             """SELECT count(*) FROM (SELECT 1 FROM units WHERE "commit" = ? GROUP BY "key" HAVING count(*) > 1)""",
             [commit.id],
         )[0]
-    notes = []
+    notes = _notes(units.values(), [version for _, version in older.values()])
     if twice:
         notes.append(
             f"{twice} of its units {'is' if twice == 1 else 'are'} there in several versions, from databases that were "
@@ -69,6 +69,19 @@ def entries(path: str, name: str = "") -> tuple[list[Entry], str, list[str]]:
     # A baseline is called what it was asked for by, unlike a beginning of a commit's name.
     label = shown(commit.name) if not name or commit.name.startswith(name) else name
     return found, label, notes
+
+
+def _notes(units: Iterable[t.Unit], versions: list[str]) -> list[str]:
+    """What a reader must know, as of reports that are read from files."""
+    notes = dict.fromkeys(lacking(versions))
+    left_out = 0
+    for unit in units:
+        left_out += len(unit["left_out"])
+        if note := unit["model"]["note"]:
+            notes[f"{note[:1].upper()}{note[1:]}."] = None
+    if left_out:
+        notes[f"{left_out} {'loop was' if left_out == 1 else 'loops were'} not analysed."] = None
+    return list(notes)
 
 
 def _unit(body: Any, path: str) -> t.Unit:

@@ -85,6 +85,19 @@ def current(unit: t.Unit, version: str) -> t.Unit:
     return made
 
 
+def lacking(versions: Sequence[str]) -> list[str]:
+    """What reports of these schemas do not tell, one sentence each."""
+    if all(version == SCHEMA_VERSION for version in versions):
+        return []
+    import importlib
+
+    try:
+        found: list[str] = importlib.import_module("incc.driver.comparison.documents").version_notes(list(versions))
+    except ImportError:
+        return []
+    return found
+
+
 def packed(report: t.Report, where: str) -> list[PackedUnit]:
     """The units of a report. Raises InputError where it is none, with `where` before it."""
     try:
