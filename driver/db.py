@@ -74,12 +74,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     shared = argparse.ArgumentParser(add_help=False)
-    shared.add_argument(
-        "--db",
-        metavar="FILE",
-        default=os.environ.get("INCC_DB") or DEFAULT,
-        help=f"the database (default: $INCC_DB, or {DEFAULT} in the working directory)",
-    )
+    text = f"the database (default: $INCC_DB, or {DEFAULT} in the working directory)"
+    parser.add_argument("--db", metavar="FILE", default=os.environ.get("INCC_DB") or DEFAULT, help=text)
+    # Behind the command it may stand as well, and without a default of its own takes nothing back.
+    shared.add_argument("--db", metavar="FILE", default=argparse.SUPPRESS, help=text)
 
     def command(
         name: str, run: Callable[[argparse.Namespace], int], text: str, within: Any = commands
@@ -166,6 +164,8 @@ def _add(options: argparse.Namespace) -> int:
     _is_no_input(options.db, files)
     failed = False
     with no_circles(), open_database(options.db, create=True) as database:
+        if database.note:
+            _say(f"note: {database.note}")
         adder = database.adder(name, date, branch)
         for file in files:
             try:
@@ -225,6 +225,8 @@ def _merge(options: argparse.Namespace) -> int:
 
     failed = False
     with open_database(options.db, create=True) as database:
+        if database.note:
+            _say(f"note: {database.note}")
         for path in options.others:
             try:
                 with open_reading(path) as other:

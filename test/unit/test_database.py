@@ -345,6 +345,22 @@ def test_a_locked_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert add(path, "d", make()).units == 1
 
 
+def test_a_network_file_system_has_no_write_ahead_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("incc.driver.database.store._on_network", lambda path: True)
+    path, folder = tmp_path / "a.db", save(tmp_path / "reports", make())
+    assert main(["add", f"--db={path}", "--commit=c", folder]) == 0
+    assert "allows no write-ahead log" in capsys.readouterr().err
+    # It is said once, and stays so on any other machine.
+    monkeypatch.undo()
+    assert main(["--db", str(path), "add", "--commit=d", folder]) == 0
+    assert capsys.readouterr().err == ""
+    assert sqlite3.connect(path).execute("PRAGMA journal_mode").fetchone() == ("delete",)
+    merge(path, path)
+    assert list(read(path)) == ["c", "d"]
+
+
 # --- versions ---------------------------------------------------------------------------------------------------------
 
 
