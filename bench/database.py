@@ -5,7 +5,8 @@
 Fills a database with that many kernels over commits and then adds 1,000 reports, of one and of ten kernels each, to a
 new commit; reads a commit of 10,000 kernels for a comparison; asks for a history, the best builds and a table. The
 kernels are those of an example, made different from each other by their names, lines and figures, so that nothing is
-shared but the commits' units where that is said. Each step runs in a process of its own, whose largest memory is given.
+shared but the commits' units where that is said. Each step runs in a process of its own, whose time on the CPU (imports
+included) and largest memory are given.
 """
 
 from __future__ import annotations
@@ -88,7 +89,8 @@ def child(arguments: list[str]) -> None:
             sys.stdout = stdout
         result = f"status {status}"
     seconds = time.perf_counter() - start
-    print(json.dumps([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, result]))
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    print(json.dumps([seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, result]))
 
 
 def step(text: str, database: str, *arguments: str) -> None:
@@ -96,9 +98,9 @@ def step(text: str, database: str, *arguments: str) -> None:
     found = subprocess.run(
         [sys.executable, __file__, "--child", *arguments], stdout=subprocess.PIPE, check=True, text=True
     )
-    seconds, megabytes, result = json.loads(found.stdout)
+    seconds, cpu, megabytes, result = json.loads(found.stdout)
     size = os.path.getsize(database) / 1e6
-    print(f"{text:52} {seconds:7.2f} {megabytes:8.0f} {size:9.1f}  {result}", flush=True)
+    print(f"{text:52} {seconds:7.2f} {cpu:7.2f} {megabytes:8.0f} {size:9.1f}  {result}", flush=True)
 
 
 def main() -> None:
@@ -114,7 +116,7 @@ def main() -> None:
         database = options.keep or os.path.join(folder, "bench.db")
         db = f"--db={database}"
         size = len(report(given, 0, 10, 0)) / 10_000
-        print(f"{size:.1f} KB of JSON a kernel\n{'':52} {'s':>7} {'RSS MB':>8} {'file MB':>9}")
+        print(f"{size:.1f} KB of JSON a kernel\n{'':52} {'s':>7} {'CPU s':>7} {'RSS MB':>8} {'file MB':>9}")
         for state in range(max(options.kernels // 10_000, 1)):
             reports = Path(folder) / "reports"
             make(given, reports, min(options.kernels, 10_000) // 10, 10, state)

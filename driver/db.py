@@ -74,12 +74,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     shared = argparse.ArgumentParser(add_help=False)
-    shared.add_argument(
-        "--db",
-        metavar="FILE",
-        default=os.environ.get("INCC_DB") or DEFAULT,
-        help=f"the database (default: $INCC_DB, or {DEFAULT} in the working directory)",
-    )
+    text = f"the database (default: $INCC_DB, or {DEFAULT} in the working directory)"
+    parser.add_argument("--db", metavar="FILE", default=os.environ.get("INCC_DB") or DEFAULT, help=text)
+    # Behind the command it may stand as well, and without a default of its own takes nothing back.
+    shared.add_argument("--db", metavar="FILE", default=argparse.SUPPRESS, help=text)
 
     def command(
         name: str, run: Callable[[argparse.Namespace], int], text: str, within: Any = commands
@@ -166,6 +164,8 @@ def _add(options: argparse.Namespace) -> int:
     _is_no_input(options.db, files)
     failed = False
     with no_circles(), open_database(options.db, create=True) as database:
+        if database.note:
+            _say(f"note: {database.note}")
         adder = database.adder(name, date, branch)
         for file in files:
             try:
@@ -199,9 +199,10 @@ def _commit_to_add(options: argparse.Namespace) -> tuple[str, int | None, str]:
                 "them another name"
             )
         return here.name, here.date if date is None else date, branch or here.branch
-    known = commit_of(_name("--commit", options.commit)) if here else None
+    name = _name("--commit", options.commit)
+    known = commit_of(name) if here else None
     if known is None:
-        return options.commit, date, branch
+        return name, date, branch
     assert here is not None
     branch = branch or (here.branch if known.name == here.name else "")
     return known.name, known.date if date is None else date, branch
@@ -224,6 +225,8 @@ def _merge(options: argparse.Namespace) -> int:
 
     failed = False
     with open_database(options.db, create=True) as database:
+        if database.note:
+            _say(f"note: {database.note}")
         for path in options.others:
             try:
                 with open_reading(path) as other:
@@ -427,7 +430,8 @@ def _best(options: argparse.Namespace) -> int:
     with open_reading(options.db) as database:
         found = best(database, options.kernel, choice(options.kernel, options.mcpu, options.all))
     if not found["kernels"] and not found["without_elements"]:
-        _say(f"{options.db}: no kernel {options.kernel!r}" if options.kernel else f"{options.db}: no kernels")
+        what = f"no kernel {options.kernel!r}" if options.kernel else "no loop"
+        _say(f"{options.db}: {what} of which it is known how many elements an iteration stands for")
         return INCOMPLETE
     _print(options, found, lambda layout: views.best(found, layout))
     return OK

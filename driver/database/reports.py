@@ -3,6 +3,7 @@ again."""
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import zlib
@@ -14,6 +15,7 @@ import msgspec
 
 from incc.driver.comparison.side import InputError
 from incc.driver.database.schema import COLUMNS, text, values
+from incc.driver.report.build import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from incc.driver.report import types as t
@@ -68,8 +70,32 @@ _KERNEL_ID = COLUMNS.index("kernel_id")
 
 
 def current(unit: t.Unit, version: str) -> t.Unit:
-    """A unit of a report of that schema as this incc has them, for its figures; kept it is as it came."""
-    return unit
+    """A unit of a report of that schema as this incc has them; kept it is as it came."""
+    if version == SCHEMA_VERSION:
+        return unit
+    import importlib
+
+    try:
+        # By name: it is with what reads reports for comparisons, and that reads databases.
+        upgrade = importlib.import_module("incc.driver.comparison.upgrade").upgrade
+    except ImportError:
+        return unit
+    made = copy.deepcopy(unit)
+    upgrade(made, version)
+    return made
+
+
+def lacking(versions: Sequence[str]) -> list[str]:
+    """What reports of these schemas do not tell, one sentence each."""
+    if all(version == SCHEMA_VERSION for version in versions):
+        return []
+    import importlib
+
+    try:
+        found: list[str] = importlib.import_module("incc.driver.comparison.documents").version_notes(list(versions))
+    except ImportError:
+        return []
+    return found
 
 
 def packed(report: t.Report, where: str) -> list[PackedUnit]:
@@ -232,8 +258,6 @@ def _finite(digits: str) -> float:
 
 
 def _report(value: Any, where: str) -> t.Report:
-    from incc.driver.report.build import SCHEMA_VERSION
-
     if isinstance(value, dict) and "cpus" in value:
         raise InputError(f"{where}: a line of incc-scan, which knows no compilation; a database keeps reports")
     version = value.get("schema_version") if isinstance(value, dict) else None

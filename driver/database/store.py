@@ -71,11 +71,13 @@ class Pruned(NamedTuple):
 
 
 class Database:
-    """An open database; a context that closes it. All methods raise InputError with a message for the user."""
+    """An open database; a context that closes it. All methods raise InputError with a message for the user. `note`:
+    what must be said of one that was made."""
 
-    def __init__(self, connection: sqlite3.Connection, path: str) -> None:
+    def __init__(self, connection: sqlite3.Connection, path: str, note: str = "") -> None:
         self.connection = connection
         self.path = path
+        self.note = note
 
     def __enter__(self) -> Database:
         return self
@@ -539,6 +541,7 @@ def _all(connection: sqlite3.Connection, sql: str, path: str) -> Iterator[Any]:
 def open_database(path: str, create: bool = False) -> Database:
     """A database to write to, which is upgraded if it is an older one's; `create`: and made if it is not there."""
     _check_file(path, create)
+    note = ""
     with problems(path):
         connection = _connect(path, "rwc" if create else "rw")
         try:
@@ -546,13 +549,18 @@ def open_database(path: str, create: bool = False) -> Database:
             if _version(connection) == 0:
                 # It stays so for ever after.
                 _patiently(connection, f"PRAGMA journal_mode = {'DELETE' if _on_network(path) else 'WAL'}")
+                if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+                    note = (
+                        f"{path}: this file system, as one of a network, allows no write-ahead log: programs that read "
+                        "and write it wait for each other, as reliably as it locks files"
+                    )
             connection.execute("PRAGMA synchronous = NORMAL")
             if _version(connection) != VERSION:
                 _upgrade(connection, path)
         except BaseException:
             connection.close()
             raise
-    return Database(connection, path)
+    return Database(connection, path, note)
 
 
 def open_reading(path: str) -> Database:

@@ -10,6 +10,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import types
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
@@ -134,7 +135,7 @@ def test_two_units_of_one_name_in_one_build_are_both_kept(tmp_path: Path) -> Non
         with open_reading(str(path)) as database:
             assert sorted(r["units"][0]["kernels"][0]["cycles"] for r in reports(database, None)) == [1, 2]
     _, _, notes = entries(str(path))
-    assert len(notes) == 1
+    assert "1 of its units is there in several versions" in notes[-1]
 
 
 def test_a_file_to_which_builds_add_has_the_last_one(tmp_path: Path) -> None:
@@ -344,6 +345,22 @@ def test_a_locked_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert add(path, "d", make()).units == 1
 
 
+def test_a_network_file_system_has_no_write_ahead_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("incc.driver.database.store._on_network", lambda path: True)
+    path, folder = tmp_path / "a.db", save(tmp_path / "reports", make())
+    assert main(["add", f"--db={path}", "--commit=c", folder]) == 0
+    assert "allows no write-ahead log" in capsys.readouterr().err
+    # It is said once, and stays so on any other machine.
+    monkeypatch.undo()
+    assert main(["--db", str(path), "add", "--commit=d", folder]) == 0
+    assert capsys.readouterr().err == ""
+    assert sqlite3.connect(path).execute("PRAGMA journal_mode").fetchone() == ("delete",)
+    merge(path, path)
+    assert list(read(path)) == ["c", "d"]
+
+
 # --- versions ---------------------------------------------------------------------------------------------------------
 
 
@@ -470,10 +487,11 @@ def test_a_read_only_database_is_read(tmp_path: Path) -> None:
     path.parent.chmod(0o555)
     try:
         assert read(path) == expected
-        if os.access(path, os.W_OK):
-            pytest.skip("this user may write everywhere")
-        with pytest.raises(InputError, match=r"cannot be (written|opened)"):
-            add(path, "d", make())
+        if not os.access(path, os.W_OK):  # the administrator may write everywhere
+            with pytest.raises(InputError, match=r"cannot be (written|opened)"):
+                add(path, "d", make())
+        with open_reading(str(path)) as database, pytest.raises(InputError, match="cannot be written to"):
+            database.remove_baseline("main")
     finally:
         path.parent.chmod(0o755)
 
@@ -491,16 +509,46 @@ def test_any_name_of_a_file(tmp_path: Path, name: str) -> None:
 def test_entries_are_what_a_comparison_looks_at(tmp_path: Path) -> None:
     path = str(tmp_path / "a.db")
     report = make()
+    unit = report["units"][0]
+    unit["left_out"] = [{"first_line": 1, "last_line": 2, "function": "f", "label": "", "reason": "why"}]
+    unit["model"]["note"] = "the nearest core"
     add(path, "c", report)
     found, label, notes = entries(path)
-    unit = report["units"][0]
-    assert (label, notes) == ("c", [])
+    assert (label, notes) == ("c", ["The nearest core.", "1 loop was not analysed."])
     assert [e.kernel for e in found] == [
         {name: value for name, value in kernel.items() if name not in LEFT_OUT} for kernel in unit["kernels"]
     ]
     assert [e.instructions() for e in found] == [kernel["instructions"] for kernel in unit["kernels"]]
     assert found[0].unit == {k: v for k, v in unit.items() if k not in ("kernels", "ways", "control_flow")}
     assert found[0].unit is found[1].unit
+
+
+def test_reports_of_another_version_are_brought_to_this_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For figures and comparisons; they come back as they were."""
+    old = make()
+    old["schema_version"] = "1.0"
+    del old["units"][0]["trials"]
+    for kernel in old["units"][0]["kernels"]:
+        del kernel["at_least"]
+
+    def upgrade(unit: Any, version: str) -> None:
+        assert version == "1.0"
+        unit["trials"] = None
+        for kernel in unit["kernels"]:
+            kernel["at_least"] = False
+
+    module = types.ModuleType("upgrade")
+    module.upgrade = upgrade  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "incc.driver.comparison.upgrade", module)
+    path = str(tmp_path / "a.db")
+    add(path, "c", old)
+    with open_reading(path) as database:
+        assert list(reports(database, None)) == [old]
+        assert [row[list(ROW_NAMES).index("at_least")] for row in rows(database, None)] == [False, False]
+    add(tmp_path / "b.db", "c", make())
+    now, then = entries(path)[0], entries(str(tmp_path / "b.db"))[0]
+    assert [(e.kernel, e.instructions()) for e in now] == [(e.kernel, e.instructions()) for e in then]
+    assert now[0].unit["trials"] is None
 
 
 def test_names_of_commits(tmp_path: Path) -> None:

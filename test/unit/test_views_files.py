@@ -20,14 +20,22 @@ from report_fixtures import make_report, triad_parts
 
 FOLDER = Path(incc.driver.views.__path__[0])
 
-# Beside each other, views may use the types of reports and comparisons and what places in them are, and Python.
+# Beside each other, views may use the types of reports, comparisons and databases, places in reports, and Python.
 ALLOWED = (
     "incc.driver.views",
     "incc.driver.report.places",
     "incc.driver.report.types",
     "incc.driver.comparison.types",
+    "incc.driver.database.types",
 )
-PACKAGES = ("incc", "incc.driver", "incc.driver.comparison", "incc.driver.report", "incc.driver.views")
+PACKAGES = (
+    "incc",
+    "incc.driver",
+    "incc.driver.comparison",
+    "incc.driver.database",
+    "incc.driver.report",
+    "incc.driver.views",
+)
 
 
 def imported(file: Path) -> set[str]:
