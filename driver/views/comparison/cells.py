@@ -145,9 +145,9 @@ def called(comparison: c.Comparison, side: int) -> str:
     return label if label == letter(side) else f"{letter(side)} ({label})"
 
 
-def side_text(side: c.Side, common: str) -> str:
+def side_text(side: c.Side, common: str, layout: Layout) -> str:
     """What a side is, in a line; `common`: its model, where all have that one."""
-    parts = [side["input"]] if side["input"] not in ("", side["label"]) else []
+    parts = [layout.file(side["input"])] if side["input"] not in ("", "-", side["label"]) else []
     parts += side["compilers"]
     models = ", ".join(model["name"] for model in side["models"])
     parts += [models] if models and models != common else []
@@ -172,7 +172,7 @@ def notes(comparison: c.Comparison) -> Iterator[str]:
 
 def files(comparison: c.Comparison) -> dict[str, None]:
     """The paths that a comparison names."""
-    found: dict[str, None] = {}
+    found: dict[str, None] = {side["input"]: None for side in comparison["sides"] if side["input"] not in ("", "-")}
     for row in comparison["rows"]:
         if row["source"]:
             found[row["source"]["file"]] = None

@@ -171,10 +171,10 @@ def _joined(columns: Sequence[_Column], rows: int) -> _Column:
 
 
 def _short(instruction: t.Instruction) -> str:
-    """The ports that an instruction may use: p01 for one µop that two take, 2p23 for two."""
+    """The ports that an instruction may use: p01 for one µop that two take, 2*p23 for two."""
     if instruction["unknown"]:
         return "X"
-    return instruction["ports"].replace("1*", "").replace("*", "")
+    return "+".join(part.removeprefix("1*") for part in instruction["ports"].split("+"))
 
 
 def _path(instruction: t.Instruction, cycles: int | None) -> str:

@@ -55,7 +55,7 @@ def _heading(comparison: c.Comparison, layout: Layout) -> Iterator[str]:
     for number, side in enumerate(comparison["sides"]):
         mark = cells.letter(number)
         head = f"{mark}  " if side["label"] == mark else f"{mark}  {side['label']:{min(width, 24)}}  "
-        text = cells.side_text(side, model["name"] if model else "")
+        text = cells.side_text(side, model["name"] if model else "", layout)
         for line in layout.wrap(text, head, " " * min(len(head), 8)):
             yield layout.paint(line, RED if side["problem"] else "")
     if model:
