@@ -28,7 +28,7 @@ from incc.driver.comparison import types as c
 from incc.driver.report.places import Choice
 from incc.driver.views.comparison import annotations, cells, junit, markdown, text
 from incc.driver.views.comparison.cells import Show
-from incc.driver.views.json import render as render_json
+from incc.driver.views.json import render_comparison
 from properties import examples
 
 WIDTHS = [40, 60, 80, 100, 120, 200, 0]
@@ -207,6 +207,19 @@ def test_many_rows_have_no_details_but_the_first() -> None:
     assert sum(line.startswith("[") for line in lines) == text.FEW
     assert "Figures and causes of 20 more rows: --detail" in lines
     assert sum(line.startswith("[") for line in lines_of(found, 100, Show(detail=True))) == 30
+
+
+def test_not_thousands_of_rows_unless_they_are_asked_for() -> None:
+    rows = [row([member(f"f{n}"), member(f"f{n}")], [None, change(1.0, 2.0)]) for n in range(200)]
+    found = comparison([side("a"), side("b")], rows)
+
+    def shown(show: Show) -> int:
+        return sum(bool(re.match(" *[0-9]+ +triad.c", line)) for line in lines_of(found, 100, show))
+
+    assert shown(Show()) == text.MOST
+    assert f"and {200 - text.MOST} more rows: --top=200 shows them" in lines_of(found)
+    assert shown(Show(top=150)) == 150
+    assert shown(Show(everything=True)) == 200
 
 
 # --- several sides ----------------------------------------------------------------------------------------------------
@@ -461,6 +474,10 @@ def test_annotations_without_a_condition_are_warnings_for_what_is_slower() -> No
     assert annotations.render(gated(ordinary())) == ""
 
 
-def test_json_is_the_comparison() -> None:
-    found = with_assembly()
-    assert json.loads(render_json(found)) == found
+def test_json_is_the_comparison_with_a_line_for_each_row() -> None:
+    for found in (with_assembly(), ordinary(), comparison([side("a"), side("b")], [])):
+        shown = render_comparison(found)
+        assert json.loads(shown) == found
+        assert [
+            json.loads(line.rstrip(",")) for line in shown.splitlines() if line.startswith('    {"name": ')
+        ] == found["rows"]

@@ -94,6 +94,11 @@ def test_code_is_read_for_each_core(calls: Calls) -> None:
     assert calls.labels == ["a", "b"]
 
 
+def test_a_report_alone_is_of_one_core(calls: Calls, capfd: pytest.CaptureFixture[str]) -> None:
+    assert diff.main(["a.json", "--mcpu=skylake,znver4"]) == 2
+    assert capfd.readouterr().err == "incc-diff: error: a.json: there is nothing of several cores in it to compare\n"
+
+
 def test_labels_tell_sides_apart(calls: Calls) -> None:
     assert diff.main(["x/a.json", "y/a.json", "z/a.json"]) == 0
     assert calls.labels == ["a", "a (2)", "a (3)"]
@@ -203,6 +208,16 @@ def test_side_by_side(calls: Calls, capfd: pytest.CaptureFixture[str]) -> None:
     calls.result = with_assembly()
     assert diff.main(["a.json", "b.json", "--side-by-side=tri*:4"]) == 0
     assert "A (old) beside B (new)" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "option", ["--format=json", "--format=markdown", "--format=text", "--junit=/dev/stdout", "--github"]
+)
+def test_what_is_written_is_utf_8(calls: Calls, capfdbinary: pytest.CaptureFixture[bytes], option: str) -> None:
+    for one in calls.result["rows"]:
+        one["name"] = "gemm\udcff\ud800é"
+    assert diff.main(["a.json", "b.json", option]) == 0
+    capfdbinary.readouterr().out.decode()
 
 
 def test_a_file_that_cannot_be_written_keeps_nothing_else_from_it(

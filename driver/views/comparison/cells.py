@@ -35,7 +35,8 @@ SORTS = ("weight", "ratio", "place", "name")
 class Show(NamedTuple):
     """What of a comparison is shown.
 
-    `everything`: also rows in which nothing changed. `top`: so many rows at most, 0 for all. `detail`: the figures of
+    `everything`: also rows in which nothing changed. `top`: so many rows at most, 0 for as many
+    as the view thinks fit. `detail`: the figures of
     each row that is shown, not only of the first ones. `sort`: one of SORTS; ratio has what became slowest first.
     `side_by_side`: the assembly of pairs: of rows that one of these fits, of all that are shown if there is none; None
     for no assembly.

@@ -41,19 +41,19 @@ def render(comparison: c.Comparison, show: Show = _ALL, limit: int = LIMIT) -> s
     parts = [*_heading(comparison, layout), *_table(comparison, rows, layout, show), *_gate(comparison)]
     tail = [*_only(comparison, layout, show), *_notes(comparison)]
     opened = rows if show.detail else rows[:MOST_OPENED]
-    details = [_detail(comparison, found, layout, show) for found in opened]
     text = "\n\n".join([*parts, *tail]) + "\n"
     room = limit - 200  # for the note
     if len(text) > room:
         return _cut(text, room)
     kept: list[str] = []
-    for detail in details:
+    for found in opened:
+        detail = _detail(comparison, found, layout, show)
         if len(text) + len(detail) + 2 > room:
             break
         kept.append(detail)
         text = "\n\n".join([*parts, *kept, *tail]) + "\n"
-    if len(kept) < len(details):
-        left = count(len(details) - len(kept), "more kernel")
+    if len(kept) < len(opened):
+        left = count(len(opened) - len(kept), "more kernel")
         text += f"\nFigures and causes of {left} have no room in a comment.\n"
     return text
 

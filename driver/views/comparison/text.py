@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 FEW = 10
 """Rows whose figures and causes are below the table, and kernels in a list, unless there is to be everything."""
 
+MOST = 100
+"""Rows of the table, unless it is said how many, or everything is shown."""
+
 _ALL = Show()
 
 
@@ -33,7 +36,7 @@ def _lines(comparison: c.Comparison, layout: Layout, show: Show) -> Iterator[str
     yield ""
     yield from _sums(comparison, layout)
     rows = cells.matched(comparison, show)
-    shown = rows[: show.top] if show.top else rows
+    shown = rows[: show.top or (None if show.everything else MOST)]
     if shown:
         yield ""
         yield from _table(comparison, shown, layout)
