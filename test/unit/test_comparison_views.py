@@ -26,7 +26,7 @@ from made_comparisons import (
 
 from incc.driver.comparison import types as c
 from incc.driver.report.places import Choice
-from incc.driver.views.comparison import annotations, cells, junit, markdown, text
+from incc.driver.views.comparison import annotations, cells, junit, markdown, side_by_side, text
 from incc.driver.views.comparison.cells import Show
 from incc.driver.views.json import render_comparison
 from properties import examples
@@ -300,6 +300,16 @@ def test_assembly_has_fewer_columns_where_there_is_no_room() -> None:
         assert all("vmovupd" in line for line in lines if "(%rdx" in line)
     assert seen == sorted(seen, reverse=True)
     assert seen[0] > seen[-1]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "room", "shared"),
+    [((10, 20), 40, [10, 20]), ((10, 60), 40, [10, 30]), ((60, 10), 40, [30, 10]), ((60, 60), 41, [20, 21])],
+)
+def test_the_longer_instructions_have_what_the_shorter_leave(
+    wanted: tuple[int, int], room: int, shared: list[int]
+) -> None:
+    assert side_by_side._shared(wanted, room) == shared
 
 
 def test_assembly_of_what_was_named() -> None:

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -353,3 +354,12 @@ def test_help(capfd: pytest.CaptureFixture[str]) -> None:
     assert "incc-diff --run gcc-11 gcc-12 clang-19 -- -O3 -march=skylake-avx512 foo.c" in shown
     assert "exit status: 0; 1 if --fail-if holds" in shown
     assert "cycles > +5%'" in shown
+
+
+def test_every_option_is_documented() -> None:
+    page = (pathlib.Path(__file__).parents[2] / "docs" / "compare.md").read_text()
+    table = page[page.index("## Options") :].partition("## Inputs")[0]
+    options = {name for action in diff._parser()._actions for name in action.option_strings if name.startswith("--")}
+    named = set(re.findall(r"--[a-z][a-z-]+", table))
+    assert options - {"--help", "--output"} <= named
+    assert named <= options
