@@ -397,9 +397,9 @@ def _writable(text: str) -> str:
 
 def _rendered(comparison: c.Comparison, kind: str, show: Show, width: int, colour: bool) -> str:
     if kind == "json":
-        from incc.driver.views.json import render_comparison
+        from incc.driver.views.json import render as render_json
 
-        return render_comparison(comparison)
+        return render_json(comparison)
     if kind == "markdown":
         from incc.driver.views.comparison import markdown
 
@@ -429,7 +429,7 @@ def _status(comparison: c.Comparison, undelivered: bool) -> int:
         listed = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
         message = f"{count(len(gate['offenders']), 'kernel')} for which {gate['condition'].strip()}: {listed}"
         _say(message)
-    if undelivered:
+    if undelivered or len(comparison["sides"]) - len(problems) < 2:
         return ERROR
     if gate and gate["offenders"]:
         return FAILED

@@ -23,23 +23,24 @@ _flat = JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _compact = JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
-def render(report: t.Report, compact: bool = False) -> str:
-    """The report with keys in the report's own order and two blanks of indentation, lists and objects of plain values
-    in one line where they fit; `compact`: all in one line without blanks. Ends in a line break."""
+def render(report: t.Report | c.Comparison, compact: bool = False) -> str:
+    """The report, or a comparison, with keys in its own order and two blanks of indentation, lists and objects of plain
+    values in one line where they fit; `compact`: all in one line without blanks. Ends in a line break."""
     if compact:
         return _compact(report) + "\n"
-    return _indented(report, 0) + "\n"
+    document: Any = report
+    return (_comparison(document) if "rows" in document else _indented(document, 0)) + "\n"
 
 
-def render_comparison(comparison: c.Comparison) -> str:
-    """A comparison in the same way, but with each row in a line of its own: a large one has ten thousand, and as many
-    more lines as a row has values would take seven times as long, and be read by nobody."""
+def _comparison(comparison: c.Comparison) -> str:
+    """Each row in a line of its own: a large comparison has ten thousand, and as many more lines as a row has values
+    would take seven times as long, and be read by nobody."""
     rows = "".join(f"\n    {_flat(row)}," for row in comparison["rows"])[:-1]
     parts = [
         f"  {_flat(key)}: " + (f"[{rows}\n  ]" if key == "rows" and rows else _indented(value, 1))
         for key, value in comparison.items()
     ]
-    return "{\n" + ",\n".join(parts) + "\n}\n"
+    return "{\n" + ",\n".join(parts) + "\n}"
 
 
 def _indented(value: Any, depth: int) -> str:

@@ -28,7 +28,7 @@ from incc.driver.comparison import types as c
 from incc.driver.report.places import Choice
 from incc.driver.views.comparison import annotations, cells, junit, markdown, side_by_side, text
 from incc.driver.views.comparison.cells import Show
-from incc.driver.views.json import render_comparison
+from incc.driver.views.json import render as render_json
 from properties import examples
 
 WIDTHS = [40, 60, 80, 100, 120, 200, 0]
@@ -176,6 +176,12 @@ def test_nothing_in_common() -> None:
     assert "no kernel of one is in the other; 1 only in A (a)." in lines
 
 
+def test_a_variant_is_known_by_what_differs() -> None:
+    command = "gcc -g1 -c foo.c -O2"
+    variant = side("-O2", input=command, variant={"compiler": "", "flags": ["-O2"], "mcpu": ""})
+    assert lines_of(comparison([side("a"), variant], []))[1] == "B  -O2  gcc 12.2.0, 1 kernel"
+
+
 def test_problems_and_notes_are_said() -> None:
     found = comparison([side("a", notes=["read from an old schema"]), side("b", problem="error: no such flag")], [])
     found["notes"] = ["cycles are of different cores"]
@@ -186,6 +192,30 @@ def test_problems_and_notes_are_said() -> None:
     # Once is enough.
     found["notes"].append("a: read from an old schema")
     assert sum("old schema" in line for line in lines_of(found)) == 1
+
+
+def test_what_could_not_be_compiled_is_said_once() -> None:
+    found = comparison(
+        [side("a"), side("b", problem="no such compiler", kernels=0)], [row([member(), None], [None, None])]
+    )
+    found["notes"] = ["b: no such compiler"]
+    lines = lines_of(found)
+    assert sum("no such compiler" in line for line in lines) == 1
+    assert lines[-1] == "There is nothing to compare with."
+
+
+def test_of_many_sides_the_table_has_the_sums() -> None:
+    assert any(line.startswith("B: 3 kernels") for line in lines_of(matrix(list("abcde"))))
+    lines = lines_of(matrix(list("abcdef")))
+    assert not any(line.startswith("B: ") for line in lines)
+    assert any("geometric mean" in line for line in lines)
+    same = [row([member()] * 6, [None, *[change(outcome="same")] * 5])]
+    assert "F: 1 kernel, nothing changed." in lines_of(comparison([side(x) for x in "abcdef"], same))
+
+
+def test_loops_beside_a_main_loop_say_so() -> None:
+    rest = row([member(role="remainder"), member()], [None, change(1.0, 2.0)])
+    assert any("triad, remainder" in line for line in lines_of(comparison([side("a"), side("b")], [rest]), 140))
 
 
 def test_models_that_differ_are_with_their_sides() -> None:
@@ -486,7 +516,7 @@ def test_annotations_without_a_condition_are_warnings_for_what_is_slower() -> No
 
 def test_json_is_the_comparison_with_a_line_for_each_row() -> None:
     for found in (with_assembly(), ordinary(), comparison([side("a"), side("b")], [])):
-        shown = render_comparison(found)
+        shown = render_json(found)
         assert json.loads(shown) == found
         assert [
             json.loads(line.rstrip(",")) for line in shown.splitlines() if line.startswith('    {"name": ')

@@ -286,6 +286,9 @@ def test_status_of_what_could_not_be_compiled(calls: Calls, capfd: pytest.Captur
     # What is not there has not passed.
     fails(calls.result)
     assert diff.main(["a.json", "b.json", "c.json", "--fail-if=cycles > +5%"]) == 2
+    calls.result = ordinary()
+    calls.result["sides"][1]["problem"] = "error"
+    assert diff.main(["a.json", "b.json"]) == 2
 
 
 # --- processes --------------------------------------------------------------------------------------------------------
