@@ -235,7 +235,7 @@ _BREAK = "\u200b"
 """A blank of no width: what mentions somebody, or refers to something, does not with it."""
 
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
-_HTML = str.maketrans({**_ENTITIES, "#": f"#{_BREAK}"})
+_HTML = str.maketrans({**_ENTITIES, "#": f"#{_BREAK}", "`": "&#96;"})
 _PROSE = str.maketrans(
     _ENTITIES
     | {x: f"\\{x}" for x in "*_[]~$"}

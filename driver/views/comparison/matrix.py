@@ -40,7 +40,7 @@ def lines(comparison: c.Comparison, rows: Sequence[Numbered], layout: Layout) ->
     grid = [[_cell(found.row, values, side) for side in sides] for found, values in zip(rows, compared, strict=True)]
     grid += _sums(comparison, rows)
     heads = [[str(f.number), cells.place(f.row, layout), cells.short(f.row)] for f in rows]
-    heads += [["", "", "geometric mean"], ["", "", "fewest cycles in"]]
+    heads += [["", "", "geom. mean"], ["", "", "fewest in"]]
     of = {values.basis for values in compared}
     what = "an element of the source's loop"
     if of == {"iteration"}:
