@@ -55,6 +55,8 @@ def main(arguments: list[str] | None = None) -> int:
         return _error(f"{error}; see incc-diff --help")
     try:
         sides = _sides(options, compiled)
+        if len(sides) < 2:
+            raise InputError(f"{sides[0].info['input']}: there is nothing of several cores in it to compare")
         from incc.driver.comparison.build import compare
 
         comparison = compare(sides, wanted)
@@ -165,7 +167,9 @@ def _parser() -> argparse.ArgumentParser:
         help="exit status 1 if this holds for a kernel, and a list of those: 'cycles > +5%%'",
     )
     show.add_argument("--all", action="store_true", help="also kernels that did not change, and lists in full")
-    show.add_argument("--top", type=_positive, default=0, metavar="N", help="at most so many rows")
+    show.add_argument(
+        "--top", type=_positive, default=0, metavar="N", help="at most so many rows (else 100, in Markdown 20)"
+    )
     show.add_argument("--sort", choices=SORTS, default="weight", help="order of the rows (weight: what matters most)")
     show.add_argument("--detail", action="store_true", help="figures and causes of every row")
     show.add_argument(
@@ -363,14 +367,14 @@ def _deliver(comparison: c.Comparison, options: argparse.Namespace, show: Show) 
             failures.append(f"{what} could not be written: {error.strerror}")
 
     def render(width: int, colour: bool) -> str:
-        return _rendered(comparison, options.format, show, width, colour)
+        return _writable(_rendered(comparison, options.format, show, width, colour))
 
     if options.output:
         attempt(options.output, lambda: write_whole(options.output, render(PLAIN_WIDTH, False)))
     else:
         attempt("the comparison", lambda: write_stream(sys.stdout, render))
     if options.html:
-        attempt(options.html, lambda: write_whole(options.html, _page(comparison)))
+        attempt(options.html, lambda: write_whole(options.html, _writable(_page(comparison))))
     if options.junit:
         from incc.driver.views.comparison import junit
 
@@ -378,8 +382,17 @@ def _deliver(comparison: c.Comparison, options: argparse.Namespace, show: Show) 
     if options.github:
         from incc.driver.views.comparison import annotations
 
-        attempt("annotations", lambda: write_stream(sys.stdout, lambda width, colour: annotations.render(comparison)))
+        attempt(
+            "annotations",
+            lambda: write_stream(sys.stdout, lambda width, colour: _writable(annotations.render(comparison))),
+        )
     return failures
+
+
+def _writable(text: str) -> str:
+    """A text that is UTF-8 when it is written: what stands in names for other bytes, or halves of characters, does not.
+    Those who read JSON or a comment take nothing else."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def _rendered(comparison: c.Comparison, kind: str, show: Show, width: int, colour: bool) -> str:
@@ -416,7 +429,7 @@ def _status(comparison: c.Comparison, undelivered: bool) -> int:
         listed = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
         message = f"{count(len(gate['offenders']), 'kernel')} for which {gate['condition'].strip()}: {listed}"
         _say(message)
-    if undelivered:
+    if undelivered or len(comparison["sides"]) - len(problems) < 2:
         return ERROR
     if gate and gate["offenders"]:
         return FAILED

@@ -28,7 +28,19 @@ def render(report: t.Report | c.Comparison, compact: bool = False) -> str:
     values in one line where they fit; `compact`: all in one line without blanks. Ends in a line break."""
     if compact:
         return _compact(report) + "\n"
-    return _indented(report, 0) + "\n"
+    document: Any = report
+    return (_comparison(document) if "rows" in document else _indented(document, 0)) + "\n"
+
+
+def _comparison(comparison: c.Comparison) -> str:
+    """Each row in a line of its own: a large comparison has ten thousand, and as many more lines as a row has values
+    would take seven times as long, and be read by nobody."""
+    rows = "".join(f"\n    {_flat(row)}," for row in comparison["rows"])[:-1]
+    parts = [
+        f"  {_flat(key)}: " + (f"[{rows}\n  ]" if key == "rows" and rows else _indented(value, 1))
+        for key, value in comparison.items()
+    ]
+    return "{\n" + ",\n".join(parts) + "\n}"
 
 
 def _indented(value: Any, depth: int) -> str:

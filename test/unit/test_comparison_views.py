@@ -26,7 +26,7 @@ from made_comparisons import (
 
 from incc.driver.comparison import types as c
 from incc.driver.report.places import Choice
-from incc.driver.views.comparison import annotations, cells, junit, markdown, text
+from incc.driver.views.comparison import annotations, cells, junit, markdown, side_by_side, text
 from incc.driver.views.comparison.cells import Show
 from incc.driver.views.json import render as render_json
 from properties import examples
@@ -176,6 +176,12 @@ def test_nothing_in_common() -> None:
     assert "no kernel of one is in the other; 1 only in A (a)." in lines
 
 
+def test_a_variant_is_known_by_what_differs() -> None:
+    command = "gcc -g1 -c foo.c -O2"
+    variant = side("-O2", input=command, variant={"compiler": "", "flags": ["-O2"], "mcpu": ""})
+    assert lines_of(comparison([side("a"), variant], []))[1] == "B  -O2  gcc 12.2.0, 1 kernel"
+
+
 def test_problems_and_notes_are_said() -> None:
     found = comparison([side("a", notes=["read from an old schema"]), side("b", problem="error: no such flag")], [])
     found["notes"] = ["cycles are of different cores"]
@@ -186,6 +192,30 @@ def test_problems_and_notes_are_said() -> None:
     # Once is enough.
     found["notes"].append("a: read from an old schema")
     assert sum("old schema" in line for line in lines_of(found)) == 1
+
+
+def test_what_could_not_be_compiled_is_said_once() -> None:
+    found = comparison(
+        [side("a"), side("b", problem="no such compiler", kernels=0)], [row([member(), None], [None, None])]
+    )
+    found["notes"] = ["b: no such compiler"]
+    lines = lines_of(found)
+    assert sum("no such compiler" in line for line in lines) == 1
+    assert lines[-1] == "There is nothing to compare with."
+
+
+def test_of_many_sides_the_table_has_the_sums() -> None:
+    assert any(line.startswith("B: 3 kernels") for line in lines_of(matrix(list("abcde"))))
+    lines = lines_of(matrix(list("abcdef")))
+    assert not any(line.startswith("B: ") for line in lines)
+    assert any("geom. mean" in line for line in lines)
+    same = [row([member()] * 6, [None, *[change(outcome="same")] * 5])]
+    assert "F: 1 kernel, nothing changed." in lines_of(comparison([side(x) for x in "abcdef"], same))
+
+
+def test_loops_beside_a_main_loop_say_so() -> None:
+    rest = row([member(role="remainder"), member()], [None, change(1.0, 2.0)])
+    assert any("triad, remainder" in line for line in lines_of(comparison([side("a"), side("b")], [rest]), 140))
 
 
 def test_models_that_differ_are_with_their_sides() -> None:
@@ -209,6 +239,19 @@ def test_many_rows_have_no_details_but_the_first() -> None:
     assert sum(line.startswith("[") for line in lines_of(found, 100, Show(detail=True))) == 30
 
 
+def test_not_thousands_of_rows_unless_they_are_asked_for() -> None:
+    rows = [row([member(f"f{n}"), member(f"f{n}")], [None, change(1.0, 2.0)]) for n in range(200)]
+    found = comparison([side("a"), side("b")], rows)
+
+    def shown(show: Show) -> int:
+        return sum(bool(re.match(" *[0-9]+ +triad.c", line)) for line in lines_of(found, 100, show))
+
+    assert shown(Show()) == text.MOST
+    assert f"and {200 - text.MOST} more rows: --top=200 shows them" in lines_of(found)
+    assert shown(Show(top=150)) == 150
+    assert shown(Show(everything=True)) == 200
+
+
 # --- several sides ----------------------------------------------------------------------------------------------------
 
 
@@ -218,7 +261,7 @@ def test_a_matrix_marks_the_fewest() -> None:
     assert lines[start].split() == ["#", "Line", "Function", "gcc-11", "gcc-12", "clang-19"]
     assert lines[start + 1].split() == ["1", "triad.c:5", "kernel0", "1.00*", "1.10", "+10", "%", "-"]
     assert lines[start + 2].split()[3:] == ["2.00*", "2.20", "+10", "%", "2.40", "+20", "%"]
-    assert lines[start + 5].split() == ["fewest", "cycles", "in", "3", "0", "0"]
+    assert lines[start + 5].split() == ["fewest", "in", "3", "0", "0"]
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 200])
@@ -287,6 +330,16 @@ def test_assembly_has_fewer_columns_where_there_is_no_room() -> None:
         assert all("vmovupd" in line for line in lines if "(%rdx" in line)
     assert seen == sorted(seen, reverse=True)
     assert seen[0] > seen[-1]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "room", "shared"),
+    [((10, 20), 40, [10, 20]), ((10, 60), 40, [10, 30]), ((60, 10), 40, [30, 10]), ((60, 60), 41, [20, 21])],
+)
+def test_the_longer_instructions_have_what_the_shorter_leave(
+    wanted: tuple[int, int], room: int, shared: list[int]
+) -> None:
+    assert side_by_side._shared(wanted, room) == shared
 
 
 def test_assembly_of_what_was_named() -> None:
@@ -461,6 +514,10 @@ def test_annotations_without_a_condition_are_warnings_for_what_is_slower() -> No
     assert annotations.render(gated(ordinary())) == ""
 
 
-def test_json_is_the_comparison() -> None:
-    found = with_assembly()
-    assert json.loads(render_json(found)) == found
+def test_json_is_the_comparison_with_a_line_for_each_row() -> None:
+    for found in (with_assembly(), ordinary(), comparison([side("a"), side("b")], [])):
+        shown = render_json(found)
+        assert json.loads(shown) == found
+        assert [
+            json.loads(line.rstrip(",")) for line in shown.splitlines() if line.startswith('    {"name": ')
+        ] == found["rows"]

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -92,6 +93,11 @@ def test_code_is_read_for_each_core(calls: Calls) -> None:
     # A report has its core already.
     assert diff.main(["a.json", "b.json", "--mcpu=skylake,znver4"]) == 0
     assert calls.labels == ["a", "b"]
+
+
+def test_a_report_alone_is_of_one_core(calls: Calls, capfd: pytest.CaptureFixture[str]) -> None:
+    assert diff.main(["a.json", "--mcpu=skylake,znver4"]) == 2
+    assert capfd.readouterr().err == "incc-diff: error: a.json: there is nothing of several cores in it to compare\n"
 
 
 def test_labels_tell_sides_apart(calls: Calls) -> None:
@@ -205,6 +211,16 @@ def test_side_by_side(calls: Calls, capfd: pytest.CaptureFixture[str]) -> None:
     assert "A (old) beside B (new)" in capfd.readouterr().out
 
 
+@pytest.mark.parametrize(
+    "option", ["--format=json", "--format=markdown", "--format=text", "--junit=/dev/stdout", "--github"]
+)
+def test_what_is_written_is_utf_8(calls: Calls, capfdbinary: pytest.CaptureFixture[bytes], option: str) -> None:
+    for one in calls.result["rows"]:
+        one["name"] = "gemm\udcff\ud800é"
+    assert diff.main(["a.json", "b.json", option]) == 0
+    capfdbinary.readouterr().out.decode()
+
+
 def test_a_file_that_cannot_be_written_keeps_nothing_else_from_it(
     calls: Calls, tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -270,6 +286,9 @@ def test_status_of_what_could_not_be_compiled(calls: Calls, capfd: pytest.Captur
     # What is not there has not passed.
     fails(calls.result)
     assert diff.main(["a.json", "b.json", "c.json", "--fail-if=cycles > +5%"]) == 2
+    calls.result = ordinary()
+    calls.result["sides"][1]["problem"] = "error"
+    assert diff.main(["a.json", "b.json"]) == 2
 
 
 # --- processes --------------------------------------------------------------------------------------------------------
@@ -338,3 +357,12 @@ def test_help(capfd: pytest.CaptureFixture[str]) -> None:
     assert "incc-diff --run gcc-11 gcc-12 clang-19 -- -O3 -march=skylake-avx512 foo.c" in shown
     assert "exit status: 0; 1 if --fail-if holds" in shown
     assert "cycles > +5%'" in shown
+
+
+def test_every_option_is_documented() -> None:
+    page = (pathlib.Path(__file__).parents[2] / "docs" / "compare.md").read_text()
+    table = page[page.index("## Options") :].partition("## Inputs")[0]
+    options = {name for action in diff._parser()._actions for name in action.option_strings if name.startswith("--")}
+    named = set(re.findall(r"--[a-z][a-z-]+", table))
+    assert options - {"--help", "--output"} <= named
+    assert named <= options

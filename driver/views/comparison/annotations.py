@@ -43,7 +43,7 @@ def _command(kind: str, comparison: c.Comparison, row: c.Row, side: int, text: s
     if len(comparison["sides"]) > 2:
         title += f" ({comparison['sides'][side]['label']})"
     properties.append(f"title={_property(title)}")
-    causes = [cause["text"] for cause in change["causes"]] if change else []
+    causes = [cause["text"] for cause in change["causes"] if cause["text"] not in text] if change else []
     return f"::{kind} {','.join(properties)}::{_data(chr(10).join([text, *causes]))}"
 
 

@@ -35,7 +35,8 @@ SORTS = ("weight", "ratio", "place", "name")
 class Show(NamedTuple):
     """What of a comparison is shown.
 
-    `everything`: also rows in which nothing changed. `top`: so many rows at most, 0 for all. `detail`: the figures of
+    `everything`: also rows in which nothing changed. `top`: so many rows at most, 0 for as many
+    as the view thinks fit. `detail`: the figures of
     each row that is shown, not only of the first ones. `sort`: one of SORTS; ratio has what became slowest first.
     `side_by_side`: the assembly of pairs: of rows that one of these fits, of all that are shown if there is none; None
     for no assembly.
@@ -145,9 +146,11 @@ def called(comparison: c.Comparison, side: int) -> str:
     return label if label == letter(side) else f"{letter(side)} ({label})"
 
 
-def side_text(side: c.Side, common: str) -> str:
+def side_text(side: c.Side, common: str, layout: Layout) -> str:
     """What a side is, in a line; `common`: its model, where all have that one."""
-    parts = [side["input"]] if side["input"] not in ("", side["label"]) else []
+    # What differs in the command of a variant is its label, and the rest of it stands on the command line.
+    named = side["variant"] is None and side["input"] not in ("", "-", side["label"])
+    parts = [layout.file(side["input"])] if named else []
     parts += side["compilers"]
     models = ", ".join(model["name"] for model in side["models"])
     parts += [models] if models and models != common else []
@@ -163,7 +166,8 @@ def common_model(comparison: c.Comparison) -> c.ComparedModel | None:
 
 def notes(comparison: c.Comparison) -> Iterator[str]:
     """What a reader must know, of the comparison and of its sides."""
-    yield from comparison["notes"]
+    problems = [side["problem"] for side in comparison["sides"] if side["problem"]]  # which stand with their sides
+    yield from (note for note in comparison["notes"] if not any(problem in note for problem in problems))
     for side, one in enumerate(comparison["sides"]):
         for note in one["notes"]:
             if not any(note in said for said in comparison["notes"]):
@@ -172,7 +176,7 @@ def notes(comparison: c.Comparison) -> Iterator[str]:
 
 def files(comparison: c.Comparison) -> dict[str, None]:
     """The paths that a comparison names."""
-    found: dict[str, None] = {}
+    found: dict[str, None] = {side["input"]: None for side in comparison["sides"] if side["input"] not in ("", "-")}
     for row in comparison["rows"]:
         if row["source"]:
             found[row["source"]["file"]] = None
@@ -204,8 +208,14 @@ def _in_assembly(member: c.Member, layout: Layout) -> str:
 
 
 def name(row: c.Row) -> str:
-    """What a row's loop is called in a table."""
+    """What a row's loop is called."""
     return row["name"] or base(row)["label"] or base(row)["kernel_id"]
+
+
+def short(row: c.Row) -> str:
+    """The same in a table, with what it is if it is no main loop."""
+    role = base(row)["role"]
+    return name(row) if role in ("", "main") else f"{name(row)}, {role}"
 
 
 def title(row: c.Row, layout: Layout) -> str:

@@ -74,7 +74,7 @@ def _row(found: Numbered, layout: Layout) -> list[str]:
     return [
         str(found.number),
         cells.place(row, layout),
-        cells.name(row),
+        cells.short(row),
         cells.amount(change["cycles_a"]) if known else f"({cells.amount(a['figures']['cycles'])})",
         cells.amount(change["cycles_b"]) if known else f"({cells.amount(b['figures']['cycles'])})",
         outcome(change),

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
-from incc.driver.views.comparison import cells
+from incc.driver.views.comparison import cells, changes
 from incc.driver.views.layout import Layout
 
 TYPE_CHECKING = False
@@ -72,7 +72,7 @@ def _case(
         case.set("line", str(row["source"]["line"]))
     if failures:
         element = ElementTree.SubElement(case, "failure", message=valid("; ".join(failures)), type=valid(condition))
-        causes = [cause["text"] for cause in change["causes"]] if change else []
+        causes = changes.causes(change) if change else []
         element.text = valid("\n".join([change["text"] if change else "", *(f"- {text}" for text in causes)]))
     elif change and change["outcome"] == "unknown":
         ElementTree.SubElement(case, "skipped", message=valid(change["text"]))

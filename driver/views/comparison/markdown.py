@@ -38,22 +38,22 @@ def render(comparison: c.Comparison, show: Show = _ALL, limit: int = LIMIT) -> s
     layout = Layout(0, False)
     layout.name_paths(cells.files(comparison))
     rows = cells.matched(comparison, show)
-    parts = [*_heading(comparison), *_table(comparison, rows, layout, show), *_gate(comparison)]
+    parts = [*_heading(comparison, layout), *_table(comparison, rows, layout, show), *_gate(comparison)]
     tail = [*_only(comparison, layout, show), *_notes(comparison)]
     opened = rows if show.detail else rows[:MOST_OPENED]
-    details = [_detail(comparison, found, layout, show) for found in opened]
     text = "\n\n".join([*parts, *tail]) + "\n"
     room = limit - 200  # for the note
     if len(text) > room:
         return _cut(text, room)
     kept: list[str] = []
-    for detail in details:
+    for found in opened:
+        detail = _detail(comparison, found, layout, show)
         if len(text) + len(detail) + 2 > room:
             break
         kept.append(detail)
         text = "\n\n".join([*parts, *kept, *tail]) + "\n"
-    if len(kept) < len(details):
-        left = count(len(details) - len(kept), "more kernel")
+    if len(kept) < len(opened):
+        left = count(len(opened) - len(kept), "more kernel")
         text += f"\nFigures and causes of {left} have no room in a comment.\n"
     return text
 
@@ -63,12 +63,12 @@ def _cut(text: str, room: int) -> str:
     return text[: text.rfind("\n", 0, room) + 1] + "\nThe rest has no room in a comment.\n"
 
 
-def _heading(comparison: c.Comparison) -> Iterator[str]:
+def _heading(comparison: c.Comparison, layout: Layout) -> Iterator[str]:
     model = cells.common_model(comparison)
     sides = []
     for number, one in enumerate(comparison["sides"]):
         label = "" if one["label"] == cells.letter(number) else f" {code(one['label'])}"
-        what = cells.side_text(one, model["name"] if model else "")
+        what = cells.side_text(one, model["name"] if model else "", layout)
         sides.append(f"- **{cells.letter(number)}**{label}: {prose(what)}")
     for side, totals in enumerate(comparison["totals"]):
         if totals is not None and not comparison["sides"][side]["problem"]:
@@ -235,7 +235,7 @@ _BREAK = "\u200b"
 """A blank of no width: what mentions somebody, or refers to something, does not with it."""
 
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
-_HTML = str.maketrans({**_ENTITIES, "#": f"#{_BREAK}"})
+_HTML = str.maketrans({**_ENTITIES, "#": f"#{_BREAK}", "`": "&#96;"})
 _PROSE = str.maketrans(
     _ENTITIES
     | {x: f"\\{x}" for x in "*_[]~$"}
@@ -244,7 +244,7 @@ _PROSE = str.maketrans(
     | {x: f"&#{ord(x)};" for x in "\\|`"}
 )
 # What begins lists and underlines headings does so at the start.
-_START = re.compile(r"^([0-9]*)([-+=.)])")
+_START = re.compile(r"^([0-9]*)([-=]|[+.)](?=\s|$))")
 
 
 def prose(text: str) -> str:

@@ -39,8 +39,8 @@ def lines(comparison: c.Comparison, rows: Sequence[Numbered], layout: Layout) ->
     compared = [cells.compared(found.row) for found in rows]
     grid = [[_cell(found.row, values, side) for side in sides] for found, values in zip(rows, compared, strict=True)]
     grid += _sums(comparison, rows)
-    heads = [[str(f.number), cells.place(f.row, layout), cells.name(f.row)] for f in rows]
-    heads += [["", "", "geometric mean"], ["", "", "fewest cycles in"]]
+    heads = [[str(f.number), cells.place(f.row, layout), cells.short(f.row)] for f in rows]
+    heads += [["", "", "geom. mean"], ["", "", "fewest in"]]
     of = {values.basis for values in compared}
     what = "an element of the source's loop"
     if of == {"iteration"}:

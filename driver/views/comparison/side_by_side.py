@@ -69,11 +69,11 @@ def lines(comparison: c.Comparison, found: Numbered, side: int, layout: Layout) 
     kept = [n for n, _ in enumerate(left) if n in _kept(left, a, room) and n in _kept(right, b, room)]
     shown = [[columns[n] for n in kept] for columns in (left, right)]
     texts = [[i["text"].replace("\t", " ") for i in member["instructions"] or []] for member in (a, b)]
-    widths = []
-    for columns, column in zip(shown, texts, strict=True):
-        fixed = sum(column.width + 1 for column in columns)
-        longest = max((len(text) for text in column), default=0)
-        widths.append(min(longest, max(room - fixed, 1)) if room else longest)
+    longest = [max((len(text) for text in column), default=0) for column in texts]
+    widths = longest
+    if room:
+        fixed = sum(column.width + 1 for columns in shown for column in columns)
+        widths = _shared(longest, max(layout.width - 3 - fixed, 2))
 
     def half(which: int, index: int | None, style: str) -> str:
         """One side of a line, of all its columns."""
@@ -105,6 +105,15 @@ def lines(comparison: c.Comparison, found: Numbered, side: int, layout: Layout) 
     legend = [f"{mark}\xa0 {meaning}".replace(" ", "\xa0") for mark, meaning in used.items()]
     if legend:
         yield from layout.wrap(f"({'; '.join(legend)})")
+
+
+def _shared(wanted: Sequence[int], room: int) -> list[int]:
+    """What both sides' instructions have of the room: half each, and what the one does not need the other one."""
+    a, b = wanted
+    if a + b <= room:
+        return [a, b]
+    a, b = min(a, max(room // 2, room - b)), min(b, max(room - room // 2, room - a))
+    return [a, b]
 
 
 def _half(member: c.Member, room: int) -> list[_Column]:
@@ -171,10 +180,10 @@ def _joined(columns: Sequence[_Column], rows: int) -> _Column:
 
 
 def _short(instruction: t.Instruction) -> str:
-    """The ports that an instruction may use: p01 for one µop that two take, 2p23 for two."""
+    """The ports that an instruction may use: p01 for one µop that two take, 2*p23 for two."""
     if instruction["unknown"]:
         return "X"
-    return instruction["ports"].replace("1*", "").replace("*", "")
+    return "+".join(part.removeprefix("1*") for part in instruction["ports"].split("+"))
 
 
 def _path(instruction: t.Instruction, cycles: int | None) -> str:

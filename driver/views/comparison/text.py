@@ -17,6 +17,15 @@ if TYPE_CHECKING:
 FEW = 10
 """Rows whose figures and causes are below the table, and kernels in a list, unless there is to be everything."""
 
+MOST = 100
+"""Rows of the table, unless it is said how many, or everything is shown."""
+
+MOST_SUMS = 5
+"""Sides whose sums have a line each above the table."""
+
+LABEL = 36
+"""Columns of the labels in the list of sides; what is longer sticks out."""
+
 _ALL = Show()
 
 
@@ -31,9 +40,9 @@ def render(comparison: c.Comparison, width: int = 80, colour: bool = False, show
 def _lines(comparison: c.Comparison, layout: Layout, show: Show) -> Iterator[str]:
     yield from _heading(comparison, layout)
     yield ""
-    yield from _sums(comparison, layout)
     rows = cells.matched(comparison, show)
-    shown = rows[: show.top] if show.top else rows
+    yield from _sums(comparison, layout, bool(rows))
+    shown = rows[: show.top or (None if show.everything else MOST)]
     if shown:
         yield ""
         yield from _table(comparison, shown, layout)
@@ -54,8 +63,8 @@ def _heading(comparison: c.Comparison, layout: Layout) -> Iterator[str]:
     width = max(len(label) for label in labels)
     for number, side in enumerate(comparison["sides"]):
         mark = cells.letter(number)
-        head = f"{mark}  " if side["label"] == mark else f"{mark}  {side['label']:{min(width, 24)}}  "
-        text = cells.side_text(side, model["name"] if model else "")
+        head = f"{mark}  " if side["label"] == mark else f"{mark}  {side['label']:{min(width, LABEL)}}  "
+        text = cells.side_text(side, model["name"] if model else "", layout)
         for line in layout.wrap(text, head, " " * min(len(head), 8)):
             yield layout.paint(line, RED if side["problem"] else "")
     if model:
@@ -64,10 +73,15 @@ def _heading(comparison: c.Comparison, layout: Layout) -> Iterator[str]:
         yield from layout.wrap(note, "Note: ", "      ")
 
 
-def _sums(comparison: c.Comparison, layout: Layout) -> Iterator[str]:
-    """What became of how many kernels."""
+def _sums(comparison: c.Comparison, layout: Layout, table: bool) -> Iterator[str]:
+    """What became of how many kernels; of many sides the table says it."""
     if comparison["where"]:
         yield from layout.wrap(f"Kernels for which {comparison['where'].strip()}:")
+    if sum(not side["problem"] for side in comparison["sides"]) < 2:
+        yield "There is nothing to compare with."
+        return
+    if table and len(comparison["sides"]) > MOST_SUMS:
+        return
     for side, totals in enumerate(comparison["totals"]):
         if totals is not None and not comparison["sides"][side]["problem"]:
             lead = f"{cells.letter(side)}: " if len(comparison["sides"]) > 2 else ""
@@ -124,7 +138,8 @@ def _details(comparison: c.Comparison, rows: list[Numbered], layout: Layout, sho
 def _only(comparison: c.Comparison, side: int, layout: Layout, show: Show) -> Iterator[str]:
     """The kernels that only one side has."""
     rows = cells.unmatched(comparison, side, show)
-    if not rows:
+    others = [one for n, one in enumerate(comparison["sides"]) if n != side]
+    if not rows or all(one["problem"] for one in others):
         return
     yield ""
     yield layout.paint(f"Only in {cells.called(comparison, side)}: {count(len(rows), 'kernel')}", BOLD)
