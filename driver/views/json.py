@@ -13,6 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from incc.driver.comparison import types as c
     from incc.driver.report import types as t
 
 # Lists and objects that fit are written in one line: a row of port pressures reads as a row.
@@ -22,9 +23,9 @@ _flat = JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _compact = JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
-def render(report: t.Report, compact: bool = False) -> str:
-    """The report with keys in the report's own order and two blanks of indentation, lists and objects of plain values
-    in one line where they fit; `compact`: all in one line without blanks. Ends in a line break."""
+def render(report: t.Report | c.Comparison, compact: bool = False) -> str:
+    """The report, or a comparison, with keys in its own order and two blanks of indentation, lists and objects of plain
+    values in one line where they fit; `compact`: all in one line without blanks. Ends in a line break."""
     if compact:
         return _compact(report) + "\n"
     return _indented(report, 0) + "\n"
