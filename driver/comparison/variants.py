@@ -104,7 +104,8 @@ def run_variants(wanted: Sequence[Variant], reading: Reading) -> list[Side]:
         said = {one.problem: labels[command] for command, one in reversed(built.items())}
         if len(said) == 1:
             raise InputError(next(iter(said)))
-        raise InputError("; ".join(f"{label}: {problem}" for problem, label in reversed(said.items())))
+        texts = [p if p.startswith(f"{label}: ") else f"{label}: {p}" for p, label in reversed(said.items())]
+        raise InputError("; ".join(texts))
     pieces: list[Piece] = []
     spans = []
     for variant in wanted:
