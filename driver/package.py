@@ -7,7 +7,8 @@
         print(kernel.name, kernel.cycles, kernel.limited_by, kernel.verdict)
 
 `analyze` takes assembly, machine code or objects, `compile` a compiler's command; both give a `Report` of `Kernel`s.
-`cores` lists what can be analysed for, `Model` says what a core is. docs/python.md tells more.
+`compare` takes two builds or more, and gives a `Comparison` of their kernels. `cores` lists what can be analysed for,
+`Model` says what a core is. docs/python.md tells more.
 
 Nothing is imported before it is used: a compiler wrapper is started thousands of times, and pays only for what a run
 needs.
@@ -18,17 +19,36 @@ __version__ = "0.1.0"
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from incc.driver.api import Core, Kernel, Model, Report, analyze, compile, cores
+    from incc.driver.api_compare import Comparison, compare
     from incc.driver.errors import AnalysisError
 
-__all__ = ["AnalysisError", "Core", "Kernel", "Model", "Report", "__version__", "analyze", "compile", "cores"]
+__all__ = [
+    "AnalysisError",
+    "Comparison",
+    "Core",
+    "Kernel",
+    "Model",
+    "Report",
+    "__version__",
+    "analyze",
+    "compare",
+    "compile",
+    "cores",
+]
 
 
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from incc.driver import api
+    if name in ("Comparison", "compare"):
+        from incc.driver import api_compare
 
-    value = globals()[name] = getattr(api, name)
+        value: object = getattr(api_compare, name)
+    else:
+        from incc.driver import api
+
+        value = getattr(api, name)
+    globals()[name] = value
     return value
 
 

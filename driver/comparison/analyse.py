@@ -136,6 +136,7 @@ def _analysed(piece: Piece) -> Analysed:
 
 def entries_of(analysed: Analysed, share: Share) -> Iterator[Entry]:
     """Entries of what was analysed."""
-    unit = share(analysed.unit)
+    unit: Any = share(analysed.unit)
     for kernel, packed in analysed.kernels:
-        yield Entry(unit, share(kernel), Packed(packed))
+        kept: Any = share(kernel)
+        yield Entry(unit, kept, Packed(packed))

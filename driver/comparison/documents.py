@@ -139,15 +139,15 @@ def _other_version(text: bytes, where: str, line: int, error: msgspec.Validation
     except ValueError:
         number = (0, 0)
     if number < (1, 0):
-        shown = "has none" if version is None else f"is {str(version)[:40]!r}"
-        raise InputError(f"{place}: no report that can be read: the version of its schema {shown}")
+        why = "no version of a schema" if version is None else f"{str(version)[:40]!r} is no version of its schema"
+        raise InputError(f"{place}: no report that can be read: {why}")
     if number[0] > own[0]:
         raise InputError(
             f"{place}: written by a newer incc, schema {version}; this one reads up to {VERSION}: update it"
         )
     if number == own:
         if error is None:  # such as "1.04"
-            raise InputError(f"{place}: no report that can be read: the version of its schema is {version!r}")
+            raise InputError(f"{place}: no report that can be read: {version!r} is no version of its schema")
         raise InputError(_mistyped(place, error))
     try:
         found = _decoder("newer" if number > own else "older").decode(text)
@@ -225,16 +225,6 @@ def _malformed(text: bytes, where: str, line: int, error: Exception) -> str:
         at = line + text.count(b"\n", 0, int(found[2]))
         return f"{where}:{at}: no JSON any more: {found[1]}"
     at = line + text.rstrip().count(b"\n")
-    # The decoder says that of half a character as well.
-    if half := re.search(rb"\\u[dD][89a-fA-F]", text):
-        try:
-            import json
-
-            json.loads(text)
-            at = line + text.count(b"\n", 0, half.start())
-            return f"{where}:{at}: half a character, {half[0].decode()}…"
-        except ValueError:
-            pass
     end = text.rstrip()[-30:].decode("utf-8", "replace")
     return f"{where}:{at}: the file is cut off: it ends in {end[end.rfind(chr(10)) + 1 :].strip()!r}"
 
@@ -283,7 +273,9 @@ class _Derived:
     def __init__(self, which: _Which) -> None:
         self.which = which
         self.missing = added_fields() if which == "older" else {}
-        self.made: dict[str, Any] = {}
+        self.made: dict[tuple[str, bool], Any] = {}
+        # There are so many instructions that looking at the form of their texts takes a third of all the reading.
+        self.patterns = True
 
     def type(self, kind: Any) -> Any:
         import msgspec
@@ -291,9 +283,12 @@ class _Derived:
         from incc.driver.report import types
 
         if is_typeddict(kind):
-            if kind.__name__ not in self.made:
-                self.made[kind.__name__] = self._fields(kind)
-            return self.made[kind.__name__]
+            patterns, self.patterns = self.patterns, self.patterns and kind is not types.Instruction
+            name = kind.__name__, self.patterns
+            if name not in self.made:
+                self.made[name] = self._fields(kind)
+            self.patterns = patterns
+            return self.made[name]
         origin, arguments = get_origin(kind), get_args(kind)
         if origin is Annotated:
             meta: dict[str, Any] = {}
@@ -303,7 +298,7 @@ class _Derived:
                         meta["ge"] = value
                     case types.AtMost(value):
                         meta["le"] = value
-                    case types.Pattern(text):
+                    case types.Pattern(text) if self.patterns:
                         meta["pattern"] = text
             inner = self.type(arguments[0])
             if arguments[0] is int and "le" not in meta:
@@ -341,6 +336,17 @@ _LARGEST = (1 << 62) - 1
 # --- packed instructions ----------------------------------------------------------------------------------------------
 
 
+_WORTH_COMPRESSING = 4096
+"""Bytes: for fewer it is the compressor's start that takes the time."""
+
+
+@cache
+def _fields_of_instructions() -> tuple[str, ...]:
+    from incc.driver.report import types
+
+    return tuple(get_type_hints(types.Instruction))
+
+
 class Packed:
     """Instructions, packed; called, it unpacks them anew."""
 
@@ -354,46 +360,60 @@ class Packed:
 
         import msgspec
 
-        found: list[t.Instruction] = msgspec.msgpack.decode(zlib.decompress(self.data))
-        return found
+        how, data = self.data[:1], self.data[1:]
+        if how == b"p":
+            import pickle
+
+            rows = pickle.loads(data)  # made by this process, or a child of it
+        else:
+            rows = msgspec.msgpack.decode(zlib.decompress(data) if how == b"z" else data)
+        names = _fields_of_instructions()
+        found: Any = [dict(zip(names, row, strict=True)) for row in rows]
+        return found  # type: ignore[no-any-return]
 
 
 def pack(instructions: list[Any]) -> Packed:
-    """Pack instructions: to a seventh of their JSON."""
+    """Pack instructions, which have all fields: without the fields' names, to a fifth of their JSON, and compressed, to
+    a fifteenth, where they are many."""
     import zlib
+    from operator import itemgetter
 
     import msgspec
 
-    return Packed(zlib.compress(msgspec.msgpack.encode(instructions), 1))
+    rows = list(map(itemgetter(*_fields_of_instructions()), instructions))
+    try:
+        data = msgspec.msgpack.encode(rows)
+    except UnicodeEncodeError:  # names of files may be any bytes
+        import pickle
+
+        return Packed(b"p" + pickle.dumps(rows))
+    return Packed(b"z" + zlib.compress(data, 1) if len(data) > _WORTH_COMPRESSING else b"-" + data)
 
 
 class Share:
-    """Makes equal texts and numbers one: names, figures and sentences of a build come again and again, and half of what
-    its kernels take is for them."""
+    """Makes equal texts one: names, figures and sentences of a build come again and again, and a third of what its
+    kernels take is for them."""
 
-    __slots__ = ("_numbers", "_texts")
+    __slots__ = ("_texts",)
 
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
-        self._numbers: dict[float, float] = {}
 
-    def __call__(self, value: Any) -> Any:
-        kind = type(value)
-        if kind is str:
-            return self._texts.setdefault(value, value)
-        if kind is float:
-            return self._numbers.setdefault(value, value)
-        if kind is dict:
-            for key, item in value.items():
-                if item.__class__ is str:
-                    value[key] = self._texts.setdefault(item, item)
-                elif item.__class__ is float:
-                    value[key] = self._numbers.setdefault(item, item)
-                elif item:
-                    value[key] = self(item)
-        elif kind is list:
-            for number, item in enumerate(value):
-                value[number] = self(item)
+    def __call__(self, value: dict[str, Any]) -> dict[str, Any]:
+        """The same dictionary, with other texts in it."""
+        texts = self._texts
+        for key, item in value.items():
+            kind = item.__class__
+            if kind is str:
+                value[key] = texts.setdefault(item, item)
+            elif kind is dict:
+                self(item)
+            elif kind is list and item:
+                if item[0].__class__ is dict:
+                    for each in item:
+                        self(each)
+                elif item[0].__class__ is str:
+                    item[:] = [texts.setdefault(each, each) for each in item]
         return value
 
 

@@ -107,7 +107,7 @@ def _sides(name: str, reading: Reading) -> list[tuple[str, Side]]:
     if kind == "database":
         return [("", _of_database(name, name, ""))]
     if kind == "report":
-        collected = _Collected(name)
+        collected = Collected(name)
         _read_reports(name, name, collected)
         return [("", collected.side(reading))]
     return _of_code([(name, name, kind)], name, reading)
@@ -156,8 +156,7 @@ def _shown(name: str) -> str:
 
 def _opened(name: str) -> BinaryIO:
     try:
-        # Somebody may have put something else there meanwhile, which would not let go.
-        return open(os.open(name, os.O_RDONLY | os.O_CLOEXEC), "rb")
+        return open(name, "rb")
     except OSError as error:
         raise InputError(f"{_shown(name)}: {(error.strerror or str(error)).lower()}") from None
 
@@ -207,7 +206,7 @@ def _of_stream(name: str, descriptor: int, reading: Reading) -> list[tuple[str, 
         return _of_code([(shown, data, kind)], name, reading)
     import io
 
-    collected = _Collected(name)
+    collected = Collected(name)
     _read_documents(io.BytesIO(data), shown, collected)
     return [("", collected.side(reading))]
 
@@ -215,7 +214,15 @@ def _of_stream(name: str, descriptor: int, reading: Reading) -> list[tuple[str, 
 # --- reports ----------------------------------------------------------------------------------------------------------
 
 
-class _Collected:
+def side_of_file(file: BinaryIO, name: str, reading: Reading) -> Side:
+    """A side of the reports in an open file, called `name`. Raises InputError."""
+    collected = Collected(name)
+    _read_documents(file, name, collected)
+    side = collected.side(reading)
+    return side._replace(info={**side.info, "label": name})
+
+
+class Collected:
     """What was read so far of a side."""
 
     def __init__(self, name: str) -> None:
@@ -274,16 +281,17 @@ class _Collected:
         return Side(side_info(entries, "", self.name, notes), entries)
 
 
-def _read_reports(path: str, shown: str, collected: _Collected) -> None:
+def _read_reports(path: str, shown: str, collected: Collected) -> None:
     """Read the reports of a file."""
     with _opened(path) as file:
         _read_documents(file, _shown(shown), collected)
 
 
-def _read_documents(file: BinaryIO, shown: str, collected: _Collected) -> None:
+def _read_documents(file: BinaryIO, shown: str, collected: Collected) -> None:
     from incc.driver.comparison.documents import read_document, texts
 
     builds = _Builds(collected)
+    before = len(collected.versions)
     scanned: dict[tuple[str, str], dict[str, Any]] = {}
     try:
         for line, text in texts(file):
@@ -302,11 +310,13 @@ def _read_documents(file: BinaryIO, shown: str, collected: _Collected) -> None:
         raise InputError(f"{shown}: {(error.strerror or str(error)).lower()}") from None
     except MemoryError:
         raise InputError(f"{shown}: too large for the memory that there is") from None
+    if len(collected.versions) == before:
+        raise InputError(f"{shown}: there is nothing in it")
     builds.end()
     collected.add(scanned.values())
 
 
-def _any_text(text: bytes, shown: str, line: int, collected: _Collected) -> Document | None:
+def _any_text(text: bytes, shown: str, line: int, collected: Collected) -> Document | None:
     """A document with bytes in it that are no characters, as names of files may be: read with others in their place.
     None for one without."""
     if text.isascii():
@@ -325,7 +335,7 @@ def _any_text(text: bytes, shown: str, line: int, collected: _Collected) -> Docu
 class _Builds:
     """Reports of one file, to which a build adds each compilation: what was compiled again replaces what it was."""
 
-    def __init__(self, collected: _Collected) -> None:
+    def __init__(self, collected: Collected) -> None:
         self.collected = collected
         self.places: dict[Any, tuple[int, int]] = {}
         self.replaced: dict[str, None] = {}
@@ -365,7 +375,7 @@ _GONE: Any = Entry({}, {}, list)  # type: ignore[typeddict-item]
 
 def _of_folder(name: str, reading: Reading) -> list[tuple[str, Side]]:
     files = list(_files(name))
-    collected = _Collected(name)
+    collected = Collected(name)
     others: list[str] = []
     read = False
     for path, shown in files:
@@ -425,7 +435,7 @@ def _of_code(files: Sequence[tuple[str, str | bytes, str]], name: str, reading: 
     cores = [core.strip() for core in reading.mcpu.split(",") if core.strip()] or ["native"]
     for core in cores:
         settings = settings_for(core, reading.functions, reading.model_path)
-        collected = _Collected(name)
+        collected = Collected(name)
         pieces = [piece for file in files for piece in _pieces(*file, settings, collected)]
         analyse_into(collected, pieces, reading.jobs)
         # Functions were chosen already.
@@ -436,7 +446,7 @@ def _of_code(files: Sequence[tuple[str, str | bytes, str]], name: str, reading: 
     return found
 
 
-def analyse_into(collected: _Collected, pieces: Sequence[Piece], jobs: int) -> None:
+def analyse_into(collected: Collected, pieces: Sequence[Piece], jobs: int) -> None:
     """Analyse pieces of code, and add what comes of them. Raises InputError."""
     from incc.driver.comparison.analyse import analyse, entries_of
 
@@ -447,7 +457,7 @@ def analyse_into(collected: _Collected, pieces: Sequence[Piece], jobs: int) -> N
         collected.entries.extend(entries_of(result, collected.share))
 
 
-def _pieces(shown: str, source: str | bytes, kind: str, settings: Any, collected: _Collected) -> list[Piece]:
+def _pieces(shown: str, source: str | bytes, kind: str, settings: Any, collected: Collected) -> list[Piece]:
     from incc.driver.comparison.analyse import assembly_pieces, object_pieces
     from incc.driver.errors import AnalysisError
     from incc.frontends.objects.read import ObjectError

@@ -40,8 +40,17 @@ _WRITING_VARIABLES = (
 _WITHOUT_DRIVER_FILES = "X-MJ s/^-MJ.+$/-w/ X--serialize-diagnostics X-serialize-diagnostics"
 
 
+_DRY_RUN = "dry-run"
+"""The file of the scratch folder that has what the driver said of itself."""
+
+
 class Failure(Exception):
-    """There is nothing to hand over; the message says why, in one line for the user."""
+    """There is nothing to hand over; the message says why, in one line for the user. `said`: the line in which a
+    compiler says so, "" if that is not the reason."""
+
+    def __init__(self, message: str, said: str = "") -> None:
+        super().__init__(message)
+        self.said = said
 
 
 class Compilation:
@@ -133,8 +142,7 @@ class Compilation:
     def assembly_with(self, flags: Sequence[str]) -> list[Unit]:
         """The sources' assembly as it would be with more arguments behind the command's: the compiler proper alone is
         run, and nothing but the text is written. To be called after `finish`. Raises Failure if nothing can be got."""
-        end = self.arguments.index("--") if "--" in self.arguments else len(self.arguments)
-        arguments = [*self.arguments[:end], *flags, *self.arguments[end:]]
+        arguments = with_flags(self.arguments, flags)
         dry_run = self._ask(arguments)
         units = []
         for step in make_plan(dry_run, arguments, self._scratch, self.folder).runs:
@@ -142,6 +150,32 @@ class Compilation:
                 text = self._assembly(step)
                 if text is not None:
                     units.append(self._unit(step, text, dry_run.version, arguments))
+        return units
+
+    def assembly_alone(self) -> list[Unit]:
+        """The sources' assembly without the command itself, which is neither started nor leaves anything: to be called
+        instead of `units`. A source that comes to nothing is a failure. Raises Failure and OSError."""
+        self._scratch = _make_folder(os.path.join(self.folder, self.environment.get("TMPDIR") or "/tmp"))
+        dry_run = self._ask(self.arguments)
+        plan = make_plan(dry_run, self.arguments, self._scratch, self.folder)
+        if plan.reads_stdin:
+            raise Failure("not analysed: the source comes from standard input, which can be read only once")
+        for skipped in plan.skipped:
+            if skipped.expected:
+                self.notes.append(f"{_shown(skipped.source)}: nothing to analyse: {skipped.reason}")
+            else:
+                raise Failure(f"{_shown(skipped.source)}: not analysed: {skipped.reason}")
+        if not plan.runs and not plan.skipped:
+            # Of files that are missing and options that it does not know the driver tells before all else, in lines
+            # that begin with its name; those of commands and of its configuration may have the word in them as well.
+            said = _error_line(_read(os.path.join(self._scratch, _DRY_RUN)), ": error: ", "error: ")
+            raise Failure(said or "the command compiles nothing: there is no source, or an option forbids it", said)
+        units = []
+        for step in plan.runs:
+            # What an earlier source of the command has made, such as modules, is in the scratch folder.
+            text = self._assembly(step._replace(after_compiler=False))
+            if text is not None:
+                units.append(self._unit(step, text, dry_run.version, self.arguments))
         return units
 
     def _folders(self, folders: IncludeFolders) -> IncludeFolders:
@@ -227,7 +261,7 @@ class Compilation:
         environment = self._quiet_environment()
         environment["LC_ALL"] = "C"
         environment["CCC_OVERRIDE_OPTIONS"] = f"# {environment.get('CCC_OVERRIDE_OPTIONS', '')} {_WITHOUT_DRIVER_FILES}"
-        log = os.path.join(self._scratch, "dry-run")
+        log = os.path.join(self._scratch, _DRY_RUN)
         status = self.children.wait(self.children.start(self.compiler.path, words, environment, output=log))
         dry_run = parse(_read(log))
         if status != 0 and not dry_run.version:
@@ -257,8 +291,9 @@ class Compilation:
             if self.children.wait(process) != 0:
                 if self.failed():
                     return None
-                reason = f"no assembly from {os.path.basename(command[0])}{_first_error(_read(log))}"
-                raise Failure(f"{_shown(step.source)}: not analysed: {reason}")
+                output = _read(log)
+                reason = f"no assembly from {os.path.basename(command[0])}{_first_error(output)}"
+                raise Failure(f"{_shown(step.source)}: not analysed: {reason}", _error_line(output))
         if not step.commands and self._input is not None:
             return self._input.decode("utf-8", "surrogateescape")
         try:
@@ -267,10 +302,25 @@ class Compilation:
             raise Failure(f"{_shown(step.source)}: not analysed: {error.strerror}") from error
 
 
+def with_flags(arguments: Sequence[str], flags: Sequence[str]) -> list[str]:
+    """Arguments with more of them behind, where they are none of the files after a `--`."""
+    end = list(arguments).index("--") if "--" in arguments else len(arguments)
+    return [*arguments[:end], *flags, *arguments[end:]]
+
+
 def _first_error(log: str) -> str:
     lines = [line.strip() for line in log.splitlines() if line.strip()]
-    said = next((line for line in lines if "error" in line), lines[0] if lines else "")
+    said = _error_line(log) or (lines[0] if lines else "")
     return f": {said}" if said else ""
+
+
+def _error_line(log: str, inside: str = "error", start: str = "error") -> str:
+    """The first line with an error that a compiler wrote, "" if there is none: one that has a text in it before any
+    quote, or starts with the other one."""
+    for line in log.splitlines():
+        if inside in line.partition('"')[0] or line.startswith(start):
+            return line.strip()
+    return ""
 
 
 def _shown(source: str) -> str:

@@ -1,0 +1,181 @@
+"""Compiles sources with several compilers and flags, to nowhere, and analyses them for several cores: a side each."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from typing import TYPE_CHECKING, NamedTuple
+
+from incc.driver.comparison.side import InputError, Side, side_info
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from incc.driver.comparison import types as c
+    from incc.driver.comparison.read import Collected, Reading
+    from incc.frontends.unit import Unit
+
+
+class Variant(NamedTuple):
+    """A way to compile and analyse. `label`: what of it is another than in other variants. `compiler`: its words
+    (`ccache gcc`). `flags`: behind the `arguments`, which all have. `mcpu`: "" for the core that the command is for.
+    `differs`: which of compiler, flags and mcpu are not the same in all."""
+
+    label: str
+    compiler: tuple[str, ...]
+    flags: tuple[str, ...]
+    mcpu: str
+    arguments: tuple[str, ...]
+    differs: frozenset[str] = frozenset()
+
+
+def variants(
+    compilers: Sequence[str], flags: Sequence[str], mcpus: Sequence[str], arguments: Sequence[str]
+) -> list[Variant]:
+    """All ways: each compiler with each of the flags, for each core.
+
+    `compilers`, `flags`: with blanks between words and quotes as in a shell; no flags, or no cores, mean the command as
+    it is. What is named twice counts once. Raises InputError.
+    """
+    from incc.driver.comparison.labels import distinct
+
+    of_compilers = list(dict.fromkeys(_words(text, "compiler") for text in compilers))
+    of_flags = list(dict.fromkeys(_words(text, "flags") for text in flags)) or [()]
+    of_cores = list(dict.fromkeys(mcpus)) or [""]
+    if not of_compilers or not all(of_compilers):
+        raise InputError("no compiler is named")
+    if not arguments:
+        raise InputError("there is nothing to compile: arguments of the compiler follow a `--`")
+    several: dict[str, Sequence[object]] = {"compiler": of_compilers, "flags": of_flags, "mcpu": of_cores}
+    differs = frozenset(name for name, values in several.items() if len(values) > 1)
+    named = dict(zip(of_compilers, _names(of_compilers), strict=True))
+    found = [
+        Variant(_label(named[compiler], flag, core, differs), compiler, flag, core, tuple(arguments), differs)
+        for compiler in of_compilers
+        for flag in of_flags
+        for core in of_cores
+    ]
+    labels = distinct([variant.label for variant in found])
+    return [variant._replace(label=label) for variant, label in zip(found, labels, strict=True)]
+
+
+def _words(text: str, what: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        raise InputError(f"{what} {text!r}: {str(error).lower()}") from error
+
+
+def _names(compilers: Sequence[tuple[str, ...]]) -> list[str]:
+    """What compilers are called: without their folders, if they are told apart without."""
+    short = [" ".join((*words[:-1], os.path.basename(words[-1]))) for words in compilers]
+    return short if len(set(short)) == len(short) else [" ".join(words) for words in compilers]
+
+
+def _label(compiler: str, flags: tuple[str, ...], mcpu: str, differs: frozenset[str]) -> str:
+    parts = [compiler] * ("compiler" in differs) + [shlex.join(flags) or "no flags"] * ("flags" in differs)
+    text = " ".join(parts)
+    if "mcpu" in differs:
+        text += f" · {mcpu or 'its target'}" if text else mcpu or "its target"
+    return text or compiler
+
+
+# --- compiling and analysing ------------------------------------------------------------------------------------------
+
+
+class _Built(NamedTuple):
+    """The assembly that a compiler makes, or why there is none."""
+
+    units: tuple[Unit, ...]
+    problem: str
+    notes: tuple[str, ...]
+
+
+def run_variants(wanted: Sequence[Variant], reading: Reading) -> list[Side]:
+    """A side of each variant. One that does not compile has no kernels, but a `problem`; raises InputError where that
+    goes for all. Nothing is written: no object, no dependencies, whatever the arguments say."""
+    from incc.driver.comparison.analyse import Piece, analyse, entries_of, in_processes, settings_for
+    from incc.driver.comparison.read import Collected
+
+    commands = list(dict.fromkeys((v.compiler, v.flags, v.arguments) for v in wanted))
+    built = dict(zip(commands, in_processes(_build, commands, reading.jobs), strict=True))
+    if all(one.problem for one in built.values()):
+        labels = {(v.compiler, v.flags, v.arguments): v.label for v in reversed(wanted)}
+        said = {one.problem: labels[command] for command, one in reversed(built.items())}
+        if len(said) == 1:
+            raise InputError(next(iter(said)))
+        texts = [p if p.startswith(f"{label}: ") else f"{label}: {p}" for p, label in reversed(said.items())]
+        raise InputError("; ".join(texts))
+    pieces: list[Piece] = []
+    spans = []
+    for variant in wanted:
+        start = len(pieces)
+        settings = settings_for(variant.mcpu, reading.functions, reading.model_path)
+        pieces += [Piece(unit, settings) for unit in built[variant.compiler, variant.flags, variant.arguments].units]
+        spans.append((start, len(pieces)))
+    results = analyse(pieces, reading.jobs)
+    sides = []
+    for variant, (start, end) in zip(wanted, spans, strict=True):
+        one = built[variant.compiler, variant.flags, variant.arguments]
+        collected = Collected(_command(variant))
+        problem = one.problem or next((r.problem for r in results[start:end] if r.problem), "")
+        collected.notes.update(dict.fromkeys(f"{note}." for note in one.notes))
+        if not problem:
+            for result in results[start:end]:
+                collected.about(result.unit)
+                collected.entries.extend(entries_of(result, collected.share))
+        sides.append(_side(variant, collected, problem))
+    if all(side.info["problem"] for side in sides):
+        raise InputError(sides[0].info["problem"])
+    return sides
+
+
+def _side(variant: Variant, collected: Collected, problem: str) -> Side:
+    notes = [*collected.notes]
+    if collected.left_out and not problem:
+        notes.append(f"{collected.left_out} {'loop was' if collected.left_out == 1 else 'loops were'} not analysed.")
+    if not problem and not collected.entries:
+        notes.append("There are no kernels in it.")
+    described: c.Variant = {
+        "compiler": " ".join(variant.compiler) if "compiler" in variant.differs else "",
+        "flags": list(variant.flags) if "flags" in variant.differs else [],
+        "mcpu": variant.mcpu if "mcpu" in variant.differs else "",
+    }
+    info = side_info(collected.entries, variant.label, collected.name, notes)
+    return Side({**info, "variant": described, "problem": problem}, collected.entries)
+
+
+def _command(variant: Variant) -> str:
+    from incc.frontends.gcc_wrapper.session import with_flags
+
+    return shlex.join((*variant.compiler, *with_flags(variant.arguments, variant.flags)))
+
+
+def _build(command: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]) -> _Built:
+    """Compile to nowhere: the compiler proper alone is run, and writes into a folder that is removed."""
+    from incc.frontends.gcc_wrapper.compiler import Compiler, CompilerError, child_environment, find_program
+    from incc.frontends.gcc_wrapper.processes import Processes
+    from incc.frontends.gcc_wrapper.session import Compilation, Failure, with_flags
+
+    words, flags, arguments = command
+    environment = child_environment(os.environ)
+    try:
+        compiler = Compiler(find_program(words[0], environment), list(words))
+    except CompilerError as error:
+        return _Built((), str(error), ())
+    processes = Processes("", b"", None)
+    compilation = Compilation(compiler, with_flags(arguments, flags), environment, processes)
+    try:
+        units = compilation.assembly_alone()
+    except Failure as error:
+        return _Built((), error.said or str(error), ())
+    except OSError as error:
+        return _Built((), f"{error.filename or words[0]}: {error.strerror}", ())
+    finally:
+        processes.end()
+        compilation.close()
+    notes = tuple(compilation.notes)
+    if not units:
+        why = notes[0] if notes else f"`{shlex.join(words)}` makes no assembly of these arguments"
+        return _Built((), why, ())
+    return _Built(tuple(units), "", notes)
