@@ -37,10 +37,13 @@ CANDIDATES = 8
 ENOUGH_CODE = 8
 """Instructions that are the same by chance only rarely, where each side has them once."""
 
+ALMOST = 0.99
+"""The most confidence for code that is not equal."""
+
 SURE = 0.6
 """How likely a pair of a function must be to be taken before other functions were looked at."""
 
-LIKELY = 0.5
+LIKELY = 0.6
 """How likely a pair must be that was found among all kernels: better unmatched than matched wrongly."""
 
 SPLIT_GAIN = 0.1
@@ -387,7 +390,10 @@ class _Matcher:
         for row, column in chosen:
             likely = probability((row, column), forth, back, known, self._alike) * sure(row)
             if likely >= least:
-                self._pair(row, column, _how(self.a[row], self.b[column]), math.floor(100 * likely + 0.5) / 100)
+                by = _how(self.a[row], self.b[column])
+                # Other code is never for certain the same loop.
+                most = 1.0 if by == "content" else ALMOST
+                self._pair(row, column, by, min(most, math.floor(100 * likely + 0.5) / 100))
 
     def _alike(self, side: int, one: int, other: int) -> bool:
         loops = self.b if side else self.a

@@ -126,7 +126,7 @@ def work_evidence(a: Features, b: Features, alike: float) -> float:
     evidence = 5.5 * alike - 2.5
     memory_a, memory_b = a.entry.kernel["memory"], b.entry.kernel["memory"]
     evidence += 0.3 if bool(memory_a["bytes_stored"]) == bool(memory_b["bytes_stored"]) else -1.0
-    evidence += 0.2 if a.depth == b.depth else -0.2 * min(abs(a.depth - b.depth), 3)
+    evidence += 0.2 if a.depth == b.depth else -0.5 * min(abs(a.depth - b.depth), 3)
     if a.leftover != b.leftover:
         evidence -= 1.5
     if a.kind != b.kind:
