@@ -40,7 +40,7 @@ ENOUGH_CODE = 8
 ALMOST = 0.99
 """The most confidence for code that is not equal."""
 
-SURE = 0.6
+SURE = 0.8
 """How likely a pair of a function must be to be taken before other functions were looked at."""
 
 LIKELY = 0.6

@@ -227,7 +227,8 @@ def mark_leftovers(found: Sequence[Features]) -> None:
         for each in loops:
             each.leftover = any(
                 _has_larger_steps(other, each)
-                and (each.file, each.line) != (other.file, other.line)
+                # Versions of one loop are not left over from each other.
+                and not (each.line and (each.file, each.line) == (other.file, other.line))
                 and mix_likeness(each.mix, other.mix, 0, 0) >= 0.75
                 for other in loops
             )
