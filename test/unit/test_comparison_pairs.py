@@ -1,8 +1,8 @@
 """The loops of two versions of a source, compiled by every compiler at hand, and what was matched.
 
 data/pairs has the sources, with loops named in comments, and pairs.txt what became of which loop: moved, renamed,
-split, fused, unrolled, with other types. Which kernel is which is read from its line; `bench/matching.py` prints the same for
-other sources.
+split, fused, unrolled, with other types. Which kernel is which is read from its line; `bench/matching.py` prints the
+same for other sources.
 """
 
 from __future__ import annotations
