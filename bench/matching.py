@@ -51,6 +51,8 @@ def build(compiler: str, level: str, file: str) -> list[Entry]:
     family, _, version = compiler.partition("-")
     if file.endswith(".cpp"):
         compiler = CXX[family] + (f"-{version}" if version else "")
+        if not shutil.which(compiler):
+            return []
     command = [compiler, *level.split(), "-g1", "-c", file, "-o", "/dev/null"]
     report = incc.compile(command, timeline=0, what_ifs=False, simulate=False)
     return list(in_memory(report.to_dict(), f"{compiler} {level}").entries)
@@ -115,7 +117,7 @@ _LETTERS = str.maketrans("0123456789", "ghijklmnop")
 def known_pairs(file: Path) -> dict[str, frozenset[str]]:
     """The names that a loop may have afterwards, by the name that it had."""
     rows = [line.split() for line in file.read_text().splitlines() if line and not line.startswith("#")]
-    return {row[0]: frozenset(row[1:]) for row in rows}
+    return {row[0].lstrip("?"): frozenset(row[1:]) for row in rows}
 
 
 def same(one: str, other: str, pairs: dict[str, frozenset[str]]) -> bool:

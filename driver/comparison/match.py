@@ -37,7 +37,13 @@ CANDIDATES = 8
 ENOUGH_CODE = 8
 """Instructions that are the same by chance only rarely, where each side has them once."""
 
-LIKELY = 0.5
+ALMOST = 0.99
+"""The most confidence for code that is not equal."""
+
+SURE = 0.8
+"""How likely a pair of a function must be to be taken before other functions were looked at."""
+
+LIKELY = 0.6
 """How likely a pair must be that was found among all kernels: better unmatched than matched wrongly."""
 
 SPLIT_GAIN = 0.1
@@ -116,6 +122,7 @@ class _Matcher:
         self._known_likeness: dict[tuple[int, int], float] = {}
 
     def run(self) -> None:
+        from incc.driver.comparison.match_features import mark_leftovers
         from incc.driver.comparison.match_score import Sides, same_sources
 
         self.sides = Sides(
@@ -129,13 +136,15 @@ class _Matcher:
             {},
         )
         self._same_kernels()
-        self._count_pool()
+        mark_leftovers([f for row, f in enumerate(self.a) if row not in self.partner])
+        mark_leftovers([f for column, f in enumerate(self.b) if column not in self.back])
         self._equal_code()
         self._learn_aliases()
-        self._same_function()
+        # What is not likely enough waits until all have been asked: a loop may have moved, and another one come.
+        self._same_function(least=SURE)
         self._sparse()
-        if self._learn_aliases():
-            self._same_function()
+        self._learn_aliases()
+        self._same_function()
         self._attendants()
         self._left_over()
         self._find_parts()
@@ -157,7 +166,7 @@ class _Matcher:
 
     def _equal_code(self) -> None:
         def fits(a: Features, b: Features) -> bool:
-            if not (a.main and b.main) or a.content != b.content:
+            if not (a.main and b.main) or a.content != b.content or a.leftover != b.leftover:
                 return False
             if _one_function(a, b) or a.function not in functions_b or b.function not in functions_a:
                 return True
@@ -167,9 +176,7 @@ class _Matcher:
         often_a, often_b = Counter(f.content for f in self.a), Counter(f.content for f in self.b)
         self._solve(self._pairs(lambda f: [f.content] if f.main else [], fits))
 
-    def _same_function(self) -> None:
-        from incc.driver.comparison.match_features import mark_leftovers
-
+    def _same_function(self, least: float = 0.0) -> None:
         aliases = dict(self.sides.aliases)
 
         def names_a(f: Features) -> list[str]:
@@ -177,9 +184,7 @@ class _Matcher:
 
         pairs = self._pairs(names_a, lambda a, b: a.main and b.main, lambda f: _function_names(f, ""))
         self._measure_shifts(pairs)
-        mark_leftovers(_some(self.a, {row for row, _ in pairs}))
-        mark_leftovers(_some(self.b, {column for _, column in pairs}))
-        self._solve(pairs)
+        self._solve(pairs, least=least)
 
     def _sparse(self) -> None:
         self._count_pool()
@@ -362,12 +367,12 @@ class _Matcher:
 
     # --- choosing ---
 
-    def _solve(self, pairs: Iterable[tuple[int, int]], sparse: bool = False) -> None:
+    def _solve(self, pairs: Iterable[tuple[int, int]], sparse: bool = False, least: float = 0.0) -> None:
         from incc.driver.comparison.match_score import score
 
         sides = self.sides
-        least = LIKELY if sparse else 0.0
-        self._take({(r, c): score(self.a[r], self.b[c], sides, sparse) for r, c in pairs}, least=least)
+        weights = {(r, c): score(self.a[r], self.b[c], sides, sparse) for r, c in pairs}
+        self._take(weights, least=LIKELY if sparse else least)
 
     def _take(
         self,
@@ -385,7 +390,10 @@ class _Matcher:
         for row, column in chosen:
             likely = probability((row, column), forth, back, known, self._alike) * sure(row)
             if likely >= least:
-                self._pair(row, column, _how(self.a[row], self.b[column]), math.floor(100 * likely + 0.5) / 100)
+                by = _how(self.a[row], self.b[column])
+                # Other code is never for certain the same loop.
+                most = 1.0 if by == "content" else ALMOST
+                self._pair(row, column, by, min(most, math.floor(100 * likely + 0.5) / 100))
 
     def _alike(self, side: int, one: int, other: int) -> bool:
         loops = self.b if side else self.a
@@ -486,12 +494,6 @@ def _from_known(order: Sequence[str], known: Container[str]) -> Iterable[tuple[s
             elif last:
                 steps += 1
                 yield function, last, sign * steps
-
-
-def _some(loops: Sequence[Features], chosen: set[int]) -> list[Features]:
-    """All loops of the functions of some."""
-    functions = {(loops[number].unit, loops[number].function) for number in chosen}
-    return [f for f in loops if (f.unit, f.function) in functions]
 
 
 def _signs(f: Features) -> Iterable[object]:

@@ -124,7 +124,7 @@ class Features:
         self.part = kernel["kernel_id"].rpartition("/")[2]
         self.words = frozenset(word.lower() for word in _WORDS.findall(self.base or self.function))
         self.rank = (0, 1)
-        self.leftover: bool | None = None
+        self.leftover = False
         self._mix: Mix | None = None
         self._lines: frozenset[int] | None = None
         # All that tells entries apart; by it sides are put into an order that does not depend on how they were given.
@@ -225,15 +225,22 @@ def mark_leftovers(found: Sequence[Features]) -> None:
         if len(loops) > SEVERAL:
             continue
         for each in loops:
-            step = _stride(each) or each.entry.kernel["memory"]["step"]
             each.leftover = any(
-                step
-                and (_stride(other) or other.entry.kernel["memory"]["step"]) > step
-                and (_stride(other) or other.entry.kernel["memory"]["step"]) % step == 0
-                and (each.file, each.line) != (other.file, other.line)
+                _has_larger_steps(other, each)
+                # Versions of one loop are not left over from each other.
+                and not (each.line and (each.file, each.line) == (other.file, other.line))
                 and mix_likeness(each.mix, other.mix, 0, 0) >= 0.75
                 for other in loops
             )
+
+
+def _has_larger_steps(a: Features, b: Features) -> bool:
+    """Whether an iteration of a, of the assembly or of the source, takes a multiple of the steps of one of b."""
+    step_a, step_b = a.entry.kernel["memory"]["step"], b.entry.kernel["memory"]["step"]
+    stride_a, stride_b = _stride(a) or step_a, _stride(b) or step_b
+    if not step_b or step_a < step_b or stride_a < stride_b or step_a % step_b or stride_a % stride_b:
+        return False
+    return step_a > step_b or stride_a > stride_b
 
 
 def _stride(f: Features) -> float:

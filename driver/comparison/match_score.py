@@ -126,8 +126,8 @@ def work_evidence(a: Features, b: Features, alike: float) -> float:
     evidence = 5.5 * alike - 2.5
     memory_a, memory_b = a.entry.kernel["memory"], b.entry.kernel["memory"]
     evidence += 0.3 if bool(memory_a["bytes_stored"]) == bool(memory_b["bytes_stored"]) else -1.0
-    evidence += 0.2 if a.depth == b.depth else -0.2 * min(abs(a.depth - b.depth), 3)
-    if a.leftover is not None and b.leftover is not None and a.leftover != b.leftover:
+    evidence += 0.2 if a.depth == b.depth else -0.5 * min(abs(a.depth - b.depth), 3)
+    if a.leftover != b.leftover:
         evidence -= 1.5
     if a.kind != b.kind:
         evidence -= 1.0
@@ -137,8 +137,9 @@ def work_evidence(a: Features, b: Features, alike: float) -> float:
 
 
 def content_evidence(a: Features, b: Features) -> float:
-    """From equal code, the more the longer it is: tiny loops are equal by chance."""
-    return min(5.0, 0.5 * a.instructions) if a.content == b.content else 0.0
+    """From equal code, the more the longer it is: tiny loops are equal by chance. What a loop unrolled by hand leaves
+    over is the code that the loop was before, but not the loop."""
+    return min(5.0, 0.5 * a.instructions) if a.content == b.content and a.leftover == b.leftover else 0.0
 
 
 def unit_evidence(a: Features, b: Features) -> float:

@@ -141,6 +141,20 @@ def _to_1_4(unit: dict[str, Any]) -> None:
             kernel["overview"] = overview(kernel)
 
 
+def _to_1_5(unit: dict[str, Any]) -> None:
+    for kernel in unit["kernels"]:
+        memory, instructions = kernel["memory"], kernel["instructions"]
+        memory.setdefault("loads", sum(i["loads"] for i in instructions))
+        memory.setdefault("stores", sum(i["stores"] for i in instructions))
+        memory.setdefault("spills", None)
+        memory.setdefault("reloads", None)
+
+
+def _instruction_1_5(instruction: dict[str, Any]) -> None:
+    instruction.setdefault("work", [])
+    instruction.setdefault("frame", False)
+
+
 STEPS = (
     Step(
         "1.1",
@@ -186,6 +200,13 @@ STEPS = (
         },
         "elements, roles of loops, ranges and what was inlined",
         _to_1_4,
+    ),
+    Step(
+        "1.5",
+        {"Memory": ("loads", "stores", "spills", "reloads"), "Instruction": ("work", "frame")},
+        "spills and reloads",
+        _to_1_5,
+        _instruction_1_5,
     ),
 )
 """From the oldest on. The first version was 1.0."""

@@ -73,13 +73,8 @@ def current(unit: t.Unit, version: str) -> t.Unit:
     """A unit of a report of that schema as this incc has them; kept it is as it came."""
     if version == SCHEMA_VERSION:
         return unit
-    import importlib
+    from incc.driver.comparison.upgrade import upgrade
 
-    try:
-        # By name: it is with what reads reports for comparisons, and that reads databases.
-        upgrade = importlib.import_module("incc.driver.comparison.upgrade").upgrade
-    except ImportError:
-        return unit
     made = copy.deepcopy(unit)
     upgrade(made, version)
     return made
@@ -89,13 +84,9 @@ def lacking(versions: Sequence[str]) -> list[str]:
     """What reports of these schemas do not tell, one sentence each."""
     if all(version == SCHEMA_VERSION for version in versions):
         return []
-    import importlib
+    from incc.driver.comparison.documents import version_notes
 
-    try:
-        found: list[str] = importlib.import_module("incc.driver.comparison.documents").version_notes(list(versions))
-    except ImportError:
-        return []
-    return found
+    return version_notes(list(versions))
 
 
 def packed(report: t.Report, where: str) -> list[PackedUnit]:

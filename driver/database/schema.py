@@ -66,6 +66,7 @@ _REPORTS = (
         loop_carried REAL NOT NULL, critical_path REAL NOT NULL,
         ipc REAL NOT NULL, instructions INTEGER NOT NULL, uops INTEGER NOT NULL, port_uops INTEGER NOT NULL,
         bytes INTEGER NOT NULL, bytes_loaded INTEGER NOT NULL, bytes_stored INTEGER NOT NULL,
+        loads INTEGER, stores INTEGER, spills INTEGER, reloads INTEGER,
         line_crossings REAL NOT NULL, flop INTEGER NOT NULL, integer_operations INTEGER NOT NULL,
         flop_per_byte REAL, packed_share REAL, vector_bits INTEGER NOT NULL,
         unknown INTEGER NOT NULL, refused INTEGER NOT NULL, hints INTEGER NOT NULL,

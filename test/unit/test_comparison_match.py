@@ -1,0 +1,344 @@
+"""Which kernel of one build is which of another: properties, and what each rule is for."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from incc.driver.comparison.match import Matching, match
+from incc.driver.comparison.match_assign import assign
+from incc.driver.comparison.match_features import Features, path_likeness
+from incc.driver.comparison.side import Entry
+from incc.frontends.isa import isa
+from properties import examples
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+LOAD = "VEX_VMOVUPD_YMM_YMMM256/m"
+ADD = "VEX_VADDPD_YMM_YMM_YMMM256/r"
+MUL = "VEX_VMULPD_YMM_YMM_YMMM256/m"
+FMA = "VEX_VFMADD231PD_YMM_YMM_YMMM256/m"
+DIV = "VEX_VDIVPD_YMM_YMM_YMMM256/m"
+SQRT = "VEX_VSQRTPD_YMM_YMMM256/m"
+MAX = "VEX_VMAXPS_YMM_YMM_YMMM256/m"
+STORE = "VEX_VMOVUPD_YMMM256_YMM/m"
+SCALAR_ADD = "VEX_VADDSD_XMM_XMM_XMMM64/r"
+SCALAR_MUL = "VEX_VMULSD_XMM_XMM_XMMM64/m"
+END = ("ADD_RM64_IMM8/r", "CMP_RM64_R64/r", "JNE_REL8_64/r")
+WORK = (ADD, MUL, FMA, DIV, SQRT, MAX, SCALAR_ADD, SCALAR_MUL, LOAD)
+
+
+class Loop(NamedTuple):
+    """A kernel as far as matching looks at it. `content`: what tells its code from other code of the same forms."""
+
+    function: str
+    number: int
+    forms: tuple[str, ...]
+    line: int = 0
+    content: str = ""
+    unit: str = "a.c"
+    role: str = "main"
+    of: str = ""
+    elements: float = 4.0
+    step: int = 32
+    loaded: int = 32
+    stored: int = 0
+    first_line: int = 10
+    inlined_from: str = ""
+
+
+def entry(loop: Loop) -> Entry:
+    place = {"file": loop.unit, "line": loop.line} if loop.line else None
+    forms = (*loop.forms, *END)
+    kernel: Any = {
+        "kernel_id": f"{loop.function}/loop{loop.number}",
+        "content_hash": f"{' '.join(forms)} {loop.content}",
+        "function": loop.function,
+        "function_name": loop.function,
+        "source_function": loop.inlined_from or loop.function,
+        "source": place,
+        "near": None,
+        "inlined": [],
+        "inlined_into": [],
+        "role": {"name": loop.role, "of": loop.of, "instead": False, "text": ""},
+        "kind": "loop",
+        "depth": 1,
+        "isa": "x86",
+        "elements": {"per_iteration": loop.elements} if loop.elements else None,
+        "size": {"instructions": len(forms)},
+        "memory": {"bytes_loaded": loop.loaded, "bytes_stored": loop.stored, "step": loop.step},
+        "first_line": loop.first_line,
+    }
+    unit: Any = {"source": loop.unit, "assembly_file": f"{loop.unit}.s", "model": {"name": "znver4"}}
+    instructions: Any = [{"form": form, "text": form, "source": place} for form in forms]
+    return Entry(unit, kernel, lambda: instructions)
+
+
+def matching(a: Sequence[Loop], b: Sequence[Loop]) -> Matching:
+    return match([entry(loop) for loop in a], [entry(loop) for loop in b])
+
+
+def pairs(found: Matching) -> set[tuple[int, int]]:
+    return {(m.a, m.b) for m in found.matches}
+
+
+@st.composite
+def builds(draw: st.DrawFn, names: Sequence[str] = ("f", "g", "scale_rows", "sum")) -> list[Loop]:
+    """Functions with a few loops each, of which main loops may have remainders."""
+    found: list[Loop] = []
+    for unit in draw(st.lists(st.sampled_from(("a.c", "b.c", "lib/a.c")), min_size=1, max_size=2, unique=True)):
+        for function in draw(st.lists(st.sampled_from(names), max_size=3, unique=True)):
+            lines = draw(st.booleans())
+            number = 0
+            for _ in range(draw(st.integers(1, 3))):
+                number += 1
+                main = Loop(
+                    function,
+                    number,
+                    tuple(draw(st.lists(st.sampled_from(WORK), min_size=1, max_size=5))),
+                    line=draw(st.integers(1, 60)) if lines else 0,
+                    unit=unit,
+                    elements=draw(st.sampled_from((0.0, 1.0, 4.0))),
+                    stored=draw(st.sampled_from((0, 32))),
+                    first_line=10 * len(found) + 10,
+                )
+                found.append(main)
+                if draw(st.booleans()):
+                    number += 1
+                    found.append(
+                        main._replace(
+                            number=number,
+                            forms=(SCALAR_ADD,),
+                            role=draw(st.sampled_from(("remainder", "fallback"))),
+                            of=f"{function}/loop{main.number}",
+                            elements=1.0,
+                            first_line=10 * len(found) + 10,
+                        )
+                    )
+    return found
+
+
+@examples(40)
+@given(builds(), builds())
+def test_both_ways_alike(a: list[Loop], b: list[Loop]) -> None:
+    forth, back = matching(a, b), matching(b, a)
+    assert {(m.a, m.b, m.by, m.confidence, m.parts_a, m.parts_b) for m in forth.matches} == {
+        (m.b, m.a, m.by, m.confidence, m.parts_b, m.parts_a) for m in back.matches
+    }
+    assert (forth.only_a, forth.only_b) == (back.only_b, back.only_a)
+
+
+@examples(40)
+@given(builds(), builds())
+def test_each_once(a: list[Loop], b: list[Loop]) -> None:
+    found = matching(a, b)
+    for loops, used, only in (
+        (a, [m.a for m in found.matches] + [p for m in found.matches for p in m.parts_a], found.only_a),
+        (b, [m.b for m in found.matches] + [p for m in found.matches for p in m.parts_b], found.only_b),
+    ):
+        assert sorted([*used, *only]) == list(range(len(loops)))
+    assert [m.b for m in found.matches] == sorted(m.b for m in found.matches)
+    assert all(0 <= m.confidence <= 1 for m in found.matches)
+    for m in found.matches:
+        # A remainder is never a main loop's.
+        assert (a[m.a].role == "main") == (b[m.b].role == "main") or m.by == "content"
+
+
+@examples(40)
+@given(builds())
+def test_a_build_is_itself(loops: list[Loop]) -> None:
+    for given_twice in (loops, loops + loops):
+        found = matching(given_twice, given_twice)
+        assert [(m.a, m.b, m.by, m.confidence) for m in found.matches] == [
+            (n, n, "content", 1.0) for n in range(len(given_twice))
+        ]
+
+
+@examples(40)
+@given(builds(), builds(), st.randoms(use_true_random=False))
+def test_the_order_of_kernels_decides_nothing(a: list[Loop], b: list[Loop], rnd: random.Random) -> None:
+    mixed_a, mixed_b = rnd.sample(a, len(a)), rnd.sample(b, len(b))
+    found, mixed = matching(a, b), matching(mixed_a, mixed_b)
+    assert {(a[m.a], b[m.b], m.by, m.confidence) for m in found.matches} == {
+        (mixed_a[m.a], mixed_b[m.b], m.by, m.confidence) for m in mixed.matches
+    }
+
+
+@examples(40)
+@given(builds())
+def test_renamed_functions_keep_equal_code(loops: list[Loop]) -> None:
+    loops = [loop._replace(content=str(n)) for n, loop in enumerate(loops)]
+    renamed = [
+        loop._replace(function=f"x{loop.function}y", of=loop.of and f"x{loop.function}y/{loop.of.partition('/')[2]}")
+        for loop in loops
+    ]
+    found = matching(loops, renamed)
+    assert pairs(found) == {(n, n) for n in range(len(loops))}
+    assert {m.by for m in found.matches} <= {"content"}
+
+
+@examples(40)
+@given(builds(), builds(names=("other", "unlike")))
+def test_what_is_added_changes_no_equal_code(loops: list[Loop], added: list[Loop]) -> None:
+    loops = [loop._replace(content=str(n)) for n, loop in enumerate(loops)]
+    added = [loop._replace(content=f"new {n}", unit=f"new/{n}.c") for n, loop in enumerate(added)]
+    found = matching(loops, loops + added)
+    assert {(m.a, m.b, m.by, m.confidence) for m in found.matches} == {
+        (n, n, "content", 1.0) for n in range(len(loops))
+    }
+
+
+@given(st.dictionaries(st.tuples(st.integers(0, 5), st.integers(0, 5)), st.integers(-3, 20), max_size=20))
+def test_assignment_is_the_best(weights: dict[tuple[int, int], int]) -> None:
+    chosen = assign(weights)
+    assert len({row for row, _ in chosen}) == len({column for _, column in chosen}) == len(chosen)
+    assert all(weights[pair] > 0 for pair in chosen)
+    best = max(
+        sum(max(0, weights.get((row, column), 0)) for row, column in enumerate(order))
+        for order in itertools.permutations(range(6))
+    )
+    assert sum(weights[pair] for pair in chosen) == best
+    mirrored = assign({(column, row): weight for (row, column), weight in weights.items()})
+    assert sum(weights[row, column] for column, row in mirrored) == best
+
+
+# --- rules ------------------------------------------------------------------------------------------------------------
+
+
+def test_equal_tiny_loops_stay_in_their_functions() -> None:
+    a = [Loop(f"f{n}", 1, (STORE,), stored=32, loaded=0, first_line=10 * n) for n in range(50)]
+    b = [loop._replace(first_line=10 * n) for n, loop in enumerate(reversed(a))]
+    assert pairs(matching(a, b)) == {(n, 49 - n) for n in range(50)}
+    # Those of which there are fewer as well.
+    assert pairs(matching(a, b[7:])) == {(n, 42 - n) for n in range(43)}
+
+
+def test_equal_code_of_another_function_is_not_taken_from_its_own() -> None:
+    a = [Loop("f", 1, (SCALAR_ADD,), elements=1.0), Loop("g", 1, (ADD, LOAD), content="g")]
+    # f was vectorised, and g is as short as f was.
+    b = [Loop("f", 1, (ADD,)), Loop("g", 1, (SCALAR_ADD,), elements=1.0)]
+    assert pairs(matching(a, b)) == {(0, 0), (1, 1)}
+
+
+def test_lines_that_all_moved() -> None:
+    a = [Loop("f", n, (ADD, LOAD), line=10 * n, content=str(n), first_line=n) for n in (1, 2, 3, 4)]
+    # 30 lines were put before the function and a loop in it before the third.
+    b = [loop._replace(line=loop.line + 30, content=f"new {loop.number}") for loop in a[:2]]
+    b += [Loop("f", 3, (ADD, LOAD), line=55, content="came", first_line=3)]
+    b += [loop._replace(line=loop.line + 30, number=loop.number + 1, content=f"new {loop.number}") for loop in a[2:]]
+    assert pairs(matching(a, b)) == {(0, 0), (1, 1), (2, 3), (3, 4)}
+
+
+@pytest.mark.parametrize(
+    "copy",
+    ["f.constprop.0", "f.isra.0", "f.part.0.cold", "f.llvm.1234567", "f.lto_priv.0", "f._omp_fn.0", "f.omp_outlined"],
+)
+def test_copies_are_their_function(copy: str) -> None:
+    a = [Loop("f", 1, (DIV, MUL)), Loop("g", 1, (DIV, MUL), content="g")]
+    b = [Loop("g", 1, (DIV, MUL), content="x"), Loop(copy, 1, (DIV, MUL), content="y")]
+    found = matching(a, b)
+    assert pairs(found) == {(0, 1), (1, 0)}
+    assert {m.by for m in found.matches} == {"identity"}
+
+
+def test_inlined_by_one_compiler() -> None:
+    a = [Loop("helper", 1, (DIV, MUL)), Loop("user", 1, (SQRT,))]
+    b = [Loop("user", 1, (DIV, MUL, MUL), inlined_from="helper"), Loop("user", 2, (SQRT, ADD))]
+    found = matching(a, b)
+    assert pairs(found) == {(0, 0), (1, 1)}
+    assert {m.b: m.by for m in found.matches} == {0: "function", 1: "function"}
+
+
+def test_remainders_go_with_their_main_loop() -> None:
+    a = [
+        Loop("f", 1, (DIV, MUL), line=10),
+        Loop("f", 2, (SCALAR_MUL,), line=10, role="remainder", of="f/loop1", elements=1.0),
+        Loop("f", 3, (SQRT,), line=20),
+        Loop("f", 4, (SCALAR_ADD,), line=20, role="remainder", of="f/loop3", elements=1.0),
+    ]
+    # The second loop's remainder looks now as the first one's did, and the first has none any more.
+    b = [
+        Loop("f", 1, (DIV, MUL, LOAD), line=10),
+        Loop("f", 2, (SQRT, LOAD), line=20),
+        Loop("f", 3, (SCALAR_MUL,), line=20, role="remainder", of="f/loop2", elements=1.0),
+    ]
+    found = matching(a, b)
+    assert pairs(found) == {(0, 0), (2, 1), (3, 2)}
+    assert found.only_a == (1,)
+
+
+def test_split_and_fused() -> None:
+    whole = [Loop("f", 1, (DIV, STORE, MUL, MUL, ADD, STORE), line=10, loaded=64, stored=64)]
+    split = [
+        Loop("f", 1, (MUL, MUL, ADD, STORE), line=10, stored=32, content="1"),
+        Loop("f", 2, (DIV, STORE), line=12, stored=32, content="2"),
+    ]
+    found = matching(whole, split)
+    (only,) = found.matches
+    assert {only.b, *only.parts_b} == {0, 1}
+    assert not only.parts_a
+    assert not found.only_b
+    (back,) = matching(split, whole).matches
+    assert (back.a, back.parts_a) == (only.b, only.parts_b)
+    # Two versions of one loop are not its parts.
+    versions = [whole[0]._replace(content=str(n), number=n, elements=e) for n, e in ((1, 4.0), (2, 1.0))]
+    assert all(not m.parts_b for m in matching(whole, versions).matches)
+
+
+def test_unlike_loops_of_other_functions_stay_alone() -> None:
+    a = [Loop("old", 1, (DIV, SQRT, STORE), stored=32)]
+    b = [Loop("new", 1, (MAX, ADD, ADD))]
+    assert matching(a, b) == Matching((), (0,), (0,))
+
+
+def test_a_rare_loop_is_found_under_another_name_in_another_file() -> None:
+    common = [Loop(f"f{n}", 1, (ADD, MUL), content=str(n)) for n in range(30)]
+    a = [*common, Loop("norms", 1, (MUL, SQRT, DIV, STORE), stored=32, unit="old.c", content="before")]
+    b = [Loop("lengths", 1, (MUL, SQRT, DIV, STORE), stored=32, unit="new/file.c", content="after"), *common]
+    found = matching(a, b)
+    assert (30, 0) in pairs(found)
+    (moved,) = [m for m in found.matches if m.a == 30]
+    assert moved.by == "similarity"
+    assert 0.5 <= moved.confidence < 1
+
+
+def test_widths_of_vectors_do_not_matter() -> None:
+    wide, narrow = entry(Loop("f", 1, (FMA,))), entry(Loop("f", 1, (SCALAR_MUL, SCALAR_ADD), elements=1.0, loaded=8))
+    from incc.driver.comparison.match_features import likeness
+
+    assert likeness(Features(0, wide), Features(0, narrow)) > 0.9
+    assert likeness(Features(0, wide), Features(0, entry(Loop("f", 1, (DIV,))))) < 0.4
+
+
+def test_many_equal_loops_without_names() -> None:
+    """Code without symbols: thousands of kernels of one function, which is none."""
+    rnd = random.Random(3)
+    a = [Loop("", n, tuple(rnd.choices(WORK, k=12)), content=str(n), first_line=n) for n in range(600)]
+    b = [loop._replace(number=loop.number + 1, first_line=loop.first_line + 5) for loop in a[1:]]
+    assert pairs(matching(a, b)) == {(n + 1, n) for n in range(599)}
+
+
+def test_what_forms_do() -> None:
+    work = isa("x86").form_work
+    assert work(FMA) == (("fmul", "fadd"), "f64", 4)
+    assert work("VEX_VFNMADD132SS_XMM_XMM_XMMM32/m") == (("fmul", "fadd"), "f32", 1)
+    assert work("SUBPS_XMM_XMMM128/r") == (("fadd",), "f32", 4)
+    assert work("VEX_VPADDD_YMM_YMM_YMMM256/r") == (("iadd",), "i32", 8)
+    assert work("EVEX_VADDPD_ZMM_K1Z_ZMM_ZMMM512B64_ER/r") == (("fadd",), "f64", 8)
+    assert work("ADD_R32_RM32/m") == (("iadd",), "i32", 1)
+    assert work("ADD_RM64_IMM8/r").kinds == work("LEA_R64_M/m").kinds == ("index",)
+    assert work("VEX_VCVTDQ2PD_YMM_XMMM128/r") == (("convert",), "32-64", 4)
+    assert work("JNE_REL8_64/r").kinds == work(STORE).kinds == work("").kinds == ()
+    assert isa("aarch64").form_work("FADD_V_V").kinds == ()
+
+
+def test_likeness_of_paths() -> None:
+    assert path_likeness("a/b.c", "a/b.c") == 1
+    assert path_likeness("/x/a/b.c", "/y/a/b.c") > path_likeness("/x/b.c", "/y/b.c") > 0
+    assert path_likeness("a/b.c", "a/c.c") == 0
