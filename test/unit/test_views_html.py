@@ -1,4 +1,5 @@
-"""The timeline page: complete in itself, its data what the report says, nothing in the text can end the script."""
+"""The report's page: complete in itself, its data what the report says, nothing in the text can end a script; and what
+its scripts do, in a browser."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import re
 import shutil
 import subprocess
 from html.parser import HTMLParser
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -25,59 +27,123 @@ def report(text: str = LOOP, name: str = "a.s", iterations: int = 3) -> dict[str
 
 
 def data(page: str) -> list[dict[str, Any]]:
-    found = re.search(r"^const kernels = (.*);$", page, re.MULTILINE)
+    """What the page's scripts are given, a kernel each."""
+    found = re.findall(r'<script type="application/json" id="data-\d+">(.*?)</script>', page)
     assert found
-    kernels: list[dict[str, Any]] = json.loads(found[1])
-    return kernels
+    return [json.loads(text) for text in found]
+
+
+def times(steps: list[int]) -> list[int]:
+    """Times that are counted from the one before."""
+    return list(accumulate(steps))
 
 
 def test_every_event_and_uop_is_there() -> None:
     made = report()
     (kernel,) = data(render(made))
-    timeline = made["units"][0]["kernels"][0]["timeline"]
-    assert len(kernel["events"]) == 3 * 4
-    for shown, event in zip(kernel["events"], timeline["events"], strict=True):
-        assert shown == [
-            event[key] for key in ("iteration", "instruction", "dispatched", "started", "executed", "retired")
-        ]
+    shown, timeline = kernel["timeline"], made["units"][0]["kernels"][0]["timeline"]
+    names = shown["names"]
+    assert len(shown["events"]) == 3 * 4
+    for row, event in zip(shown["events"], timeline["events"], strict=True):
+        assert row[:2] == [event["iteration"], event["instruction"]]
+        assert times(row[2:]) == [event[key] for key in ("dispatched", "started", "executed", "retired")]
     # The load, the addition, the counter, the fused comparison.
-    assert [uop["kind"] for uop in kernel["uops"]] == 3 * ["load", "compute", "compute", "branch"]
-    for shown, uop in zip(kernel["uops"], timeline["uops"], strict=True):
-        times = ("dispatched", "earliest", "ready", "started", "executed", "retired")
-        assert shown["times"] == [uop[key] for key in times] == sorted(shown["times"])
-        assert shown["place"] == [uop["iteration"], uop["instruction"]]
-        for producer, *_ in shown["inputs"]:
-            assert kernel["uops"][producer]["place"] <= shown["place"]
-    assert kernel["cycles"] == timeline["cycles"]
+    assert [names[uop[1]] for uop in shown["uops"]] == 3 * ["load", "compute", "compute", "branch"]
+    keys = ("dispatched", "earliest", "ready", "started", "executed", "retired")
+    for number, (row, uop) in enumerate(zip(shown["uops"], timeline["uops"], strict=True)):
+        assert shown["events"][row[0]][:2] == [uop["iteration"], uop["instruction"]]
+        assert times(row[3:9]) == [uop[key] for key in keys]
+        assert row[9] == (-1 if uop["last_input"] is None else uop["last_input"])
+        inputs = [row[n : n + 5] for n in range(10, len(row), 5)]
+        assert [
+            (number - back, names[kind], names[via], arrived + row[3], latency)
+            for back, kind, via, arrived, latency in inputs
+        ] == [(i["producer"], i["kind"], i["via"], i["arrived"], i["latency"]) for i in uop["inputs"]]
+    assert shown["cycles"] == timeline["cycles"]
+
+
+def test_instructions_ports_and_dependencies_are_those_of_the_report() -> None:
+    made = report()
+    (kernel,), (shown,) = made["units"][0]["kernels"], data(render(made))
+    assert [row[1] for row in shown["instructions"]] == [i["text"] for i in kernel["instructions"]]
+    for row, instruction in zip(shown["instructions"], kernel["instructions"], strict=True):
+        pressure = dict(zip(row[7][::2], row[7][1::2], strict=True))
+        assert [pressure.get(n, 0) for n in range(len(kernel["resources"]))] == instruction["pressure"]
+        assert row[4:7] == [instruction[key] for key in ("latency", "critical_path_cycles", "chain_cycles")]
+    assert [row[:3] for row in shown["resources"]] == [[r["name"], r["title"], r["load"]] for r in kernel["resources"]]
+    assert [(*row[:2], row[3]) for row in shown["edges"]] == [
+        (e["from"], e["to"], e["latency"]) for e in kernel["dependencies"]
+    ]
+    assert [name for name, _, _, limits in shown["bounds"] if limits] == ["Loop-carried dependencies"]
+    assert shown["verdict"].lower() == kernel["verdict"].lower() + "."
+
+
+def test_lines_of_the_source_lose_what_all_are_indented_by() -> None:
+    made = report()
+    instructions = made["units"][0]["kernels"][0]["instructions"]
+    for instruction, line in zip(instructions, (7, 7, 6, 9), strict=True):
+        instruction["source"] = {"file": "a.c", "line": line}
+    sources = {"a.c": {6: "\tfor (;;)", 7: "\t\ts += <a>[i];  ", 9: ""}}
+    (kernel,) = data(render(made, sources))
+    assert kernel["sources"] == [["a.c:7", "        s += <a>[i];"], ["a.c:6", "for (;;)"], ["a.c:9", ""]]
+    assert [row[8] for row in kernel["instructions"]] == [0, 0, 1, 2]
+    (kernel,) = data(render(made))
+    assert [text for _, text in kernel["sources"]] == [None, None, None]
+
+
+def test_one_kernel_needs_no_table() -> None:
+    page = render(report())
+    assert 'class="sortable"' not in page
+    two = render(report(ADDITION + ADDITION.replace("L1", "L2")))
+    assert 'class="sortable"' in two
+    assert re.findall(r'<a href="#k(\d+)"', two) == ["1", "2"]
+
+
+def test_only_columns_that_say_something() -> None:
+    one = report(ADDITION + ADDITION.replace("L1", "L2"))
+    assert ">Unit<" not in render(one)
+    other = json.loads(json.dumps(one["units"][0]))
+    other["assembly_file"] = "b.s"
+    one["units"].append(other)
+    page = render(one)
+    assert ">Unit<" in page
+    assert ">Core<" not in page
+    other["model"]["name"] = "znver4"
+    assert ">Core<" in render(one)
+    assert len(data(page)) == 4
 
 
 def test_nothing_is_loaded_from_elsewhere() -> None:
     page = render(report())
     assert not re.search(r"https?://|src=|@import|url\(", page)
-    assert "@DATA@" not in page
-    assert "@TITLE@" not in page
 
 
 def test_names_cannot_break_out_of_the_page() -> None:
     made = report()
+    bad = "f</script><script>alert(1)</script><!--"
     kernel = made["units"][0]["kernels"][0]
-    kernel["function_name"] = "f</script><script>alert(1)</script>"
-    page = render(made)
-    scripts: list[str] = []
+    kernel["overview"]["function"] = kernel["function_name"] = kernel["hints"][0]["text"] = bad
+    kernel["instructions"][0]["text"] = kernel["verdict"] = bad
+    made["units"][0]["kernels"].append(kernel)
+    page = render(made, {"a.c": {1: bad}})
+    scripts: list[str | None] = []
 
     class Reader(HTMLParser):
         def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
             if tag == "script":
-                scripts.append(tag)
+                scripts.append(dict(attrs).get("type"))
 
     Reader().feed(page)
-    assert len(scripts) == 1
-    assert data(page)[0]["title"].startswith("f</script><script>alert(1)</script>, ")
+    assert scripts == ["application/json"] * 2 + [None]
+    assert data(page)[0]["title"].startswith(bad + ", ")
+    assert bad not in page
 
 
-def test_no_timeline_is_an_error() -> None:
-    with pytest.raises(ValueError, match="timeline"):
-        render(report(iterations=0))
+def test_without_a_timeline_and_without_a_kernel() -> None:
+    (kernel,) = data(render(report(iterations=0)))
+    assert kernel["timeline"] is None
+    with pytest.raises(ValueError, match="no kernel to show"):
+        render(report("f:\n\tret\n"))
 
 
 # --- in a browser -----------------------------------------------------------------------------------------------------
@@ -97,6 +163,7 @@ class Dom(HTMLParser):
         self.words = ""
         self.title = ""
         self._in = ""
+        self._in_chart = False
         self.feed(text)
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
@@ -107,15 +174,17 @@ class Dom(HTMLParser):
         elif "bar" in classes and "data-cycles" in has and "lane" not in classes:
             first, last = has["data-cycles"].split("-")
             self.rows[-1]["bars"][classes[1]] = (int(first), int(last))
-        elif tag == "g" and "data-from" in has:
+        elif tag == "g" and "data-from" in has and self._in_chart:
             self.arrows.append({**has, "label": ""})
         elif has.get("id") in ("detail", "title"):
             self._in = has["id"]
-        if tag == "text":
-            self._in = "label"
+        if tag == "text" and self.arrows and "x" in has:
+            self._in = "label" if self._in_chart else ""
+        if has.get("id") in ("chart", "help"):
+            self._in_chart = has["id"] == "chart"
 
     def handle_endtag(self, tag: str) -> None:
-        if tag in ("footer", "h1", "text"):
+        if tag in ("div", "h1", "text"):
             self._in = ""
 
     def handle_data(self, data: str) -> None:
@@ -131,7 +200,7 @@ class Dom(HTMLParser):
         return found
 
 
-def browse(page: str, folder: Path, action: str = "") -> Dom:
+def browse(page: str, folder: Path, action: str = "", at: str = "") -> Dom:
     """Open the page in a browser, do something as a script, and look at what came of it."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if not chromium:
@@ -143,7 +212,7 @@ def browse(page: str, folder: Path, action: str = "") -> Dom:
     file.write_text(page.replace("</body>", f"<script>{action}</script></body>"), encoding="utf-8")
     done = subprocess.run(
         [chromium, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'profile'}",
-         "--window-size=1200,800", "--dump-dom", file.as_uri()],
+         "--window-size=1200,800", "--virtual-time-budget=4000", "--dump-dom", file.as_uri() + at],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     error = re.search(r'<html[^>]* data-error="([^"]*)"', done.stdout)
@@ -235,26 +304,26 @@ def test_a_page_of_many_rows_and_kernels(tmp_path: Path) -> None:
         "\n\taddq", 1)[0].replace(".L1:\n", "") + "\n" for n in range(10))  # fmt: skip
     text = ADDITION + ".L2:\n" + many + "\taddq $80, %rax\n\tcmpq %rax, %rdx\n\tjne .L2\n"
     page = render(report(text, iterations=20))
-    choose = (
-        "const choice = document.getElementById('kernel'); choice.value = '1';"
-        "choice.dispatchEvent(new Event('change'));"
-    )
-    first, second = browse(page, tmp_path), browse(page, tmp_path, choose + point_at("5,3", "compute"))
+    first = browse(page, tmp_path, at="#k1")
+    second = browse(page, tmp_path, point_at("5,3", "compute"), at="#k2")
     assert first.title != second.title
     assert len(first.rows) < len(second.rows) > COUNTED
     assert any(a["data-from"] == "4,3 compute" and a["class"].startswith("in") for a in second.arrows)
 
 
-def test_header_has_cycles_elements_and_range() -> None:
+def test_head_has_cycles_elements_and_range() -> None:
     scalar = ".L1:\n\tvaddsd (%rsi), %xmm0, %xmm0\n\taddq $8, %rsi\n\tcmpq %rsi, %rdx\n\tjne .L1\n"
     (kernel,) = data(render(report(scalar)))
-    assert kernel["model"].startswith("4.00 cycles an iteration, ")
-    assert " an element" in kernel["model"]
-    assert kernel["range"] == ""
+    figures = {name: (value, unit) for name, value, unit in kernel["figures"]}
+    assert figures["Prediction"] == ("4.00", "cycles / iteration")
+    assert figures["Per element"] == ("4.00", "cycles")
+    assert kernel["more"] == []
     histogram = ".L1:\n\tmovslq (%rdi,%rax,4), %rcx\n\tincl (%rsi,%rcx,4)\n\tincq %rax\n\tcmpq %rax, %rdx\n\tjne .L1\n"
     made = report(histogram)
     made["units"][0]["kernels"][0]["elements"] = None
     (kernel,) = data(render(made))
-    assert re.match(r"\d+\.\d\d cycles an iteration; ", kernel["model"])
-    assert kernel["range"] == made["units"][0]["kernels"][0]["range"]["text"] != ""
-    assert "never hits" in kernel["range"]
+    assert re.match(r"[\d.]+–[\d.]+$", kernel["figures"][0][1])
+    assert "Per element" not in [name for name, _, _ in kernel["figures"]]
+    spread = made["units"][0]["kernels"][0]["range"]["text"]
+    assert [text.lower() for text in kernel["more"]] == [spread.lower() + "."]
+    assert "never hits" in spread
