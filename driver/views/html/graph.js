@@ -132,7 +132,8 @@ const Graph = (() => {
     const [, text, ports, remarks, latency, path, , , source] = kernel.instructions[index];
     const chains = kernel.chains.flatMap((chain, number) => chain[4].includes(index) ? [number + 1] : []);
     const on = [...(path === null ? [] : [`the critical path (${plural(path, "cycle")})`]), ...chains.map(n => `chain ${n}`)];
-    let told = `${where(kernel, index)}: ${text}${ports ? ` (${ports})` : ""}; latency ${latency}, ready in cycle ${ready}`;
+    let told = `${kernel.instructions[index][0]} ${text.trim()}${ports ? ` (${ports})` : ""}; latency ${latency}, ` +
+      `ready in cycle ${ready}`;
     if (on.length) told += `; on ${on.join(" and ")}`;
     if (remarks) told += `; ${[...remarks].map(mark => Assembly.REMARKS[mark]).join(", ")}`;
     if (source >= 0) told += `; ${kernel.sources[source][0]}`;
@@ -165,14 +166,14 @@ const Graph = (() => {
       tops[number] = y;
     });
     placed.row.forEach((number, node) => { top[node] = tops[number]; });
-    const right = Math.max(...at.map((x, node) => x + (node < kernel.instructions.length ? width / 2 : 0))) + 14, whole = right + lanes.length * LANE + 26, high = y + HEIGHT + 24;
+    const right = Math.max(...at.map((x, node) => x + (node < kernel.instructions.length ? width / 2 : 0))) + 14, whole = right + lanes.length * LANE + 44, high = y + HEIGHT + 24;
     const centre = node => at[node], left = at.map(x => x - width / 2);
 
     function line([from, to, , , distance]) {
       const x1 = centre(from), y1 = top[from] + HEIGHT, x2 = centre(to), y2 = top[to] - 5;
       if (from === to) {
         const x = left[from] + width, middle = top[from] + HEIGHT / 2;
-        return {d: `M${x} ${middle + 6}c16 5 16 -17 5 -12`, x: x + 12, y: middle + 3, head: `M${x} ${middle - 6}l7 -4v8z`};
+        return {d: `M${x} ${middle + 6}c16 5 16 -17 5 -12`, x: x + 34, y: middle + 3, head: `M${x} ${middle - 6}l7 -4v8z`};
       }
       const head = `M${x2} ${y2 + 5}l-4 -7h8z`;
       if (!distance) {
@@ -213,13 +214,18 @@ const Graph = (() => {
     const nodes = kernel.instructions.map((instruction, index) => {
       const path = state.path && instruction[5] !== null;
       const chain = state.chain >= 0 && kernel.chains[state.chain][4].includes(index);
-      const tag = `${path ? "CP" : ""}${path && chain ? " " : ""}${chain ? "LCD" : ""}`;
       return svg("g", {class: `node${path ? " cp" : ""}${chain ? " lcd" : ""}${instruction[3].includes("X") ? " unknown" : ""}`,
         role: "option", tabindex: index ? -1 : 0, "aria-selected": "false", "data-index": index,
         "aria-label": tellNode(kernel, index, ready[index]), transform: `translate(${left[index]} ${top[index]})`},
       svg("rect", {width, height: HEIGHT, rx: 3}),
-      svg("text", {x: 8, y: 16}, svg("tspan", {class: "number"}, instruction[0]), ` ${instruction[1].trim().split(/\s/)[0]}`),
-      tag ? svg("text", {class: "tag", x: width - 3, y: -3}, tag) : "");
+      svg("text", {x: 8, y: 16}, svg("tspan", {class: "number"}, instruction[0]), ` ${instruction[1].trim().split(/\s/)[0]}`));
+    });
+    const tags = kernel.instructions.map((instruction, index) => {
+      const path = state.path && instruction[5] !== null;
+      const chain = state.chain >= 0 && kernel.chains[state.chain][4].includes(index);
+      const tag = svg("text", {class: `tag ${chain ? "lcd" : "cp"}`, x: left[index] + width - 3, y: top[index] - 3});
+      tag.textContent = [...(path ? ["CP"] : []), ...(chain ? ["LCD"] : [])].join(" ");
+      return tag;
     });
     const axis = svg("g", {class: "axis", "aria-hidden": "true"},
       svg("text", {x: 0, y: 12}, "Cycle"),
@@ -228,7 +234,8 @@ const Graph = (() => {
         svg("text", {x: LEFT - 20, y: at + HEIGHT / 2 + 4, class: "time"}, String(time))]));
     const drawn = svg("svg", {width: whole, height: high, viewBox: `0 0 ${whole} ${high}`, role: "listbox",
       "aria-label": "Instructions by the cycle in which their results are ready"},
-    axis, svg("g", {class: "edges", "aria-hidden": "true"}, ...edges), ...nodes);
+    axis, svg("g", {class: "edges", "aria-hidden": "true"}, ...edges), ...nodes,
+    svg("g", {"aria-hidden": "true"}, ...tags));
     const told = index => tellNode(kernel, index, ready[index]);
     return {drawn, nodes, edges, told, centre, top};
   }

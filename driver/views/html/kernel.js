@@ -77,7 +77,7 @@ const KernelView = (() => {
       byId("hints").querySelector("ul").replaceChildren(...kernel.hints.map(([rule, text, flags]) => make("li", {},
         make("span", {class: "rule"}, `${rule}: `), ...withFlags(text, flags.join(" ")))));
       byId("assembly").lastElementChild.replaceChildren(
-        make("div", {class: "wide", tabindex: 0, role: "region", "aria-labelledby": "assembly-title"}, Assembly.table(kernel, mark)));
+        make("div", {class: "wide", tabindex: 0, role: "region", "aria-label": "Instructions"}, Assembly.table(kernel, mark)));
       Graph.show(kernel, byId("graph").lastElementChild, Assembly.choose);
       byId("timeline").hidden = !kernel.timeline;
       document.querySelector("[data-part=timeline]").hidden = !kernel.timeline;

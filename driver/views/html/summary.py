@@ -23,7 +23,7 @@ def summary(report: t.Report, layout: Layout) -> Html:
         Column("Core", False, "The machine model", spare=True),
         Column("Line", False, "Line of the source, of the assembly where there is none", code=True),
         Column("Function", False, "The function that the loop is written in", code=True),
-        Column("Role", False, "What part it has in its function; nothing for the main loop", spare=True),
+        Column("Role", False, "What part it has in its function; nothing for the main loop"),
         Column("Cycles", True, "Predicted cycles per iteration, or the two ends of their range"),
         Column("/elem.", True, "Predicted cycles per element of the source's loop"),
         Column("Bounds", False, "Bounds of ports, front end and dependencies, relative to the prediction", spare=True),
