@@ -4,6 +4,7 @@ its scripts do, in a browser."""
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -162,6 +163,7 @@ class Dom(HTMLParser):
         self.arrows: list[dict[str, str]] = []
         self.words = ""
         self.title = ""
+        self.found: str | None = None
         self._in = ""
         self._in_chart = False
         self.feed(text)
@@ -176,6 +178,8 @@ class Dom(HTMLParser):
             self.rows[-1]["bars"][classes[1]] = (int(first), int(last))
         elif tag == "g" and "data-from" in has and self._in_chart:
             self.arrows.append({**has, "label": ""})
+        elif tag == "html":
+            self.found = has.get("data-found")
         elif has.get("id") in ("detail", "title"):
             self._in = has["id"]
         if tag == "text" and self.arrows and "x" in has:
@@ -200,7 +204,7 @@ class Dom(HTMLParser):
         return found
 
 
-def browse(page: str, folder: Path, action: str = "", at: str = "") -> Dom:
+def browse(page: str, folder: Path, action: str = "", at: str = "", library: str = "", dark: bool = False) -> Dom:
     """Open the page in a browser, do something as a script, and look at what came of it."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if not chromium:
@@ -209,10 +213,13 @@ def browse(page: str, folder: Path, action: str = "", at: str = "") -> Dom:
     watch = "<script>addEventListener('error', e => document.documentElement.dataset.error = e.message);</script>"
     file = folder / "page.html"
     page = page.replace("<body>", f"<body>{watch}", 1)
-    file.write_text(page.replace("</body>", f"<script>{action}</script></body>"), encoding="utf-8")
+    file.write_text(
+        page.replace("</body>", f"<script>{library}</script><script>{action}</script></body>"), encoding="utf-8"
+    )
+    colours = ["--blink-settings=preferredColorScheme=0"] if dark else []
     done = subprocess.run(
         [chromium, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'profile'}",
-         "--window-size=1200,800", "--virtual-time-budget=4000", "--dump-dom", file.as_uri() + at],
+         "--window-size=1200,800", "--virtual-time-budget=60000", *colours, "--dump-dom", file.as_uri() + at],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     error = re.search(r'<html[^>]* data-error="([^"]*)"', done.stdout)
@@ -327,3 +334,216 @@ def test_head_has_cycles_elements_and_range() -> None:
     spread = made["units"][0]["kernels"][0]["range"]["text"]
     assert [text.lower() for text in kernel["more"]] == [spread.lower() + "."]
     assert "never hits" in spread
+
+
+# --- the report in a browser ------------------------------------------------------------------------------------------
+
+AXE = [f"{folder}/axe-core/axe.min.js" for folder in ("/usr/local/lib/node_modules", "/usr/lib/node_modules")]
+"""Where `npm install --global axe-core` puts it."""
+
+CHAIN = ".L{n}:\n\tvaddsd (%rax), %xmm0, %xmm0\n\taddq $8, %rax\n\tcmpq %rax, %rdx\n\tjne .L{n}\n"
+LOADS = ".L{n}:\n\tmovq (%rax), %rbx\n\tmovq 8(%rax), %rcx\n\taddq $16, %rax\n\tcmpq %rax, %rdx\n\tjne .L{n}\n"
+DIVIDE = CHAIN.replace("vaddsd (%rax), %xmm0, %xmm0", "vdivsd (%rax), %xmm1, %xmm2\n\tvdivsd (%rax), %xmm1, %xmm3")
+
+
+def three() -> str:
+    """The page of three kernels: one bound by a chain, one by ports, one by the divider."""
+    texts = [f"\t.type {name}, @function\n{name}:\n{text.format(n=n)}\tret\n" for n, (name, text) in
+             enumerate([("chained", CHAIN), ("loading", LOADS), ("dividing", DIVIDE)])]  # fmt: skip
+    made = report("".join(texts))
+    assert len(made["units"][0]["kernels"]) == 3
+    return render(made)
+
+
+def ask(page: str, folder: Path, steps: str, at: str = "", library: str = "", dark: bool = False) -> Any:
+    """Do `steps` as the body of an async function in the page, where `press(key)` presses a key wherever the focus is
+    and `settle()` waits until the page has followed; what they return."""
+    action = """
+      const settle = () => new Promise(done => setTimeout(done, 20));
+      const press = async key => {
+        document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));
+        await settle();
+      };
+      const $ = selector => document.querySelector(selector);
+      const names = () => [...document.querySelectorAll("#kernels tbody tr")].filter(row => !row.hidden)
+        .map(row => row.querySelector("a").textContent);
+      const type = async text => { $("#kernels-search").value = text;
+        $("#kernels-search").dispatchEvent(new Event("input")); await settle(); };
+      (async () => { %s })().then(
+        found => { document.documentElement.dataset.found = JSON.stringify(found === undefined ? null : found); },
+        error => { document.documentElement.dataset.error = String(error); });
+    """
+    dom = browse(page, folder, action % steps, at, library, dark)
+    assert dom.found is not None, "the steps came to no end"
+    return json.loads(dom.found)
+
+
+@pytest.mark.long
+def test_headings_sort(tmp_path: Path) -> None:
+    found = ask(three(), tmp_path, """
+      const heading = [...document.querySelectorAll("#kernels th")].find(th => th.textContent === "Cycles");
+      const seen = [[names(), heading.ariaSort]];
+      for (let n = 0; n < 3; n += 1) {
+        heading.querySelector("button").click();
+        seen.push([names(), heading.ariaSort]);
+      }
+      const name = [...document.querySelectorAll("#kernels th")].find(th => th.textContent === "Function");
+      name.querySelector("button").click();
+      return [...seen, [names(), name.ariaSort]];
+    """)  # fmt: skip
+    order = ["chained", "loading", "dividing"]
+    assert found == [
+        [order, None],
+        [["dividing", "chained", "loading"], "descending"],
+        [["loading", "chained", "dividing"], "ascending"],
+        [order, None],
+        [["chained", "dividing", "loading"], "ascending"],
+    ]
+
+
+@pytest.mark.long
+def test_the_search_takes_all_words_and_what_is_said_of_a_kernel(tmp_path: Path) -> None:
+    found = ask(three(), tmp_path, """
+      const seen = [];
+      for (const text of ["DIVID", "chain through", "loading divider", "nothing", ""]) {
+        await type(text);
+        seen.push([names(), $("#kernels-count").textContent, $("#kernels").classList.contains("none")]);
+      }
+      return seen;
+    """)  # fmt: skip
+    assert found == [
+        [["dividing"], "1 of 3 shown", False],
+        [["chained"], "1 of 3 shown", False],
+        [[], "0 of 3 shown", True],
+        [[], "0 of 3 shown", True],
+        [["chained", "loading", "dividing"], "3 shown", False],
+    ]
+
+
+@pytest.mark.long
+def test_by_keyboard_through_the_table_to_a_kernel_and_back(tmp_path: Path) -> None:
+    found = ask(three(), tmp_path, """
+      const seen = [], state = () => seen.push([document.activeElement.textContent || document.activeElement.id,
+        location.hash, $("#summary").hidden, $("#title").textContent.split(",")[0]]);
+      await press("/"); state();
+      await press("ArrowDown"); state();
+      await press("ArrowDown"); state();
+      await press("End"); await press("ArrowUp"); state();
+      document.activeElement.click(); await settle(); state();
+      await press("n"); state();
+      await press("p"); await press("p"); state();
+      await press("d"); state();
+      await press("Escape"); state();
+      await press("?");
+      seen.push($("#help").open);
+      return [seen, document.querySelectorAll('#kernels a[tabindex="0"]').length];
+    """)  # fmt: skip
+    seen, links = found
+    titles = [first.partition(",")[0] for first, *_ in seen[:-1]]
+    assert titles[:4] == ["kernels-search", "chained", "loading", "loading"]
+    assert seen[4][1:] == ["#k2", True, "loading"]
+    assert titles[4] == "loading"  # the heading of the kernel
+    assert seen[5][1:] == ["#k3", True, "dividing"]
+    assert seen[6][1:] == ["#k1", True, "chained"]
+    assert (titles[7], seen[7][1]) == ("Dependencies", "#k1/graph")
+    assert (titles[8], seen[8][1:3]) == ("chained", ["", False])
+    assert seen[9] is True
+    assert links == 1
+
+
+@pytest.mark.long
+def test_back_and_forward_and_an_address(tmp_path: Path) -> None:
+    found = ask(three(), tmp_path, """
+      const seen = [$("#title").textContent.split(",")[0]];
+      location.hash = "#k2"; await settle(); seen.push($("#title").textContent.split(",")[0]);
+      history.back(); await settle(); await settle(); seen.push($("#title").textContent.split(",")[0]);
+      location.hash = "#k99"; await settle(); seen.push($("#summary").hidden);
+      return seen;
+    """, at="#k3")  # fmt: skip
+    assert found == ["dividing", "loading", "dividing", False]
+
+
+@pytest.mark.long
+def test_bars_and_assembly_say_what_the_report_says(tmp_path: Path) -> None:
+    made = report(CHAIN.format(n=1))
+    (kernel,) = made["units"][0]["kernels"]
+    found = ask(render(made), tmp_path, """
+      const cells = row => [...row.cells].map(cell => cell.textContent);
+      return {bounds: [...document.querySelectorAll("#bounds > table tbody tr")].map(cells),
+        widths: [...document.querySelectorAll("#bounds > table .fill")].map(fill => parseFloat(fill.style.width)),
+        ports: [...document.querySelectorAll("#ports tbody tr")].map(cells),
+        head: cells($("table.assembly thead tr")),
+        rows: [...document.querySelectorAll("table.assembly tbody tr")].map(cells)};
+    """)  # fmt: skip
+    bounds = {row[0]: (row[1], row[3]) for row in found["bounds"]}
+    assert bounds["Prediction"] == ("4.00", "simulated")
+    assert bounds["Loop-carried dependencies"][1].startswith("limits through xmm0")
+    assert [name for name, (_, words) in bounds.items() if words.startswith("limits")] == ["Loop-carried dependencies"]
+    assert found["widths"] == [pytest.approx(25 * float(row[1]), abs=0.3) for row in found["bounds"]]
+    used = [r for r in kernel["resources"] if r["load"]]
+    shown = {row[0]: row for row in found["ports"]}
+    assert [shown[r["name"]][1] for r in used] == [f"{r['load']:.2f}" for r in used]
+    assert {n for n, row in shown.items() if "busiest" in row[3]} == {r["name"] for r in used if r["busiest"]}
+    assert found["head"][1 : 1 + len(used)] == [r["name"] for r in used]
+    column = found["head"].index("LCD")
+    assert [row[column] for row in found["rows"]] == ["4", "", "", ""]
+    assert [row[column + 1] for row in found["rows"]] == ["", "", "", "F"]
+
+
+@pytest.mark.long
+def test_the_graph_draws_all_dependencies_and_marks_what_is_asked_for(tmp_path: Path) -> None:
+    made = report(CHAIN.format(n=1))
+    (kernel,) = made["units"][0]["kernels"]
+    found = ask(render(made), tmp_path, """
+      const box = "#graph-box ";
+      const edges = () => [...document.querySelectorAll(box + ".edge")].map(
+        e => [+e.dataset.from, +e.dataset.to, e.classList.contains("later"), e.classList.contains("lcd")]);
+      const first = edges(), heights = [...document.querySelectorAll(box + ".node")].map(
+        n => +/ ([\\d.]+)\\)/.exec(n.getAttribute("transform"))[1]);
+      $(box + ".node").focus(); await settle();
+      const told = $("#graph-info").textContent, row = $("table.assembly tr.hit").dataset.index;
+      await press("ArrowDown");
+      const down = document.activeElement.dataset.index;
+      await press("End");
+      const end = [document.activeElement.dataset.index, document.querySelectorAll(box + '[tabindex="0"]').length];
+      await press("Escape");
+      const none = document.querySelectorAll(box + ".hit").length;
+      $("#graph-chain").value = "1"; $("#graph-chain").dispatchEvent(new Event("change"));
+      const other = edges();
+      $("#graph-path").checked = false; $("#graph-path").dispatchEvent(new Event("change"));
+      return {first, heights, told, row, down, end, none, other, paths: document.querySelectorAll(box + ".cp").length};
+    """)  # fmt: skip
+    expected = sorted((e["from"], e["to"], e["distance"] > 0, 0 in e["chains"]) for e in kernel["dependencies"])
+    assert sorted(map(tuple, found["first"])) == expected
+    assert any(lcd for *_, lcd in expected)
+    # Time goes down: the counter is there first, the addition last.
+    assert found["heights"][1] < found["heights"][0] == max(found["heights"])
+    assert found["told"].startswith("2 vaddsd (%rax), %xmm0, %xmm0 (")
+    assert "latency 9, ready in cycle 9" in found["told"]
+    assert "xmm0 +4, next iteration" in found["told"]
+    assert found["row"] == "0"
+    assert found["end"] == ["3", 1]
+    assert found["none"] == 0
+    assert [lcd for *_, lcd in sorted(found["other"])] == [
+        1 in e["chains"] for e in sorted(kernel["dependencies"], key=lambda e: (e["from"], e["to"]))
+    ]
+    assert found["paths"] == 0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("count", [1, 5, 500])
+def test_no_fault_that_axe_knows(count: int, tmp_path: Path) -> None:
+    """axe-core finds no fault of accessibility, in light and dark, in the table and in a kernel."""
+    axe = next(filter(os.path.isfile, (os.environ.get("AXE_CORE", ""), *AXE)), None)
+    if not axe:
+        pytest.skip("no axe-core")
+    parts = (CHAIN, LOADS, DIVIDE)
+    page = render(report("".join(parts[n % 3].format(n=n) for n in range(count)), iterations=2))
+    library = Path(axe).read_text(encoding="utf-8")
+    steps = """
+      const found = await axe.run(document, {resultTypes: ["violations"]});
+      return found.violations.map(v => [v.id, v.nodes.slice(0, 3).map(node => node.target.join(" "))]);
+    """
+    for at in ("", f"#k{count}"):
+        for dark in (False, True):
+            assert ask(page, tmp_path, steps, at, library, dark) == [], (at, dark)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from incc.driver.views.html.data import kernel_data
 from incc.driver.views.html.frame import part, report_page
-from incc.driver.views.html.summary import summary
+from incc.driver.views.html.summary import left_out, summary
 from incc.driver.views.layout import Layout
 from incc.driver.views.page import Html, element, script_json
 
@@ -38,7 +38,8 @@ def render(report: t.Report, sources: Mapping[str, Mapping[int, str]] | None = N
         title = data[0]["title"]
     else:
         title = f"{len(kernels)} kernels, {_inputs(report, layout)}"
-    main = element("main", summary(report, layout) if len(kernels) > 1 else "", part("kernel.html"), id="content")
+    table = summary(report, layout) if len(kernels) > 1 else ""
+    main = element("main", table, part("kernel.html"), left_out(report, layout), id="content")
     body = Html(main + part("help.html") + "".join(scripts))
     return report_page(title, f"{report['tool']['name']} {report['tool']['version']}", body)
 

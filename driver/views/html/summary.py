@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from incc.driver.views import header
 from incc.driver.views.html.table import Cell, Column, Row, sortable
 from incc.driver.views.overview import row_of
 from incc.driver.views.page import Html, element
@@ -26,7 +27,7 @@ def summary(report: t.Report, layout: Layout) -> Html:
         Column("Role", False, "What part it has in its function; nothing for the main loop"),
         Column("Cycles", True, "Predicted cycles per iteration, or the two ends of their range"),
         Column("/elem.", True, "Predicted cycles per element of the source's loop"),
-        Column("Bounds", False, "Bounds of ports, front end and dependencies, relative to the prediction", spare=True),
+        Column("Bounds", False, "Each relative to the prediction", spare=True, sorts=False),
         Column("Bound by", False, "What limits it"),
         Column("Vectors", False, "Width of its vectors, and the share of operations in them", spare=True),
         Column("Worth a look", False, "Rules of its hints, causes of a wide range"),
@@ -64,6 +65,22 @@ def summary(report: t.Report, layout: Layout) -> Html:
         "Predicted cycles per iteration of each kernel and what bounds them; a function's name leads to the kernel"
     )
     return element("section", heading, *what, sortable("kernels", caption, columns, rows), id="summary")
+
+
+def left_out(report: t.Report, layout: Layout) -> Html:
+    """What is not analysed, and why: as the text has it at its end."""
+    found = []
+    for unit in report["units"]:
+        text = "\n".join(header.left_out(unit, layout)).strip("\n")
+        if text:
+            name = layout.file(unit["source"] or unit["assembly_file"])
+            found.append(
+                element("h3", name) + element("pre", text) if len(report["units"]) > 1 else element("pre", text)
+            )
+    if not found:
+        return Html("")
+    title = element("summary", "Not analysed, and other remarks")
+    return element("section", element("details", title, *map(Html, found)), id="left-out")
 
 
 def _inputs(report: t.Report, layout: Layout) -> list[str]:

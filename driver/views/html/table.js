@@ -14,8 +14,10 @@ const SortedTable = (() => {
       this.box = byId(`${table.id}-search`);
       this.count = byId(`${table.id}-count`);
       this.headings = [...table.tHead.rows[0].cells];
-      this.headings.forEach((heading, column) =>
-        heading.querySelector("button").addEventListener("click", () => this.sort(column)));
+      this.headings.forEach((heading, column) => {
+        const button = heading.querySelector("button");
+        if (button) button.addEventListener("click", () => this.sort(column));
+      });
       this.box.addEventListener("input", () => this.search());
       this.box.addEventListener("keydown", event => {
         if (event.key === "ArrowDown" || event.key === "Enter") {

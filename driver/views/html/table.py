@@ -12,13 +12,14 @@ if TYPE_CHECKING:
 
 class Column(NamedTuple):
     """A column: its heading, whether it has numbers, what it means for those who point at the heading, whether narrow
-    screens go without it, and whether its cells are code."""
+    screens go without it, whether its cells are code, and whether it can be sorted by."""
 
     heading: str
     number: bool = False
     meaning: str = ""
     spare: bool = False
     code: bool = False
+    sorts: bool = True
 
 
 class Cell(NamedTuple):
@@ -58,11 +59,15 @@ def sortable(name: str, caption: str, columns: Sequence[Column], rows: Sequence[
     )
     return Html(
         element("div", *search, class_="search", role="search")
-        + element("div", table, class_="wide", role="region", tabindex="0", **{"aria-labelledby": f"{name}-title"})
+        + element(
+            "div", table, class_="wide sorted", role="region", tabindex="0", **{"aria-labelledby": f"{name}-title"}
+        )
     )
 
 
 def _heading(column: Column) -> Html:
+    if not column.sorts:
+        return element("th", column.heading, scope="col", title=column.meaning, class_=_classes(column))
     button = element("button", column.heading, type="button", title=column.meaning)
     return element("th", button, scope="col", class_=_classes(column))
 
