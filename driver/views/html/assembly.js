@@ -58,7 +58,7 @@ const Assembly = {
       make("td", {}), make("td", {}), withSource ? make("td", {}) : "");
     const table = make("table", {class: "assembly"},
       make("caption", {}, "Cycles on each port in an iteration, latency, and cycles on the critical path (CP) and the longest " +
-        "loop-carried dependency (LCD)" + (kernel.balanced ? "" : "; equal shares to all ports that a µop may use")),
+        "loop-carried dependency (LCD)"),
       make("thead", {}, head), make("tbody", {}, ...rows), make("tfoot", {}, foot));
     table.tBodies[0].addEventListener("mouseover", event => {
       const row = event.target.closest("tr");

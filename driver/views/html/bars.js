@@ -1,6 +1,6 @@
 // Bars with their numbers, as a table: name, bar, number, words. `rows` have `name`, `value`, and what there is of `title`,
-// `text` (beside it), `mark` (a word for what stands out: never a colour alone), `kind` (a class), `tick` (a second value, drawn
-// as a line) and `second` (its words). `most` is the length of the longest bar, `line` a value that all are held against.
+// `text` (beside it), `mark` (a word for what stands out: never a colour alone) and `kind` (a class). `most` is the length of the
+// longest bar, `line` a value that all are held against.
 const Bars = {
   table(caption, rows, {most, line, headings}) {
     const {make, cycles} = Dom;
@@ -15,9 +15,7 @@ const Bars = {
         make("td", {class: "track"},
           make("div", {class: "room"},
             make("div", {class: "fill", style: `width:${share(row.value)}`}),
-            line ? make("div", {class: "line", style: `left:${share(line)}`}) : "",
-            row.tick === undefined || row.tick === null ? ""
-              : make("div", {class: "tick-mark", style: `left:${share(row.tick)}`, title: row.second}))),
+            line ? make("div", {class: "line", style: `left:${share(line)}`}) : "")),
         make("td", {class: "words"}, row.mark ? make("strong", {}, row.mark) : "", row.mark && row.text ? " " : "",
           row.text || "")))));
   },

@@ -29,7 +29,7 @@ def kernel_data(
     unit: t.Unit, kernel: t.Kernel, layout: Layout, sources: Mapping[str, Mapping[int, str]]
 ) -> dict[str, Any]:
     """All that is shown of a kernel."""
-    source, simulated = kernel["source"], kernel["simulated"]
+    source = kernel["source"]
     name = kernel["name"] if kernel["kind"] == "marker" else kernel["overview"]["function"]
     file, first, last = unit["assembly_file"], kernel["first_line"], kernel["last_line"]
     place = layout.place(source) if source else f"{layout.file(file)}:{first}-{last}" if first else layout.file(file)
@@ -62,18 +62,9 @@ def kernel_data(
         ],
         # [change, cycles, cycles gained]
         "whatIfs": [[what["text"], what["cycles"], what["gained"]] for what in kernel["what_ifs"]],
-        # [name, title, cycles, whether it is among the busiest, µops started in a cycle in the simulation]; a unit is
-        # kept busy for more than a cycle by each of them
-        "resources": [
-            [
-                r["name"],
-                r["title"],
-                r["load"],
-                r["busiest"],
-                simulated["port_uops"][n] if simulated and r["kind"] == "port" else None,
-            ]
-            for n, r in enumerate(kernel["resources"])
-        ],
+        # [name, title, cycles, whether it is among the busiest]. Not what the simulation put on each: its counters are
+        # those of the whole run, in which what waits for nothing has run ahead of a chain by what the buffers hold.
+        "resources": [[r["name"], r["title"], r["load"], r["busiest"]] for r in kernel["resources"]],
         "balanced": kernel["port_assignment"] == "balanced",
         "numbered": "Line" if by_line else "No.",
         # [line or number, text, ports, remarks, latency, cycles on the critical path, on the longest chain,

@@ -342,7 +342,7 @@ const Graph = (() => {
       place.replaceChildren(make("div", {class: "controls"},
         make("label", {}, box1, " ", make("span", {class: "cp key"}, `critical path, ${plural(kernel.path[0], "cycle")}`)),
         kernel.chains.length ? make("label", {}, make("span", {class: "lcd key"}, "loop-carried chain"), " ", chains) : "",
-        later.length ? make("label", {}, box2, ` all ${later.length} other dependencies into later iterations`) : ""),
+        later.length ? make("label", {}, box2, ` other dependencies into later iterations (${later.length})`) : ""),
       box, info);
       if (kernel.instructions.length > MOST) {
         const button = make("button", {type: "button"}, `Draw ${kernel.instructions.length} instructions`);

@@ -34,28 +34,23 @@ const KernelView = (() => {
   }
 
   function ports(kernel) {
-    const used = kernel.resources.filter(([, , load, , simulated]) => load > 0 || simulated > 0);
-    const idle = kernel.resources.filter(resource => !used.includes(resource)).map(([name]) => name);
-    const rows = used.map(([name, title, value, busiest, simulated]) => {
-      const second = simulated === null ? null : simulated * kernel.cycles;
-      const share = kernel.cycles ? `${Math.round(100 * value / kernel.cycles)} %` : "";
-      return {name, title, value, mark: busiest ? "busiest" : "", text: share, tick: second,
-        second: second === null ? "" : `simulated: ${cycles(second)}`};
-    });
-    const simulated = rows.some(row => row.tick !== null);
+    const used = kernel.resources.filter(([, , load]) => load > 0);
+    const idle = kernel.resources.filter(([, , load]) => !load).map(([name]) => name);
+    const rows = used.map(([name, title, value, busiest]) => ({name, title, value, mark: busiest ? "busiest" : "",
+      text: kernel.cycles ? `${Math.round(100 * value / kernel.cycles)} %` : ""}));
     const table = Bars.table(`Cycles an iteration keeps each busy, out of ${cycles(kernel.cycles)} (line)` +
-      (simulated ? "; dots: in the simulation" : ""), rows,
-    {most: Math.max(kernel.cycles, ...rows.map(row => Math.max(row.value, row.tick || 0))), line: kernel.cycles,
+      (kernel.balanced ? "; µops balanced over the ports that they may use" : "; equal shares to all ports that a µop may use"), rows,
+    {most: Math.max(kernel.cycles, ...rows.map(row => row.value)), line: kernel.cycles,
       headings: {name: "Port", value: "Cycles", bar: "Bar", text: "Share"}});
     table.classList.add("narrow");
     return [table, idle.length ? make("p", {class: "muted"}, `Not used: ${idle.join(", ")}`) : ""];
   }
 
-  // The flags to try as code, in the words that name them.
+  // The flags to try as code, each in one piece, in the words that name them.
   function withFlags(text, flags) {
     const at = flags ? text.indexOf(flags) : -1;
-    if (at >= 0) return [text.slice(0, at), make("code", {}, flags), text.slice(at + flags.length)];
-    return flags ? [text, " ", make("code", {}, flags)] : [text];
+    const code = flags ? flags.split(" ").flatMap((flag, n) => [n ? " " : "", make("code", {}, flag)]) : [];
+    return at >= 0 ? [text.slice(0, at), ...code, text.slice(at + flags.length)] : flags ? [text, " ", ...code] : [text];
   }
 
   function mark(index) {

@@ -61,8 +61,9 @@ def summary(report: t.Report, layout: Layout) -> Html:
         first += len(unit["kernels"])
     heading = element("h1", f"{len(rows)} kernels", id="kernels-title", tabindex="-1")
     what = [element("p", text, class_="muted") for text in _inputs(report, layout)]
-    caption = (
-        "Predicted cycles per iteration of each kernel and what bounds them; a function's name leads to the kernel"
+    caption = Html(
+        "Predicted cycles per iteration of each kernel, and its bounds beside them: "
+        '<i class="mark port"></i>ports, <i class="mark front"></i>front end, <i class="mark chain"></i>dependencies'
     )
     return element("section", heading, *what, sortable("kernels", caption, columns, rows), id="summary")
 
