@@ -100,6 +100,24 @@ def test_one_kernel_needs_no_table() -> None:
     assert re.findall(r'<a href="#k(\d+)"', two) == ["1", "2"]
 
 
+def test_python_writes_the_same_page() -> None:
+    import incc
+
+    found = incc.analyze(ADDITION.encode(), mcpu="skylake", timeline=3, name="a.s")
+    assert data(found.html()) == data(render(found.to_dict()))
+    with pytest.raises(ValueError, match="no kernel to show"):
+        incc.analyze(b"f:\n\tret\n", mcpu="skylake").html()
+
+
+def test_what_is_not_analysed_is_said() -> None:
+    made = report()
+    assert 'id="left-out"' not in render(made)
+    made["units"][0]["left_out"] = [
+        {"first_line": 7, "last_line": 9, "function": "g", "label": ".L9", "reason": "entered in the <middle>"}
+    ]
+    assert "a.s:7 in g: entered in the &lt;middle&gt;" in render(made)
+
+
 def test_only_columns_that_say_something() -> None:
     one = report(ADDITION + ADDITION.replace("L1", "L2"))
     assert ">Unit<" not in render(one)
