@@ -380,6 +380,15 @@ class Report(_Frozen):
 
         return render(self._found.report(), width, show=Show(overview=2))
 
+    def html(self) -> str:
+        """The page that `incc-mca --html` writes, with the lines of those sources that can be read from here. Raises
+        ValueError where there is no kernel."""
+        from incc.driver.deliver import source_lines
+        from incc.driver.views.html import render
+
+        found = self._found.report()
+        return render(found, source_lines(found))
+
     def __iter__(self) -> Iterator[Kernel]:
         return iter(self.kernels)
 

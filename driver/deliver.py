@@ -254,4 +254,31 @@ def _contents(name: str, target: str, report: t.Report) -> str:
         return render_flow(report)
     from incc.driver.views.html import render as render_page
 
-    return render_page(report)
+    return render_page(report, source_lines(report))
+
+
+_LARGEST_SOURCE = 1 << 24
+"""Bytes of a file that is read for its lines; what is larger was not written by anybody."""
+
+
+def source_lines(report: t.Report) -> dict[str, dict[int, str]]:
+    """The lines of source files that instructions come from, by the report's names of the files. What cannot be read is
+    left out: a report may be of code that was compiled elsewhere."""
+    wanted: dict[str, set[int]] = {}
+    for unit in report["units"]:
+        for kernel in unit["kernels"]:
+            for instruction in kernel["instructions"]:
+                if place := instruction["source"]:
+                    wanted.setdefault(place["file"], set()).add(place["line"])
+    found: dict[str, dict[int, str]] = {}
+    for name, numbers in wanted.items():
+        try:
+            # A name may be that of a pipe, which would wait for somebody to write.
+            if not os.path.isfile(name) or os.path.getsize(name) > _LARGEST_SOURCE:
+                continue
+            with open(name, encoding="utf-8", errors="replace") as file:
+                lines = file.read().split("\n")
+        except (OSError, ValueError):  # ValueError: a NUL in the name
+            continue
+        found[name] = {number: lines[number - 1] for number in numbers if 0 < number <= len(lines)}
+    return found

@@ -85,7 +85,7 @@ OPTIONS: tuple[Option, ...] = (
            "or, by the ending, as GraphML", aliases=("dg",)),
     Option("cfg", "file", "write", "=FILE.dot", "the control-flow graphs of the functions that are analysed",
            field="control_flow", wrapper_help="the control-flow graphs of the functions with loops"),
-    Option("html", "file", "write", "=FILE.html", "the timeline as a page for the browser"),
+    Option("html", "file", "write", "=FILE.html", "the report as a page for the browser"),
     Option("keep-assembly", "text", "write", "=FOLDER", "the assembly that the report's lines refer to",
            commands=_OF_WRAPPER),
     Option("--emit-marked", "text", "write", "=FILE", "the assembly with markers around the loops, for other tools",

@@ -98,6 +98,13 @@ def _place(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     for line in titles:
         yield layout.paint(line, BOLD)
     yield "-" * max(len(line) for line in titles)
+    for text, first, more in facts(unit, kernel, layout):
+        yield from layout.wrap(text, first, more)
+
+
+def facts(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[tuple[str, str, str]]:
+    """Where a kernel is and how large, a line each: its text, and what the first and the further lines of it begin
+    with."""
     what = "loop" if kernel["is_loop"] else "straight code"
     if kernel["label"]:
         what += f" at {kernel['label']}"
@@ -110,31 +117,32 @@ def _place(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     if not kernel["is_loop"]:
         what += ", analysed as if repeated"
     size, memory, arithmetic = kernel["size"], kernel["memory"], kernel["arithmetic"]
-    yield from layout.wrap(what[0].upper() + what[1:])
+    yield what[0].upper() + what[1:], "", ""
     if kernel["inlined"] or kernel["inlined_into"]:
-        yield from layout.wrap(inlining(kernel, layout), "Inlined: ", "  ")
+        yield inlining(kernel, layout), "Inlined: ", "  "
     sizes = count(size["instructions"], "instruction")
     if kernel["unknown_instructions"]:
         sizes += f" ({len(kernel['unknown_instructions'])} not in the model)"
     sizes += f", {count(size['bytes'], 'byte')}, {count(size['issue_slots'], 'µop')}"
-    yield from layout.wrap(f"{sizes}; {arithmetic['text']}")
+    yield f"{sizes}; {arithmetic['text']}", "", ""
     moved = f"{count(memory['bytes_loaded'], 'byte')} loaded, {memory['bytes_stored']} stored"
     if memory["unsized_accesses"]:
         moved += f", and {memory['unsized_accesses']} accesses of unknown size"
     if arithmetic["flop"] and arithmetic["flop_per_byte"] is not None:
         moved += f"; {arithmetic['flop_per_byte']:.2f} flop/byte"
-    yield from layout.wrap(f"Per iteration {moved}")
-    yield from _elements(kernel, layout)
+    yield f"Per iteration {moved}", "", ""
+    for text in _elements(kernel):
+        yield text, "", ""
 
 
-def _elements(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
+def _elements(kernel: t.Kernel) -> Iterator[str]:
     """What an iteration is of the source's loop, and what that comes to a second."""
     texts = [part["text"] for part in (kernel["elements"], kernel["rates"]) if part]
     if kernel["role"]["of"]:
         texts.append(kernel["role"]["text"])
     for text in texts:
         if text:
-            yield from layout.wrap(text[0].upper() + text[1:])
+            yield text[0].upper() + text[1:]
 
 
 MOST_INLINED = 3
@@ -159,7 +167,7 @@ def inlining(kernel: t.Kernel, layout: Layout) -> str:
     return " ← ".join([*frames, here, *inner])
 
 
-def _range(kernel: t.Kernel) -> t.Range | None:
+def range_worth_saying(kernel: t.Kernel) -> t.Range | None:
     """The range, unless all that it says is that something is missing, which verdict, notes and hints do."""
     spread = kernel["range"]
     if spread and all(cause["kind"] == "unknown-instructions" for cause in spread["causes"]):
@@ -172,7 +180,7 @@ def verdict(kernel: t.Kernel, layout: Layout, indent: str = "") -> Iterator[str]
     text = kernel["verdict"]
     for line in layout.wrap(text[:1].upper() + text[1:] + ".", indent, indent):
         yield layout.paint(line, BOLD)
-    for more in (_range(kernel), kernel["mispredictions"]):
+    for more in (range_worth_saying(kernel), kernel["mispredictions"]):
         if more is not None:
             yield from layout.wrap(more["text"][:1].upper() + more["text"][1:] + ".", indent, indent)
     for note in kernel["notes"]:

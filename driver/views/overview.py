@@ -29,7 +29,7 @@ def lines(unit: t.Unit, layout: Layout) -> Iterator[str]:
     ]
     rows = [
         [f"{alike[0]}-{alike[-1]}" if len(alike) > 1 else str(alike[0]), *row]
-        for alike, row in _alike([_row(unit, kernel, numbers, layout) for kernel in unit["kernels"]])
+        for alike, row in _alike([row_of(unit, kernel, numbers, layout) for kernel in unit["kernels"]])
     ]
     # Where not even narrow columns have room, the table goes without some.
     yield from table(columns, rows, layout, ("Vectors", "Worth a look", "Bound by"))
@@ -39,7 +39,7 @@ def alike(unit: t.Unit, layout: Layout) -> list[list[int]]:
     """The numbers of kernels that have one row together: those next to each other of which there is the same to say,
     such as the copies that a compiler makes of a loop."""
     numbers = {kernel["kernel_id"]: number for number, kernel in enumerate(unit["kernels"], 1)}
-    return [together for together, _ in _alike([_row(unit, kernel, numbers, layout) for kernel in unit["kernels"]])]
+    return [together for together, _ in _alike([row_of(unit, kernel, numbers, layout) for kernel in unit["kernels"]])]
 
 
 def _alike(rows: Sequence[list[str]]) -> list[tuple[list[int], list[str]]]:
@@ -58,7 +58,7 @@ def _but_registers(row: list[str]) -> list[str]:
     return ["chain" if cell.startswith("chain ") else cell for cell in row]
 
 
-def _row(unit: t.Unit, kernel: t.Kernel, numbers: dict[str, int], layout: Layout) -> list[str]:
+def row_of(unit: t.Unit, kernel: t.Kernel, numbers: dict[str, int], layout: Layout) -> list[str]:
     """The cells of a kernel's row but its number."""
     overview, elements = kernel["overview"], kernel["elements"]
     source = kernel["source"]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from incc.driver import mca
-from incc.driver.deliver import Request, deliver, file_name, unmet, write_file, write_stream
+from incc.driver.deliver import Request, deliver, file_name, source_lines, unmet, write_file, write_stream
 from incc.driver.options import MCA, Given
 from incc.driver.pipeline import analyze_units
 from incc.frontends.unit import Unit
@@ -93,11 +93,9 @@ def test_what_cannot_be_written_keeps_nothing_else_from_it(plain: dict[str, Any]
     stream = io.StringIO()
     files = {"graph": str(missing), "cfg": str(good), "html": str(tmp_path / "page.html")}
     failures, empty = deliver(plain, Request(files=files), stream)
-    assert failures == (
-        f"{missing}: not written: No such file or directory",
-        f"{tmp_path / 'page.html'}: not written: no kernel has a timeline",
-    )
+    assert failures == (f"{missing}: not written: No such file or directory",)
     assert empty == ()
+    assert (tmp_path / "page.html").read_text().startswith("<!DOCTYPE html>")
     assert stream.getvalue()
     assert good.read_text().startswith("digraph")
     failures, _ = deliver(plain, Request(output=str(missing)), stream)
@@ -111,7 +109,7 @@ def test_nothing_to_show(tmp_path: Path) -> None:
     stream = io.StringIO()
     assert deliver(without, Request(files={"html": str(tmp_path)}), stream) == ((), ())
     failures, empty = deliver(without, Request(files={"html": str(page)}), stream)
-    assert (failures, empty) == ((), (f"{page}: not written: no kernel has a timeline",))
+    assert (failures, empty) == ((), (f"{page}: not written: no kernel to show",))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -188,3 +186,13 @@ def test_exit_status(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert captured.err == f"{source}:7: error: -detail: no analysed instruction in this line\n"
     assert mca.main([*common, "-o", str(tmp_path)]) == 0
     assert [path.read_text() for path in tmp_path.glob("x.s-*.txt")] == [out]
+
+
+def test_lines_of_sources_are_read_where_they_can_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.c").write_bytes(b"one\ntwo \xff\x0c\r\nthree\n")
+    os.mkfifo("pipe.c")
+    names = {"a.c": [2, 3, 99, 0], "gone.c": [1], "pipe.c": [1], "n\0l.c": [1], ".": [1]}
+    instructions = [{"source": {"file": name, "line": line}} for name, lines in names.items() for line in lines]
+    found = source_lines({"units": [{"kernels": [{"instructions": [*instructions, {"source": None}]}]}]})
+    assert found == {"a.c": {2: "two \ufffd\x0c", 3: "three"}}

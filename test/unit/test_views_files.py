@@ -53,7 +53,7 @@ def imported(file: Path) -> set[str]:
 
 def test_views_read_reports_and_nothing_else() -> None:
     files = sorted(FOLDER.rglob("*.py"))
-    assert len(files) > len(VIEWS)
+    assert len(files) > len(VIEWS) + 4
     for file in files:
         foreign = {name for name in imported(file) if not name.startswith(ALLOWED)}
         assert not foreign, f"{file.name} imports {foreign}"
@@ -62,11 +62,12 @@ def test_views_read_reports_and_nothing_else() -> None:
 def test_views_do_not_import_each_other_in_a_circle() -> None:
     prefix = "incc.driver.views."
     graph = {
-        ".".join(file.relative_to(FOLDER).with_suffix("").parts): {
+        ".".join(file.relative_to(FOLDER).with_suffix("").parts).removesuffix(".__init__"): {
             name.removeprefix(prefix) for name in imported(file) if name.startswith(prefix)
         }
         for file in FOLDER.rglob("*.py")
     }
+    assert "html.data" in graph["html"]
     assert graph["summary"] >= {"asked", "layout"}
     while graph:
         leaves = [name for name, needs in graph.items() if not needs & set(graph)]

@@ -1,12 +1,15 @@
-"""The timeline page: complete in itself, its data what the report says, nothing in the text can end the script."""
+"""The report's page: complete in itself, its data what the report says, nothing in the text can end a script; and what
+its scripts do, in a browser."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
 from html.parser import HTMLParser
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -25,59 +28,141 @@ def report(text: str = LOOP, name: str = "a.s", iterations: int = 3) -> dict[str
 
 
 def data(page: str) -> list[dict[str, Any]]:
-    found = re.search(r"^const kernels = (.*);$", page, re.MULTILINE)
+    """What the page's scripts are given, a kernel each."""
+    found = re.findall(r'<script type="application/json" id="data-\d+">(.*?)</script>', page)
     assert found
-    kernels: list[dict[str, Any]] = json.loads(found[1])
-    return kernels
+    return [json.loads(text) for text in found]
+
+
+def times(steps: list[int]) -> list[int]:
+    """Times that are counted from the one before."""
+    return list(accumulate(steps))
 
 
 def test_every_event_and_uop_is_there() -> None:
     made = report()
     (kernel,) = data(render(made))
-    timeline = made["units"][0]["kernels"][0]["timeline"]
-    assert len(kernel["events"]) == 3 * 4
-    for shown, event in zip(kernel["events"], timeline["events"], strict=True):
-        assert shown == [
-            event[key] for key in ("iteration", "instruction", "dispatched", "started", "executed", "retired")
-        ]
+    shown, timeline = kernel["timeline"], made["units"][0]["kernels"][0]["timeline"]
+    names = shown["names"]
+    assert len(shown["events"]) == 3 * 4
+    for row, event in zip(shown["events"], timeline["events"], strict=True):
+        assert row[:2] == [event["iteration"], event["instruction"]]
+        assert times(row[2:]) == [event[key] for key in ("dispatched", "started", "executed", "retired")]
     # The load, the addition, the counter, the fused comparison.
-    assert [uop["kind"] for uop in kernel["uops"]] == 3 * ["load", "compute", "compute", "branch"]
-    for shown, uop in zip(kernel["uops"], timeline["uops"], strict=True):
-        times = ("dispatched", "earliest", "ready", "started", "executed", "retired")
-        assert shown["times"] == [uop[key] for key in times] == sorted(shown["times"])
-        assert shown["place"] == [uop["iteration"], uop["instruction"]]
-        for producer, *_ in shown["inputs"]:
-            assert kernel["uops"][producer]["place"] <= shown["place"]
-    assert kernel["cycles"] == timeline["cycles"]
+    assert [names[uop[1]] for uop in shown["uops"]] == 3 * ["load", "compute", "compute", "branch"]
+    keys = ("dispatched", "earliest", "ready", "started", "executed", "retired")
+    for number, (row, uop) in enumerate(zip(shown["uops"], timeline["uops"], strict=True)):
+        assert shown["events"][row[0]][:2] == [uop["iteration"], uop["instruction"]]
+        assert times(row[3:9]) == [uop[key] for key in keys]
+        assert row[9] == (-1 if uop["last_input"] is None else uop["last_input"])
+        inputs = [row[n : n + 5] for n in range(10, len(row), 5)]
+        assert [
+            (number - back, names[kind], names[via], arrived + row[3], latency)
+            for back, kind, via, arrived, latency in inputs
+        ] == [(i["producer"], i["kind"], i["via"], i["arrived"], i["latency"]) for i in uop["inputs"]]
+    assert shown["cycles"] == timeline["cycles"]
+
+
+def test_instructions_ports_and_dependencies_are_those_of_the_report() -> None:
+    made = report()
+    (kernel,), (shown,) = made["units"][0]["kernels"], data(render(made))
+    assert [row[1] for row in shown["instructions"]] == [i["text"] for i in kernel["instructions"]]
+    for row, instruction in zip(shown["instructions"], kernel["instructions"], strict=True):
+        pressure = dict(zip(row[7][::2], row[7][1::2], strict=True))
+        assert [pressure.get(n, 0) for n in range(len(kernel["resources"]))] == instruction["pressure"]
+        assert row[4:7] == [instruction[key] for key in ("latency", "critical_path_cycles", "chain_cycles")]
+    assert [row[:3] for row in shown["resources"]] == [[r["name"], r["title"], r["load"]] for r in kernel["resources"]]
+    assert [(*row[:2], row[3]) for row in shown["edges"]] == [
+        (e["from"], e["to"], e["latency"]) for e in kernel["dependencies"]
+    ]
+    assert [name for name, _, _, limits in shown["bounds"] if limits] == ["Loop-carried dependencies"]
+    assert shown["verdict"].lower() == kernel["verdict"].lower() + "."
+
+
+def test_lines_of_the_source_lose_what_all_are_indented_by() -> None:
+    made = report()
+    instructions = made["units"][0]["kernels"][0]["instructions"]
+    for instruction, line in zip(instructions, (7, 7, 6, 9), strict=True):
+        instruction["source"] = {"file": "a.c", "line": line}
+    sources = {"a.c": {6: "\tfor (;;)", 7: "\t\ts += <a>[i];  ", 9: ""}}
+    (kernel,) = data(render(made, sources))
+    assert kernel["sources"] == [["a.c:7", "        s += <a>[i];"], ["a.c:6", "for (;;)"], ["a.c:9", ""]]
+    assert [row[8] for row in kernel["instructions"]] == [0, 0, 1, 2]
+    (kernel,) = data(render(made))
+    assert [text for _, text in kernel["sources"]] == [None, None, None]
+
+
+def test_one_kernel_needs_no_table() -> None:
+    page = render(report())
+    assert 'class="sortable"' not in page
+    two = render(report(ADDITION + ADDITION.replace("L1", "L2")))
+    assert 'class="sortable"' in two
+    assert re.findall(r'<a href="#k(\d+)"', two) == ["1", "2"]
+
+
+def test_python_writes_the_same_page() -> None:
+    import incc
+
+    found = incc.analyze(ADDITION.encode(), mcpu="skylake", timeline=3, name="a.s")
+    assert data(found.html()) == data(render(found.to_dict()))
+    with pytest.raises(ValueError, match="no kernel to show"):
+        incc.analyze(b"f:\n\tret\n", mcpu="skylake").html()
+
+
+def test_what_is_not_analysed_is_said() -> None:
+    made = report()
+    assert 'id="left-out"' not in render(made)
+    made["units"][0]["left_out"] = [
+        {"first_line": 7, "last_line": 9, "function": "g", "label": ".L9", "reason": "entered in the <middle>"}
+    ]
+    assert "a.s:7 in g: entered in the &lt;middle&gt;" in render(made)
+
+
+def test_only_columns_that_say_something() -> None:
+    one = report(ADDITION + ADDITION.replace("L1", "L2"))
+    assert ">Unit<" not in render(one)
+    other = json.loads(json.dumps(one["units"][0]))
+    other["assembly_file"] = "b.s"
+    one["units"].append(other)
+    page = render(one)
+    assert ">Unit<" in page
+    assert ">Core<" not in page
+    other["model"]["name"] = "znver4"
+    assert ">Core<" in render(one)
+    assert len(data(page)) == 4
 
 
 def test_nothing_is_loaded_from_elsewhere() -> None:
     page = render(report())
     assert not re.search(r"https?://|src=|@import|url\(", page)
-    assert "@DATA@" not in page
-    assert "@TITLE@" not in page
 
 
 def test_names_cannot_break_out_of_the_page() -> None:
     made = report()
+    bad = "f</script><script>alert(1)</script><!--"
     kernel = made["units"][0]["kernels"][0]
-    kernel["function_name"] = "f</script><script>alert(1)</script>"
-    page = render(made)
-    scripts: list[str] = []
+    kernel["overview"]["function"] = kernel["function_name"] = kernel["hints"][0]["text"] = bad
+    kernel["instructions"][0]["text"] = kernel["verdict"] = bad
+    made["units"][0]["kernels"].append(kernel)
+    page = render(made, {"a.c": {1: bad}})
+    scripts: list[str | None] = []
 
     class Reader(HTMLParser):
         def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
             if tag == "script":
-                scripts.append(tag)
+                scripts.append(dict(attrs).get("type"))
 
     Reader().feed(page)
-    assert len(scripts) == 1
-    assert data(page)[0]["title"].startswith("f</script><script>alert(1)</script>, ")
+    assert scripts == ["application/json"] * 2 + [None]
+    assert data(page)[0]["title"].startswith(bad + ", ")
+    assert bad not in page
 
 
-def test_no_timeline_is_an_error() -> None:
-    with pytest.raises(ValueError, match="timeline"):
-        render(report(iterations=0))
+def test_without_a_timeline_and_without_a_kernel() -> None:
+    (kernel,) = data(render(report(iterations=0)))
+    assert kernel["timeline"] is None
+    with pytest.raises(ValueError, match="no kernel to show"):
+        render(report("f:\n\tret\n"))
 
 
 # --- in a browser -----------------------------------------------------------------------------------------------------
@@ -96,7 +181,9 @@ class Dom(HTMLParser):
         self.arrows: list[dict[str, str]] = []
         self.words = ""
         self.title = ""
+        self.found: str | None = None
         self._in = ""
+        self._in_chart = False
         self.feed(text)
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
@@ -107,15 +194,19 @@ class Dom(HTMLParser):
         elif "bar" in classes and "data-cycles" in has and "lane" not in classes:
             first, last = has["data-cycles"].split("-")
             self.rows[-1]["bars"][classes[1]] = (int(first), int(last))
-        elif tag == "g" and "data-from" in has:
+        elif tag == "g" and "data-from" in has and self._in_chart:
             self.arrows.append({**has, "label": ""})
+        elif tag == "html":
+            self.found = has.get("data-found")
         elif has.get("id") in ("detail", "title"):
             self._in = has["id"]
-        if tag == "text":
-            self._in = "label"
+        if tag == "text" and self.arrows and "x" in has:
+            self._in = "label" if self._in_chart else ""
+        if has.get("id") in ("chart", "help"):
+            self._in_chart = has["id"] == "chart"
 
     def handle_endtag(self, tag: str) -> None:
-        if tag in ("footer", "h1", "text"):
+        if tag in ("div", "h1", "text"):
             self._in = ""
 
     def handle_data(self, data: str) -> None:
@@ -131,7 +222,7 @@ class Dom(HTMLParser):
         return found
 
 
-def browse(page: str, folder: Path, action: str = "") -> Dom:
+def browse(page: str, folder: Path, action: str = "", at: str = "", library: str = "", dark: bool = False) -> Dom:
     """Open the page in a browser, do something as a script, and look at what came of it."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if not chromium:
@@ -140,10 +231,13 @@ def browse(page: str, folder: Path, action: str = "") -> Dom:
     watch = "<script>addEventListener('error', e => document.documentElement.dataset.error = e.message);</script>"
     file = folder / "page.html"
     page = page.replace("<body>", f"<body>{watch}", 1)
-    file.write_text(page.replace("</body>", f"<script>{action}</script></body>"), encoding="utf-8")
+    file.write_text(
+        page.replace("</body>", f"<script>{library}</script><script>{action}</script></body>"), encoding="utf-8"
+    )
+    colours = ["--blink-settings=preferredColorScheme=0"] if dark else []
     done = subprocess.run(
         [chromium, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'profile'}",
-         "--window-size=1200,800", "--dump-dom", file.as_uri()],
+         "--window-size=1200,800", "--virtual-time-budget=60000", *colours, "--dump-dom", file.as_uri() + at],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     error = re.search(r'<html[^>]* data-error="([^"]*)"', done.stdout)
@@ -235,26 +329,240 @@ def test_a_page_of_many_rows_and_kernels(tmp_path: Path) -> None:
         "\n\taddq", 1)[0].replace(".L1:\n", "") + "\n" for n in range(10))  # fmt: skip
     text = ADDITION + ".L2:\n" + many + "\taddq $80, %rax\n\tcmpq %rax, %rdx\n\tjne .L2\n"
     page = render(report(text, iterations=20))
-    choose = (
-        "const choice = document.getElementById('kernel'); choice.value = '1';"
-        "choice.dispatchEvent(new Event('change'));"
-    )
-    first, second = browse(page, tmp_path), browse(page, tmp_path, choose + point_at("5,3", "compute"))
+    first = browse(page, tmp_path, at="#k1")
+    second = browse(page, tmp_path, point_at("5,3", "compute"), at="#k2")
     assert first.title != second.title
     assert len(first.rows) < len(second.rows) > COUNTED
     assert any(a["data-from"] == "4,3 compute" and a["class"].startswith("in") for a in second.arrows)
 
 
-def test_header_has_cycles_elements_and_range() -> None:
+def test_head_has_cycles_elements_and_range() -> None:
     scalar = ".L1:\n\tvaddsd (%rsi), %xmm0, %xmm0\n\taddq $8, %rsi\n\tcmpq %rsi, %rdx\n\tjne .L1\n"
     (kernel,) = data(render(report(scalar)))
-    assert kernel["model"].startswith("4.00 cycles an iteration, ")
-    assert " an element" in kernel["model"]
-    assert kernel["range"] == ""
+    figures = {name: (value, unit) for name, value, unit in kernel["figures"]}
+    assert figures["Prediction"] == ("4.00", "cycles / iteration")
+    assert figures["Per element"] == ("4.00", "cycles")
+    assert kernel["more"] == []
     histogram = ".L1:\n\tmovslq (%rdi,%rax,4), %rcx\n\tincl (%rsi,%rcx,4)\n\tincq %rax\n\tcmpq %rax, %rdx\n\tjne .L1\n"
     made = report(histogram)
     made["units"][0]["kernels"][0]["elements"] = None
     (kernel,) = data(render(made))
-    assert re.match(r"\d+\.\d\d cycles an iteration; ", kernel["model"])
-    assert kernel["range"] == made["units"][0]["kernels"][0]["range"]["text"] != ""
-    assert "never hits" in kernel["range"]
+    assert re.match(r"[\d.]+–[\d.]+$", kernel["figures"][0][1])
+    assert "Per element" not in [name for name, _, _ in kernel["figures"]]
+    spread = made["units"][0]["kernels"][0]["range"]["text"]
+    assert [text.lower() for text in kernel["more"]] == [spread.lower() + "."]
+    assert "never hits" in spread
+
+
+# --- the report in a browser ------------------------------------------------------------------------------------------
+
+AXE = [f"{folder}/axe-core/axe.min.js" for folder in ("/usr/local/lib/node_modules", "/usr/lib/node_modules")]
+"""Where `npm install --global axe-core` puts it."""
+
+CHAIN = ".L{n}:\n\tvaddsd (%rax), %xmm0, %xmm0\n\taddq $8, %rax\n\tcmpq %rax, %rdx\n\tjne .L{n}\n"
+LOADS = ".L{n}:\n\tmovq (%rax), %rbx\n\tmovq 8(%rax), %rcx\n\taddq $16, %rax\n\tcmpq %rax, %rdx\n\tjne .L{n}\n"
+DIVIDE = CHAIN.replace("vaddsd (%rax), %xmm0, %xmm0", "vdivsd (%rax), %xmm1, %xmm2\n\tvdivsd (%rax), %xmm1, %xmm3")
+
+
+def three() -> str:
+    """The page of three kernels: one bound by a chain, one by ports, one by the divider."""
+    texts = [f"\t.type {name}, @function\n{name}:\n{text.format(n=n)}\tret\n" for n, (name, text) in
+             enumerate([("chained", CHAIN), ("loading", LOADS), ("dividing", DIVIDE)])]  # fmt: skip
+    made = report("".join(texts))
+    assert len(made["units"][0]["kernels"]) == 3
+    return render(made)
+
+
+def ask(page: str, folder: Path, steps: str, at: str = "", library: str = "", dark: bool = False) -> Any:
+    """Do `steps` as the body of an async function in the page, where `press(key)` presses a key wherever the focus is
+    and `settle()` waits until the page has followed; what they return."""
+    action = """
+      const settle = () => new Promise(done => setTimeout(done, 20));
+      const press = async key => {
+        document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));
+        await settle();
+      };
+      const $ = selector => document.querySelector(selector);
+      const names = () => [...document.querySelectorAll("#kernels tbody tr")].filter(row => !row.hidden)
+        .map(row => row.querySelector("a").textContent);
+      const type = async text => { $("#kernels-search").value = text;
+        $("#kernels-search").dispatchEvent(new Event("input")); await settle(); };
+      (async () => { %s })().then(
+        found => { document.documentElement.dataset.found = JSON.stringify(found === undefined ? null : found); },
+        error => { document.documentElement.dataset.error = String(error); });
+    """
+    dom = browse(page, folder, action % steps, at, library, dark)
+    assert dom.found is not None, "the steps came to no end"
+    return json.loads(dom.found)
+
+
+@pytest.mark.long
+def test_headings_sort(tmp_path: Path) -> None:
+    found = ask(three(), tmp_path, """
+      const heading = [...document.querySelectorAll("#kernels th")].find(th => th.textContent === "Cycles");
+      const seen = [[names(), heading.ariaSort]];
+      for (let n = 0; n < 3; n += 1) {
+        heading.querySelector("button").click();
+        seen.push([names(), heading.ariaSort]);
+      }
+      const name = [...document.querySelectorAll("#kernels th")].find(th => th.textContent === "Function");
+      name.querySelector("button").click();
+      return [...seen, [names(), name.ariaSort]];
+    """)  # fmt: skip
+    order = ["chained", "loading", "dividing"]
+    assert found == [
+        [order, None],
+        [["dividing", "chained", "loading"], "descending"],
+        [["loading", "chained", "dividing"], "ascending"],
+        [order, None],
+        [["chained", "dividing", "loading"], "ascending"],
+    ]
+
+
+@pytest.mark.long
+def test_the_search_takes_all_words_and_what_is_said_of_a_kernel(tmp_path: Path) -> None:
+    found = ask(three(), tmp_path, """
+      const seen = [];
+      for (const text of ["DIVID", "chain xmm0", "loading divider", "nothing", ""]) {
+        await type(text);
+        seen.push([names(), $("#kernels-count").textContent, $("#kernels").classList.contains("none")]);
+      }
+      return seen;
+    """)  # fmt: skip
+    assert found == [
+        [["dividing"], "1 of 3 shown", False],
+        [["chained"], "1 of 3 shown", False],
+        [[], "0 of 3 shown", True],
+        [[], "0 of 3 shown", True],
+        [["chained", "loading", "dividing"], "3 shown", False],
+    ]
+
+
+@pytest.mark.long
+def test_by_keyboard_through_the_table_to_a_kernel_and_back(tmp_path: Path) -> None:
+    found = ask(three(), tmp_path, """
+      const seen = [], state = () => seen.push([document.activeElement.textContent || document.activeElement.id,
+        location.hash, $("#summary").hidden, $("#title").textContent.split(",")[0]]);
+      await press("/"); state();
+      await press("ArrowDown"); state();
+      await press("ArrowDown"); state();
+      await press("End"); await press("ArrowUp"); state();
+      document.activeElement.click(); await settle(); state();
+      await press("n"); state();
+      await press("p"); await press("p"); state();
+      await press("d"); state();
+      await press("Escape"); state();
+      await press("?");
+      seen.push($("#help").open);
+      return [seen, document.querySelectorAll('#kernels a[tabindex="0"]').length];
+    """)  # fmt: skip
+    seen, links = found
+    titles = [first.partition(",")[0] for first, *_ in seen[:-1]]
+    assert titles[:4] == ["kernels-search", "chained", "loading", "loading"]
+    assert seen[4][1:] == ["#k2", True, "loading"]
+    assert titles[4] == "loading"  # the heading of the kernel
+    assert seen[5][1:] == ["#k3", True, "dividing"]
+    assert seen[6][1:] == ["#k1", True, "chained"]
+    assert (titles[7], seen[7][1]) == ("Dependencies", "#k1/graph")
+    assert (titles[8], seen[8][1:3]) == ("chained", ["", False])
+    assert seen[9] is True
+    assert links == 1
+
+
+@pytest.mark.long
+def test_an_address_leads_to_a_kernel(tmp_path: Path) -> None:
+    found = ask(three(), tmp_path, """
+      const seen = [$("#title").textContent.split(",")[0]];
+      location.hash = "#k2"; await settle(); seen.push($("#title").textContent.split(",")[0]);
+      location.hash = "#k99"; await settle(); seen.push($("#summary").hidden);
+      return seen;
+    """, at="#k3")  # fmt: skip
+    assert found == ["dividing", "loading", False]
+
+
+@pytest.mark.long
+def test_bars_and_assembly_say_what_the_report_says(tmp_path: Path) -> None:
+    made = report(CHAIN.format(n=1))
+    (kernel,) = made["units"][0]["kernels"]
+    found = ask(render(made), tmp_path, """
+      const cells = row => [...row.cells].map(cell => cell.textContent);
+      return {bounds: [...document.querySelectorAll("#bounds > table tbody tr")].map(cells),
+        widths: [...document.querySelectorAll("#bounds > table .fill")].map(fill => parseFloat(fill.style.width)),
+        ports: [...document.querySelectorAll("#ports tbody tr")].map(cells),
+        head: cells($("table.assembly thead tr")),
+        rows: [...document.querySelectorAll("table.assembly tbody tr")].map(cells)};
+    """)  # fmt: skip
+    bounds = {row[0]: (row[1], row[3]) for row in found["bounds"]}
+    assert bounds["Prediction"] == ("4.00", "simulated")
+    assert bounds["Loop-carried dependencies"][1].startswith("limits through xmm0")
+    assert [name for name, (_, words) in bounds.items() if words.startswith("limits")] == ["Loop-carried dependencies"]
+    assert found["widths"] == [pytest.approx(25 * float(row[1]), abs=0.3) for row in found["bounds"]]
+    used = [r for r in kernel["resources"] if r["load"]]
+    shown = {row[0]: row for row in found["ports"]}
+    assert [shown[r["name"]][1] for r in used] == [f"{r['load']:.2f}" for r in used]
+    assert {n for n, row in shown.items() if "busiest" in row[3]} == {r["name"] for r in used if r["busiest"]}
+    assert found["head"][1 : 1 + len(used)] == [r["name"] for r in used]
+    column = found["head"].index("LCD")
+    assert [row[column] for row in found["rows"]] == ["4", "", "", ""]
+    assert [row[column + 1] for row in found["rows"]] == ["", "", "", "F"]
+
+
+@pytest.mark.long
+def test_the_graph_draws_all_dependencies_and_marks_what_is_asked_for(tmp_path: Path) -> None:
+    made = report(CHAIN.format(n=1))
+    (kernel,) = made["units"][0]["kernels"]
+    found = ask(render(made), tmp_path, """
+      const box = "#graph-box ";
+      const edges = () => [...document.querySelectorAll(box + ".edge")].map(
+        e => [+e.dataset.from, +e.dataset.to, e.classList.contains("later"), e.classList.contains("lcd")]);
+      const first = edges(), heights = [...document.querySelectorAll(box + ".node")].map(
+        n => +/ ([\\d.]+)\\)/.exec(n.getAttribute("transform"))[1]);
+      $(box + ".node").focus(); await settle();
+      const told = $("#graph-info").textContent, row = $("table.assembly tr.hit").dataset.index;
+      await press("ArrowDown");
+      const down = document.activeElement.dataset.index;
+      await press("End");
+      const end = [document.activeElement.dataset.index, document.querySelectorAll(box + '[tabindex="0"]').length];
+      await press("Escape");
+      const none = document.querySelectorAll(box + ".hit").length;
+      $("#graph-chain").value = "1"; $("#graph-chain").dispatchEvent(new Event("change"));
+      const other = edges();
+      $("#graph-path").checked = false; $("#graph-path").dispatchEvent(new Event("change"));
+      return {first, heights, told, row, down, end, none, other, paths: document.querySelectorAll(box + ".cp").length};
+    """)  # fmt: skip
+    expected = sorted((e["from"], e["to"], e["distance"] > 0, 0 in e["chains"]) for e in kernel["dependencies"])
+    assert sorted(map(tuple, found["first"])) == expected
+    assert any(lcd for *_, lcd in expected)
+    # Time goes down: the counter is there first, the addition last.
+    assert found["heights"][1] < found["heights"][0] == max(found["heights"])
+    assert found["told"].startswith("2 vaddsd (%rax), %xmm0, %xmm0 (")
+    latency = kernel["instructions"][0]["latency"]
+    assert f"latency {latency}, ready in cycle {latency}; on the critical path" in found["told"]
+    assert "xmm0 +4, next iteration" in found["told"]
+    assert found["row"] == "0"
+    assert found["end"] == ["3", 1]
+    assert found["none"] == 0
+    assert [lcd for *_, lcd in sorted(found["other"])] == [
+        1 in e["chains"] for e in sorted(kernel["dependencies"], key=lambda e: (e["from"], e["to"]))
+    ]
+    assert found["paths"] == 0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("count", [1, 5, 500])
+def test_no_fault_that_axe_knows(count: int, tmp_path: Path) -> None:
+    """axe-core finds no fault of accessibility, in light and dark, in the table and in a kernel."""
+    axe = next(filter(os.path.isfile, (os.environ.get("AXE_CORE", ""), *AXE)), None)
+    if not axe:
+        pytest.skip("no axe-core")
+    parts = (CHAIN, LOADS, DIVIDE)
+    page = render(report("".join(parts[n % 3].format(n=n) for n in range(count)), iterations=2))
+    library = Path(axe).read_text(encoding="utf-8")
+    steps = """
+      const found = await axe.run(document, {resultTypes: ["violations"]});
+      return found.violations.map(v => [v.id, v.nodes.slice(0, 3).map(node => node.target.join(" "))]);
+    """
+    # Of the large page each half once: it takes its time.
+    looks = [("", False), (f"#k{count}", True)] + ([("", True), (f"#k{count}", False)] if count < 500 else [])
+    for at, dark in looks:
+        assert ask(page, tmp_path, steps, at, library, dark) == [], (at, dark)

@@ -5,9 +5,10 @@
 #
 # CHECK: <!DOCTYPE html>
 # CHECK: Content-Security-Policy{{.*}}default-src 'none'
-# CHECK: <title>f, {{.*}}html.s:{{.*}} - timeline</title>
-# CHECK: const kernels = [{"title":"f, {{.*}}html.s:
-# NONE: error: {{.*}}.none: not written: no kernel has a timeline
+# CHECK: <title>f, {{.*}}html.s:{{.*}} - incc</title>
+# CHECK: <script type="application/json" id="data-1">{"title":"f, {{.*}}html.s:
+# CHECK-SAME: "timeline":{"cycles":
+# NONE: error: {{.*}}.none: not written: no kernel to show
 	.type f, @function
 f:
 .L1:
