@@ -130,7 +130,7 @@ def read(folders: list[str]) -> None:
     """Read each folder, then all together."""
 
     def work(names: list[str]) -> str:
-        from incc.driver.comparison.read import read_sides
+        from incc.driver.sides.read import read_sides
 
         return ", ".join(f"{side.info['label']} {side.info['kernels']} kernels" for side in read_sides(names))
 

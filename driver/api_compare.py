@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 from incc.driver.api import AnalysisError, Path, Report, _Frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from incc.driver.comparison import types as c
     from incc.driver.comparison.build import Wanted
-    from incc.driver.comparison.read import Reading
     from incc.driver.comparison.side import Side
     from incc.driver.report import types as t
     from incc.driver.report.where import Condition
+    from incc.driver.sides.read import Reading
 
     Source = Path | Report | Mapping[str, Any] | t.Report
 
@@ -80,11 +80,15 @@ class Comparison(_Frozen):
 
     def text(self, width: int = 120) -> str:
         """The same as `incc-diff` prints, in lines of at most so many columns."""
-        return _view("text")(self._found, width)
+        from incc.driver.views.comparison import text
+
+        return text.render(self._found, width)
 
     def markdown(self) -> str:
         """The same as `incc-diff --format=markdown` prints, for pull requests."""
-        return _view("markdown")(self._found)
+        from incc.driver.views.comparison import markdown
+
+        return markdown.render(self._found)
 
     def __iter__(self) -> Iterator[c.Row]:
         return iter(self.rows)
@@ -95,13 +99,6 @@ class Comparison(_Frozen):
     def __repr__(self) -> str:
         labels = ", ".join(side["label"] for side in self._found["sides"])
         return f"<incc.Comparison of {labels}: {len(self)} rows>"
-
-
-def _view(name: str) -> Callable[..., str]:
-    import importlib
-
-    found: Callable[..., str] = importlib.import_module(f"incc.driver.views.comparison.{name}").render
-    return found
 
 
 def compare(
@@ -128,9 +125,9 @@ def compare(
     """
     from incc.driver.api import _texts
     from incc.driver.comparison.build import Wanted
-    from incc.driver.comparison.labels import distinct
-    from incc.driver.comparison.read import Reading
     from incc.driver.comparison.side import InputError
+    from incc.driver.sides.labels import distinct
+    from incc.driver.sides.read import Reading
 
     if labels and len(_texts("labels", labels)) != len(sources):
         raise ValueError(f"{len(labels)} labels for {len(sources)} sources")
@@ -163,9 +160,9 @@ def _condition(text: str) -> Condition | None:
 
 def _sides(sources: Sequence[Source], reading: Reading) -> list[Side]:
     """A side of each source; of code for several cores several."""
-    from incc.driver.comparison.labels import distinct, letters
-    from incc.driver.comparison.read import read_sides
     from incc.driver.comparison.side import in_memory
+    from incc.driver.sides.labels import distinct, letters
+    from incc.driver.sides.read import read_sides
 
     names = [os.fspath(source) for source in sources if isinstance(source, (str, os.PathLike))]
     read = iter(read_sides(names, reading))
@@ -202,7 +199,7 @@ def _of_dictionary(report: Any, label: str, reading: Reading) -> Side:
     import io
     import json
 
-    from incc.driver.comparison.read import side_of_file
+    from incc.driver.sides.read import side_of_file
 
     try:
         text = json.dumps(report, ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogateescape")

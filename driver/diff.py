@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     from incc.driver.comparison import types as c
     from incc.driver.comparison.build import Wanted
-    from incc.driver.comparison.read import Reading
     from incc.driver.comparison.side import Side
+    from incc.driver.sides.read import Reading
     from incc.driver.views.comparison.cells import Show
 
 OK, FAILED, ERROR = 0, 1, 2
@@ -298,13 +298,13 @@ def _show(options: argparse.Namespace) -> Show:
 
 def _sides(options: argparse.Namespace, compiled: Sequence[str]) -> list[Side]:
     """The builds to compare. Raises InputError."""
-    from incc.driver.comparison.read import Reading
+    from incc.driver.sides.read import Reading
 
     reading = Reading("", tuple(options.function), tuple(options.model_path), options.jobs)
     cores = list(dict.fromkeys(_cores(options)))
     if options.run is None:
         return _distinct(_read(_inputs(options), cores, reading))
-    from incc.driver.comparison.variants import run_variants, variants  # type: ignore[import-not-found]
+    from incc.driver.sides.variants import run_variants, variants
 
     sides = _read(_inputs(options), cores, reading) if _inputs(options) else []
     flags = list(options.flags) or [""]
@@ -316,7 +316,7 @@ def _sides(options: argparse.Namespace, compiled: Sequence[str]) -> list[Side]:
 
 def _read(names: Sequence[str], cores: Sequence[str], reading: Reading) -> list[Side]:
     """A side of each input; of code one for each core."""
-    from incc.driver.comparison.read import read_sides
+    from incc.driver.sides.read import read_sides
 
     by_core = [read_sides(names, reading._replace(mcpu=core)) for core in cores]
     if len(cores) == 1:

@@ -1,8 +1,9 @@
-"""What became of kernels: reports of several builds read, their kernels matched, and the changes explained.
+"""What became of kernels: reports of several builds, their kernels matched, and the changes explained.
 
-    reports, folders, databases, code ──▶ sides ──▶ match ──▶ rows ──▶ changes with their causes ──▶ Comparison
+    sides ──▶ match ──▶ rows ──▶ changes with their causes ──▶ Comparison
 
-`read.py` makes a `Side` of whatever was named, `match.py` finds which kernel of one side is which of the other,
-`build.py` puts the `Comparison` together (`types.py`, from which its JSON schema is made), and views in
-`driver/views/comparison` print it. A comparison knows reports and nothing of models or instruction sets.
+`documents.py` decodes reports, `match.py` finds which kernel of one side is which of the other, `change.py` says what
+became of it, `build.py` puts the `Comparison` together (`types.py`, from which its JSON schema is made), and views in
+`driver/views/comparison` print it. A comparison knows reports and nothing of models or instruction sets. Sides are made
+in `driver/sides`.
 """

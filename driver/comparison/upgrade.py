@@ -63,7 +63,10 @@ def numbers(version: str) -> tuple[int, int]:
     # int() would take blanks and signs.
     if not (major.isascii() and major.isdecimal() and minor.isascii() and minor.isdecimal()) or len(version) > 20:
         raise ValueError(version)
-    return int(major), int(minor)
+    found = int(major), int(minor)
+    if version != f"{found[0]}.{found[1]}":  # zeros before it
+        raise ValueError(version)
+    return found
 
 
 # --- the steps --------------------------------------------------------------------------------------------------------

@@ -75,9 +75,10 @@ def current(unit: t.Unit, version: str) -> t.Unit:
         return unit
     from incc.driver.comparison.upgrade import upgrade
 
-    made = copy.deepcopy(unit)
+    made: Any = copy.deepcopy(unit)
     upgrade(made, version)
-    return made
+    found: t.Unit = made
+    return found
 
 
 def lacking(versions: Sequence[str]) -> list[str]:

@@ -292,8 +292,12 @@ class Memory(TypedDict):
     unsized_accesses: Annotated[Count, "Accesses whose size is not fixed, not counted in the bytes."]
     loads: Annotated[Count, "Instructions that load."]
     stores: Annotated[Count, "Instructions that store."]
-    spills: Annotated[Count, "Of them those that store to a fixed place of the function's stack frame."]
-    reloads: Annotated[Count, "Those that load from one."]
+    spills: Annotated[
+        Count | None,
+        "Of them those that store to a fixed place of the function's stack frame; null in what is read of reports "
+        "before 1.5.",
+    ]
+    reloads: Annotated[Count | None, "Those that load from one; likewise."]
     step: Annotated[
         Count, "Bytes by which the fastest of its loads and stores moves on in an iteration; 0 where none is known to."
     ]

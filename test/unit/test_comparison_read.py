@@ -22,11 +22,11 @@ from test_report_schema import SCHEMA
 
 import incc
 from incc.driver.comparison import documents
-from incc.driver.comparison.labels import distinct, labels
-from incc.driver.comparison.read import Reading, read_sides, side_of_file
 from incc.driver.comparison.side import LEFT_OUT, InputError, Side
 from incc.driver.comparison.upgrade import STEPS, added_fields
 from incc.driver.report.build import SCHEMA_VERSION
+from incc.driver.sides.labels import distinct, labels
+from incc.driver.sides.read import Reading, read_sides, side_of_file
 from incc.driver.views.json import render
 from properties import examples
 
@@ -209,18 +209,24 @@ def kept(kind: str) -> Any:
 @pytest.mark.parametrize("path", OLD, ids=lambda path: path.stem)
 def test_reports_of_all_versions_are_read(path: pathlib.Path) -> None:
     side = one(path)
+    version = path.stem.removeprefix("report-")
     (entry,) = side.entries
     kept("Unit").validate(entry.unit)
     kept("Kernel").validate(entry.kernel)
     for instruction in entry.instructions():
         kept("Instruction").validate(instruction)
     old = json.loads(path.read_text())["units"][0]
-    assert entry.instructions() == old["kernels"][0]["instructions"]
+    for instruction, before in zip(entry.instructions(), old["kernels"][0]["instructions"], strict=True):
+        # What was added since.
+        assert {**instruction, **before} == instruction
+        assert set(instruction) - set(before) == (set() if version == SCHEMA_VERSION else {"work", "frame"})
+    memory = entry.kernel["memory"]
+    assert (memory["loads"], memory["stores"]) == (2, 1)
+    assert memory["spills"] == memory["reloads"] == (None if version < "1.5" else 0)
     assert entry.kernel["kernel_id"] == "triad/loop1"
     assert entry.kernel["cycles"] == old["kernels"][0]["bounds"]["prediction"]["cycles"]
     assert entry.kernel["overview"]["vector"] == "scalar"
     assert entry.kernel["overview"]["function"] == "triad"
-    version = path.stem.removeprefix("report-")
     assert (entry.kernel["elements"] is None) == (version < "1.4")
     if version == SCHEMA_VERSION:
         assert side.info["notes"] == []
@@ -497,7 +503,7 @@ def test_objects_are_analysed_in_any_number_of_processes(
     report = incc.analyze(objects / "triad.o", input="obj", mcpu="skylake", timeline=0).to_dict()
     kernels = report["units"][0]["kernels"]
     assert [e.kernel for e in side.entries] == [{k: v for k, v in x.items() if k not in LEFT_OUT} for x in kernels]
-    monkeypatch.setattr("incc.driver.comparison.analyse.AT_A_TIME", 1)
+    monkeypatch.setattr("incc.driver.sides.analyse.AT_A_TIME", 1)
     again = one(objects / "triad.o", mcpu="skylake", jobs=2)
     assert [(e.kernel, e.unit, e.instructions()) for e in again.entries] == [
         (e.kernel, e.unit, e.instructions()) for e in side.entries

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from incc.driver.comparison.read import Reading
 from incc.driver.comparison.side import InputError
-from incc.driver.comparison.variants import run_variants, variants
+from incc.driver.sides.read import Reading
+from incc.driver.sides.variants import run_variants, variants
 
 SOURCE = """\
 void scale(float *a, float s, int n)

@@ -18,8 +18,9 @@ import pytest
 from made_comparisons import matrix, ordinary, side, with_assembly
 
 from incc.driver import deliver, diff
-from incc.driver.comparison import build, read
+from incc.driver.comparison import build
 from incc.driver.comparison.side import InputError, Side
+from incc.driver.sides import read
 
 
 class Calls:
@@ -297,7 +298,8 @@ PROGRAM = """
 import sys
 sys.path[:0] = {path!r}
 from incc.driver import deliver, diff
-from incc.driver.comparison import build, read
+from incc.driver.comparison import build
+from incc.driver.sides import read
 from incc.driver.comparison.side import Side
 from made_comparisons import ordinary, side
 def read_sides(names, reading):

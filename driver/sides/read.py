@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import BinaryIO
 
-    from incc.driver.comparison.analyse import Piece
     from incc.driver.comparison.documents import Document
+    from incc.driver.sides.analyse import Piece
 
 
 class Reading(NamedTuple):
@@ -32,7 +32,7 @@ class Reading(NamedTuple):
 def read_sides(names: Sequence[str], reading: Reading = Reading()) -> list[Side]:  # noqa: B008 -- it cannot be changed
     """A side of each name, with labels that tell them apart; of code for several cores one for each. Raises
     InputError."""
-    from incc.driver.comparison.labels import distinct, labels
+    from incc.driver.sides.labels import distinct, labels
 
     if names.count("-") > 1:
         raise InputError("standard input can be read only once")
@@ -183,10 +183,9 @@ def _database_of(name: str) -> tuple[str, str] | None:
 
 
 def _of_database(name: str, path: str, wanted: str) -> Side:
-    import importlib
+    from incc.driver.database.read import entries
 
-    # By name: it reads reports through this package.
-    found, _, notes = importlib.import_module("incc.driver.database.read").entries(path, wanted)
+    found, _, notes = entries(path, wanted)
     return Side(side_info(found, "", name, notes), found)
 
 
@@ -255,7 +254,7 @@ class Collected:
         ids = [kernel["kernel_id"] for kernel in unit["kernels"]]
         if len(set(ids)) == len(ids):
             return
-        from incc.driver.comparison.labels import distinct
+        from incc.driver.sides.labels import distinct
 
         for kernel, name in zip(unit["kernels"], distinct(ids), strict=True):
             kernel["kernel_id"] = name
@@ -429,7 +428,7 @@ def _files(folder: str) -> Iterator[tuple[str, str]]:
 
 def _of_code(files: Sequence[tuple[str, str | bytes, str]], name: str, reading: Reading) -> list[tuple[str, Side]]:
     """Sides of files of code, given by names for messages, paths or contents, and kinds: one for each core."""
-    from incc.driver.comparison.analyse import settings_for
+    from incc.driver.sides.analyse import settings_for
 
     found = []
     cores = [core.strip() for core in reading.mcpu.split(",") if core.strip()] or ["native"]
@@ -448,7 +447,7 @@ def _of_code(files: Sequence[tuple[str, str | bytes, str]], name: str, reading: 
 
 def analyse_into(collected: Collected, pieces: Sequence[Piece], jobs: int) -> None:
     """Analyse pieces of code, and add what comes of them. Raises InputError."""
-    from incc.driver.comparison.analyse import analyse, entries_of
+    from incc.driver.sides.analyse import analyse, entries_of
 
     for result in analyse(pieces, jobs):
         if result.problem:
@@ -458,8 +457,8 @@ def analyse_into(collected: Collected, pieces: Sequence[Piece], jobs: int) -> No
 
 
 def _pieces(shown: str, source: str | bytes, kind: str, settings: Any, collected: Collected) -> list[Piece]:
-    from incc.driver.comparison.analyse import assembly_pieces, object_pieces
     from incc.driver.errors import AnalysisError
+    from incc.driver.sides.analyse import assembly_pieces, object_pieces
     from incc.frontends.objects.read import ObjectError
 
     shown = _shown(shown)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from incc.driver.comparison import types as c
-    from incc.driver.comparison.read import Collected, Reading
+    from incc.driver.sides.read import Collected, Reading
     from incc.frontends.unit import Unit
 
 
@@ -37,7 +37,7 @@ def variants(
     `compilers`, `flags`: with blanks between words and quotes as in a shell; no flags, or no cores, mean the command as
     it is. What is named twice counts once. Raises InputError.
     """
-    from incc.driver.comparison.labels import distinct
+    from incc.driver.sides.labels import distinct
 
     of_compilers = list(dict.fromkeys(_words(text, "compiler") for text in compilers))
     of_flags = list(dict.fromkeys(_words(text, "flags") for text in flags)) or [()]
@@ -94,8 +94,8 @@ class _Built(NamedTuple):
 def run_variants(wanted: Sequence[Variant], reading: Reading) -> list[Side]:
     """A side of each variant. One that does not compile has no kernels, but a `problem`; raises InputError where that
     goes for all. Nothing is written: no object, no dependencies, whatever the arguments say."""
-    from incc.driver.comparison.analyse import Piece, analyse, entries_of, in_processes, settings_for
-    from incc.driver.comparison.read import Collected
+    from incc.driver.sides.analyse import Piece, analyse, entries_of, in_processes, settings_for
+    from incc.driver.sides.read import Collected
 
     commands = list(dict.fromkeys((v.compiler, v.flags, v.arguments) for v in wanted))
     built = dict(zip(commands, in_processes(_build, commands, reading.jobs), strict=True))
