@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 import msgspec
 
+from incc.driver.comparison.documents import NOT_KEPT
 from incc.driver.comparison.side import LEFT_OUT, Entry, InputError
 from incc.driver.database.reports import current, lacking, unpacked
 from incc.driver.database.store import no_circles, open_reading, shown
@@ -27,7 +28,7 @@ def _part(name: str, fields: list[str]) -> Any:
 # A kernel without what nobody looks at, which is two thirds of it and need not be made into objects.
 _KERNEL = msgspec.json.Decoder(_part("Kept", [name for name in types.Kernel.__annotations__ if name not in LEFT_OUT]))
 _INSTRUCTIONS = msgspec.json.Decoder(_part("Instructions", ["instructions"]))
-_NOT_OF_UNITS = ("kernels", "ways", "control_flow")
+_NOT_OF_UNITS = NOT_KEPT["Unit"] | {"kernels"}
 
 
 def entries(path: str, name: str = "") -> tuple[list[Entry], str, list[str]]:

@@ -10,7 +10,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import types
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
@@ -29,6 +28,7 @@ from incc.driver.database.reports import packed
 from incc.driver.database.store import Added, Database, open_database, open_reading
 from incc.driver.db import main
 from incc.driver.report.where import NAMES, kernel_values
+from incc.driver.sides.read import read_sides
 from properties import examples
 
 BASE: Any = fixtures.make_report(fixtures.triad_parts(), fixtures.sum_parts(), timeline=True)
@@ -523,32 +523,23 @@ def test_entries_are_what_a_comparison_looks_at(tmp_path: Path) -> None:
     assert found[0].unit is found[1].unit
 
 
-def test_reports_of_another_version_are_brought_to_this_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For figures and comparisons; they come back as they were."""
-    old = make()
-    old["schema_version"] = "1.0"
-    del old["units"][0]["trials"]
-    for kernel in old["units"][0]["kernels"]:
-        del kernel["at_least"]
-
-    def upgrade(unit: Any, version: str) -> None:
-        assert version == "1.0"
-        unit["trials"] = None
-        for kernel in unit["kernels"]:
-            kernel["at_least"] = False
-
-    module = types.ModuleType("upgrade")
-    module.upgrade = upgrade  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "incc.driver.comparison.upgrade", module)
+@pytest.mark.parametrize("version", ["1.0", "1.1", "1.2", "1.3", "1.4", "1.5"])
+def test_reports_of_another_version_are_brought_to_this_one(tmp_path: Path, version: str) -> None:
+    """For figures and comparisons, the same as from the file; they come back as they were."""
+    file = Path(__file__).parent / "data" / "reports" / f"report-{version}.json"
+    old = json.loads(file.read_text(encoding="utf-8"))
     path = str(tmp_path / "a.db")
     add(path, "c", old)
     with open_reading(path) as database:
         assert list(reports(database, None)) == [old]
-        assert [row[list(ROW_NAMES).index("at_least")] for row in rows(database, None)] == [False, False]
-    add(tmp_path / "b.db", "c", make())
-    now, then = entries(path)[0], entries(str(tmp_path / "b.db"))[0]
-    assert [(e.kernel, e.instructions()) for e in now] == [(e.kernel, e.instructions()) for e in then]
-    assert now[0].unit["trials"] is None
+        (row,) = rows(database, None)
+    assert row[list(ROW_NAMES).index("cycles")] == old["units"][0]["kernels"][0]["bounds"]["prediction"]["cycles"]
+    found, _, notes = entries(path)
+    (side,) = read_sides([str(file)])
+    assert [(e.unit, e.kernel, e.instructions()) for e in found] == [
+        (e.unit, e.kernel, e.instructions()) for e in side.entries
+    ]
+    assert notes == side.info["notes"]
 
 
 def test_names_of_commits(tmp_path: Path) -> None:
