@@ -40,7 +40,9 @@ def escaped(text: str) -> Html:
 
 def element(name: str, *content: str, **attributes: str) -> Html:
     """An element with its content; attributes that are empty are left out, `class_` is the attribute class."""
-    inside = "".join(f' {key.rstrip("_")}="{escaped(value)}"' for key, value in attributes.items() if value)
+    inside = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escaped(value)}"' for key, value in attributes.items() if value
+    )
     return Html(f"<{name}{inside}>{''.join(escaped(part) for part in content)}</{name}>")
 
 
