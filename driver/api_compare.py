@@ -91,7 +91,7 @@ class Comparison(_Frozen):
         return markdown.render(self._found)
 
     def html(self) -> str:
-        """The same as `incc-diff --html` writes: a page for the browser, with assembly only if `assembly` was wanted."""
+        """The page for the browser that `incc-diff --html` writes; instructions only if `assembly` was wanted."""
         from incc.driver.views.comparison import page
 
         return page.render(self._found)

@@ -32,10 +32,11 @@ def escaped(text: str) -> Html:
     """The text as markup. Bytes that were not UTF-8 and control characters, which no page may have, become �."""
     if isinstance(text, Html):
         return text
-    clean = "".join(
-        "�" if (c < " " and c not in "\t\n") or c == "\x7f" or "\ud800" <= c <= "\udfff" else c for c in text
-    )
-    return Html(html.escape(clean))
+    if not text.isprintable():
+        text = "".join(
+            "�" if (c < " " and c not in "\t\n") or c == "\x7f" or "\ud800" <= c <= "\udfff" else c for c in text
+        )
+    return Html(html.escape(text))
 
 
 def element(name: str, *content: str, **attributes: str) -> Html:

@@ -49,6 +49,7 @@
       take();
       filter(kind);
     }, {capture: true});
+    table.total = Number(filters[filters.length - 1].dataset.count);
     filter(byId("rows-rest") ? "changed" : "all");
   }
 
@@ -69,7 +70,7 @@
     if (meta.sides.length < 3) return [];
     return row.members.map((member, n) => {
       const [letter, label] = meta.sides[n];
-      if (!member) return make("span", {class: "muted", title: label}, letter);
+      if (!member || n === row.base) return make("span", {class: "muted", title: label}, letter);
       return make("a", {href: `#p${number}/${letter}`, title: label, "aria-current": n === side ? "true" : false}, letter);
     });
   }

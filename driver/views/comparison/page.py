@@ -1,9 +1,9 @@
 """A comparison as one self-contained HTML page: what is compared, a table of kernels that sorts, searches and is
-filtered (of more than two sides a heat map), and of each pair why it changed, its figures and its assembly side by side.
+filtered (of more than two sides a heat map), and of each pair why it changed, its figures and its assembly.
 
 The page is made as that of a report is (driver/views/html/): tables are written here, pairs are drawn by the scripts
-beside this file when they are opened, from data in the page. Rows beyond MOST, and those in which nothing changed, stand
-in a template until they are asked for: a comparison of ten thousand kernels opens at once.
+beside this file when they are opened, from data in the page. Rows beyond MOST, and those in which nothing changed,
+stand in a template until they are asked for: a comparison of ten thousand kernels opens at once.
 """
 
 from __future__ import annotations
@@ -31,6 +31,9 @@ MOST = 1000
 
 FEW = 10
 """Rows below which what did not change is shown, too."""
+
+MOST_BUILDS = 6
+"""Builds that are described above the table; more are behind a button."""
 
 OFFENDERS = 20
 """Offenders that are listed above the table; the table marks all."""
@@ -133,7 +136,7 @@ def _heading(comparison: c.Comparison, layout: Layout) -> Iterator[Html]:
         yield element("p", "There is nothing to compare with.", class_="total")
     elif len(sides) == 2:
         yield element("p", changes.sentence(sums(comparison, 1)), class_="total")
-    heads = ("", "Build", "What it is", "Kernels", "Change", "What became of the first one's kernels")
+    heads = ("", "Build", "What it is", "Change", "What became of the first one's kernels")
     head = element("tr", *(element("th", text, scope="col") if text else element("td") for text in heads))
     body = [
         element(
@@ -141,7 +144,6 @@ def _heading(comparison: c.Comparison, layout: Layout) -> Iterator[Html]:
             element("th", cells.letter(n), scope="row"),
             element("td", side["label"], class_="code"),
             element("td", cells.side_text(side, model["name"] if model else "", layout)),
-            element("td", "" if side["problem"] else str(side["kernels"]), class_="number"),
             element("td", _mean(comparison["totals"][n]), class_="number"),
             element("td", _outcomes(comparison["totals"][n])),
             class_="problem" if side["problem"] else "",
@@ -149,9 +151,15 @@ def _heading(comparison: c.Comparison, layout: Layout) -> Iterator[Html]:
         for n, side in enumerate(sides)
     ]
     table = element("table", element("thead", head), element("tbody", *body), class_="sides")
-    yield element("div", table, class_="wide", role="region", tabindex="0", aria_label="Builds")
-    for note in cells.notes(comparison):
-        yield element("p", changes.sentence(note), class_="note")
+    builds = element("div", table, class_="wide", role="region", tabindex="0", aria_label="Builds")
+    notes = [
+        element("p", note if note.endswith(".") else f"{note}.", class_="note") for note in cells.notes(comparison)
+    ]
+    if len(sides) > MOST_BUILDS:  # the heat map says it, too
+        yield element("details", element("summary", f"The {len(sides)} builds"), builds, *notes)
+        return
+    yield builds
+    yield from notes
 
 
 def _mean(totals: c.Totals | None) -> Html:
@@ -212,7 +220,7 @@ def _address(number: int, side: int) -> str:
 def _kinds(row: c.Row, fails: bool) -> list[str]:
     """The filters that a row passes."""
     found = {change["outcome"] for _, _, change in cells.pairs(row)}
-    kinds = [kind for kind in ("slower", "faster") if kind in found]
+    kinds: list[str] = [kind for kind in ("slower", "faster") if kind in found]
     if not found:
         kinds.append("unmatched")
     if found - {*cells.UNCHANGED, "equal"}:
@@ -247,7 +255,8 @@ def _divided(rows: Sequence[Numbered], made: Sequence[Row]) -> tuple[list[Row], 
     """The rows that are there at once, and the rest."""
     if len(rows) <= FEW:
         return list(made), []
-    first, rest = [], []
+    first: list[Row] = []
+    rest: list[Row] = []
     for row in made:
         there = len(first) < MOST and not {"changed", "unmatched"}.isdisjoint(row.kinds.split())
         (first if there else rest).append(row)
@@ -339,10 +348,10 @@ def _row(found: Numbered, fails: bool, layout: Layout) -> Row:
 
 
 def _signed_bar(ratio: float | None) -> Html:
-    """A ratio as a bar from the middle, as long as its logarithm: a quarter and four times fill it."""
+    """A ratio as a bar from the middle, as long as its logarithm: half and twice fill it."""
     if not ratio or abs(ratio - 1) < 0.005:
         return Html("")
-    length = 22 * min(abs(math.log2(ratio)) / 2, 1)
+    length = 22 * min(abs(math.log2(ratio)), 1)
     kind, at = ("slower", 22.0) if ratio > 1 else ("faster", 22 - length)
     return Html(
         '<svg class="change" viewBox="0 0 44 11" aria-hidden="true"><path d="M22 0V11"/>'
@@ -370,12 +379,14 @@ def _matrix(comparison: c.Comparison, rows: list[Numbered], fails: dict[int, lis
     leads = [
         Column("Function", False, "The function that the loop is written in, and its role", code=True),
         Column("#", True, "Number of the row, in every view the same"),
-        Column("Line", False, "Where the loop is, in the last build that says so", code=True),
+        Column("Line", False, "Where the loop is, in the last build that says so", spare=True, code=True),
     ]
     if fails:
         leads.append(Column("Fails", False, "The builds for which the condition of --fail-if holds"))
     # Each row's mark is the text's; what it fails in is with the pair.
-    short = [side["label"] if len(side["label"]) <= matrix.MOST_LABEL else cells.letter(n) for n, side in enumerate(sides)]
+    short = [
+        side["label"] if len(side["label"]) <= matrix.MOST_LABEL else cells.letter(n) for n, side in enumerate(sides)
+    ]
     heads = _variants(sides)
     columns = [
         *leads,
@@ -404,20 +415,18 @@ def _matrix(comparison: c.Comparison, rows: list[Numbered], fails: dict[int, lis
             )
         )
     first, rest = _divided(rows, made)
-    # A column that no row has anything in has no heading either: the one for what fails is there if one does.
-    lead = len(leads)
+    # As many cells as there are columns before the builds, which go with them where there is no room.
+    blank = [element("td", class_="spare" if lead.spare else "") for lead in leads[1:]]
     below = [
         element(
             "tr",
             element("th", words, scope="row"),
-            *([element("td")] * (lead - 1)),
+            *blank,
             *(element("td", cell.change or cell.cycles, class_="number") for cell in line),
         )
         for words, line in zip(("geom. mean", "fewest in"), matrix.sums(comparison, matched), strict=True)
     ]
-    above = [
-        element("tr", element("th", title, scope="row"), *([element("td")] * (lead - 1)), *spans) for title, spans in heads
-    ]
+    above = [element("tr", element("th", title, scope="row"), *blank, *spans) for title, spans in heads]
     shades = zip(("heat0", *(f"heat{n}" for n in range(1, 7))), _shades(), strict=True)
     legend = element(
         "p",
@@ -427,7 +436,9 @@ def _matrix(comparison: c.Comparison, rows: list[Numbered], fails: dict[int, lis
         *(element("span", words, class_=f"shade {kind}") for kind, words in shades),
         class_="legend",
     )
-    caption = "Below the cycles the change from the first build that has the kernel; a cell leads to both beside each other"
+    caption = (
+        "Below the cycles the change from the first build that has the kernel; a cell leads to both beside each other"
+    )
     return Html(legend + sortable("rows", caption, columns, first, rest, above, below, "heat"))
 
 

@@ -4,7 +4,6 @@ const PairView = (() => {
   const MINUS = "\u2212";
   let parts = null;  // what of the table of instructions causes are about
 
-  const signed = value => value === null ? "" : `${value < 0 ? MINUS : "+"}${amount(Math.abs(value))}`;
   const amount = value => value === 0 ? "0" : value >= 1 ? value.toFixed(2) : value.toFixed(3);
   const scroll = (label, table) => make("div", {class: "wide", role: "region", tabindex: 0, "aria-label": label}, table);
 
@@ -31,7 +30,7 @@ const PairView = (() => {
     const most = Math.max(...change.causes.map(([, value]) => Math.abs(value || 0)));
     let pinned = null;
     const rows = change.causes.map(cause => {
-      const [text, value, a, b] = cause;
+      const [text, value, a, b, number] = cause;
       const about = linked && a.length + b.length > 0;
       const share = value && most ? 50 * Math.abs(value) / most : 0;
       const fill = value ? make("div", {class: `fill ${value > 0 ? "slower" : "faster"}`,
@@ -39,7 +38,7 @@ const PairView = (() => {
       const button = about && make("button", {type: "button", class: "cause", "aria-pressed": "false",
         title: "Mark the instructions that it is about"}, text);
       const row = make("tr", {},
-        make("td", {class: "number"}, signed(value)),
+        make("td", {class: "number"}, value === null ? "" : `${value < 0 ? MINUS : value > 0 ? "+" : ""}${number}`),
         make("td", {class: "track"}, make("div", {class: "room signed"}, fill, make("div", {class: "line", style: "left:50%"}))),
         make("th", {scope: "row"}, button || text));
       if (button) {
@@ -72,17 +71,17 @@ const PairView = (() => {
   }
 
   function bounds(change, letters) {
-    const most = Math.max(...change.bounds.flatMap(([, a, b]) => [a, b]), ...change.cycles.map(value => value || 0)) || 1;
-    const known = change.of && change.cycles.every(value => value !== null);
+    const most = Math.max(...change.bounds.flatMap(([, [a], [b]]) => [a, b]), ...change.cycles.map(([value]) => value || 0)) || 1;
+    const known = change.of && change.cycles.every(([value]) => value !== null);
     const all = known ? [["Cycles", ...change.cycles, 0, 0], ...change.bounds] : change.bounds;
-    const bar = (value, kind, letter, limits) => make("div", {class: `both ${kind}`},
-      make("b", {}, letter), make("span", {class: "number"}, amount(value)),
+    const bar = ([value, text], kind, letter, limits) => make("div", {class: `both ${kind}`},
+      make("b", {}, letter), make("span", {class: "number"}, text),
       make("div", {class: "room"}, make("div", {class: "fill", style: `width:${(100 * value / most).toFixed(2)}%`})),
       make("span", {class: "words"}, limits ? "limits" : ""));
     const rows = all.map(([name, a, b, limitsA, limitsB]) => make("tr", {},
       make("th", {scope: "row"}, name),
       make("td", {}, bar(a, "a", letters[0], limitsA), bar(b, "b", letters[1], limitsB)),
-      make("td", {class: "number"}, a && b && Math.abs(b / a - 1) >= 0.005 ? relative(b / a) : "")));
+      make("td", {class: "number"}, a[0] && b[0] && Math.abs(b[0] / a[0] - 1) >= 0.005 ? relative(b[0] / a[0]) : "")));
     return make("table", {class: "bounds"},
       make("caption", {}, change.of ? `Cycles of ${change.of}` : "Cycles of an iteration of each, which do not do the same work"),
       make("thead", {class: "unseen"}, make("tr", {}, ...["Bound", "Both", "Change"].map(text => make("th", {scope: "col"}, text)))),
@@ -121,7 +120,8 @@ const PairView = (() => {
   }
 
   function cellsOf(code, index, most) {
-    if (index === null) return [make("td", {colspan: code.ports.length + 4, class: "gap"})];
+    // A cell for each column, so that those of ports can go.
+    if (index === null) return ["", ...code.ports.map(() => "port"), "", "", ""].map(kind => make("td", {class: `gap ${kind}`}));
     const [line, text, ports, remarks, latency, path, chain, place, ...loads] = code.instructions[index];
     const unknown = remarks.includes("X");
     const meanings = [...remarks].map(letter => Assembly.REMARKS[letter]).filter(Boolean);

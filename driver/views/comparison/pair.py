@@ -1,4 +1,4 @@
-"""What the page's scripts need of a row: `pair.js` reads it. Rows of tables are lists; each says here what stands in it."""
+"""What the page's scripts need of a row: `pair.js` reads it. Rows of tables are lists; here stands what is in each."""
 
 from __future__ import annotations
 
@@ -103,6 +103,11 @@ def _assembly(
     }
 
 
+def _number(value: float | None) -> list[float | str | None]:
+    """A number for a bar, and as it is written everywhere."""
+    return [None if value is None else round(value, 4), cells.amount(value)]
+
+
 def _change(a: c.Member, b: c.Member, change: c.Change) -> dict[str, Any]:
     same = change["outcome"] in cells.UNCHANGED
     scales = cells.scales(a, b, change)
@@ -113,20 +118,24 @@ def _change(a: c.Member, b: c.Member, change: c.Change) -> dict[str, Any]:
         "matched": changes.matched_by(change),
         "doubt": cells.doubt(change),
         "of": cells.MEANINGS.get(change["basis"], "") if scales else "",
-        "cycles": [change["cycles_a"], change["cycles_b"]],
+        # [number, text] of a and b
+        "cycles": [_number(change["cycles_a"]), _number(change["cycles_b"])],
     }
     if same:
         return shown
     return {
         **shown,
-        # [text, cycles or null, instructions of a, of b]
-        "causes": [[cause["text"], cause["cycles"], cause["a"], cause["b"]] for cause in change["causes"]],
-        # [name, cycles of a, of b, whether it limits a, b]
+        # [text, cycles, instructions of a, of b, cycles as text without their sign]
+        "causes": [
+            [cause["text"], cause["cycles"], cause["a"], cause["b"], cells.amount(abs(cause["cycles"] or 0.0))]
+            for cause in change["causes"]
+        ],
+        # [name, number and text of a, of b, whether it limits a, b]
         "bounds": [
             [
                 title,
-                round(a["figures"][which] * one, 4),  # type: ignore[literal-required]
-                round(b["figures"][which] * other, 4),  # type: ignore[literal-required]
+                _number(a["figures"][which] * one),  # type: ignore[literal-required]
+                _number(b["figures"][which] * other),  # type: ignore[literal-required]
                 int(which in a["limited_by"]),
                 int(which in b["limited_by"]),
             ]

@@ -13,6 +13,8 @@ const SortedTable = (() => {
       this.order = new Map(this.rows.map((row, number) => [row, number]));
       // What else than the search decides which rows are shown.
       this.filter = () => true;
+      // How many rows there would be, where not all are in the table yet.
+      this.total = 0;
       this.box = byId(`${table.id}-search`);
       this.count = byId(`${table.id}-count`);
       this.headings = [...table.tHead.rows[table.tHead.rows.length - 1].cells];
@@ -92,7 +94,7 @@ const SortedTable = (() => {
         row.hidden = !this.filter(row) || !words.every(word => this.texts[number].includes(word));
       });
       const shown = this.visible();
-      const all = this.rows.length;
+      const all = this.total || this.rows.length;
       this.count.textContent = `${shown.length === all ? all : `${shown.length} of ${all}`} shown`;
       this.table.classList.toggle("none", !shown.length);
       this.choose(shown[0]);
