@@ -280,7 +280,8 @@ def _wanted(options: argparse.Namespace) -> Wanted:
     where, fail_if = conditions
     # Who asks for assembly gets that of all; a page has it of those that one looks at.
     everything = options.side_by_side is not None
-    return Wanted(where, fail_if, everything or options.html is not None, None if everything else PAGE_KERNELS)
+    page = options.html is not None and not everything
+    return Wanted(where, fail_if, everything or page, PAGE_KERNELS if page else None)
 
 
 def _show(options: argparse.Namespace) -> Show:

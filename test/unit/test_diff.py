@@ -122,6 +122,8 @@ def test_assembly_is_only_wanted_where_it_is_shown(
     assert diff.main([option, "a.json", "b.json"]) == 0
     assert calls.read[0][0] == ["a.json", "b.json"]
     assert calls.wanted.assembly
+    # A page has it of those that matter most, unless that of all was asked for.
+    assert calls.wanted.enough == (diff.PAGE_KERNELS if "html" in option else None)
 
 
 # --- mistakes ---------------------------------------------------------------------------------------------------------
