@@ -44,7 +44,8 @@ const SortedTable = (() => {
         const row = event.target.closest("tr");
         if (event.target.closest("a") || String(getSelection())) return;
         // A cell may have one of its own.
-        (event.target.closest("td").querySelector("a") || row.querySelector("a")).click();
+        const cell = event.target.closest("td");
+        (cell && cell.querySelector("a") || row.querySelector("a")).click();
       });
       this.search();
     }
