@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 OK, FAILED, ERROR = 0, 1, 2
 
 PAGE_KERNELS = 2000
-"""Kernels whose instructions are in a page: some 3 KB each, for those that matter most."""
+"""Kernels whose instructions are in a page, those that matter most: a kilobyte or two each."""
 
 ABOUT = """\
 Compare the kernels of several builds: which became faster or slower, and why. All are compared with the first that has
