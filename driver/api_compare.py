@@ -90,6 +90,12 @@ class Comparison(_Frozen):
 
         return markdown.render(self._found)
 
+    def html(self) -> str:
+        """The page for the browser that `incc-diff --html` writes; instructions only if `assembly` was wanted."""
+        from incc.driver.views.comparison import page
+
+        return page.render(self._found)
+
     def __iter__(self) -> Iterator[c.Row]:
         return iter(self.rows)
 

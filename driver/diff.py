@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 OK, FAILED, ERROR = 0, 1, 2
 
+PAGE_KERNELS = 2000
+"""Kernels whose instructions are in a page, those that matter most: a kilobyte or two each."""
+
 ABOUT = """\
 Compare the kernels of several builds: which became faster or slower, and why. All are compared with the first that has
 the kernel. An input is a report, a folder of them, a database (FILE.db, or FILE.db@NAME for a baseline or a commit), or
@@ -275,7 +278,10 @@ def _wanted(options: argparse.Namespace) -> Wanted:
         except ValueError as error:
             raise UsageError(f"{option}: {error}") from None
     where, fail_if = conditions
-    return Wanted(where, fail_if, options.side_by_side is not None or options.html is not None)
+    # Who asks for assembly gets that of all; a page has it of those that one looks at.
+    everything = options.side_by_side is not None
+    page = options.html is not None and not everything
+    return Wanted(where, fail_if, everything or page, PAGE_KERNELS if page else None)
 
 
 def _show(options: argparse.Namespace) -> Show:
@@ -410,10 +416,9 @@ def _rendered(comparison: c.Comparison, kind: str, show: Show, width: int, colou
 
 
 def _page(comparison: c.Comparison) -> str:
-    from importlib import import_module
+    from incc.driver.views.comparison import page
 
-    text: str = import_module("incc.driver.views.comparison.page").render(comparison)
-    return text
+    return page.render(comparison)
 
 
 def _status(comparison: c.Comparison, undelivered: bool) -> int:

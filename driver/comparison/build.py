@@ -13,7 +13,7 @@ from incc.driver.report.where import NAMES, OF_WORK, PAIR_NAMES
 from incc.driver.report.work import NOTHING, expected_cycles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from incc.driver.comparison import types as c
     from incc.driver.comparison.match import Match
@@ -36,11 +36,13 @@ SELDOM = 1 / 16
 
 class Wanted(NamedTuple):
     """What is asked of a comparison. `where`: only rows for which it holds in one of the pairs. `fail_if`: the
-    condition that must hold for none of these. `assembly`: with instructions and their alignment."""
+    condition that must hold for none of these. `assembly`: with instructions and their alignment; with `enough` only
+    those of the first rows in which the code is not the same, until there are so many kernels."""
 
     where: Condition | None = None
     fail_if: Condition | None = None
     assembly: bool = False
+    enough: int | None = None
 
 
 class _Pair(NamedTuple):
@@ -111,10 +113,23 @@ def _compare(sides: Sequence[Side], wanted: Wanted) -> c.Comparison:
         "sides": [side.info for side in sides],
         "totals": totals,
         "where": wanted.where.text if wanted.where is not None else "",
-        "rows": [_row(row, wanted.assembly) for row in kept],
+        "rows": [_row(row, shown) for row, shown in zip(kept, _with_assembly(kept, wanted), strict=True)],
         "gate": gate,
         "notes": _notes(sides, rows),
     }
+
+
+def _with_assembly(rows: Sequence[_Row], wanted: Wanted) -> Iterator[bool]:
+    """Of which rows instructions are wanted."""
+    left = wanted.enough
+    for row in rows:
+        if not wanted.assembly or left is None:
+            yield wanted.assembly
+            continue
+        there = len(row.there())
+        changed = there == 1 or any(pair and pair.change["outcome"] not in ("same", "moved") for pair in row.pairs)
+        yield changed and left > 0
+        left -= there if changed else 0
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------

@@ -32,15 +32,18 @@ def escaped(text: str) -> Html:
     """The text as markup. Bytes that were not UTF-8 and control characters, which no page may have, become �."""
     if isinstance(text, Html):
         return text
-    clean = "".join(
-        "�" if (c < " " and c not in "\t\n") or c == "\x7f" or "\ud800" <= c <= "\udfff" else c for c in text
-    )
-    return Html(html.escape(clean))
+    if not text.isprintable():
+        text = "".join(
+            "�" if (c < " " and c not in "\t\n") or c == "\x7f" or "\ud800" <= c <= "\udfff" else c for c in text
+        )
+    return Html(html.escape(text))
 
 
 def element(name: str, *content: str, **attributes: str) -> Html:
     """An element with its content; attributes that are empty are left out, `class_` is the attribute class."""
-    inside = "".join(f' {key.rstrip("_")}="{escaped(value)}"' for key, value in attributes.items() if value)
+    inside = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escaped(value)}"' for key, value in attributes.items() if value
+    )
     return Html(f"<{name}{inside}>{''.join(escaped(part) for part in content)}</{name}>")
 
 

@@ -10,7 +10,6 @@ import re
 import signal
 import subprocess
 import sys
-from importlib.util import find_spec
 from typing import Any
 from xml.etree import ElementTree
 
@@ -123,6 +122,8 @@ def test_assembly_is_only_wanted_where_it_is_shown(
     assert diff.main([option, "a.json", "b.json"]) == 0
     assert calls.read[0][0] == ["a.json", "b.json"]
     assert calls.wanted.assembly
+    # A page has it of those that matter most, unless that of all was asked for.
+    assert calls.wanted.enough == (diff.PAGE_KERNELS if "html" in option else None)
 
 
 # --- mistakes ---------------------------------------------------------------------------------------------------------
@@ -258,7 +259,6 @@ def test_what_is_no_file_is_written_to(calls: Calls, tmp_path: pathlib.Path) -> 
     assert (tmp_path / "real.txt").read_text().startswith("A  old")
 
 
-@pytest.mark.skipif(find_spec("incc.driver.views.comparison.page") is None, reason="no page yet")
 def test_page(calls: Calls, tmp_path: pathlib.Path) -> None:
     calls.result = with_assembly()
     assert diff.main(["a.json", "b.json", f"--html={tmp_path}/x.html"]) == 0

@@ -304,6 +304,24 @@ class Figure(NamedTuple):
 def differing(a: c.Member, b: c.Member, change: c.Change) -> list[Figure]:
     """The figures that differ, those of an iteration put to what the change compares: to an element, or to the work of
     an iteration that does more. Without such a basis only those that are not of an iteration are there to compare."""
+    scale_a, scale_b = scales(a, b, change) or (0.0, 0.0)
+    found = []
+    for key, words, of_iteration in _FIGURES:
+        if of_iteration and not scale_a:
+            continue
+        # How long one iteration takes on its own is no matter of how much it does.
+        if key == "critical_path" and scale_a != scale_b:
+            continue
+        values: list[float | None] = [m["figures"][key] for m in (a, b)]  # type: ignore[literal-required]
+        factors = (scale_a, scale_b) if of_iteration and key != "critical_path" else (1.0, 1.0)
+        texts = [_value(None if v is None else v * scale) for v, scale in zip(values, factors, strict=True)]
+        if texts[0] != texts[1]:
+            found.append(Figure(words, texts[0], texts[1], of_iteration))
+    return found
+
+
+def scales(a: c.Member, b: c.Member, change: c.Change) -> tuple[float, float] | None:
+    """What figures of an iteration are multiplied by to be on the basis of the change; None where there is none."""
     basis = change["basis"]
     scale_a = scale_b = 1.0
     if basis == "element":
@@ -312,19 +330,7 @@ def differing(a: c.Member, b: c.Member, change: c.Change) -> list[Figure]:
     elif basis == "work":  # that of an iteration of the one that does more
         work = change["work"] or 0.0
         scale_a, scale_b = (work, 1.0) if work >= 1 else (1.0, 1 / work if work else 0.0)
-    found = []
-    for key, words, of_iteration in _FIGURES:
-        if of_iteration and not (basis and scale_a and scale_b):
-            continue
-        # How long one iteration takes on its own is no matter of how much it does.
-        if key == "critical_path" and scale_a != scale_b:
-            continue
-        values: list[float | None] = [m["figures"][key] for m in (a, b)]  # type: ignore[literal-required]
-        scales = (scale_a, scale_b) if of_iteration and key != "critical_path" else (1.0, 1.0)
-        texts = [_value(None if v is None else v * scale) for v, scale in zip(values, scales, strict=True)]
-        if texts[0] != texts[1]:
-            found.append(Figure(words, texts[0], texts[1], of_iteration))
-    return found
+    return (scale_a, scale_b) if basis and scale_a and scale_b else None
 
 
 def _value(value: float | None) -> str:

@@ -50,7 +50,7 @@ def lines(comparison: c.Comparison, rows: Sequence[Numbered], layout: Layout) ->
     if max(len(a), len(b)) > MOST_LABEL or len({*titles}) < len(titles):
         a, b = columns[3].title, columns[4].title = "A", "B"
     changes = [change for found in rows for _, _, change in cells.pairs(found.row)]
-    cell_rows = [_row(found, layout) for found in rows]
+    cell_rows = [cells_of(found, layout) for found in rows]
     bases = [basis for basis in cells.MEANINGS if any(change["basis"] == basis for change in changes)]
     if len(bases) == 1:  # said once
         yield from layout.wrap(f"Cycles of {cells.MEANINGS[bases[0]]}:")
@@ -66,7 +66,8 @@ def lines(comparison: c.Comparison, rows: Sequence[Numbered], layout: Layout) ->
     yield from table(columns, cell_rows, layout, ("Vectors", "Match", "Bound by", "Of"), style=style)
 
 
-def _row(found: Numbered, layout: Layout) -> list[str]:
+def cells_of(found: Numbered, layout: Layout) -> list[str]:
+    """The texts of a row of the table."""
     row = found.row
     a = cells.base(row)
     _, b, change = next(cells.pairs(row))
@@ -101,9 +102,9 @@ def detail(comparison: c.Comparison, found: Numbered, layout: Layout) -> Iterato
         yield layout.paint(line, BOLD)
     a = cells.base(row)
     several = len(comparison["sides"]) > 2
-    yield from layout.wrap(_where(row["base"], a, row, layout), "    ", "      ")
+    yield from layout.wrap(where(row["base"], a, row, layout), "    ", "      ")
     for side, b, change in cells.pairs(row):
-        yield from layout.wrap(f"{_where(side, b, row, layout)}; {_match(change)}", "    ", "      ")
+        yield from layout.wrap(f"{where(side, b, row, layout)}; {matched_by(change)}", "    ", "      ")
     for side, b, change in cells.pairs(row):
         text = f"{cells.letter(side)}: {change['text']}" if several else change["text"]
         for line in layout.wrap(sentence(text), "    ", "      "):
@@ -123,7 +124,7 @@ def sentence(text: str) -> str:
     return text and text[0].upper() + text[1:] + ("" if text.endswith((".", "?", "!", ":")) else ".")
 
 
-def _where(side: int, member: c.Member, row: c.Row, layout: Layout) -> str:
+def where(side: int, member: c.Member, row: c.Row, layout: Layout) -> str:
     """Where a kernel is: in the source only where that is not what the row says."""
     texts = []
     place = cells.member_place(member, layout)
@@ -138,7 +139,8 @@ def _where(side: int, member: c.Member, row: c.Row, layout: Layout) -> str:
     return f"{cells.letter(side)}: {', '.join(text for text in texts if text)}"
 
 
-def _match(change: c.Change) -> str:
+def matched_by(change: c.Change) -> str:
+    """How two kernels were found to be one loop."""
     sure = f", {100 * change['confidence']:.0f}\xa0% sure" if change["confidence"] < 0.995 else ""
     return MATCHED[change["matched_by"]] + sure
 

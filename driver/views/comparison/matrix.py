@@ -25,7 +25,7 @@ LEAST = 22
 """Columns that names and places have at least, before the table is divided."""
 
 
-class _Cell(NamedTuple):
+class Cell(NamedTuple):
     """A kernel on one side: its cycles, the mark of the fewest, and the change from the base."""
 
     cycles: str = ""
@@ -37,16 +37,12 @@ def lines(comparison: c.Comparison, rows: Sequence[Numbered], layout: Layout) ->
     """The table; in several, one below the other, where not all sides have room beside each other."""
     sides = range(len(comparison["sides"]))
     compared = [cells.compared(found.row) for found in rows]
-    grid = [[_cell(found.row, values, side) for side in sides] for found, values in zip(rows, compared, strict=True)]
-    grid += _sums(comparison, rows)
+    grid = [[cell(found.row, values, side) for side in sides] for found, values in zip(rows, compared, strict=True)]
+    grid += sums(comparison, rows)
     heads = [[str(f.number), cells.place(f.row, layout), cells.short(f.row)] for f in rows]
     heads += [["", "", "geom. mean"], ["", "", "fewest in"]]
-    of = {values.basis for values in compared}
-    what = "an element of the source's loop"
-    if of == {"iteration"}:
-        what = "as much work as an iteration does on the first side"
-    elif len(of) > 1:
-        what += ", or (it.) as much work as an iteration does on the first side"
+    what, mixed = measured(compared)
+    if mixed:
         for head, values in zip(heads, compared, strict=False):
             head[2] += " (it.)" * (values.basis == "iteration")
     yield from layout.wrap(
@@ -58,30 +54,43 @@ def lines(comparison: c.Comparison, rows: Sequence[Numbered], layout: Layout) ->
         yield from _block(comparison, rows, heads, grid, layout, labels, ratios, chosen)
 
 
-def _cell(row: c.Row, compared: Compared, side: int) -> _Cell:
+def measured(compared: Sequence[Compared]) -> tuple[str, bool]:
+    """What the cycles of these rows are of, and whether that is not the same for all: then those of an iteration are to
+    be marked with (it.)."""
+    of = {values.basis for values in compared}
+    what = "an element of the source's loop"
+    if of == {"iteration"}:
+        return "as much work as an iteration does on the first side", False
+    if len(of) > 1:
+        return f"{what}, or (it.) as much work as an iteration does on the first side", True
+    return what, False
+
+
+def cell(row: c.Row, compared: Compared, side: int) -> Cell:
+    """What a table has of a kernel of one side."""
     member, cycles = row["members"][side], compared.cycles[side]
     if member is None:
-        return _Cell("-")
+        return Cell("-")
     change = row["changes"][side]
     if cycles is None:
-        return _Cell(f"({cells.amount(member['figures']['cycles'])})", "", "?")
+        return Cell(f"({cells.amount(member['figures']['cycles'])})", "", "?")
     known = change is not None and change["ratio"] is not None
     ratio = cells.relative(change["ratio"]) if change is not None and known else ""
-    return _Cell(cells.amount(cycles), "*" if side in row["best"] else "", ratio)
+    return Cell(cells.amount(cycles), "*" if side in row["best"] else "", ratio)
 
 
-def _sums(comparison: c.Comparison, rows: Sequence[Numbered]) -> list[list[_Cell]]:
+def sums(comparison: c.Comparison, rows: Sequence[Numbered]) -> list[list[Cell]]:
     """The last rows: the geometric mean of the changes, and in how many of the rows each has the fewest cycles."""
-    means = [_Cell()] + [
-        _Cell("", "", cells.relative(totals["speedup"]) if totals and totals["speedup"] is not None else "")
+    means = [Cell()] + [
+        Cell("", "", cells.relative(totals["speedup"]) if totals and totals["speedup"] is not None else "")
         for totals in comparison["totals"][1:]
     ]
     sides = range(len(comparison["sides"]))
-    return [means, [_Cell(str(sum(side in found.row["best"] for found in rows))) for side in sides]]
+    return [means, [Cell(str(sum(side in found.row["best"] for found in rows))) for side in sides]]
 
 
 def _blocks(
-    comparison: c.Comparison, heads: list[list[str]], grid: list[list[_Cell]], layout: Layout
+    comparison: c.Comparison, heads: list[list[str]], grid: list[list[Cell]], layout: Layout
 ) -> list[tuple[bool, bool, list[int]]]:
     """Whether columns have labels, whether there are changes in them, and the sides of each block: labels and changes
     go first where there is no room, then not all sides stand beside each other."""
@@ -114,7 +123,7 @@ def _titles(comparison: c.Comparison, labels: bool) -> list[str]:
     return [side["label"] if labels else cells.letter(n) for n, side in enumerate(comparison["sides"])]
 
 
-def _columns(grid: list[list[_Cell]], titles: Sequence[str], ratios: bool) -> list[list[str]]:
+def _columns(grid: list[list[Cell]], titles: Sequence[str], ratios: bool) -> list[list[str]]:
     """The texts of each side's column, its parts below each other."""
     found = []
     for side, _ in enumerate(titles):
@@ -137,7 +146,7 @@ def _block(
     comparison: c.Comparison,
     rows: Sequence[Numbered],
     heads: list[list[str]],
-    grid: list[list[_Cell]],
+    grid: list[list[Cell]],
     layout: Layout,
     labels: bool,
     ratios: bool,

@@ -11,9 +11,13 @@ const SortedTable = (() => {
       this.rows = [...this.body.rows];
       this.texts = this.rows.map(row => `${row.textContent} ${row.dataset.search || ""}`.toLowerCase());
       this.order = new Map(this.rows.map((row, number) => [row, number]));
+      // What else than the search decides which rows are shown.
+      this.filter = () => true;
+      // How many rows there would be, where not all are in the table yet.
+      this.total = 0;
       this.box = byId(`${table.id}-search`);
       this.count = byId(`${table.id}-count`);
-      this.headings = [...table.tHead.rows[0].cells];
+      this.headings = [...table.tHead.rows[table.tHead.rows.length - 1].cells];
       this.headings.forEach((heading, column) => {
         const button = heading.querySelector("button");
         if (button) button.addEventListener("click", () => this.sort(column));
@@ -39,9 +43,21 @@ const SortedTable = (() => {
       this.body.addEventListener("click", event => {
         const row = event.target.closest("tr");
         if (event.target.closest("a") || String(getSelection())) return;
-        row.querySelector("a").click();
+        // A cell may have one of its own.
+        const cell = event.target.closest("td");
+        (cell && cell.querySelector("a") || row.querySelector("a")).click();
       });
       this.search();
+    }
+
+    // Further rows, behind those that there are.
+    add(rows) {
+      for (const row of rows) {
+        this.order.set(row, this.rows.length);
+        this.rows.push(row);
+        this.texts.push(`${row.textContent} ${row.dataset.search || ""}`.toLowerCase());
+      }
+      this.body.append(...rows);
     }
 
     visible() {
@@ -75,9 +91,11 @@ const SortedTable = (() => {
 
     search() {
       const words = this.box.value.toLowerCase().split(/\s+/).filter(Boolean);
-      this.rows.forEach((row, number) => { row.hidden = !words.every(word => this.texts[number].includes(word)); });
+      this.rows.forEach((row, number) => { 
+        row.hidden = !this.filter(row) || !words.every(word => this.texts[number].includes(word));
+      });
       const shown = this.visible();
-      const all = this.rows.length;
+      const all = this.total || this.rows.length;
       this.count.textContent = `${shown.length === all ? all : `${shown.length} of ${all}`} shown`;
       this.table.classList.toggle("none", !shown.length);
       this.choose(shown[0]);
