@@ -676,7 +676,7 @@ def _divider(low: Sight, high: Sight) -> list[Found]:
             [
                 Contribution(("work", computes(i)), n, sight.scale, i["pressure"][column] * sight.scale)
                 for n, i in enumerate(sight.instructions)
-                if column is not None and sum(i["pressure"][column : column + 1])
+                if column is not None and any(i["pressure"][column : column + 1])
             ]
         )
     found = []
