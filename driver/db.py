@@ -145,10 +145,11 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _number(text: str) -> int:
-    value = int(text)
-    if value < 0:
-        raise ValueError
-    return value
+    import argparse
+
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0")
+    return int(text)
 
 
 # --- what changes the database ----------------------------------------------------------------------------------------
@@ -473,8 +474,8 @@ def _export(options: argparse.Namespace) -> int:
         raise UsageError("--where chooses among kernels, and json are whole reports")
     if options.kind != "json" and options.commit:
         raise UsageError("--commit is for json; --where='commit == \"…\"' chooses rows")
-    if options.output:
-        _is_no_input(options.db, [options.output])
+    if options.output and os.path.realpath(options.output) == os.path.realpath(options.db):
+        raise UsageError(f"-o would overwrite {options.db}")
     with open_reading(options.db) as database, _target(options.output) as binary:
         if options.kind == "parquet":
             export.write_parquet(database, condition, binary)

@@ -202,10 +202,11 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise ValueError
-    return value
+    import argparse
+
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text)):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1")
+    return int(text)
 
 
 def _options(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
@@ -253,8 +254,13 @@ def _check(options: argparse.Namespace, compiled: Sequence[str]) -> None:
     for option, file in named:
         if not file:
             raise UsageError(f"{option}: no file")
-    # An argument of the compiler that is no file is none that could be overwritten either.
-    check_targets(named, [*inputs, *(text.partition("@")[0] for text in inputs), *compiled])
+    if not named:
+        return
+    try:
+        # An argument of the compiler that is no file is none that could be overwritten either.
+        check_targets(named, [*inputs, *(text.partition("@")[0] for text in inputs), *compiled])
+    except FileNotFoundError:
+        raise UsageError("the working directory is gone: name files by their whole paths") from None
 
 
 def _inputs(options: argparse.Namespace) -> list[str]:

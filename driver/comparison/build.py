@@ -427,7 +427,9 @@ def _percent(first: Value, second: Value) -> str:
     if isinstance(first, str | bool) or isinstance(second, str | bool) or not first or second is None:
         return ""
     percent = 100 * (second / first - 1)
-    return f" ({percent:+.{0 if abs(percent) >= 1 else 2}f} %)" if math.isfinite(percent) else ""
+    # As many digits as tell it from what a condition says.
+    digits = 0 if abs(percent) >= 9.95 else 1 if abs(percent) >= 1 else 2
+    return f" ({percent:+.{digits}f} %)" if math.isfinite(percent) else ""
 
 
 # --- notes ------------------------------------------------------------------------------------------------------------
@@ -448,6 +450,8 @@ def _notes(sides: Sequence[Side], rows: Sequence[_Row]) -> list[str]:
         words = [
             f"{label} is of {core}" if not n else f"{label} of {core}" for n, (label, core) in enumerate(cores.items())
         ]
+        if all(label == core for label, core in cores.items()):
+            words = [listed(list(cores))]
         notes.append(f"{', '.join(words)}: cycles are of different cores")
     versions: dict[str, dict[str, None]] = {}
     for side in sides:

@@ -55,6 +55,9 @@ SMALL = 0.05
 MOST = 3
 """Kinds of µops that get a cause of their own for one bound; more of them are summed up."""
 
+HUGE = 1e9
+"""From here on a figure is none of a loop, and its digits would only take room."""
+
 _NOISE = 1e-6
 """Figures in reports have six decimals."""
 
@@ -80,7 +83,8 @@ class Sight(NamedTuple):
 
 class Found(NamedTuple):
     """A cause on the way from the faster kernel to the slower one: `more` says what it is in this direction, `fewer` in
-    the other; `of_fast`, `of_slow` are its figures on either side."""
+    the other; `of_fast`, `of_slow` are its figures on either side. `summed`: of several kinds of work, which have
+    no name together."""
 
     kind: Kind
     cycles: float | None
@@ -90,11 +94,13 @@ class Found(NamedTuple):
     slow: tuple[int, ...] = ()
     of_fast: Mapping[str, Any] = {}
     of_slow: Mapping[str, Any] = {}
+    summed: bool = False
 
     def turned(self) -> Found:
         """The same in the other direction."""
         cycles = None if self.cycles is None else -self.cycles
-        return Found(self.kind, cycles, self.fewer, self.more, self.slow, self.fast, self.of_slow, self.of_fast)
+        turned = Found(self.kind, cycles, self.fewer, self.more, self.slow, self.fast, self.of_slow, self.of_fast)
+        return turned._replace(summed=self.summed)
 
     def cause(self) -> c.Cause:
         """The way it stands in a comparison."""
@@ -149,7 +155,7 @@ def cycles_text(cycles: float) -> str:
 def amount_text(amount: float) -> str:
     """Three digits, and no fewer decimals than three below ten: 0.125, 2.333, 12.5, 1200."""
     if amount >= 10:
-        return f"{amount:.0f}" if amount >= 100 else f"{amount:.3g}"
+        return f"{amount:.0f}" if 100 <= amount < HUGE else f"{amount:.3g}"
     return f"{amount:.3g}" if amount < 0.1 else f"{amount:.3f}".rstrip("0").rstrip(".")
 
 
@@ -162,7 +168,9 @@ def _summed(found: Iterable[Found], whole: float) -> list[Found]:
     kept = [each for each in found if abs(each.cycles or 0.0) >= SMALL * abs(whole) and abs(each.cycles or 0) > _NOISE]
     rest = whole - sum(each.cycles or 0.0 for each in kept)
     # What is explained comes before what is summed up, and what explains at large before what does in detail.
-    kept.sort(key=lambda each: (each.kind not in _AT_LARGE, -abs(each.cycles or 0.0), each.more, each.fewer))
+    kept.sort(
+        key=lambda each: (each.kind not in _AT_LARGE, each.summed, -abs(each.cycles or 0.0), each.more, each.fewer)
+    )
     if abs(rest) > max(SMALL * abs(whole), _NOISE):
         kept.append(Found("pipeline", rest, "the rest", "the rest"))
     return kept
@@ -195,7 +203,7 @@ def _apart(fast: Sight, slow: Sight) -> list[Found]:
         found += [each.turned() for each in _of_bound(slow, fast, low - high)]
     above = (slow.expected() - high) - (fast.expected() - low)
     for cost, more, fewer in (
-        (_placement, "worse places for the loop's code", "better places for the loop's code"),
+        (_placement, "code placement costs more on average", "code placement costs less on average"),
         (_crossings, "more loads that cross cache lines", "fewer loads that cross cache lines"),
     ):
         costs = cost(fast), cost(slow)
@@ -216,9 +224,8 @@ def _apart(fast: Sight, slow: Sight) -> list[Found]:
             )
     if abs(above) > _NOISE:
         most = slow if above > 0 else fast
-        limited = most.kernel["bounds"]["prediction"]["limited_by"]
-        limit = "" if limited or not most.kernel["overview"]["limit"] else f" ({most.kernel['overview']['limit']})"
-        words = f"the simulation is further above all bounds{limit}", f"the simulation is closer to the bounds{limit}"
+        to = _lost_to(most)
+        words = f"more lost above the bounds{to}", f"less lost above the bounds{to}"
         more, fewer = words if above > 0 else words[::-1]
         found.append(Found("pipeline", above, more, fewer, of_fast=_lost(fast), of_slow=_lost(slow)))
     return found
@@ -233,6 +240,32 @@ def _crossings(sight: Sight) -> float:
     """Cycles that the simulation would gain if no load crossed a cache line."""
     gained = [w["gained"] for w in sight.kernel["what_ifs"] if w["change"] == "line-crossings" and not w["asked"]]
     return max([0.0, *gained]) * sight.scale
+
+
+def _lost_to(sight: Sight) -> str:
+    """What takes the cycles that a simulation is above the bounds: where these do not limit, what the report says that
+    does; else what left most of the empty issue slots."""
+    kernel = sight.kernel
+    if not kernel["bounds"]["prediction"]["limited_by"] and kernel["overview"]["limit"]:
+        from incc.driver.report.wording import listed
+
+        limits = kernel["overview"]["limit"].split("; ")
+        return f" to {listed([_LIMITS.get(limit, limit) for limit in limits])}"
+    shares: dict[str, Any] = dict(kernel["simulated"]["lost_slots"]) if kernel["simulated"] else {}
+    name = max(shares, key=lambda name: shares[name], default="")
+    return _EMPTY_SLOTS.get(name, "") if name and shares[name] else ""
+
+
+_LIMITS = {"front end": "the front end"}
+
+_EMPTY_SLOTS = {
+    "no_uops": " to the front end",
+    "reorder_buffer": " to a full reorder buffer",
+    "scheduler": " to a full scheduler",
+    "group": " to groups of µops that do not fit",
+    "load_buffer": " to a full load buffer",
+    "store_buffer": " to a full store buffer",
+}
 
 
 def _lost(sight: Sight) -> dict[str, Any]:
@@ -253,8 +286,8 @@ def _of_bound(low: Sight, high: Sight, shown: float) -> list[Found]:
         # The instructions do not add up to the bounds: no more than the bounds themselves is said.
         kind, words = _BOUND_WORDS[name]
         more, fewer = f"a higher bound by {words}", f"a lower bound by {words}"
-        evidence = ({"bound": round(sight.bound(name), 6)} for sight in (low, high))
-        return [Found(kind, shown, more, fewer, (), (), *evidence)]
+        one, other = ({"bound": round(sight.bound(name), 6)} for sight in (low, high))
+        return [Found(kind, shown, more, fewer, (), (), one, other)]
     return [each._replace(cycles=(each.cycles or 0.0) * shown / growth) for each in found]
 
 
@@ -321,7 +354,12 @@ def _overhead(sight: Sight) -> frozenset[int]:
     tested = {name for n in closing for name in _WORD.findall(texts[n])}
     for chain in sight.kernel["chains"]:
         first = chain["instructions"][0]
-        if len(chain["instructions"]) > 1 or chain["latency"] > 1 or chain["iterations"] > 1:
+        if (
+            first >= len(sight.instructions)
+            or len(chain["instructions"]) > 1
+            or chain["latency"] > 1
+            or chain["iterations"] > 1
+        ):
             continue
         if sight.instructions[first]["loads"] or sight.instructions[first]["stores"]:
             continue
@@ -340,7 +378,7 @@ def counted(count: float, plural: str) -> str:
     amount = amount_text(count)
     head, tail = re.match(r"(\S+(?: (?!for |of |between |from |and |inside |that )\S+)*)(.*)", plural).groups()  # type: ignore[union-attr]
     if amount == "1":
-        head = head[:-2] if head.endswith("ches") else head.removesuffix("s")
+        head = head[:-2] if head.endswith(("ches", "shes", "sses")) else head.removesuffix("s")
     return f"{amount} {head}{tail}"
 
 
@@ -416,6 +454,8 @@ def _chain_steps(sight: Sight) -> list[Contribution]:
     if not sight.kernel["chains"]:
         return []
     chain = sight.kernel["chains"][0]
+    if max((step["to"] for step in chain["steps"]), default=0) >= len(sight.instructions):
+        return []  # a report that contradicts itself
     once = sight.scale / chain["iterations"]
     steps = chain["steps"]
     found = []
@@ -471,15 +511,31 @@ def _as_much(low: Sight, high: Sight, label: str) -> bool:
 
 
 def _headed(sight: Sight, overhead: frozenset[int], i: int, work: str) -> tuple[str, str]:
-    """The heading of what an instruction adds to a bound by throughput."""
+    """The heading of what an instruction adds to a bound by throughput with µops for some work. Of one that computes
+    with what it reloads only the load is there because of that."""
     instruction = sight.instructions[i]
-    if instruction.get("frame"):
+    if instruction.get("frame") and work in _MEMORY:
         return "spills", "spills" if instruction["stores"] else "reloads"
     if i in overhead:
         return "loop", "loop overhead"
     if instruction["eliminated"]:
         return "work", "eliminated moves"
     return "work", work
+
+
+def _parts(sight: Sight, i: int, slots: int) -> list[tuple[str, int]]:
+    """The slots that an instruction takes, by the work that they are for. What it loads or stores takes only those that
+    its computation alone would not: a load that is fused with it takes none."""
+    instruction = sight.instructions[i]
+    works = _works(instruction)
+    computing = computes(instruction)
+    if not instruction.get("frame") or computing in _MEMORY:
+        return [(computing, slots)]
+    names = frozenset(r["name"] for r in sight.kernel["resources"] if r["kind"] == "port")
+    terms = zip(_terms(instruction, names), works, strict=False)
+    alone = min(slots, max(1, sum(count for (count, _), work in terms if work not in _MEMORY)))
+    memory = next(work for work in works if work in _MEMORY) if slots > alone else ""
+    return [(computing, alone), *([(memory, slots - alone)] if memory else [])]
 
 
 def _terms(instruction: t.Instruction, names: frozenset[str]) -> list[tuple[int, frozenset[str]]]:
@@ -546,14 +602,10 @@ def _slots(name: Literal["front_end", "retire"]) -> Callable[[Sight, Sight], lis
             overhead = _overhead(sight)
             contributions.append(
                 [
-                    Contribution(
-                        _headed(sight, overhead, i, computes(instruction)),
-                        i,
-                        instruction[field] * sight.scale,
-                        instruction[field] * each_takes,
-                    )
+                    Contribution(_headed(sight, overhead, i, work), i, number * sight.scale, number * each_takes)
                     for i, instruction in enumerate(sight.instructions)
-                    if instruction[field]
+                    for work, number in _parts(sight, i, instruction[field])
+                    if number
                 ]
             )
         verb = " to issue" if name == "front_end" else " to retire"
@@ -575,6 +627,12 @@ def _throughput(
         if abs(heading.cycles[1] - heading.cycles[0]) <= _NOISE:
             continue
         if what == "spills":
+            # As many as instructions: an address and data may be two µops for one.
+            times = [len(each) * sight.scale for each, sight in zip(heading.instructions, (low, high), strict=True)]
+            if abs(times[1] - times[0]) > _NOISE:
+                more = times[1] - times[0]
+            else:
+                label = f"µops for {label}"
             found.append(_cause("spills", heading, *_more_and_fewer(more, label, where)))
         elif what == "lines":
             found.append(_cause("alignment", heading, *_more_and_fewer(more, label, where)))
@@ -599,7 +657,8 @@ def _throughput(
                 rest.cycles[side] += heading.cycles[side]
                 rest.instructions[side].update(heading.instructions[side])
         more = rest.count[1] - rest.count[0]
-        found.append(_cause(kind, rest, *_more_and_fewer(more or _NOISE, "other µops", where)))
+        texts = _more_and_fewer(more, "other µops", where) if abs(more) > _NOISE else (f"other µops{where}",) * 2
+        found.append(_cause(kind, rest, *texts)._replace(summed=True))
     return found
 
 
@@ -609,6 +668,7 @@ def _divider(low: Sight, high: Sight) -> list[Found]:
     if not units:
         return []
     name = max(units, key=lambda r: r["load"])["name"]
+    unit = f"the divider of port {name[:-2]}" if name.endswith("DV") and name != "DV" else f"unit {name}"
     contributions: list[list[Contribution]] = []
     for sight in (low, high):
         column = next((p for p, r in enumerate(sight.kernel["resources"]) if r["name"] == name), None)
@@ -616,16 +676,16 @@ def _divider(low: Sight, high: Sight) -> list[Found]:
             [
                 Contribution(("work", computes(i)), n, sight.scale, i["pressure"][column] * sight.scale)
                 for n, i in enumerate(sight.instructions)
-                if column is not None and i["pressure"][column]
+                if column is not None and any(i["pressure"][column : column + 1])
             ]
         )
     found = []
     for (_, label), heading in _headings(*contributions).items():
         more = heading.count[1] - heading.count[0]
         if abs(more) > _NOISE:
-            words = _more_and_fewer(more, label, f" on unit {name}")
+            words = _more_and_fewer(more, label, f" on {unit}")
         else:
-            texts = f"{label} take unit {name} longer", f"{label} take unit {name} less long"
+            texts = f"{label} take {unit} longer", f"{label} take {unit} less long"
             words = texts if heading.cycles[1] > heading.cycles[0] else texts[::-1]
         found.append(_cause("divider", heading, *words))
     return found
@@ -733,8 +793,8 @@ def _facts(fast: Sight, slow: Sight, told: set[Kind]) -> list[Found]:
         done = [sight.kernel["arithmetic"][name] * sight.scale for sight in (fast, slow)]  # type: ignore[literal-required]
         if abs(done[1] - done[0]) > 0.01 * max(done) + _NOISE:
             texts = _more_and_fewer(done[1] - done[0], words, "")
-            evidence = ({name: round(each, 6)} for each in done)
-            found.append(Found("work", None, *texts, (), (), *evidence))
+            one, other = ({name: round(each, 6)} for each in done)
+            found.append(Found("work", None, *texts, (), (), one, other))
     return found
 
 
@@ -745,10 +805,14 @@ def _unrolled(fast: Sight, slow: Sight) -> list[Found]:
     # An iteration of the slower one does so many times as much.
     if wide is None or not times or abs(times / wide - 1) <= 0.01:
         return []
-    ratio = times / wide
-    words = f"unrolled {amount_text(max(ratio, 1 / ratio))} times as far"
-    less = f"unrolled {amount_text(max(ratio, 1 / ratio))} times less far"
-    more, fewer = (words, less) if ratio > 1 else (less, words)
+    ratio, what = times / wide, "unroll factor"
+    if any(sight.kernel["arithmetic"]["packed_share"] not in (None, 0.0, 1.0) for sight in (fast, slow)):
+        # Where only some operations are packed, nobody knows whether they are so over iterations or within one.
+        if abs(times - 1) <= 0.01:
+            return []
+        ratio, what = times, "work of an iteration"
+    more, fewer = f"{what} ×{amount_text(max(ratio, 1 / ratio))}", f"{what} ÷{amount_text(max(ratio, 1 / ratio))}"
+    more, fewer = (more, fewer) if ratio > 1 else (fewer, more)
     return [Found("unrolled", None, more, fewer)]
 
 
@@ -760,8 +824,8 @@ def _counts(
     if abs(counts[1] - counts[0]) <= 0.01 * max(counts) + _NOISE:
         return []
     texts = _more_and_fewer(counts[1] - counts[0], plural, where)
-    evidence = ({"count": round(count, 6)} for count in counts)
-    return [Found(kind, None, *texts, tuple(indices[0]), tuple(indices[1]), *evidence)]
+    one, other = ({"count": round(count, 6)} for count in counts)
+    return [Found(kind, None, *texts, tuple(indices[0]), tuple(indices[1]), one, other)]
 
 
 def _differing(kind: Kind, sides: Sequence[Mapping[str, float]], there: str, gone: str) -> list[Found]:

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from incc.driver.comparison.causes import Sight, alignment, amount_text, cycles_text, explain, other_core, vector_bits
+from incc.driver.comparison.causes import (
+    Sight,
+    alignment,
+    amount_text,
+    cycles_text,
+    explain,
+    other_core,
+    vector_bits,
+)
+from incc.driver.report.wording import relative
 from incc.driver.report.work import NOTHING, calls, expected_cycles, work_ratio
 
 if TYPE_CHECKING:
@@ -278,12 +287,12 @@ def _text(found: c.Change, basis: _Basis, a: Entry, b: Entry, same_core: bool) -
         words = "nothing changed" if outcome == "same" else f"the same code {_moved(a, b)}"
         each = f"{amount_text(second)} {'cycle' if amount_text(second) == '1' else 'cycles'} {of}"
         return f"{words}, {numbers if found['causes'] else each}"
-    if first:
-        percent = 100 * (second / first - 1)
-        numbers += f" ({percent:+.0f} %)" if abs(percent) >= 1 else ""
-    numbers += " without what the functions take that are called" * bool(calls(a.kernel) or calls(b.kernel))
+    if found["ratio"] is not None:
+        times = relative(found["ratio"]).replace("\xa0", " ")
+        numbers += f" ({times})" if times[0] != "0" else ""
+    numbers += ", not counting the functions that are called" * bool(calls(a.kernel) or calls(b.kernel))
     if outcome == "unknown":
-        return f"{numbers}, of which not the same is counted: which is faster cannot be told"
+        return f"{numbers}; what is not counted differs, so that which is faster cannot be told"
     if outcome == "equal":
         return f"{numbers}: {'other code' if same_core else 'another core'}, as fast"
     cause = next((cause["text"] for cause in found["causes"] if cause["cycles"] is not None), "")

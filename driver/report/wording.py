@@ -40,6 +40,21 @@ def cycles(count: float | Fraction) -> str:
     return f"{text} cycle" if text == "1" else f"{text} cycles"
 
 
+def relative(ratio: float) -> str:
+    """A change, such that what is read from B to A is its mirror: “+50 %” and “-33 %”; from twice on “×2.70” and
+    “÷2.70”."""
+    if ratio >= 2:
+        return f"×{ratio:.2f}" if ratio < 1e6 else f"×{ratio:.3g}"
+    if 0 < ratio <= 0.5:
+        times = 1 / ratio
+        return f"÷{times:.2f}" if times < 1e6 else f"÷{times:.3g}"
+    text = f"{100 * (ratio - 1):+.1f}"
+    # Tenths say something of small changes only.
+    if abs(ratio - 1) >= 0.0995:
+        text = f"{100 * (ratio - 1):+.0f}"
+    return "0\xa0%" if float(text) == 0 else f"{text}\xa0%"
+
+
 def listed(words: Sequence[str]) -> str:
     """a; a and b; a, b and c."""
     if len(words) < 2:

@@ -270,6 +270,8 @@ def test_notes() -> None:
 
     found = compared(of("gcc.json", "skylake", "1"), of("clang.json", "znver4", "1"))
     assert found["notes"] == ["gcc.json is of skylake, clang.json of znver4: cycles are of different cores"]
+    found = compared(of("skylake", "skylake", "1"), of("znver4", "znver4", "1"))
+    assert found["notes"] == ["skylake and znver4: cycles are of different cores"]
     found = compared(of("old", "skylake", "1"), of("new", "skylake", "2"))
     assert found["notes"] == ["the model of skylake changed (versions 1 and 2): so may cycles of the same code"]
     found = compared(side("a", ("f/loop1", 4.0)), side("b", ("g/loop1", 4.0)))

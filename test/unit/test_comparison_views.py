@@ -218,6 +218,34 @@ def test_loops_beside_a_main_loop_say_so() -> None:
     assert any("triad, remainder" in line for line in lines_of(comparison([side("a"), side("b")], [rest]), 140))
 
 
+def test_remainders_that_one_side_alone_has_are_one_line() -> None:
+    """They come and go with the loops that they belong to; who wants to see all sees them."""
+    alone = [row([None, member(f"f{n}", role="remainder" if n else "main")], [None, None]) for n in range(4)]
+    alone.append(row([None, member("g", role="prologue")], [None, None]))
+    found = comparison([side("a"), side("b")], [row([member(), member()], [None, change()]), *alone])
+    said = text.render(found)
+    assert "  triad.c:4 in f0: 1.00 cycles an element, ports 2,3\n" in said
+    assert "  and 3 remainders and 1 prologue: --all lists them\n" in said
+    assert "f1" not in said
+    assert "f3, remainder" in text.render(found, show=EVERYTHING)
+    assert "Only in B: `f0` triad.c:4, 3 remainders and 1 prologue." in markdown.render(found).replace("\u200b", "")
+    found["rows"] = [one for one in found["rows"] if one["name"] != "f0"]
+    assert "  3 remainders and 1 prologue: --all lists them\n" in text.render(found)
+
+
+def test_on_another_core_the_code_may_be_the_same() -> None:
+    model = {"name": "znver4", "title": "AMD Zen 4", "version": "1.1"}
+    rows = [row([member(), member()], [None, change()])]
+    assert "as fast with other code" in text.render(comparison([side("a"), side("b")], rows))
+    said = text.render(comparison([side("a"), side("b", models=[model])], rows))
+    assert "1 as fast;" in said
+
+
+def test_figures_beyond_all_measure_take_little_room() -> None:
+    made = row([member(figures={"cycles": 1e300}), member()], [None, change(1e300, 1.0)])
+    assert max(map(len, lines_of(comparison([side("a"), side("b")], [made]), 0))) < 200
+
+
 def test_models_that_differ_are_with_their_sides() -> None:
     zen = [{"name": "znver4", "title": "AMD Zen 4", "version": "1.0"}]
     lines = lines_of(comparison([side("a"), side("b", models=zen)], []))

@@ -167,13 +167,31 @@ def test_mistakes(calls: Calls, capfd: pytest.CaptureFixture[str], line: str, me
 
 
 @pytest.mark.parametrize(
-    "line", ["--top=0 a b", "-j x a b", "--sort=z a b", "--format=xml a b", "--nope a b", "--al a b"]
+    "line", ["--top=0 a b", "-j x a b", "--sort=z a b", "--format=xml a b", "--nope a b", "--al a b", "--top=²  a b"]
 )
 def test_mistakes_that_argparse_finds(calls: Calls, capfd: pytest.CaptureFixture[str], line: str) -> None:
     with pytest.raises(SystemExit) as end:
         diff.main(line.split())
     assert end.value.code == 2
     assert "incc-diff: error: " in capfd.readouterr().err
+
+
+def test_a_mistaken_number_is_told_in_words(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        diff.main(["--top=-1", "a", "b"])
+    assert "argument --top: '-1' is no number from 1" in capfd.readouterr().err
+
+
+def test_a_working_directory_that_is_gone(
+    calls: Calls, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert diff.main(["a.json", "b.json", "-o", "x"]) == 2
+    assert "the working directory is gone" in capfd.readouterr().err
+    assert diff.main(["/a.json", "/b.json"]) == 0
 
 
 def test_input_that_cannot_be_read(

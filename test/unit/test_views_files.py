@@ -25,6 +25,7 @@ ALLOWED = (
     "incc.driver.views",
     "incc.driver.report.places",
     "incc.driver.report.types",
+    "incc.driver.report.wording",
     "incc.driver.comparison.types",
     "incc.driver.database.types",
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from incc.driver.report import wording
 from incc.driver.views.layout import count, each
 
 TYPE_CHECKING = False
@@ -28,6 +29,9 @@ OUTCOMES = {
     "unknown": "not comparable",
 }
 """What became of kernels, as sums have it."""
+
+HUGE = 1e9
+"""From here on a figure is none of a loop, and its digits would only take room."""
 
 SORTS = ("weight", "ratio", "place", "name")
 
@@ -81,6 +85,17 @@ def unmatched(comparison: c.Comparison, side: int, show: Show) -> list[Numbered]
         if not any(row["changes"]) and row["members"][side]
     ]
     return ordered(found, show.sort)
+
+
+def aside(rows: list[Numbered]) -> dict[str, int]:
+    """How many of the rows are of remainders, prologues and the like, by what they are: of what one side alone has,
+    they come and go with the loop that they belong to."""
+    found: dict[str, int] = {}
+    for each_row in rows:
+        role = base(each_row.row)["role"]
+        if role not in ("", "main"):
+            found[role] = found.get(role, 0) + 1
+    return found
 
 
 def ordered(rows: list[Numbered], sort: str) -> list[Numbered]:
@@ -233,23 +248,14 @@ def doubt(change: c.Change) -> str:
 
 def amount(cycles: float | None) -> str:
     """Cycles; a question mark where they are not known."""
+    if cycles is not None and cycles >= HUGE:
+        return f"{cycles:.3g}"
     return "?" if cycles is None else each(cycles) if cycles else "0"
 
 
 def relative(ratio: float | None) -> str:
-    """A change, such that what is read from B to A is its mirror: “+50 %” and “-33 %”; from twice on “×2.70” and
-    “÷2.70”."""
-    if ratio is None:
-        return "?"
-    if ratio >= 2:
-        return f"×{ratio:.2f}"
-    if 0 < ratio <= 0.5:
-        return f"÷{1 / ratio:.2f}"
-    text = f"{100 * (ratio - 1):+.1f}"
-    # Tenths say something of small changes only.
-    if abs(ratio - 1) >= 0.0995:
-        text = f"{100 * (ratio - 1):+.0f}"
-    return "0\xa0%" if float(text) == 0 else f"{text}\xa0%"
+    """A change as a sentence on it has it; a question mark where it is not known."""
+    return "?" if ratio is None else wording.relative(ratio)
 
 
 BASES = {"element": "an element", "work": "as much work", "iteration": "an iteration", "": ""}
@@ -336,6 +342,8 @@ def scales(a: c.Member, b: c.Member, change: c.Change) -> tuple[float, float] | 
 def _value(value: float | None) -> str:
     if value is None:
         return "?"
+    if value >= HUGE:
+        return f"{value:.3g}"
     return f"{value:.3f}".rstrip("0").rstrip(".") if value < 1 else f"{value:.2f}".rstrip("0").rstrip(".")
 
 

@@ -217,10 +217,13 @@ def _only(comparison: c.Comparison, layout: Layout, show: Show) -> Iterator[str]
     for side in range(len(comparison["sides"])):
         rows = cells.unmatched(comparison, side, show)
         if rows:
+            aside = {} if show.everything else cells.aside(rows)
+            rows = rows if show.everything else [f for f in rows if cells.base(f.row)["role"] in ("", "main")]
             shown = rows if show.everything else rows[:MOST_ROWS]
-            loops = ", ".join(_loop(found.row, layout) for found in shown)
-            more = f" and {len(rows) - len(shown)} more" if len(shown) < len(rows) else ""
-            yield f"Only in {cells.letter(side)}: {loops}{more}."
+            parts = [_loop(found.row, layout) for found in shown]
+            parts += [f"{len(rows) - len(shown)} more"] if len(shown) < len(rows) else []
+            parts += [count(number, role) for role, number in aside.items()]
+            yield f"Only in {cells.letter(side)}: {cells.listed(parts)}."
 
 
 def _notes(comparison: c.Comparison) -> Iterator[str]:

@@ -101,7 +101,11 @@ def sums(comparison: c.Comparison, side: int) -> str:
     elif both == numbers["same"]:
         text = f"{count(both, 'kernel')}, nothing changed"
     else:
-        parts = [f"{number} {words}" for (o, words) in cells.OUTCOMES.items() if (number := numbers[o])]
+        outcomes = dict(cells.OUTCOMES)
+        models = [[model["name"] for model in comparison["sides"][n]["models"]] for n in (0, side)]
+        if models[0] != models[1]:  # the code may be the same then
+            outcomes["equal"] = "as fast"
+        parts = [f"{number} {words}" for (o, words) in outcomes.items() if (number := numbers[o])]
         text = f"{count(both, 'kernel')}: {', '.join(parts)}"
         if totals["speedup"] is not None:
             change = cells.relative(totals["speedup"])
@@ -143,17 +147,25 @@ def _only(comparison: c.Comparison, side: int, layout: Layout, show: Show) -> It
         return
     yield ""
     yield layout.paint(f"Only in {cells.called(comparison, side)}: {count(len(rows), 'kernel')}", BOLD)
+    aside = {} if show.everything else cells.aside(rows)
+    rows = rows if show.everything else [found for found in rows if cells.base(found.row)["role"] in ("", "main")]
     shown = rows if show.everything else rows[:FEW]
     for found in shown:
         member = cells.base(found.row)
         figures = member["figures"]
         each = figures["cycles_per_element"]
-        cycles = f"{cells.amount(each)} an element" if each is not None else f"{cells.amount(figures['cycles'])} cycles"
+        cycles = (
+            f"{cells.amount(each)} cycles an element"
+            if each is not None
+            else f"{cells.amount(figures['cycles'])} cycles"
+        )
         role = f", {member['role']}" if member["role"] not in ("", "main") else ""
         text = f"{cells.title(found.row, layout)}{role}: {cycles}"
         yield from layout.wrap(text + (f", {member['limit']}" if member["limit"] else ""), "  ", "    ")
-    if len(shown) < len(rows):
-        yield f"  and {len(rows) - len(shown)} more: --all lists them"
+    more = [f"{len(rows) - len(shown)} more"] if len(shown) < len(rows) else []
+    more += [count(number, role) for role, number in aside.items()]
+    if more:
+        yield from layout.wrap(f"{'and ' if shown else ''}{cells.listed(more)}: --all lists them", "  ", "    ")
 
 
 def _assembly(comparison: c.Comparison, shown: list[Numbered], layout: Layout, show: Show) -> Iterator[str]:
