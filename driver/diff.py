@@ -310,57 +310,34 @@ def _show(options: argparse.Namespace) -> Show:
 
 def _sides(options: argparse.Namespace, compiled: Sequence[str]) -> list[Side]:
     """The builds to compare. Raises InputError."""
-    from incc.driver.sides.read import Reading
+    from incc.driver.sides.labels import distinct
+    from incc.driver.sides.read import Reading, read_sides
 
-    reading = Reading("", tuple(options.function), tuple(options.model_path), options.jobs)
-    cores = list(dict.fromkeys(_cores(options)))
-    if options.run is None:
-        return _distinct(_read(_inputs(options), cores, reading))
-    from incc.driver.sides.variants import run_variants, variants
+    cores = list(dict.fromkeys(name for name in _cores(options) if name))
+    reading = Reading(",".join(cores), tuple(options.function), tuple(options.model_path), options.jobs)
+    sides = read_sides(_inputs(options), reading) if _inputs(options) else []
+    _say_of_other_cores(sides, cores, reading)
+    if options.run is not None:
+        from incc.driver.sides.variants import run_variants, variants
 
-    sides = _read(_inputs(options), cores, reading) if _inputs(options) else []
-    flags = list(options.flags) or [""]
-    sides += run_variants(
-        variants(list(dict.fromkeys(options.run)), flags, [name for name in cores if name], list(compiled)), reading
-    )
-    return _distinct(sides)
-
-
-def _read(names: Sequence[str], cores: Sequence[str], reading: Reading) -> list[Side]:
-    """A side of each input; of code one for each core."""
-    from incc.driver.sides.read import read_sides
-
-    by_core = [read_sides(names, reading._replace(mcpu=core)) for core in cores]
-    if len(cores) == 1:
-        return by_core[0]
-    sides: list[Side] = []
-    for versions in zip(*by_core, strict=True):
-        # A report is of the core that it is of.
-        if all(side.info["models"] == versions[0].info["models"] for side in versions):
-            sides.append(versions[0])
-            continue
-        for core, side in zip(cores, versions, strict=True):
-            label = f"{side.info['label']} · {core}" if len(names) > 1 else core
-            sides.append(_called(side, label))
-    return sides
+        wanted = variants(list(dict.fromkeys(options.run)), list(options.flags) or [""], cores, list(compiled))
+        sides += run_variants(wanted, reading._replace(mcpu=""))
+    # Those of inputs and of variants know nothing of each other.
+    labels = distinct([side.info["label"] for side in sides])
+    return [side._replace(info={**side.info, "label": label}) for label, side in zip(labels, sides, strict=True)]
 
 
-def _distinct(sides: Sequence[Side]) -> list[Side]:
-    """The sides, with labels that tell them apart: those of inputs and of variants know nothing of each other."""
-    taken: set[str] = set()
-    found = []
+def _say_of_other_cores(sides: Sequence[Side], cores: Sequence[str], reading: Reading) -> None:
+    """A note on reports that are of other cores than were asked for: these are for code."""
+    if not cores:
+        return
+    from incc.driver.pipeline import choose_model
+
+    wanted = {choose_model(core, "", reading.model_path).model.name for core in cores}
     for side in sides:
-        label, count = side.info["label"], 1
-        while label in taken:
-            count += 1
-            label = f"{side.info['label']} ({count})"
-        taken.add(label)
-        found.append(_called(side, label))
-    return found
-
-
-def _called(side: Side, label: str) -> Side:
-    return side._replace(info={**side.info, "label": label})
+        names = [model["name"] for model in side.info["models"]]
+        if names and not wanted.intersection(names):
+            _say(f"note: {side.info['label']}: a report of {', '.join(names)}, which --mcpu does not change")
 
 
 # --- output -----------------------------------------------------------------------------------------------------------

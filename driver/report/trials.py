@@ -128,7 +128,7 @@ def _text(before: t.Kernel, after: t.Kernel | None, ratio: float | None, gain: f
         return "there is no such loop any more: it became a call, or part of another one"
     text = f"{number(expected_cycles(before))} → {number(expected_cycles(after))} cycles an iteration"
     if calls(before) or calls(after):
-        text += " without what the functions take that are called"
+        text += ", not counting the functions that are called"
     elif ratio is None:
         text += "; what an iteration does cannot be compared"
     if ratio is not None and ratio != 1:

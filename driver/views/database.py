@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from incc.driver.report.wording import relative
 from incc.driver.views.layout import BOLD, RED, Column, count, fitted, harmless
 
 TYPE_CHECKING = False
@@ -155,9 +156,7 @@ def _change(point: d.Point) -> str:
         return "?" if point["code"] else ""
     if not change:
         return "="
-    if change > 9:
-        return f"×{1 + change:.0f}"
-    return f"{100 * change:+.1f} %" if abs(change) >= 0.0005 else f"{100 * change:+.0g} %"
+    return relative(1 + change)
 
 
 def _words(point: d.Point, before: d.Point | None) -> str:

@@ -232,7 +232,7 @@ def test_unchanged_commits_are_counted(path: Path) -> None:
     lines = list(views.history({"kernel": "f", "commits": 9, "series": [series]}, Layout(80, False)))
     assert lines[1] == "▁▁▁▁▁▁███  4.00 to 5.00 cycles an element, 9 commits"
     assert [line.split()[0] for line in lines[3:]] == ["c0", "(5", "c6", "(1", "c8"]
-    assert "+25.0 %" in lines[5]
+    assert "+25\xa0%" in lines[5]
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])

@@ -39,10 +39,16 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
 
     def read_sides(names: Any, reading: Any) -> list[Side]:
         found.read.append((list(names), reading))
-        # A report has its core; code has the one that it is read for.
-        core = {"name": reading.mcpu, "title": "", "version": ""}
-        models = {} if any(name.endswith(".json") for name in names) else {"models": [core]}
-        return [Side(side(os.path.splitext(os.path.basename(name))[0], **models), []) for name in names]
+        sides = []
+        for name in names:
+            label = os.path.splitext(os.path.basename(name))[0]
+            # A report has its core; code has those that it is read for.
+            cores = [""] if name.endswith(".json") else [core for core in reading.mcpu.split(",") if core]
+            for core in cores:
+                own = core if len(names) == 1 and len(cores) > 1 else f"{label} · {core}" if len(cores) > 1 else label
+                models = {"models": [{"name": core, "title": "", "version": ""}]} if core else {}
+                sides.append(Side(side(own, **models), []))
+        return sides
 
     def compare(sides: Any, wanted: Any) -> Any:
         found.labels = [one.info["label"] for one in sides]

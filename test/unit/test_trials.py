@@ -68,7 +68,7 @@ def test_what_is_called_is_not_compared() -> None:
     called = f"\tcall exp\n{SCALAR}"
     (loop,) = loops_of(unit(("f", 3, called)), unit(("f", 3, PACKED)))
     assert loop["gain"] is None
-    assert "without what the functions take" in loop["text"]
+    assert "not counting the functions that are called" in loop["text"]
 
 
 def test_a_unit_that_could_not_be_compiled() -> None:
