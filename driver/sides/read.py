@@ -89,7 +89,7 @@ def _sides(name: str, reading: Reading) -> list[tuple[str, Side]]:
         mode = os.stat(name).st_mode
     except (OSError, ValueError) as error:  # a path with a NUL byte in it
         if database := _database_of(name):
-            return [("", _of_database(name, *database))]
+            return [("", _of_database(name, *database, reading))]
         reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
         raise InputError(f"{_shown(name)}: {reason[:1].lower()}{reason[1:]}") from None
     if stat.S_ISDIR(mode):
@@ -105,7 +105,7 @@ def _sides(name: str, reading: Reading) -> list[tuple[str, Side]]:
         start = _read(file, name, 4096)
     kind = _kind(name, start)
     if kind == "database":
-        return [("", _of_database(name, name, ""))]
+        return [("", _of_database(name, name, "", reading))]
     if kind == "report":
         collected = Collected(name)
         _read_reports(name, name, collected)
@@ -182,11 +182,18 @@ def _database_of(name: str) -> tuple[str, str] | None:
     return None
 
 
-def _of_database(name: str, path: str, wanted: str) -> Side:
-    from incc.driver.database.read import entries
+def _of_database(name: str, path: str, wanted: str, reading: Reading) -> Side:
+    from incc.driver.database.read import read_commit
 
-    found, _, notes = entries(path, wanted)
-    return Side(side_info(found, "", name, notes), found)
+    collected = Collected(name)
+
+    def take(document: Document) -> None:
+        collected.versions.append(document.version)
+        collected.add(document.units)
+
+    notes = read_commit(path, wanted, take)
+    collected.notes.update(dict.fromkeys(notes))
+    return collected.side(reading)
 
 
 def _of_stream(name: str, descriptor: int, reading: Reading) -> list[tuple[str, Side]]:
