@@ -294,16 +294,14 @@ def _read_reports(path: str, shown: str, collected: Collected) -> None:
 
 
 def _read_documents(file: BinaryIO, shown: str, collected: Collected) -> None:
-    from incc.driver.comparison.documents import read_document, texts
+    from incc.driver.comparison.documents import texts
 
     builds = _Builds(collected)
     before = len(collected.versions)
     scanned: dict[tuple[str, str], dict[str, Any]] = {}
     try:
         for line, text in texts(file):
-            document = _any_text(text, shown, line, collected)
-            if document is None:
-                document = read_document(text, shown, line)
+            document = _document(text, shown, line, collected)
             collected.versions.append(document.version)
             if not document.scanned:
                 builds.add(document)
@@ -322,20 +320,21 @@ def _read_documents(file: BinaryIO, shown: str, collected: Collected) -> None:
     collected.add(scanned.values())
 
 
-def _any_text(text: bytes, shown: str, line: int, collected: Collected) -> Document | None:
-    """A document with bytes in it that are no characters, as names of files may be: read with others in their place.
-    None for one without."""
-    if text.isascii():
-        return None
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        from incc.driver.comparison.documents import read_document
+def _document(text: bytes, shown: str, line: int, collected: Collected) -> Document:
+    """A document. One with bytes in it that are no characters, as names of files may be, is read with others in their
+    place; in what nobody looks at they do no harm."""
+    from incc.driver.comparison.documents import read_document
 
-        document = read_document(text.decode("utf-8", "replace").encode(), shown, line)
-        collected.notes[f"{shown} is not all UTF-8: � stands for what is not."] = None
-        return document
-    return None
+    try:
+        return read_document(text, shown, line)
+    except InputError:
+        try:
+            text.decode()
+        except UnicodeDecodeError:
+            document = read_document(text.decode("utf-8", "replace").encode(), shown, line)
+            collected.notes[f"{shown} is not all UTF-8: � stands for what is not."] = None
+            return document
+        raise
 
 
 class _Builds:
