@@ -227,7 +227,8 @@ def _unreadable(error: OSError) -> None:
 def read_reports(path: str) -> Iterator[tuple[str, t.Report]]:
     """The reports of a file, and where each of them is: one, or many of a line each. Raises InputError."""
     try:
-        with open(0 if path == "-" else path, "rb") as file:
+        # Standard input stays open, or the next file that is opened would take its number.
+        with open(0, "rb", closefd=False) if path == "-" else open(path, "rb") as file:
             first = file.readline()
             if not first.strip():
                 first += file.read()
