@@ -42,7 +42,10 @@ def commands(source: Path) -> list[list[str]]:
 def compared(folder: Path, *inputs: Any) -> Any:
     """What the command says, as JSON."""
     out = folder / "comparison.json"
-    assert diff.main([*map(str, inputs), "--format=json", "--fail-if", "cycles > +0% or cycles < -0%", "-o", str(out)]) == 0
+    assert (
+        diff.main([*map(str, inputs), "--format=json", "--fail-if", "cycles > +0% or cycles < -0%", "-o", str(out)])
+        == 0
+    )
     return json.loads(out.read_text())
 
 
