@@ -1,13 +1,17 @@
 """How long comparisons of whole builds take, and how much memory: on builds made of real kernels under other names.
 
-    python bench/compare.py make 10000 /tmp/old [--report-kernels 10] [--seed 1]
+    python bench/compare.py make 10000 /tmp/old [--report-kernels 10]
+    python bench/compare.py make 10000 /tmp/new --seed 2
+    python bench/compare.py diff /tmp/old /tmp/new
     python bench/compare.py read /tmp/old /tmp/new
 
 `make` compiles this repository's examples with the first compiler there is, and writes reports of so many kernels into
 a folder: the functions, files and lines of each copy are others, and so are its content hash, and constants in its
-instructions. Kernels take as much as in real reports, timelines and all. With another seed, a tenth of the functions
-has other figures and another hash, as after a commit. `read` prints what reading each of the folders takes, each in a
-process of its own.
+instructions. Kernels take as much as in real reports, timelines and all. With another seed it is what a build is some
+commits later (CHANGES): of most functions nothing is new, others have moved, or other code, or are gone or new.
+`diff` runs `incc-diff A B` as a user does, and then says which part takes how much of that, in another process: time,
+time on the CPU (other programs may run as well) and the largest memory so far. A and B are anything that incc-diff
+takes, as two commits of a database. `read` prints what reading each of the inputs takes, each in a process of its own.
 """
 
 from __future__ import annotations
@@ -19,23 +23,28 @@ import hashlib
 import os
 import random
 import resource
+import subprocess
 import sys
 import time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-CHANGED = 0.1
-"""The share of functions that differ between two seeds."""
+CHANGES = {"moved": 0.10, "code": 0.07, "renamed": 0.01, "removed": 0.01, "added": 0.01}
+"""Shares of the functions of which that is true in a build of another seed: they stand some lines further down; they
+were compiled with other flags; they are called otherwise; they are gone; another one stands before them."""
+
+FLAGS = ("-O3",)
+OTHER_FLAGS = (("-O3", "-funroll-loops"), ("-O2", "-fno-tree-vectorize"), ("-O3", "-mprefer-vector-width=512"))
 
 
 # --- synthetic builds -------------------------------------------------------------------------------------------------
 
 
-def real_units(compiler: str) -> list[dict[str, Any]]:
+def real_units(compiler: str, flags: Sequence[str] = FLAGS) -> list[dict[str, Any]]:
     """Units of reports on the examples of this folder, with the timelines that reports have."""
     import incc
     from incc.driver.views.json import render  # noqa: F401 -- fails here rather than after the compilations
@@ -43,7 +52,7 @@ def real_units(compiler: str) -> list[dict[str, Any]]:
     sources = [os.path.join(HERE, "elements_kernels.c"), *sorted(glob.glob(os.path.join(HERE, "hints", "*.c")))]
     units = []
     for source in sources:
-        report = incc.compile([compiler, "-O3", "-g1", "-march=skylake-avx512", "-c", source, "-o", os.devnull])
+        report = incc.compile([compiler, *flags, "-g1", "-march=skylake-avx512", "-c", source, "-o", os.devnull])
         units += [unit for unit in report.to_dict()["units"] if unit["kernels"]]
     if not units:
         raise SystemExit(f"{compiler} compiles no example")
@@ -57,18 +66,34 @@ def make(count: int, folder: str, report_kernels: int, seed: int, compiler: str)
 
     units = real_units(compiler)
     pool = [(unit, kernel) for unit in units for kernel in unit["kernels"]]
+    others = [
+        {
+            (unit["source"], kernel["kernel_id"]): kernel
+            for unit in real_units(compiler, flags)
+            for kernel in unit["kernels"]
+        }
+        for flags in (OTHER_FLAGS if seed != 1 else ())
+    ]
     # What is in a build does not depend on the seed, only what became of it.
     layout, changes = random.Random(0), random.Random(seed)
     os.makedirs(folder, exist_ok=True)
     done = written = number = 0
     while done < count:
         unit, _ = pool[layout.randrange(len(pool))]
-        kernels = []
-        while len(kernels) < min(report_kernels, count - done):
-            _, kernel = pool[layout.randrange(len(pool))]
-            changed = seed != 1 and changes.random() < CHANGED
-            kernels.append(copied(kernel, f"{number}_{len(kernels)}", seed if changed else 0, layout, changes))
-        done += len(kernels)
+        kernels: list[Any] = []
+        for place in range(min(report_kernels, count - done)):
+            home, kernel = pool[layout.randrange(len(pool))]
+            name, shift, constant = f"{number}_{place}", layout.randrange(1000), layout.randrange(1 << 20)
+            change = drawn(changes) if seed != 1 else ""
+            if change == "added":
+                kernels.append(copied(pool[changes.randrange(len(pool))][1], f"{name}_new", shift, constant))
+            if change == "code":
+                kernel = changes.choice(others).get((home["source"], kernel["kernel_id"]), kernel)
+            if change == "moved":
+                shift += changes.randrange(1, 100)
+            if change != "removed":
+                kernels.append(copied(kernel, f"{name}_renamed" if change == "renamed" else name, shift, constant))
+            done += 1
         source = f"src/module{number % 97}/file{number}.c"
         command = [*unit["command"][:-3], source, "-o", os.path.basename(source)[:-1] + "o"]
         new = {**unit, "source": source, "assembly_file": f"file{number}.s", "command": command, "kernels": kernels}
@@ -79,12 +104,22 @@ def make(count: int, folder: str, report_kernels: int, seed: int, compiler: str)
     print(f"{done} kernels in {number} reports: {written / 1e6:.0f} MB, {written / done / 1e3:.1f} KB a kernel")
 
 
-def copied(kernel: dict[str, Any], name: str, changed: int, layout: random.Random, changes: random.Random) -> Any:
-    """A copy of a kernel under another name and at another place."""
+def drawn(changes: random.Random) -> str:
+    """What became of a function, "" for nothing."""
+    left = changes.random()
+    for name, share in CHANGES.items():
+        left -= share
+        if left < 0:
+            return name
+    return ""
+
+
+def copied(kernel: dict[str, Any], name: str, shift: int, constant: int) -> Any:
+    """A copy of a kernel in a function of another name, so many lines further down, with another constant in it. What
+    it is known by and its hash are what they would be."""
     new = copy.deepcopy(kernel)
     old = kernel["function"]
     function = f"{old}_{name}"
-    shift, constant = layout.randrange(1000), layout.randrange(1 << 20)
     for key in ("function", "function_name", "source_function", "kernel_id", "name"):
         new[key] = new[key].replace(old, function)
     new["overview"]["function"] = function
@@ -94,15 +129,7 @@ def copied(kernel: dict[str, Any], name: str, changed: int, layout: random.Rando
     for instruction in new["instructions"]:
         instruction["line"] += shift
         instruction["text"] = instruction["text"].replace("$1,", f"${constant},")
-    new["content_hash"] = hashlib.blake2b(
-        f"{kernel['content_hash']} {name} {changed}".encode(), digest_size=8
-    ).hexdigest()
-    if changed:
-        factor = changes.choice((0.5, 0.75, 1.0, 1.25, 2.0))
-        new["cycles"] = round(new["cycles"] * factor, 6)
-        new["bounds"]["prediction"]["cycles"] = new["cycles"]
-        if new["elements"]:
-            new["elements"]["cycles"] = round(new["elements"]["cycles"] * factor, 6)
+    new["content_hash"] = hashlib.blake2b(f"{kernel['content_hash']} {constant}".encode(), digest_size=8).hexdigest()
     return new
 
 
@@ -140,6 +167,53 @@ def read(folders: list[str]) -> None:
         measured("read", lambda: work(folders))
 
 
+def diff(inputs: list[str]) -> None:
+    """Compare them with the command, then in parts."""
+    start = time.perf_counter()
+    command = [sys.executable, "-c", "import sys; from incc.driver.diff import main; sys.exit(main())", *inputs]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    if status:
+        raise SystemExit(f"incc-diff: status {os.waitstatus_to_exitcode(status)}")
+    busy = used.ru_utime + used.ru_stime
+    print(f"incc-diff: {time.perf_counter() - start:.2f} s, {busy:.2f} s busy, {used.ru_maxrss / 1024:.0f} MB at most")
+    measured("in parts", lambda: parts(inputs))
+
+
+def parts(inputs: list[str]) -> str:
+    """Compare them, and print what each part takes."""
+    import incc.driver.comparison.build as build
+    from incc.driver.sides.read import read_sides
+    from incc.driver.views.comparison import text
+    from incc.driver.views.comparison.cells import Show
+
+    last, last_busy = time.perf_counter(), time.process_time()
+
+    def end(part: str) -> None:
+        nonlocal last, last_busy
+        now, now_busy = time.perf_counter(), time.process_time()
+        megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(f"  {part:<8} {now - last:>6.2f} s ({now_busy - last_busy:>5.2f} busy)  {megabytes:>6.0f} MB", flush=True)
+        last, last_busy = now, now_busy
+
+    sides = read_sides(inputs)
+    end("read")
+    match = build.match
+
+    def timed(*given: Any) -> Any:
+        end("")
+        found = match(*given)
+        end("match")
+        return found
+
+    build.match = timed  # type: ignore[assignment]
+    comparison = build.compare(sides)
+    end("compare")
+    said = text.render(comparison, 120, False, Show())
+    end("print")
+    return next(line for line in said.split("\n") if " kernels: " in line)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     modes = parser.add_subparsers(dest="mode", required=True)
@@ -147,13 +221,17 @@ def main() -> None:
     maker.add_argument("kernels", type=int)
     maker.add_argument("folder")
     maker.add_argument("--report-kernels", type=int, default=10, help="kernels in a report")
-    maker.add_argument("--seed", type=int, default=1, help="builds of other seeds differ in a tenth of their functions")
+    maker.add_argument("--seed", type=int, default=1, help="others are that of seed 1 some commits later")
     maker.add_argument("--compiler", default="gcc")
     reader = modes.add_parser("read", help="measure reading")
     reader.add_argument("folders", nargs="+")
+    differ = modes.add_parser("diff", help="measure a comparison")
+    differ.add_argument("inputs", nargs="+")
     options = parser.parse_args()
     if options.mode == "make":
         make(options.kernels, options.folder, options.report_kernels, options.seed, options.compiler)
+    elif options.mode == "diff":
+        diff(options.inputs)
     else:
         read(options.folders)
 

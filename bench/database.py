@@ -76,10 +76,10 @@ def child(arguments: list[str]) -> None:
     """A step, in its own process; prints its time and memory."""
     start = time.perf_counter()
     if arguments[0] == "entries":
-        from incc.driver.database.read import entries
+        from incc.driver.sides.read import read_sides
 
-        found, _, _ = entries(arguments[1], arguments[2])
-        result = f"{len(found)} kernels"
+        (side,) = read_sides([f"{arguments[1]}@{arguments[2]}"])
+        result = f"{side.info['kernels']} kernels"
     else:
         from incc.driver.db import main as command
 

@@ -99,7 +99,10 @@ def _collect(workers: dict[int, int], count: int) -> Iterator[Any]:
                 data = os.read(key.fd, 1 << 16)
                 if not data:
                     selector.unregister(key.fd)
-                    _, status = os.waitpid(workers[key.fd], 0)
+                    # No worker any more: its number may soon be another process's, which nobody must end.
+                    process = workers.pop(key.fd)
+                    os.close(key.fd)
+                    _, status = os.waitpid(process, 0)
                     if status:
                         raise WorkerError(f"a worker process {_how(status)}")
                     continue

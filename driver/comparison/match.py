@@ -416,9 +416,10 @@ class _Matcher:
         """Which functions stand where others stood, as far from the next one before or behind that is known."""
         same = {(self.a[row].function, self.b[column].function) for row, column in self.partner.items()}
         forth = dict(sorted(same))
+        known_b = {other for _, other in same}
         at_b: dict[tuple[str, int, str], set[str]] = {}
         for order in _orders(self.b):
-            for function, known, steps in _from_known(order, {other for _, other in same}):
+            for function, known, steps in _from_known(order, known_b):
                 at_b.setdefault((known, steps, order[0]), set()).add(function)
         found: Counter[tuple[str, str]] = Counter()
         for order in _orders(self.a):

@@ -1,120 +1,50 @@
-"""What comparisons take from a database: the kernels of a commit."""
+"""What comparisons take from a database: the reports of a commit, read as those of files are."""
 
 from __future__ import annotations
 
-from functools import partial
-from itertools import groupby
-from typing import TYPE_CHECKING, Any, TypedDict, cast
+from typing import TYPE_CHECKING, Any
 
-import msgspec
-
-from incc.driver.comparison.documents import NOT_KEPT
-from incc.driver.comparison.side import LEFT_OUT, Entry, InputError
-from incc.driver.database.reports import current, lacking, unpacked
-from incc.driver.database.store import no_circles, open_reading, shown
-from incc.driver.report import types
-from incc.driver.report.build import SCHEMA_VERSION
+from incc.driver.comparison.documents import read_document
+from incc.driver.database.reports import joined
+from incc.driver.database.store import no_circles, open_reading
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
-    from incc.driver.report import types as t
-
-
-def _part(name: str, fields: list[str]) -> Any:
-    return TypedDict(name, dict.fromkeys(fields, Any), total=False)  # type: ignore[operator]
+    from incc.driver.comparison.documents import Document
 
 
-# A kernel without what nobody looks at, which is two thirds of it and need not be made into objects.
-_KERNEL = msgspec.json.Decoder(_part("Kept", [name for name in types.Kernel.__annotations__ if name not in LEFT_OUT]))
-_INSTRUCTIONS = msgspec.json.Decoder(_part("Instructions", ["instructions"]))
-_NOT_OF_UNITS = NOT_KEPT["Unit"] | {"kernels"}
-
-
-def entries(path: str, name: str = "") -> tuple[list[Entry], str, list[str]]:
-    """The kernels of a commit, what to call it, and what a reader must know. `name`: a baseline, a commit or its
-    beginning, "" for the newest. Raises InputError."""
+def read_commit(path: str, name: str, take: Callable[[Document], Any]) -> list[str]:
+    """Hand each unit of a commit to `take`, as a document of its own, in the order in which reports come out of a
+    database; returns what a reader must know of it beside that. `name`: a baseline, a commit or
+    its beginning, "" for the newest. Raises InputError."""
     with no_circles(), open_reading(path) as database:
+        # Each page of the texts is read once: to keep them would only take memory.
+        database.connection.execute("PRAGMA cache_size = -2000")
+        # One moment of it, whatever is written into it meanwhile.
+        database.connection.execute("BEGIN")
         commit = database.named(name)
-        units: dict[int, t.Unit] = {}
-        older: dict[int, tuple[Any, str]] = {}
-        for number, data, version in database.rows(
-            'SELECT u.id, b.data, u.schema_version FROM units u JOIN bodies b ON b.id = u.body WHERE u."commit" = ?',
-            [commit.id],
-        ):
-            body = unpacked(data, path)
-            units[number] = _unit(body, path)
-            if version != SCHEMA_VERSION:
-                older[number] = body["units"][0], version
-        rows = database.rows(
-            """SELECT l.unit, b.data FROM units u JOIN unit_kernels l ON l.unit = u.id JOIN bodies b ON b.id = l.kernel
-            WHERE u."commit" = ? ORDER BY u.source, u.assembly_file, u."key", u.digest, l.place""",
+        # Without their texts, which SQLite would carry along while it sorts.
+        units = database.rows(
+            """SELECT u.id, u.body FROM units u WHERE u."commit" = ?
+            ORDER BY u.source, u.assembly_file, u."key", u.digest""",
             [commit.id],
         )
-        found: list[Entry] = []
-        for number, some in groupby(rows, lambda row: row[0]):
-            if number in older:
-                found += _older_entries(*older[number], [unpacked(data, path) for _, data in some])
-            else:
-                found += [_entry(units[number], data, path) for _, data in some]
+        for number, body in list(units):
+            data = database.row("SELECT data FROM bodies WHERE id = ?", [body])[0]
+            kernels = database.rows(
+                "SELECT b.data FROM unit_kernels l JOIN bodies b ON b.id = l.kernel WHERE l.unit = ? ORDER BY l.place",
+                [number],
+            )
+            take(read_document(joined(data, [kernel for (kernel,) in kernels], path), path))
         twice = database.row(
             """SELECT count(*) FROM (SELECT 1 FROM units WHERE "commit" = ? GROUP BY "key" HAVING count(*) > 1)""",
             [commit.id],
         )[0]
-    notes = _notes(units.values(), [version for _, version in older.values()])
+    notes = []
     if twice:
         notes.append(
             f"{twice} of its units {'is' if twice == 1 else 'are'} there in several versions, from databases that were "
             "merged or sources of one name."
         )
-    # A baseline is called what it was asked for by, unlike a beginning of a commit's name.
-    label = shown(commit.name) if not name or commit.name.startswith(name) else name
-    return found, label, notes
-
-
-def _notes(units: Iterable[t.Unit], versions: list[str]) -> list[str]:
-    """What a reader must know, as of reports that are read from files."""
-    notes = dict.fromkeys(lacking(versions))
-    left_out = 0
-    for unit in units:
-        left_out += len(unit["left_out"])
-        if note := unit["model"]["note"]:
-            notes[f"{note[:1].upper()}{note[1:]}."] = None
-    if left_out:
-        notes[f"{left_out} {'loop was' if left_out == 1 else 'loops were'} not analysed."] = None
-    return list(notes)
-
-
-def _unit(body: Any, path: str) -> t.Unit:
-    try:
-        kept = {key: value for key, value in body["units"][0].items() if key not in _NOT_OF_UNITS}
-    except (KeyError, TypeError, IndexError, AttributeError):
-        raise InputError(f"{path}: damaged: a unit in it is none") from None
-    return cast("t.Unit", kept)
-
-
-def _entry(unit: t.Unit, data: bytes, path: str) -> Entry:
-    kernel: Any = unpacked(data, path, _KERNEL)
-    return Entry(unit, {key: value for key, value in kernel.items() if key not in LEFT_OUT}, _loader(data, path))  # type: ignore
-
-
-def _older_entries(unit: Any, version: str, kernels: list[Any]) -> list[Entry]:
-    """The entries of a unit of a report that an older incc wrote."""
-    now = current(cast("t.Unit", {**unit, "kernels": kernels}), version)
-    kept = cast("t.Unit", {key: value for key, value in now.items() if key not in _NOT_OF_UNITS})
-    return [
-        Entry(
-            kept,
-            cast("t.Kernel", {key: value for key, value in kernel.items() if key not in LEFT_OUT}),
-            partial(list, kernel["instructions"]),
-        )
-        for kernel in now["kernels"]
-    ]
-
-
-def _loader(data: bytes, path: str) -> Callable[[], list[t.Instruction]]:
-    def load() -> list[t.Instruction]:
-        found: list[t.Instruction] = unpacked(data, path, _INSTRUCTIONS)["instructions"]
-        return found
-
-    return load
+    return notes

@@ -81,15 +81,6 @@ def current(unit: t.Unit, version: str) -> t.Unit:
     return found
 
 
-def lacking(versions: Sequence[str]) -> list[str]:
-    """What reports of these schemas do not tell, one sentence each."""
-    if all(version == SCHEMA_VERSION for version in versions):
-        return []
-    from incc.driver.comparison.documents import version_notes
-
-    return version_notes(list(versions))
-
-
 def packed(report: t.Report, where: str) -> list[PackedUnit]:
     """The units of a report. Raises InputError where it is none, with `where` before it."""
     try:
@@ -148,20 +139,55 @@ def compressed(data: bytes) -> bytes:
     return zlib.compress(data, LEVEL)
 
 
-def unpacked(data: bytes, path: str, decoder: msgspec.json.Decoder[Any] | None = None) -> Any:
-    """The value that was stored in a database; `decoder`: for only a part of it. Raises InputError for a damaged
-    one."""
+def unpacked(data: bytes, path: str) -> Any:
+    """The value that was stored in a database. Raises InputError for a damaged one."""
+    found = _text(data, path)
+    try:
+        try:
+            return msgspec.json.decode(found)
+        except msgspec.DecodeError:
+            return json.loads(found)  # knows halves of surrogate pairs, which stand for bytes that are no UTF-8
+    except (ValueError, RecursionError) as error:
+        raise _damaged(path, error) from None
+
+
+def joined(unit: bytes, kernels: Sequence[bytes], path: str) -> bytes:
+    """The text of a report of one unit from what is stored of it and of its kernels, for who reads files as well.
+    Bytes that are no UTF-8 are replaced. Raises InputError for damaged ones."""
+    try:
+        report = _Parts.decode(_characters(_text(unit, path)))
+        (only,) = msgspec.json.decode(report["units"], type=list[dict[str, msgspec.Raw]])
+        texts = b",".join(_characters(_text(kernel, path)) for kernel in kernels)
+        only["kernels"] = msgspec.Raw(b"[" + texts + b"]")
+        report["units"] = msgspec.Raw(msgspec.json.encode([only]))
+        return msgspec.json.encode(report)
+    except (KeyError, ValueError, RecursionError) as error:
+        raise _damaged(path, error) from None
+
+
+_Parts = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+def _text(data: bytes, path: str) -> bytes:
     try:
         unpacking = zlib.decompressobj()
         found = unpacking.decompress(data, MOST)
         if not unpacking.eof:
             raise ValueError("it has no end")
-        try:
-            return decoder.decode(found) if decoder else msgspec.json.decode(found)
-        except msgspec.DecodeError:
-            return json.loads(found)  # knows halves of surrogate pairs, which stand for bytes that are no UTF-8
-    except (zlib.error, ValueError, TypeError, RecursionError) as error:
-        raise InputError(f"{path}: damaged: a report in it cannot be unpacked: {error}") from None
+        return found
+    except (zlib.error, ValueError, TypeError) as error:
+        raise _damaged(path, error) from None
+
+
+def _characters(text: bytes) -> bytes:
+    """JSON without halves of surrogate pairs, if there may be any."""
+    if b"\\ud" not in text:
+        return text
+    return json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8", "replace")
+
+
+def _damaged(path: str, error: Exception) -> InputError:
+    return InputError(f"{path}: damaged: a report in it cannot be unpacked: {error}")
 
 
 def together(unit_body: Any, kernels: Sequence[Any]) -> t.Report:
@@ -201,7 +227,8 @@ def _unreadable(error: OSError) -> None:
 def read_reports(path: str) -> Iterator[tuple[str, t.Report]]:
     """The reports of a file, and where each of them is: one, or many of a line each. Raises InputError."""
     try:
-        with open(0 if path == "-" else path, "rb") as file:
+        # Standard input stays open, or the next file that is opened would take its number.
+        with open(0, "rb", closefd=False) if path == "-" else open(path, "rb") as file:
             first = file.readline()
             if not first.strip():
                 first += file.read()

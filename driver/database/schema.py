@@ -115,6 +115,8 @@ _WORDS = ("called", "limit", "vector")
 FIGURES = tuple(name for name in NAMES if name not in (*OF_UNIT, *_PLACE))
 """Names of conditions that are columns of `kernels` with the same name."""
 
+_OF = [(name, {NUMBER: float, TRUTH: bool}.get(NAMES[name].kind), NAMES[name].of) for name in FIGURES]
+
 COLUMNS = ("source_file", "source_line", *FIGURES, *_WORDS)
 """The columns of `kernels` but its id, in the order of `values`."""
 
@@ -123,7 +125,11 @@ def values(unit: t.Unit, kernel: t.Kernel) -> tuple[Value, ...]:
     """A kernel's row. Raises KeyError, TypeError or ValueError for what is no kernel of a report."""
     source, overview = kernel["source"], kernel["overview"]
     place: list[Value] = [text(source["file"]), source["line"]] if source else [None, None]
-    found = [_checked(name, NAMES[name].of(unit, kernel)) for name in FIGURES]
+    # Most are of the one type that needs no look at it.
+    found = [
+        value if (value := of(unit, kernel)).__class__ is plain and value == value else _checked(name, value)
+        for name, plain, of in _OF
+    ]
     return (*place, *found, *(text(overview[word]) for word in ("function", "limit", "vector")))
 
 

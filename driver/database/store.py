@@ -17,6 +17,8 @@ from incc.driver.database.reports import UNIT_COLUMNS, compressed
 from incc.driver.database.schema import APPLICATION_ID, COLUMNS, MIGRATIONS, VERSION, text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from incc.driver.database.reports import Body, PackedUnit
 
 PATIENCE = 120.0
@@ -279,7 +281,7 @@ class Adder:
         self._commit = (commit, date, branch)
         self._waiting: list[PackedUnit] = []
         self._size = 0
-        self._texts: dict[bytes, Future[bytes]] = {}
+        self._texts: dict[bytes, tuple[Future[list[bytes]], int]] = {}
         self._threads = ThreadPoolExecutor(_THREADS)
         self._mine: dict[bytes, list[_Mine]] = {}
         self._units = self._kernels = self._replaced = self._already = 0
@@ -295,11 +297,14 @@ class Adder:
         mine.append(_Mine(file, unit.digest, ids))
         if before is not None and before.digest not in {one.digest for one in mine}:
             self._waiting = [w for w in self._waiting if (w.key, w.digest) != (unit.key, before.digest)]
-        for body in (unit.body, *(body for body, _ in unit.kernels)):
-            # What takes time is done before others have to wait, and beside the reading of the next reports: zlib lets
-            # other threads run.
-            if body.digest not in self._texts and not self._is_there(body):
-                self._texts[body.digest] = self._threads.submit(compressed, body.data)
+        bodies = {body.digest: body for body in (unit.body, *(body for body, _ in unit.kernels))}
+        wanted = [digest for digest in bodies if digest not in self._texts]
+        there = _ids_of_bodies(self._database.rows, wanted)
+        # What takes time is done before others have to wait, and beside the reading of the next reports: zlib lets
+        # other threads run. All of a unit at once, since to hand over work takes as long as to compress a kernel.
+        if new := [digest for digest in wanted if digest not in there]:
+            future = self._threads.submit(_all_compressed, [bodies[digest].data for digest in new])
+            self._texts.update((digest, (future, n)) for n, digest in enumerate(new))
         self._waiting.append(unit)
         self._size += unit.size()
         if self._size > BATCH:
@@ -311,14 +316,11 @@ class Adder:
         self._threads.shutdown()
         return Added(self._units, self._kernels, self._replaced, self._already)
 
-    def _is_there(self, body: Body) -> bool:
-        return self._database.row("SELECT 1 FROM bodies WHERE digest = ?", [body.digest]) is not None
-
     def _write(self) -> None:
         if not self._waiting:
             return
         units, self._waiting, self._size = self._waiting, [], 0
-        texts = {digest: future.result() for digest, future in self._texts.items()}
+        texts = {digest: future.result()[n] for digest, (future, n) in self._texts.items()}
         self._texts = {}
         with self._database.transaction() as connection:
             commit = self._database.set_commit(connection, *self._commit)
@@ -353,17 +355,14 @@ class Adder:
         units: Sequence[PackedUnit],
         texts: dict[bytes, bytes],
     ) -> None:
-        ids: dict[bytes, int] = {}
+        digests = [body.digest for unit in units for body in (unit.body, *(body for body, _ in unit.kernels))]
+        ids = _ids_of_bodies(connection.execute, list(dict.fromkeys(digests)))
 
         def number(body: Body) -> tuple[int, bool]:
             """The body's id, and whether it is new."""
             known = ids.get(body.digest)
             if known is not None:
                 return known, False
-            row = connection.execute("SELECT id FROM bodies WHERE digest = ?", [body.digest]).fetchone()
-            if row:
-                ids[body.digest] = row[0]
-                return row[0], False
             # It was there, and somebody has removed it since.
             data = texts.get(body.digest) or compressed(body.data)
             made = connection.execute("INSERT INTO bodies (digest, data) VALUES (?, ?)", [body.digest, data]).lastrowid
@@ -390,6 +389,23 @@ class Adder:
         connection.executemany(_INSERT_KERNEL, rows)
         connection.executemany("INSERT INTO unit_kernels VALUES (?, ?, ?)", links)
 
+
+def _all_compressed(texts: Sequence[bytes]) -> list[bytes]:
+    return [compressed(text) for text in texts]
+
+
+def _ids_of_bodies(rows: Callable[[str, list[bytes]], Iterable[Any]], digests: Sequence[bytes]) -> dict[bytes, int]:
+    """The ids of those that are there, many with each query."""
+    found: dict[bytes, int] = {}
+    for start in range(0, len(digests), _ASKED):
+        some = list(digests[start : start + _ASKED])
+        places = ", ".join("?" * len(some))
+        found.update(rows(f"SELECT digest, id FROM bodies WHERE digest IN ({places})", some))
+    return found
+
+
+_ASKED = 500
+"""Values in a query: SQLite takes at least 999."""
 
 _UNIT_COLUMNS = ", ".join(('"commit"', '"key"', "digest", "body", "added", *UNIT_COLUMNS))
 _INSERT_UNIT = f"INSERT OR IGNORE INTO units ({_UNIT_COLUMNS}) VALUES ({', '.join('?' * (5 + len(UNIT_COLUMNS)))})"

@@ -89,7 +89,7 @@ def _sides(name: str, reading: Reading) -> list[tuple[str, Side]]:
         mode = os.stat(name).st_mode
     except (OSError, ValueError) as error:  # a path with a NUL byte in it
         if database := _database_of(name):
-            return [("", _of_database(name, *database))]
+            return [("", _of_database(name, *database, reading))]
         reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
         raise InputError(f"{_shown(name)}: {reason[:1].lower()}{reason[1:]}") from None
     if stat.S_ISDIR(mode):
@@ -105,7 +105,7 @@ def _sides(name: str, reading: Reading) -> list[tuple[str, Side]]:
         start = _read(file, name, 4096)
     kind = _kind(name, start)
     if kind == "database":
-        return [("", _of_database(name, name, ""))]
+        return [("", _of_database(name, name, "", reading))]
     if kind == "report":
         collected = Collected(name)
         _read_reports(name, name, collected)
@@ -182,11 +182,18 @@ def _database_of(name: str) -> tuple[str, str] | None:
     return None
 
 
-def _of_database(name: str, path: str, wanted: str) -> Side:
-    from incc.driver.database.read import entries
+def _of_database(name: str, path: str, wanted: str, reading: Reading) -> Side:
+    from incc.driver.database.read import read_commit
 
-    found, _, notes = entries(path, wanted)
-    return Side(side_info(found, "", name, notes), found)
+    collected = Collected(name)
+
+    def take(document: Document) -> None:
+        collected.versions.append(document.version)
+        collected.add(document.units)
+
+    notes = read_commit(path, wanted, take)
+    collected.notes.update(dict.fromkeys(notes))
+    return collected.side(reading)
 
 
 def _of_stream(name: str, descriptor: int, reading: Reading) -> list[tuple[str, Side]]:
@@ -287,16 +294,14 @@ def _read_reports(path: str, shown: str, collected: Collected) -> None:
 
 
 def _read_documents(file: BinaryIO, shown: str, collected: Collected) -> None:
-    from incc.driver.comparison.documents import read_document, texts
+    from incc.driver.comparison.documents import texts
 
     builds = _Builds(collected)
     before = len(collected.versions)
     scanned: dict[tuple[str, str], dict[str, Any]] = {}
     try:
         for line, text in texts(file):
-            document = _any_text(text, shown, line, collected)
-            if document is None:
-                document = read_document(text, shown, line)
+            document = _document(text, shown, line, collected)
             collected.versions.append(document.version)
             if not document.scanned:
                 builds.add(document)
@@ -315,20 +320,21 @@ def _read_documents(file: BinaryIO, shown: str, collected: Collected) -> None:
     collected.add(scanned.values())
 
 
-def _any_text(text: bytes, shown: str, line: int, collected: Collected) -> Document | None:
-    """A document with bytes in it that are no characters, as names of files may be: read with others in their place.
-    None for one without."""
-    if text.isascii():
-        return None
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        from incc.driver.comparison.documents import read_document
+def _document(text: bytes, shown: str, line: int, collected: Collected) -> Document:
+    """A document. One with bytes in it that are no characters, as names of files may be, is read with others in their
+    place; in what nobody looks at they do no harm."""
+    from incc.driver.comparison.documents import read_document
 
-        document = read_document(text.decode("utf-8", "replace").encode(), shown, line)
-        collected.notes[f"{shown} is not all UTF-8: � stands for what is not."] = None
-        return document
-    return None
+    try:
+        return read_document(text, shown, line)
+    except InputError:
+        try:
+            text.decode()
+        except UnicodeDecodeError:
+            document = read_document(text.decode("utf-8", "replace").encode(), shown, line)
+            collected.notes[f"{shown} is not all UTF-8: � stands for what is not."] = None
+            return document
+        raise
 
 
 class _Builds:

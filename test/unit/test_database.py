@@ -20,15 +20,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import report_fixtures as fixtures
-from incc.driver.comparison.side import LEFT_OUT, InputError
+from incc.driver.comparison.documents import NOT_KEPT
+from incc.driver.comparison.side import LEFT_OUT, InputError, Side, in_memory
 from incc.driver.database import schema
 from incc.driver.database.export import ROW_NAMES, reports, rows
-from incc.driver.database.read import entries
 from incc.driver.database.reports import packed
 from incc.driver.database.store import Added, Database, open_database, open_reading
 from incc.driver.db import main
 from incc.driver.report.where import NAMES, kernel_values
-from incc.driver.sides.read import read_sides
+from incc.driver.sides.read import Reading, read_sides
 from properties import examples
 
 BASE: Any = fixtures.make_report(fixtures.triad_parts(), fixtures.sum_parts(), timeline=True)
@@ -66,6 +66,12 @@ def contents(database: Database) -> dict[str, list[str]]:
             *sorted(json.dumps(r, sort_keys=True) for r in reports(database, commit)),
         ]
     return found
+
+
+def side_of(path: Path | str, name: str = "") -> Side:
+    """What a comparison takes of a commit."""
+    (side,) = read_sides([f"{path}@{name}" if name else str(path)])
+    return side
 
 
 def read(path: Path | str) -> dict[str, list[str]]:
@@ -134,8 +140,7 @@ def test_two_units_of_one_name_in_one_build_are_both_kept(tmp_path: Path) -> Non
         add(path, "c", make(cycles=1), make(cycles=2))
         with open_reading(str(path)) as database:
             assert sorted(r["units"][0]["kernels"][0]["cycles"] for r in reports(database, None)) == [1, 2]
-    _, _, notes = entries(str(path))
-    assert "1 of its units is there in several versions" in notes[-1]
+    assert "1 of its units is there in several versions" in " ".join(side_of(path).info["notes"])
 
 
 def test_a_file_to_which_builds_add_has_the_last_one(tmp_path: Path) -> None:
@@ -159,7 +164,7 @@ def test_units_of_one_name_with_other_kernels_are_others(tmp_path: Path) -> None
     file.write_text(f"{json.dumps(make())}\n{json.dumps(other)}\n")
     assert main(["add", f"--db={path}", "--commit=c", str(file)]) == 0
     assert add(path, "c", third) == Added(1, 1, 0, 0)
-    assert len(entries(str(path))[0]) == 4
+    assert len(side_of(path).entries) == 4
 
 
 def test_equal_kernels_of_many_commits_cost_no_room(tmp_path: Path) -> None:
@@ -416,7 +421,7 @@ def test_a_newer_database_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     add(path, "c", make())
     sqlite3.connect(path).execute(f"PRAGMA user_version = {schema.VERSION + 1}")
-    for use in (lambda: add(path, "d", make()), lambda: read(path), lambda: entries(str(path))):
+    for use in (lambda: add(path, "d", make()), lambda: read(path), lambda: side_of(path)):
         with pytest.raises(InputError, match=f"newer incc: it has version {schema.VERSION + 1}"):
             use()
 
@@ -475,7 +480,7 @@ def test_a_damaged_body_is_said(tmp_path: Path) -> None:
         with open_database(str(path)) as database, database.transaction() as connection:
             connection.execute("UPDATE bodies SET data = ?", [data])
         with pytest.raises(InputError, match=r"a\.db: damaged"):
-            entries(str(path))
+            side_of(path)
 
 
 def test_a_read_only_database_is_read(tmp_path: Path) -> None:
@@ -513,13 +518,14 @@ def test_entries_are_what_a_comparison_looks_at(tmp_path: Path) -> None:
     unit["left_out"] = [{"first_line": 1, "last_line": 2, "function": "f", "label": "", "reason": "why"}]
     unit["model"]["note"] = "the nearest core"
     add(path, "c", report)
-    found, label, notes = entries(path)
-    assert (label, notes) == ("c", ["The nearest core.", "1 loop was not analysed."])
+    side = side_of(path)
+    found = side.entries
+    assert side.info["notes"] == ["The nearest core.", "1 loop was not analysed."]
     assert [e.kernel for e in found] == [
         {name: value for name, value in kernel.items() if name not in LEFT_OUT} for kernel in unit["kernels"]
     ]
     assert [e.instructions() for e in found] == [kernel["instructions"] for kernel in unit["kernels"]]
-    assert found[0].unit == {k: v for k, v in unit.items() if k not in ("kernels", "ways", "control_flow")}
+    assert found[0].unit == {k: v for k, v in unit.items() if k not in NOT_KEPT["Unit"] | {"kernels"}}
     assert found[0].unit is found[1].unit
 
 
@@ -534,12 +540,26 @@ def test_reports_of_another_version_are_brought_to_this_one(tmp_path: Path, vers
         assert list(reports(database, None)) == [old]
         (row,) = rows(database, None)
     assert row[list(ROW_NAMES).index("cycles")] == old["units"][0]["kernels"][0]["bounds"]["prediction"]["cycles"]
-    found, _, notes = entries(path)
-    (side,) = read_sides([str(file)])
-    assert [(e.unit, e.kernel, e.instructions()) for e in found] == [
+    found, side = side_of(path), side_of(file)
+    assert [(e.unit, e.kernel, e.instructions()) for e in found.entries] == [
         (e.unit, e.kernel, e.instructions()) for e in side.entries
     ]
-    assert notes == side.info["notes"]
+    assert found.info["notes"] == side.info["notes"]
+
+
+def test_names_that_are_no_characters_are_replaced_for_comparisons(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    add(path, "c", make("b\udcff.c"))
+    side = side_of(path)
+    assert {entry.unit["source"] for entry in side.entries} == {"b?.c"}
+    assert [e.kernel for e in side.entries] == [e.kernel for e in in_memory(make(), "x").entries]
+
+
+def test_functions_of_a_database(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    add(path, "c", make(name="f"), make("b.c", name="g"))
+    (side,) = read_sides([str(path)], Reading(functions=("f",)))
+    assert [entry.kernel["function"] for entry in side.entries] == ["f"]
 
 
 def test_names_of_commits(tmp_path: Path) -> None:
@@ -547,11 +567,12 @@ def test_names_of_commits(tmp_path: Path) -> None:
     for name, date in (("abc1", 3), ("abd2", 2), ("x'%_", 1)):
         add(path, name, make(), date=date)
     main(["baseline", "set", "main", f"--db={path}", "--commit=abd2"])
-    labels = [entries(path, name)[1] for name in ("", "main", "abc", "abd2", "x'", "x'%")]
-    assert labels == ["abc1", "main", "abc1", "abd2", "x'%_", "x'%_"]
+    with open_reading(path) as database:
+        found = [database.named(name).name for name in ("", "main", "abc", "abd2", "x'", "x'%")]
+    assert found == ["abc1", "abd2", "abc1", "abd2", "x'%_", "x'%_"]
     for name in ("ab", "zzz", "x*", "_", "%", "\udcff"):
         with pytest.raises(InputError) as raised:
-            entries(path, name)
+            side_of(path, name)
         if name != "ab":
             assert "baseline main; commits abc1, abd2, x'%_" in str(raised.value)
 
@@ -567,9 +588,9 @@ def test_commits_without_a_date_come_in_the_order_in_which_they_were_added(tmp_p
 def test_an_empty_database(tmp_path: Path) -> None:
     path = str(tmp_path / "a.db")
     Path(path).touch()
-    with pytest.raises(InputError, match="there are no reports in it"):
-        entries(path)
+    with pytest.raises(InputError, match="the file is empty"):
+        side_of(path)
     with open_database(path):
         pass
     with pytest.raises(InputError, match="there are no reports in it"):
-        entries(path)
+        side_of(path)

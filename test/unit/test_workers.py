@@ -51,6 +51,17 @@ def test_a_worker_that_is_killed(capfd: pytest.CaptureFixture[str]) -> None:
         list(in_order(work, range(8), 2))
 
 
+def test_workers_that_have_ended_are_not_killed(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Their numbers may be those of other processes by then."""
+    killed: list[int] = []
+    monkeypatch.setattr(os, "kill", lambda process, _: killed.append(process))
+    with pytest.raises(WorkerError, match="failed"):  # it was waited for, or nobody would know
+        list(in_order(lambda piece: 1 // piece, [0], 1))
+    assert killed == []
+
+
 def test_work_that_fails(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(WorkerError, match="failed"):
         list(in_order(lambda piece: 1 // piece, [1, 0], 2))
