@@ -1,7 +1,7 @@
 """How many kernels of two versions of a library, or of two compilers' builds of it, are matched rightly.
 
-    python bench/matching_folders.py [--compilers=gcc-12,clang-19] [--levels=-O2] [--hide=lines,names] [--flags='-Iinclude']
-                                     [--cache=FOLDER] [-v] OLD:NEW FILE …
+    python bench/matching_folders.py [--compilers=gcc-12,clang-19] [--levels=-O2] [--hide=lines,names]
+                                     [--flags='-I{}/include'] [--cache=FOLDER] [-v] OLD:NEW FILE …
     python bench/matching_folders.py … FOLDER FILE …
 
 OLD and NEW are folders with the sources of two versions, the FILEs lie in both (`OLD_FILE:NEW_FILE` where one was
@@ -175,18 +175,25 @@ def judge(a: list[Entry], b: list[Entry], found: Matching, moved: Lines) -> tupl
         source = entry.kernel["source"]
         places.append(moved.after(source["file"], source["line"]) if source and is_main(entry) else None)
     at_b: dict[tuple[str, int], list[int]] = {}
+    over_b: dict[tuple[str, int], list[int]] = {}
     for number, entry in enumerate(b):
         source = entry.kernel["source"]
         if source and is_main(entry):
             for line in range(source["line"] - NEAR, source["line"] + NEAR + 1):
                 at_b.setdefault((_real(source["file"]), line), []).append(number)
+            for line in _lines(entry):
+                over_b.setdefault((_real(source["file"]), line), []).append(number)
 
     def right_ones(number: int) -> list[int]:
         place = places[number]
         numbers = at_b.get((_real(place[0]), place[1]), []) if place else []
         if place:
             exact = [n for n in numbers if b[n].kernel["source"]["line"] == place[1]]  # type: ignore[index]
-            numbers = exact or numbers
+            # Else the loops with this line in them, or those whose line is in this one.
+            numbers = exact or numbers or over_b.get((_real(place[0]), place[1]), [])
+            for line in _lines(a[number]) if not numbers else ():
+                there = moved.after(a[number].kernel["source"]["file"], line)  # type: ignore[index]
+                numbers = numbers + at_b.get((_real(there[0]), there[1]), []) if there else numbers
         same = [n for n in numbers if function(b[n]) == function(a[number])]
         return same or numbers
 
@@ -229,6 +236,13 @@ def judge(a: list[Entry], b: list[Entry], found: Matching, moved: Lines) -> tupl
                 f" {m.confidence:.2f}, could be {[b[n].kernel['kernel_id'] for n in could]}"
             )
     return score, wrong
+
+
+def _lines(entry: Entry) -> set[int]:
+    """Lines of the loop's file that its instructions come from."""
+    file = entry.kernel["source"]["file"]  # type: ignore[index]
+    found = [i["source"] for i in entry.instructions()]
+    return {source["line"] for source in found if source and source["file"] == file}
 
 
 def _real(file: str) -> str:

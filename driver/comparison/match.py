@@ -43,6 +43,9 @@ ALMOST = 0.99
 SURE = 0.8
 """How likely a pair of a function must be to be taken before other functions were looked at."""
 
+POSSIBLE = 0.3
+"""How likely a pair of a function must be at all."""
+
 LIKELY = 0.6
 """How likely a pair must be that was found among all kernels: better unmatched than matched wrongly."""
 
@@ -147,7 +150,7 @@ class _Matcher:
         self._same_function(least=SURE)
         self._sparse()
         self._learn_aliases()
-        self._same_function()
+        self._same_function(least=POSSIBLE)
         self._attendants()
         self._left_over()
         self._find_parts()
@@ -401,6 +404,9 @@ class _Matcher:
     def _alike(self, side: int, one: int, other: int) -> bool:
         loops = self.b if side else self.a
         first, second = loops[one], loops[other]
+        if first.line > 0 and first.origin and first.origin == second.origin:
+            # Copies of one loop, inlined here and there.
+            return (first.file, first.line) == (second.file, second.line)
         if (first.unit, first.function) != (second.unit, second.function):
             return False
         return first.content == second.content or (
