@@ -43,7 +43,7 @@ ALMOST = 0.99
 SURE = 0.8
 """How likely a pair of a function must be to be taken before other functions were looked at."""
 
-POSSIBLE = 0.3
+POSSIBLE = 0.2
 """How likely a pair of a function must be at all."""
 
 LIKELY = 0.6
@@ -478,10 +478,13 @@ class _Matcher:
         def placed(f: Features) -> bool:
             return bool(f.main and f.line and f.origin)
 
+        # Those of which something is still to be matched.
+        wanted = {text(f) for row, f in enumerate(self.a) if row not in self.partner}
+        wanted &= {text(f) for column, f in enumerate(self.b) if column not in self.back}
         # Of copies, one for each line.
         texts_b: dict[tuple[str, str], dict[int, Features]] = {}
         for each in self.b:
-            if placed(each):
+            if placed(each) and text(each) in wanted:
                 texts_b.setdefault(text(each), {}).setdefault(each.line, each)
         texts_a: dict[tuple[str, str], dict[int, Features]] = {}
         for each in self.a:
