@@ -99,6 +99,9 @@ def hidden(entries: list[Entry], what: set[str], side: int) -> list[Entry]:
                 kernel["role"] = {**kernel["role"], "of": f"{scrambled(function, side)}/{part}"}
         if "units" in what:
             unit.update(source=f"{side}-{number}.c", assembly_file=f"{number}.s")
+        if "link" in what:
+            unit.update(source="", assembly_file=f"lib{side}.so")
+            kernel["first_line"] = number
         found.append(Entry(unit, kernel, lambda i=instructions: i))  # type: ignore[misc]
     return found
 
@@ -146,6 +149,16 @@ class Score:
             counts[0] += right
             counts[1] += all_
 
+    def count(self, right: bool, confidence: float) -> None:
+        """Count a pair."""
+        counts = self.by_confidence.setdefault(min(9, int(10 * confidence)), [0, 0])
+        counts[0] += right
+        counts[1] += 1
+        if right:
+            self.right += 1
+        else:
+            self.wrong += 1
+
     def row(self) -> str:
         found = self.right + self.wrong
         precision = f"{100 * self.right / found:5.1f} %" if found else "      –"
@@ -185,14 +198,8 @@ def judge(
             # Nobody knows what it is.
             continue
         right = same(name, names_b[m.b], pairs)
-        tenth = min(9, int(10 * m.confidence))
-        counts = score.by_confidence.setdefault(tenth, [0, 0])
-        counts[0] += right
-        counts[1] += 1
-        if right:
-            score.right += 1
-        else:
-            score.wrong += 1
+        score.count(right, m.confidence)
+        if not right:
             wrong.append(
                 f"wrong {name} ({a[number].kernel['kernel_id']}) with {names_b[m.b]} ({b[m.b].kernel['kernel_id']}),"
                 f" by {m.by}, {m.confidence:.2f}"
@@ -250,12 +257,17 @@ def main() -> int:
     for label, score in by_pair.items():
         print(f"{label:24}{score.row()}")
     print(f"{'all':24}{total.row()}")
-    for tenth, (right, all_) in sorted(total.by_confidence.items()):
+    print_confidence(total)
+    return 0
+
+
+def print_confidence(score: Score, indent: str = "") -> None:
+    """How often pairs of each confidence were right."""
+    for tenth, (right, all_) in sorted(score.by_confidence.items()):
         print(
-            f"confidence {tenth / 10:.1f} to {tenth / 10 + 0.1:.1f}: {right} of {all_} right,"
+            f"{indent}confidence {tenth / 10:.1f} to {tenth / 10 + 0.1:.1f}: {right} of {all_} right,"
             f" {100 * right / all_:.1f} %"
         )
-    return 0
 
 
 if __name__ == "__main__":

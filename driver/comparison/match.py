@@ -43,6 +43,9 @@ ALMOST = 0.99
 SURE = 0.8
 """How likely a pair of a function must be to be taken before other functions were looked at."""
 
+POSSIBLE = 0.2
+"""How likely a pair of a function must be at all."""
+
 LIKELY = 0.6
 """How likely a pair must be that was found among all kernels: better unmatched than matched wrongly."""
 
@@ -131,6 +134,8 @@ class _Matcher:
             frozenset(),
             same_sources(self.a, self.b),
             {},
+            frozenset(f.origin for f in self.a if f.origin) & frozenset(f.origin for f in self.b),
+            {},
             _rarity(self.a, self.b),
             {},
             {},
@@ -138,13 +143,14 @@ class _Matcher:
         self._same_kernels()
         mark_leftovers([f for row, f in enumerate(self.a) if row not in self.partner])
         mark_leftovers([f for column, f in enumerate(self.b) if column not in self.back])
+        self._measure_moves()
         self._equal_code()
         self._learn_aliases()
         # What is not likely enough waits until all have been asked: a loop may have moved, and another one come.
         self._same_function(least=SURE)
         self._sparse()
         self._learn_aliases()
-        self._same_function()
+        self._same_function(least=POSSIBLE)
         self._attendants()
         self._left_over()
         self._find_parts()
@@ -398,6 +404,9 @@ class _Matcher:
     def _alike(self, side: int, one: int, other: int) -> bool:
         loops = self.b if side else self.a
         first, second = loops[one], loops[other]
+        if first.line > 0 and first.origin and first.origin == second.origin:
+            # Copies of one loop, inlined here and there.
+            return (first.file, first.line) == (second.file, second.line)
         if (first.unit, first.function) != (second.unit, second.function):
             return False
         return first.content == second.content or (
@@ -458,6 +467,41 @@ class _Matcher:
         new = aliases - self.sides.aliases
         self.sides = self.sides._replace(aliases=self.sides.aliases | aliases)
         return bool(new)
+
+    def _measure_moves(self) -> None:
+        """By how many lines the text of functions moved, wherever it was inlined."""
+        from incc.driver.comparison.match_features import likeness
+        from incc.driver.comparison.match_score import shifts, tail_of
+
+        def text(f: Features) -> tuple[str, str]:
+            return tail_of(f), f.origin
+
+        def placed(f: Features) -> bool:
+            return bool(f.main and f.line and f.origin)
+
+        # Those of which something is still to be matched.
+        wanted = {text(f) for row, f in enumerate(self.a) if row not in self.partner}
+        wanted &= {text(f) for column, f in enumerate(self.b) if column not in self.back}
+        # Of copies, one for each line.
+        texts_b: dict[tuple[str, str], dict[int, Features]] = {}
+        for each in self.b:
+            if placed(each) and text(each) in wanted:
+                texts_b.setdefault(text(each), {}).setdefault(each.line, each)
+        texts_a: dict[tuple[str, str], dict[int, Features]] = {}
+        for each in self.a:
+            if placed(each) and text(each) in texts_b:
+                texts_a.setdefault(text(each), {}).setdefault(each.line, each)
+        pairs = [
+            (a, b)
+            for name, of_line in texts_a.items()
+            # One loop would say of itself that it is where it is; of very many all say something.
+            if len(of_line) > 1 and len(texts_b[name]) > 1 and len(of_line) * len(texts_b[name]) <= MANY
+            for a in of_line.values()
+            for b in texts_b[name].values()
+        ]
+        self.sides = self.sides._replace(
+            moves=shifts(pairs, lambda a, b: 1.0 if a.content == b.content else likeness(a, b), lambda a, _: text(a))
+        )
 
     def _measure_shifts(self, pairs: Iterable[tuple[int, int]]) -> None:
         from incc.driver.comparison.match_features import likeness

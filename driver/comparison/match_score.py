@@ -34,6 +34,8 @@ class Sides(NamedTuple):
     `functions_a`, `functions_b`: their symbols and short names. `aliases`: pairs of symbols that are one function with
     two names. `same_sources`: files whose lines are the same in both builds. `shifts`: by how many lines a function's
     loops have moved, by the pair of symbols and the file.
+    `origins`: names of functions that loops of both builds come from. `moves`: by how many lines the text of such a
+    function has moved, by file and name: what was inlined elsewhere moves with the function it is written in.
     `rarity`: of a signature, how much it says that two kernels share it. `beside`: pairs of symbols whose functions
     stand at the same place between others that are known to be the same, and how many sides of it say so. `pool`: how
     many kernels are still without a partner, by the file's name, "" for all."""
@@ -43,6 +45,8 @@ class Sides(NamedTuple):
     aliases: frozenset[tuple[str, str]]
     same_sources: frozenset[str]
     shifts: dict[tuple[str, str], int]
+    origins: frozenset[str]
+    moves: dict[tuple[str, str], int]
     rarity: Callable[[Features], float]
     beside: dict[tuple[str, str], int]
     pool: dict[str, int]
@@ -56,11 +60,15 @@ def function_evidence(a: Features, b: Features, sides: Sides) -> float:
         return 3.0
     if a.base and a.base == b.base:
         return 3.0
-    if (a.origin and a.origin in (b.base, b.origin)) or (b.origin and b.origin == a.base):
+    elsewhere = a.function in sides.functions_b and b.function in sides.functions_a
+    if a.origin and a.origin == b.origin:
+        # Inlined into both, and each build has both: the other copy is the nearer one.
+        return 1.0 if elsewhere else 2.5
+    if (a.origin and a.origin == b.base) or (b.origin and b.origin == a.base):
         # One compiler inlined it, the other did not.
         return 2.5
     if a.names & b.names:
-        return 1.0
+        return -1.0 if elsewhere else 1.0
     evidence = 0.0
     # A function that both builds have did not get the other's name; of those that only one has, one may well have.
     if a.function in sides.functions_b:
@@ -84,9 +92,20 @@ def place_evidence(a: Features, b: Features, sides: Sides) -> float:
             return 4.0
         return -1.0 if distance <= 1 else -4.0
     evidence = 0.0
+    if a.origin != b.origin and a.origin in sides.origins and b.origin in sides.origins:
+        # Both builds have loops of both texts: this is one of the one, that one of the other.
+        evidence -= 3.0
+    moved = sides.moves.get((tail_of(a), a.origin)) if known and a.origin == b.origin else None
+    if moved is not None:
+        distance = _distance(a, b, moved)
+        evidence += 3.0 if distance == 0 else 0.5 - 4.0 * min(distance, FAR) / FAR
+        # Copies of a loop follow each other as they did.
+        return evidence + (0.3 * _order(a.rank, b.rank) if a.function == b.function else 0.0)
     if a.function and (a.function == b.function or (a.function, b.function) in sides.aliases):
         alone = a.rank[1] == b.rank[1] == 1
-        shift = sides.shifts.get((a.function, b.function))
+        # What was inlined is not a part of the function's own text.
+        inlined = (a.origin and a.origin != a.base) or (b.origin and b.origin != b.base)
+        shift = None if inlined else sides.shifts.get((a.function, b.function))
         if known and shift is not None and not alone:
             distance = _distance(a, b, shift)
             evidence += 2.0 if distance == 0 else 0.5 - 2.0 * min(distance, FAR) / FAR
@@ -234,14 +253,17 @@ class Weights:
 
 
 def shifts(
-    pairs: Iterable[tuple[Features, Features]], alike: Callable[[Features, Features], float]
+    pairs: Iterable[tuple[Features, Features]],
+    alike: Callable[[Features, Features], float],
+    of: Callable[[Features, Features], tuple[str, str]] = lambda a, b: (a.function, b.function),
 ) -> dict[tuple[str, str], int]:
-    """By how many lines the loops of each function have moved: what most of its pairs say, each as loud as the two
-    are alike. Nothing where no two loops say the same: what one says of itself is no evidence for it."""
+    """By how many lines the loops of each function, or of what else `of` says, have moved: what most of its pairs say,
+    each as loud as the two are alike. Nothing where no two loops say the same: what one says of itself is no evidence
+    for it."""
     votes: dict[tuple[str, str], dict[int, dict[int, int]]] = {}
     for a, b in pairs:
         if a.line and b.line:
-            loud = votes.setdefault((a.function, b.function), {}).setdefault(b.line - a.line, {})
+            loud = votes.setdefault(of(a, b), {}).setdefault(b.line - a.line, {})
             loud[a.line] = max(loud.get(a.line, 0), round(UNIT * alike(a, b) ** 3))
     found = {}
     for functions, of_function in votes.items():
@@ -258,7 +280,7 @@ def same_sources(a: Sequence[Features], b: Sequence[Features]) -> frozenset[str]
     for side, loops in zip(lines, (a, b), strict=True):
         for each in loops:
             if each.line and each.main:
-                side.setdefault((tail_of(each), each.base or each.function), set()).update((each.line,))
+                side.setdefault((tail_of(each), each.origin or each.base or each.function), set()).update((each.line,))
     met: dict[str, list[int]] = {}
     for key in sorted(lines[0].keys() & lines[1].keys()):
         one, other = lines[0][key], lines[1][key]

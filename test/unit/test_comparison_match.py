@@ -342,3 +342,28 @@ def test_likeness_of_paths() -> None:
     assert path_likeness("a/b.c", "a/b.c") == 1
     assert path_likeness("/x/a/b.c", "/y/a/b.c") > path_likeness("/x/b.c", "/y/b.c") > 0
     assert path_likeness("a/b.c", "a/c.c") == 0
+
+
+def test_inlined_loops_move_with_the_text_they_are_written_in() -> None:
+    # Of helper, moved by 100 lines, b has lost the first loop; caller itself moved by 7.
+    def inlined(number: int, line: int) -> Loop:
+        return Loop("caller", number, (ADD, LOAD), line, str(line), inlined_from="helper")
+
+    a = [
+        inlined(1, 10),
+        inlined(2, 20),
+        inlined(3, 30),
+        Loop("caller", 4, (DIV,), 200),
+        Loop("caller", 5, (SQRT,), 210),
+    ]
+    b = [inlined(1, 120), inlined(2, 130), Loop("caller", 3, (DIV,), 207, "b"), Loop("caller", 4, (SQRT,), 217, "b")]
+    found = match([entry(loop) for loop in a], [entry(loop) for loop in b])
+    assert {(m.a, m.b) for m in found.matches} == {(1, 0), (2, 1), (3, 2), (4, 3)}
+
+
+def test_another_function_of_the_source_is_another_loop() -> None:
+    # Both builds have loops of both texts: what stands in the caller at the other's place is not it.
+    a = [Loop("caller", 1, (ADD, LOAD), 10, "a", inlined_from="one"), Loop("two", 1, (ADD, LOAD), 40, "a")]
+    b = [Loop("caller", 1, (ADD, LOAD), 45, "b", inlined_from="two"), Loop("one", 1, (ADD, LOAD), 15, "b")]
+    found = match([entry(loop) for loop in a], [entry(loop) for loop in b])
+    assert {(m.a, m.b) for m in found.matches} == {(0, 1), (1, 0)}

@@ -163,7 +163,7 @@ def check(first: Build, second: Build, least: int) -> None:
     assert len(right) >= least, f"{first.label} · {second.label}: {len(right)}"
 
 
-@pytest.mark.parametrize("compiler", ["gcc-12", "clang-19"])
+@pytest.mark.parametrize("compiler", ["gcc-12", pytest.param("clang-19", marks=pytest.mark.long)])
 def test_two_versions_of_a_source(compiler: str) -> None:
     """With the same compiler, and the same with other options; with lines and without."""
     olds = [build(compiler, level, "before") for level in LEVELS]
