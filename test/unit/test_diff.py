@@ -43,7 +43,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
         for name in names:
             label = os.path.splitext(os.path.basename(name))[0]
             # A report has its core; code has those that it is read for.
-            cores = [""] if name.endswith(".json") else [core for core in reading.mcpu.split(",") if core]
+            cores = [""] if name.endswith(".json") else reading.mcpu.split(",")
             for core in cores:
                 own = core if len(names) == 1 and len(cores) > 1 else f"{label} · {core}" if len(cores) > 1 else label
                 models = {"models": [{"name": core, "title": "", "version": ""}]} if core else {}
