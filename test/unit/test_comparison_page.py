@@ -4,7 +4,6 @@ and what its scripts do, in a browser."""
 from __future__ import annotations
 
 import json
-import os
 import re
 from pathlib import Path
 from typing import Any
@@ -22,8 +21,8 @@ from made_comparisons import (
     side,
     with_assembly,
 )
-from test_views_html import AXE, browse
 
+import browser
 from incc.driver.comparison.build import Wanted, compare
 from incc.driver.views.comparison.page import FEW, MOST, render
 
@@ -218,27 +217,12 @@ def test_python_writes_the_same_page() -> None:
 # --- in a browser -----------------------------------------------------------------------------------------------------
 
 
-def ask(page: str, folder: Path, steps: str, at: str = "", library: str = "", dark: bool = False) -> Any:
-    """Do `steps` as the body of an async function in the page; what they return."""
-    action = """
-      const settle = () => new Promise(done => setTimeout(done, 20));
-      const press = async key => {
-        document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));
-        await settle();
-      };
-      const $ = selector => document.querySelector(selector);
-      const names = () => [...document.querySelectorAll("#rows tbody tr")].filter(row => !row.hidden)
-        .map(row => row.querySelector("a").textContent);
-      const type = async text => { $("#rows-search").value = text;
-        $("#rows-search").dispatchEvent(new Event("input")); await settle(); };
-      const choose = kind => $(`[data-filter=${kind}]`).click();
-      (async () => { %s })().then(
-        found => { document.documentElement.dataset.found = JSON.stringify(found === undefined ? null : found); },
-        error => { document.documentElement.dataset.error = String(error); });
-    """
-    dom = browse(page, folder, action % steps, at, library, dark)
-    assert dom.found is not None, "the steps came to no end"
-    return json.loads(dom.found)
+CHOOSE = "const choose = kind => $(`[data-filter=${kind}]`).click();"
+
+
+def ask(page: str, folder: Path, steps: str, at: str = "", dark: bool = False) -> Any:
+    """What steps in the page return; `choose(kind)` presses the button of a filter."""
+    return browser.ask(page, folder, CHOOSE + steps, "rows", at=at, dark=dark)
 
 
 @pytest.mark.long
@@ -378,9 +362,6 @@ def test_of_a_kernel_that_is_alone_there_is_its_own_code(tmp_path: Path) -> None
 @pytest.mark.parametrize("which", ["two", "matrix", "many"])
 def test_no_fault_that_axe_knows(which: str, tmp_path: Path) -> None:
     """axe-core finds no fault of accessibility, in light and dark, in the table and in a pair."""
-    axe = next(filter(os.path.isfile, (os.environ.get("AXE_CORE", ""), *AXE)), None)
-    if not axe:
-        pytest.skip("no axe-core")
     made: Any = {"two": ordinary, "matrix": lambda: matrix(list("abcdefgh"), 12), "many": lambda: many(200, 60)}[
         which
     ]()
@@ -389,12 +370,7 @@ def test_no_fault_that_axe_knows(which: str, tmp_path: Path) -> None:
         made["rows"][0]["changes"][1]["causes"][0].update(b=[1])
         made["gate"] = {"condition": "cycles > +5%", "offenders": [{"row": 0, "side": 1, "text": "triad: slower"}]}
     page = render(made)
-    library = Path(axe).read_text(encoding="utf-8")
-    steps = """
-      const button = $("#causes .cause"); if (button) button.click();
-      const found = await axe.run(document, {resultTypes: ["violations"]});
-      return found.violations.map(v => [v.id, v.nodes.slice(0, 3).map(node => node.target + node.failureSummary)]);
-    """
+    before = 'const button = $("#causes .cause"); if (button) button.click();'
     for at in ("", "#p1"):
         for dark in (False, True):
-            assert ask(page, tmp_path, steps, at, library, dark) == [], (at, dark)
+            assert browser.faults(page, tmp_path, at, dark, before) == [], (at, dark)
