@@ -353,8 +353,11 @@ def _on_one_basis(first: dict[str, Value], second: dict[str, Value], found: c.Ch
             first[name] = None
         else:
             first[name] = round(value * work, 9)
-    if "cycles_per_element" in first and found["outcome"] in ("same", "moved"):
-        first["cycles_per_element"] = second["cycles_per_element"]
+    if "cycles_per_element" in first:
+        if found["outcome"] in ("same", "moved"):
+            first["cycles_per_element"] = second["cycles_per_element"]
+        elif found["basis"] == "element":  # the same elements of both, whatever each one's report takes for them
+            first["cycles_per_element"], second["cycles_per_element"] = found["cycles_a"], found["cycles_b"]
 
 
 def _pairs_of(row: _Row) -> Iterable[tuple[int, Entry | None, Entry | None, _Pair | None]]:

@@ -14,7 +14,7 @@ from incc.driver.comparison.causes import (
     vector_bits,
 )
 from incc.driver.report.wording import relative
-from incc.driver.report.work import NOTHING, calls, expected_cycles, work_ratio
+from incc.driver.report.work import NOTHING, calls, elements_of, expected_cycles, work_ratio
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -152,7 +152,10 @@ def _compare(
     if parts_a or parts_b:
         causes.append(_split(len(parts_a), len(parts_b), shares[1] - shares[0]))
     if not same_code:
-        causes += explain(*sights) if same_core else other_core(*sights)
+        found_in_one = explain(*sights) if same_core else other_core(*sights)
+        # What one of several loops does less of, the others do: only cycles add up.
+        in_all = not parts_a and not parts_b
+        causes += [cause for cause in found_in_one if in_all or cause["cycles"] is not None]
     found["causes"] = causes
 
 
@@ -184,7 +187,7 @@ def _basis(a: Entry, b: Entry, same_code: bool, parts_a: Sequence[Entry], parts_
     if same_code and not (first and second and first["per_iteration"] == second["per_iteration"]):
         return _Basis("iteration", 1.0, 1.0, 1.0)
     parts = [part.kernel["elements"] for part in (*parts_a, *parts_b)]
-    if first and second and all(parts):
+    if parts and first and second and all(parts):
         numbers = first["per_iteration"], second["per_iteration"]
         if all(numbers) and all(part and part["per_iteration"] for part in parts):
             return _Basis("element", 1 / numbers[0], 1 / numbers[1], numbers[1] / numbers[0])
@@ -193,6 +196,8 @@ def _basis(a: Entry, b: Entry, same_code: bool, parts_a: Sequence[Entry], parts_
     work = work_ratio(a.kernel, b.kernel)
     if work is None:
         return _Basis("", 1.0, 1.0, None, "how much of the source's loop an iteration does is not known")
+    if elements := elements_of(first and first["per_iteration"], second and second["per_iteration"], work):
+        return _Basis("element", 1 / elements[0], 1 / elements[1], work)
     if work == 1:
         return _Basis("iteration", 1.0, 1.0, 1.0)
     # As much as an iteration does of the one that does more, so that the opposite change has the same figures.

@@ -109,10 +109,13 @@ def read_document(text: bytes, where: str, line: int = 1) -> Document:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(_malformed(text, where, line, error)) from None
     version = found.get("schema_version", "")
+    place = f"{where}:{line}" if line > 1 else where
     if "cpus" in found and "units" not in found:
+        _check_pressure(((f"cpus[{core!r}]", kernel) for core, kernel in found["cpus"].items()), place)
         return Document(_scanned(found), VERSION, True)
     if "units" not in found or version != VERSION:
         return _other_version(text, where, line, None)
+    _check_pressure(_kernels(found["units"]), place)
     return Document(found["units"], version, False)
 
 
@@ -155,6 +158,7 @@ def _other_version(text: bytes, where: str, line: int, error: msgspec.Validation
         raise InputError(_mistyped(place, problem, f", for a report of schema {version}")) from None
     for unit in found["units"]:
         upgrade(unit, version)
+    _check_pressure(_kernels(found["units"]), place)
     return Document(found["units"], version, False)
 
 
@@ -170,6 +174,7 @@ def _scanned_before(text: bytes, place: str, error: msgspec.ValidationError | No
     units = _scanned(found)
     for unit in units:
         upgrade(unit, "1.0")
+    _check_pressure(((f"cpus[{core!r}]", kernel) for core, kernel in found["cpus"].items()), place)
     return Document(units, "", True)
 
 
@@ -204,6 +209,24 @@ def _scanned(line: Any) -> list[dict[str, Any]]:
             }
         )
     return units
+
+
+def _kernels(units: Iterable[dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The kernels of units, with their places."""
+    for u, unit in enumerate(units):
+        for k, kernel in enumerate(unit["kernels"]):
+            yield f"units[{u}].kernels[{k}]", kernel
+
+
+def _check_pressure(kernels: Iterable[tuple[str, dict[str, Any]]], place: str) -> None:
+    """Refuse kernels of which an instruction has not as many figures as there are resources: types do not say that, and
+    views go through both together."""
+    for at, kernel in kernels:
+        wanted = len(kernel["resources"])
+        for n, instruction in enumerate(kernel["instructions"]):
+            if len(instruction["pressure"]) != wanted:
+                why = f"{len(instruction['pressure'])} figures for {wanted} resources"
+                raise InputError(f"{place}: $.{at}.instructions[{n}].pressure: {why}")
 
 
 def _mistyped(place: str, error: Exception, more: str = "") -> str:

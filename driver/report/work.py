@@ -14,18 +14,42 @@ NOTHING = 0.01
 def work_ratio(before: t.Kernel, after: t.Kernel) -> float | None:
     """How many times as much of the source's loop an iteration of `after` does; None where that is not known.
 
-    Elements say it where they are known of both; else bytes by which their accesses move on; else their arithmetic,
-    if what they load or store bears it out.
+    Elements say it where they are known of both, and are the same in both; else bytes by which their accesses move on;
+    else their arithmetic, if what they load or store bears it out.
     """
     old, new = before["elements"], after["elements"]
     if old and new and old["per_iteration"] and new["per_iteration"]:
-        return new["per_iteration"] / old["per_iteration"]
+        elements = new["per_iteration"] / old["per_iteration"]
+        return _other_elements(before, after, elements) or elements
     # The same source moves on by the same bytes for an element; what is loaded tells less, since vectors may load more
     # than they use, or the same several times.
     old_step, new_step = before["memory"]["step"], after["memory"]["step"]
     if old_step and new_step:
         return new_step / old_step
     return _by_arithmetic(before, after)
+
+
+def elements_of(a: float | None, b: float | None, work: float | None) -> tuple[float, float] | None:
+    """Elements of an iteration of two kernels, of which b does so many times as much `work`; None if they are known of
+    neither. One kernel's tell the other's: those of code that moves data between lanes are often not seen. If the loop
+    was unrolled by hand in one of them, they are those of the other one's source."""
+    if not work:
+        return (a, b) if a and b else None
+    found = max(a or 0.0, b / work if b else 0.0)
+    if a and b and abs(found * work / b - 1) < 1e-9 and abs(found / a - 1) < 1e-9:
+        return a, b
+    return (found, found * work) if found else None
+
+
+def _other_elements(before: t.Kernel, after: t.Kernel, elements: float) -> float | None:
+    """The ratio of the work where an iteration of the source's loop is not the same in both, since one was unrolled by
+    hand: then steps, operations and bytes all say the same, and something else than the elements. With another layout
+    of the data steps alone differ, with another type of them bytes do, with another computation operations."""
+    old_step, new_step = before["memory"]["step"], after["memory"]["step"]
+    if not old_step or not new_step or new_step / old_step == elements:
+        return None
+    work = _by_arithmetic(before, after)
+    return work if work == new_step / old_step else None
 
 
 def _by_arithmetic(before: t.Kernel, after: t.Kernel) -> float | None:

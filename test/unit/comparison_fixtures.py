@@ -167,7 +167,7 @@ def make_kernel(
             "stores": 0,
             "spills": 0,
             "reloads": 0,
-            "step": 8,
+            "step": round(8 * (elements or 1)),
             "widest_access_bits": 64,
             "line_crossings": 0.0,
             "worst_line_crossings": 0.0,

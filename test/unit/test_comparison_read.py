@@ -355,6 +355,9 @@ def test_places_of_mistakes(tmp_path: pathlib.Path, report: Any) -> None:
     assert "$.units[0].kernels[1].cycles: expected float >= 0" in changed(lambda k: k.update(cycles=-1.0))
     assert "object missing required field bounds" in changed(lambda k: k.pop("bounds"))
     assert "kernels[1].instructions[0].bytes: expected int" in changed(lambda k: k["instructions"][0].update(bytes=1.5))
+    found = changed(lambda k: k["instructions"][0]["pressure"].append(1.0), True)
+    wanted = len(report["units"][0]["kernels"][1]["resources"])
+    assert found == f"2: $.units[0].kernels[1].instructions[0].pressure: {wanted + 1} figures for {wanted} resources"
     assert "kernels[1].kind: invalid enum value 'x'" in changed(lambda k: k.update(kind="x"))
     assert "kernels[1].content_hash" in changed(lambda k: k.update(content_hash="x"))
     assert "kernels[1].first_line" in changed(lambda k: k.update(first_line=1 << 80))

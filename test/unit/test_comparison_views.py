@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from typing import Any
@@ -132,7 +133,7 @@ def test_rows_are_counted_and_ordered() -> None:
 def test_figures_are_of_an_element_where_elements_are_compared() -> None:
     a = member(figures={"elements": 4.0, "instructions": 6, "spills": 0})
     b = member(figures={"elements": 8.0, "instructions": 12, "spills": 2, "bytes": 50, "critical_path": 20.0})
-    found = {f.name: (f.a, f.b) for f in cells.differing(a, b, change(1.0, 1.5))}
+    found = {f.name: (f.a, f.b) for f in cells.differing(a, b, change(1.0, 1.5, work=2.0))}
     # Twice the instructions for twice the elements are as many; a path through one iteration is of no element.
     assert "instructions" not in found
     assert "critical path" not in found
@@ -140,6 +141,22 @@ def test_figures_are_of_an_element_where_elements_are_compared() -> None:
     assert found["port" + "s"] == ("1", "0.5")
     assert found["elements an iteration"] == ("4", "8")
     assert found["bytes of code"] == ("25", "50")
+
+
+def test_elements_of_one_kernel_tell_those_of_the_other() -> None:
+    a, b = member(figures={"elements": 4.0}), member(figures={"elements": None})
+    assert cells.scales(a, b, change(1.0, 1.5, work=2.0)) == (0.25, 0.125)
+    assert cells.scales(b, a, change(1.5, 1.0, work=0.5)) == (0.125, 0.25)
+    # The source of b was unrolled by hand: an element of it is two of a.
+    b = member(figures={"elements": 4.0})
+    assert cells.scales(a, b, change(1.0, 1.5, work=2.0)) == (0.25, 0.125)
+    assert cells.scales(b, a, change(1.5, 1.0, work=0.5)) == (0.125, 0.25)
+
+
+def test_figures_of_a_part_are_said_to_be_of_it() -> None:
+    a, b = member(), member(parts=["f/loop2"], figures={"instructions": 5})
+    lines = lines_of(comparison([side("a"), side("b")], [row([a, b], [None, change(1.0, 1.5)])]))
+    assert "An element, without the other parts: instructions 1.5 → 1.25" in "\n".join(lines)
 
 
 def test_figures_are_put_to_the_work_of_an_iteration_that_does_more() -> None:
@@ -244,6 +261,13 @@ def test_on_another_core_the_code_may_be_the_same() -> None:
 def test_figures_beyond_all_measure_take_little_room() -> None:
     made = row([member(figures={"cycles": 1e300}), member()], [None, change(1e300, 1.0)])
     assert max(map(len, lines_of(comparison([side("a"), side("b")], [made]), 0))) < 200
+
+
+def test_of_many_sides_there_is_no_empty_paragraph() -> None:
+    sides = [side(name) for name in "abcdefgh"]
+    rows = [row([member() for _ in sides], [None, *(change(1.0, 2.0) for _ in sides[1:])])]
+    lines = lines_of(comparison(sides, rows))
+    assert all(one or other for one, other in itertools.pairwise(lines))
 
 
 def test_models_that_differ_are_with_their_sides() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from incc.driver.report import wording
+from incc.driver.report.work import elements_of
 from incc.driver.views.layout import count, each
 
 TYPE_CHECKING = False
@@ -261,6 +262,17 @@ def relative(ratio: float | None) -> str:
 BASES = {"element": "an element", "work": "as much work", "iteration": "an iteration", "": ""}
 """What cycles of a change are of, in a few words."""
 
+
+ALONE = ", without the other parts"
+"""What is added to that for figures of one part of a loop that was split."""
+
+
+def per(a: c.Member, b: c.Member, change: c.Change) -> str:
+    """What figures of two kernels are of: those of a loop that was split are of the one that the row is about, while
+    the cycles that are compared are of all its parts."""
+    return BASES[change["basis"]] + (ALONE if a["parts"] or b["parts"] else "")
+
+
 MEANINGS = {
     "element": "an element of the source's loop",
     "work": "as much work as an iteration does of the loop that does more",
@@ -331,8 +343,8 @@ def scales(a: c.Member, b: c.Member, change: c.Change) -> tuple[float, float] | 
     basis = change["basis"]
     scale_a = scale_b = 1.0
     if basis == "element":
-        elements_a, elements_b = a["figures"]["elements"], b["figures"]["elements"]
-        scale_a, scale_b = (1 / n if n else 0.0 for n in (elements_a, elements_b))
+        elements = elements_of(a["figures"]["elements"], b["figures"]["elements"], change["work"])
+        scale_a, scale_b = (1 / elements[0], 1 / elements[1]) if elements else (0.0, 0.0)
     elif basis == "work":  # that of an iteration of the one that does more
         work = change["work"] or 0.0
         scale_a, scale_b = (work, 1.0) if work >= 1 else (1.0, 1 / work if work else 0.0)
@@ -360,6 +372,9 @@ def compared(row: c.Row) -> Compared:
     may differ; ratios are what they have in common."""
     changes = [change for _, _, change in pairs(row) if change["ratio"] is not None]
     of_element = bool(changes) and all(change["basis"] == "element" for change in changes)
+    # Of a loop that was split on one side only, or whose elements the others tell differently, they are not the same.
+    own_of = [change["cycles_a"] or 0.0 for change in changes]
+    of_element = of_element and max(own_of) - min(own_of) <= 0.001 * max(own_of)
     own = changes[0]["cycles_a"] if of_element else base(row)["figures"]["cycles"]
     found: list[float | None] = []
     for side, change in enumerate(row["changes"]):

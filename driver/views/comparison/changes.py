@@ -147,7 +147,7 @@ def matched_by(change: c.Change) -> str:
 
 def _figures(a: c.Member, b: c.Member, change: c.Change, layout: Layout) -> Iterator[str]:
     figures = cells.differing(a, b, change)
-    per = cells.BASES[change["basis"]]
+    per = cells.per(a, b, change)
     for on_basis in (True, False):
         texts = [f"{f.name} {f.a} → {f.b}".replace(" ", "\xa0") for f in figures if f.on_basis == on_basis]
         if texts:

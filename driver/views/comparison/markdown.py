@@ -166,7 +166,7 @@ def _detail(comparison: c.Comparison, found: Numbered, layout: Layout, show: Sho
         lines += [prose(changes.sentence(lead + change["text"])), ""]
         lines += [f"- {prose(cause)}" for cause in changes.causes(change)]
         figures = cells.differing(a, b, change)
-        per = cells.BASES[change["basis"]]
+        per = cells.per(a, b, change)
         for on_basis, what in ((True, changes.sentence(per).rstrip(".")), (False, "The loop")):
             texts = [f"{f.name} {f.a} → {f.b}" for f in figures if f.on_basis == on_basis]
             if texts:

@@ -83,7 +83,7 @@ const PairView = (() => {
       make("td", {}, bar(a, "a", letters[0], limitsA), bar(b, "b", letters[1], limitsB)),
       make("td", {class: "number"}, a[0] && b[0] && Math.abs(b[0] / a[0] - 1) >= 0.005 ? relative(b[0] / a[0]) : "")));
     return make("table", {class: "bounds"},
-      make("caption", {}, change.of ? `Cycles of ${change.of}` : "Cycles of an iteration of each, which do not do the same work"),
+      make("caption", {}, change.of ? `Cycles of ${change.of}${change.alone && `; bounds${change.alone}`}` : "Cycles of an iteration of each, which do not do the same work"),
       make("thead", {class: "unseen"}, make("tr", {}, ...["Bound", "Both", "Change"].map(text => make("th", {scope: "col"}, text)))),
       make("tbody", {}, ...rows));
   }
@@ -97,7 +97,7 @@ const PairView = (() => {
   }
 
   function figures(change, members, letters) {
-    const groups = [[change.of ? `Of ${change.of}` : "", change.figures.filter(row => row[3])],
+    const groups = [[change.of ? `Of ${change.of}${change.alone}` : "", change.figures.filter(row => row[3])],
       ["Of the loop", change.figures.filter(row => !row[3])]];
     const bodies = groups.filter(([, rows]) => rows.length).map(([title, rows]) => make("tbody", {},
       make("tr", {}, make("th", {scope: "colgroup", colspan: 3, class: "muted"}, title)),

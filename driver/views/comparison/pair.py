@@ -118,6 +118,8 @@ def _change(a: c.Member, b: c.Member, change: c.Change) -> dict[str, Any]:
         "matched": changes.matched_by(change),
         "doubt": cells.doubt(change),
         "of": cells.MEANINGS.get(change["basis"], "") if scales else "",
+        # What bounds and figures are of: of a loop that was split those of one part.
+        "alone": cells.ALONE if a["parts"] or b["parts"] else "",
         # [number, text] of a and b
         "cycles": [_number(change["cycles_a"]), _number(change["cycles_b"])],
     }

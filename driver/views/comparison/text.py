@@ -41,10 +41,12 @@ def _lines(comparison: c.Comparison, layout: Layout, show: Show) -> Iterator[str
     yield from _heading(comparison, layout)
     yield ""
     rows = cells.matched(comparison, show)
-    yield from _sums(comparison, layout, bool(rows))
+    sums_of_sides = list(_sums(comparison, layout, bool(rows)))
+    yield from sums_of_sides
     shown = rows[: show.top or (None if show.everything else MOST)]
     if shown:
-        yield ""
+        if sums_of_sides:
+            yield ""
         yield from _table(comparison, shown, layout)
     if len(shown) < len(rows):
         yield f"and {count(len(rows) - len(shown), 'more row')}: --top={len(rows)} shows them"
