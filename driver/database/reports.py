@@ -140,7 +140,7 @@ def _sliced(data: bytes) -> list[PackedUnit] | None:
     Digests are those of `packed`, which encodes anew what it decoded: the texts are the same but for blanks, unless
     characters are escaped that need not be.
     """
-    if b"\\" in data and (b"\\u" in data or b"\\/" in data):
+    if b"\\u" in data:
         return None
     data.decode()  # what is skipped below is not looked at
     report = _Parts.decode(data)
@@ -342,7 +342,7 @@ def _whole(data: bytes, where: str) -> Any:
 def _decoded(data: bytes) -> Any:
     try:
         return msgspec.json.decode(data)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         return json.loads(data.decode("utf-8", "surrogateescape"), parse_constant=_no_constant, parse_float=_finite)
 
 
