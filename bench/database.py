@@ -63,7 +63,7 @@ def report(given: Any, number: int, kernels: int, state: int) -> bytes:
         kernel["cycles"] = kernel["cycles"] + (state % 7) / 8
         kernel["source"] = {"file": f"src/{number}.c", "line": 10 * n + state}
         made["units"][0]["kernels"].append(kernel)
-    return json.dumps(made, separators=(",", ":")).encode()
+    return json.dumps(made, ensure_ascii=False, separators=(",", ":")).encode()  # as incc writes it
 
 
 def make(given: Any, folder: Path, reports: int, kernels: int, state: int) -> None:

@@ -157,7 +157,7 @@ def _number(text: str) -> int:
 
 def _add(options: argparse.Namespace) -> int:
     from incc.driver.comparison.side import InputError
-    from incc.driver.database.reports import files_of, packed, read_reports
+    from incc.driver.database.reports import files_of, packed_text, read_reports
     from incc.driver.database.store import no_circles, open_database, shown
 
     name, date, branch = _commit_to_add(options)
@@ -170,8 +170,15 @@ def _add(options: argparse.Namespace) -> int:
         adder = database.adder(name, date, branch)
         for file in files:
             try:
-                for where, report in read_reports(file):
-                    for unit in packed(report, where):
+                for where, text in read_reports(file):
+                    try:
+                        units = packed_text(text, where)
+                    except InputError as error:
+                        # It does not keep those behind it out.
+                        failed = True
+                        _say(str(error))
+                        continue
+                    for unit in units:
                         adder.add(unit, file)
             except InputError as error:
                 if str(error).startswith(f"{options.db}: "):

@@ -3,6 +3,8 @@
 A series follows one kernel in one build. From a commit to the next, the kernels of a function are told apart by what
 they are known by and their code: equal code first, so that a loop which another one was put before is still itself.
 Where a kernel is gone, one with the same code takes its place, if that was not there before: it was renamed or moved.
+Where there is none such, one of the same source does that was not there before and that a comparison of the two units
+takes for it: it was renamed and changed.
 """
 
 from __future__ import annotations
@@ -133,6 +135,7 @@ class _Lanes:
             self.wanted.add(row)
         self.builds = _Builds(self.order, self.wanted)
         self.there: dict[tuple[int, tuple[str, str, str]], bool] = {}
+        self.likenesses = _Likenesses(database, self.order, self._is_there)
 
     def followed(self) -> list[list[_Row]]:
         lanes: list[list[_Row]] = []
@@ -140,9 +143,10 @@ class _Lanes:
             open_rows = list(self.rows[commit])
             ends = self._pair(lanes, open_rows)
             # What is left is gone, or has another name now.
-            for lane in ends:
-                found = self._any_same_code(lane, commit)
-                if found is not None:
+            for find in (self._any_same_code, self._like_the_last):
+                for lane in ends:
+                    if lane[-1].commit == commit or (found := find(lane, commit)) is None:
+                        continue
                     lane.append(found)
                     if found in open_rows:
                         open_rows.remove(found)
@@ -199,6 +203,8 @@ class _Lanes:
                     between = self._nearest(lane[0], self._known_by(found, commit))
                     if between is not None and between not in self.wanted:
                         lane.insert(0, between)
+            else:
+                found = self.likenesses.find(first, self.order[n])
             if found is not None and found not in self.wanted:
                 lane.insert(0, found)
 
@@ -250,6 +256,9 @@ class _Lanes:
         new.sort(key=lambda other: (other.build != row.build, other.source != row.source))
         return new[0] if new else None
 
+    def _like_the_last(self, lane: list[_Row], commit: int) -> _Row | None:
+        return self.likenesses.find(lane[-1], commit)
+
     def _is_there(self, known_by: tuple[str, str, str], commit: int) -> bool:
         key = commit, known_by
         if key not in self.there:
@@ -281,6 +290,67 @@ _NEW_BUILD: tuple[Callable[[_Row], Hashable], ...] = (
 )
 """What rows of two commits have in common that are the same kernel, the surest first: in the same build of it, and in
 one that has taken another's place."""
+
+
+class _Likenesses:
+    """What became of kernels that are gone, as a comparison of the units that they were in finds it."""
+
+    def __init__(
+        self, database: Database, order: Sequence[int], is_there: Callable[[tuple[str, str, str], int], bool]
+    ) -> None:
+        self.database = database
+        self.order = order
+        self.is_there = is_there
+        self.units: dict[tuple[int, str, str], list[tuple[int, tuple[str, str, str]]]] = {}
+        self.pairs: dict[tuple[int, int], dict[int, int]] = {}
+
+    def find(self, row: _Row, commit: int) -> _Row | None:
+        """The kernel of a commit, the next or the last one that has the source, that is most likely the same. None if
+        it is there by its name, or what is like it has had its own in both."""
+        if self.is_there(row.known_by, commit):
+            return None
+        at, other = self.order.index(row.commit), self.order.index(commit)
+        if any(self._units(between, row) for between in self.order[min(at, other) + 1 : max(at, other)]):
+            return None
+        units = self._units(commit, row)
+        # Which of several other builds took the place of this one nobody knows.
+        same = [unit for unit, build in units if build == row.build] or [unit for unit, _ in units]
+        if len(same) != 1:
+            return None
+        place = self._matched(*((row.unit, same[0]) if at < other else (same[0], row.unit)), at < other).get(row.place)
+        if place is None:
+            return None
+        found = _rows(self.database, "u.id = :unit AND l.place = :place", {"unit": same[0], "place": place})
+        return next((one for one in found if not self.is_there(one.known_by, row.commit)), None)
+
+    def _units(self, commit: int, row: _Row) -> list[tuple[int, tuple[str, str, str]]]:
+        """Units of the kernel's source and core with their builds."""
+        key = commit, row.source, row.model
+        if key not in self.units:
+            found = self.database.rows(
+                """SELECT id, compiler, compiler_version, command FROM units
+                WHERE "commit" = ? AND ? IN (source, assembly_file) AND model = ?""",
+                key,
+            )
+            self.units[key] = [(number, (compiler, version, command)) for number, compiler, version, command in found]
+        return self.units[key]
+
+    def _matched(self, a: int, b: int, forth: bool) -> dict[int, int]:
+        """Places of kernels in the one unit to those in the other; `forth`: of a in b."""
+        if (a, b) not in self.pairs:
+            from incc.driver.comparison.match import match
+            from incc.driver.comparison.side import InputError
+            from incc.driver.database.read import entries_of_unit
+
+            try:
+                entries = [entries_of_unit(self.database, unit) for unit in (a, b)]
+            except InputError:
+                # It can be kept, but not be compared: its report lacks something.
+                self.pairs[a, b] = {}
+            else:
+                self.pairs[a, b] = {found.a: found.b for found in match(*entries).matches}
+        places = self.pairs[a, b]
+        return places if forth else {other: one for one, other in places.items()}
 
 
 class _Builds:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from incc.driver.comparison.documents import Document
+    from incc.driver.comparison.side import Entry
+    from incc.driver.database.store import Database
 
 
 def read_commit(path: str, name: str, take: Callable[[Document], Any]) -> list[str]:
@@ -31,12 +33,7 @@ def read_commit(path: str, name: str, take: Callable[[Document], Any]) -> list[s
             [commit.id],
         )
         for number, body in list(units):
-            data = database.row("SELECT data FROM bodies WHERE id = ?", [body])[0]
-            kernels = database.rows(
-                "SELECT b.data FROM unit_kernels l JOIN bodies b ON b.id = l.kernel WHERE l.unit = ? ORDER BY l.place",
-                [number],
-            )
-            take(read_document(joined(data, [kernel for (kernel,) in kernels], path), path))
+            take(_document(database, number, body))
         twice = database.row(
             """SELECT count(*) FROM (SELECT 1 FROM units WHERE "commit" = ? GROUP BY "key" HAVING count(*) > 1)""",
             [commit.id],
@@ -48,3 +45,20 @@ def read_commit(path: str, name: str, take: Callable[[Document], Any]) -> list[s
             "merged or sources of one name."
         )
     return notes
+
+
+def entries_of_unit(database: Database, number: int) -> list[Entry]:
+    """The kernels of a unit, in the order of their places. Raises InputError."""
+    from incc.driver.comparison.documents import Share, entries_of
+
+    (body,) = database.row("SELECT body FROM units WHERE id = ?", [number])
+    return list(entries_of(_document(database, number, body).units, Share()))
+
+
+def _document(database: Database, number: int, body: int) -> Document:
+    data = database.row("SELECT data FROM bodies WHERE id = ?", [body])[0]
+    kernels = database.rows(
+        "SELECT b.data FROM unit_kernels l JOIN bodies b ON b.id = l.kernel WHERE l.unit = ? ORDER BY l.place",
+        [number],
+    )
+    return read_document(joined(data, [kernel for (kernel,) in kernels], database.path), database.path)

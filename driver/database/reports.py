@@ -4,17 +4,20 @@ again."""
 from __future__ import annotations
 
 import copy
+import io
 import json
 import os
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import msgspec
 
+from incc.driver.comparison.documents import texts
 from incc.driver.comparison.side import InputError
-from incc.driver.database.schema import COLUMNS, text, values
+from incc.driver.database.needed import NEEDED
+from incc.driver.database.schema import COLUMNS, plain_values, text, values
 from incc.driver.report.build import SCHEMA_VERSION
 
 if TYPE_CHECKING:
@@ -91,16 +94,19 @@ def packed(report: t.Report, where: str) -> list[PackedUnit]:
 
 
 def _packed_unit(report: t.Report, unit: t.Unit) -> PackedUnit:
-    model = unit["model"]
-    command = unit["command"]
     # With the report's own version and tool, so that units can be given back as they came.
     kept: dict[str, Any] = {**report, "units": [{**unit, "kernels": []}]}
-    body = _body(kept)
     now = current(unit, report["schema_version"])
     kernels = [
         (_body(kernel), values(now, kernel_now))
         for kernel, kernel_now in zip(unit["kernels"], now["kernels"], strict=True)
     ]
+    return _put_together(report, unit, _body(kept), kernels)
+
+
+def _put_together(report: Any, unit: Any, body: Body, kernels: list[tuple[Body, tuple[Value, ...]]]) -> PackedUnit:
+    model = unit["model"]
+    command = unit["command"]
     columns = (
         *(report["schema_version"], report["tool"]["version"], unit["source"], unit["assembly_file"]),
         *(unit["compiler"], unit["compiler_version"], json.dumps(command), model["name"], model["version"]),
@@ -114,6 +120,84 @@ def _packed_unit(report: t.Report, unit: t.Unit) -> PackedUnit:
         tuple(text(column) for column in columns),
         kernels,
     )
+
+
+def packed_text(data: bytes, where: str) -> list[PackedUnit]:
+    """The units of the report that a text is. Raises InputError where it is none, with `where` before it."""
+    try:
+        found = _sliced(data)
+    except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
+        # Whatever it is, this says what is wrong, or takes it.
+        found = None
+    return packed(_report(_whole(data, where), where), where) if found is None else found
+
+
+def _sliced(data: bytes) -> list[PackedUnit] | None:
+    """The units of a report as most are: of this version, and written as incc writes them. Its kernels are slices of
+    the text, of which only what columns need is decoded: that takes a fifth of the time. None for other reports, or
+    an error.
+
+    Digests are those of `packed`, which encodes anew what it decoded: the texts are the same but for blanks, unless
+    characters are escaped that need not be.
+    """
+    if b"\\u" in data:
+        return None
+    data.decode()  # what is skipped below is not looked at
+    report = _Parts.decode(data)
+    head = _Head.decode(msgspec.json.encode({name: report[name] for name in _OF_REPORT}))
+    if head["schema_version"] != SCHEMA_VERSION:
+        return None
+    found = []
+    for parts in _Units.decode(report["units"]):
+        texts = _Texts.decode(parts["kernels"])
+        unit = _Unit.decode(msgspec.json.encode({name: parts[name] for name in _OF_UNIT}))
+        of_kernels = []
+        for slice_ in texts:
+            kept = _compact(bytes(slice_))
+            kernel: Any = NEEDED.decode(kept.data)
+            of_kernels.append((kept, plain_values(unit, kernel)))
+        parts["kernels"] = _NOTHING
+        report["units"] = msgspec.Raw(msgspec.json.encode([parts]))
+        found.append(_put_together(head, unit, _compact(msgspec.json.encode(report)), of_kernels))
+    return found
+
+
+def _compact(text: bytes) -> Body:
+    data = msgspec.json.format(text, indent=-1)
+    return Body(digest_of([data]), data)
+
+
+class _Tool(TypedDict):
+    version: str
+
+
+class _HeadOfReport(TypedDict):
+    schema_version: str
+    tool: _Tool
+
+
+class _Model(TypedDict):
+    name: str
+    version: str
+
+
+class _HeadOfUnit(TypedDict):
+    source: str
+    assembly_file: str
+    compiler: str
+    compiler_version: str
+    command: list[str]
+    model: _Model
+
+
+_OF_REPORT = tuple(_HeadOfReport.__annotations__)
+_OF_UNIT = tuple(_HeadOfUnit.__annotations__)
+_NOTHING = msgspec.Raw(b"[]")
+_Parts = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_Head = msgspec.json.Decoder(_HeadOfReport)
+_Units = msgspec.json.Decoder(list[dict[str, msgspec.Raw]])
+_Unit: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_HeadOfUnit)
+_Texts = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 def _body(value: Any) -> Body:
@@ -163,9 +247,6 @@ def joined(unit: bytes, kernels: Sequence[bytes], path: str) -> bytes:
         return msgspec.json.encode(report)
     except (KeyError, ValueError, RecursionError) as error:
         raise _damaged(path, error) from None
-
-
-_Parts = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def _text(data: bytes, path: str) -> bytes:
@@ -224,32 +305,32 @@ def _unreadable(error: OSError) -> None:
     raise InputError(f"{error.filename}: {error.strerror}")
 
 
-def read_reports(path: str) -> Iterator[tuple[str, t.Report]]:
-    """The reports of a file, and where each of them is: one, or many of a line each. Raises InputError."""
+def read_reports(path: str) -> Iterator[tuple[str, bytes]]:
+    """The texts of the reports of a file, and where each of them is: one a line, or laid out over many lines and one
+    behind the other, as comparisons read them. Raises InputError for a file that cannot be read."""
     try:
         # Standard input stays open, or the next file that is opened would take its number.
-        with open(0, "rb", closefd=False) if path == "-" else open(path, "rb") as file:
-            first = file.readline()
-            if not first.strip():
-                first += file.read()
-            try:
-                report = _decoded(first)
-            except (ValueError, RecursionError):
-                # Over several lines, then.
-                yield path, _report(_whole(first + file.read(), path), path)
-                return
-            yield path, _report(report, f"{path}:1")
-            for number, line in enumerate(file, 2):
-                if line.strip():
-                    where = f"{path}:{number}"
-                    yield where, _report(_whole(line, where), where)
+        with open(0, "rb", closefd=False) if path == "-" else open(path, "rb", 1 << 18) as opened:
+            file = opened if opened.seekable() else io.BytesIO(opened.read())
+            empty = True
+            for number, data in texts(file):
+                empty = False
+                if b"\n" not in data:
+                    yield f"{path}:{number}", data
+                    continue
+                lines = data.splitlines() if data.startswith(b'{"') else []
+                if len(lines) > 1 and all(line.startswith(b'{"') for line in lines if line.strip()):
+                    # One a line, of which the first was cut off.
+                    yield from ((f"{path}:{n}", line) for n, line in enumerate(lines, number) if line.strip())
+                else:
+                    yield path if number == 1 else f"{path}:{number}", data
+            if empty:
+                raise InputError(f"{path}: empty")
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
 
 
 def _whole(data: bytes, where: str) -> Any:
-    if not data.strip():
-        raise InputError(f"{where}: empty")
     try:
         return _decoded(data)
     except RecursionError:
@@ -261,7 +342,7 @@ def _whole(data: bytes, where: str) -> Any:
 def _decoded(data: bytes) -> Any:
     try:
         return msgspec.json.decode(data)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         return json.loads(data.decode("utf-8", "surrogateescape"), parse_constant=_no_constant, parse_float=_finite)
 
 

@@ -133,6 +133,17 @@ def values(unit: t.Unit, kernel: t.Kernel) -> tuple[Value, ...]:
     return (*place, *found, *(text(overview[word]) for word in ("function", "limit", "vector")))
 
 
+def plain_values(unit: t.Unit, kernel: t.Kernel) -> tuple[Value, ...]:
+    """The same of what was decoded into `needed.Kernel`: its types are right, and its text is UTF-8."""
+    source, overview = kernel["source"], kernel["overview"]
+    place: tuple[Value, ...] = (source["file"], source["line"]) if source else (None, None)
+    found = [of(unit, kernel) for of in _PLAIN]
+    return (*place, *found, overview["function"], overview["limit"], overview["vector"])
+
+
+_PLAIN = [NAMES[name].of for name in FIGURES]
+
+
 def text(given: object) -> str:
     """Text as a column may have it: bytes that are no UTF-8, as names of files may hold, are replaced. They are whole
     in the bodies."""

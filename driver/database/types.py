@@ -53,7 +53,8 @@ class Point(TypedDict):
     code: Literal["", "same", "changed"]
     """Whether it is the code of the point before; empty for the first."""
     renamed: bool
-    """It is known by another name, or in another file, than in the point before: it was found by its code."""
+    """It is known by another name, or in another file, than in the point before: it was found by its code,
+    or, where that changed too, as comparisons find it."""
     model_changed: bool
     """The machine model has another version than in the point before."""
     build_changed: bool

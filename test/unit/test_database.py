@@ -24,7 +24,7 @@ from incc.driver.comparison.documents import NOT_KEPT
 from incc.driver.comparison.side import LEFT_OUT, InputError, Side, in_memory
 from incc.driver.database import schema
 from incc.driver.database.export import ROW_NAMES, reports, rows
-from incc.driver.database.reports import packed
+from incc.driver.database.reports import _sliced, packed, packed_text
 from incc.driver.database.store import Added, Database, open_database, open_reading
 from incc.driver.db import main
 from incc.driver.report.where import NAMES, kernel_values
@@ -192,6 +192,23 @@ def test_every_name_of_conditions_is_a_column_and_has_its_value(tmp_path: Path) 
         assert [type(values[n]) for n in NAMES if NAMES[n].kind != schema.NUMBER] == [
             type(v) for n, v in kernel_values(unit, kernel).items() if NAMES[n].kind != schema.NUMBER
         ]
+
+
+def test_slices_of_the_text_are_what_the_whole_report_gives() -> None:
+    """A name of conditions that reads more than `needed.Kernel` has would make all reports take the slow way."""
+    assert _sliced(json.dumps({**BASE, "schema_version": "1.0"}).encode()) is None
+    odd = make("µ.c", 1e-300, 'f"\t\\n--')
+    for report in (make(), odd, make(simulated=None)):
+        for options in ({}, {"indent": 2}, {"separators": (",", ":")}):
+            text = json.dumps(report, ensure_ascii=False, **options).encode()
+            assert _sliced(text) == packed(report, "here") == packed_text(text, "here")
+    escaped = json.dumps(odd).encode()
+    assert _sliced(escaped) is None
+    assert packed_text(escaped, "here") == packed(odd, "here")
+    with pytest.raises(InputError, match="here: no JSON"):
+        packed_text(json.dumps(make("\xff.c"), ensure_ascii=False).encode("latin-1")[:-9], "here")
+    bytes_of_no_text = json.dumps(make("X.c"), ensure_ascii=False).encode().replace(b"X.c", b"\xff.c")
+    assert packed_text(bytes_of_no_text, "here") == packed(make("\udcff.c"), "here")
 
 
 def test_a_new_name_of_conditions_needs_a_migration(tmp_path: Path) -> None:

@@ -149,6 +149,46 @@ def test_a_renamed_function_is_followed_by_its_code(path: Path, asked: str) -> N
     ]
 
 
+OTHER = BASE["units"][0]["kernels"][1]
+
+
+@pytest.mark.parametrize("asked", ["old", "new"])
+@pytest.mark.parametrize("between", [False, True])
+def test_a_function_that_is_renamed_and_changed_is_followed_as_comparisons_do(
+    path: Path, asked: str, between: bool
+) -> None:
+    """`between`: a commit that has not built the source says nothing about it."""
+    name = {"function": "other", "function_name": "other", "kernel_id": "other/loop1", "content_hash": "c" * 16}
+    other = {**OTHER, **name}
+    add(path, "c1", kernel("old/loop1", 4), other)
+    if between:
+        add(path, "c2", kernel("else/loop1", 4, code="else"), source="b.c")
+    add(path, "c3", kernel("new/loop1", 5, code="new code"), other)
+    add(path, "c4", kernel("new/loop1", 6, code="newer code"), other)
+    (series,) = log(path, asked)
+    assert points(series, "kernel_id", "renamed", "code", "cycles") == [
+        ("c1", "old/loop1", False, "", 4),
+        ("c3", "new/loop1", True, "changed", 5),
+        ("c4", "new/loop1", False, "changed", 6),
+    ]
+
+
+def test_what_is_gone_is_not_what_is_unlike_it(path: Path) -> None:
+    unlike = {**OTHER, "function": "new", "function_name": "new", "kernel_id": "new/loop1", "content_hash": "c" * 16}
+    add(path, "c1", kernel("old/loop1", 4))
+    add(path, "c2", unlike | {"source": {"file": "a.c", "line": 900}})
+    (series,) = log(path, "old")
+    assert points(series) == [("c1",)]
+
+
+def test_what_was_there_before_is_not_what_one_became(path: Path) -> None:
+    """However like it is to the one that is gone."""
+    add(path, "c1", kernel("old/loop1", 4), kernel("twin/loop1", 4, code="first"))
+    add(path, "c2", kernel("twin/loop1", 4, code="second"))
+    (series,) = log(path, "old")
+    assert points(series) == [("c1",)]
+
+
 def test_another_kernel_with_the_same_code_is_not_what_one_became(path: Path) -> None:
     """It was there before, too."""
     add(path, "c1", kernel("old/loop1"), kernel("twin/loop1"))
@@ -421,6 +461,36 @@ def test_broken_reports_do_not_keep_others_out(tmp_path: Path, capsys: pytest.Ca
     assert "schema 2." in said["newer.json"]
     assert "nested too deep" in said["deep.json"]
     assert "1 unit with" in found.out
+
+
+@pytest.mark.parametrize("cut", [0, 1, 2])
+def test_lines_behind_a_broken_one_are_added(tmp_path: Path, capsys: pytest.CaptureFixture[str], cut: int) -> None:
+    """A build that was killed, or a full disk, leaves half a line."""
+    lines = [json.dumps(BASE) for _ in range(3)]
+    for number in range(3):
+        lines[number] = lines[number].replace('"source": "', f'"source": "{number}', 1)
+    lines[cut] = lines[cut][:500]
+    (tmp_path / "reports.jsonl").write_text("\n".join(lines) + "\n")
+    assert run("add", f"--db={tmp_path / 'a.db'}", "--commit=c", str(tmp_path)) == 1
+    found = capsys.readouterr()
+    assert [line.split(": ")[1] for line in found.err.splitlines()] == [f"{tmp_path}/reports.jsonl:{cut + 1}"]
+    assert "2 units with" in found.out
+
+
+def test_reports_behind_each_other_are_added_however_they_are_laid_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As comparisons read them; the same report again, laid out otherwise, is the same."""
+    other = copy.deepcopy(BASE)
+    other["units"][0]["source"] = "other.c"
+    laid_out = "".join(json.dumps(report, indent=1) + "\n" for report in (BASE, other))
+    (tmp_path / "a.json").write_text(laid_out)
+    assert run("add", f"--db={tmp_path / 'a.db'}", "--commit=c", str(tmp_path / "a.json")) == 0
+    assert "2 units with" in capsys.readouterr().out
+    for options in ({"ensure_ascii": False}, {"separators": (",", ":")}, {"indent": 7}):
+        (tmp_path / "b.json").write_text(json.dumps(BASE, **options))
+        assert run("add", f"--db={tmp_path / 'a.db'}", "--commit=c", str(tmp_path / "b.json")) == 0
+        assert "0 units with 0 kernels added; 1 unit there already" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
