@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from incc.driver.report.wording import HUGE
 from incc.driver.report.work import calls, expected_cycles, places
 
 if TYPE_CHECKING:
@@ -29,34 +30,13 @@ if TYPE_CHECKING:
     from incc.driver.report import types as t
     from incc.driver.report.types import BoundName
 
-    Kind = Literal[
-        "core",
-        "vector-width",
-        "vectorised",
-        "unrolled",
-        "chain",
-        "chain-memory",
-        "ports",
-        "divider",
-        "front-end",
-        "retirement",
-        "pipeline",
-        "spills",
-        "alignment",
-        "branches",
-        "calls",
-        "unknown-instructions",
-        "work",
-    ]
+    Kind = c.CauseKind
 
 SMALL = 0.05
 """A smaller part of the difference is not worth a cause of its own."""
 
 MOST = 3
 """Kinds of µops that get a cause of their own for one bound; more of them are summed up."""
-
-HUGE = 1e9
-"""From here on a figure is none of a loop, and its digits would only take room."""
 
 _NOISE = 1e-6
 """Figures in reports have six decimals."""

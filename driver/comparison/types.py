@@ -118,28 +118,31 @@ class Member(TypedDict):
     resources: Annotated[list[Resource] | None, "Ports and units, to which pressure belongs; null like instructions."]
 
 
+CauseKind = Literal[
+    "core",
+    "vector-width",
+    "vectorised",
+    "unrolled",
+    "chain",
+    "chain-memory",
+    "ports",
+    "divider",
+    "front-end",
+    "retirement",
+    "pipeline",
+    "spills",
+    "alignment",
+    "branches",
+    "calls",
+    "unknown-instructions",
+    "work",
+]
+
+
 class Cause(TypedDict):
     """Something that differs between two kernels and accounts for a difference in cycles."""
 
-    kind: Literal[
-        "core",
-        "vector-width",
-        "vectorised",
-        "unrolled",
-        "chain",
-        "chain-memory",
-        "ports",
-        "divider",
-        "front-end",
-        "retirement",
-        "pipeline",
-        "spills",
-        "alignment",
-        "branches",
-        "calls",
-        "unknown-instructions",
-        "work",
-    ]
+    kind: CauseKind
     text: Annotated[str, "In a few words, with the cycles: “+2 reloads on the LCD: +8 cycles”."]
     cycles: Annotated[
         Number | None, "What it adds to the difference, on the change's basis; null where no number can be put to it."

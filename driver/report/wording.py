@@ -40,6 +40,10 @@ def cycles(count: float | Fraction) -> str:
     return f"{text} cycle" if text == "1" else f"{text} cycles"
 
 
+HUGE = 1e9
+"""From here on a figure is none of a loop, and its digits would only take room."""
+
+
 def relative(ratio: float) -> str:
     """A change, such that what is read from B to A is its mirror: “+50 %” and “-33 %”; from twice on “×2.70” and
     “÷2.70”."""

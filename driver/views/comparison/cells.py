@@ -31,9 +31,6 @@ OUTCOMES = {
 }
 """What became of kernels, as sums have it."""
 
-HUGE = 1e9
-"""From here on a figure is none of a loop, and its digits would only take room."""
-
 SORTS = ("weight", "ratio", "place", "name")
 
 
@@ -249,7 +246,7 @@ def doubt(change: c.Change) -> str:
 
 def amount(cycles: float | None) -> str:
     """Cycles; a question mark where they are not known."""
-    if cycles is not None and cycles >= HUGE:
+    if cycles is not None and cycles >= wording.HUGE:
         return f"{cycles:.3g}"
     return "?" if cycles is None else each(cycles) if cycles else "0"
 
@@ -354,7 +351,7 @@ def scales(a: c.Member, b: c.Member, change: c.Change) -> tuple[float, float] | 
 def _value(value: float | None) -> str:
     if value is None:
         return "?"
-    if value >= HUGE:
+    if value >= wording.HUGE:
         return f"{value:.3g}"
     return f"{value:.3f}".rstrip("0").rstrip(".") if value < 1 else f"{value:.2f}".rstrip("0").rstrip(".")
 
