@@ -43,7 +43,7 @@ ALMOST = 0.99
 SURE = 0.8
 """How likely a pair of a function must be to be taken before other functions were looked at."""
 
-POSSIBLE = 0.2
+POSSIBLE = 0.5
 """How likely a pair of a function must be at all."""
 
 LIKELY = 0.6
