@@ -180,7 +180,7 @@ class _Matcher:
 
         functions_a, functions_b = self.sides.functions_a, self.sides.functions_b
         often_a, often_b = Counter(f.content for f in self.a), Counter(f.content for f in self.b)
-        self._solve(self._pairs(lambda f: [f.content] if f.main else [], fits))
+        self._solve(self._pairs(lambda f: [f.content] if f.main else [], fits), least=POSSIBLE)
 
     def _same_function(self, least: float = 0.0) -> None:
         aliases = dict(self.sides.aliases)
