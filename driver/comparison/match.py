@@ -43,7 +43,7 @@ ALMOST = 0.99
 SURE = 0.8
 """How likely a pair of a function must be to be taken before other functions were looked at."""
 
-POSSIBLE = 0.2
+POSSIBLE = 0.5
 """How likely a pair of a function must be at all."""
 
 LIKELY = 0.6
@@ -180,7 +180,7 @@ class _Matcher:
 
         functions_a, functions_b = self.sides.functions_a, self.sides.functions_b
         often_a, often_b = Counter(f.content for f in self.a), Counter(f.content for f in self.b)
-        self._solve(self._pairs(lambda f: [f.content] if f.main else [], fits))
+        self._solve(self._pairs(lambda f: [f.content] if f.main else [], fits), least=POSSIBLE)
 
     def _same_function(self, least: float = 0.0) -> None:
         aliases = dict(self.sides.aliases)
