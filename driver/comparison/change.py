@@ -95,6 +95,8 @@ def change(a: Entry, b: Entry, match: Match, parts_a: Sequence[Entry] = (), part
         "outcome": "unknown",
         "basis": basis.name,
         "work": basis.work,
+        "scale_a": basis.scale_a if basis.name else None,
+        "scale_b": basis.scale_b if basis.name else None,
         "cycles_a": None,
         "cycles_b": None,
         "ratio": None,

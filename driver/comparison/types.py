@@ -181,6 +181,10 @@ class Change(TypedDict):
         "be compared.",
     ]
     work: Annotated[Amount | None, "How many times as much an iteration of b does as one of a; null if not known."]
+    scale_a: Annotated[
+        Amount | None, "What figures of an iteration of a are multiplied by to be on that basis; null if there is none."
+    ]
+    scale_b: Amount | None
     cycles_a: Annotated[Amount | None, "Cycles on that basis."]
     cycles_b: Amount | None
     ratio: Annotated[Amount | None, "cycles_b over cycles_a: below 1 is faster; null if not known."]

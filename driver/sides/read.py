@@ -69,10 +69,10 @@ SQLITE_MAGIC = b"SQLite format 3\0"
 
 # Languages whose compilers there may be, and what they hand on among themselves.
 _SOURCES = frozenset(
-    f".{ending}"
-    for ending in (
-        *("c", "h", "i", "cc", "cp", "cpp", "cxx", "c++", "C", "ii", "hpp", "hh", "hxx", "cu", "m", "mm", "ll", "bc"),
-        *("f", "for", "f77", "f90", "f95", "f03", "f08", "F", "F90", "d", "rs", "go", "zig"),
+    (
+        *(".c", ".h", ".i", ".cc", ".cp", ".cpp", ".cxx", ".c++", ".C", ".ii", ".hpp", ".hh", ".hxx"),
+        *(".cu", ".m", ".mm", ".ll", ".bc", ".d", ".rs", ".go", ".zig"),
+        *(".f", ".for", ".f77", ".f90", ".f95", ".f03", ".f08", ".F", ".F90"),
     )
 )
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\0": "xz", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}

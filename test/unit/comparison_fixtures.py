@@ -379,6 +379,8 @@ def make_change(cycles_a: float = 4.0, cycles_b: float = 4.0, **fields: Any) -> 
         "outcome": outcome,
         "basis": "element",
         "work": 1.0,
+        "scale_a": 1.0,
+        "scale_b": 1.0,
         "cycles_a": cycles_a,
         "cycles_b": cycles_b,
         "ratio": cycles_b / cycles_a if cycles_a else None,

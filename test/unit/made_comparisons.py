@@ -63,9 +63,11 @@ def cause(text: str, cycles: float | None = None, kind: str = "ports") -> Any:
 def change(cycles_a: float | None = 1.0, cycles_b: float | None = 1.0, **changed: Any) -> c.Change:
     ratio = cycles_b / cycles_a if cycles_a and cycles_b is not None else None
     outcome = "unknown" if ratio is None else "equal" if ratio == 1 else "slower" if ratio > 1 else "faster"
+    # Iterations of four elements.
+    scale = 0.25 if ratio else None
     made: Any = {
         "matched_by": "identity", "confidence": 1.0, "outcome": outcome, "basis": "element" if ratio else "",
-        "work": 1.0, "cycles_a": cycles_a, "cycles_b": cycles_b, "ratio": ratio,
+        "work": 1.0, "scale_a": scale, "scale_b": scale, "cycles_a": cycles_a, "cycles_b": cycles_b, "ratio": ratio,
         "text": f"{cycles_a} → {cycles_b} cycles an element", "causes": [], "alignment": None,
     }  # fmt: skip
     return {**made, **changed}  # type: ignore[typeddict-item]

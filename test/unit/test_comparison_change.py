@@ -27,6 +27,8 @@ def became(a: Entry, b: Entry, parts_a: Any = (), parts_b: Any = ()) -> Any:
     assert opposite["outcome"] == turned.get(found["outcome"], found["outcome"])
     assert (opposite["cycles_a"], opposite["cycles_b"]) == (found["cycles_b"], found["cycles_a"])
     assert opposite["basis"] == found["basis"]
+    assert (opposite["scale_a"], opposite["scale_b"]) == (found["scale_b"], found["scale_a"])
+    assert (found["scale_a"] is None) == (found["basis"] == "")
     if found["ratio"]:
         assert opposite["ratio"] == pytest.approx(1 / found["ratio"])
     assert [cause["kind"] for cause in opposite["causes"]] == [cause["kind"] for cause in found["causes"]]

@@ -133,7 +133,7 @@ def test_rows_are_counted_and_ordered() -> None:
 def test_figures_are_of_an_element_where_elements_are_compared() -> None:
     a = member(figures={"elements": 4.0, "instructions": 6, "spills": 0})
     b = member(figures={"elements": 8.0, "instructions": 12, "spills": 2, "bytes": 50, "critical_path": 20.0})
-    found = {f.name: (f.a, f.b) for f in cells.differing(a, b, change(1.0, 1.5, work=2.0))}
+    found = {f.name: (f.a, f.b) for f in cells.differing(a, b, change(1.0, 1.5, work=2.0, scale_b=0.125))}
     # Twice the instructions for twice the elements are as many; a path through one iteration is of no element.
     assert "instructions" not in found
     assert "critical path" not in found
@@ -141,16 +141,6 @@ def test_figures_are_of_an_element_where_elements_are_compared() -> None:
     assert found["port" + "s"] == ("1", "0.5")
     assert found["elements an iteration"] == ("4", "8")
     assert found["bytes of code"] == ("25", "50")
-
-
-def test_elements_of_one_kernel_tell_those_of_the_other() -> None:
-    a, b = member(figures={"elements": 4.0}), member(figures={"elements": None})
-    assert cells.scales(a, b, change(1.0, 1.5, work=2.0)) == (0.25, 0.125)
-    assert cells.scales(b, a, change(1.5, 1.0, work=0.5)) == (0.125, 0.25)
-    # The source of b was unrolled by hand: an element of it is two of a.
-    b = member(figures={"elements": 4.0})
-    assert cells.scales(a, b, change(1.0, 1.5, work=2.0)) == (0.25, 0.125)
-    assert cells.scales(b, a, change(1.5, 1.0, work=0.5)) == (0.125, 0.25)
 
 
 def test_figures_of_a_part_are_said_to_be_of_it() -> None:
@@ -161,12 +151,15 @@ def test_figures_of_a_part_are_said_to_be_of_it() -> None:
 
 def test_figures_are_put_to_the_work_of_an_iteration_that_does_more() -> None:
     a, b = member(figures={"elements": None}), member(figures={"elements": None, "instructions": 12})
-    assert "instructions" not in {f.name for f in cells.differing(a, b, change(8.0, 4.0, basis="work", work=2.0))}
-    assert "instructions" not in {f.name for f in cells.differing(b, a, change(4.0, 8.0, basis="work", work=0.5))}
-    found = {f.name: (f.a, f.b) for f in cells.differing(a, b, change(None, None))}
-    assert found == {}
-    same_work = {f.name: (f.a, f.b) for f in cells.differing(a, b, change(4.0, 4.0, basis="iteration"))}
-    assert same_work == {"instructions": ("6", "12")}
+
+    def differing(*members: Any, scale_a: float | None, scale_b: float | None) -> dict[str, tuple[str, str]]:
+        became = change(8.0, 4.0, basis="work", scale_a=scale_a, scale_b=scale_b)
+        return {f.name: (f.a, f.b) for f in cells.differing(*members, became)}
+
+    assert "instructions" not in differing(a, b, scale_a=2.0, scale_b=1.0)
+    assert "instructions" not in differing(b, a, scale_a=1.0, scale_b=2.0)
+    assert differing(a, b, scale_a=None, scale_b=None) == {}
+    assert differing(a, b, scale_a=1.0, scale_b=1.0) == {"instructions": ("6", "12")}
 
 
 @given(st.floats(0.01, 100))
@@ -346,7 +339,7 @@ def test_labels_may_be_titles(label: str) -> None:
 def test_cycles_on_different_bases_come_to_one() -> None:
     """Where elements are not known of all, cycles are for the work of the base's iteration."""
     members: list[Any] = [member(figures={"cycles": 8.0}), member(), member()]
-    one = row(members, [None, change(2.0, 1.0), change(16.0, 32.0, basis="work", work=2.0)])
+    one = row(members, [None, change(2.0, 1.0), change(16.0, 32.0, basis="work", work=2.0, scale_a=2.0, scale_b=1.0)])
     assert cells.compared(one) == ("iteration", (8.0, 4.0, 16.0))
     assert cells.compared(row(members[:2], [None, change(2.0, 1.0)])) == ("element", (2.0, 1.0))
     assert cells.compared(row(members[:2], [None, change(None, None)])) == ("iteration", (8.0, None))

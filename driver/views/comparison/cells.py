@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from incc.driver.report import wording
-from incc.driver.report.work import elements_of
 from incc.driver.views.layout import count, each
 
 TYPE_CHECKING = False
@@ -319,7 +318,7 @@ class Figure(NamedTuple):
 def differing(a: c.Member, b: c.Member, change: c.Change) -> list[Figure]:
     """The figures that differ, those of an iteration put to what the change compares: to an element, or to the work of
     an iteration that does more. Without such a basis only those that are not of an iteration are there to compare."""
-    scale_a, scale_b = scales(a, b, change) or (0.0, 0.0)
+    scale_a, scale_b = scales(change) or (0.0, 0.0)
     found = []
     for key, words, of_iteration in _FIGURES:
         if of_iteration and not scale_a:
@@ -335,17 +334,10 @@ def differing(a: c.Member, b: c.Member, change: c.Change) -> list[Figure]:
     return found
 
 
-def scales(a: c.Member, b: c.Member, change: c.Change) -> tuple[float, float] | None:
+def scales(change: c.Change) -> tuple[float, float] | None:
     """What figures of an iteration are multiplied by to be on the basis of the change; None where there is none."""
-    basis = change["basis"]
-    scale_a = scale_b = 1.0
-    if basis == "element":
-        elements = elements_of(a["figures"]["elements"], b["figures"]["elements"], change["work"])
-        scale_a, scale_b = (1 / elements[0], 1 / elements[1]) if elements else (0.0, 0.0)
-    elif basis == "work":  # that of an iteration of the one that does more
-        work = change["work"] or 0.0
-        scale_a, scale_b = (work, 1.0) if work >= 1 else (1.0, 1 / work if work else 0.0)
-    return (scale_a, scale_b) if basis and scale_a and scale_b else None
+    scale_a, scale_b = change["scale_a"], change["scale_b"]
+    return (scale_a, scale_b) if scale_a and scale_b else None
 
 
 def _value(value: float | None) -> str:

@@ -110,7 +110,7 @@ def _number(value: float | None) -> list[float | str | None]:
 
 def _change(a: c.Member, b: c.Member, change: c.Change) -> dict[str, Any]:
     same = change["outcome"] in cells.UNCHANGED
-    scales = cells.scales(a, b, change)
+    scales = cells.scales(change)
     one, other = scales or (1.0, 1.0)
     shown: dict[str, Any] = {
         "outcome": change["outcome"],
