@@ -1,5 +1,5 @@
 # make demo       install into .venv and analyse the example
-# make check      install with what tests need, run the tests: under three minutes, no other compilers, no browser
+# make check      install with what tests need, run the tests: a few minutes, no other compilers, no browser
 # make check-all  every test, also long ones and more examples of properties; names what was skipped for want of what
 # make lint       ruff, mypy, import-linter, clang-format
 # make describe   tables in docs/models.md and model.schema.json, from models/parameters.py
