@@ -107,7 +107,7 @@ def read_document(text: bytes, where: str, line: int = 1) -> Document:
     except msgspec.ValidationError as error:
         return _other_version(text, where, line, error)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError(_malformed(text, where, line, error)) from None
+        raise InputError(malformed(text, where, line, error)) from None
     version = found.get("schema_version", "")
     place = f"{where}:{line}" if line > 1 else where
     if "cpus" in found and "units" not in found:
@@ -129,7 +129,7 @@ def _other_version(text: bytes, where: str, line: int, error: msgspec.Validation
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
         if isinstance(problem, msgspec.ValidationError):
             raise NotAReportError(f"{place}: no report of incc: the JSON in it is no object") from None
-        raise InputError(_malformed(text, where, line, problem)) from None
+        raise InputError(malformed(text, where, line, problem)) from None
     if head.rows and head.sides:
         raise NotAReportError(f"{place}: a comparison, as incc-diff writes it; a report is wanted")
     if not head.units:
@@ -235,8 +235,9 @@ def _mistyped(place: str, error: Exception, more: str = "") -> str:
     return f"{place}: {at + ': ' if at else ''}{text[:1].lower()}{text[1:]}{more}".replace("`", "")
 
 
-def _malformed(text: bytes, where: str, line: int, error: Exception) -> str:
-    """Why a text is no JSON, with the line in which it ceases to be."""
+def malformed(text: bytes, where: str, line: int, error: Exception) -> str:
+    """Why a text is no JSON, by the decoder's error, with the line in which it ceases to be. `line`: where in the file
+    `where` the text begins."""
     import re
 
     if isinstance(error, RecursionError):
@@ -321,6 +322,8 @@ class _Derived:
                         meta["ge"] = value
                     case types.AtMost(value):
                         meta["le"] = value
+                    case types.AtLeastItems(least):
+                        meta["min_length"] = least
                     case types.Pattern(text) if self.patterns:
                         meta["pattern"] = text
             inner = self.type(arguments[0])

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import jsonschema
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from test_api import TRIAD
 from test_report_schema import SCHEMA
@@ -418,6 +418,7 @@ ODD = st.sampled_from([None, True, -1, 0, 1.5, 1e300, 10**30, "", "x", [], {}, [
 
 
 @given(st.sampled_from(PATHS[1:]), ODD)
+@example(("units", 0, "kernels", 0, "range", "causes"), [])
 def test_values_of_other_types_are_read_or_refused(path: tuple[Any, ...], odd: Any) -> None:
     new = json.loads(TEXT)
     place = new
