@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
+    from incc.driver.database.reports import PackedUnit
     from incc.driver.database.store import Added, Commit, Database
     from incc.driver.report.where import Condition
     from incc.driver.views.layout import Layout
@@ -156,38 +157,52 @@ def _number(text: str) -> int:
 
 
 def _add(options: argparse.Namespace) -> int:
-    from incc.driver.comparison.side import InputError
-    from incc.driver.database.reports import files_of, packed_text, read_reports
+    from itertools import chain
+
+    from incc.driver.database.reports import files_of
     from incc.driver.database.store import no_circles, open_database, shown
 
     name, date, branch = _commit_to_add(options)
     files = files_of(options.reports)
     _is_no_input(options.db, files)
-    failed = False
+    refused: list[str] = []
+    found = _units(files, refused)
+    first = next(found, None)
+    if first is None and refused and not os.path.exists(options.db):
+        return INCOMPLETE  # without an empty database
     with no_circles(), open_database(options.db, create=True) as database:
         if database.note:
             _say(f"note: {database.note}")
         adder = database.adder(name, date, branch)
-        for file in files:
-            try:
-                for where, text in read_reports(file):
-                    try:
-                        units = packed_text(text, where)
-                    except InputError as error:
-                        # It does not keep those behind it out.
-                        failed = True
-                        _say(str(error))
-                        continue
-                    for unit in units:
-                        adder.add(unit, file)
-            except InputError as error:
-                if str(error).startswith(f"{options.db}: "):
-                    raise
-                failed = True
-                _say(str(error))
+        for file, unit in chain((first,) if first else (), found):
+            adder.add(unit, file)
         added = adder.finish()
     print(f"{shown(name)}: {_added(added)}")
-    return INCOMPLETE if failed else OK
+    return INCOMPLETE if refused else OK
+
+
+def _units(files: list[str], refused: list[str]) -> Iterator[tuple[str, PackedUnit]]:
+    """The units of the reports in files, each with its file. What cannot be read is said, noted in `refused`, and keeps
+    nothing behind it out."""
+    from incc.driver.comparison.side import InputError
+    from incc.driver.database.reports import packed_text, read_reports
+
+    def refuse(error: InputError) -> None:
+        refused.append(str(error))
+        _say(str(error))
+
+    for file in files:
+        try:
+            for line, text in read_reports(file):
+                try:
+                    units = packed_text(text, file, line)
+                except InputError as error:
+                    refuse(error)
+                    continue
+                for unit in units:
+                    yield file, unit
+        except InputError as error:
+            refuse(error)
 
 
 def _commit_to_add(options: argparse.Namespace) -> tuple[str, int | None, str]:

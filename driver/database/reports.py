@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import msgspec
 
-from incc.driver.comparison.documents import texts
+from incc.driver.comparison.documents import malformed, texts
 from incc.driver.comparison.side import InputError
 from incc.driver.database.needed import NEEDED
 from incc.driver.database.schema import COLUMNS, plain_values, text, values
@@ -122,14 +122,19 @@ def _put_together(report: Any, unit: Any, body: Body, kernels: list[tuple[Body, 
     )
 
 
-def packed_text(data: bytes, where: str) -> list[PackedUnit]:
-    """The units of the report that a text is. Raises InputError where it is none, with `where` before it."""
+def packed_text(data: bytes, path: str, line: int = 1) -> list[PackedUnit]:
+    """The units of the report that a text is, which begins in that line of a file. Raises InputError where it is none,
+    with the place before it."""
     try:
         found = _sliced(data)
     except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
         # Whatever it is, this says what is wrong, or takes it.
         found = None
-    return packed(_report(_whole(data, where), where), where) if found is None else found
+    if found is not None:
+        return found
+    # One of several a line, or laid out over many.
+    where = f"{path}:{line}" if line > 1 or b"\n" not in data else path
+    return packed(_report(_whole(data, path, line), where), where)
 
 
 def _sliced(data: bytes) -> list[PackedUnit] | None:
@@ -305,9 +310,9 @@ def _unreadable(error: OSError) -> None:
     raise InputError(f"{error.filename}: {error.strerror}")
 
 
-def read_reports(path: str) -> Iterator[tuple[str, bytes]]:
-    """The texts of the reports of a file, and where each of them is: one a line, or laid out over many lines and one
-    behind the other, as comparisons read them. Raises InputError for a file that cannot be read."""
+def read_reports(path: str) -> Iterator[tuple[int, bytes]]:
+    """The texts of the reports of a file, each with the line that it begins in: one a line, or laid out over many lines
+    and one behind the other, as comparisons read them. Raises InputError for a file that cannot be read."""
     try:
         # Standard input stays open, or the next file that is opened would take its number.
         with open(0, "rb", closefd=False) if path == "-" else open(path, "rb", 1 << 18) as opened:
@@ -315,35 +320,32 @@ def read_reports(path: str) -> Iterator[tuple[str, bytes]]:
             empty = True
             for number, data in texts(file):
                 empty = False
-                if b"\n" not in data:
-                    yield f"{path}:{number}", data
-                    continue
                 lines = data.splitlines() if data.startswith(b'{"') else []
                 if len(lines) > 1 and all(line.startswith(b'{"') for line in lines if line.strip()):
                     # One a line, of which the first was cut off.
-                    yield from ((f"{path}:{n}", line) for n, line in enumerate(lines, number) if line.strip())
+                    yield from ((n, line) for n, line in enumerate(lines, number) if line.strip())
                 else:
-                    yield path if number == 1 else f"{path}:{number}", data
+                    yield number, data
             if empty:
-                raise InputError(f"{path}: empty")
+                raise InputError(f"{path}: the file is empty")
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
 
 
-def _whole(data: bytes, where: str) -> Any:
+def _whole(data: bytes, path: str, line: int) -> Any:
     try:
-        return _decoded(data)
+        try:
+            return msgspec.json.decode(data)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            # Bytes that are no UTF-8, as names of files may hold, are no mistake here.
+            why = "" if isinstance(error, UnicodeDecodeError) else malformed(data, path, line, error)
+            return json.loads(data.decode("utf-8", "surrogateescape"), parse_constant=_no_constant, parse_float=_finite)
+    except json.JSONDecodeError as error:
+        raise InputError(why or f"{path}:{line + error.lineno - 1}: no JSON: {error.msg}") from None
     except RecursionError:
-        raise InputError(f"{where}: no JSON that can be read: nested too deep") from None
+        raise InputError(why or f"{path}:{line}: nested too deep for a report") from None
     except ValueError as error:
-        raise InputError(f"{where}: no JSON: {error}") from None
-
-
-def _decoded(data: bytes) -> Any:
-    try:
-        return msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return json.loads(data.decode("utf-8", "surrogateescape"), parse_constant=_no_constant, parse_float=_finite)
+        raise InputError(f"{path}:{line}: no JSON: {error}") from None
 
 
 def _no_constant(name: str) -> Any:

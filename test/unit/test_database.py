@@ -205,7 +205,7 @@ def test_slices_of_the_text_are_what_the_whole_report_gives() -> None:
     escaped = json.dumps(odd).encode()
     assert _sliced(escaped) is None
     assert packed_text(escaped, "here") == packed(odd, "here")
-    with pytest.raises(InputError, match="here: no JSON"):
+    with pytest.raises(InputError, match="here:1: no JSON: "):
         packed_text(json.dumps(make("\xff.c"), ensure_ascii=False).encode("latin-1")[:-9], "here")
     bytes_of_no_text = json.dumps(make("X.c"), ensure_ascii=False).encode().replace(b"X.c", b"\xff.c")
     assert packed_text(bytes_of_no_text, "here") == packed(make("\udcff.c"), "here")
