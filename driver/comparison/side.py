@@ -63,6 +63,7 @@ def side_info(entries: Sequence[Entry], label: str, named: str, notes: Sequence[
             compilers[f"{unit['compiler']} {unit['compiler_version']}".strip()] = None
         model = unit["model"]
         models[model["name"], model["version"]] = {k: model[k] for k in ("name", "title", "version")}  # type: ignore
+    notes = [*notes, *_not_counted(entries)]
     return {
         "label": label,
         "input": named,
@@ -71,8 +72,32 @@ def side_info(entries: Sequence[Entry], label: str, named: str, notes: Sequence[
         "kernels": len(entries),
         "variant": None,
         "problem": "",
-        "notes": list(notes),
+        "notes": notes,
     }
+
+
+def _not_counted(entries: Sequence[Entry]) -> list[str]:
+    """Sentences on what is in no figure of the kernels: statements that could not be decoded, and instructions that the
+    model lacks; each with the place of the first."""
+    refused = [(entry, each) for entry in entries for each in entry.kernel["refused"]]
+    unknown = [(entry, each) for entry in entries for each in entry.kernel["unknown_instructions"]]
+    found = []
+    if refused:
+        entry, first = refused[0]
+        what = f"{len(refused)} statements" if len(refused) > 1 else "a statement"
+        found.append(
+            f"Not counted: {what} that could not be decoded, {_place(entry, first['line'])}{first['message']}."
+        )
+    if unknown:
+        entry, instruction = unknown[0]
+        what = f"{len(unknown)} instructions" if len(unknown) > 1 else "an instruction"
+        text = " ".join(instruction["text"].split())
+        found.append(f"Not counted: {what} that the model lacks, {_place(entry, instruction['line'])}{text}.")
+    return found
+
+
+def _place(entry: Entry, line: int) -> str:
+    return f"{entry.unit['assembly_file']}:{line}: " if line else ""
 
 
 def _entry(unit: t.Unit, kernel: t.Kernel) -> Entry:

@@ -283,6 +283,18 @@ def test_notes() -> None:
     assert compared(old, failed)["notes"] == ["a: written by an older incc", "b: gcc: error: x.c"]
 
 
+def test_notes_on_what_is_not_counted() -> None:
+    refused = [{"line": 5, "text": "vfoo %xmm0", "message": "no such instruction: vfoo"}] * 2
+    unknown = [{"index": 0, "line": 7, "text": "tdpbssd\t%tmm0, %tmm1, %tmm2", "form": "TDPBSSD"}]
+    kernels = [make_kernel("f/loop1", refused=refused), make_kernel("g/loop1", unknown_instructions=unknown)]
+    notes = side("a", *kernels).info["notes"]
+    file = make_side(kernels, "a").entries[0].unit["assembly_file"]
+    assert notes == [
+        f"Not counted: 2 statements that could not be decoded, {file}:5: no such instruction: vfoo.",
+        f"Not counted: an instruction that the model lacks, {file}:7: tdpbssd %tmm0, %tmm1, %tmm2.",
+    ]
+
+
 # --- in general -------------------------------------------------------------------------------------------------------
 
 KERNELS = st.dictionaries(st.sampled_from("fghij"), st.sampled_from([1.0, 2.0, 4.0, 4.01]), max_size=5)

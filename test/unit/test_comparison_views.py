@@ -192,6 +192,17 @@ def test_a_variant_is_known_by_what_differs() -> None:
     assert lines_of(comparison([side("a"), variant], []))[1] == "B  -O2  gcc 12.2.0, 1 kernel"
 
 
+def test_what_is_not_counted_is_seen_in_the_figures() -> None:
+    part = member(figures={"at_least": True})
+    found = comparison(
+        [side("a"), side("b")], [row([part, member()], [None, change(1.0, 1.0, outcome="unknown")], base=0)]
+    )
+    first = next(line for line in lines_of(found, 140) if re.match("1 +triad", line))
+    assert re.search(r"≥ 1\.00 +1\.00 +\? ", first)
+    alone = comparison([side("a"), side("b")], [row([part, None], [None, None]), row([member()] * 2, [None, change()])])
+    assert any("≥ 1.00 cycles an element" in line for line in lines_of(alone, 140))
+
+
 def test_problems_and_notes_are_said() -> None:
     found = comparison([side("a", notes=["read from an old schema"]), side("b", problem="error: no such flag")], [])
     found["notes"] = ["cycles are of different cores"]

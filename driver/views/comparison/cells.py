@@ -9,7 +9,7 @@ from incc.driver.views.layout import count, each
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from incc.driver.comparison import types as c
     from incc.driver.report.places import Choice
@@ -250,6 +250,24 @@ def amount(cycles: float | None) -> str:
     return "?" if cycles is None else each(cycles) if cycles else "0"
 
 
+def taken(member: c.Member, cycles: float | None) -> str:
+    """Cycles that a kernel takes; at least so many where something of it is not counted."""
+    text = amount(cycles)
+    return f"≥ {text}" if member["figures"]["at_least"] and cycles is not None else text
+
+
+def both(row: c.Row, other: c.Member, change: c.Change) -> tuple[str, str]:
+    """The cycles of a row's base and another side on the basis of their change; those of iterations in parentheses
+    where there is none."""
+    member = base(row)
+    if change["basis"]:
+        return taken(member, change["cycles_a"]), taken(other, change["cycles_b"])
+    return (
+        f"({taken(member, member['figures']['cycles'])})",
+        f"({taken(other, other['figures']['cycles'])})",
+    )
+
+
 def relative(ratio: float | None) -> str:
     """A change as a sentence on it has it; a question mark where it is not known."""
     return "?" if ratio is None else wording.relative(ratio)
@@ -374,8 +392,3 @@ def compared(row: c.Row) -> Compared:
         else:
             found.append(change["cycles_b"] if of_element else own * change["ratio"])
     return Compared("element" if of_element else "iteration", tuple(found))
-
-
-def listed(texts: Sequence[str]) -> str:
-    """a; a and b; a, b and c."""
-    return "".join(texts) if len(texts) < 2 else f"{', '.join(texts[:-1])} and {texts[-1]}"

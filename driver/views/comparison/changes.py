@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from incc.driver.report import wording
 from incc.driver.views.comparison import cells
 from incc.driver.views.layout import BOLD, GREEN, RED, YELLOW, Column
 from incc.driver.views.table import table
@@ -71,13 +72,11 @@ def cells_of(found: Numbered, layout: Layout) -> list[str]:
     row = found.row
     a = cells.base(row)
     _, b, change = next(cells.pairs(row))
-    known = change["basis"] != ""
     return [
         str(found.number),
         cells.place(row, layout),
         cells.short(row),
-        cells.amount(change["cycles_a"]) if known else f"({cells.amount(a['figures']['cycles'])})",
-        cells.amount(change["cycles_b"]) if known else f"({cells.amount(b['figures']['cycles'])})",
+        *cells.both(row, b, change),
         outcome(change),
         SHORT[change["basis"]],
         cells.arrow(a["limit"], b["limit"]),
@@ -91,6 +90,8 @@ def outcome(change: c.Change) -> str:
     """What became of it, as short as it gets."""
     if change["outcome"] in ("same", "moved"):
         return change["outcome"]
+    if change["outcome"] == "unknown":
+        return "?"
     return cells.relative(change["ratio"])
 
 
@@ -135,7 +136,7 @@ def where(side: int, member: c.Member, row: c.Row, layout: Layout) -> str:
     if member["role"] not in ("", "main"):
         texts.append(member["role"])
     if member["parts"]:
-        texts.append(f"and {cells.listed(member['parts'])} for the rest of its work")
+        texts.append(f"and {wording.listed(member['parts'])} for the rest of its work")
     return f"{cells.letter(side)}: {', '.join(text for text in texts if text)}"
 
 

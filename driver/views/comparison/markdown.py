@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from incc.driver.report import wording
 from incc.driver.views.comparison import cells, changes
 from incc.driver.views.comparison.cells import Show
 from incc.driver.views.comparison.text import sums
@@ -103,14 +104,12 @@ def _changes(comparison: c.Comparison, rows: Sequence[Numbered], layout: Layout)
     for found in rows:
         row, a = found.row, cells.base(found.row)
         _, b, change = next(cells.pairs(row))
-        known = change["basis"] != ""
         doubt = cells.doubt(change)
         yield _line(
             [
                 _MARKS.get(change["outcome"], ""),
                 _loop(row, layout) + (f" ({doubt})" if doubt else ""),
-                cells.amount(change["cycles_a"]) if known else f"({cells.amount(a['figures']['cycles'])})",
-                cells.amount(change["cycles_b"]) if known else f"({cells.amount(b['figures']['cycles'])})",
+                *cells.both(row, b, change),
                 changes.outcome(change),
                 cells.BASES[change["basis"]],
                 prose(cells.arrow(a["limit"], b["limit"])),
@@ -128,7 +127,8 @@ def _matrix(comparison: c.Comparison, rows: Sequence[Numbered], layout: Layout) 
         texts = []
         for side in sides:
             change, cycles = row["changes"][side], compared.cycles[side]
-            text = cells.amount(cycles) if row["members"][side] and cycles is not None else "–"
+            member = row["members"][side]
+            text = cells.taken(member, cycles) if member and cycles is not None else "–"
             text = f"**{text}**" if side in row["best"] else text
             texts.append(f"{text} {cells.relative(change['ratio'])}" if change and cycles is not None else text)
         yield _line([_loop(row, layout), "an element" if compared.basis == "element" else "an iteration", *texts])
@@ -223,7 +223,7 @@ def _only(comparison: c.Comparison, layout: Layout, show: Show) -> Iterator[str]
             parts = [_loop(found.row, layout) for found in shown]
             parts += [f"{len(rows) - len(shown)} more"] if len(shown) < len(rows) else []
             parts += [count(number, role) for role, number in aside.items()]
-            yield f"Only in {cells.letter(side)}: {cells.listed(parts)}."
+            yield f"Only in {cells.letter(side)}: {wording.listed(parts)}."
 
 
 def _notes(comparison: c.Comparison) -> Iterator[str]:

@@ -73,10 +73,10 @@ def cell(row: c.Row, compared: Compared, side: int) -> Cell:
         return Cell("-")
     change = row["changes"][side]
     if cycles is None:
-        return Cell(f"({cells.amount(member['figures']['cycles'])})", "", "?")
+        return Cell(f"({cells.taken(member, member['figures']['cycles'])})", "", "?")
     known = change is not None and change["ratio"] is not None
     ratio = cells.relative(change["ratio"]) if change is not None and known else ""
-    return Cell(cells.amount(cycles), "*" if side in row["best"] else "", ratio)
+    return Cell(cells.taken(member, cycles), "*" if side in row["best"] else "", ratio)
 
 
 def sums(comparison: c.Comparison, rows: Sequence[Numbered]) -> list[list[Cell]]:

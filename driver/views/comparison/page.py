@@ -312,7 +312,7 @@ def _row(found: Numbered, fails: bool, layout: Layout) -> Row:
         each = member["figures"]["cycles_per_element"]
         value = member["figures"]["cycles"] if each is None else each
         both = [Cell("-", None), Cell("-", None)]
-        both[side] = Cell(cells.amount(value), value)
+        both[side] = Cell(cells.taken(member, value), value)
         shown = (
             *both,
             Cell("iter." if each is None else "elem."),

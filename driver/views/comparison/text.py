@@ -3,6 +3,7 @@ kernels and sides. Each part is a file of its own in this folder."""
 
 from __future__ import annotations
 
+from incc.driver.report import wording
 from incc.driver.views.comparison import cells
 from incc.driver.views.comparison.cells import Show
 from incc.driver.views.layout import BOLD, RED, Layout, count, harmless
@@ -157,9 +158,9 @@ def _only(comparison: c.Comparison, side: int, layout: Layout, show: Show) -> It
         figures = member["figures"]
         each = figures["cycles_per_element"]
         cycles = (
-            f"{cells.amount(each)} cycles an element"
+            f"{cells.taken(member, each)} cycles an element"
             if each is not None
-            else f"{cells.amount(figures['cycles'])} cycles"
+            else f"{cells.taken(member, figures['cycles'])} cycles"
         )
         role = f", {member['role']}" if member["role"] not in ("", "main") else ""
         text = f"{cells.title(found.row, layout)}{role}: {cycles}"
@@ -167,7 +168,7 @@ def _only(comparison: c.Comparison, side: int, layout: Layout, show: Show) -> It
     more = [f"{len(rows) - len(shown)} more"] if len(shown) < len(rows) else []
     more += [count(number, role) for role, number in aside.items()]
     if more:
-        yield from layout.wrap(f"{'and ' if shown else ''}{cells.listed(more)}: --all lists them", "  ", "    ")
+        yield from layout.wrap(f"{'and ' if shown else ''}{wording.listed(more)}: --all lists them", "  ", "    ")
 
 
 def _assembly(comparison: c.Comparison, shown: list[Numbered], layout: Layout, show: Show) -> Iterator[str]:
