@@ -22,7 +22,7 @@ IN_VENV := MAKEFLAGS= PATH="$(CURDIR)/$(BIN):$$PATH"
 WERROR := OFF
 check check-all lint dev golden: WERROR := ON
 
-.PHONY: demo check check-all lint dev core-test clean describe golden format
+.PHONY: demo check check-all explore lint dev core-test clean describe golden format
 .DEFAULT_GOAL := demo
 # Steps share .venv and the build folder, and what they run uses all CPUs by itself.
 .NOTPARALLEL:
@@ -62,6 +62,11 @@ check: $(VENV)/.installed $(VENV)/.test-tools core-test
 
 check-all: $(VENV)/.installed $(VENV)/.test-tools core-test
 	$(IN_VENV) $(BIN)/python test/run.py $(BUILD)/incc_core_test --all
+
+# The tests of properties, on other examples each time.
+explore: $(VENV)/.installed $(VENV)/.test-tools
+	$(IN_VENV) $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal --hypothesis-profile=explore \
+	  -m hypothesis test/unit
 
 # Write every golden file anew; look at `git diff` before you commit it.
 golden: $(VENV)/.installed $(VENV)/.test-tools
