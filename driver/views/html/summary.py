@@ -62,8 +62,9 @@ def summary(report: t.Report, layout: Layout) -> Html:
     heading = element("h1", f"{len(rows)} kernels", id="kernels-title", tabindex="-1")
     what = [element("p", text, class_="muted") for text in _inputs(report, layout)]
     caption = Html(
-        "Predicted cycles per iteration of each kernel, and its bounds beside them: "
+        'Predicted cycles per iteration of each kernel<span class="spare">, and its bounds beside them: '
         '<i class="mark port"></i>ports, <i class="mark front"></i>front end, <i class="mark chain"></i>dependencies'
+        "</span>"
     )
     return element("section", heading, *what, sortable("kernels", caption, columns, rows), id="summary")
 
