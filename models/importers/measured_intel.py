@@ -97,7 +97,7 @@ class _Reader:
         counted = key in self.kept and origin == "uops.info" and not (base.get("derived") and shape.encoding == "EVEX")
         measured = {c: d for c, d in self.records[key].items() if "same_reg" not in c}
         full: dict[Conditions, Entry] = {c: _laid_over(known, c) for c in {*known, *measured}}
-        changed = False
+        changed: set[bool] = set()  # beside wide vectors, and otherwise
         for conditions in sorted(measured, key=len):
             if any(c.startswith("agen:") for c in conditions):
                 continue
@@ -106,51 +106,50 @@ class _Reader:
             latency = self._latency(shape, conditions, data, entry, counted)
             if latency is not None:
                 entry["latency"] = latency
-            if not counted:
-                self._ports(shape, conditions, data, entry, full)
+            if "wide" in conditions:
+                self._beside_wide(data, entry)
+            elif not counted:
+                self._ports(shape, conditions, data, entry, origin)
             if not conditions:
                 self._throughput(shape, data, entry, counted)
             for name in ("derived", "source"):
                 entry.pop(name, None)
-            changed |= any(entry.get(n) != before.get(n) for n in {*entry, *before} - {"derived", "source"})
+            if any(entry.get(n) != before.get(n) for n in {*entry, *before} - {"derived", "source"}):
+                changed.add("wide" in conditions)
             full[conditions] = entry
             if not conditions:
                 _hand_down(known, full, before, entry)
+        if ("mask", "same_reg") in full:
+            # Merging reads the destination, whatever the sources are.
+            full["mask", "same_reg"] = {**full["mask",], "breaks": False}
         if counted and not changed:
             self.made[key] = {c: _laid_over(known, c) for c in known}
             return None
         self.made[key] = full
         made = reduced(full)
-        made[()] = {**made[()], "source": SOURCE}
+        made[()] = {**made[()], "source": origin if counted and changed == {True} else SOURCE}
         return made
 
     # --- ports --------------------------------------------------------------------------------------------------------
 
     def _relative(self, shape: Shape) -> Mapping[Conditions, Entry]:
-        """The entries of a form that is not in the model: those of the other encoding of the operation."""
-        code, _, kind = shape.key.rpartition("/")
-        if "_R64M16" in code:
+        """What to start from with a form that is not in the model: another name of it, or no µops yet."""
+        if "_R64M16" in shape.key:
             return self.made.get(shape.key.replace("_R64M16", "_R32M16"), {})
-        if code.startswith("VEX_"):
-            pattern = re.compile("EVEX_" + re.sub(r"(MM)(?=_)", r"\1(_K1Z)?", code[4:], count=1) + r"(B\d+)?/" + kind)
-            for other in self.records:
-                if pattern.fullmatch(other) and () in (data := self.records[other]) and "ports" not in data:
-                    found = self.made.get(other) or self.kept.get(other)
-                    if found and () in found:
-                        return {c: {**f, "derived": ""} for c, f in found.items() if "mask" not in c and "bcast" not in c}
         twin = shape.key[:-1] + "r"
-        known = shape.has_memory and twin in self.made or self._sibling(shape) in self.made
+        known = (shape.has_memory and twin in self.made) or self._sibling(shape) in self.made
         return {(): {"ports": "", "retire": 1}} if known or self._sets(shape, self.records[shape.key][()]) else {}
 
-    def _ports(
-        self, shape: Shape, conditions: Conditions, data: Mapping[str, Any], entry: Entry, full: Forms | Any
-    ) -> None:
-        """Puts the µops that were seen into an entry, where those that it has contradict them."""
+    def _ports(self, shape: Shape, conditions: Conditions, data: Mapping[str, Any], entry: Entry, origin: str) -> None:
+        """Puts the µops that were seen into an entry, where those that it has contradict them.
+
+        `origin`: where the entry's own are from; those of uops.info's are not replaced by the register form's.
+        """
         flow = dataflow(shape, "mask" in conditions)
         if flow is None or _BY_VALUE.match(shape.mnemonic) or not (data["seen"] or data.get("tp")):
             return
         memory, computing = _split(entry.get("ports", ""))
-        if shape.has_memory and not flow.stores:
+        if shape.has_memory and not flow.stores and origin != "uops.info":
             twin = self._twin(shape, conditions)
             if twin is not None:
                 computing = _split(twin.get("ports", ""))[1]
@@ -160,14 +159,16 @@ class _Reader:
             found = _general(data, computing)
         if found is None:
             return
-        if flow.loads and shape.has_memory and not memory:
+        if flow.loads and shape.has_memory and not flow.stores:
             memory = Counter({"p23" if shape.memory_bits == 512 and "bcast" not in conditions else "p23A": 1})
-        before = sum(computing.values())
+        if "mask" in conditions and flow.loads and not found:
+            found = Counter({"p05" if _width(shape.key) == 2 else "p015": 1})  # a masked load blends
+        before = computing.total()
         was = entry.get("ports", "")
         entry["ports"] = write(memory + found)
         if entry["ports"] == was:
             return
-        total = sum(found.values())
+        total = found.total()
         if not shape.has_memory or shape.key not in self.kept:
             entry["retire"] = max(1, total)
         elif total != before:
@@ -178,6 +179,13 @@ class _Reader:
             entry["complex_decoder"] = True
             if entry["retire"] < 4:
                 entry["simple_decoders"] = 6 - entry["retire"]
+
+    def _beside_wide(self, data: Mapping[str, Any], entry: Entry) -> None:
+        """What goes to ports 1 and 5 alone: while wide vectors close port 1, to 5 only, or to 0 as well."""
+        usage = count(entry.get("ports", ""))
+        if data.get("tp") and usage.get("p15") == 1 and data["tp"] < _SURE:
+            del usage["p15"]
+            entry["ports"] = write(usage + Counter({"p05": 1}))
 
     def _twin(self, shape: Shape, conditions: Conditions) -> Entry | None:
         """What was made of the form with a register in place of memory."""
@@ -200,29 +208,30 @@ class _Reader:
                     return candidate
         return ""
 
-    def _computing(
-        self, shape: Shape, data: Mapping[str, Any], known: Counter[str]
-    ) -> Counter[str] | None:
+    def _computing(self, shape: Shape, data: Mapping[str, Any], known: Counter[str]) -> Counter[str] | None:
         """The µops that neither load nor store; None where what is known must do."""
-        if sum(known.values()) > 6:
-            return None  # from microcode: what was seen comes from waiting
+        if sum(known.values()) > 6 or _DIVIDES.match(shape.mnemonic):
+            return None  # from microcode, or busy for long: what was seen comes from waiting
         if _width(shape.key) == 2 or shape.memory_bits == 512:
             return self._wide(shape, data, known)
         if "YMM" in shape.key:
-            # 256-bit instructions beside 128-bit blockers: counts are too small as often as not.
-            sets = self._sets(shape, data)
-            if sets is not None and sum(sets.values()) == sum(known.values()):
-                return sets
-            name = self._sibling(shape)
-            if shape.has_memory:
-                # A load broadcasts, or widens, by itself what takes port 5 between registers.
-                alone = Counter({p: n for p, n in known.items() if p != "p5"})
-                return alone if data.get("tp") and data["tp"] < 0.7 * self.bound(known) else known
-            if not name or name not in self.made:
-                return known
-            theirs = _split(self.made[name][()].get("ports", ""))[1]
-            return theirs if self._nearer(theirs, known, data) else known
+            return self._half_wide(shape, data, known)
         return self._sets(shape, data, known)
+
+    def _half_wide(self, shape: Shape, data: Mapping[str, Any], known: Counter[str]) -> Counter[str] | None:
+        """Of 256 bits, beside blockers of 128: counts are too small as often as not, so the narrower form's µops."""
+        if shape.has_memory and known:
+            # A load broadcasts, or widens, by itself what takes port 5 between registers.
+            alone = Counter({p: n for p, n in known.items() if p != "p5"})
+            return alone if data.get("tp") and data["tp"] < 0.7 * self.bound(known) else known
+        name = self._sibling(shape)
+        if name in self.made and not shape.has_memory:
+            theirs = _split(self.made[name][()].get("ports", ""))[1]
+            seen = _counts(data)
+            fits = all(seen.get(p, 0) <= theirs.get(p, 0) for p in ("p0", "p5"))
+            if fits and (theirs.total() == known.total() or self._nearer(theirs, known, data)):
+                return theirs
+        return known or self._sets(shape, data)
 
     def _sets(self, shape: Shape, data: Mapping[str, Any], known: Counter[str] | None = None) -> Counter[str] | None:
         """µops by port set from the counts on each set, of which larger sets contain the smaller ones'.
@@ -301,7 +310,9 @@ class _Reader:
 
     # --- latency ------------------------------------------------------------------------------------------------------
 
-    def _latency(self, shape: Shape, conditions: Conditions, data: Mapping[str, Any], entry: Entry, counted: bool) -> str | None:
+    def _latency(
+        self, shape: Shape, conditions: Conditions, data: Mapping[str, Any], entry: Entry, counted: bool
+    ) -> str | None:
         """The pairs of an entry with what was measured; None to keep what it has.
 
         Of forms of uops.info's, the pairs that it has (`counted`): the others are of flags that are left undefined.
@@ -339,6 +350,8 @@ class _Reader:
         operand = next((str(n) for n, o in enumerate(shape.operands) if o == "M"), "")
         if twin is None or register not in self.kept or not shape.has_memory:
             return pairs
+        if self.kept[register][()].get("source", self.default) not in ("uops.info", SOURCE):
+            return pairs  # two sources for the two forms
         registers = tuple(c for c in conditions if c != "bcast")
         old = {(t, s): c for t, s, c in parse_latency(_laid_over(self.kept[register], registers).get("latency", ""))}
         new = {(t, s): c for t, s, c in parse_latency(twin.get("latency", ""))}
@@ -371,7 +384,7 @@ class _Reader:
             return None
         for to, source, cycles in self.records[name].get(conditions, {}).get("latency", ()):
             if (to, source) == pair and cycles >= 0.6:
-                return round(cycles)
+                return round(float(cycles))
         return None
 
     def _from_memory(self, shape: Shape, conditions: Conditions, cycles: float, known: int | None) -> int | None:
@@ -383,7 +396,7 @@ class _Reader:
         if twin is not None:
             for to, source, found in parse_latency(twin.get("latency", "")):
                 if to == "0" and source == operand:
-                    return found
+                    return int(found)
         if not _vectors(shape):
             return max(0, round(cycles - 5))
         left = cycles - _COMPUTING_LOAD
