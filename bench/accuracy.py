@@ -2,9 +2,10 @@
 
 `bench/accuracy.py --set blocks [--worst N] FILE…`: files of `hex cycles` lines, the machine code of a block and its
 cycles per iteration. The core is named by -mcpu, or by the file: `skl_loop.txt` is for skylake, `hsw_` haswell, `snb_`
-sandybridge, a file in a folder `zen4` for znver4. A block that ends in a jump to its start runs as a loop, another
-unrolled. Prints for each file the share of cases covered, the mean absolute percentage error (MAPE) and Kendall's tau-b
-of the simulation and of the largest bound, and how long decoding, binding and simulating took.
+sandybridge, a file in a folder `zen4` for znver4, in `redwood_cove` for graniterapids. A block that ends in a jump to
+its start runs as a loop, another unrolled. Prints for each file the share of cases covered, the mean absolute
+percentage error (MAPE) and Kendall's tau-b of the simulation and of the largest bound, and how long decoding, binding
+and simulating took.
 
 `bench/accuracy.py --set thesis --arch CSX DIR`: DIR holds `table_b1.csv` and the marked assembly files of Laukemann's
 thesis (2020, Table B.1): 51 kernels with the cycles per assembly iteration measured on ThunderX2, Cascade Lake and Zen,
@@ -125,9 +126,10 @@ def thesis(folder: pathlib.Path, arch: str) -> int:
 
 def core_of(file: pathlib.Path) -> str:
     """The core that a file of references is for. Raises ValueError if its name does not say."""
+    folders = {"zen4": "znver4", "redwood_cove": "graniterapids"}
     cores = {"snb": "sandybridge", "ivb": "ivybridge", "hsw": "haswell", "skl": "skylake", "clx": "cascadelake"}
-    if file.parent.name == "zen4":
-        return "znver4"
+    if file.parent.name in folders:
+        return folders[file.parent.name]
     try:
         return cores[file.name.partition("_")[0]]
     except KeyError:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from incc.frontends.kernel import Instruction, Kernel, MemoryAccess, Register, RegisterAccess
     from incc.models.model import Form, MachineModel
+    from incc.models.pieces import RegisterFacts
 
 # An input of a value: (kind, id, latency in cycles)
 _Input = tuple[int, int, int]
@@ -32,14 +33,30 @@ def bind(kernel: Kernel, model: MachineModel) -> tuple[b.BoundKernel, tuple[Form
         raise ValueError(
             f"kernel {kernel.name} is {kernel.isa} code, but {model.name} is a model of an {model.isa} core"
         )
-    forms = tuple([model.lookup(i.form, i.traits) for i in kernel.instructions])
-    return _Binder(kernel, model, forms).run(), forms
+    facts = [register_facts(i) for i in kernel.instructions]
+    wide = model.parameters["wide_vectors"]
+    if wide and max([f.vector_bits for f in facts], default=0) >= wide["width"]:
+        forms = tuple([model.lookup(i.form, i.traits | _WIDE) for i in kernel.instructions])
+    else:
+        wide, forms = {}, tuple([model.lookup(i.form, i.traits) for i in kernel.instructions])
+    return _Binder(kernel, model, forms, facts, wide).run(), forms
+
+
+_WIDE = frozenset(["wide"])
+"""The condition of figures that hold while the widest vectors are in flight (parameter `wide_vectors`)."""
 
 
 class _Binder:
     """The state of one binding; one method for each part of a BoundKernel."""
 
-    def __init__(self, kernel: Kernel, model: MachineModel, forms: tuple[Form | None, ...]) -> None:
+    def __init__(
+        self,
+        kernel: Kernel,
+        model: MachineModel,
+        forms: tuple[Form | None, ...],
+        facts: list[RegisterFacts],
+        wide: Mapping[str, Any],
+    ) -> None:
         self.kernel = kernel
         self.model = model
         self.forms = forms
@@ -49,19 +66,15 @@ class _Binder:
         self.masks: dict[str, int] = {}
         self.locations: dict[str, int] = {}
         self.symbols: dict[str, int] = {}
-        self.facts = [register_facts(i) for i in kernel.instructions]
+        self.facts = facts
         self.fused = self._macro_fused()
         # Bits 8-15 of rax … rdx are a location of their own only where the kernel names one of them.
         split_roots: set[str] = set()
         if self.parameters["high8_renamed_separately"]:
             split_roots.update(*[f.high for f in self.facts if f.high])
         self.split_roots = frozenset(split_roots)
-        wide = self.parameters["wide_vectors"]
-        self.closed = 0
-        self.closed_instead = 0
-        if wide and max([f.vector_bits for f in self.facts], default=0) >= wide["width"]:
-            self.closed = self._mask(wide["closes"])
-            self.closed_instead = self._mask(wide["instead"])
+        self.closed = self._mask(wide["closes"]) if wide else 0
+        self.closed_instead = self._mask(wide["instead"]) if wide else 0
         self.may_chase = bool(self.parameters["fast_pointer_chasing"])
         self.known = known_for(model, self.split_roots, self.closed, self.closed_instead)
 

@@ -38,7 +38,8 @@ class Finding(NamedTuple):
 
 
 CONDITIONS = re.compile(
-    r"indexed|same_reg|high8_[01]|mask|zeroing|bcast|lock|rep|repne|imm0|er|sae|agen:[A-Z0-9_]+|rm0-3|rm4-7|shift1-4"
+    r"indexed|same_reg|high8_[01]|mask|zeroing|bcast|lock|rep|repne|imm0|er|sae|wide|agen:[A-Z0-9_]+|rm0-3|rm4-7"
+    r"|shift1-4"
 )
 
 

@@ -12,12 +12,7 @@ from __future__ import annotations
 _NEAREST: tuple[tuple[str, str, str], ...] = (
     ("skylake-avx512", "cannonlake cnl palmcove", "Skylake's core with AVX-512"),
     ("cascadelake", "cooperlake cpx cpl", "the same core with bfloat16"),
-    (
-        "sapphirerapids",
-        "graniterapids graniterapids-d gnr gnr-d",
-        "Redwood Cove, Golden Cove's next version, with AVX-512",
-    ),
-    ("sapphirerapids", "diamondrapids dmr", "two generations on, and the last server core with a model"),
+    ("graniterapids", "diamondrapids dmr", "Panther Cove, three generations on; the last server core with a model"),
     ("arrowlake", "pantherlake ptl wildcatlake wcl cougarcove", "Cougar Cove, Lion Cove's next version"),
     ("arrowlake", "novalake nvl coyotecove", "two generations on, and the last core of its line with a model"),
     ("skymont", "clearwaterforest cwf darkmont", "Darkmont, Skymont's next version"),

@@ -77,11 +77,11 @@ goldmont-plus   goldmont
 tremont         goldmont-plus + gfni
 sapphirerapids  icelake-server + avx512bf16 avx512fp16 amxtile amxint8 amxbf16 avxvnni
 alderlake       skylake + gfni vaes vpclmulqdq sha avxvnni
-graniterapids   sapphirerapids + amxfp16
+graniterapids   sapphirerapids + amxfp16 prefetchi
 sierraforest    alderlake + avxifma avxvnniint8 avxneconvert
 arrowlake       sierraforest
 lunarlake       arrowlake + avxvnniint16 sha512 sm3 sm4
-clearwaterforest lunarlake
+clearwaterforest lunarlake + prefetchi
 diamondrapids   graniterapids + avxifma avxvnniint8 avxneconvert avxvnniint16 sha512 sm3 sm4 amxcomplex amxavx512 \
 amxfp8 amxtf32 avx102
 AuthenticAMD
@@ -98,7 +98,7 @@ znver2          znver1
 znver3          znver2 + vaes vpclmulqdq
 znver4          znver3 + avx512f avx512bw avx512vl avx512ifma avx512vbmi avx512vbmi2 avx512vnni avx512bitalg \
 avx512bf16 gfni
-znver5          znver4 + avx512vp2intersect avxvnni
+znver5          znver4 + avx512vp2intersect avxvnni prefetchi
 """
 
 

@@ -238,6 +238,7 @@ _MARCH = {
     "sandybridge": (5, 3), "ivybridge": (5, 3), "haswell": (5, 3), "broadwell": (5, 3), "skylake": (6, 4),
     "skylake-avx512": (6, 4), "cascadelake": (9, 8), "icelake-client": (8, 7), "icelake-server": (8, 7),
     "tigerlake": (10, 10), "rocketlake": (11, 13), "alderlake": (11, 12), "sapphirerapids": (11, 12),
+    "meteorlake": (13, 16), "graniterapids": (13, 16),
     "znver1": (6, 4), "znver2": (9, 9), "znver3": (11, 12), "znver4": (13, 16), "znver5": (14, 19),
 }  # fmt: skip
 

@@ -5,13 +5,14 @@ How port sets are read off what was seen beside blocking instructions is describ
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from incc.models.compile import Entry, Forms, write_latency
-from incc.models.importers.common import Imported, ImportFailed, reduced
-from incc.models.importers.shapes import Shape, by_key, dataflow
+from incc.models.compile import Entry, Forms, merge_forms, write_latency
+from incc.models.importers.common import Imported, ImportFailed, add_features, reduced
+from incc.models.importers.shapes import Shape, by_key, dataflow, wanted
 from incc.models.model import parse_latency
 
 if TYPE_CHECKING:
@@ -31,16 +32,59 @@ NEW_MODEL = ""
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="+", metavar="FILE")
+    add_features(parser)
 
 
 def import_forms(request: Request) -> Imported:
-    """All forms in the files; macro-fusion as measured, if the model says nothing of it."""
+    """All forms in the files; macro-fusion as measured, if the model says nothing of it.
+
+    Of a core whose ports are numbers, those that it has; they go before what the model has (measured_intel.py).
+    """
+    if _has_numbered_ports(request.options.files):
+        return _import_over_model(request)
     imported = import_files(request.options.files, request.options.keep_going)
     return imported._replace(replaces_fusion=not request.fusion)
 
 
-def import_files(paths: list[str], keep_going: bool = False) -> Imported:
-    """All forms in the files. Raises ImportFailed at the first malformed record, which `keep_going` skips and lists."""
+def _has_numbered_ports(paths: list[str]) -> bool:
+    """Whether a header names blockers of numbered ports ("p015"), as Intel's cores have them, or none at all."""
+    for path in paths:
+        for _, data in _lines(path):
+            blockers = data.get("blockers")
+            return blockers is not None and all(re.match(r"p\d", str(name)) for name in blockers)
+    return False
+
+
+def _import_over_model(request: Request) -> Imported:
+    from incc.models.importers.measured_intel import import_records
+
+    options, chain = request.options, request.chain
+    read = _read(options.files, options.keep_going, partly=True)
+    if not chain:
+        raise ImportFailed(f"{request.output}: what was measured is laid over a model, which must be there first")
+    ports = next((s.data["ports"]["names"] for s in chain if s.data.get("ports", {}).get("names")), ())
+    default = next((s.data["source"] for s in chain if s.data.get("source")), "")
+    inherited = merge_forms(chain[1:])
+    has = {s.key for s in wanted(request.kept, options.features, only_missing=False)}
+    imported = import_records(read.records, request.kept, inherited, has, default, ports)
+    return imported._replace(unmatched=[*read.unmatched, *imported.unmatched], skipped=read.skipped)
+
+
+class _Read(NamedTuple):
+    """What is in files of measurements: records by form and conditions, cycles of loads by class, macro-fusion."""
+
+    records: dict[str, dict[tuple[str, ...], dict[str, Any]]]
+    load: dict[str, int]
+    fusion: dict[str, tuple[str, ...]]
+    unmatched: list[tuple[str, str]]
+    skipped: list[str]
+
+
+def _read(paths: list[str], keep_going: bool, partly: bool = False) -> _Read:
+    """Raises ImportFailed at the first malformed record, which `keep_going` skips and lists.
+
+    `partly`: records may lack issue slots and throughput, where runs did not agree on them.
+    """
     records: dict[str, dict[tuple[str, ...], dict[str, Any]]] = {}
     unmatched: list[tuple[str, str]] = []
     skipped: list[str] = []
@@ -51,9 +95,11 @@ def import_files(paths: list[str], keep_going: bool = False) -> Imported:
             try:
                 if "core" in data:
                     load = {k: int(data["load_latency"][k]) for k in load}
-                    fusion = {str(k): tuple(str(v).split()) for k, v in data["fusion"].items()}
+                    fusion = {str(k): tuple(str(v).split()) for k, v in data.get("fusion", {}).items()}
                     continue
                 key, conditions = str(data["form"]), tuple(sorted(str(c) for c in data["conditions"]))
+                if partly:
+                    data = {"slots": 0, "tp": None, **data}
                 _check(data)
             except (KeyError, TypeError, ValueError, AttributeError) as e:
                 what = f"no {e}" if isinstance(e, KeyError) else str(e)
@@ -65,6 +111,12 @@ def import_files(paths: list[str], keep_going: bool = False) -> Imported:
                 unmatched.append((key, "no such form in the decoder"))
             else:
                 records.setdefault(key, {})[conditions] = data
+    return _Read(records, load, fusion, unmatched, skipped)
+
+
+def import_files(paths: list[str], keep_going: bool = False) -> Imported:
+    """All forms in the files. Raises ImportFailed at the first malformed record, which `keep_going` skips and lists."""
+    records, load, fusion, unmatched, skipped = _read(paths, keep_going)
     forms: Forms = {}
     for key in sorted(records, key=lambda k: (k.endswith("/m"), k)):
         shape = by_key()[key]
@@ -91,7 +143,7 @@ def import_files(paths: list[str], keep_going: bool = False) -> Imported:
 def _lines(path: str) -> Iterator[tuple[str, dict[str, Any]]]:
     number = 0
     try:
-        with open(path, encoding="utf-8") as f:
+        with gzip.open(path, "rt", encoding="utf-8") if path.endswith(".gz") else open(path, encoding="utf-8") as f:
             for number, line in enumerate(f, 1):
                 if not line.strip():
                     continue
@@ -102,7 +154,7 @@ def _lines(path: str) -> Iterator[tuple[str, dict[str, Any]]]:
                 except ValueError as e:
                     raise ImportFailed(f"{path}:{number}: not a JSON object: {e}") from None
                 yield f"{path}:{number}", data
-    except (OSError, UnicodeDecodeError) as e:
+    except (OSError, EOFError, UnicodeDecodeError) as e:
         raise ImportFailed(f"{path}:{number + 1}: {getattr(e, 'strerror', None) or e}") from None
 
 

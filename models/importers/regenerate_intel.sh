@@ -1,15 +1,19 @@
 #!/bin/sh
 # Makes the imported parts of the models of Intel's cores again, from the sources that docs/models.md names.
-# Usage: regenerate_intel.sh UOPS_INFO OSACA [DATA]
+# Usage: regenerate_intel.sh UOPS_INFO OSACA MEASURED [DATA]
 #   UOPS_INFO: a folder with uops.info's measurements, SKL.jsonl.gz …, or its instructions.xml
 #   OSACA: OSACA's folder of machine files, osaca/data
+#   MEASURED: what was measured on Granite Rapids, redwood_cove.jsonl.gz
 #   DATA: the folder of models, default models/data
 # Needs incc-model and LLVM 19's development files; INCC_MODEL names another incc-model.
 set -eu
 
 uops_info=${1:?folder of measurements by uops.info}
 osaca=${2:?folder of machine files of OSACA}
-data=${3:-models/data}
+redwood_cove=${3:?measurements of Redwood Cove, redwood_cove.jsonl.gz}
+data=${4:-models/data}
+# What was measured of Golden Cove beside, where it differs or nobody else has it.
+golden_cove=$(dirname "$0")/golden_cove
 
 incc_model() { ${INCC_MODEL:-incc-model} --model-path "$data" "$@"; }
 
@@ -83,6 +87,7 @@ start meteorlake
 uops MTL-P meteorlake
 from derive meteorlake --fill
 from llvm meteorlake --fill --mcpu alderlake --features $system,CET_IBT,SMAP,INVPCID
+from measured meteorlake "$redwood_cove" --prefer --features AVX_VNNI
 
 kinds=ALU=IN012345,JMP=IN024,SHIFT=IN024,SLOW=IN135,INT_OTHER=IN135,V01=VX01,V23=VX23,UNKNOWN=VX0123
 start arrowlake
@@ -109,14 +114,20 @@ for forms in VF VADDP VSUBP VMULP VMAXP VMINP VCVT VPMADD VPMUL VRNDSCALE VSCALE
 done
 from predecessor icelake-server --mcpu cascadelake --ports p237=p78,p4=p49 --forms 'EVEX_VPDP*ZMM*'
 
-start sapphirerapids
+start graniterapids
 all=$(features icelake-server)
-from osaca sapphirerapids "$osaca/spr.yml" --features "$all" --rename-ports 10=B,11=A
-from derive sapphirerapids --fill --features "$all"
+from osaca graniterapids "$osaca/spr.yml" --features "$all" --rename-ports 10=B,11=A
+from derive graniterapids --fill --features "$all"
 # 512-bit loads go to two of the three load ports.
-from predecessor sapphirerapids --fill --mcpu icelake-server --ports p0156=p0156B --forms 'EVEX_*ZMM*'
-from predecessor sapphirerapids --fill --mcpu icelake-server --ports p0156=p0156B,p23=p23A
-from llvm sapphirerapids --fill --mcpu sapphirerapids --features "$all,AVX512_FP16,AVX512_BF16"
+from predecessor graniterapids --fill --mcpu icelake-server --ports p0156=p0156B --forms 'EVEX_*ZMM*'
+from predecessor graniterapids --fill --mcpu icelake-server --ports p0156=p0156B,p23=p23A
+from llvm graniterapids --fill --mcpu sapphirerapids --features "$all,AVX512_FP16,AVX512_BF16"
+# What was measured goes over all of these.
+from measured graniterapids "$redwood_cove" "${golden_cove}_wide.jsonl" --prefer
+start sapphirerapids
+from measured sapphirerapids "$golden_cove.jsonl" --prefer
+start alderlake
+from measured alderlake "$golden_cove.jsonl" --prefer
 
 # atom CORE MODEL INTEGER VECTOR LOAD STORE_ADDRESS STORE_DATA BRANCH: ports by kind of unit
 atom() {

@@ -34,6 +34,8 @@ SERVER = "avx avx2 fma f16c bmi2 adx avx512f avx512bw avx512vl avx512_vnni avx51
         ("tigerlake", INTEL, f"{SERVER} avx512_fp16 avx512_bf16 avx_vnni", "sapphirerapids", "which tigerlake"),
         ("cooperlake", INTEL, f"{SERVER} avx512_bf16 avx512_fp16", "sapphirerapids", "which cooperlake"),
         ("sapphirerapids", INTEL, f"{SERVER} amx_tile amx_fp16", "graniterapids", "amxfp16, which sapphirerapids"),
+        # A Granite Rapids whose number is Rocket Lake's, with AMX hidden.
+        ("rocketlake", INTEL, f"{SERVER} avx512_fp16 avx_vnni prefetchi", "graniterapids", "which rocketlake"),
         ("skylake", INTEL, "avx2 fma avx512f avx512vl", "skylake-avx512", "avx512f, avx512vl, which skylake"),
         # Early Alder Lakes with AVX-512: the same core as Sapphire Rapids.
         ("alderlake", INTEL, f"{SERVER} avx512_fp16 avx_vnni", "sapphirerapids", "which alderlake"),
