@@ -75,6 +75,9 @@ PIPELINE_PARAMETERS = {
     "slow_256bit_memory": 0,
     "just_ready_penalty": 0,
     "store_commit_bytes": 0,
+    "store_commit_most": 0,
+    "bank_bytes": 0,
+    "bank_loads": 2,
     "stack_offset_limit": UNLIMITED,
     "alternating_imbalance": UNLIMITED,
     "loads_leave_when_done": 0,
@@ -216,6 +219,8 @@ class Pipeline:
         "alignment",
         "alternating",
         "alternating_imbalance",
+        "bank_bytes",
+        "bank_loads",
         "both_32B_halves_must_be_cacheable",
         "branch_may_end_cached_block",
         "clusters_need_jumps",
@@ -280,6 +285,7 @@ class Pipeline:
         "stack_offset_limit",
         "store_address_to_load",
         "store_commit_bytes",
+        "store_commit_most",
         "store_data_to_load",
         "uops_mite",
         "uops_ms",
@@ -403,6 +409,9 @@ class Pipeline:
     slow_256bit_memory: int
     just_ready_penalty: int
     store_commit_bytes: int
+    store_commit_most: int
+    bank_bytes: int
+    bank_loads: int
     stack_offset_limit: int
     alternating_imbalance: int
     loads_leave_when_done: int

@@ -303,6 +303,25 @@ PARAMETERS: tuple[Parameter, ...] = (
         "limit",
     ),
     Parameter(
+        "store_commit_most",
+        whole(),
+        0,
+        "stores",
+        MEMORY,
+        "so many go together at most, and neither those that reach into another block nor those that fill one. "
+        "0: no limit",
+    ),
+    Parameter(
+        "bank_bytes",
+        whole(),
+        0,
+        "bytes",
+        MEMORY,
+        "lines of the first-level cache lie across banks of so many bytes: loads that need the same one wait for each "
+        "other. 0: there are none",
+    ),
+    Parameter("bank_loads", whole(1), 2, "loads", MEMORY, "that a bank serves in a cycle, 1 or 2"),
+    Parameter(
         "fast_pointer_chasing",
         FLAG,
         False,
