@@ -131,6 +131,8 @@ KERNEL_ARRAYS = (
     "retire_slots",
     "latency",
     "load_latency",
+    "forward_group",
+    "forward_delay",
     "uop_ports",
     "uop_cycles",
     "uop_kind",
@@ -449,6 +451,8 @@ class BoundKernel:
         "entry_term_unknown",
         "forward_class",
         "forward_cycles",
+        "forward_delay",
+        "forward_group",
         "input_id",
         "input_kind",
         "input_latency",
@@ -512,6 +516,11 @@ class BoundKernel:
     latency: list[int]
     # By instruction. Cycles from address to loaded value, 0 where nothing is loaded.
     load_latency: list[int]
+    # By instruction. Instructions that pass their results to each other without delay; -1 for one that has no such
+    # group.
+    forward_group: list[int]
+    # By instruction. Cycles by which results come later to instructions that are not of the group.
+    forward_delay: list[int]
 
     # --- µops
     # By instruction, where its µops begin.

@@ -162,6 +162,21 @@ BY_UOPS = Kind(
 )
 
 
+def _by_forms(value: Any) -> list[tuple[str, str]]:
+    if not _is_table(value):
+        return [("", f"must be a table, not {value!r}")]
+    found = [(k, "must be patterns of forms") for k in value if not k.split()]
+    return found + [(k, message) for k, v in value.items() for _, message in whole().problems(v)]
+
+
+BY_FORMS = Kind(
+    "table: patterns of forms to number ≥ 0",
+    {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}},
+    _by_forms,
+    _no_ports,
+)
+
+
 def _is_table(value: Any) -> bool:
     return hasattr(value, "items")
 
@@ -236,6 +251,15 @@ PARAMETERS: tuple[Parameter, ...] = (
         "cycles",
         MEMORY,
         "start of a store's µop for the data to a load seeing them; the rest of `store_forward` is their way to it",
+    ),
+    Parameter(
+        "forward_delays",
+        BY_FORMS,
+        {},
+        "cycles",
+        BOUNDS,
+        '`{ "ADDPS_* SUBPS_*" = 1 }`: by which results of the forms that match one of the patterns come later to all '
+        "that do not; latencies are those within the group",
     ),
     Parameter(
         "blocked_forward_cycles",

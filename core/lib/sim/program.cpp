@@ -156,7 +156,7 @@ private:
     for (int32_t In = K.InputStart[M.Store]; In < K.InputStart[M.Store + 1]; ++In)
       if (!IsAddress[In] && K.InputKinds[In] == InputKind::Location)
         if (Source S = To.Flow.SourceOf[In]; S.Value >= 0)
-          Followed[M.Load].push_back({S.Value, S.Distance + M.Distance, K.InputLatency[In]});
+          Followed[M.Load].push_back({S.Value, S.Distance + M.Distance, latencyOf(In)});
   }
 
   /// An input of the instruction, the same register for several results.
@@ -166,6 +166,7 @@ private:
     int32_t Results = 0; ///< That need it.
     int32_t Uop = -1;
     int32_t Early = 0; ///< Cycles by which its µop may start before it is ready.
+    int32_t Delay = 0; ///< From another group of units.
   };
 
   Source sourceOf(int32_t In) const {
@@ -178,6 +179,9 @@ private:
       return {Plan.Merge.Value, 0};
     return To.Flow.SourceOf[In];
   }
+
+  /// With what passing between groups of units takes.
+  int32_t latencyOf(int32_t In) const { return K.InputLatency[In] + To.Flow.delayOf(In); }
 
   int32_t newUop(int32_t I, int32_t Index, uint64_t Ports, UopKind Kind) {
     Uop U;
@@ -360,7 +364,7 @@ private:
       if (int32_t V = ownerOf(Stored, N); V >= 0) {
         for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
           if (IsAddress[In])
-            waitFor(StoreAddress[N], sourceOf(In), K.InputLatency[In]);
+            waitFor(StoreAddress[N], sourceOf(In), latencyOf(In));
         feed(StoreAddress[N], V, P.StoreAddressToLoad);
       }
     // By stored value: the hidden value that is computed for it, -1 for a register's content.
@@ -378,7 +382,7 @@ private:
         for (int32_t U : Compute) {
           for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
             if (!IsAddress[In])
-              waitFor(U, sourceOf(In), 0);
+              waitFor(U, sourceOf(In), To.Flow.delayOf(In));
           feed(U, V, P.StoreDataToLoad);
         }
     }
@@ -393,7 +397,7 @@ private:
         else
           for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
             if (Source S = sourceOf(In); !IsAddress[In] && S.Value >= 0)
-              Followed[V].push_back({S.Value, S.Distance, K.InputLatency[In] + P.StoreDataToLoad});
+              Followed[V].push_back({S.Value, S.Distance, latencyOf(In) + P.StoreDataToLoad});
       }
     for (size_t N = 0; N < StoreData.size(); ++N)
       if (int32_t V = ownerOf(Stored, N); V >= 0) {
@@ -402,7 +406,7 @@ private:
         else
           for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
             if (!IsAddress[In])
-              waitFor(StoreData[N], sourceOf(In), K.InputLatency[In]);
+              waitFor(StoreData[N], sourceOf(In), latencyOf(In));
         feed(StoreData[N], V, P.StoreDataToLoad);
       }
   }
@@ -410,13 +414,13 @@ private:
   void follow(int32_t V) {
     for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
       if (Source S = sourceOf(In); S.Value >= 0)
-        Followed[V].push_back({S.Value, S.Distance, K.InputLatency[In]});
+        Followed[V].push_back({S.Value, S.Distance, latencyOf(In)});
   }
 
   void loadsValue(int32_t I, int32_t U, int32_t V) {
     int32_t Latency = longestLatency(K, I, V);
     for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
-      waitFor(U, sourceOf(In), K.InputLatency[In] - Latency);
+      waitFor(U, sourceOf(In), latencyOf(In) - Latency);
     if (!Renamed[V])
       feed(U, V, Latency);
     To.Uops[U].Crossings = CrossingsCost ? Lines.Expected[V] : 0;
@@ -455,6 +459,7 @@ private:
         if (IsData(V, In) && isInput(In)) {
           Operand &O = Operands[KeyOf(In)];
           O.From = sourceOf(In);
+          O.Delay = To.Flow.delayOf(In);
           O.Longest = std::max(O.Longest, K.InputLatency[In]);
           ++O.Results;
         }
@@ -476,10 +481,10 @@ private:
           At = N;
       O.Uop = static_cast<int32_t>(At);
       O.Early = ClassOf[At].first - O.Longest;
-      waitFor(Compute[At], O.From, -O.Early);
+      waitFor(Compute[At], O.From, O.Delay - O.Early);
       if (At == 0)
         for (size_t N = Chain; N < Compute.size(); ++N)
-          waitFor(Compute[N], O.From, -O.Early);
+          waitFor(Compute[N], O.From, O.Delay - O.Early);
     }
     for (size_t N = 0; N + 1 < Chain; ++N) {
       int32_t Lag = ClassOf[N].first - ClassOf[N + 1].first;
