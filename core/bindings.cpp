@@ -321,7 +321,7 @@ py::object boundsOf(py::handle Bound, py::handle Fraction, py::handle BoundsClas
   Bounds B;
   {
     py::gil_scoped_release NoPython;
-    B = findBounds(K, layGroundwork(K, /*StoreAddresses=*/false));
+    B = findBounds(K, layGroundwork(K, /*LoadAddresses=*/false, /*StoreAddresses=*/false));
   }
   return toBounds(B, Fraction, BoundsClass);
 }
@@ -356,7 +356,7 @@ py::tuple boundsAndSimulation(py::handle Bound, bool Loop, py::handle BoundsClas
   Simulation S;
   {
     py::gil_scoped_release NoPython;
-    Groundwork From = layGroundwork(K, needsStoreAddresses(P));
+    Groundwork From = layGroundwork(K, needsLoadAddresses(P), needsStoreAddresses(P));
     B = findBounds(K, From);
     S = simulate(K, P, Options, std::move(From));
   }

@@ -136,6 +136,9 @@ class _Binder:
         k.issue_slots.append(slots)
         k.retire_slots.append(slots)
         k.instruction_flags.append(flags)
+        group, delay = self._forwarding(form, flags)
+        k.forward_group.append(group)
+        k.forward_delay.append(delay)
         self._add_values(k, n, i, form, flags)
         self._add_affine(k, i)
         return Shape(form, k, self.locations, self.symbols, roots)
@@ -209,6 +212,23 @@ class _Binder:
         if form.breaks_dependency:
             flags |= b.ZEROED
         return flags
+
+    def _forwarding(self, form: Form | None, flags: int) -> tuple[int, int]:
+        """The group (`forward_delays`) that an instruction is of, and how much later others get its results."""
+        groups = self.parameters["forward_delays"]
+        if not groups or form is None or flags & (b.FUSED_INTO_PREVIOUS | b.NO_EXECUTION):
+            return -1, 0
+        known = self.model.pieces.setdefault("forwarding", {})
+        found: tuple[int, int] | None = known.get(form.key)
+        if found is None:
+            from fnmatch import fnmatchcase
+
+            found = -1, 0
+            for number, (patterns, cycles) in enumerate(groups.items()):
+                if any(fnmatchcase(form.key, pattern) for pattern in patterns.split()):
+                    found = number, cycles
+            known[form.key] = found
+        return found
 
     # --- µops --------------------------------------------------------------------------------------------------------
 
@@ -466,8 +486,13 @@ class _Binder:
                 add(b.INPUT_LOCATION, self._location(_FLAG_LOCATION[group]), latencies.between(to, group))
         for location in old:
             add(b.INPUT_LOCATION, location, latencies.between(to, to))
+        from_memory = latencies.between(to, "m")
+        if self._forwarding(form, flags)[1]:
+            # Measured by a chain that goes on with something else.
+            to_this = [cycles for (t, source), cycles in latencies.pairs.items() if t == to and source != "m"]
+            from_memory = min(from_memory, max(to_this, default=from_memory))
         for value in loads:
-            add(b.INPUT_VALUE, value, latencies.between(to, "m"))
+            add(b.INPUT_VALUE, value, from_memory)
         return [(kind, number, cycles) for (kind, number), cycles in inputs.items()]
 
     def _chases_pointer(self, n: int, m: MemoryAccess) -> bool:

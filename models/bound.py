@@ -75,6 +75,9 @@ PIPELINE_PARAMETERS = {
     "slow_256bit_memory": 0,
     "just_ready_penalty": 0,
     "store_commit_bytes": 0,
+    "store_commit_most": 0,
+    "bank_bytes": 0,
+    "bank_loads": 2,
     "stack_offset_limit": UNLIMITED,
     "alternating_imbalance": UNLIMITED,
     "loads_leave_when_done": 0,
@@ -128,6 +131,8 @@ KERNEL_ARRAYS = (
     "retire_slots",
     "latency",
     "load_latency",
+    "forward_group",
+    "forward_delay",
     "uop_ports",
     "uop_cycles",
     "uop_kind",
@@ -216,6 +221,8 @@ class Pipeline:
         "alignment",
         "alternating",
         "alternating_imbalance",
+        "bank_bytes",
+        "bank_loads",
         "both_32B_halves_must_be_cacheable",
         "branch_may_end_cached_block",
         "clusters_need_jumps",
@@ -280,6 +287,7 @@ class Pipeline:
         "stack_offset_limit",
         "store_address_to_load",
         "store_commit_bytes",
+        "store_commit_most",
         "store_data_to_load",
         "uops_mite",
         "uops_ms",
@@ -403,6 +411,9 @@ class Pipeline:
     slow_256bit_memory: int
     just_ready_penalty: int
     store_commit_bytes: int
+    store_commit_most: int
+    bank_bytes: int
+    bank_loads: int
     stack_offset_limit: int
     alternating_imbalance: int
     loads_leave_when_done: int
@@ -440,6 +451,8 @@ class BoundKernel:
         "entry_term_unknown",
         "forward_class",
         "forward_cycles",
+        "forward_delay",
+        "forward_group",
         "input_id",
         "input_kind",
         "input_latency",
@@ -503,6 +516,11 @@ class BoundKernel:
     latency: list[int]
     # By instruction. Cycles from address to loaded value, 0 where nothing is loaded.
     load_latency: list[int]
+    # By instruction. Instructions that pass their results to each other without delay; -1 for one that has no such
+    # group.
+    forward_group: list[int]
+    # By instruction. Cycles by which results come later to instructions that are not of the group.
+    forward_delay: list[int]
 
     # --- µops
     # By instruction, where its µops begin.

@@ -162,6 +162,21 @@ BY_UOPS = Kind(
 )
 
 
+def _by_forms(value: Any) -> list[tuple[str, str]]:
+    if not _is_table(value):
+        return [("", f"must be a table, not {value!r}")]
+    found = [(k, "must be patterns of forms") for k in value if not k.split()]
+    return found + [(k, message) for k, v in value.items() for _, message in whole().problems(v)]
+
+
+BY_FORMS = Kind(
+    "table: patterns of forms to number ≥ 0",
+    {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}},
+    _by_forms,
+    _no_ports,
+)
+
+
 def _is_table(value: Any) -> bool:
     return hasattr(value, "items")
 
@@ -238,6 +253,15 @@ PARAMETERS: tuple[Parameter, ...] = (
         "start of a store's µop for the data to a load seeing them; the rest of `store_forward` is their way to it",
     ),
     Parameter(
+        "forward_delays",
+        BY_FORMS,
+        {},
+        "cycles",
+        BOUNDS,
+        '`{ "ADDPS_* SUBPS_*" = 1 }`: by which results of the forms that match one of the patterns come later to all '
+        "that do not; latencies are those within the group",
+    ),
+    Parameter(
         "blocked_forward_cycles",
         whole(),
         0,
@@ -302,6 +326,25 @@ PARAMETERS: tuple[Parameter, ...] = (
         "then. 0: no "
         "limit",
     ),
+    Parameter(
+        "store_commit_most",
+        whole(),
+        0,
+        "stores",
+        MEMORY,
+        "so many go together at most, and neither those that reach into another block nor those that fill one. "
+        "0: no limit",
+    ),
+    Parameter(
+        "bank_bytes",
+        whole(),
+        0,
+        "bytes",
+        MEMORY,
+        "lines of the first-level cache lie across banks of so many bytes: loads that need the same one wait for each "
+        "other. 0: there are none",
+    ),
+    Parameter("bank_loads", whole(1), 2, "loads", MEMORY, "that a bank serves in a cycle, 1 or 2"),
     Parameter(
         "fast_pointer_chasing",
         FLAG,

@@ -7,13 +7,15 @@
 
 using namespace incc;
 
-Groundwork incc::layGroundwork(const Kernel &K, bool StoreAddresses) {
+Groundwork incc::layGroundwork(const Kernel &K, bool LoadAddresses, bool StoreAddresses) {
   validate(K);
   Groundwork W;
-  MemoryAccesses Memory =
-      followMemory(K, /*Dependencies=*/true, /*Loads=*/mayCrossLines(K), StoreAddresses);
+  MemoryAccesses Memory = followMemory(K, /*Dependencies=*/true,
+                                       /*Loads=*/LoadAddresses || mayCrossLines(K), StoreAddresses);
   W.Flow = findDataflow(K, std::move(Memory.Dependencies));
   W.Lines = lineCrossings(K, Memory.Loads);
+  if (LoadAddresses)
+    W.Loads = std::move(Memory.Loads);
   W.Stores = std::move(Memory.Stores);
   return W;
 }
@@ -24,7 +26,7 @@ Bounds incc::findBounds(const Kernel &K, const Groundwork &From) {
 }
 
 Analysis incc::analyze(const Kernel &K) {
-  Groundwork From = layGroundwork(K, /*StoreAddresses=*/false);
+  Groundwork From = layGroundwork(K, /*LoadAddresses=*/false, /*StoreAddresses=*/false);
   Analysis A;
   const LineCrossings &Lines = From.Lines;
   PortWork Work = portWork(K, Lines.Best, Lines.Iterations);

@@ -34,6 +34,38 @@ std::vector<Source> findSources(const Kernel &K) {
   return Sources;
 }
 
+/// The network that forwards results is faster within some groups of units than between others: an
+/// addition behind an addition starts earlier than anything else behind it. What the renamer passes
+/// on, it passes on as it is: moves that it eliminates are of no group, and the group of what they
+/// move counts.
+std::vector<int32_t> findDelays(const Kernel &K, const Dataflow &Flow) {
+  if (std::ranges::all_of(K.ForwardDelay, [](int32_t Delay) { return Delay == 0; }))
+    return {};
+  auto IsMove = [&](int32_t I) { return K.hasFlag(I, Eliminated); };
+  std::vector<int32_t> Delays(K.InputId.size(), 0);
+  for (int32_t V = 0; V < K.numValues(); ++V) {
+    int32_t To = Flow.InstructionOf[static_cast<size_t>(V)];
+    if (IsMove(To))
+      continue;
+    for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In) {
+      if (K.InputKinds[In] != InputKind::Location)
+        continue;
+      int32_t From = Flow.SourceOf[In].Value;
+      // Moves in a circle move nothing that was computed.
+      for (int32_t Steps = 0; From >= 0 && IsMove(Flow.InstructionOf[From]); ++Steps)
+        From = Steps < K.numValues() && K.InputStart[From] < K.InputStart[From + 1]
+                   ? Flow.SourceOf[K.InputStart[From]].Value
+                   : -1;
+      if (From < 0 || K.valueKind(From) != ValueKind::Register)
+        continue;
+      int32_t Producer = Flow.InstructionOf[static_cast<size_t>(From)];
+      if (K.ForwardGroup[Producer] < 0 || K.ForwardGroup[Producer] != K.ForwardGroup[To])
+        Delays[In] = K.ForwardDelay[Producer];
+    }
+  }
+  return Delays;
+}
+
 /// Program order; inside an instruction, loaded values before what is computed from them.
 std::vector<int32_t> topologicalOrder(const Kernel &K) {
   std::vector<int32_t> Order;
@@ -55,7 +87,7 @@ template <typename Fn> void forEachEdge(const Kernel &K, const Dataflow &Flow, F
     for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
       if (Source From = Flow.SourceOf[In]; From.Value >= 0)
         Add(From, V, K.InputKinds[In] == InputKind::Location ? K.InputId[In] : -1,
-            K.InputLatency[In]);
+            K.InputLatency[In] + Flow.delayOf(In));
   for (const MemoryDependency &M : Flow.Memory)
     Add({M.Store, M.Distance}, M.Load, -1, M.Latency);
 }
@@ -68,10 +100,11 @@ void sumUp(std::vector<int32_t> &EdgeStart) {
 } // namespace
 
 Dataflow incc::findDataflow(const Kernel &K, std::vector<MemoryDependency> Memory) {
-  Dataflow Flow{{}, findSources(K), std::move(Memory)};
+  Dataflow Flow{{}, findSources(K), {}, std::move(Memory)};
   Flow.InstructionOf.reserve(static_cast<size_t>(K.numValues()));
   for (int32_t I = 0; I < K.numInstructions(); ++I)
     Flow.InstructionOf.insert(Flow.InstructionOf.end(), K.ValueStart[I + 1] - K.ValueStart[I], I);
+  Flow.DelayOf = findDelays(K, Flow);
   return Flow;
 }
 

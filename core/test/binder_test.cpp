@@ -17,7 +17,8 @@ public:
   Rig(PortBinding Policy, std::initializer_list<int32_t> Waiting,
       std::vector<uint64_t> Alternating = {})
       : P(pipelineOf(B.K, Policy, std::move(Alternating))),
-        Whole(B.K, P, layGroundwork(B.K, /*StoreAddresses=*/false)), Binder(Whole) {
+        Whole(B.K, P, layGroundwork(B.K, /*LoadAddresses=*/false, /*StoreAddresses=*/false)),
+        Binder(Whole) {
     int32_t Port = 0;
     for (int32_t Count : Waiting) {
       for (; Count > 0; --Count)

@@ -81,6 +81,8 @@ public:
     K.IssueSlots.push_back(Slots);
     K.RetireSlots.push_back(Slots);
     K.LoadLatency.push_back(0);
+    K.ForwardGroup.push_back(-1);
+    K.ForwardDelay.push_back(0);
     K.UopStart.push_back(K.numUops());
     K.ValueStart.push_back(K.numValues());
     K.AffineStart.push_back(static_cast<int32_t>(K.AffineTarget.size()));

@@ -115,6 +115,8 @@ class BoundBuilder:
         k.retire_slots.append(slots)
         k.latency.append(0)
         k.load_latency.append(load_latency)
+        k.forward_group.append(-1)
+        k.forward_delay.append(0)
 
     # --- whole instructions ---
 

@@ -214,6 +214,7 @@ CHANGES: dict[str, tuple[str, Any]] = {
     "alternating_ports": ("skylake", ["0,1"]),
     "load_latency": ("skylake-avx512", {"gpr": 9, "xmm": 9, "ymm": 9, "zmm": 9}),
     "store_forward": ("skylake-avx512", {"gpr": 9, "xmm": 9, "ymm": 9, "zmm": 9}),
+    "forward_delays": ("skylake-avx512", {"*": 1}),
     "lsd_unroll": ("skylake", {"1-40": 3}),
     "memory_bits": ("znver1", 0),
     "one_a_cycle": ("znver4", "AG0,AG1"),

@@ -15,11 +15,11 @@ namespace incc {
 struct Groundwork {
   Dataflow Flow;
   LineCrossings Lines;
-  AccessAddresses Stores; ///< Only where asked for.
+  AccessAddresses Loads, Stores; ///< Only where asked for.
 };
 
 /// \throws std::invalid_argument if the kernel's arrays contradict each other.
-Groundwork layGroundwork(const Kernel &K, bool StoreAddresses);
+Groundwork layGroundwork(const Kernel &K, bool LoadAddresses, bool StoreAddresses);
 
 /// In cycles an iteration; the same as Bounds in core/python/__init__.py, where each is explained.
 struct Bounds {

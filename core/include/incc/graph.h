@@ -34,7 +34,14 @@ struct Source {
 struct Dataflow {
   std::vector<int32_t> InstructionOf; ///< By value.
   std::vector<Source> SourceOf;       ///< By input, as in Kernel::InputId.
+  /// By input: cycles beyond its latency, since the result leaves its group (Kernel::ForwardGroup).
+  /// Empty where nothing has any.
+  std::vector<int32_t> DelayOf;
   std::vector<MemoryDependency> Memory;
+
+  int32_t delayOf(int32_t Input) const {
+    return DelayOf.empty() ? 0 : DelayOf[static_cast<size_t>(Input)];
+  }
 };
 
 Dataflow findDataflow(const Kernel &K, std::vector<MemoryDependency> Memory);

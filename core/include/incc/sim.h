@@ -189,7 +189,8 @@ Simulation simulate(const Kernel &K, const Pipeline &P, const SimulationOptions 
 Simulation simulate(const Kernel &K, const Pipeline &P, const SimulationOptions &Options,
                     Groundwork From);
 
-/// Whether the simulation needs the addresses of stores.
+/// Whether the simulation needs the addresses of loads, and of stores.
+bool needsLoadAddresses(const Pipeline &P);
 bool needsStoreAddresses(const Pipeline &P);
 
 } // namespace incc

@@ -79,11 +79,11 @@ void Backend::start(int32_t N, int64_t Cycle, int32_t Stage) {
   const Uop &Static = P.Uops[static_cast<size_t>(Dyn.Static)];
   Schedulers.leave(Dyn.Port);
   // A load that crosses a cache line takes its port once more.
-  bool Crosses =
-      Static.Crossings > 0 && Dyn.Iteration * Static.Crossings / P.CrossingIterations !=
-                                  (Dyn.Iteration + 1) * Static.Crossings / P.CrossingIterations;
+  bool Crosses = P.crosses(Static, Dyn.Iteration);
   Units.take(Static, Dyn.Port, Cycle, Static.PortCycles + (Crosses ? P.K.LineCrossingCycles : 0),
              /*Ways=*/!UnlimitedPorts);
+  if (Static.Banks >= 0)
+    Units.takeBanks(P.banksOf(Static, Dyn.Iteration), Crosses, Cycle);
   ++Counters.PortUops[static_cast<size_t>(Dyn.Port)];
   if (Static.Held >= 0)
     ++Counters.PortUops[static_cast<size_t>(Static.Held)];

@@ -3,9 +3,9 @@
 // In each cycle every port starts its oldest µop that is ready. A µop is ready when
 // its inputs are there and it has gone the way from issue to execution
 // (issue_to_dispatch); on some cores one whose inputs come just as it could leave
-// is held up (just_ready_penalty). One that needs a divider which is busy lets
-// younger ones pass; one that finds no way to its unit (ExecutionUnits) does not:
-// the oldest µop holds back those behind it at its port (measured on Zen 4).
+// is held up (just_ready_penalty). One that needs a divider or a bank of the cache
+// which is busy lets younger ones pass; one that finds no way to its unit (ExecutionUnits) does
+// not: the oldest µop holds back those behind it at its port (measured on Zen 4).
 //
 // Ports choose in the order of their numbers, or, where µops of different ports may
 // want the same unit, the port with the oldest µop first. Without limits of the

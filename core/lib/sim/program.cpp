@@ -16,8 +16,10 @@ namespace {
 
 class Builder {
 public:
-  Builder(Program &To, const LineCrossings &Lines, const AccessAddresses &Stores)
-      : To(To), K(To.K), P(To.P), IsAddress(findAddressInputs(K)), Lines(Lines), Stores(Stores) {
+  Builder(Program &To, const LineCrossings &Lines, const AccessAddresses &LoadsAt,
+          const AccessAddresses &Stores)
+      : To(To), K(To.K), P(To.P), IsAddress(findAddressInputs(K)), Lines(Lines), LoadsAt(LoadsAt),
+        Stores(Stores) {
     To.Values.resize(static_cast<size_t>(K.numValues()));
     Followed.resize(To.Values.size());
     Renamed.assign(To.Values.size(), false);
@@ -44,6 +46,7 @@ public:
       if (Renamed[M.Load])
         renameMemory(M);
     planCommits();
+    planBanks();
     assignEntered();
     addRenamerUops();
     flatten();
@@ -52,9 +55,11 @@ public:
   }
 
 private:
-  /// Stores go to the cache in program order, a block in a cycle; one behind another to the same
-  /// block goes along. Of pointers without a known distance none are in one block, and where the
-  /// unknown part lies is not known either: pointers are taken to be aligned to blocks.
+  /// Stores go to the cache in program order, a block in a cycle; those behind it to the same block
+  /// go along. Some cores take only so many together (Pipeline::StoreCommitMost); one that reaches
+  /// into another block goes alone there, and so does one that fills a block. Of pointers without a
+  /// known distance none are in one block, and where the unknown part lies is not known either:
+  /// pointers are taken to be aligned to blocks.
   void planCommits() {
     if (P.StoreCommitBytes <= 0)
       return;
@@ -73,17 +78,72 @@ private:
     To.CommitCycles.assign(static_cast<size_t>(Stores.Iterations), Unknown);
     auto Size = static_cast<uint64_t>(P.StoreCommitBytes);
     size_t PerIteration = Stores.Accesses.size() / static_cast<size_t>(Stores.Iterations);
+    int32_t Together = 0; // Stores of this cycle that another one may join.
     for (size_t N = 0; N < Stores.Accesses.size(); ++N) {
       const AccessAddress &A = Stores.Accesses[N];
       const AccessAddress &Before = Stores.Accesses[N > 0 ? N - 1 : N];
       uint64_t First = A.Constant / Size;
-      uint64_t Last = (A.Constant + static_cast<uint64_t>(std::max(A.Bytes, 1)) - 1) / Size;
-      uint64_t LastBefore =
-          (Before.Constant + static_cast<uint64_t>(std::max(Before.Bytes, 1)) - 1) / Size;
-      bool Joins = N > 0 && A.Part == Before.Part && First == LastBefore;
+      uint64_t Last = lastByte(A) / Size;
+      bool Joins = Together > 0 && A.Part == Before.Part && First == lastByte(Before) / Size;
+      if (P.StoreCommitMost > 0) {
+        bool Alone = First != Last || static_cast<uint64_t>(A.Bytes) >= Size;
+        Joins = Joins && !Alone && Together < P.StoreCommitMost;
+        Together = Alone ? 0 : Joins ? Together + 1 : 1;
+      } else {
+        Together = 1;
+      }
       To.CommitCycles[N / PerIteration]
                      [static_cast<size_t>(InstructionOf[static_cast<size_t>(A.Value)])] +=
           static_cast<int32_t>(Last - First) + (Joins ? 0 : 1);
+    }
+  }
+
+  static uint64_t lastByte(const AccessAddress &A) {
+    return A.Constant + static_cast<uint64_t>(std::max(A.Bytes, 1)) - 1;
+  }
+
+  /// A line of the first-level cache lies across banks, and each serves few loads in a cycle: two
+  /// of any lines on Golden Cove, measured there with loads of 1 to 64 bytes. Pointers are taken to
+  /// be aligned to lines, as allocators align large arrays alike; constants, of which the place is
+  /// not known, and accesses whose addresses cannot be followed need no bank.
+  void planBanks() {
+    if (P.BankBytes <= 0 || K.LineBytes <= 0 || K.LineBytes > 64 * P.BankBytes)
+      return;
+    auto Bank = static_cast<uint64_t>(P.BankBytes);
+    auto NumBanks = static_cast<uint64_t>(K.LineBytes) / Bank;
+    std::vector<int32_t> RowOf(static_cast<size_t>(K.numValues()), -1);
+    size_t PerIteration = LoadsAt.Accesses.size() / static_cast<size_t>(LoadsAt.Iterations);
+    for (size_t N = 0; N < LoadsAt.Accesses.size(); ++N) {
+      const AccessAddress &A = LoadsAt.Accesses[N];
+      if (K.MemorySymbol[K.MemoryOfValue[A.Value]] >= 0)
+        continue;
+      int32_t &Row = RowOf[static_cast<size_t>(A.Value)];
+      if (Row < 0) {
+        Row = static_cast<int32_t>(To.Banks.size());
+        To.Banks.emplace_back(static_cast<size_t>(LoadsAt.Iterations), 0);
+      }
+      uint64_t First = A.Constant / Bank, Last = lastByte(A) / Bank;
+      uint64_t &Mask = To.Banks[static_cast<size_t>(Row)][N / PerIteration];
+      for (uint64_t At = First; At <= Last && At - First < NumBanks; ++At)
+        Mask |= uint64_t(1) << At % NumBanks;
+    }
+    // What repeats itself earlier makes states of the machine alike earlier.
+    for (std::vector<uint64_t> &Row : To.Banks)
+      while (Row.size() > 1 &&
+             std::equal(Row.begin(), Row.begin() + static_cast<std::ptrdiff_t>(Row.size() / 2),
+                        Row.begin() + static_cast<std::ptrdiff_t>(Row.size() / 2)))
+        Row.resize(Row.size() / 2);
+    for (const std::vector<uint64_t> &Row : To.Banks)
+      To.BankIterations = std::max(To.BankIterations, static_cast<int64_t>(Row.size()));
+    for (int32_t I = 0; I < K.numInstructions(); ++I) {
+      // Which of several loads of an instruction is which is not known.
+      std::vector<int32_t> Loaded;
+      for (int32_t V = K.ValueStart[I]; V < K.ValueStart[I + 1]; ++V)
+        if (K.valueKind(V) == ValueKind::Load)
+          Loaded.push_back(V);
+      for (Uop &U : To.Uops)
+        if (Loaded.size() == 1 && U.Instruction == I && U.Kind == UopKind::Load)
+          U.Banks = RowOf[static_cast<size_t>(Loaded.front())];
     }
   }
 
@@ -96,7 +156,7 @@ private:
     for (int32_t In = K.InputStart[M.Store]; In < K.InputStart[M.Store + 1]; ++In)
       if (!IsAddress[In] && K.InputKinds[In] == InputKind::Location)
         if (Source S = To.Flow.SourceOf[In]; S.Value >= 0)
-          Followed[M.Load].push_back({S.Value, S.Distance + M.Distance, K.InputLatency[In]});
+          Followed[M.Load].push_back({S.Value, S.Distance + M.Distance, latencyOf(In)});
   }
 
   /// An input of the instruction, the same register for several results.
@@ -106,6 +166,7 @@ private:
     int32_t Results = 0; ///< That need it.
     int32_t Uop = -1;
     int32_t Early = 0; ///< Cycles by which its µop may start before it is ready.
+    int32_t Delay = 0; ///< From another group of units.
   };
 
   Source sourceOf(int32_t In) const {
@@ -118,6 +179,9 @@ private:
       return {Plan.Merge.Value, 0};
     return To.Flow.SourceOf[In];
   }
+
+  /// With what passing between groups of units takes.
+  int32_t latencyOf(int32_t In) const { return K.InputLatency[In] + To.Flow.delayOf(In); }
 
   int32_t newUop(int32_t I, int32_t Index, uint64_t Ports, UopKind Kind) {
     Uop U;
@@ -300,7 +364,7 @@ private:
       if (int32_t V = ownerOf(Stored, N); V >= 0) {
         for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
           if (IsAddress[In])
-            waitFor(StoreAddress[N], sourceOf(In), K.InputLatency[In]);
+            waitFor(StoreAddress[N], sourceOf(In), latencyOf(In));
         feed(StoreAddress[N], V, P.StoreAddressToLoad);
       }
     // By stored value: the hidden value that is computed for it, -1 for a register's content.
@@ -318,7 +382,7 @@ private:
         for (int32_t U : Compute) {
           for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
             if (!IsAddress[In])
-              waitFor(U, sourceOf(In), 0);
+              waitFor(U, sourceOf(In), To.Flow.delayOf(In));
           feed(U, V, P.StoreDataToLoad);
         }
     }
@@ -333,7 +397,7 @@ private:
         else
           for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
             if (Source S = sourceOf(In); !IsAddress[In] && S.Value >= 0)
-              Followed[V].push_back({S.Value, S.Distance, K.InputLatency[In] + P.StoreDataToLoad});
+              Followed[V].push_back({S.Value, S.Distance, latencyOf(In) + P.StoreDataToLoad});
       }
     for (size_t N = 0; N < StoreData.size(); ++N)
       if (int32_t V = ownerOf(Stored, N); V >= 0) {
@@ -342,7 +406,7 @@ private:
         else
           for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
             if (!IsAddress[In])
-              waitFor(StoreData[N], sourceOf(In), K.InputLatency[In]);
+              waitFor(StoreData[N], sourceOf(In), latencyOf(In));
         feed(StoreData[N], V, P.StoreDataToLoad);
       }
   }
@@ -350,13 +414,13 @@ private:
   void follow(int32_t V) {
     for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
       if (Source S = sourceOf(In); S.Value >= 0)
-        Followed[V].push_back({S.Value, S.Distance, K.InputLatency[In]});
+        Followed[V].push_back({S.Value, S.Distance, latencyOf(In)});
   }
 
   void loadsValue(int32_t I, int32_t U, int32_t V) {
     int32_t Latency = longestLatency(K, I, V);
     for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
-      waitFor(U, sourceOf(In), K.InputLatency[In] - Latency);
+      waitFor(U, sourceOf(In), latencyOf(In) - Latency);
     if (!Renamed[V])
       feed(U, V, Latency);
     To.Uops[U].Crossings = CrossingsCost ? Lines.Expected[V] : 0;
@@ -395,6 +459,7 @@ private:
         if (IsData(V, In) && isInput(In)) {
           Operand &O = Operands[KeyOf(In)];
           O.From = sourceOf(In);
+          O.Delay = To.Flow.delayOf(In);
           O.Longest = std::max(O.Longest, K.InputLatency[In]);
           ++O.Results;
         }
@@ -416,10 +481,10 @@ private:
           At = N;
       O.Uop = static_cast<int32_t>(At);
       O.Early = ClassOf[At].first - O.Longest;
-      waitFor(Compute[At], O.From, -O.Early);
+      waitFor(Compute[At], O.From, O.Delay - O.Early);
       if (At == 0)
         for (size_t N = Chain; N < Compute.size(); ++N)
-          waitFor(Compute[N], O.From, -O.Early);
+          waitFor(Compute[N], O.From, O.Delay - O.Early);
     }
     for (size_t N = 0; N + 1 < Chain; ++N) {
       int32_t Lag = ClassOf[N].first - ClassOf[N + 1].first;
@@ -614,7 +679,7 @@ private:
   const Pipeline &P;
   std::vector<bool> IsAddress;
   const LineCrossings &Lines;
-  const AccessAddresses &Stores;
+  const AccessAddresses &LoadsAt, &Stores;
   bool CrossingsCost = false;     ///< Loads that cross a line take longer.
   bool MovesStack = false;        ///< Something in the kernel uses the stack engine.
   std::vector<bool> Renamed;      ///< Loads that get their data from the renamer.
@@ -632,5 +697,5 @@ Program::Program(const Kernel &K, const Pipeline &P, Groundwork From, const Assu
     Flow.SourceOf.assign(Flow.SourceOf.size(), {});
   if (Assume.NoMemoryDependencies)
     Flow.Memory.clear();
-  Builder(*this, From.Lines, From.Stores).build();
+  Builder(*this, From.Lines, From.Loads, From.Stores).build();
 }

@@ -47,6 +47,7 @@ struct Uop {
   int32_t PortCycles = 1; ///< The port itself is taken for so long.
   int32_t Stage = 0;      ///< In order: cycles from the instruction's issue to the µop's execution.
   int32_t Shared = -1;    ///< Which of Pipeline::PickedFrom it needs beside its port.
+  int32_t Banks = -1;     ///< Which row of Program::Banks a load has.
   int64_t Crossings = 0;  ///< How often a load crosses a cache line in CrossingIterations.
 };
 
@@ -98,10 +99,23 @@ struct Program {
   /// By iteration modulo their number, then by instruction: the cycles for which its stores keep
   /// the way to the first-level cache.
   std::vector<std::vector<int32_t>> CommitCycles;
+  int64_t BankIterations = 1; ///< After so many, all loads need the same banks again.
+  /// Of loads, by iteration modulo their number: the banks of the first-level cache that are read.
+  std::vector<std::vector<uint64_t>> Banks;
   int32_t SyncUop = -1; ///< The same where nothing waits for it: the offset became too large.
 
   bool anyCrossings() const {
     return std::ranges::any_of(Uops, [](const Uop &U) { return U.Crossings > 0; });
+  }
+  /// Whether a load crosses a line in this iteration.
+  bool crosses(const Uop &U, int64_t Iteration) const {
+    return U.Crossings > 0 && Iteration * U.Crossings / CrossingIterations !=
+                                  (Iteration + 1) * U.Crossings / CrossingIterations;
+  }
+  /// Of a load with a row of banks.
+  uint64_t banksOf(const Uop &U, int64_t Iteration) const {
+    const std::vector<uint64_t> &Row = Banks[static_cast<size_t>(U.Banks)];
+    return Row[static_cast<size_t>(Iteration) & (Row.size() - 1)];
   }
   /// StartedUop::Uop of a µop.
   int32_t nameOf(int32_t U) const {

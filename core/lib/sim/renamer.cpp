@@ -285,6 +285,8 @@ void Renamer::addTo(Fingerprint &F) const {
     F.add(Iteration % Unrolling);
   if (!P.CommitCycles.empty())
     F.add(Iteration % static_cast<int64_t>(P.CommitCycles.size()));
+  if (P.BankIterations > 1)
+    F.add(Iteration % P.BankIterations);
   if (P.anyCrossings())
     F.add(Iteration % P.CrossingIterations);
   Moves.addTo(F);

@@ -248,10 +248,13 @@ Simulation run(const Kernel &K, const Pipeline &Pipe, const SimulationOptions &O
 
 } // namespace
 
+bool incc::needsLoadAddresses(const Pipeline &P) { return P.BankBytes > 0; }
+
 bool incc::needsStoreAddresses(const Pipeline &P) { return P.StoreCommitBytes > 0; }
 
 Simulation incc::simulate(const Kernel &K, const Pipeline &Pipe, const SimulationOptions &Options) {
-  return simulate(K, Pipe, Options, layGroundwork(K, needsStoreAddresses(Pipe)));
+  return simulate(K, Pipe, Options,
+                  layGroundwork(K, needsLoadAddresses(Pipe), needsStoreAddresses(Pipe)));
 }
 
 Simulation incc::simulate(const Kernel &K, const Pipeline &Pipe, const SimulationOptions &Options,
