@@ -347,14 +347,20 @@ class _Binder:
         return "zmm" if width > 256 else "ymm" if width > 128 else "xmm"
 
     def _renamed(self, i: Instruction, m: MemoryAccess, latencies: _Latencies) -> bool:
-        """Whether the renamer hands a value that was just stored on to this load.
-
-        On cores with memory renaming, for whole registers of 32 or 64 bits that are loaded without computing, and for
-        read-modify-writes (measured on Zen 4).
-        """
-        if not self.parameters["memory_renaming"] or m.size not in (4, 8) or m.elements > 1:
+        """Whether the renamer hands a value that was just stored on to this load (parameter `memory_renaming`)."""
+        rule = self.parameters["memory_renaming"]
+        if not rule or not self._keeps_stored(m) or m.size not in ((1, 4, 8) if rule["bytes"] else (4, 8)):
             return False
-        return m.store or all(cycles == 0 for (_, source), cycles in latencies.pairs.items() if source == "m")
+        if m.store:
+            return rule["register_updates"] or not (i.flags_read or any(a.read and not a.address for a in i.registers))
+        if rule["computing"]:
+            return i.mnemonic not in _SIGN_EXTENDING
+        return all(cycles == 0 for (_, source), cycles in latencies.pairs.items() if source == "m")
+
+    def _keeps_stored(self, m: MemoryAccess) -> bool:
+        """Whether the address allows that the renamer hands on what is stored there."""
+        rule = self.parameters["memory_renaming"]
+        return bool(rule) and m.elements == 1 and (rule["indexed"] or m.index is None)
 
     def _address_inputs(self, m: MemoryAccess, latency: int) -> list[_Input]:
         return [
@@ -399,7 +405,8 @@ class _Binder:
                     inputs = self._inputs(i, form, flags, latencies, "M", [], loads)
                     inputs += self._address_inputs(m, 0)
                     c = self._load_class(i, m)
-                    self._push_value(k, b.VALUE_STORE, inputs, [], m, _CLASS_OF_NAME[c], partial)
+                    kept = -1 if c == "gpr" and self._keeps_stored(m) else _CLASS_OF_NAME[c]
+                    self._push_value(k, b.VALUE_STORE, inputs, [], m, kept, partial)
         k.value_start.append(len(k.value_kind))
         k.load_latency.append(load_latency)
         k.latency.append(max(result_latency, load_latency, latencies.longest if form and i.memory and not loads else 0))
@@ -591,6 +598,8 @@ class _Latencies:
 
 
 _MOST_COLUMNS = 64
+_SIGN_EXTENDING = ("movsx", "movsxd")
+"""Loads of which the renamer has no register to hand on."""
 _CLASS_OF_NAME = {"gpr": 0, "xmm": 128, "ymm": 256, "zmm": 512, "simd": 128, "sve": 2048}
 _FLAG_LOCATION = {"C": "flag C", "SPAZO": "flags SPAZO"}
 _UOP_ORDER = {b.UOP_LOAD: 0, b.UOP_COMPUTE: 1, b.UOP_BRANCH: 2, b.UOP_STORE_ADDRESS: 3, b.UOP_STORE_DATA: 4}

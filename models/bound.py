@@ -64,6 +64,9 @@ PIPELINE_PARAMETERS = {
     "dsb_width": 0,
     "dsb_block": 32,
     "dsb_ms_stall": 0,
+    "dsb_line_uops": 6,
+    "dsb_lines": 3,
+    "dsb_extra_slot_ends": 1,
     "both_32B_halves_must_be_cacheable": 0,
     "branch_may_end_cached_block": 1,
     "fusible_may_be_last_decoded": 1,
@@ -223,8 +226,11 @@ class Pipeline:
         "decode_clusters",
         "decoders",
         "dsb_block",
+        "dsb_extra_slot_ends",
         "dsb_extra_slots",
         "dsb_groups",
+        "dsb_line_uops",
+        "dsb_lines",
         "dsb_ms_stall",
         "dsb_width",
         "ends_group",
@@ -392,6 +398,9 @@ class Pipeline:
     dsb_width: int
     dsb_block: int
     dsb_ms_stall: int
+    dsb_line_uops: int
+    dsb_lines: int
+    dsb_extra_slot_ends: int
     both_32B_halves_must_be_cacheable: int
     branch_may_end_cached_block: int
     fusible_may_be_last_decoded: int
@@ -552,8 +561,8 @@ class BoundKernel:
     memory_size: list[int]
     # By memory operand. Number of the symbol, or -1.
     memory_symbol: list[int]
-    # By memory operand. Which forwarding latency applies: 0 general-purpose, else vector width in bits; -1: none, the
-    # renamer hands the stored value on.
+    # By memory operand. Which forwarding latency applies: 0 general-purpose, else vector width in bits; -1: none
+    # between a store and a load that both have it, the renamer hands the stored value on; else as 0.
     memory_class: list[int]
     # By memory operand. Accesses of a gather or scatter, else 1.
     memory_elements: list[int]

@@ -227,7 +227,10 @@ CHANGES: dict[str, tuple[str, Any]] = {
     "waiting_queue": ("znver4", {"ports": "FP0", "entries": 3}),
     "wide_vectors": ("skylake-avx512", {"width": 512, "closes": "5", "instead": "0"}),
     "fused_jump_computes": ("skylake", True),
-    "memory_renaming": ("skylake", True),
+    "memory_renaming": (
+        "skylake",
+        {"indexed": True, "bytes": True, "computing": True, "register_updates": True},
+    ),
 }
 
 

@@ -101,6 +101,53 @@ def test_stored_values_handed_on_by_the_renamer(cpu: str, handed_on: bool) -> No
     assert (cycles("mov %rax, (%rsi); mov (%rsi), %rax; add $1, %rax", cpu) < 3) == handed_on
 
 
+# --- Golden Cove and Redwood Cove -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cpu", "nops", "measured"),
+    [
+        *[("meteorlake", n, c) for n, c in ((5, 1.0), (7, 1.33), (8, 1.5), (10, 1.83), (14, 2.49), (16, 3.0))],
+        *[("meteorlake", n, c) for n, c in ((18, 3.25), (20, 3.5), (24, 4.33), (42, 7.31), (120, 20.3))],
+        *[("alderlake", n, c) for n, c in ((6, 1.16), (8, 2.0), (10, 2.0), (13, 2.33), (16, 3.0), (30, 5.18))],
+    ],
+)
+def test_loops_of_nops_as_measured(cpu: str, nops: int, measured: float) -> None:
+    """Measured on Granite Rapids and Emerald Rapids. `cycles` adds one µop, as the measured loops had it."""
+    assert float(cycles("; ".join(["nop"] * nops), cpu)) == pytest.approx(measured, rel=0.015)
+
+
+@pytest.mark.parametrize(
+    ("body", "measured"),
+    [
+        ("imul %rbx, %rax; mov %rax, (%rsi); mov (%rsi), %rax", 3),
+        ("imul %rbx, %rax; mov %al, (%rsi); movzbl (%rsi), %eax", 3),
+        ("imul %rbx, %rax; mov %rax, (%rsi); mov (%rsi), %eax", 3),
+        ("imul %rbx, %rax; mov %rax, (%rsi); add (%rsi), %rax", 4),
+        ("addq $1, (%rsi)", 1),
+        ("negl (%rsi)", 1),
+        ("imul %rbx, %rax; mov %rax, (%rsi, %rdi); mov (%rsi, %rdi), %rax", 8),
+        ("imul %rbx, %rax; mov %rax, (%rsi, %rdi); mov (%rsi, %rdi), %eax", 8),
+    ],
+)
+def test_memory_renaming_of_golden_cove(body: str, measured: float) -> None:
+    assert float(cycles(body, "meteorlake")) == pytest.approx(measured, rel=0.03)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "addq %rbx, (%rsi)",
+        "addq $1, (%rsi, %rdi)",
+        "addw $1, (%rsi)",
+        "imul %rbx, %rax; mov %ax, (%rsi); movzwl (%rsi), %eax",
+        "imul %rbx, %rax; mov %eax, (%rsi); movslq (%rsi), %rax",
+    ],
+)
+def test_stored_values_that_golden_cove_does_not_hand_on(body: str) -> None:
+    assert cycles(body, "meteorlake") >= 6
+
+
 # --- Atom ------------------------------------------------------------------------------------------------------------
 
 
