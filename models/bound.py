@@ -13,13 +13,15 @@ from __future__ import annotations
 FUSED_INTO_PREVIOUS = 1
 ELIMINATED = 2  # Register move done by the renamer.
 ZEROED = 4  # Zero or ones idiom known to the core: no input dependency.
-# Takes issue slots but no port (nop, eliminated move, zero idiom).
+# Takes issue slots but no port (nop, eliminated move, zero idiom, folded constant).
 NO_EXECUTION = 8
 # Not in the model: no µops, latency 0, excluded from every total.
 UNKNOWN = 16
 IS_LOAD = 32
 IS_STORE = 64
 IS_BRANCH = 128
+# Adds a constant to a register, which the renamer does; a µop only makes the sum up for those who need it.
+FOLDED = 256
 
 # Kinds of µop (uop_kind)
 UOP_COMPUTE = 0
@@ -543,7 +545,8 @@ class BoundKernel:
     input_latency: list[int]
 
     # --- locations
-    # Registers and flag groups as the hardware renames them ("rax", "rax.high", "zmm0", "flag C", "flags SPAZO", "k1").
+    # Registers and flag groups as the hardware renames them ("rax", "rax.high", "rax.sum", "zmm0", "flag C", "flags
+    # SPAZO", "k1").
     location_names: list[str]
 
     # --- memory operands of VALUE_LOADs and VALUE_STOREs

@@ -368,6 +368,29 @@ PARAMETERS: tuple[Parameter, ...] = (
         "`ah` … `dh` are renamed apart from the rest of the register",
     ),
     Parameter(
+        "sum_folding",
+        table(
+            "table: constant_bits, taken_by, refused_by, late",
+            {"constant_bits": whole(1), "taken_by": PORT_SETS, "refused_by": PORT_SETS, "late": whole(1)},
+            needed=("constant_bits", "taken_by", "refused_by", "late"),
+        ),
+        {},
+        "bits, ports, ports, cycles",
+        BINDING,
+        "the renamer adds a constant of so many bits, with sign, to a whole general-purpose register of 64 bits, in no "
+        "time and without a µop. Loads, and instructions with a µop for exactly one of the sets `taken_by` and none "
+        "for one of `refused_by`, take register and constant as they are; for others, and for the flags, a µop on "
+        "`renamer_ports` makes the sum up: `late` cycles, one for stored data, flags and what also waits for flags",
+    ),
+    Parameter(
+        "self_moves_execute",
+        FLAG,
+        False,
+        "",
+        BINDING,
+        "a move of a register to itself, or of its lower part, is not eliminated: a µop on `renamer_ports`, one cycle",
+    ),
+    Parameter(
         "renamer_ports",
         PORTS,
         "",
