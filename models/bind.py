@@ -10,6 +10,7 @@ from __future__ import annotations
 from incc.models import bound as b
 from incc.models.pieces import Piece, Shape, is_vector, join, known_for, register_facts, shape_key
 from incc.models.pipeline import bind_pipeline
+from incc.models.sums import EXECUTES, FOLDS, MADE_UP, NO_SUM, PASSES, find_sums
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,6 +77,8 @@ class _Binder:
         self.closed = self._mask(wide["closes"]) if wide else 0
         self.closed_instead = self._mask(wide["instead"]) if wide else 0
         self.may_chase = bool(self.parameters["fast_pointer_chasing"])
+        self.sums = find_sums(kernel, forms, self.fused, self.parameters, model)
+        self.sum = NO_SUM
         self.known = known_for(model, self.split_roots, self.closed, self.closed_instead)
 
     # --- the parts ---------------------------------------------------------------------------------------------------
@@ -105,7 +108,8 @@ class _Binder:
         chases: tuple[bool, ...] = ()
         if i.memory and self.may_chase:
             chases = tuple([self._chases_pointer(n, m) for m in i.memory if m.load])
-        neighbours = fused, None if fuses_with is None else fuses_with.key, last, chases
+        self.sum = self.sums[n] if self.sums else NO_SUM
+        neighbours = fused, None if fuses_with is None else fuses_with.key, last, chases, self.sum
         key = i.encoding, neighbours
         piece = self.known.pieces.get(key)
         if piece is not None and piece.fits(i, form):
@@ -205,7 +209,9 @@ class _Binder:
             return flags | b.UNKNOWN
         if n in self.fused:
             return flags | b.FUSED_INTO_PREVIOUS
-        if not form.uops:
+        if self.sum.what == FOLDS:
+            flags |= b.FOLDED | (0 if self.sum.made else b.NO_EXECUTION)
+        elif not form.uops and self.sum.what != EXECUTES:
             flags |= b.NO_EXECUTION
             if i.move:
                 flags |= b.ELIMINATED
@@ -283,6 +289,10 @@ class _Binder:
 
     def _uops(self, n: int, i: Instruction, form: Form, fused_branch: Form | None) -> list[tuple[int, int]]:
         """(port mask, kind) of each µop, loads first, then compute, then stores."""
+        if self.sum.what == FOLDS and not self.sum.made:
+            return []
+        if self.sum.what in (FOLDS, EXECUTES) and fused_branch is None:
+            return [(self._mask(self.parameters["renamer_ports"]), b.UOP_COMPUTE)]
         functions = self.model.functions
         load = {ports for name, ports in functions.items() if name.startswith("load")}
         data = functions.get("store_data", "")
@@ -380,14 +390,20 @@ class _Binder:
         return "zmm" if width > 256 else "ymm" if width > 128 else "xmm"
 
     def _renamed(self, i: Instruction, m: MemoryAccess, latencies: _Latencies) -> bool:
-        """Whether the renamer hands a value that was just stored on to this load.
-
-        On cores with memory renaming, for whole registers of 32 or 64 bits that are loaded without computing, and for
-        read-modify-writes (measured on Zen 4).
-        """
-        if not self.parameters["memory_renaming"] or m.size not in (4, 8) or m.elements > 1:
+        """Whether the renamer hands a value that was just stored on to this load (parameter `memory_renaming`)."""
+        rule = self.parameters["memory_renaming"]
+        if not rule or not self._keeps_stored(m) or m.size not in ((1, 4, 8) if rule["bytes"] else (4, 8)):
             return False
-        return m.store or all(cycles == 0 for (_, source), cycles in latencies.pairs.items() if source == "m")
+        if m.store:
+            return rule["register_updates"] or not (i.flags_read or any(a.read and not a.address for a in i.registers))
+        if rule["computing"]:
+            return i.mnemonic not in _SIGN_EXTENDING
+        return all(cycles == 0 for (_, source), cycles in latencies.pairs.items() if source == "m")
+
+    def _keeps_stored(self, m: MemoryAccess) -> bool:
+        """Whether the address allows that the renamer hands on what is stored there."""
+        rule = self.parameters["memory_renaming"]
+        return bool(rule) and m.elements == 1 and (rule["indexed"] or m.index is None)
 
     def _address_inputs(self, m: MemoryAccess, latency: int) -> list[_Input]:
         return [
@@ -417,7 +433,9 @@ class _Binder:
                     forward = -1 if c == "gpr" and self._renamed(i, m, latencies) else _CLASS_OF_NAME[c]
                     self._push_value(k, b.VALUE_LOAD, self._address_inputs(m, cycles), [], m, forward, partial)
             results: dict[tuple[_Input, ...], list[int]] = {}
-            for to, old, locations in self._results(i):
+            if self.sum.what in (FOLDS, PASSES):
+                self._add_sum(results, i)
+            for to, old, locations in self._results(i) if self.sum.what != FOLDS else ():
                 inputs = self._inputs(i, form, flags, latencies, to, old, loads)
                 result_latency = max([result_latency, *(x[2] + load_latency * (x[0] == b.INPUT_VALUE) for x in inputs)])
                 # Results with the same inputs at the same latencies (a sum and its flags) are one value.
@@ -432,10 +450,29 @@ class _Binder:
                     inputs = self._inputs(i, form, flags, latencies, "M", [], loads)
                     inputs += self._address_inputs(m, 0)
                     c = self._load_class(i, m)
-                    self._push_value(k, b.VALUE_STORE, inputs, [], m, _CLASS_OF_NAME[c], partial)
+                    kept = -1 if c == "gpr" and self._keeps_stored(m) else _CLASS_OF_NAME[c]
+                    self._push_value(k, b.VALUE_STORE, inputs, [], m, kept, partial)
         k.value_start.append(len(k.value_kind))
         k.load_latency.append(load_latency)
         k.latency.append(max(result_latency, load_latency, latencies.longest if form and i.memory and not loads else 0))
+
+    def _add_sum(self, results: dict[tuple[_Input, ...], list[int]], i: Instruction) -> None:
+        """The results of an addition that the renamer does; of a move only the sum that was made up before it."""
+        assert i.affine is not None
+        target, source = i.affine.target, i.affine.terms[0][0]
+        made = [self._location(target + MADE_UP)] if self.sum.made else []
+        if self.sum.what == PASSES:
+            if made:
+                results[(b.INPUT_LOCATION, self._location(source + MADE_UP), 0),] = made
+            return
+        results[(b.INPUT_LOCATION, self._location(source), 0),] = [self._location(target)]
+        made += [
+            self._location(_FLAG_LOCATION[group])
+            for group, letters in (("C", "C"), ("SPAZO", "SPAZO"))
+            if any(f in i.flags_written for f in letters)
+        ]
+        if made:
+            results[(b.INPUT_LOCATION, self._location(source), 1),] = made
 
     def _results(self, i: Instruction) -> list[tuple[str, list[int], list[int]]]:
         """(name in latency pairs, locations of the old value that flow in, locations written) of each result."""
@@ -475,10 +512,15 @@ class _Binder:
         for a in () if breaks else i.registers:
             if a.read and not a.address:
                 cycles = latencies.between(to, _operand_name(a))
+                if a.register.root in self.sum.reads:
+                    add(b.INPUT_LOCATION, self._location(a.register.root + MADE_UP), cycles + self.sum.late)
+                    continue
+                if self.sum.what == EXECUTES:
+                    cycles = max(cycles, 1)
                 for location in self._read_locations(a.register):
                     add(b.INPUT_LOCATION, location, cycles)
-            elif a.read and a.address and latencies.has_address(to) and not loads:
-                cycles = latencies.between(to, "a")
+            elif a.read and a.address and (latencies.has_address(to) or self.sum.what == EXECUTES) and not loads:
+                cycles = max(latencies.between(to, "a"), int(self.sum.what == EXECUTES))
                 for location in self._read_locations(a.register):
                     add(b.INPUT_LOCATION, location, cycles)
         for group in ("C", "SPAZO"):
@@ -629,6 +671,8 @@ class _Latencies:
 
 
 _MOST_COLUMNS = 64
+_SIGN_EXTENDING = ("movsx", "movsxd")
+"""Loads of which the renamer has no register to hand on."""
 _CLASS_OF_NAME = {"gpr": 0, "xmm": 128, "ymm": 256, "zmm": 512, "simd": 128, "sve": 2048}
 _FLAG_LOCATION = {"C": "flag C", "SPAZO": "flags SPAZO"}
 _UOP_ORDER = {b.UOP_LOAD: 0, b.UOP_COMPUTE: 1, b.UOP_BRANCH: 2, b.UOP_STORE_ADDRESS: 3, b.UOP_STORE_DATA: 4}

@@ -13,13 +13,15 @@ from __future__ import annotations
 FUSED_INTO_PREVIOUS = 1
 ELIMINATED = 2  # Register move done by the renamer.
 ZEROED = 4  # Zero or ones idiom known to the core: no input dependency.
-# Takes issue slots but no port (nop, eliminated move, zero idiom).
+# Takes issue slots but no port (nop, eliminated move, zero idiom, folded constant).
 NO_EXECUTION = 8
 # Not in the model: no µops, latency 0, excluded from every total.
 UNKNOWN = 16
 IS_LOAD = 32
 IS_STORE = 64
 IS_BRANCH = 128
+# Adds a constant to a register, which the renamer does; a µop only makes the sum up for those who need it.
+FOLDED = 256
 
 # Kinds of µop (uop_kind)
 UOP_COMPUTE = 0
@@ -64,6 +66,9 @@ PIPELINE_PARAMETERS = {
     "dsb_width": 0,
     "dsb_block": 32,
     "dsb_ms_stall": 0,
+    "dsb_line_uops": 6,
+    "dsb_lines": 3,
+    "dsb_extra_slot_ends": 1,
     "both_32B_halves_must_be_cacheable": 0,
     "branch_may_end_cached_block": 1,
     "fusible_may_be_last_decoded": 1,
@@ -230,8 +235,11 @@ class Pipeline:
         "decode_clusters",
         "decoders",
         "dsb_block",
+        "dsb_extra_slot_ends",
         "dsb_extra_slots",
         "dsb_groups",
+        "dsb_line_uops",
+        "dsb_lines",
         "dsb_ms_stall",
         "dsb_width",
         "ends_group",
@@ -400,6 +408,9 @@ class Pipeline:
     dsb_width: int
     dsb_block: int
     dsb_ms_stall: int
+    dsb_line_uops: int
+    dsb_lines: int
+    dsb_extra_slot_ends: int
     both_32B_halves_must_be_cacheable: int
     branch_may_end_cached_block: int
     fusible_may_be_last_decoded: int
@@ -552,7 +563,8 @@ class BoundKernel:
     input_latency: list[int]
 
     # --- locations
-    # Registers and flag groups as the hardware renames them ("rax", "rax.high", "zmm0", "flag C", "flags SPAZO", "k1").
+    # Registers and flag groups as the hardware renames them ("rax", "rax.high", "rax.sum", "zmm0", "flag C", "flags
+    # SPAZO", "k1").
     location_names: list[str]
 
     # --- memory operands of VALUE_LOADs and VALUE_STOREs
@@ -570,8 +582,8 @@ class BoundKernel:
     memory_size: list[int]
     # By memory operand. Number of the symbol, or -1.
     memory_symbol: list[int]
-    # By memory operand. Which forwarding latency applies: 0 general-purpose, else vector width in bits; -1: none, the
-    # renamer hands the stored value on.
+    # By memory operand. Which forwarding latency applies: 0 general-purpose, else vector width in bits; -1: none
+    # between a store and a load that both have it, the renamer hands the stored value on; else as 0.
     memory_class: list[int]
     # By memory operand. Accesses of a gather or scatter, else 1.
     memory_elements: list[int]

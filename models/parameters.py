@@ -355,12 +355,19 @@ PARAMETERS: tuple[Parameter, ...] = (
     ),
     Parameter(
         "memory_renaming",
-        FLAG,
-        False,
+        table(
+            "table: indexed, bytes, computing, register_updates",
+            {"indexed": FLAG, "bytes": FLAG, "computing": FLAG, "register_updates": FLAG},
+            needed=("indexed", "bytes", "computing", "register_updates"),
+        ),
+        {},
         "",
         BINDING,
-        "the renamer hands a stored value on to a load of it, in no time: whole general-purpose registers of 32 or 64 "
-        "bits that are loaded without computing, and read-modify-writes",
+        "the renamer hands a stored value on to a load of it, in no time: 32 or 64 bits of general-purpose registers "
+        "that are loaded with nothing but zeros above them, and read-modify-writes. Flags: also where one of the two "
+        "addresses has an index (`indexed`); also 8 bits (`bytes`); also if the load's instruction computes with it "
+        "(`computing`); also to read-modify-writes that read a register or flags beside their address "
+        "(`register_updates`)",
     ),
     Parameter(
         "wide_vectors",
@@ -402,6 +409,29 @@ PARAMETERS: tuple[Parameter, ...] = (
         "",
         BINDING,
         "`ah` … `dh` are renamed apart from the rest of the register",
+    ),
+    Parameter(
+        "sum_folding",
+        table(
+            "table: constant_bits, taken_by, refused_by, late",
+            {"constant_bits": whole(1), "taken_by": PORT_SETS, "refused_by": PORT_SETS, "late": whole(1)},
+            needed=("constant_bits", "taken_by", "refused_by", "late"),
+        ),
+        {},
+        "bits, ports, ports, cycles",
+        BINDING,
+        "the renamer adds a constant of so many bits, with sign, to a whole general-purpose register of 64 bits, in no "
+        "time and without a µop. Loads, and instructions with a µop for exactly one of the sets `taken_by` and none "
+        "for one of `refused_by`, take register and constant as they are; for others, and for the flags, a µop on "
+        "`renamer_ports` makes the sum up: `late` cycles, one for stored data, flags and what also waits for flags",
+    ),
+    Parameter(
+        "self_moves_execute",
+        FLAG,
+        False,
+        "",
+        BINDING,
+        "a move of a register to itself, or of its lower part, is not eliminated: a µop on `renamer_ports`, one cycle",
     ),
     Parameter(
         "renamer_ports",
@@ -595,6 +625,24 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter("dsb_width", whole(), 0, "µops a cycle", FRONT_END, "of the µop cache; 0: there is none"),
     Parameter("dsb_block", whole(1), 32, "bytes", FRONT_END, "of code to which an entry of the µop cache belongs"),
     Parameter("dsb_ms_stall", whole(), 0, "cycles", FRONT_END, "between µop cache and microcode"),
+    Parameter("dsb_line_uops", whole(1), 6, "µops", FRONT_END, "of a line of the µop cache"),
+    Parameter(
+        "dsb_lines",
+        whole_or_unlimited(1),
+        3,
+        "lines",
+        FRONT_END,
+        "of the µop cache that 32 bytes of code may take; code of more comes from the decoders",
+    ),
+    Parameter(
+        "dsb_extra_slot_ends",
+        FLAG,
+        True,
+        "",
+        FRONT_END,
+        "a µop that takes two places of a line, for a long immediate, is the last one that the µop cache delivers in a "
+        "cycle",
+    ),
     Parameter(
         "dsb_groups",
         whole(1),

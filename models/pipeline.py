@@ -191,7 +191,12 @@ def _move(
 
     If it does not, it is what the same form is from a register to itself.
     """
-    if form is not None and flags & b.NO_EXECUTION and not form.breaks_dependency and not i.memory:
+    if (
+        form is not None
+        and flags & (b.NO_EXECUTION | b.FOLDED) == b.NO_EXECUTION
+        and not form.breaks_dependency
+        and not i.memory
+    ):
         written = [a for a in i.registers if a.write]
         read = [a for a in i.registers if a.read and not a.address]
         executed = model.lookup(i.form, i.traits | {"same_reg"})

@@ -509,7 +509,7 @@ private:
   /// `Whole`: all bytes that are loaded were stored by that store.
   /// `Merged`: what else is loaded, the core puts together with it.
   void addDependency(int32_t Store, int32_t Load, int32_t Distance, bool Whole, bool Merged) {
-    int32_t Class = K.MemoryClass[K.MemoryOfValue[Load]];
+    int32_t Class = classOf(Store, Load);
     if (Whole || !isInFlight(Store, Load, Distance)) {
       Result.push_back({Store, Load, Distance, forwardLatency(Class)});
       return;
@@ -575,6 +575,12 @@ private:
       else
         addDependency(Store, Load, K.AssumedDistance[N], bytesOf(K, To) <= bytesOf(K, From), false);
     }
+  }
+
+  /// The class of what passes from a store to a load: the renamer hands it on if both allow it.
+  int32_t classOf(int32_t Store, int32_t Load) const {
+    int32_t Class = K.MemoryClass[K.MemoryOfValue[Load]];
+    return K.MemoryClass[K.MemoryOfValue[Store]] < 0 ? Class : std::max(Class, 0);
   }
 
   /// The latency of the load's class, of the widest narrower one where it has none.

@@ -101,6 +101,108 @@ def test_stored_values_handed_on_by_the_renamer(cpu: str, handed_on: bool) -> No
     assert (cycles("mov %rax, (%rsi); mov (%rsi), %rax; add $1, %rax", cpu) < 3) == handed_on
 
 
+# --- Golden Cove and Redwood Cove -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cpu", "nops", "measured"),
+    [
+        *[("meteorlake", n, c) for n, c in ((5, 1.0), (7, 1.33), (8, 1.5), (10, 1.83), (14, 2.49), (16, 3.0))],
+        *[("meteorlake", n, c) for n, c in ((18, 3.25), (20, 3.5), (24, 4.33), (42, 7.31), (120, 20.3))],
+        *[("alderlake", n, c) for n, c in ((6, 1.16), (8, 2.0), (10, 2.0), (13, 2.33), (16, 3.0), (30, 5.18))],
+    ],
+)
+def test_loops_of_nops_as_measured(cpu: str, nops: int, measured: float) -> None:
+    """Measured on Granite Rapids and Emerald Rapids. `cycles` adds one µop, as the measured loops had it."""
+    assert float(cycles("; ".join(["nop"] * nops), cpu)) == pytest.approx(measured, rel=0.015)
+
+
+@pytest.mark.parametrize(
+    ("body", "measured"),
+    [
+        ("imul %rbx, %rax; mov %rax, (%rsi); mov (%rsi), %rax", 3),
+        ("imul %rbx, %rax; mov %al, (%rsi); movzbl (%rsi), %eax", 3),
+        ("imul %rbx, %rax; mov %rax, (%rsi); mov (%rsi), %eax", 3),
+        ("imul %rbx, %rax; mov %rax, (%rsi); add (%rsi), %rax", 4),
+        ("addq $1, (%rsi)", 1),
+        ("negl (%rsi)", 1),
+        ("imul %rbx, %rax; mov %rax, (%rsi, %rdi); mov (%rsi, %rdi), %rax", 8),
+        ("imul %rbx, %rax; mov %rax, (%rsi, %rdi); mov (%rsi, %rdi), %eax", 8),
+    ],
+)
+def test_memory_renaming_of_golden_cove(body: str, measured: float) -> None:
+    assert float(cycles(body, "meteorlake")) == pytest.approx(measured, rel=0.03)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "addq %rbx, (%rsi)",
+        "addq $1, (%rsi, %rdi)",
+        "addw $1, (%rsi)",
+        "imul %rbx, %rax; mov %ax, (%rsi); movzwl (%rsi), %eax",
+        "imul %rbx, %rax; mov %eax, (%rsi); movslq (%rsi), %rax",
+    ],
+)
+def test_stored_values_that_golden_cove_does_not_hand_on(body: str) -> None:
+    assert cycles(body, "meteorlake") >= 6
+
+
+FOLDED = [
+    # What follows `imul %rsi, %rax; add $5, %rax` in a chain, and the cycles of all three measured on Emerald Rapids.
+    *[("and %rsi, %rax", 4), ("neg %rax", 4), ("movslq %eax, %rax", 4), ("lea (%rax, %rsi), %rax", 4)],
+    *[("lea (%rax, %rsi, 4), %rax", 5), ("andn %rsi, %rax, %rax", 4), ("imul $3, %rax, %rax", 6)],
+    *[("popcnt %rax, %rax", 6), ("crc32 %rax, %rax", 6), ("mov (%r10, %rax), %rax", 8), ("add $5, %eax", 4)],
+    *[("mov %rax, %rbx; add $8, %rbx; mov %rbx, %rax", 3), ("lea -1024(%rax), %rax", 3), ("sub $1023, %rax", 3)],
+    *[("mov %rax, (%r10); mov (%r10), %rax", 3)],
+    # One cycle for the sum,
+    *[("adc %rsi, %rax", 5), ("sbb %rsi, %rax", 5), ("cmovz %rax, %rax", 5), ("mov %eax, %ebx; mov %rbx, %rax", 4)],
+    *[("mov %rax, (%r10, %rbx); mov (%r10, %rbx), %rax", 9)],
+    # or two.
+    *[("shl $1, %rax", 6), ("sarx %rsi, %rax, %rax", 6), ("ror $3, %rax", 6), ("bswap %rax", 7)],
+    *[("bextr %rsi, %rax, %rax", 7)],
+    # Too large constants, and moves to itself.
+    *[("add $1024, %rax", 4), ("sub $-1025, %rax", 4), ("lea 1024(%rax), %rax", 4), ("lea -1025(%rax), %rax", 4)],
+    *[("mov %rax, %rax", 4), ("dec %rax; jnz 2f; 2:", 4)],
+]
+
+
+@pytest.mark.parametrize(("body", "measured"), FOLDED)
+def test_folded_constants(body: str, measured: int) -> None:
+    k = bound("imul %rsi, %rax; add $5, %rax; " + body, "meteorlake")
+    assert float(simulate(k).cycles_per_iteration) == pytest.approx(measured, rel=0.01)
+    assert analyze(k).latency_bound == measured
+
+
+@pytest.mark.parametrize(
+    ("body", "measured"),
+    [
+        ("add $5, %rax", 1),
+        ("sub $5, %rax", 1),
+        ("inc %rax", 1),
+        ("dec %rax", 1),
+        ("lea 5(%rax), %rax", 1),
+        ("incl %eax", 4),
+        ("addl $5, %eax", 4),
+        ("add $0x12345, %rax", 4),
+        ("lea 0x12345(%rax), %rax", 4),
+        ("mov %rax, %rax", 4),
+        ("movzbl %al, %eax", 4),
+    ],
+)
+def test_chains_of_additions_and_moves_as_measured(body: str, measured: int) -> None:
+    assert cycles("; ".join([body] * 4), "meteorlake") == measured
+
+
+def test_folded_constants_take_no_port_unless_made_up() -> None:
+    ands = "; ".join(f"and %rsi, %{r}" for r in ("rax", "rbx", "rcx", "rdx", "r8", "r9", "r11", "r12", "r13", "rbp"))
+    adds = "; ".join(f"add $5, %{r}" for r in ("r10", "r14", "rdi", "rdi"))
+    # Fifteen slots, six a cycle, but eleven µops on five ports.
+    assert float(cycles(f"{ands}; {adds}", "meteorlake")) == pytest.approx(2.5, rel=0.02)
+    made_up = "; ".join(f"add $5, %{r}; shl $1, %{r}" for r in ("r10", "r14"))
+    assert float(cycles(f"{ands}; {made_up}", "meteorlake")) >= 3
+
+
 # --- Atom ------------------------------------------------------------------------------------------------------------
 
 

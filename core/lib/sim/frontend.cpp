@@ -197,8 +197,8 @@ void FrontEnd::readCache() {
       Stalled = P.P.DsbMsStall;
       return;
     }
-    // A µop with an extra slot is the last of its cycle (seen in loops of such instructions).
-    if (Entries > 0 && P.P.DsbExtraSlots[Next.Instruction])
+    // A µop with an extra slot may be the last of its cycle (seen in loops of such instructions).
+    if (P.P.DsbExtraSlotEnds && Entries > 0 && P.P.DsbExtraSlots[Next.Instruction])
       Width = 0;
     int64_t Block = Code.block(Next.Instruction);
     advance();

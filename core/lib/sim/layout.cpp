@@ -10,9 +10,9 @@ using namespace incc::sim;
 
 namespace {
 
-/// A line of Intel's µop cache holds six µops; three lines hold a block of 32 bytes (Intel's
-/// optimization manual), six one of 64 (Abel and Reineke, uiCA).
-constexpr int32_t LineSlots = 6, BytesOfThreeLines = 32;
+/// Code of so many bytes may take `dsb_lines` lines of the µop cache: three a block of 32 bytes
+/// (Intel's optimization manual), six one of 64 (Abel and Reineke, uiCA).
+constexpr int32_t BytesOfLines = 32;
 
 } // namespace
 
@@ -49,6 +49,7 @@ bool CodeLayout::endsAtBoundary(int32_t I) const {
 void CodeLayout::fillCache() {
   int32_t N = numInstructions();
   int64_t Size = P.P.DsbBlock;
+  int32_t LineSlots = P.P.DsbLineUops;
   auto BlockOf = [&](int32_t I) { return (Start + P.P.Offset[I]) / Size; };
   std::vector<bool> Fits(static_cast<size_t>(N), true);
   int32_t Line = -1;
@@ -79,7 +80,7 @@ void CodeLayout::fillCache() {
         Lines[static_cast<size_t>(E)] = Line;
       Used += Slots;
     }
-    if (LinesUsed > 3 * Size / BytesOfThreeLines || !Good)
+    if (LinesUsed > P.P.DsbLines * Size / BytesOfLines || !Good)
       std::fill(Fits.begin() + Begin, Fits.begin() + End, false);
     Begin = End;
   }
