@@ -89,6 +89,7 @@ dev: core-test
 	@mkdir -p build/dev/incc
 	@ln -sfn ../../../driver build/dev/incc/driver
 	@ln -sfn ../../../frontends build/dev/incc/frontends
+	@ln -sfn ../../../measuring build/dev/incc/measuring
 	@ln -sfn ../../../models build/dev/incc/models
 	@ln -sfn ../../../core/python build/dev/incc/core
 	@ln -sfn ../../../driver/package.py build/dev/incc/__init__.py
