@@ -1,0 +1,283 @@
+"""The process that runs loops: `python -m incc.measuring.server`, for `harness.Harness`.
+
+It compiles the code that takes times once and has one thread, so that it can fork a child for each loop. It reads a
+JSON object a line ({"code": hexadecimal, "counter", "registers", "content"}) and writes one for each: {"cycles",
+"spread", "disturbed", "way", "events"} or {"kind", "text"}.
+
+How the cycles of a trip come about: the loop runs n trips and 2 n trips, the former's time is taken from the latter's,
+so that entering costs nothing. A sample takes some 25,000 core cycles, shorter than the time between disturbances; the
+time of a chain of 10,000 dependent additions on either side of it says how long a core cycle is just then. n trips and
+2 n trips are ordered by themselves, so that no disturbed sample of the former makes a difference look small, and lower
+quantiles are taken. A loop starts over from the same registers, so that it stays in the first-level cache: n is such
+that 2 n trips touch six pages at most.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import json
+import mmap
+import os
+import resource
+import signal
+import struct
+import sys
+from typing import Any, NamedTuple
+
+from incc.measuring import counters, native
+
+_PROBE = 400
+"""Trips of the run that counts the pages touched."""
+_PAGES = 6
+_FEWEST, _MOST = 8, 3000
+"""Trips of a sample."""
+_CYCLES = 25_000
+"""Core cycles of a sample."""
+_UNITS = 100
+"""Units of a chain, of native.LINKS additions each."""
+_SAMPLES, _ROUNDS = 81, 4
+_STEADY = 0.01
+"""Relative spread from which on more rounds are run."""
+_CPU_SECONDS, _SECONDS = 3, 120
+_MEMORY = 1 << 30
+_SIGNALS = {
+    signal.SIGILL: ("SIGILL", "an instruction that this processor does not have, or that programs may not use"),
+    signal.SIGFPE: ("SIGFPE", "a division by zero, or whose quotient is too large"),
+    signal.SIGTRAP: ("SIGTRAP", "a breakpoint"),
+    signal.SIGSEGV: (
+        "SIGSEGV",
+        "an access that the system does not allow, or an instruction that programs may not use",
+    ),
+    signal.SIGBUS: ("SIGBUS", "an access that the system does not allow"),
+    signal.SIGPROF: ("timeout", f"it ran for more than {_CPU_SECONDS} seconds"),
+    signal.SIGXCPU: ("timeout", f"it ran for more than {_CPU_SECONDS} seconds"),
+    signal.SIGALRM: ("timeout", f"no figure after {_SECONDS} seconds: the machine is too busy"),
+    signal.SIGKILL: ("killed", "the system ended it"),
+    signal.SIGSYS: ("SIGSYS", "it called the system"),
+}
+_ENDS = {
+    native.BAD_ADDRESS: (
+        "address",
+        "an address that no program has: below 64 KiB, or not canonical, or an instruction that programs may not use",
+    ),
+    native.TOO_MANY_PAGES: ("memory", "it touches more memory than it may"),
+    native.NO_MEMORY: ("memory", "memory that is not free"),
+    native.OWN_MEMORY: ("memory", "memory that is not free"),
+}
+
+
+class Quantiles(NamedTuple):
+    """`cycles` a trip, `spread`: between the lower of the samples, `disturbed`: the part of samples that took a
+    quarter longer than that."""
+
+    cycles: float
+    spread: float
+    disturbed: float
+
+
+def evaluate(ticks: list[int], trips: int, empty: int) -> Quantiles:
+    """From rows of five times (a chain, one run, a chain, a run twice as long, a chain), of which taking them took
+    `empty` each. `trips` are those of the shorter run."""
+    links = _UNITS * native.LINKS
+    one, two = [], []
+    for i in range(0, len(ticks), 5):
+        before, a, between, b, after = (max(t - empty, 1) for t in ticks[i : i + 5])
+        one.append(a * links / min(before, between))
+        two.append(b * links / min(between, after))
+    one.sort()
+    two.sort()
+    n = len(one)
+    cycles = (two[n // 8] - one[n // 8]) / trips
+    spread = (two[n // 3] - one[n // 16]) / trips - cycles
+    return Quantiles(cycles, abs(spread), sum(t > 1.25 * two[n // 8] for t in two) / n)
+
+
+class _Stack(ctypes.Structure):
+    _fields_ = (("place", ctypes.c_void_p), ("flags", ctypes.c_int), ("size", ctypes.c_size_t))
+
+
+class _Action(ctypes.Structure):
+    """struct sigaction of Linux's C libraries on 64-bit systems."""
+
+    _fields_ = (
+        ("handler", ctypes.c_void_p),
+        ("mask", ctypes.c_uint64 * 16),
+        ("flags", ctypes.c_int),
+        ("restorer", ctypes.c_void_p),
+    )
+
+
+_SA_SIGINFO, _SA_ONSTACK, _SA_NODEFER = 4, 0x0800_0000, 0x4000_0000
+_PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 1, 22, 38
+_SECCOMP_MODE_FILTER = 2
+_MAP = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x10  # MAP_FIXED
+
+
+class Server:
+    """Runs loops, each in a child."""
+
+    def __init__(self, source: counters.Source) -> None:
+        self.native = native.Native()
+        self.source = source
+        self.libc: Any = ctypes.CDLL(None, use_errno=True)
+        self.libc.mmap.restype = ctypes.c_void_p
+        self.libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+        # What the child found, in memory that both have.
+        self.shared = mmap.mmap(-1, 65536)
+        self.alternate = ctypes.create_string_buffer(1 << 20)
+        self.empty = min(self.native.empty(2000) for _ in range(5))
+
+    def measure(self, job: dict[str, Any]) -> dict[str, Any]:
+        """What is answered to a line."""
+        code = native.align(self.native.machine, bytes.fromhex(job["code"]))
+        if len(code) > native.LONGEST:
+            return {"kind": "code", "text": f"{len(code)} bytes of code are more than {native.LONGEST}"}
+        self.shared[:8] = bytes(8)
+        child = os.fork()
+        if not child:
+            # Whatever happens, the child does not go on as a server.
+            try:
+                self._child(code, job)
+                os._exit(0)
+            except BaseException as e:
+                self._say({"kind": "harness", "text": f"{type(e).__name__}: {e}"})
+                os._exit(1)
+        _, status = os.waitpid(child, 0)
+        said = self._said()
+        if os.WIFSIGNALED(status):
+            number = os.WTERMSIG(status)
+            kind, text = _SIGNALS.get(signal.Signals(number), ("signal", f"signal {number}"))
+            return {"kind": kind, "text": text}
+        if os.WEXITSTATUS(status) in _ENDS:
+            kind, text = _ENDS[os.WEXITSTATUS(status)]
+            return {"kind": kind, "text": text}
+        return said or {"kind": "harness", "text": f"ended with status {os.WEXITSTATUS(status)}"}
+
+    def _say(self, what: dict[str, Any]) -> None:
+        text = json.dumps(what).encode()
+        self.shared[8 : 8 + len(text)] = text
+        self.shared[:8] = len(text).to_bytes(8, "little")
+
+    def _said(self) -> dict[str, Any] | None:
+        size = int.from_bytes(self.shared[:8], "little")
+        return json.loads(self.shared[8 : 8 + size]) if size else None
+
+    # --- in the child ------------------------------------------------------------------------------------------------
+
+    def _child(self, code: bytes, job: dict[str, Any]) -> None:
+        self._limit()
+        slot = self._load(code, job)
+        run, samples = self.native.run, self.native.samples
+        faults = ctypes.c_uint64.from_address(native.STATE + native.FAULTS)
+        run(slot, _PROBE, 1)
+        trips = _MOST
+        if faults.value > _PAGES - 1:
+            trips = min(trips, int(_PAGES / (faults.value / _PROBE) / 2))
+        if trips < _FEWEST:
+            self._say({"kind": "stride", "text": "it goes through memory too fast to stay in the first-level cache"})
+            return
+        ticks = (ctypes.c_uint64 * (5 * _SAMPLES))()
+
+        def sample(trips: int, times: int, count: int) -> Quantiles:
+            samples(slot, trips, times, _UNITS, count, ctypes.addressof(ticks))
+            return evaluate(ticks[: 5 * count], trips * times, self.empty)
+
+        samples(slot, trips, 1, _UNITS, 5, ctypes.addressof(ticks))
+        chain = min(ticks[0:25:5]) / (_UNITS * native.LINKS)
+        rough = min(ticks[1:25:5]) / chain / trips
+        if rough > 0.2 and trips * rough > _CYCLES:
+            trips = max(_FEWEST, int(_CYCLES / rough))
+        times = max(1, min(12000 // trips, int(_CYCLES / (trips * rough))) if rough > 0 else 1)
+        sample(trips, times, 3)
+        found = []
+        for _ in range(_ROUNDS):
+            found.append(sample(trips, times, _SAMPLES))
+            best = min(found, key=lambda q: q.spread)
+            if best.spread <= max(_STEADY * best.cycles, 0.005) and best.disturbed < 0.5:
+                break
+        events: dict[str, float] = {}
+        way = "clock"
+        cycles = best.cycles
+        if counted := self.source.count(lambda n, m: run(slot, n, m), trips, times):
+            way, events = "counters", counted
+            cycles = events.pop("cycles", cycles)
+        self._say({"cycles": cycles, "spread": best.spread, "disturbed": best.disturbed, "way": way, "events": events})
+
+    def _limit(self) -> None:
+        """No file, no core dump, bounded time and memory, and no life after the server's."""
+        self.libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_CPU, (_CPU_SECONDS + 2, _CPU_SECONDS + 2))
+        with open("/proc/self/statm", encoding="ascii") as f:
+            used = int(f.read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + _MEMORY, used + _MEMORY))
+        for number in (signal.SIGPROF, signal.SIGALRM):
+            signal.signal(number, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_PROF, _CPU_SECONDS)
+        signal.setitimer(signal.ITIMER_REAL, _SECONDS)
+
+    def _forbid_calls(self) -> None:
+        """Calls of the system from the loop's code end the child; where the kernel has no seccomp, they run."""
+        kill, allow = 0x8000_0000, 0x7FFF_0000
+        filters = (
+            # The upper half of the instruction pointer, which the loop's code has to itself.
+            struct.pack("=HBBI", 0x20, 0, 0, 12),
+            struct.pack("=HBBI", 0x15, 0, 1, native.CODE >> 32),
+            struct.pack("=HBBI", 0x06, 0, 0, kill),
+            struct.pack("=HBBI", 0x06, 0, 0, allow),
+        )
+        code = ctypes.create_string_buffer(b"".join(filters))
+        program = ctypes.create_string_buffer(struct.pack("=H6xQ", len(filters), ctypes.addressof(code)))
+        self.libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+        self.libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, program, 0, 0)
+
+    def _load(self, code: bytes, job: dict[str, Any]) -> int:
+        """Puts code, registers and the handler in place. The address where the counter's first value stands."""
+        state = self.libc.mmap(native.STATE, native.STATE_BYTES, 3, _MAP, -1, 0)
+        place = self.libc.mmap(native.CODE, native.CODE_BYTES, 3, _MAP, -1, 0)
+        if (state, place) != (native.STATE, native.CODE):
+            raise OSError(ctypes.get_errno(), "no memory for the loop")
+        code += native.leave(self.native.machine, native.CODE + len(code))
+        ctypes.memmove(native.CODE, code, len(code))
+        if self.libc.mprotect(ctypes.c_void_p(native.CODE), ctypes.c_size_t(native.CODE_BYTES), 5):
+            raise OSError(ctypes.get_errno(), "machine code may not be run that was written (SELinux?)")
+        architecture = self.native.architecture
+        content = job["content"] & (1 << 64) - 1
+        words = {
+            native.FLOATING: architecture.floating,
+            native.CONTENT: content,
+            native.MOST_FAULTS: 60000,
+            native.PAGE: resource.getpagesize(),
+        }
+        words |= {native.VECTOR + 8 * n: content for n in range(8)}
+        words |= {native.REGISTERS + 8 * n: v & (1 << 64) - 1 for n, v in enumerate(job["registers"])}
+        for at, word in words.items():
+            ctypes.c_uint64.from_address(native.STATE + at).value = word
+        stack = _Stack(ctypes.addressof(self.alternate), 0, len(self.alternate))
+        action = _Action(handler=self.native.fault, flags=_SA_SIGINFO | _SA_ONSTACK | _SA_NODEFER)
+        if self.libc.sigaltstack(ctypes.byref(stack), None):
+            raise OSError(ctypes.get_errno(), "no stack for signals")
+        for number in (signal.SIGSEGV, signal.SIGBUS):
+            self.libc.sigaction(int(number), ctypes.byref(action), None)
+        self._forbid_calls()
+        return native.STATE + native.REGISTERS + 8 * int(job["counter"])
+
+
+def main() -> int:
+    """Answers until the input ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    server = Server(counters.open_source(sys.argv[1] if len(sys.argv) > 1 else "auto"))
+    # The child copies no page because of a count of references that the collector would change.
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    print(json.dumps({"ready": server.native.machine, "counters": server.source.why_not}), flush=True)
+    for line in sys.stdin:
+        print(json.dumps(server.measure(json.loads(line))), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
