@@ -8,8 +8,9 @@ How the cycles of a trip come about: the loop runs n trips and 2 n trips, the fo
 so that entering costs nothing. A sample takes some 25,000 core cycles, shorter than the time between disturbances; the
 time of a chain of 10,000 dependent additions on either side of it says how long a core cycle is just then. n trips and
 2 n trips are ordered by themselves, so that no disturbed sample of the former makes a difference look small, and lower
-quantiles are taken. A loop starts over from the same registers, so that it stays in the first-level cache: n is such
-that 2 n trips touch six pages at most.
+quantiles are taken. Another thread of the same core makes four independent chains take longer, but not one: samples
+beside which they did are not used as long as there are others; if there are few, more are taken. A loop starts over
+from the same registers, so that it stays in the first-level cache: n is such that 2 n trips touch six pages at most.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ import resource
 import signal
 import struct
 import sys
+import time
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from incc.measuring import counters, native
@@ -36,9 +39,14 @@ _CYCLES = 25_000
 """Core cycles of a sample."""
 _UNITS = 100
 """Units of a chain, of native.LINKS additions each."""
-_SAMPLES, _ROUNDS = 81, 4
+_SAMPLES, _ROUNDS, _MOST_ROUNDS = 40, 24, 64
+_ENOUGH, _FEWEST_FAIR = 30, 12
+"""Undisturbed samples with which rounds end, and without which disturbed ones are used."""
 _STEADY = 0.01
-"""Relative spread from which on more rounds are run."""
+"""Relative spread above which more rounds are run."""
+_CALIBRATION = 6000
+_ALONE = 1.04
+"""What a crowd may take more than it does alone."""
 _CPU_SECONDS, _SECONDS = 3, 120
 _MEMORY = 1 << 30
 _SIGNALS = {
@@ -67,30 +75,51 @@ _ENDS = {
 }
 
 
-class Quantiles(NamedTuple):
-    """`cycles` a trip, `spread`: between the lower of the samples, `disturbed`: the part of samples that took a
-    quarter longer than that."""
+class Figure(NamedTuple):
+    """`cycles` a trip; `spread`: between the lower of the samples; `used`: the least number of samples that were not
+    disturbed, of either length; `disturbed`: the part of those that were."""
 
     cycles: float
     spread: float
+    used: int
     disturbed: float
 
 
-def evaluate(ticks: list[int], trips: int, empty: int) -> Quantiles:
-    """From rows of five times (a chain, one run, a chain, a run twice as long, a chain), of which taking them took
-    `empty` each. `trips` are those of the shorter run."""
+def evaluate(rows: Sequence[Sequence[int]], trips: int, empty: int, alone: float) -> Figure:
+    """From rows of times (a crowd, a chain, one run, a chain, a crowd, a run twice as long, a chain, a crowd), of which
+    taking them took `empty` each. `trips` are those of the shorter run; `alone`: what a crowd takes of a chain's time
+    on a core that does nothing else."""
     links = _UNITS * native.LINKS
-    one, two = [], []
-    for i in range(0, len(ticks), 5):
-        before, a, between, b, after = (max(t - empty, 1) for t in ticks[i : i + 5])
-        one.append(a * links / min(before, between))
-        two.append(b * links / min(between, after))
-    one.sort()
-    two.sort()
-    n = len(one)
-    cycles = (two[n // 8] - one[n // 8]) / trips
-    spread = (two[n // 3] - one[n // 16]) / trips - cycles
-    return Quantiles(cycles, abs(spread), sum(t > 1.25 * two[n // 8] for t in two) / n)
+    one: list[tuple[bool, float]] = []
+    two: list[tuple[bool, float]] = []
+    for row in rows:
+        crowd0, before, a, between, crowd1, b, after, crowd2 = (max(t - empty, 1) for t in row)
+        first, second = min(before, between), min(between, after)
+        most = alone * _ALONE
+        one.append((crowd0 > most * first or crowd1 > most * first, a * links / first))
+        two.append((crowd1 > most * second or crowd2 > most * second, b * links / second))
+    fair_one, fair_two = ([t for bad, t in times if not bad] for times in (one, two))
+    used = min(len(fair_one), len(fair_two))
+    if used < _FEWEST_FAIR:
+        fair_one, fair_two = ([t for _, t in times] for times in (one, two))
+    fair_one.sort()
+    fair_two.sort()
+    cycles = (_quantile(fair_two, 1 / 8) - _quantile(fair_one, 1 / 8)) / trips
+    spread = (_quantile(fair_two, 1 / 3) - _quantile(fair_one, 1 / 16)) / trips - cycles
+    return Figure(cycles, abs(spread), used, 1 - used / len(rows))
+
+
+def _quantile(ordered: Sequence[float], part: float) -> float:
+    return ordered[int(part * len(ordered))]
+
+
+def alone(rows: Sequence[Sequence[int]], empty: int) -> float:
+    """What a crowd takes of a chain's time when nothing else runs, if that was so for a hundredth of the rows.
+
+    Each is ordered by itself: of a row whose chain was interrupted, the quotient would be too small.
+    """
+    crowds, chains = (sorted(r[k] - empty for r in rows) for k in (0, 1))
+    return _quantile(crowds, 1 / 100) / max(_quantile(chains, 1 / 100), 1)
 
 
 class _Stack(ctypes.Structure):
@@ -127,6 +156,15 @@ class Server:
         self.shared = mmap.mmap(-1, 65536)
         self.alternate = ctypes.create_string_buffer(1 << 20)
         self.empty = min(self.native.empty(2000) for _ in range(5))
+        self.alone = 0.0
+        """What a crowd takes of a chain's time on an idle core."""
+        self.calibrate()
+
+    def calibrate(self) -> None:
+        """Looks at the core for some 30 ms. Where another thread of it was busy all the time, that stays unnoticed."""
+        ticks = (ctypes.c_uint64 * (2 * _CALIBRATION))()
+        self.native.beside(_UNITS, _CALIBRATION, ctypes.addressof(ticks))
+        self.alone = alone([ticks[i : i + 2] for i in range(0, 2 * _CALIBRATION, 2)], self.empty)
 
     def measure(self, job: dict[str, Any]) -> dict[str, Any]:
         """What is answered to a line."""
@@ -177,25 +215,29 @@ class Server:
         if trips < _FEWEST:
             self._say({"kind": "stride", "text": "it goes through memory too fast to stay in the first-level cache"})
             return
-        ticks = (ctypes.c_uint64 * (5 * _SAMPLES))()
+        ticks = (ctypes.c_uint64 * (native.ROW * _SAMPLES))()
 
-        def sample(trips: int, times: int, count: int) -> Quantiles:
+        def sample(trips: int, times: int, count: int) -> list[list[int]]:
             samples(slot, trips, times, _UNITS, count, ctypes.addressof(ticks))
-            return evaluate(ticks[: 5 * count], trips * times, self.empty)
+            return [ticks[i : i + native.ROW] for i in range(0, native.ROW * count, native.ROW)]
 
-        samples(slot, trips, 1, _UNITS, 5, ctypes.addressof(ticks))
-        chain = min(ticks[0:25:5]) / (_UNITS * native.LINKS)
-        rough = min(ticks[1:25:5]) / chain / trips
+        rows = sample(trips, 1, 5)
+        chain = min(r[1] for r in rows) / (_UNITS * native.LINKS)
+        rough = max(min(r[2] for r in rows) / chain / trips, 0.01)
         if rough > 0.2 and trips * rough > _CYCLES:
             trips = max(_FEWEST, int(_CYCLES / rough))
-        times = max(1, min(12000 // trips, int(_CYCLES / (trips * rough))) if rough > 0 else 1)
+        times = max(1, min(12000 // trips, int(_CYCLES / (trips * rough))))
         sample(trips, times, 3)
-        found = []
-        for _ in range(_ROUNDS):
-            found.append(sample(trips, times, _SAMPLES))
-            best = min(found, key=lambda q: q.spread)
-            if best.spread <= max(_STEADY * best.cycles, 0.005) and best.disturbed < 0.5:
+        rows = []
+        for number in range(_MOST_ROUNDS):
+            rows += sample(trips, times, _SAMPLES)
+            best = evaluate(rows, trips * times, self.empty, self.alone)
+            steady = best.spread <= max(_STEADY * best.cycles, 0.01)
+            if best.used >= _ENOUGH and (steady or number >= _ROUNDS):
                 break
+            if best.used < _FEWEST_FAIR and number >= _ROUNDS:
+                # Whatever else is running is left alone for a while.
+                time.sleep(0.001 * (number - _ROUNDS))
         events: dict[str, float] = {}
         way = "clock"
         cycles = best.cycles
