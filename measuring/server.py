@@ -44,6 +44,8 @@ _ENOUGH, _FEWEST_FAIR = 30, 12
 """Undisturbed samples with which rounds end, and without which disturbed ones are used."""
 _STEADY = 0.01
 """Relative spread above which more rounds are run."""
+_TWO_WAYS = 0.05
+"""Relative spread above which a loop is taken to behave in more than one way."""
 _CALIBRATION = 6000
 _ALONE = 1.04
 """What a crowd may take more than it does alone."""
@@ -106,6 +108,13 @@ def evaluate(rows: Sequence[Sequence[int]], trips: int, empty: int, alone: float
     fair_two.sort()
     cycles = (_quantile(fair_two, 1 / 8) - _quantile(fair_one, 1 / 8)) / trips
     spread = (_quantile(fair_two, 1 / 3) - _quantile(fair_one, 1 / 16)) / trips - cycles
+    if abs(spread) > _TWO_WAYS * abs(cycles):
+        # A loop that goes one of several ways each time it is entered: quantiles of short and long runs may be of
+        # different ways, but rarely are those of one sample.
+        pairs = sorted((b - a) / trips for (bad, a), (worse, b) in zip(one, two, strict=True) if not (bad or worse))
+        if len(pairs) >= _FEWEST_FAIR:
+            cycles = _quantile(pairs, 1 / 3)
+            spread = _quantile(pairs, 1 / 2) - _quantile(pairs, 1 / 6)
     return Figure(cycles, abs(spread), used, 1 - used / len(rows))
 
 
