@@ -22,13 +22,15 @@ class Loop(NamedTuple):
     `code`: all of it, with its last instructions counting `counter` down and jumping to its start while it is not zero.
     `counter`: the number of the general-purpose register (0 is rax, 15 is r15) that holds the trips. `registers`: what
     the sixteen general-purpose registers hold at first. `content`: the 64-bit word that memory and vector registers are
-    full of. Memory that is touched is mapped when it is, within bounds.
+    full of. Memory that is touched is mapped when it is, within bounds. `step`: how much less the counter is after a
+    trip; it holds so many times the trips at first.
     """
 
     code: bytes
     counter: int
     registers: tuple[int, ...]
     content: int
+    step: int = 1
 
 
 Way = Literal["clock", "counters"]
@@ -104,6 +106,7 @@ class Harness:
             "counter": loop.counter,
             "registers": loop.registers,
             "content": loop.content,
+            "step": loop.step,
         }
         assert self._process.stdin is not None
         assert self._process.stdout is not None

@@ -237,8 +237,9 @@ class Server:
         self._limit()
         slot = self._load(code, job)
         run, samples = self.native.run, self.native.samples
+        step = int(job.get("step", 1))
         faults = ctypes.c_uint64.from_address(native.STATE + native.FAULTS)
-        run(slot, _PROBE, 1)
+        run(slot, step * _PROBE, 1)
         trips = _MOST
         if faults.value > _PAGES - 1:
             trips = min(trips, int(_PAGES / (faults.value / _PROBE) / 2))
@@ -248,7 +249,7 @@ class Server:
         ticks = (ctypes.c_uint64 * (native.ROW * _SAMPLES))()
 
         def sample(trips: int, times: int, count: int) -> list[list[int]]:
-            samples(slot, trips, times, _UNITS, count, ctypes.addressof(ticks))
+            samples(slot, step * trips, times, _UNITS, count, ctypes.addressof(ticks))
             return [ticks[i : i + native.ROW] for i in range(0, native.ROW * count, native.ROW)]
 
         rows = sample(trips, 1, 5)
@@ -274,7 +275,7 @@ class Server:
         events: dict[str, float] = {}
         way = "clock"
         cycles = best.cycles
-        if counted := self.source.count(lambda n, m: run(slot, n, m), trips, times):
+        if counted := self.source.count(lambda n, m: run(slot, step * n, m), trips, times):
             way, events = "counters", counted
             cycles = events.pop("cycles", cycles)
         self._say({"cycles": cycles, "spread": best.spread, "disturbed": best.disturbed, "way": way, "events": events})
