@@ -44,6 +44,8 @@ _ENOUGH, _FEWEST_FAIR = 30, 12
 """Undisturbed samples with which rounds end, and without which disturbed ones are used."""
 _STEADY = 0.01
 """Relative spread above which more rounds are run."""
+_ENTERING = 200
+"""Core cycles that entering a loop may cost: registers are loaded, and the end is not foreseen."""
 _TWO_WAYS = 0.05
 """Relative spread above which a loop is taken to behave in more than one way."""
 _UNSURE = 0.25
@@ -89,10 +91,13 @@ class Figure(NamedTuple):
     disturbed: float
 
 
-def evaluate(rows: Sequence[Sequence[int]], trips: int, empty: int, alone: float) -> Figure:
+def evaluate(rows: Sequence[Sequence[int]], trips: int, empty: int, alone: float, entries: int = 1) -> Figure:
     """From rows of times (a crowd, a chain, one run, a chain, a crowd, a run twice as long, a chain, a crowd), of which
-    taking them took `empty` each. `trips` are those of the shorter run; `alone`: what a crowd takes of a chain's time
-    on a core that does nothing else."""
+    taking them took `empty` each. `trips` are those of the shorter run, which is entered `entries` times; `alone`: what
+    a crowd takes of a chain's time on a core that does nothing else.
+
+    What the shorter run takes more than half of the longer one is the cost of entering. Where it is more than entering
+    can cost, or less than nothing, the two ran in different states of the core, and that is the spread."""
     links = _UNITS * native.LINKS
     one: list[tuple[bool, float]] = []
     two: list[tuple[bool, float]] = []
@@ -108,7 +113,8 @@ def evaluate(rows: Sequence[Sequence[int]], trips: int, empty: int, alone: float
         fair_one, fair_two = ([t for _, t in times] for times in (one, two))
     fair_one.sort()
     fair_two.sort()
-    cycles = (_quantile(fair_two, 1 / 8) - _quantile(fair_one, 1 / 8)) / trips
+    short, long = _quantile(fair_one, 1 / 8), _quantile(fair_two, 1 / 8)
+    cycles = (long - short) / trips
     spread = (_quantile(fair_two, 1 / 3) - _quantile(fair_one, 1 / 16)) / trips - cycles
     if abs(spread) > _TWO_WAYS * abs(cycles):
         # A loop that goes one of several ways each time it is entered: quantiles of short and long runs may be of
@@ -117,7 +123,11 @@ def evaluate(rows: Sequence[Sequence[int]], trips: int, empty: int, alone: float
         if len(pairs) >= _FEWEST_FAIR:
             cycles = _quantile(pairs, 1 / 3)
             spread = _quantile(pairs, 1 / 2) - _quantile(pairs, 1 / 6)
-    return Figure(cycles, abs(spread), used, 1 - used / len(rows))
+    spread = abs(spread)
+    entering = 2 * short - long
+    if not -0.02 * short <= entering <= _ENTERING * entries + 0.02 * short:
+        spread = max(spread, abs(entering) / trips)
+    return Figure(cycles, spread, used, 1 - used / len(rows))
 
 
 def _quantile(ordered: Sequence[float], part: float) -> float:
@@ -262,7 +272,7 @@ class Server:
         rows = []
         for number in range(_MOST_ROUNDS):
             rows += sample(trips, times, _SAMPLES)
-            best = evaluate(rows, trips * times, self.empty, self.alone)
+            best = evaluate(rows, trips * times, self.empty, self.alone, times)
             steady = best.spread <= max(_STEADY * best.cycles, 0.01)
             if best.used >= _ENOUGH and (steady or number >= _ROUNDS):
                 break
