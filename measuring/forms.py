@@ -457,7 +457,11 @@ class Bench:
         found = {}
         taken = frozenset({*v.flow.sources, *v.flow.targets} & {"rax", "rcx", "rdx"})
         for blocker in self.blockers:
-            if v.shape.encoding == "LEGACY" and {"YMM", "ZMM"} & set(blocker.shape.operands) and "XMM" in v.shape.operands:
+            if (
+                v.shape.encoding == "LEGACY"
+                and {"YMM", "ZMM"} & set(blocker.shape.operands)
+                and "XMM" in v.shape.operands
+            ):
                 continue  # SSE must keep the upper halves that these write.
             blockers = [blocking(blocker, n, taken) for n in range(blocker.ports * _TRIP * scale)]
             without = self._baseline((blocker.name, scale, *sorted(taken)), blockers)
