@@ -71,5 +71,8 @@ def rows(record: dict[str, Any]) -> Iterator[Row]:
         yield Row(f"latency {sources} → {to}", cycles, width, said)
     if "slots" in record:
         yield Row("issue slots", record["slots"], 0.0, model.get("slots"))
+    for name, count in record.get("counted", {}).items():
+        if count >= 0.05:
+            yield Row(f"µops on {name}, counted", count, 0.0, None)
     for name, count in record.get("seen", {}).items():
         yield Row(f"µops beside {name}", count, 0.0, None)

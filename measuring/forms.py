@@ -7,7 +7,8 @@ beside blocking instructions. What is measured and how is described in docs/meas
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, cast
 
 import iced_x86 as iced
@@ -282,10 +283,11 @@ def loop_of(code: bytes) -> Loop:
 
 
 class Figure(NamedTuple):
-    """Cycles, and between what they are."""
+    """Cycles, between what they are, and counts of performance counters."""
 
     cycles: float
     spread: float
+    events: Mapping[str, float] = MappingProxyType({})
 
 
 class Bench:
@@ -321,7 +323,7 @@ class Bench:
         found.sort(key=lambda m: m.cycles)
         middle = found[len(found) // 2]
         self.way = middle.way
-        return Figure(middle.cycles, max(middle.spread, found[-1].cycles - found[0].cycles))
+        return Figure(middle.cycles, max(middle.spread, found[-1].cycles - found[0].cycles), middle.events)
 
     def _steady(self, loop: Loop) -> Measurement:
         """A loop, again where it was disturbed: the steadiest of a few measurements."""
@@ -413,6 +415,8 @@ class Bench:
         if "tp" in what or "ports" in what:
             throughput = self.throughput(v)
             spread["tp"] = round(throughput.spread, 3)
+            if throughput.events:
+                record["counted"] = {name: round(count, 2) for name, count in throughput.events.items()}
         if "latency" in what or "ports" in what:
             for to, source, cycles in self.latencies(v, failed):
                 latency.append((to, source, max(0.0, cycles.cycles)))
@@ -493,7 +497,8 @@ class Bench:
             found = self.figure(i for n in range(copies) for i in self.copy(v, n))
         except ValueError as e:
             raise NotMeasured(Failure("encoding", str(e))) from None
-        return Figure(found.cycles / copies, found.spread / copies)
+        events = {name: count / copies for name, count in found.events.items()}
+        return Figure(found.cycles / copies, found.spread / copies, events)
 
     def copy(self, v: Variant, n: int, shift: int = 0) -> list[iced.Instruction]:
         """The n-th of copies of a form that write to different registers, and to different memory behind `shift`.

@@ -344,7 +344,9 @@ class Server:
 def main() -> int:
     """Answers until the input ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    server = Server(counters.open_source(sys.argv[1] if len(sys.argv) > 1 else "auto"))
+    wanted = sys.argv[1] if len(sys.argv) > 1 else "auto"
+    events = sys.argv[2] if len(sys.argv) > 2 else "{}"
+    server = Server(counters.open_source(wanted, json.loads(events)))
     # The child copies no page because of a count of references that the collector would change.
     gc.collect()
     gc.freeze()

@@ -141,6 +141,19 @@ def test_disturbed_loops_are_tried_again_and_repeated_ones_give_the_median() -> 
     assert found.spread == pytest.approx(0.2)
 
 
+def test_counted_ports_are_those_of_a_copy() -> None:
+    class Counting(Simulated):
+        def measure(self, loop: Loop) -> Measurement | Failure:
+            found = super().measure(loop)
+            return found._replace(way="counters", events={"p1": 48.0}) if isinstance(found, Measurement) else found
+
+    other = forms.Bench(bench("skylake").core, Counting(load("skylake")))
+    record = other.record(variant("skylake", "imul r64, r64"), ("tp",))
+    assert record["counted"] == {"p1": 1.0}
+    assert record["way"] == "counters"
+    assert "µops on p1, counted" in [row.figure for row in rows(record)]
+
+
 def test_beside_the_model() -> None:
     v = variant("skylake", "vaddpd ymm, ymm, m")
     said = figures(bench("skylake"), v, load("skylake"))
@@ -160,7 +173,7 @@ def test_pairs_tell_who_shares() -> None:
     for first, second in pairs.pairs(named):
         alone = tuple(pairs.together(bench("skylake"), [f]).cycles for f in (first, second))
         both = pairs.together(bench("skylake"), [first, second])
-        found[first.title, second.title] = pairs.Pair(first.title, second.title, *both, alone)  # type: ignore[arg-type]
+        found[first.title, second.title] = pairs.Pair(first.title, second.title, both.cycles, both.spread, alone)
     shuffles, others, last = found.values()
     assert shuffles.conflict == pytest.approx(1, abs=0.1)
     assert others.conflict == pytest.approx(0, abs=0.1)

@@ -69,16 +69,6 @@ def test_alone_is_seen_through_interruptions() -> None:
 # --- counters --------------------------------------------------------------------------------------------------------
 
 
-class FakeCounters:
-    """A processor that counts: cycles that the stand-in for running adds up."""
-
-    why_not = ""
-
-    def count(self, run: counters.Run, trips: int, times: int) -> dict[str, float]:
-        run(trips, times)
-        return {"cycles": 4.0, "p0": 0.5}
-
-
 @pytest.mark.parametrize(
     ("number", "text"),
     [
@@ -90,6 +80,12 @@ class FakeCounters:
 )
 def test_why_there_are_no_counters(number: int, text: str) -> None:
     assert text in counters.reason(OSError(number, "x"))
+
+
+def test_ports_are_counted_by_events_of_the_core() -> None:
+    assert counters.port_events("skylake")["p5"] == 0x20A1
+    assert counters.port_events("sapphirerapids")["p23A"] == 0x04B2
+    assert counters.port_events("nehalem") == {}
 
 
 def test_counters_that_are_not_wanted() -> None:
