@@ -88,6 +88,18 @@ def test_what_was_measured_is_kept(stand: type[Stand], tmp_path: Path, capsys: A
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
+def test_what_was_not_measured_is_measured(stand: type[Stand], tmp_path: Path) -> None:
+    """The later line of a form takes the place of the earlier one."""
+    path = tmp_path / "a.jsonl"
+    assert run(FORMS[0], "--parallel", "-o", str(path)) == 0
+    assert run(FORMS[0], "--serial", "-o", str(path)) == 0
+    assert run(FORMS[0], "-o", str(path)) == 0
+    done = stand.ran
+    assert run(FORMS[0], "--parallel", "-o", str(path)) == 0
+    assert stand.ran == done
+    assert [r["what"] for r in records(path)[1:]] == [["tp"], ["latency"], ["latency", "tp", "ports"]]
+
+
 def test_a_form_that_faults_does_not_end_the_others(stand: type[Stand], capsys: Any) -> None:
     assert run(*FORMS, "--parallel") == 0
     stand.after, stand.ran = stand.ran - 2, 0
