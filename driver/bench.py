@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from incc.measuring.harness import Failure, Harness
     from incc.measuring.operands import Named
     from incc.measuring.records import Records
-    from incc.measuring.simulated import Simulated
+    from incc.measuring.stand_in import Simulated
     from incc.models.model import MachineModel
 
     _Item = TypeVar("_Item")
@@ -373,7 +373,7 @@ class _Session:
     def _pair_model(self, forms: Sequence[Named]) -> float | None:
         from incc.measuring.forms import loop_of
         from incc.measuring.pairs import code_of
-        from incc.measuring.simulated import simulated
+        from incc.measuring.stand_in import simulated
 
         copies = 3 * self.options.unroll // 2 * 2
         cycles = simulated(loop_of(code_of(self.bench, forms)).code, self.model)
@@ -446,7 +446,7 @@ def open_machine(options: argparse.Namespace, model: MachineModel) -> Harness | 
     from incc.driver.errors import AnalysisError
     from incc.measuring.counters import port_events
     from incc.measuring.harness import Harness, Unavailable
-    from incc.measuring.simulated import Simulated
+    from incc.measuring.stand_in import Simulated
 
     if options.simulated:
         return Simulated(model)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from incc.measuring.cores import set_name
 from incc.measuring.forms import Bench, Variant, encode, loop_of
-from incc.measuring.simulated import simulated
+from incc.measuring.stand_in import simulated
 from incc.models.model import MachineModel
 
 

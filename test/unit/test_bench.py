@@ -13,7 +13,7 @@ import pytest
 from incc.driver import bench
 from incc.measuring import harness
 from incc.measuring.harness import Failure, Loop, Measurement, Unavailable
-from incc.measuring.simulated import Simulated
+from incc.measuring.stand_in import Simulated
 from incc.models.loading import load
 
 FORMS = ["imul r64, r64", "vaddpd ymm, ymm, ymm", "vmulpd ymm, ymm, ymm", "vpermd ymm, ymm, ymm"]

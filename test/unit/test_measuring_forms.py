@@ -12,7 +12,7 @@ import pytest
 from incc.measuring import cores, forms, operands, pairs, records
 from incc.measuring.beside import figures, rows
 from incc.measuring.harness import Failure, Loop, Measurement
-from incc.measuring.simulated import Simulated, simulated
+from incc.measuring.stand_in import Simulated, simulated
 from incc.models.importers import measured
 from incc.models.importers.shapes import by_key
 from incc.models.loading import load
