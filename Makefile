@@ -8,7 +8,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 BUILD := build/core
-SOURCES := $(shell find core driver frontends models -type f -not -path '*/__pycache__/*' 2>/dev/null) CMakeLists.txt pyproject.toml
+SOURCES := $(shell find core driver frontends measuring models -type f -not -path '*/__pycache__/*' 2>/dev/null) CMakeLists.txt pyproject.toml
 CXX_SOURCES := core/*.cpp core/*/*.cpp core/*/*.h core/lib/sim/*.cpp core/lib/sim/*.h core/include/incc/*.h
 
 # pyproject.toml alone says which packages are wanted, for building as for testing.
@@ -89,6 +89,7 @@ dev: core-test
 	@mkdir -p build/dev/incc
 	@ln -sfn ../../../driver build/dev/incc/driver
 	@ln -sfn ../../../frontends build/dev/incc/frontends
+	@ln -sfn ../../../measuring build/dev/incc/measuring
 	@ln -sfn ../../../models build/dev/incc/models
 	@ln -sfn ../../../core/python build/dev/incc/core
 	@ln -sfn ../../../driver/package.py build/dev/incc/__init__.py
@@ -96,7 +97,7 @@ dev: core-test
 	@for f in $(BUILD)/_core*.so; do cp "$$f" core/python/_core.new && mv core/python/_core.new "core/python/$$(basename "$$f")"; done
 	@mkdir -p build/dev/bin
 # The shell finds Python, since what follows #! may be neither long nor have blanks in it.
-	@for c in incc incc-db incc-diff incc-mca incc-model incc-scan; do \
+	@for c in incc incc-bench incc-db incc-diff incc-mca incc-model incc-scan; do \
 	  printf '%s\n' '#!/bin/sh' "'''exec' \"$(CURDIR)/$(BIN)/python\" \"\$$0\" \"\$$@\"" "' '''" \
 	    'import sys' 'sys.path.insert(0, "$(CURDIR)/build/dev")' "from incc.driver import $${c#incc-} as m" \
 	    'sys.exit(getattr(m, "command", m.main)())' > build/dev/bin/$$c; chmod +x build/dev/bin/$$c; done
