@@ -359,9 +359,15 @@ def _content(kernel: Kernel, roles: _Roles) -> int:
         return _ENTERED
     if roles.indices:
         return _INDICES.get(max(roles.indices), 3)
-    sizes = [
-        i.arithmetic.element // 8 for i in kernel.instructions if i.arithmetic is not None and i.arithmetic.floating
-    ]
+    # Masks in vectors are of signs: of elements that are masked out nothing would be loaded.
+    masks = 0x8080_8080_8080_8080 if any("maskmov" in i.mnemonic for i in kernel.instructions) else 0
+    return masks | _numbers(kernel)
+
+
+def _numbers(kernel: Kernel) -> int:
+    """What most of the kernel's arithmetic is done to."""
+    done = [i.arithmetic for i in kernel.instructions if i.arithmetic is not None]
+    sizes = [arithmetic.element // 8 for arithmetic in done if arithmetic.floating]
     sizes += [
         access.size
         for i in kernel.instructions

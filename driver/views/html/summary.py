@@ -13,12 +13,17 @@ if TYPE_CHECKING:
     from incc.driver.views.layout import Layout
 
 
+_MEASURED = 7
+"""Where the column of what was measured stands, if there is one."""
+
+
 def summary(report: t.Report, layout: Layout) -> Html:
     """The table, under what was analysed and with which model."""
     units = report["units"]
     several = len({unit["source"] or unit["assembly_file"] for unit in units}) > 1
     cores = len({unit["model"]["name"] for unit in units}) > 1
-    columns = (
+    timed = any(kernel["measured"] for unit in units for kernel in unit["kernels"])
+    columns = [
         Column("#", True, "Number in the report"),
         Column("Unit", False, "What was compiled or given", spare=True, code=True),
         Column("Core", False, "The machine model", spare=True),
@@ -31,16 +36,18 @@ def summary(report: t.Report, layout: Layout) -> Html:
         Column("Bound by", False, "What limits it"),
         Column("Vectors", False, "Width of its vectors, and the share of operations in them", spare=True),
         Column("Worth a look", False, "Rules of its hints, causes of a wide range"),
-    )
+    ]
+    if timed:
+        columns.insert(_MEASURED, Column("Measured", True, "Measured cycles per iteration, where the report was made"))
     rows = []
     first = 1
     for unit in units:
         numbers = {kernel["kernel_id"]: number for number, kernel in enumerate(unit["kernels"], first)}
         for number, kernel in enumerate(unit["kernels"], first):
-            place, function, role, cycles, each, limit, vector, look = row_of(unit, kernel, numbers, layout)
+            place, function, role, cycles, took, each, limit, vector, look = row_of(unit, kernel, numbers, layout)
             name = unit["source"] or unit["assembly_file"]
-            elements = kernel["elements"]
-            cells = (
+            elements, of_host = kernel["elements"], kernel["measured"]
+            cells = [
                 Cell(str(number), number),
                 Cell(layout.file(name) if several else ""),
                 Cell(unit["model"]["name"] if cores else ""),
@@ -53,7 +60,9 @@ def summary(report: t.Report, layout: Layout) -> Html:
                 Cell(limit),
                 Cell(vector),
                 Cell(look),
-            )
+            ]
+            if timed:
+                cells.insert(_MEASURED, Cell(took, of_host["cycles"] if of_host else None))
             words = [name, kernel["function"], kernel["function_name"], kernel["label"], kernel["verdict"]]
             words += [kernel["source"]["file"]] if kernel["source"] else []
             words += [text for hint in kernel["hints"] for text in (hint["rule"], hint["text"])]
