@@ -486,8 +486,8 @@ _INSTRUCTIONS = 40
 
 
 class _Exit(NamedTuple):
-    """How a branch is replaced: `dropped`, the index of the comparison that goes with it, -1 for none; `length`: bytes
-    of both, of the branch alone otherwise; `more`: µops more than before, 0 or 1. `tested`: before it is a comparison
+    """How a branch is replaced: `dropped`, the index of the comparison that goes with it, -1 for none, and its
+    `length` in bytes; `more`: µops more than before, 0 or 1. `tested`: before it is a comparison
     with memory, fused with it, which may become a `test` of the same operands."""
 
     dropped: int
@@ -523,7 +523,7 @@ def runnable(kernel: Kernel) -> Runnable | NotRunnable:
     if closing in exits and own is None and exits[closing].dropped < 0 and exits[closing].more:
         alone = _counts_alone(kernel, exits, dropped)
         if alone:
-            exits[closing] = _Exit(closing - 1, exits[closing].length + instructions[closing - 1].length, 0)
+            exits[closing] = _Exit(closing - 1, instructions[closing - 1].length, 0)
             dropped.add(closing - 1)
     used = {use.register.root for n, i in enumerate(instructions) if n not in dropped for use in i.registers} | {"rsp"}
     free = [root for root in _GPR if root not in used]
@@ -532,8 +532,12 @@ def runnable(kernel: Kernel) -> Runnable | NotRunnable:
     elif not free:
         return NotRunnable("registers", "it uses all registers, and none is left to count with")
     else:
-        # The last, so that the first eight, which reach further, are left.
-        counter, step = free.pop(), 1
+        # The first eight have shorter encodings, of which addresses need one more than a counter does.
+        short = closing in exits and exits[closing].length == 2
+        needed = any(native.is_ip_rel_memory_operand for native in natives)
+        low = [root for root in free if _NUMBER[root] < 8]
+        counter, step = (low[-1] if short and len(low) > needed else free[-1]), 1
+        free.remove(counter)
     low = [root for root in free if _NUMBER[root] < 8]
     rewriter = _Rewriter(kernel, low[0] if low else "")
     number = _NUMBER[counter]
@@ -551,7 +555,7 @@ def runnable(kernel: Kernel) -> Runnable | NotRunnable:
             body[-1] = bytes(code)
             body.append(b"\x78\x00" if instruction.length < 6 else b"\x0f\x88" + bytes(4))
         elif n in exits:
-            body.append(_never(number, exits[n].length))
+            body.append(_never(number, exits[n].length, instruction.length))
             more += exits[n].more
         elif instruction.branch:
             body.append(b"\xeb\x00" if instruction.length < 5 else b"\xe9" + bytes(4))
@@ -561,7 +565,7 @@ def runnable(kernel: Kernel) -> Runnable | NotRunnable:
                 return NotRunnable("address", f"the address in `{instruction.text}` cannot be given a place")
             body.append(written)
     last = instructions[-1]
-    count = b"" if own is not None else _count(number, 5)
+    count = b"" if own is not None else _count(number, 3)
     if closing in exits:
         count = _count(number, exits[closing].length)
         more += exits[closing].more
@@ -664,15 +668,15 @@ def _exit(kernel: Kernel, branch: int) -> _Exit:
     jump = instructions[branch]
     setter = next((n for n in range(branch - 1, -1, -1) if instructions[n].flags_written), -1)
     if setter != branch - 1 or setter < 0 or not jump.flags_read:
-        return _Exit(-1, jump.length, 0)
+        return _Exit(-1, 0, 0)
     first = instructions[setter]
     loads_immediate = bool(first.memory) and "i" in first.operands
     stores = any(access.store for access in first.memory)
     fused = first.mnemonic in _FUSED and not loads_immediate and not stores
     if first.mnemonic in ("cmp", "test") and not first.memory and fused and not _flags_needed(kernel, setter, branch):
-        return _Exit(setter, first.length + jump.length, 0)
+        return _Exit(setter, first.length, 0)
     tested = first.mnemonic in ("cmp", "test") and fused and not _flags_needed(kernel, setter, branch)
-    return _Exit(-1, jump.length, int(fused), tested)
+    return _Exit(-1, 0, int(fused), tested)
 
 
 def _flags_needed(kernel: Kernel, setter: int, branch: int) -> bool:
@@ -738,18 +742,15 @@ def _padded(code: bytes, length: int) -> bytes:
 
 
 def _count(number: int, length: int) -> bytes:
-    """`dec` of a register, as long as it and its jump are to be."""
-    jump = 2 if length < 8 else 6
+    """`dec` of a register, of so many bytes if possible."""
     wide = bytes((0x48 | number >> 3, 0xFF, 0xC8 | number & 7))
-    narrow = wide[1:] if number < 8 else bytes((0x41, *wide[1:]))
-    return narrow if length - jump == len(narrow) else _padded(wide, length - jump)
+    return wide[1:] if number < 8 and length == 2 else _padded(wide, length)
 
 
-def _never(number: int, length: int) -> bytes:
-    """`test` of the counter, which is not zero, and a jump if it is."""
-    jump = b"\x74\x00" if length < 9 else b"\x0f\x84" + bytes(4)
+def _never(number: int, length: int, jump: int) -> bytes:
+    """`test` of the counter, which is not zero, of so many bytes if possible, and a jump if it is."""
     test = bytes((0x48 | (number >> 3) * 5, 0x85, 0xC0 | (number & 7) * 9))
-    return _padded(test, length - len(jump)) + jump
+    return _padded(test, length) + (b"\x74\x00" if jump < 6 else b"\x0f\x84" + bytes(4))
 
 
 def _closing(last: Instruction) -> bytes:
