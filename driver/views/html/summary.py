@@ -13,17 +13,12 @@ if TYPE_CHECKING:
     from incc.driver.views.layout import Layout
 
 
-_MEASURED = 7
-"""Where the column of what was measured stands, if there is one."""
-
-
 def summary(report: t.Report, layout: Layout) -> Html:
     """The table, under what was analysed and with which model."""
     units = report["units"]
     several = len({unit["source"] or unit["assembly_file"] for unit in units}) > 1
     cores = len({unit["model"]["name"] for unit in units}) > 1
-    timed = any(kernel["measured"] for unit in units for kernel in unit["kernels"])
-    columns = [
+    columns = (
         Column("#", True, "Number in the report"),
         Column("Unit", False, "What was compiled or given", spare=True, code=True),
         Column("Core", False, "The machine model", spare=True),
@@ -31,14 +26,13 @@ def summary(report: t.Report, layout: Layout) -> Html:
         Column("Function", False, "The function that the loop is written in", code=True),
         Column("Role", False, "What part it has in its function; nothing for the main loop"),
         Column("Cycles", True, "Predicted cycles per iteration, or the two ends of their range"),
+        Column("Measured", True, "Measured cycles per iteration, where the report was made"),
         Column("/elem.", True, "Predicted cycles per element of the source's loop"),
         Column("Bounds", False, "Each relative to the prediction", spare=True, sorts=False),
         Column("Bound by", False, "What limits it"),
         Column("Vectors", False, "Width of its vectors, and the share of operations in them", spare=True),
         Column("Worth a look", False, "Rules of its hints, causes of a wide range"),
-    ]
-    if timed:
-        columns.insert(_MEASURED, Column("Measured", True, "Measured cycles per iteration, where the report was made"))
+    )
     rows = []
     first = 1
     for unit in units:
@@ -47,7 +41,7 @@ def summary(report: t.Report, layout: Layout) -> Html:
             place, function, role, cycles, took, each, limit, vector, look = row_of(unit, kernel, numbers, layout)
             name = unit["source"] or unit["assembly_file"]
             elements, of_host = kernel["elements"], kernel["measured"]
-            cells = [
+            cells = (
                 Cell(str(number), number),
                 Cell(layout.file(name) if several else ""),
                 Cell(unit["model"]["name"] if cores else ""),
@@ -55,14 +49,13 @@ def summary(report: t.Report, layout: Layout) -> Html:
                 Cell(element("a", function or kernel["name"], href=f"#k{number}"), function or kernel["name"]),
                 Cell(role),
                 Cell(cycles, kernel["cycles"]),
+                Cell(took, of_host["cycles"] if of_host else None),
                 Cell(each, elements["cycles"] if elements else None),
                 Cell(_bounds(kernel)),
                 Cell(limit),
                 Cell(vector),
                 Cell(look),
-            ]
-            if timed:
-                cells.insert(_MEASURED, Cell(took, of_host["cycles"] if of_host else None))
+            )
             words = [name, kernel["function"], kernel["function_name"], kernel["label"], kernel["verdict"]]
             words += [kernel["source"]["file"]] if kernel["source"] else []
             words += [text for hint in kernel["hints"] for text in (hint["rule"], hint["text"])]
