@@ -109,7 +109,7 @@ def _explanations(
 ) -> Iterator[str]:
     """What could explain why prediction and measurement differ, as clauses."""
     core, same = host
-    kernel, cycles = result.kernel, found.cycles
+    kernel, cycles, predicted = result.kernel, found.cycles, float(result.cycles)
     if not same:
         yield f"{core or 'this processor'} differs from {result.model.title}, whose model is used"
     if found.spread > _NOISY * cycles:
@@ -126,7 +126,9 @@ def _explanations(
         within = spread["least"] - near <= cycles and (spread["most"] is None or cycles <= spread["most"] + near)
         if within:
             for cause in spread["causes"]:
-                if cause["kind"] != "unknown-instructions":
+                # Arrays begin at cache lines here; what is predicted may be the average of all places.
+                best = cause["kind"] == "line-crossings" and predicted <= cause["least"]
+                if cause["kind"] != "unknown-instructions" and not best:
                     yield f"data or places decide ({cause['kind'].replace('-', ' ')}): {cause['when']}"
     if result.simulation is None:
         yield "the prediction is a bound, not a simulation"

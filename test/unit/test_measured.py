@@ -236,6 +236,22 @@ def test_a_range_explains_what_is_within_it(monkeypatch: pytest.MonkeyPatch) -> 
     assert not any("aliasing" in str(why) for why in report(text)["explanations"])  # type: ignore[attr-defined]
 
 
+def test_arrays_that_begin_best_do_not_explain_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where loads that cross no line are predicted, crossings do not explain more: arrays begin at lines here."""
+    loads = "\n".join(f"vaddpd {32 * n}(%rdi), %ymm{n}, %ymm{n}" for n in range(8))
+    text = SUM.replace("vaddsd\t(%rdi), %xmm0, %xmm0", loads).replace("$8", "$256")
+    standin(monkeypatch, took(5.2))
+    made = analyze_units([Unit(text, "a.s")], Settings(measure=True))
+    (kernel,) = made["units"][0]["kernels"]
+    assert kernel["range"] is not None
+    assert kernel["measured"] is not None
+    (cause,) = kernel["range"]["causes"]
+    assert (cause["kind"], cause["least"]) == ("line-crossings", kernel["cycles"])
+    assert kernel["range"]["most"] is not None
+    assert kernel["cycles"] < 5.2 < kernel["range"]["most"]
+    assert kernel["measured"]["explanations"] == []
+
+
 @pytest.mark.parametrize(("text", "kind"), [(CALL, "call"), (WAYS, "ways")])
 def test_what_cannot_run_says_why(monkeypatch: pytest.MonkeyPatch, text: str, kind: str) -> None:
     used = standin(monkeypatch, took(1.0))
