@@ -19,6 +19,8 @@ computed before the loop is kept, so that `a` and `a + 8` stay 8 bytes apart. Ad
 the instruction, absolute, of segments) are rewritten, if possible without changing the instruction's length. What
 memory is full of follows from what is loaded: a pointer, small indices, or floating-point numbers.
 
+A loop that compilers have turned, so that its path begins in the middle of the code, is entered there by a jump.
+
 The first byte lies as the kernel's does within 64 bytes, behind no-operations.
 """
 
@@ -30,8 +32,10 @@ from incc.frontends.x86 import iced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
+    from collections.abc import Iterable, Sequence
+    from typing import Any, TypeVar
+
+    _Item = TypeVar("_Item")
 
     from incc.frontends.isa import ExitKind
     from incc.frontends.kernel import Instruction, Kernel, MemoryAccess
@@ -503,7 +507,7 @@ def runnable(kernel: Kernel) -> Runnable | NotRunnable:
         return NotRunnable("refused", "statements of it were not understood")
     if not instructions:
         return NotRunnable("empty", "it has no instruction")
-    natives = [iced.Decoder(64, instruction.encoding).decode() for instruction in instructions]
+    natives = tuple([iced.Decoder(64, instruction.encoding).decode() for instruction in instructions])
     for instruction, native in zip(instructions, natives, strict=True):
         refusal = _refusal(instruction, native)
         if refusal is not None:
@@ -514,6 +518,14 @@ def runnable(kernel: Kernel) -> Runnable | NotRunnable:
         return NotRunnable("x87", "it goes on with x87 registers, which hold nothing when it begins")
     found = _Follower(kernel)
     roles = _Roles(found)
+    entered, turned = 0, _turned(kernel)
+    if turned is None:
+        return NotRunnable("exit", "no branch of it leads back")
+    if turned:
+        entered = len(instructions) - turned
+        first = instructions[0].offset
+        instructions, natives = _rotated(instructions, turned), _rotated(natives, turned)
+        kernel = kernel._replace(instructions=instructions, alignment=kernel.alignment + instructions[0].offset - first)
     exits = {n: _exit(kernel, n) for n, i in enumerate(instructions) if i.branch == "conditional"}
     own = _own(kernel, roles, exits)
     closing = len(instructions) - 1 if kernel.is_loop else -1
@@ -544,8 +556,10 @@ def runnable(kernel: Kernel) -> Runnable | NotRunnable:
     content = _content(kernel, roles)
     positive = not content & 0x8080_8080_8080_8080
     body: list[bytes] = []
-    more = 0
+    more = enter = 0
     for n, instruction in enumerate(instructions):
+        if n == entered:
+            enter = sum(map(len, body))
         if n in dropped or n == closing:
             continue
         if n in exits and exits[n].tested and positive:
@@ -580,7 +594,10 @@ def runnable(kernel: Kernel) -> Runnable | NotRunnable:
     test = bytes((0x48 | (number >> 3) * 5, 0x85, 0xC0 | (number & 7) * 9))
 
     def loop(inside: bytes) -> bytes:
-        return b"\x90" * place + _closed(inside + count, jump, last.length)
+        before = b""
+        if entered:
+            before = b"\xe9" + enter.to_bytes(4, "little")
+        return b"\x90" * ((place - len(before)) % 64) + before + _closed(inside + count, jump, last.length)
 
     codes: tuple[bytes, ...]
     weights: tuple[float, ...]
@@ -631,6 +648,22 @@ def _notes(kernel: Kernel, roles: _Roles, rewriter: _Rewriter) -> Iterable[str]:
         yield "segments are left out of addresses"
     if rewriter.longer:
         yield "addresses relative to the instruction became absolute ones, a byte longer each"
+
+
+def _turned(kernel: Kernel) -> int | None:
+    """How many instructions of a loop come before that behind the branch that leads back: none of most; some where a
+    compiler has turned the loop, so that it is entered at the start of the path and goes back from within. None without
+    a branch."""
+    instructions = kernel.instructions
+    if not kernel.is_loop or instructions[-1].branch:
+        return 0
+    branches = [n for n, i in enumerate(instructions) if i.branch in ("conditional", "unconditional")]
+    back = [n for n in branches if instructions[n + 1].offset < instructions[n].offset]
+    return (back or branches)[-1] + 1 if branches else None
+
+
+def _rotated(items: Sequence[_Item], by: int) -> tuple[_Item, ...]:
+    return (*items[by:], *items[:by])
 
 
 def _jumps_inside(kernel: Kernel) -> bool:

@@ -161,6 +161,34 @@ def test_the_first_byte_lies_where_it_did() -> None:
     assert int(last.target, 16) == 21
 
 
+TURNED = """
+jmp .L2
+.L1:
+movapd %xmm1, %xmm4
+.L2:
+addsd %xmm0, %xmm7
+comisd %xmm1, %xmm7
+ja .L1
+"""
+
+
+def test_a_turned_loop_is_entered_in_its_middle() -> None:
+    """Its path begins where it is entered, and ends in front of that, with an instruction that is no branch."""
+    of = kernel(TURNED)
+    if [i.mnemonic for i in of.instructions] != ["addsd", "comisd", "ja", "movapd"]:
+        pytest.fail(f"the path is another one: {[i.text for i in of.instructions]}")
+    found = made(of)
+    assert found.exit == "replaced"
+    code = decode_bytes(found.codes[0]).instructions
+    start = next(n for n, i in enumerate(code) if i.mnemonic == "jmp")
+    entry, *body = code[start:]
+    assert [i.mnemonic for i in body] == ["movapd", "addsd", "comisd", "dec", "jne"]
+    assert int(entry.target, 16) == body[1].offset
+    assert int(body[-1].target, 16) == body[0].offset
+    assert body[0].offset % 64 == (of.alignment + of.instructions[3].offset - of.instructions[0].offset) % 64
+    assert all(i.mnemonic == "nop" for i in code[:start])
+
+
 def test_a_long_loop_has_a_long_jump() -> None:
     found = made(loop("\n".join(["imul %rax, %rcx"] * 200) + "\ncmp %rax, %rdx", "jne .L1"))
     last = decode_bytes(found.codes[0]).instructions[-1]
