@@ -130,6 +130,8 @@ def _explanations(
                 best = cause["kind"] == "line-crossings" and predicted <= cause["least"]
                 if cause["kind"] != "unknown-instructions" and not best:
                     yield f"data or places decide ({cause['kind'].replace('-', ' ')}): {cause['when']}"
+    if kernel.is_loop and cycles > predicted and figures.lines_more(kernel):
+        yield f"its place costs: the code lies across one more boundary of {figures.CODE_LINE} bytes than it needs to"
     if result.simulation is None:
         yield "the prediction is a bound, not a simulation"
     elif above := bounds_above(result.bounds, cycles * (1 + _NOISY)):

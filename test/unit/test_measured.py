@@ -215,6 +215,15 @@ def test_a_difference_is_explained_from_ten_percent_on(monkeypatch: pytest.Monke
     assert why.startswith("the measurement is not sure: samples differ by 1 cycle ")
 
 
+def test_code_across_a_boundary_explains_what_takes_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    across = ".p2align 6\nf:\n.skip 56, 0x90" + SUM.partition("f:")[2]
+    standin(monkeypatch, took(5.0))
+    (why,) = report(across)["explanations"]  # type: ignore[misc]
+    assert why == "its place costs: the code lies across one more boundary of 64 bytes than it needs to"
+    standin(monkeypatch, took(3.0))
+    assert not any("boundary" in str(each) for each in report(across)["explanations"])  # type: ignore[attr-defined]
+
+
 def test_another_core_explains_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     standin(monkeypatch, took(5.0))
     found = report(SUM, mcpu="haswell")
