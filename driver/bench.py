@@ -77,6 +77,8 @@ def _positive(text: str) -> int:
 def _parser() -> argparse.ArgumentParser:
     import argparse
 
+    from incc.measuring.notation import FORMS
+
     parser = argparse.ArgumentParser(
         prog="incc-bench",
         description="Measure instructions on the processor at hand: latency from each operand to each result, "
@@ -88,8 +90,7 @@ def _parser() -> argparse.ArgumentParser:
         "forms",
         nargs="*",
         metavar="FORM",
-        help="'vfmadd231pd ymm, ymm, ymm', 'addq $i, %%rbx', 'imul r64, m': operands by kind (i, r, r64, m, xmm, k …), "
-        "Intel's or AT&T's order; or a form's key (IMUL_R64_RM64/r)",
+        help=FORMS,
     )
     parser.add_argument("--all", action="store_true", help="all forms that can be measured")
     parser.add_argument(
@@ -151,19 +152,21 @@ class _Stopped(Exception):
 
 def _run(options: argparse.Namespace) -> int:
     from incc.driver import UsageError
+    from incc.driver.errors import AnalysisError
     from incc.driver.pipeline import choose_model
+    from incc.measuring.notation import NO_FORM, wrong_machine, wrong_model
 
     if options.output and options.resume and options.output != options.resume:
         raise UsageError("-o and --resume name different files")
     if options.serial and options.parallel:
         raise UsageError("--serial and --parallel exclude each other")
     if not (options.forms or options.all or options.match or options.kernel):
-        raise UsageError("name a form ('imul r64, r64'), or --all, or --match=GLOB, or --kernel=FILE")
+        raise UsageError(NO_FORM)
     choice = choose_model(options.mcpu, "", options.model_path)
-    if choice.model.isa != "x86":
-        raise UsageError(f"{choice.model.name} is no x86-64 core, of which alone forms can be measured")
-    if not options.simulated:
-        _can_measure()
+    if reason := wrong_model(choice.model.isa, choice.model.name):
+        raise UsageError(reason)
+    if not options.simulated and (reason := wrong_machine()):
+        raise AnalysisError(reason)
     core = _target(choice.model, options.simulated)
     forms = _forms(options, core)
     if options.list:
@@ -190,18 +193,6 @@ def _run(options: argparse.Namespace) -> int:
         session.close()
     _write(options, session, f"{choice.model.title}; {choice.reason}", choice.note)
     return status or (INCOMPLETE if session.failed else OK)
-
-
-def _can_measure() -> None:
-    import platform
-
-    from incc.driver.errors import AnalysisError
-    from incc.measuring.harness import missing
-
-    if reason := missing():
-        raise AnalysisError(reason)
-    if platform.machine() != "x86_64":
-        raise AnalysisError(f"forms are measured on x86-64 only, not on {platform.machine()}")
 
 
 def _target(model: MachineModel, simulated: bool) -> Target:

@@ -457,7 +457,11 @@ class Bench:
         found = {}
         taken = frozenset({*v.flow.sources, *v.flow.targets} & {"rax", "rcx", "rdx"})
         for blocker in self.blockers:
-            if v.shape.encoding == "LEGACY" and {"YMM", "ZMM"} & set(blocker.shape.operands) and "XMM" in v.shape.operands:
+            if (
+                v.shape.encoding == "LEGACY"
+                and {"YMM", "ZMM"} & set(blocker.shape.operands)
+                and "XMM" in v.shape.operands
+            ):
                 continue  # SSE must keep the upper halves that these write.
             blockers = [blocking(blocker, n, taken) for n in range(blocker.ports * _TRIP * scale)]
             without = self._baseline((blocker.name, scale, *sorted(taken)), blockers)
@@ -506,7 +510,8 @@ class Bench:
         code = self._constants(v, [r for r in v.flow.targets if r in v.flow.sources and not r.isdigit()], [])
         copy = v.build(registers)
         if v.flow.stores:
-            copy.memory_displacement, copy.memory_displ_size = shift + 64 * n, 8
+            # Behind each other, as cores like it that put stores to one line together.
+            copy.memory_displacement, copy.memory_displ_size = shift + max(v.shape.memory_bits // 8, 1) * n, 8
         return [*code, copy]
 
     def _constants(self, v: Variant, roots: Sequence[str], operands: Sequence[int]) -> list[iced.Instruction]:

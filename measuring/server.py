@@ -8,8 +8,9 @@ How the cycles of a trip come about: the loop runs n trips and 2 n trips, the fo
 so that entering costs nothing. A sample takes some 25,000 core cycles, shorter than the time between disturbances; the
 time of a chain of 10,000 dependent additions on either side of it says how long a core cycle is just then. n trips and
 2 n trips are ordered by themselves, so that no disturbed sample of the former makes a difference look small, and lower
-quantiles are taken. Another thread of the same core makes four independent chains take longer, but not one: samples
-beside which they did are not used as long as there are others; if there are few, more are taken. A loop starts over
+quantiles are taken. Another thread of the same core takes issue slots, and a crowd of independent instructions that
+fills them all takes longer, while the chain does not: samples beside which it did are not used as long as there are
+others; if there are few, more are taken. A loop starts over
 from the same registers, so that it stays in the first-level cache: n is such that 2 n trips touch six pages at most.
 """
 
@@ -135,12 +136,14 @@ def _quantile(ordered: Sequence[float], part: float) -> float:
 
 
 def alone(rows: Sequence[Sequence[int]], empty: int) -> float:
-    """What a crowd takes of a chain's time when nothing else runs, if that was so for a hundredth of the rows.
+    """What a crowd takes of a chain's time when nothing else runs, if that was so in three rows: a crowd, a chain.
 
-    Each is ordered by itself: of a row whose chain was interrupted, the quotient would be too small.
+    Each is ordered by itself: of a row whose chain was interrupted, the quotient would be too small. Nothing makes
+    either faster than it can be.
     """
     crowds, chains = (sorted(r[k] - empty for r in rows) for k in (0, 1))
-    return _quantile(crowds, 1 / 100) / max(_quantile(chains, 1 / 100), 1)
+    third = min(2, len(rows) - 1)
+    return crowds[third] / max(chains[third], 1)
 
 
 class _Stack(ctypes.Structure):
@@ -223,6 +226,9 @@ class Server:
                 os._exit(1)
         _, status = os.waitpid(child, 0)
         said = self._said()
+        if said is not None:
+            # The longer it looks, the surer it is.
+            self.alone = min(self.alone, said.pop("alone", self.alone))
         if os.WIFSIGNALED(status):
             number = os.WTERMSIG(status)
             kind, text = _SIGNALS.get(signal.Signals(number), ("signal", f"signal {number}"))
@@ -288,7 +294,8 @@ class Server:
         if counted := self.source.count(lambda n, m: run(slot, step * n, m), trips, times):
             way, events = "counters", counted
             cycles = events.pop("cycles", cycles)
-        self._say({"cycles": cycles, "spread": best.spread, "disturbed": best.disturbed, "way": way, "events": events})
+        found = {"cycles": cycles, "spread": best.spread, "disturbed": best.disturbed, "way": way, "events": events}
+        self._say({**found, "alone": alone(rows, self.empty)})
 
     def _limit(self) -> None:
         """No file, no core dump, bounded time and memory, and no life after the server's."""

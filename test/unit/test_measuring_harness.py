@@ -61,8 +61,8 @@ def test_where_all_is_disturbed_that_is_said() -> None:
 
 
 def test_alone_is_seen_through_interruptions() -> None:
-    rows = [[LINKS // 4 + EMPTY, LINKS + EMPTY]] * 300
-    rows += [[LINKS // 4 + EMPTY, 90 * LINKS], [LINKS + EMPTY, LINKS + EMPTY]] * 20
+    rows = [[LINKS // 4 + EMPTY, LINKS + EMPTY]] * 3
+    rows += [[LINKS // 4 + EMPTY, 90 * LINKS], [LINKS + EMPTY, LINKS + EMPTY]] * 200
     assert server.alone(rows, EMPTY) == pytest.approx(0.25, rel=0.01)
 
 
