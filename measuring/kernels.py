@@ -52,15 +52,16 @@ _COMPUTING = tuple(
 )
 
 
-def prepare(kernel: Kernel) -> Prepared | Failure:
-    """A kernel made ready to run here, or why it cannot run."""
+def prepare(kernel: Kernel, there: frozenset[str] | None = None) -> Prepared | Failure:
+    """A kernel made ready to run here, or why it cannot run. `there`: what this processor has, as `host.read` says,
+    which is asked if that is not given."""
     machine = platform.machine()
     if MACHINES.get(machine) != kernel.isa:
         return Failure("isa", f"it is code for {kernel.isa}, and this machine is {machine}")
     found = isa(kernel.isa).runnable(kernel)
     if isinstance(found, NotRunnable):
         return Failure(found.kind, found.text)
-    missing = lacking(found.features, read().features)
+    missing = lacking(found.features, read().features if there is None else there)
     if missing:
         return Failure("features", f"this processor does not have {' and '.join(missing)}")
     loops = [Loop(code, found.counter, found.registers, found.content, found.step) for code in found.codes]
@@ -91,6 +92,7 @@ class Measurer:
         self._results: Generator[harness.Measurement | Failure] | Iterator[harness.Measurement | Failure] | None = None
         self._known: dict[Loop, harness.Measurement | Failure] = {}
         self._unavailable = ""
+        self._there = read().features
 
     def __enter__(self) -> Measurer:
         return self
@@ -102,7 +104,7 @@ class Measurer:
 
     def measure(self, kernel: Kernel) -> KernelMeasurement | Failure:
         """The cycles of a kernel, or why there are none. Code that comes again is not timed again."""
-        prepared = prepare(kernel)
+        prepared = prepare(kernel, self._there)
         if isinstance(prepared, Failure):
             return prepared
         times: list[harness.Measurement] = []

@@ -16,7 +16,7 @@ import jsonschema
 import pytest
 
 import incc
-from incc.driver import mca, scan
+from incc.driver import diff, mca, scan
 from incc.driver.pipeline import AnalysisError, Settings, analyze_units
 from incc.driver.report.schema import schema
 from incc.driver.views.html import render as page
@@ -342,6 +342,19 @@ def test_incc_scan(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytes
     assert [k["measured"]["same_core"] for k in json.loads(line)["cpus"].values()] == [False, True]
     assert scan.main(["--measure", "-j2", str(file)]) == 2
     assert "one kernel after the other" in capfd.readouterr().err
+
+
+def test_comparisons_keep_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for name, cycles in (("a", 4.0), ("b", 5.0)):
+        standin(monkeypatch, took(cycles))
+        (tmp_path / f"{name}.s").write_text(SUM)
+        assert mca.main(["-auto", "-measure", "-json", f"-o={tmp_path}/{name}.json", f"{tmp_path}/{name}.s"]) == 0
+    for condition, status in (("measured_b > 1.2*measured_a", 1), ("measured_b > 1.3*measured_a", 0)):
+        files = [str(tmp_path / f"{name}.json") for name in "ab"]
+        assert diff.main([*files, f"--fail-if={condition}"]) == status
+    capfd.readouterr()
 
 
 def test_from_python(monkeypatch: pytest.MonkeyPatch) -> None:
