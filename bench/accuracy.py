@@ -7,6 +7,11 @@ its start runs as a loop, another unrolled. Prints for each file the share of ca
 percentage error (MAPE) and Kendall's tau-b of the simulation and of the largest bound, and how long decoding, binding
 and simulating took.
 
+`bench/accuracy.py --host [--cases N] FILE…`: the blocks of such files (with or without cycles) are measured on this
+machine, each twice, some time apart, and the model of the host's core, or of -mcpu, is compared with those that come
+out alike. Prints how many cases could be run and why others could not, how many repeat, the error of the simulation and
+of the largest bound against what was measured, and how far the file's own cycles are from that.
+
 `bench/accuracy.py --set thesis --arch CSX DIR`: DIR holds `table_b1.csv` and the marked assembly files of Laukemann's
 thesis (2020, Table B.1): 51 kernels with the cycles per assembly iteration measured on ThunderX2, Cascade Lake and Zen,
 and what OSACA 0.3, llvm-mca 9 and IACA 3 said of them. incc's column is max(port bound, loop-carried bound), `sim.`
@@ -29,9 +34,11 @@ from typing import Any
 
 from incc import core
 from incc.core import prediction
-from incc.driver.pipeline import AnalysisError, Settings, analyze_units
+from incc.driver.pipeline import AnalysisError, Settings, analyze_units, choose_model, host_of
 from incc.frontends.unit import Unit
 from incc.frontends.x86.kernels import decode_bytes
+from incc.measuring.harness import Failure
+from incc.measuring.kernels import measure_kernels
 from incc.models.bind import bind
 from incc.models.loading import load
 from incc.models.model import ModelError
@@ -221,6 +228,98 @@ def blocks(files: list[pathlib.Path], cpu: str | None, worst: int) -> int:
     return 0
 
 
+REPEATS = 0.02
+"""Two measurements of a case are alike if they differ by no more of the smaller, or by a hundredth of a cycle."""
+
+
+def read_cases(file: pathlib.Path) -> list[tuple[str, float | None]]:
+    """(machine code in hexadecimal, cycles if there are any) of each line. Raises ValueError with file and line."""
+    cases: list[tuple[str, float | None]] = []
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+        words = line.split()
+        if not words or words[0].startswith("#"):
+            continue
+        try:
+            bytes.fromhex(words[0])
+            cases.append((words[0], float(words[1]) if len(words) > 1 else None))
+        except ValueError:
+            raise ValueError(f"{file}:{number}: not a line of `hex [cycles]`") from None
+    return cases
+
+
+def repeated(first: list[Any], second: list[Any]) -> list[float | None]:
+    """Of two measurements of each case the smaller, since what disturbs makes longer; None where they are not alike."""
+    found: list[float | None] = []
+    for one, other in zip(first, second, strict=True):
+        a, b = getattr(one, "cycles", None), getattr(other, "cycles", None)
+        alike = a is not None and b is not None and abs(a - b) <= max(REPEATS * min(a, b), 0.01) and min(a, b) > 0
+        found.append(min(a, b) if alike else None)
+    return found
+
+
+def host(files: list[pathlib.Path], cpu: str | None, worst: int, most: int) -> int:
+    """The table for files whose cases are measured here; returns the exit status."""
+    model, _, note = choose_model(cpu or "native", "")
+    name, same = host_of(model)
+    print(
+        f"measured on {name or 'this processor'}, with the model of {model.title}" + ("" if same else ", another core")
+    )
+    if note:
+        print(note)
+    for file in files:
+        cases = read_cases(file)
+        # Every so many, so that a part of a file is like the whole.
+        cases = cases[:: -(-len(cases) // most)] if most and len(cases) > most else cases
+        kernels = [decode_bytes(bytes.fromhex(code)) for code, _ in cases]
+        start = time.perf_counter()
+        rounds = [list(measure_kernels(kernels)) for _ in range(2)]
+        spent = time.perf_counter() - start
+        cycles = repeated(*rounds)
+        failures = [found for found in rounds[0] if isinstance(found, Failure)]
+        rows: list[tuple[float, float, float, float | None, str, str]] = []
+        for (code, reference), kernel, took in zip(cases, kernels, cycles, strict=True):
+            if took is None:
+                continue
+            try:
+                bound, _ = bind(kernel, model)
+                bounds, run = core.bounds_and_simulation(bound)
+            except (ValueError, RuntimeError) as problem:
+                print(f"{file}: {code}: {problem}", file=sys.stderr)
+                continue
+            predicted = float(prediction.predicted(bounds, run.cycles_per_iteration))
+            text = "; ".join(i.text for i in kernel.instructions)
+            rows.append((took, predicted, float(bounds.largest), reference, code, text))
+        print(f"{'/'.join(file.parts[-2:])}: {len(cases)} cases, {len(cases) - len(failures)} measured", end="")
+        print(f", {len(rows)} twice alike; {spent / max(len(cases), 1) / 2:.2f} s each")
+        for kind in sorted({failure.kind for failure in failures}):
+            those = [failure for failure in failures if failure.kind == kind]
+            print(f"  not measured: {len(those):>5}  {kind}: {those[0].text}")
+        if not rows:
+            continue
+        took_all = [row[0] for row in rows]
+        for what, values in (("simulation", [row[1] for row in rows]), ("bounds", [row[2] for row in rows])):
+            print(f"  {what:<12} {_errors(values, took_all)}")
+        referenced = [(row[3], row[0], row[1]) for row in rows if row[3]]
+        if referenced:
+            of_file, of_host, of_model = ([row[n] for row in referenced] for n in range(3))
+            print(f"  {'the file':<12} {_errors(of_file, of_host)}; simulation against it {_errors(of_model, of_file)}")
+        for took, predicted, most_bound, reference, code, text in sorted(rows, key=lambda r: -abs(r[1] - r[0]) / r[0])[
+            :worst
+        ]:
+            beside = f" file {reference:7.2f}" if reference else ""
+            error = 100 * (predicted - took) / took
+            print(
+                f"  {took:8.2f} {predicted:8.2f} {error:+7.1f}% bounds {most_bound:6.2f}{beside}  {code}\n      {text}"
+            )
+    return 0
+
+
+def _errors(values: list[Any], references: list[Any]) -> str:
+    errors = sorted(abs(v - r) / r for v, r in zip(values, references, strict=True))
+    mape, median = sum(errors) / len(errors), errors[len(errors) // 2]
+    return f"MAPE {100 * mape:.2f} %, median {100 * median:.2f} %, tau {kendall_tau(references, values):.4f}"
+
+
 def main() -> int:
     """Parse the command line and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -228,11 +327,17 @@ def main() -> int:
     parser.add_argument("--arch", choices=sorted(CORES), default="CSX", help="with --set thesis")
     parser.add_argument("-mcpu", metavar="CPU", help="with --set blocks: the core, else by the files' names")
     parser.add_argument("--worst", type=int, default=0, metavar="N", help="also print the N cases that are most off")
+    parser.add_argument(
+        "--host", action="store_true", help="measure the blocks here instead of taking the file's cycles"
+    )
+    parser.add_argument("--cases", type=int, default=0, metavar="N", help="with --host: no more than N of each file")
     parser.add_argument("paths", type=pathlib.Path, nargs="+")
     arguments = parser.parse_args()
     try:
         if arguments.set == "thesis":
             return max(thesis(folder, arguments.arch) for folder in arguments.paths)
+        if arguments.host:
+            return host(arguments.paths, arguments.mcpu, arguments.worst, arguments.cases)
         return blocks(arguments.paths, arguments.mcpu, arguments.worst)
     except (OSError, AnalysisError, ModelError, ValueError) as problem:
         print(f"accuracy.py: {problem}", file=sys.stderr)

@@ -196,6 +196,13 @@ class Kernel(_Frozen):
         return (found["least"], found["most"]) if found else (self.cycles, self.cycles)
 
     @property
+    def measured(self) -> float | None:
+        """Cycles per iteration that were measured on this machine; None where that was not asked for, or failed, which
+        `to_dict()["measured"]` says more of."""
+        found = self._report["measured"]
+        return found["cycles"] if found else None
+
+    @property
     def bounds(self) -> Bounds:
         """What no execution can be faster than: `port`, `divider`, `front_end`, `retire`, `loop_carried`; exact."""
         return self._result.bounds
@@ -426,6 +433,7 @@ def analyze(
     system_headers: bool = False,
     name: str = "",
     ghz: float = 0.0,
+    measure: bool = False,
 ) -> Report:
     """Analyse assembly, machine code or an object for a core.
 
@@ -439,7 +447,7 @@ def analyze(
     make sense; `changes`: those to try besides ("port 5 += 1", "rob = 512"). `alignment`: of a kernel's first byte
     within 64, "all" for each. `cold_iterations`: also simulate exactly so many from a cold start. `timeline`: record so
     many iterations. `waits`: who waits for whom. `system_headers`: also loops that are the system headers' alone.
-    `ghz`: a clock, for rates a second.
+    `ghz`: a clock, for rates a second. `measure`: run the kernels' code on this machine too (docs/report.md).
 
     Raises AnalysisError where nothing can be analysed (unknown core, unreadable file, no assembler), ValueError for
     arguments that are no good. What of the source could not be analysed is in the report's `problems`. Safe to call
@@ -463,6 +471,7 @@ def analyze(
         model_path=model_path,
         system_headers=system_headers,
         ghz=ghz,
+        measure=measure,
     )
     if input == "asm":
         return Report(_Found([analyze_unit(_assembly(source, name), settings)]))
@@ -492,6 +501,7 @@ def compile(
     model_path: Sequence[Path] = (),
     system_headers: bool = False,
     ghz: float = 0.0,
+    measure: bool = False,
 ) -> Report:
     """Run a compiler's command, unchanged, and analyse the innermost loops of what it compiles, as `incc` does.
 
@@ -523,6 +533,7 @@ def compile(
         model_path=model_path,
         system_headers=system_headers,
         ghz=ghz,
+        measure=measure,
     )
     try:
         compiled = compile_units(command, folder=folder, capture=True)
@@ -602,6 +613,7 @@ def _settings(
     model_path: Sequence[Path],
     system_headers: bool,
     ghz: float,
+    measure: bool,
 ) -> Settings:
     return Settings(
         mcpu=mcpu,
@@ -619,6 +631,7 @@ def _settings(
         what_ifs=what_ifs,
         system_headers=system_headers,
         ghz=_ghz(ghz),
+        measure=measure,
     )
 
 

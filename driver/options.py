@@ -108,6 +108,10 @@ OPTIONS: tuple[Option, ...] = (
     Option("fixed-ports", "switch", "analyse", "",
            "equal shares to all ports that a µop may use, instead of the best distribution", False, "fixed_ports"),
     Option("simulate", "switch", "analyse", "=false", "bounds alone", True, "simulate"),
+    Option("measure", "switch", "analyse", "",
+           "also run each kernel's code on this machine, and say what it takes; without -mcpu for this core", False,
+           "measure", wrapper_help="also run each loop's code on this machine, and say what it takes; without mcpu "
+           "for this core"),
     Option("try", "flag", "analyse", "",
            "compile again with the flags that hints name, to nowhere, and say what each brings", False,
            commands=_OF_WRAPPER, aliases=("--try",)),

@@ -37,7 +37,8 @@ class Settings(NamedTuple):
     None for all sides alike. `control_flow`: of the functions that are analysed. `what_ifs`: try those changes that
     always are, and simulate both ends of predictions. `mispredict_rate`: of the branches inside loops, None for not
     known. `system_headers`: also loops that no line of the user's is in. `ghz`: the clock at which
-    rates a second are to be told, 0 for none.
+    rates a second are to be told, 0 for none. `measure`: run the kernels on this machine, and take its core's model
+    where `mcpu` names none.
     """
 
     mcpu: str = ""
@@ -60,6 +61,7 @@ class Settings(NamedTuple):
     mispredict_rate: float | None = None
     system_headers: bool = False
     ghz: float = 0
+    measure: bool = False
 
     def kernel_settings(self) -> KernelSettings:
         """What of it is asked of each kernel."""
@@ -267,7 +269,8 @@ def analyze_unit(unit: Unit, settings: Settings) -> UnitResult:
     from incc.driver.report.build import KernelPlace
     from incc.frontends.isa import isa
 
-    model, reason, note = choose_model(settings.mcpu, unit.cpu, settings.model_path)
+    # What runs here is compared with this core, whatever the code was made for.
+    model, reason, note = choose_model(settings.mcpu, "" if settings.measure else unit.cpu, settings.model_path)
     if other := _other_native(unit, model, settings):
         reason += f"; {other}"
         note += f"; {other}" if note else other
@@ -347,7 +350,7 @@ def analyze_kernels(
     except ValueError as error:
         raise AnalysisError(str(error)) from error
     ids = tuple(kernel_ids(kernels, among))
-    return UnitResult(
+    found = UnitResult(
         unit,
         model,
         reason,
@@ -360,6 +363,21 @@ def analyze_kernels(
         mispredict_rate=settings.mispredict_rate,
         ghz=settings.ghz,
     )
+    if settings.measure:
+        from incc.measuring.kernels import measure_kernels
+
+        found = found._replace(measured=tuple(measure_kernels(kernels)), host=host_of(model, settings.model_path))
+    return found
+
+
+def host_of(model: MachineModel, model_path: Sequence[str] = ()) -> tuple[str, bool]:
+    """LLVM's name of the core that this runs on ("" if unknown), and whether a model is of that core, not another's or
+    only the nearest. Raises ModelError."""
+    from incc.models.loading import find_cpu, host_cpu_name
+
+    name = host_cpu_name()
+    cpu = find_cpu(name, model_path)
+    return name, cpu.model == model.name and not cpu.nearest
 
 
 MOST_WAYS_OF_RANGES = 8

@@ -10,7 +10,7 @@ from incc.frontends.records import NamedTuple
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from incc.core.analysis import KernelResult
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from incc.driver.report import types as t
     from incc.driver.report.where import Condition
     from incc.frontends.kernel import Kernel
+    from incc.measuring.harness import Failure
+    from incc.measuring.kernels import KernelMeasurement, Measurer
     from incc.models.model import MachineModel
 
 # Blocks that a worker process takes at a time: enough to make handing them over cheap, few enough to share out evenly.
@@ -39,10 +41,12 @@ class Result(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """What the table has beside the usual: cycles of an element; rates at that clock in GHz, if it is not 0."""
+    """What the table has beside the usual: cycles of an element; rates at that clock in GHz, if it is not 0; what the
+    kernels take on this machine."""
 
     elements: bool = False
     ghz: float = 0.0
+    measured: bool = False
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -52,6 +56,9 @@ def main(arguments: list[str] | None = None) -> int:
         options.input_format = options.input_format or _format_of(options.files)
     except ValueError as error:
         print(f"incc-scan: error: {error}", file=sys.stderr)
+        return 2
+    if options.measure and options.jobs > 1:
+        print("incc-scan: error: --measure runs one kernel after the other: not with -j", file=sys.stderr)
         return 2
     condition = None
     if options.where is not None:
@@ -88,7 +95,7 @@ def main(arguments: list[str] | None = None) -> int:
             import errno
 
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
-        columns = Columns(options.elements, options.ghz)
+        columns = Columns(options.elements, options.ghz, options.measure)
         sys.stdout.write(_heading(options.output, [m.name for m in models], columns))
         for result in _progress(_results(options, models, condition), options):
             for problem in result.problems:
@@ -139,7 +146,8 @@ def _parser() -> argparse.ArgumentParser:
         "--output",
         choices=("table", "json", "cycles"),
         default="table",
-        help="table (default); json: one object a line; cycles: the input's first word and the cycles",
+        help="table (default); json: one object a line; cycles: the input's first word and the cycles, with "
+        "--measure also those measured",
     )
     parser.add_argument(
         "--bounds",
@@ -164,6 +172,11 @@ def _parser() -> argparse.ArgumentParser:
         default=0.0,
         metavar="GHZ",
         help="in the table also GFLOP/s and GB/s (of the L1 cache) at that clock; in JSON `rates` a second",
+    )
+    parser.add_argument(
+        "--measure",
+        action="store_true",
+        help="also run each kernel's code on this machine: a column of what it takes, or of why it cannot run",
     )
     parser.add_argument("-j", dest="jobs", type=_positive, default=1, metavar="N", help="worker processes (1)")
     return parser
@@ -260,7 +273,7 @@ def _results(options: argparse.Namespace, models: list[MachineModel], condition:
         options.output,
         not options.bounds,
         condition,
-        Columns(options.elements, options.ghz),
+        Columns(options.elements, options.ghz, options.measure),
     )
     if options.jobs == 1:
         return map(worker, ([item] for item in _items(options)))
@@ -312,6 +325,14 @@ class _Worker:
         self.condition = condition
         self.columns = columns
         # Some know a loop by the others of its function, which takes time.
+        self.measurer: Measurer | None = None
+        self.hosts: dict[str, tuple[str, bool]] = {}
+        if columns.measured:
+            from incc.driver.pipeline import host_of
+            from incc.measuring.kernels import Measurer
+
+            self.measurer = Measurer()
+            self.hosts = {model.name: host_of(model) for model in models}
         self.needs_parts = output == "json" or condition is not None or columns.elements or columns.ghz > 0
 
     def __call__(self, items: Sequence[Item]) -> Result:
@@ -321,9 +342,7 @@ class _Worker:
         for item in items:
             found = _READERS[self.input_format](item, self, problems)
             for kernel in self._analyzed(item, found, problems):
-                if self.condition is None or any(
-                    _holds(self.condition, kernel, result) for result in kernel.results.values()
-                ):
+                if self.condition is None or any(_holds(self.condition, kernel, name) for name in kernel.results):
                     lines.append(line(kernel, self.columns))
         return Result("".join(lines), problems)
 
@@ -340,6 +359,8 @@ class _Worker:
                 problems.append(f"{self.name}:{item.number}: {error}")
                 continue
             one = Analyzed(identity, kernel_id, results)
+            if self.measurer is not None:
+                one = one._replace(measured=self.measurer.measure(kernel), hosts=self.hosts)
             if not self.needs_parts:
                 yield one
                 continue
@@ -366,15 +387,25 @@ def _with_parts(kernels: list[Analyzed]) -> Iterator[Analyzed]:
         yield kernel._replace(part=part, main=main)
 
 
-def _holds(condition: Condition, kernel: Analyzed, result: KernelResult) -> bool:
+def _holds(condition: Condition, kernel: Analyzed, core: str) -> bool:
     from incc.driver.report.build import UnitResult, unit_report
     from incc.driver.report.where import kernel_values
     from incc.frontends.unit import Unit
 
     assert kernel.part is not None
+    result = kernel.results[core]
     alone = kernel.part._replace(role=kernel.part.role._replace(of=-1))
     unit = unit_report(
-        UnitResult(Unit("", kernel.identity.input), result.model, "", (result,), (kernel.kernel_id,), parts=(alone,))
+        UnitResult(
+            Unit("", kernel.identity.input),
+            result.model,
+            "",
+            (result,),
+            (kernel.kernel_id,),
+            parts=(alone,),
+            measured=(kernel.measured,) if kernel.measured is not None else (),
+            host=kernel.hosts.get(core, ("", False)),
+        )
     )
     return condition.holds(kernel_values(unit, unit["kernels"][0]))
 
@@ -391,13 +422,16 @@ _Identified = tuple["Kernel", Identity]
 
 class Analyzed(NamedTuple):
     """A kernel with its analysis on each core; where it was needed, also its part among the loops of its function, and
-    the main one among these."""
+    the main one among these. `measured`: what it takes here, if that was asked for; `hosts`: of each core what
+    `pipeline.host_of` says."""
 
     identity: Identity
     kernel_id: str
     results: dict[str, KernelResult]
     part: Part | None = None
     main: Analyzed | None = None
+    measured: KernelMeasurement | Failure | None = None
+    hosts: Mapping[str, tuple[str, bool]] = {}
 
 
 def _kernel_ids(found: list[_Identified]) -> list[str]:
@@ -478,7 +512,11 @@ _READERS = {"hex": _read_hex, "asm": _read_asm, "obj": _read_obj}
 def _heading(output: str, cpus: list[str], columns: Columns) -> str:
     if output != "table":
         return ""
-    more = f"  {'an element':>10}" * columns.elements + f"  {'GFLOP/s':>8}  {'GB/s':>8}" * (columns.ghz > 0)
+    more = (
+        f"  {'measured':>9}" * columns.measured
+        + f"  {'an element':>10}" * columns.elements
+        + f"  {'GFLOP/s':>8}  {'GB/s':>8}" * (columns.ghz > 0)
+    )
     return f"{'cycles':>9}{more}  {'bound':>8}  {'instr.':>6}  {'core':<{_width(cpus)}}{'limited by':<28}kernel\n"
 
 
@@ -486,9 +524,16 @@ def _width(cpus: Iterable[str]) -> int:
     return max(len(cpu) for cpu in cpus) + 2
 
 
-def _cycles_line(kernel: Analyzed, _columns: Columns) -> str:
+def _cycles_line(kernel: Analyzed, columns: Columns) -> str:
     (result,) = kernel.results.values()
-    return f"{kernel.identity.input} {round(float(result.cycles), 6):.6g}\n"
+    more = f" {_took(kernel, '.6g')}" if columns.measured else ""
+    return f"{kernel.identity.input} {round(float(result.cycles), 6):.6g}{more}\n"
+
+
+def _took(kernel: Analyzed, form: str) -> str:
+    """What a kernel takes here, - where it could not be measured."""
+    cycles = getattr(kernel.measured, "cycles", None)
+    return "-" if cycles is None else format(cycles, form)
 
 
 def _json_line(kernel: Analyzed, columns: Columns) -> str:
@@ -501,7 +546,15 @@ def _json_line(kernel: Analyzed, columns: Columns) -> str:
     assert kernel.part is not None
     role, elements, step = kernel.part
     cpus = {
-        cpu: kernel_report(result, kernel_id=kernel.kernel_id, elements=elements, step=step, ghz=columns.ghz)
+        cpu: kernel_report(
+            result,
+            kernel_id=kernel.kernel_id,
+            elements=elements,
+            step=step,
+            ghz=columns.ghz,
+            measured=kernel.measured,
+            host=kernel.hosts.get(cpu, ("", False)),
+        )
         for cpu, result in kernel.results.items()
     }
     for report in cpus.values():
@@ -522,7 +575,8 @@ def _table_lines(kernel: Analyzed, columns: Columns) -> str:
         limits = ", ".join(result.limits).replace("_", " ")
         if not limits and result.cycles:
             limits = "pipeline"
-        cells = f"{float(result.cycles):>9.2f}{_more_cells(kernel, result, columns)}"
+        took = f"  {getattr(kernel.measured, 'kind', '') or _took(kernel, '.2f'):>9}" * columns.measured
+        cells = f"{float(result.cycles):>9.2f}{took}{_more_cells(kernel, result, columns)}"
         cells += f"  {float(result.bounds.largest):>8.2f}  "
         cells += f"{len(result.kernel.instructions):>6}  {cpu:<{width}}"
         lines.append(f"{cells}{limits + unknown:<27} {kernel.identity.input}\n")

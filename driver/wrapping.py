@@ -102,7 +102,10 @@ def _compile_and_analyze(job: _Job) -> None:
     if job.units and job.options.report and not job.compilation.failed():
         from incc.driver.pipeline import analyze_units
 
-        job.report = analyze_units(job.units, _settings(job))
+        settings = _settings(job)
+        if settings.measure and job.compilation.finish():
+            return  # it is waited for, since what runs beside it is not measured well
+        job.report = analyze_units(job.units, settings)
 
 
 def _settings(job: _Job) -> Settings:
@@ -151,7 +154,9 @@ def _try(job: _Job) -> None:
             compiled = job.compilation.assembly_with(flags)
         except Failure as error:
             compiled, problem = [], str(error)
-        settings = _settings(job)._replace(what_ifs=False, timeline_iterations=0, ways=(), control_flow=False)
+        settings = _settings(job)._replace(
+            what_ifs=False, timeline_iterations=0, ways=(), control_flow=False, measure=False
+        )
         after = {unit["source"]: unit for unit in analyze_units(compiled, settings)["units"]}
         for unit in units:
             trials = unit["trials"]

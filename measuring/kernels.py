@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from incc.frontends.isa import NotRunnable, isa, words
 from incc.measuring import harness
 from incc.measuring.harness import Failure, Loop
 from incc.models.host import feature, read
-from incc.models.loading import host_cpu_name
 
 if TYPE_CHECKING:
     from incc.frontends.isa import ExitKind
@@ -52,15 +52,16 @@ _COMPUTING = tuple(
 )
 
 
-def prepare(kernel: Kernel) -> Prepared | Failure:
-    """A kernel made ready to run here, or why it cannot run."""
+def prepare(kernel: Kernel, there: frozenset[str] | None = None) -> Prepared | Failure:
+    """A kernel made ready to run here, or why it cannot run. `there`: what this processor has, as `host.read` says,
+    which is asked if that is not given."""
     machine = platform.machine()
     if MACHINES.get(machine) != kernel.isa:
         return Failure("isa", f"it is code for {kernel.isa}, and this machine is {machine}")
     found = isa(kernel.isa).runnable(kernel)
     if isinstance(found, NotRunnable):
         return Failure(found.kind, found.text)
-    missing = lacking(found.features, read().features)
+    missing = lacking(found.features, read().features if there is None else there)
     if missing:
         return Failure("features", f"this processor does not have {' and '.join(missing)}")
     loops = [Loop(code, found.counter, found.registers, found.content, found.step) for code in found.codes]
@@ -83,49 +84,65 @@ _ALSO = {"sse3": "pni", "lzcnt": "abm", "bmi1": "bmi", "amxtile": "amxtile", "pc
 """Other names that systems have for features."""
 
 
+class Measurer:
+    """Times kernels one by one, as a context manager; what times them is started when the first one can be run."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[Loop] = deque()
+        self._results: Generator[harness.Measurement | Failure] | Iterator[harness.Measurement | Failure] | None = None
+        self._known: dict[Loop, harness.Measurement | Failure] = {}
+        self._unavailable = ""
+        self._there = read().features
+
+    def __enter__(self) -> Measurer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if isinstance(self._results, Generator):
+            self._results.close()
+        self._results = None
+
+    def measure(self, kernel: Kernel) -> KernelMeasurement | Failure:
+        """The cycles of a kernel, or why there are none. Code that comes again is not timed again."""
+        prepared = prepare(kernel, self._there)
+        if isinstance(prepared, Failure):
+            return prepared
+        times: list[harness.Measurement] = []
+        for loop in prepared.loops:
+            found = self._timed(loop)
+            if isinstance(found, Failure):
+                return found
+            times.append(found)
+        cycles = sum(weight * time.cycles for weight, time in zip(prepared.weights, times, strict=True))
+        spread = math.hypot(*(weight * time.spread for weight, time in zip(prepared.weights, times, strict=True)))
+        if prepared.exit == "added":
+            cycles = min(cycles, times[0].cycles)  # nothing becomes faster by what is added
+        # Of two times of little the one that is taken off may come out as the larger.
+        return KernelMeasurement(max(cycles, 0.0), spread, times[0].way, prepared.exit, prepared.notes)
+
+    def _timed(self, loop: Loop) -> harness.Measurement | Failure:
+        if loop in self._known:
+            return self._known[loop]
+        if self._unavailable:
+            return Failure("unavailable", self._unavailable)
+        self._waiting.append(loop)
+        try:
+            if self._results is None:
+                self._results = iter(harness.measure(self._loops()))
+            found = next(self._results)
+        except (harness.Unavailable, OSError, RuntimeError, ValueError, StopIteration) as error:
+            self._unavailable = " ".join(str(error).split()) or "the measuring process ended"
+            return Failure("unavailable", self._unavailable)
+        self._known[loop] = found
+        return found
+
+    def _loops(self) -> Iterator[Loop]:
+        while True:
+            yield self._waiting.popleft()
+
+
 def measure_kernels(kernels: Iterable[Kernel]) -> Iterator[KernelMeasurement | Failure]:
-    """The cycles of kernels, in their order, or why there are none. Code that comes again is not timed again."""
-    prepared = [prepare(kernel) for kernel in kernels]
-    wanted = list(dict.fromkeys(loop for one in prepared if isinstance(one, Prepared) for loop in one.loops))
-    results: dict[Loop, harness.Measurement | Failure] = {}
-    timed = _timed(wanted)
-    for one in prepared:
-        if isinstance(one, Failure):
-            yield one
-            continue
-        while any(loop not in results for loop in one.loops):
-            results[wanted[len(results)]] = next(timed)
-        yield _together(one, [results[loop] for loop in one.loops])
-
-
-def _timed(loops: list[Loop]) -> Iterator[harness.Measurement | Failure]:
-    """What the harness finds, and a failure each from where it fails itself."""
-    done = 0
-    why = "the measuring process ended"
-    try:
-        for found in harness.measure(loops) if loops else ():
-            done += 1
-            yield found
-    except (harness.Unavailable, OSError) as error:
-        why = " ".join(str(error).split())
-    for _ in range(len(loops) - done):
-        yield Failure("unavailable", why)
-
-
-def _together(one: Prepared, found: list[harness.Measurement | Failure]) -> KernelMeasurement | Failure:
-    times: list[harness.Measurement] = []
-    for each in found:
-        if isinstance(each, Failure):
-            return each
-        times.append(each)
-    cycles = sum(weight * time.cycles for weight, time in zip(one.weights, times, strict=True))
-    spread = math.hypot(*(weight * time.spread for weight, time in zip(one.weights, times, strict=True)))
-    if one.exit == "added":
-        cycles = min(cycles, times[0].cycles)  # nothing becomes faster by what is added
-    # Of two times of little the one that is taken off may come out as the larger.
-    return KernelMeasurement(max(cycles, 0.0), spread, times[0].way, one.exit, one.notes)
-
-
-def host_core() -> str:
-    """LLVM's name of the core that this runs on, "" if it is not known."""
-    return host_cpu_name()
+    """The cycles of kernels, in their order, or why there are none."""
+    with Measurer() as measurer:
+        for kernel in kernels:
+            yield measurer.measure(kernel)

@@ -82,6 +82,21 @@ def intensity(work: Operations, moved: Traffic) -> float | None:
     return work.flop / total if total and not moved.unsized_accesses else None
 
 
+CODE_LINE = 64
+"""Bytes of a line of instructions."""
+
+
+def lines_more(kernel: Kernel) -> int:
+    """How many lines of instructions a kernel lies in beyond those that its bytes need."""
+    size = sum(instruction.length for instruction in kernel.instructions)
+    return -(-(kernel.alignment % CODE_LINE + size) // CODE_LINE) - -(-size // CODE_LINE)
+
+
+def difference(predicted: float, measured: float) -> float | None:
+    """By which part of what was measured a prediction is above it; None where nothing takes any time."""
+    return predicted / measured - 1 if measured > 0 else None
+
+
 class Rates(NamedTuple):
     """What is done in a cycle: floating-point operations, bytes loaded and stored, elements of the source's loop (None
     where these are not known); and the clock in GHz, 0 where none is given."""

@@ -48,6 +48,11 @@ def predicted(bounds: Bounds, simulated: Fraction | None) -> Fraction:
     return largest if simulated is None else max(largest, simulated)
 
 
+def bounds_above(bounds: Bounds, cycles: float) -> tuple[BoundName, ...]:
+    """The names of the bounds that are above so many cycles, which are therefore too high, in the order of ORDER."""
+    return tuple([name for name in ORDER if getattr(bounds, name) > cycles])
+
+
 def limiting(bounds: Bounds, cycles: Fraction) -> tuple[BoundName, ...]:
     """The names of the bounds that limit a kernel of so many predicted cycles, in the order of ORDER: the largest
     alike, unless none of them explains the cycles.

@@ -348,7 +348,9 @@ def _on_one_basis(first: dict[str, Value], second: dict[str, Value], found: c.Ch
     for name in first.keys() & OF_WORK:
         value = first[name]
         if found["outcome"] in ("same", "moved"):
-            first[name] = second[name]
+            # Equal code is measured twice all the same, perhaps on two machines.
+            if name != "measured":
+                first[name] = second[name]
         elif work is None or not isinstance(value, float | int):
             first[name] = None
         else:

@@ -153,6 +153,11 @@ def _to_1_5(unit: dict[str, Any]) -> None:
         memory.setdefault("reloads", None)
 
 
+def _to_1_6(unit: dict[str, Any]) -> None:
+    for kernel in unit["kernels"]:
+        kernel.setdefault("measured", None)
+
+
 def _instruction_1_5(instruction: dict[str, Any]) -> None:
     instruction.setdefault("work", [])
     instruction.setdefault("frame", False)
@@ -211,5 +216,6 @@ STEPS = (
         _to_1_5,
         _instruction_1_5,
     ),
+    Step("1.6", {"Kernel": ("measured",)}, "", _to_1_6),
 )
 """From the oldest on. The first version was 1.0."""

@@ -51,6 +51,10 @@ class Range(TypedDict):
     most: float | None
 
 
+class Measured(TypedDict):
+    cycles: float | None
+
+
 class Role(TypedDict):
     name: str
 
@@ -93,6 +97,7 @@ class Kernel(TypedDict):
     bounds: Bounds
     critical_path: Bound
     range: Range | None
+    measured: NotRequired[Measured | None]
     at_least: bool
     elements: Elements | None
     role: Role

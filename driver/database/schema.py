@@ -99,7 +99,9 @@ _NAMES_OF_COMMITS = (
     'CREATE INDEX baselines_commit ON baselines ("commit")',
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_REPORTS, _NAMES_OF_COMMITS)
+_MEASURED = ("ALTER TABLE kernels ADD COLUMN measured REAL",)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_REPORTS, _NAMES_OF_COMMITS, _MEASURED)
 """The statements that make of a database of version n (an empty file has 0) one of version n + 1."""
 
 VERSION = len(MIGRATIONS)

@@ -1,7 +1,8 @@
 """Builds the report: plain JSON-able data with every figure that a view prints; views lay out, they do not compute.
 
 The format is versioned and described by report.schema.json beside this file. A report holds nothing that changes
-between two runs on the same input: no date, no machine, no order of a set.
+between two runs on the same input: no date, no machine, no order of a set; but for what was measured, if that was asked
+for.
 """
 
 from __future__ import annotations
@@ -27,9 +28,11 @@ if TYPE_CHECKING:
     from incc.frontends.asm.places import UserPlace
     from incc.frontends.kernel import LeftOut, SourceLocation
     from incc.frontends.unit import Unit
+    from incc.measuring.harness import Failure
+    from incc.measuring.kernels import KernelMeasurement
     from incc.models.model import MachineModel
 
-SCHEMA_VERSION: Final = "1.5"
+SCHEMA_VERSION: Final = "1.6"
 
 
 def build_report(units: Iterable[t.Unit]) -> t.Report:
@@ -97,7 +100,9 @@ class UnitResult(NamedTuple):
     `inside`: of each kernel the ways through its loop, None without branches inside; or none at all. `mispredict_rate`:
     of those branches, None where it is not known. `system_loops`, `calls`: see `selection.Selection`. `user_functions`:
     of functions that are parts of others, those. `not_found`: from `not_found.py`. `ghz`: the clock for rates a
-    second, 0 for none. `parts`: role and elements of each kernel, if they are known already.
+    second, 0 for none. `parts`: role and elements of each kernel, if they are known already. `measured`: what each
+    takes on this machine, or why that is not known; none if it was not asked for. `host`: the core that this is, and
+    whether `model` is of that core.
     """
 
     unit: Unit
@@ -120,6 +125,8 @@ class UnitResult(NamedTuple):
     not_found: tuple[t.NotFound, ...] = ()
     ghz: float = 0
     parts: Sequence[Part] = ()
+    measured: Sequence[KernelMeasurement | Failure] = ()
+    host: tuple[str, bool] = ("", False)
 
 
 def unit_parts(found: UnitResult) -> list[Part]:
@@ -167,6 +174,8 @@ def unit_report(found: UnitResult) -> t.Unit:
             step=parts[n].step,
             ghz=found.ghz,
             build=build,
+            measured=found.measured[n] if found.measured else None,
+            host=found.host,
         )
         for n, result in enumerate(found.results)
         for place in (found.places[n] if found.places else nowhere,)

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from incc.driver.report.advice import Build
     from incc.frontends.asm.places import UserPlace
     from incc.frontends.kernel import Frame, Instruction, Kernel, Refused, SourceLocation
+    from incc.measuring.harness import Failure
+    from incc.measuring.kernels import KernelMeasurement
     from incc.models.bound import BoundKernel
     from incc.models.model import Form
 
@@ -65,6 +67,8 @@ def kernel_report(
     step: int = 0,
     ghz: float = 0,
     build: Build = ASSEMBLY,
+    measured: KernelMeasurement | Failure | None = None,
+    host: tuple[str, bool] = ("", False),
 ) -> t.Kernel:
     """Everything about one kernel.
 
@@ -74,7 +78,8 @@ def kernel_report(
     comes from. `iterations`: how many the summary counts. `notes` follow those of the region and of the result. `ways`:
     through the loop, if there are branches inside, and `mispredict_rate` of these. `elements`: what is known of the
     source's elements; `step`: bytes by which its streams move on; the kernel's role follows from others
-    (`roles.set_roles`). `ghz`: the clock, 0 for none. `build`: how it was compiled.
+    (`roles.set_roles`). `ghz`: the clock, 0 for none. `build`: how it was compiled. `measured`: what it takes on this
+    machine, if that was asked for; `host`: the core that this is, and whether the result's model is of that core.
     """
     kernel, bound, analysis = result.kernel, result.bound, result.analysis
     region = kernel.region
@@ -87,6 +92,12 @@ def kernel_report(
     busiest = verdict.busiest_ports(bound, analysis, fixed_ports)
     work, moved = figures.operations(kernel), figures.traffic(kernel)
     simulation = result.simulation
+    range_ = kernel_range(result, found)
+    of_host = None
+    if measured is not None:
+        from incc.driver.report.measured import measured_part
+
+        of_host = measured_part(result, measured, host, range_)
     return {
         "kernel_id": kernel_id,
         "content_hash": content_hash(kernel),
@@ -103,8 +114,9 @@ def kernel_report(
         "role": {"name": "", "of": "", "instead": False, "text": ""},
         "elements": _elements(result, elements) if elements else None,
         "rates": _rates(figures.rates(work, moved, result.cycles, elements and elements.per_iteration, ghz)),
-        "range": kernel_range(result, found),
+        "range": range_,
         "mispredictions": mispredicted(result, ways, mispredict_rate),
+        "measured": of_host,
         "at_least": at_least,
         "overview": {"function": "", "limit": "", "vector": "", "look": ""},
         "label": region.label if region else "",

@@ -440,6 +440,33 @@ class Mispredictions(TypedDict):
     text: Annotated[str, "The same as a sum."]
 
 
+class Measured(TypedDict):
+    """What the kernel takes on the processor that the report was made on, where its own code was run."""
+
+    cycles: Annotated[Amount | None, "Cycles per iteration; null where it could not be measured."]
+    spread: Annotated[Amount | None, "By how much undisturbed samples differ, in cycles per iteration; null likewise."]
+    way: Annotated[
+        Literal["clock", "counters", ""],
+        "How time was had: from the clock beside a chain of dependent additions, or from performance counters; empty "
+        "where nothing was measured.",
+    ]
+    exit: Annotated[
+        Literal["own", "replaced", "added", "repeated", ""],
+        "How the loop came to an end. own: by its own counter; replaced: by another one in the place of the "
+        "comparison; added: by another one, whose cost is taken off; repeated: it is no loop, copies of it ran; empty "
+        "where nothing was measured.",
+    ]
+    core: Annotated[str, "LLVM's name of the core that it ran on; empty if that is not known."]
+    same_core: Annotated[bool, "Whether the prediction is for that core, not for another or the nearest one."]
+    difference: Annotated[
+        float | None, "By which part of the measured cycles the prediction is above them; null where there are none."
+    ]
+    failure: Annotated[str, "Why it could not be measured, in a word; empty if it was."]
+    notes: Annotated[list[str], "What of data and code was otherwise than where the kernel comes from."]
+    explanations: Annotated[list[str], "What could explain a difference of more than 10 %; empty below that."]
+    text: Annotated[str, "The same in words."]
+
+
 class Prediction(TypedDict):
     """The simulated cycles, without a simulation the largest bound."""
 
@@ -597,6 +624,7 @@ class Kernel(TypedDict):
         Mispredictions | None,
         "Null where no rate was given, no branch inside depends on data, or the model has no penalty.",
     ]
+    measured: Annotated[Measured | None, "Null where it was not asked for."]
     at_least: Annotated[bool, "Something is not counted, so that the kernel takes at least what is predicted."]
     overview: Overview
     label: Annotated[str, "Label of the loop's header."]
@@ -870,7 +898,7 @@ class Report(TypedDict):
     kernel. Instructions are numbered from 0 within their kernel, lines from 1; line 0 means that there is none."""
 
     schema_version: Annotated[
-        Literal["1.5"],
+        Literal["1.6"],
         "The first number changes when a reader of the old format would misread the new one, the second with "
         "every addition.",
     ]

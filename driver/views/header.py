@@ -180,7 +180,7 @@ def verdict(kernel: t.Kernel, layout: Layout, indent: str = "") -> Iterator[str]
     text = kernel["verdict"]
     for line in layout.wrap(text[:1].upper() + text[1:] + ".", indent, indent):
         yield layout.paint(line, BOLD)
-    for more in (range_worth_saying(kernel), kernel["mispredictions"]):
+    for more in (range_worth_saying(kernel), kernel["mispredictions"], kernel["measured"]):
         if more is not None:
             yield from layout.wrap(more["text"][:1].upper() + more["text"][1:] + ".", indent, indent)
     for note in kernel["notes"]:

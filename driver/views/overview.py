@@ -22,6 +22,7 @@ def lines(unit: t.Unit, layout: Layout) -> Iterator[str]:
         Column("Function", glad=12, least=8, gives_way=3, ample=26),
         Column("Role", glad=9, least=5, gives_way=1),
         Column("Cycles", right=True),
+        Column("Measured", right=True),
         Column("/elem.", right=True),
         Column("Bound by", glad=11, least=6, gives_way=5),
         Column("Vectors", glad=7, least=6, gives_way=6),
@@ -74,6 +75,7 @@ def row_of(unit: t.Unit, kernel: t.Kernel, numbers: dict[str, int], layout: Layo
         kernel["name"] if kernel["kind"] == "marker" else overview["function"],
         _role(kernel, numbers),
         _cycles(kernel),
+        measured(kernel),
         each(elements["cycles"]) if elements else "",
         overview["limit"],
         overview["vector"],
@@ -86,6 +88,14 @@ def _role(kernel: t.Kernel, numbers: dict[str, int]) -> str:
     if role["name"] in ("", "main"):
         return "" if kernel["is_loop"] else "no loop"
     return f"{role['name']} ({numbers[role['of']]})" if role["of"] in numbers else role["name"]
+
+
+def measured(kernel: t.Kernel) -> str:
+    """What was measured, a dash where that failed, nothing where it was not asked for."""
+    found = kernel["measured"]
+    if found is None:
+        return ""
+    return "-" if found["cycles"] is None else f"{found['cycles']:.2f}"
 
 
 def _cycles(kernel: t.Kernel) -> str:

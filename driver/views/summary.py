@@ -63,6 +63,7 @@ def _bounds(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     if kernel["at_least"]:
         by += "; at least"
     yield f"  {'Prediction':<13} {cycles(prediction['cycles']):>8}  {by}"
+    yield from _measured(kernel, layout)
     path = kernel["critical_path"]
     yield f"  {'Critical path':<13} {cycles(path['cycles']):>8}  from start to end of one iteration on its own"
     if kernel["simulated"]:
@@ -71,6 +72,28 @@ def _bounds(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
         yield ""
         yield from _counters(kernel["simulated"], layout)
         yield from asked.places(kernel, True)
+
+
+_EXITS = {
+    "own": "its own counter",
+    "replaced": "a counter in place of the comparison",
+    "added": "a counter more, whose cost is taken off",
+    "repeated": "copies of it in a row",
+}
+
+
+def _measured(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
+    """The row of what was measured, or why it was not."""
+    found = kernel["measured"]
+    if found is None:
+        return
+    row = f"  {'Measured':<13} {'-' if found['cycles'] is None else cycles(found['cycles']):>8}  "
+    text = f"on {found['core'] or 'this processor'}"
+    if found["cycles"] is None:
+        text = f"{found['failure']} (above)"
+    elif found["exit"]:
+        text += f", ± {cycles(found['spread'] or 0)}, with {_EXITS[found['exit']]}"
+    yield from layout.wrap(text, row, " " * len(row))
 
 
 _SOURCES: dict[_Source, str] = {

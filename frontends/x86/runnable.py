@@ -19,6 +19,8 @@ computed before the loop is kept, so that `a` and `a + 8` stay 8 bytes apart. Ad
 the instruction, absolute, of segments) are rewritten, if possible without changing the instruction's length. What
 memory is full of follows from what is loaded: a pointer, small indices, or floating-point numbers.
 
+A loop that compilers have turned, so that its path begins in the middle of the code, is entered there by a jump.
+
 The first byte lies as the kernel's does within 64 bytes, behind no-operations.
 """
 
@@ -30,8 +32,10 @@ from incc.frontends.x86 import iced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
+    from collections.abc import Iterable, Sequence
+    from typing import Any, TypeVar
+
+    _Item = TypeVar("_Item")
 
     from incc.frontends.isa import ExitKind
     from incc.frontends.kernel import Instruction, Kernel, MemoryAccess
@@ -359,9 +363,15 @@ def _content(kernel: Kernel, roles: _Roles) -> int:
         return _ENTERED
     if roles.indices:
         return _INDICES.get(max(roles.indices), 3)
-    sizes = [
-        i.arithmetic.element // 8 for i in kernel.instructions if i.arithmetic is not None and i.arithmetic.floating
-    ]
+    # Masks in vectors are of signs: of elements that are masked out nothing would be loaded.
+    masks = 0x8080_8080_8080_8080 if any("maskmov" in i.mnemonic for i in kernel.instructions) else 0
+    return masks | _numbers(kernel)
+
+
+def _numbers(kernel: Kernel) -> int:
+    """What most of the kernel's arithmetic is done to."""
+    done = [i.arithmetic for i in kernel.instructions if i.arithmetic is not None]
+    sizes = [arithmetic.element // 8 for arithmetic in done if arithmetic.floating]
     sizes += [
         access.size
         for i in kernel.instructions
@@ -480,8 +490,8 @@ _INSTRUCTIONS = 40
 
 
 class _Exit(NamedTuple):
-    """How a branch is replaced: `dropped`, the index of the comparison that goes with it, -1 for none; `length`: bytes
-    of both, of the branch alone otherwise; `more`: µops more than before, 0 or 1. `tested`: before it is a comparison
+    """How a branch is replaced: `dropped`, the index of the comparison that goes with it, -1 for none, and its
+    `length` in bytes; `more`: µops more than before, 0 or 1. `tested`: before it is a comparison
     with memory, fused with it, which may become a `test` of the same operands."""
 
     dropped: int
@@ -497,7 +507,7 @@ def runnable(kernel: Kernel) -> Runnable | NotRunnable:
         return NotRunnable("refused", "statements of it were not understood")
     if not instructions:
         return NotRunnable("empty", "it has no instruction")
-    natives = [iced.Decoder(64, instruction.encoding).decode() for instruction in instructions]
+    natives = tuple([iced.Decoder(64, instruction.encoding).decode() for instruction in instructions])
     for instruction, native in zip(instructions, natives, strict=True):
         refusal = _refusal(instruction, native)
         if refusal is not None:
@@ -508,6 +518,14 @@ def runnable(kernel: Kernel) -> Runnable | NotRunnable:
         return NotRunnable("x87", "it goes on with x87 registers, which hold nothing when it begins")
     found = _Follower(kernel)
     roles = _Roles(found)
+    entered, turned = 0, _turned(kernel)
+    if turned is None:
+        return NotRunnable("exit", "no branch of it leads back")
+    if turned:
+        entered = len(instructions) - turned
+        first = instructions[0].offset
+        instructions, natives = _rotated(instructions, turned), _rotated(natives, turned)
+        kernel = kernel._replace(instructions=instructions, alignment=kernel.alignment + instructions[0].offset - first)
     exits = {n: _exit(kernel, n) for n, i in enumerate(instructions) if i.branch == "conditional"}
     own = _own(kernel, roles, exits)
     closing = len(instructions) - 1 if kernel.is_loop else -1
@@ -517,7 +535,7 @@ def runnable(kernel: Kernel) -> Runnable | NotRunnable:
     if closing in exits and own is None and exits[closing].dropped < 0 and exits[closing].more:
         alone = _counts_alone(kernel, exits, dropped)
         if alone:
-            exits[closing] = _Exit(closing - 1, exits[closing].length + instructions[closing - 1].length, 0)
+            exits[closing] = _Exit(closing - 1, instructions[closing - 1].length, 0)
             dropped.add(closing - 1)
     used = {use.register.root for n, i in enumerate(instructions) if n not in dropped for use in i.registers} | {"rsp"}
     free = [root for root in _GPR if root not in used]
@@ -526,16 +544,22 @@ def runnable(kernel: Kernel) -> Runnable | NotRunnable:
     elif not free:
         return NotRunnable("registers", "it uses all registers, and none is left to count with")
     else:
-        # The last, so that the first eight, which reach further, are left.
-        counter, step = free.pop(), 1
+        # The first eight have shorter encodings, of which addresses need one more than a counter does.
+        short = closing in exits and exits[closing].length == 2
+        needed = any(native.is_ip_rel_memory_operand for native in natives)
+        low = [root for root in free if _NUMBER[root] < 8]
+        counter, step = (low[-1] if short and len(low) > needed else free[-1]), 1
+        free.remove(counter)
     low = [root for root in free if _NUMBER[root] < 8]
     rewriter = _Rewriter(kernel, low[0] if low else "")
     number = _NUMBER[counter]
     content = _content(kernel, roles)
     positive = not content & 0x8080_8080_8080_8080
     body: list[bytes] = []
-    more = 0
+    more = enter = 0
     for n, instruction in enumerate(instructions):
+        if n == entered:
+            enter = sum(map(len, body))
         if n in dropped or n == closing:
             continue
         if n in exits and exits[n].tested and positive:
@@ -545,7 +569,7 @@ def runnable(kernel: Kernel) -> Runnable | NotRunnable:
             body[-1] = bytes(code)
             body.append(b"\x78\x00" if instruction.length < 6 else b"\x0f\x88" + bytes(4))
         elif n in exits:
-            body.append(_never(number, exits[n].length))
+            body.append(_never(number, exits[n].length, instruction.length))
             more += exits[n].more
         elif instruction.branch:
             body.append(b"\xeb\x00" if instruction.length < 5 else b"\xe9" + bytes(4))
@@ -555,7 +579,7 @@ def runnable(kernel: Kernel) -> Runnable | NotRunnable:
                 return NotRunnable("address", f"the address in `{instruction.text}` cannot be given a place")
             body.append(written)
     last = instructions[-1]
-    count = b"" if own is not None else _count(number, 5)
+    count = b"" if own is not None else _count(number, 3)
     if closing in exits:
         count = _count(number, exits[closing].length)
         more += exits[closing].more
@@ -570,7 +594,10 @@ def runnable(kernel: Kernel) -> Runnable | NotRunnable:
     test = bytes((0x48 | (number >> 3) * 5, 0x85, 0xC0 | (number & 7) * 9))
 
     def loop(inside: bytes) -> bytes:
-        return b"\x90" * place + _closed(inside + count, jump, last.length)
+        before = b""
+        if entered:
+            before = b"\xe9" + enter.to_bytes(4, "little")
+        return b"\x90" * ((place - len(before)) % 64) + before + _closed(inside + count, jump, last.length)
 
     codes: tuple[bytes, ...]
     weights: tuple[float, ...]
@@ -623,6 +650,22 @@ def _notes(kernel: Kernel, roles: _Roles, rewriter: _Rewriter) -> Iterable[str]:
         yield "addresses relative to the instruction became absolute ones, a byte longer each"
 
 
+def _turned(kernel: Kernel) -> int | None:
+    """How many instructions of a loop come before that behind the branch that leads back: none of most; some where a
+    compiler has turned the loop, so that it is entered at the start of the path and goes back from within. None without
+    a branch."""
+    instructions = kernel.instructions
+    if not kernel.is_loop or instructions[-1].branch:
+        return 0
+    branches = [n for n, i in enumerate(instructions) if i.branch in ("conditional", "unconditional")]
+    back = [n for n in branches if instructions[n + 1].offset < instructions[n].offset]
+    return (back or branches)[-1] + 1 if branches else None
+
+
+def _rotated(items: Sequence[_Item], by: int) -> tuple[_Item, ...]:
+    return (*items[by:], *items[:by])
+
+
 def _jumps_inside(kernel: Kernel) -> bool:
     """Whether a branch of machine code without text leads to somewhere else in it: not to its start or out of it."""
     if kernel.region is not None:
@@ -658,15 +701,15 @@ def _exit(kernel: Kernel, branch: int) -> _Exit:
     jump = instructions[branch]
     setter = next((n for n in range(branch - 1, -1, -1) if instructions[n].flags_written), -1)
     if setter != branch - 1 or setter < 0 or not jump.flags_read:
-        return _Exit(-1, jump.length, 0)
+        return _Exit(-1, 0, 0)
     first = instructions[setter]
     loads_immediate = bool(first.memory) and "i" in first.operands
     stores = any(access.store for access in first.memory)
     fused = first.mnemonic in _FUSED and not loads_immediate and not stores
     if first.mnemonic in ("cmp", "test") and not first.memory and fused and not _flags_needed(kernel, setter, branch):
-        return _Exit(setter, first.length + jump.length, 0)
+        return _Exit(setter, first.length, 0)
     tested = first.mnemonic in ("cmp", "test") and fused and not _flags_needed(kernel, setter, branch)
-    return _Exit(-1, jump.length, int(fused), tested)
+    return _Exit(-1, 0, int(fused), tested)
 
 
 def _flags_needed(kernel: Kernel, setter: int, branch: int) -> bool:
@@ -732,18 +775,15 @@ def _padded(code: bytes, length: int) -> bytes:
 
 
 def _count(number: int, length: int) -> bytes:
-    """`dec` of a register, as long as it and its jump are to be."""
-    jump = 2 if length < 8 else 6
+    """`dec` of a register, of so many bytes if possible."""
     wide = bytes((0x48 | number >> 3, 0xFF, 0xC8 | number & 7))
-    narrow = wide[1:] if number < 8 else bytes((0x41, *wide[1:]))
-    return narrow if length - jump == len(narrow) else _padded(wide, length - jump)
+    return wide[1:] if number < 8 and length == 2 else _padded(wide, length)
 
 
-def _never(number: int, length: int) -> bytes:
-    """`test` of the counter, which is not zero, and a jump if it is."""
-    jump = b"\x74\x00" if length < 9 else b"\x0f\x84" + bytes(4)
+def _never(number: int, length: int, jump: int) -> bytes:
+    """`test` of the counter, which is not zero, of so many bytes if possible, and a jump if it is."""
     test = bytes((0x48 | (number >> 3) * 5, 0x85, 0xC0 | (number & 7) * 9))
-    return _padded(test, length - len(jump)) + jump
+    return _padded(test, length) + (b"\x74\x00" if jump < 6 else b"\x0f\x84" + bytes(4))
 
 
 def _closing(last: Instruction) -> bytes:

@@ -219,7 +219,7 @@ def test_reports_of_all_versions_are_read(path: pathlib.Path) -> None:
     for instruction, before in zip(entry.instructions(), old["kernels"][0]["instructions"], strict=True):
         # What was added since.
         assert {**instruction, **before} == instruction
-        assert set(instruction) - set(before) == (set() if version == SCHEMA_VERSION else {"work", "frame"})
+        assert set(instruction) - set(before) == (set() if version >= "1.5" else {"work", "frame"})
     memory = entry.kernel["memory"]
     assert (memory["loads"], memory["stores"]) == (2, 1)
     assert memory["spills"] == memory["reloads"] == (None if version < "1.5" else 0)
@@ -228,8 +228,14 @@ def test_reports_of_all_versions_are_read(path: pathlib.Path) -> None:
     assert entry.kernel["overview"]["vector"] == "scalar"
     assert entry.kernel["overview"]["function"] == "triad"
     assert (entry.kernel["elements"] is None) == (version < "1.4")
+    measured = entry.kernel["measured"]
+    assert (measured is None) == (version < "1.6")
+    assert measured is None or (measured["cycles"], measured["exit"]) == (1.40242, "replaced")
     if version == SCHEMA_VERSION:
         assert side.info["notes"] == []
+        return
+    if version == "1.5":
+        assert side.info["notes"] == ["The report is of the older schema 1.5."]
         return
     (note,) = side.info["notes"]
     assert note.startswith(f"The report is of the older schema {version}, which does not tell ")

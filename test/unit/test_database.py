@@ -387,7 +387,7 @@ def test_a_network_file_system_has_no_write_ahead_log(
 
 
 def old_database(path: Path, source: Path, version: int) -> None:
-    """A database of an older version with the rows of a new one, as far as it has the tables."""
+    """A database of an older version with the rows of a new one, as far as it has the tables and columns."""
     old = sqlite3.connect(path, isolation_level=None)
     for step in schema.MIGRATIONS[:version]:
         for statement in step:
@@ -396,7 +396,8 @@ def old_database(path: Path, source: Path, version: int) -> None:
     old.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
     old.execute("ATTACH ? AS new", [str(source)])
     for table in ("commits", "bodies", "units", "kernels", "unit_kernels"):
-        old.execute(f"INSERT INTO {table} SELECT * FROM new.{table}")
+        columns = ", ".join(f'"{row[1]}"' for row in old.execute(f"PRAGMA main.table_info({table})"))
+        old.execute(f"INSERT INTO {table} SELECT {columns} FROM new.{table}")
     old.close()
 
 

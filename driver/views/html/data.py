@@ -36,7 +36,7 @@ def kernel_data(
     spread = header.range_worth_saying(kernel)
     path, chains = kernel["critical_path"], kernel["chains"]
     more = [spread["text"]] if spread else []
-    more += [kernel["mispredictions"]["text"]] if kernel["mispredictions"] else []
+    more += [part["text"] for part in (kernel["mispredictions"], kernel["measured"]) if part]
     files, of_instruction = _sources(kernel, layout, sources)
     by_line = any(instruction["line"] for instruction in kernel["instructions"])
     limited = kernel["bounds"]["prediction"]["limited_by"]
@@ -54,6 +54,7 @@ def kernel_data(
         "cycles": kernel["cycles"],
         "atLeast": kernel["at_least"],
         "by": kernel["bounds"]["prediction"]["by"],
+        "measured": kernel["measured"]["cycles"] if kernel["measured"] else None,
         # [name, cycles, what makes it, whether it limits]
         "bounds": [
             [title, bound["cycles"], bound["by"], which in limited]
@@ -102,9 +103,10 @@ def kernel_data(
 
 def _figures(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[list[str]]:
     """What stands in large figures: what it is, the figure, its unit."""
-    _, _, role, cycles, each, limit, vector, _ = row_of(unit, kernel, {}, layout)
+    _, _, role, cycles, measured, each, limit, vector, _ = row_of(unit, kernel, {}, layout)
     yield ["Prediction", cycles, "cycles / iteration"]
     for what, text, measure in (
+        ("Measured", measured if measured != "-" else "", "cycles / iteration"),
         ("Per element", each, "cycles"),
         ("Bound by", limit, ""),
         ("Vectors", vector, ""),

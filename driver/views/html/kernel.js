@@ -15,6 +15,9 @@ const KernelView = (() => {
       ({name, value, text: by, mark: limits ? "limits" : "", kind: "bound"}));
     rows.unshift({name: "Prediction", value: kernel.cycles, kind: "prediction",
       text: `${kernel.atLeast ? "at least; " : ""}${kernel.by === "simulation" ? "simulated" : "the largest bound"}`});
+    if (kernel.measured !== null) {
+      rows.splice(1, 0, {name: "Measured", value: kernel.measured, kind: "prediction", text: "where the report was made"});
+    }
     const changed = kernel.whatIfs.map(([change, value, gained]) => ({name: change, value,
       mark: gained > 0.005 ? `−${cycles(gained)}` : "", text: gained < -0.005 ? `+${cycles(-gained)}` : ""}));
     const most = Math.max(kernel.cycles, ...rows.map(row => row.value), ...changed.map(row => row.value));

@@ -26,6 +26,7 @@ def summary(report: t.Report, layout: Layout) -> Html:
         Column("Function", False, "The function that the loop is written in", code=True),
         Column("Role", False, "What part it has in its function; nothing for the main loop"),
         Column("Cycles", True, "Predicted cycles per iteration, or the two ends of their range"),
+        Column("Measured", True, "Measured cycles per iteration, where the report was made"),
         Column("/elem.", True, "Predicted cycles per element of the source's loop"),
         Column("Bounds", False, "Each relative to the prediction", spare=True, sorts=False),
         Column("Bound by", False, "What limits it"),
@@ -37,9 +38,9 @@ def summary(report: t.Report, layout: Layout) -> Html:
     for unit in units:
         numbers = {kernel["kernel_id"]: number for number, kernel in enumerate(unit["kernels"], first)}
         for number, kernel in enumerate(unit["kernels"], first):
-            place, function, role, cycles, each, limit, vector, look = row_of(unit, kernel, numbers, layout)
+            place, function, role, cycles, took, each, limit, vector, look = row_of(unit, kernel, numbers, layout)
             name = unit["source"] or unit["assembly_file"]
-            elements = kernel["elements"]
+            elements, of_host = kernel["elements"], kernel["measured"]
             cells = (
                 Cell(str(number), number),
                 Cell(layout.file(name) if several else ""),
@@ -48,6 +49,7 @@ def summary(report: t.Report, layout: Layout) -> Html:
                 Cell(element("a", function or kernel["name"], href=f"#k{number}"), function or kernel["name"]),
                 Cell(role),
                 Cell(cycles, kernel["cycles"]),
+                Cell(took, of_host["cycles"] if of_host else None),
                 Cell(each, elements["cycles"] if elements else None),
                 Cell(_bounds(kernel)),
                 Cell(limit),

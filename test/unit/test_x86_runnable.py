@@ -1,0 +1,431 @@
+"""Kernels as machine code that runs for itself: exits, registers, memory, and what is refused."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from generated_kernels import REGISTERS
+from hypothesis import given
+from hypothesis import strategies as st
+
+from incc.driver.pipeline import Settings, decode_unit, find_regions, read_assembly
+from incc.frontends.isa import NotRunnable, Runnable
+from incc.frontends.kernel import Affine, Kernel
+from incc.frontends.unit import Unit
+from incc.frontends.x86.kernels import decode_bytes
+from incc.frontends.x86.runnable import runnable
+from properties import examples
+
+NUMBERS = {root: n for n, root in enumerate(["rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi"])}
+NUMBERS |= {f"r{n}": n for n in range(8, 16)}
+
+
+def kernel(body: str, regions: str = "loops", before: str = "") -> Kernel:
+    """The innermost loop, or the code, of a function with that body."""
+    unit = Unit(f".text\nf:\n{before}\n{body}\nret\n" if regions == "loops" else f"{body}\n", "a.s")
+    parsed = read_assembly(unit, "x86")
+    found, _ = find_regions(parsed, Settings(regions=regions))
+    (decoded,) = decode_unit(unit, parsed, found[:1])
+    return decoded
+
+
+def loop(body: str, close: str, before: str = "") -> Kernel:
+    return kernel(f".L1:\n{body}\n{close}", before=before)
+
+
+def block(body: str) -> Kernel:
+    return kernel(body, "marked")
+
+
+def made(of: Kernel) -> Runnable:
+    found = runnable(of)
+    assert isinstance(found, Runnable), found
+    return found
+
+
+def texts(found: Runnable, which: int = 0) -> list[str]:
+    """The code's instructions without the no-operations before it."""
+    code = decode_bytes(found.codes[which])
+    shown = [" ".join(i.text.split()) for i in code.instructions]
+    while shown[0] == "nop":
+        del shown[0]
+    return shown
+
+
+def register(found: Runnable, name: str) -> int:
+    return found.registers[NUMBERS[name]]
+
+
+# --- exits ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("counting", "close", "counter", "step"),
+    [
+        ("dec %rcx", "jne .L1", "rcx", 1),
+        ("sub $1, %r9", "jnz .L1", "r9", 1),
+        ("add $-4, %rcx", "jne .L1", "rcx", 4),
+        ("add $32, %rax", "jne .L1", "rax", -32),
+        ("inc %eax", "jne .L1", "rax", -1),
+        ("mulpd %xmm0, %xmm0", "loop .L1", "rcx", 1),
+    ],
+)
+def test_a_loop_that_counts_to_zero_is_kept(counting: str, close: str, counter: str, step: int) -> None:
+    found = made(loop(f"addpd (%rdi,%rax), %xmm1\n{counting}", close))
+    assert (found.exit, found.counter, found.step) == ("own", NUMBERS[counter], step)
+    assert found.weights == (1.0,)
+    of = loop(f"addpd (%rdi,%rax), %xmm1\n{counting}", close)
+    assert found.codes[0] == b"".join(i.encoding for i in of.instructions[:-1]) + found.codes[0][-2:]
+
+
+@pytest.mark.parametrize(
+    ("compare", "length"), [("cmp %rdx, %rcx", 5), ("cmp %edx, %ecx", 4), ("cmp $99, %rcx", 6), ("cmp $9999, %rcx", 9)]
+)
+def test_a_comparison_gives_way_to_a_counter_of_the_same_length(compare: str, length: int) -> None:
+    found = made(loop(f"addpd (%rdi,%rcx), %xmm1\nadd $16, %rcx\n{compare}", "jb .L1"))
+    assert (found.exit, found.step, len(found.codes)) == ("replaced", 1, 1)
+    *_, step, count, jump = texts(found)
+    assert step == "add $0x10, %rcx"
+    assert count.split()[-2] in ("dec", "decl", "decq") or "dec" in count
+    assert jump == "jne 0"
+    assert (
+        len(found.codes[0]) == len(b"".join(i.encoding for i in decode_bytes(found.codes[0]).instructions[:2])) + length
+    )
+
+
+def test_a_counter_that_nothing_else_uses_gives_way() -> None:
+    found = made(loop("addpd (%rdi), %xmm1\nadd $16, %rdi\nsub $2, %rcx", "ja .L1"))
+    assert found.exit == "replaced"
+    assert [text.split()[0] for text in texts(found)] == ["addpd", "add", "dec", "jne"]
+
+
+@pytest.mark.parametrize("close", ["sub $1, %rcx\njg .L1", "and %rsi, %rcx\njne .L1", "cmp (%rsi), %rcx\njb .L1"])
+def test_flags_that_are_made_by_what_is_needed_cost_a_counter_more(close: str) -> None:
+    found = made(loop("add (%rdi,%rcx,8), %rax", close))
+    assert (found.exit, found.weights) == ("added", (2.0, -1.0))
+    one, two = texts(found), texts(found, 1)
+    assert len(two) == len(one) + 1
+    assert two[-3].startswith("test")
+    assert [*two[:-3], *two[-2:]] == one
+
+
+def test_a_comparison_that_is_not_fused_stays() -> None:
+    found = made(loop("add (%rdi), %rax\nadd $8, %rdi\ncmpq $3, (%rsi)", "jb .L1"))
+    assert found.exit == "replaced"
+    assert [text.split()[0] for text in texts(found)] == ["add", "add", "cmpq", "dec", "jne"]
+
+
+def test_flags_that_something_else_reads_stay() -> None:
+    """The carry goes on into the next iteration."""
+    found = made(loop("adc (%rdi,%rcx,8), %rax\nlea 1(%rcx), %rcx\ncmp %rcx, %rdx", "jne .L1"))
+    assert "cmp %rcx, %rdx" in texts(found)
+    assert found.exit == "added"
+
+
+def test_branches_that_leave_the_loop_are_never_taken() -> None:
+    of = loop("mov (%rdi), %eax\ncmp %eax, %esi\nje .L9\nadd $4, %rdi\ncmp %rdi, %rdx", "jne .L1\n.L9:")
+    found = made(of)
+    assert found.exit == "replaced"
+    names = [text.split()[0] for text in texts(found)]
+    assert names == ["mov", "test", "je", "add", "dec", "jne"]
+    code = decode_bytes(found.codes[0]).instructions
+    leaves = code[2]
+    assert int(leaves.target, 16) == leaves.offset + leaves.length
+    # With memory: fused still, and what is not negative is never so.
+    found = made(loop("cmp (%rdi), %esi\nje .L9\nadd $4, %rdi\ncmp %rdi, %rdx", "jne .L1\n.L9:"))
+    assert [text.split()[0] for text in texts(found)] == ["test", "js", "add", "dec", "jne"]
+    assert not found.content & 0x8000_0000_8000_0000
+    assert found.exit == "replaced"
+
+
+def test_code_that_is_no_loop_is_repeated() -> None:
+    found = made(block("add (%rdi), %rax\nimul %rcx, %rdx\nadd $8, %rdi"))
+    assert found.exit == "repeated"
+    short, long = (texts(found, n) for n in (0, 1))
+    copies = (len(short) - 2) // 3
+    assert len(long) - 2 == 2 * (len(short) - 2)
+    assert found.weights == (-1 / copies, 1 / copies)
+
+
+def test_a_jump_to_itself_ends() -> None:
+    found = made(decode_bytes(bytes.fromhex("ebfe")))
+    assert [text.split()[0] for text in texts(found)] == ["dec", "jne"]
+
+
+def test_the_first_byte_lies_where_it_did() -> None:
+    of = loop("add (%rdi), %rax\nadd $8, %rdi\ncmp %rdi, %rdx", "jne .L1")
+    found = made(of._replace(alignment=21))
+    assert found.codes[0][:21] == b"\x90" * 21
+    last = decode_bytes(found.codes[0]).instructions[-1]
+    assert int(last.target, 16) == 21
+
+
+TURNED = """
+jmp .L2
+.L1:
+movapd %xmm1, %xmm4
+.L2:
+addsd %xmm0, %xmm7
+comisd %xmm1, %xmm7
+ja .L1
+"""
+
+
+def test_a_turned_loop_is_entered_in_its_middle() -> None:
+    """Its path begins where it is entered, and ends in front of that, with an instruction that is no branch."""
+    of = kernel(TURNED)
+    if [i.mnemonic for i in of.instructions] != ["addsd", "comisd", "ja", "movapd"]:
+        pytest.fail(f"the path is another one: {[i.text for i in of.instructions]}")
+    found = made(of)
+    assert found.exit == "replaced"
+    code = decode_bytes(found.codes[0]).instructions
+    start = next(n for n, i in enumerate(code) if i.mnemonic == "jmp")
+    entry, *body = code[start:]
+    assert [i.mnemonic for i in body] == ["movapd", "addsd", "comisd", "dec", "jne"]
+    assert int(entry.target, 16) == body[1].offset
+    assert int(body[-1].target, 16) == body[0].offset
+    assert body[0].offset % 64 == (of.alignment + of.instructions[3].offset - of.instructions[0].offset) % 64
+    assert all(i.mnemonic == "nop" for i in code[:start])
+
+
+def test_a_long_loop_has_a_long_jump() -> None:
+    found = made(loop("\n".join(["imul %rax, %rcx"] * 200) + "\ncmp %rax, %rdx", "jne .L1"))
+    last = decode_bytes(found.codes[0]).instructions[-1]
+    assert (last.length, last.target) == (6, "0x0")
+
+
+# --- registers and memory ---------------------------------------------------------------------------------------------
+
+
+def test_pointers_are_apart_and_indices_begin_at_zero() -> None:
+    body = (
+        "movsd (%rsi,%rax,8), %xmm0\naddsd (%rdi,%rax,8), %xmm0\nmovsd %xmm0, (%rdx,%rax,8)\ninc %rax\ncmp %rax, %rcx"
+    )
+    found = made(loop(body, "jne .L1"))
+    assert register(found, "rax") == 0
+    places = [register(found, name) for name in ("rsi", "rdi", "rdx")]
+    for n, one in enumerate(places):
+        for other in places[n + 1 :]:
+            assert abs(one - other) > 1 << 23
+            assert abs(one % 4096 - other % 4096) >= 128
+    # What is stored to lies before what is loaded, so that no load comes to where a store was 4 KiB away.
+    assert places[2] % 4096 < min(place % 4096 for place in places[:2])
+    assert found.content == 0x3FF8_0000_0000_0000
+
+
+def test_which_of_two_registers_is_the_pointer_follows_from_the_others() -> None:
+    """`(%rax,%rdi)` may have its pointer in the index."""
+    found = made(loop("mov (%rax,%rdi), %rcx\nadd (%rdi), %rcx\nadd $8, %rax\ncmp %rax, %rdx", "jne .L1"))
+    assert register(found, "rax") == 0
+    assert register(found, "rdi") > 1 << 28
+
+
+def test_pointers_keep_the_distance_that_the_code_before_says() -> None:
+    of = loop(
+        "movsd (%rsi), %xmm1\naddsd %xmm0, %xmm1\nmovsd %xmm1, (%rdi)\nadd $8, %rsi\nadd $8, %rdi\ncmp %rsi, %rdx",
+        "jne .L1",
+        before="lea 8(%rsi), %rdi",
+    )
+    assert any(value.target == "rdi" for value in of.entry)
+    found = made(of)
+    assert register(found, "rdi") - register(found, "rsi") == 8
+
+
+def test_rows_of_a_matrix_are_apart() -> None:
+    of = loop("movsd (%rsi), %xmm1\naddsd (%rdi), %xmm1\nadd $8, %rsi\nadd $8, %rdi\ncmp %rsi, %rdx", "jne .L1")
+    of = of._replace(entry=(Affine("rsi", (("p", 1),), 0), Affine("rdi", (("p", 1), ("n", 8)), 0)))
+    found = made(of)
+    assert register(found, "rdi") - register(found, "rsi") > 4096
+
+
+@pytest.mark.parametrize(
+    ("body", "content"),
+    [
+        ("mov (%rdi), %rdi\nadd 8(%rdi), %eax\ncmp %rdi, %rdx", 0x2E00_0480),
+        ("mov (%rdi), %rcx\nmov %rcx, %rdi\nadd (%rsi), %rax\ncmp %rdi, %rdx", 0x2E00_0480),
+        ("mov (%rdi), %rcx\nadd (%rsi,%rcx,8), %rax\nadd $8, %rdi\ncmp %rdi, %rdx", 3),
+        ("movslq (%rdi), %rcx\nadd (%rsi,%rcx,8), %rax\nadd $4, %rdi\ncmp %rdi, %rdx", 3 | 67 << 32),
+        ("movzbl (%rdi), %ecx\nincl (%rsi,%rcx,4)\ninc %rdi\ncmp %rdi, %rdx", 0x0E0C_0A08_0604_0200),
+        ("vpcmpeqd %ymm2,%ymm2,%ymm2\nvgatherdpd %ymm2,(%rdi,%xmm1,8),%ymm0\ncmp %rax, %rdx", 3 | 67 << 32),
+        ("vmovaps (%rdi), %ymm0\nvaddps %ymm0, %ymm1, %ymm1\nadd $32, %rdi\ncmp %rdi, %rdx", 0x3FC0_0000_3FC0_0000),
+        ("add (%rdi), %eax\nadd $4, %rdi\ncmp %rdi, %rdx", 3 | 3 << 32),
+    ],
+)
+def test_memory_is_full_of_what_is_loaded(body: str, content: int) -> None:
+    assert made(loop(body, "jne .L1")).content == content
+
+
+def test_masks_in_vectors_load_all_elements() -> None:
+    found = made(loop("vmaskmovps (%rdi), %ymm0, %ymm1\nadd $32, %rdi\ncmp %rdi, %rdx", "jne .L1"))
+    assert found.content & 0x8000_0000_8000_0000 == 0x8000_0000_8000_0000
+
+
+@pytest.mark.parametrize(
+    ("statement", "same_length"),
+    [
+        ("movsd x(%rip), %xmm0", True),
+        ("addl $1, x+4(%rip)", True),
+        ("lea x(%rip), %rax", True),
+        ("movsd x(,%rax,8), %xmm0", True),
+        ("movsd x(%rax), %xmm0", True),
+        ("mov %fs:0x28, %rax", True),
+        ("mov %gs:(%rdi,%rax), %rcx", True),
+        ("movabs 0x1122334455667788, %al", True),
+        ("vaddps x(%rip){1to16}, %zmm1, %zmm2", True),
+        ("mov $x, %edi", True),
+        ("xor %eax,%ebx; xor %ecx,%edx; xor %esi,%edi; movsd x(%rip), %xmm9; xor %ebp, %ebp", False),
+    ],
+)
+def test_addresses_that_instructions_name_lead_to_memory(statement: str, same_length: bool) -> None:
+    of = block(statement)
+    found = made(of)
+    code = decode_bytes(found.codes[0])
+    bodies = code.instructions[: len(of.instructions)]
+    assert [i.form for i in bodies] == [i.form for i in of.instructions]
+    assert (sum(i.length for i in bodies) == sum(i.length for i in of.instructions)) == same_length
+    for i in bodies:
+        for access in i.memory:
+            assert not access.segment
+            address = access.displacement
+            for each, scale in ((access.base, 1), (access.index, access.scale)):
+                address += scale * register(found, each.root) if each is not None else 0
+            assert 0x2000_0000 <= address < 0x8000_0000
+
+
+def test_places_of_one_code_stay_as_far_apart_as_they_are() -> None:
+    """Of machine code without symbols: a store, and a load a byte behind it."""
+    of = decode_bytes(bytes.fromhex("48890d00010000488b15fa000000"))
+    store, load = decode_bytes(made(of).codes[0]).instructions[:2]
+    assert load.memory[0].displacement - store.memory[0].displacement == 1
+    assert of.instructions[1].memory[0].displacement - of.instructions[0].memory[0].displacement == 1
+
+
+def test_a_division_has_a_divisor() -> None:
+    assert register(made(block("xor %edx, %edx\nmov %rsi, %rax\ndiv %rcx")), "rcx") == 3
+
+
+MEMORY = [
+    "mov {d}(%{a},%{b},8), %{c}",
+    "mov %{c}, {d}(%{a})",
+    "lea {d}(%{a},%{b}), %{c}",
+    "add ${d}, %{a}",
+    "mov %{a}, %{c}",
+    "inc %{b}",
+    "vmovupd {d}(%{a}), %ymm1",
+    "movzbl (%{a}), %ebp",
+]
+
+
+def random_loop(seed: int) -> str:
+    r = random.Random(seed)
+    lines = []
+    for _ in range(r.randrange(1, 12)):
+        a, b, c = r.sample([name for name in REGISTERS if name[1:].isdigit()] + ["r10", "r11", "r12"], 3)
+        lines.append(r.choice(MEMORY).format(a=a, b=b, c=c, d=8 * r.randrange(9)))
+    return "\n".join([*lines, "cmp %rax, %rdx"])
+
+
+@examples(60)
+@given(st.integers(0, 10**6))
+def test_addresses_of_the_first_iterations_are_those_of_memory(seed: int) -> None:
+    """Followed with numbers: what is loaded is the word that memory is full of."""
+    found = made(loop(random_loop(seed), "jne .L1"))
+    state = dict(zip(NUMBERS, found.registers, strict=True))
+    assert sorted(NUMBERS.values()) == list(range(16))
+    code = decode_bytes(found.codes[0]).instructions
+    low = {8: found.content & 255, 32: found.content & 0xFFFF_FFFF, 64: found.content}
+    for _ in range(3):
+        for i in code:
+            for access in i.memory:
+                address = access.displacement
+                for each, scale in ((access.base, 1), (access.index, access.scale)):
+                    address += scale * state[each.root] if each is not None else 0
+                assert 1 << 16 <= address % (1 << 64) < 1 << 47, i.text
+            for use in i.registers:
+                if use.write and use.register.root in state:
+                    if i.affine is not None and i.affine.target == use.register.root:
+                        sum_ = sum(factor * state[root] for root, factor in i.affine.terms) + i.affine.constant
+                        state[use.register.root] = sum_ % (1 << 64)
+                    else:
+                        state[use.register.root] = low[8 * i.memory[0].size]
+
+
+# --- what is refused --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ("call f", "call"),
+        ("ret", "return"),
+        ("jmp *%rax", "indirect"),
+        ("syscall", "system"),
+        ("sysenter", "system"),
+        ("int $0x80", "system"),
+        ("int3", "system"),
+        ("hlt", "system"),
+        ("ud2", "system"),
+        ("cpuid", "system"),
+        ("in $3, %al", "system"),
+        ("wrmsr", "system"),
+        ("popf", "system"),
+        ("std", "system"),
+        ("wrfsbase %rax", "system"),
+        ("mov %eax, %fs", "system"),
+        ("mov %rax, %cr3", "system"),
+        ("ldmxcsr (%rax)", "system"),
+        ("fldcw (%rax)", "system"),
+        ("xrstor (%rax)", "system"),
+        ("xbegin f", "system"),
+        ("rdpmc", "system"),
+        ("umwait %ecx", "system"),
+        ("ldtilecfg (%rax)", "tiles"),
+        ("tdpbssd %tmm0, %tmm1, %tmm2", "tiles"),
+        ("fadd %st(1), %st", "x87"),
+    ],
+)
+def test_what_cannot_be_run_says_why(body: str, kind: str) -> None:
+    found = runnable(block(f"nop\n{body}\nf:"))
+    assert isinstance(found, NotRunnable)
+    assert (found.kind, bool(found.text)) == (kind, True)
+
+
+@pytest.mark.parametrize("body", ["rdtsc", "vzeroupper", "mov $0, %rsp", "push %rax", "lock incl (%rax)", "pause"])
+def test_what_is_odd_is_run(body: str) -> None:
+    made(block(body))
+
+
+def test_loops_that_go_several_ways_are_refused() -> None:
+    found = runnable(loop("test %rax, (%rdi)\nje .L2\nadd %rax, %rcx\n.L2:\nadd $8, %rdi\ncmp %rdi, %rdx", "jne .L1"))
+    assert isinstance(found, NotRunnable)
+    assert found.kind == "ways"
+    # Of machine code without text: test, je +3, three bytes, then a loop's end.
+    found = runnable(decode_bytes(bytes.fromhex("4885c0 7403 4801c8 48ffc9 75f3")))
+    assert isinstance(found, NotRunnable)
+    assert found.kind == "ways"
+
+
+def test_a_register_is_needed_to_count_with() -> None:
+    every = "\n".join(f"add ${n}, %{name}" for n, name in enumerate(NUMBERS) if name != "rsp")
+    found = runnable(loop(every, "jmp .L1"))
+    assert isinstance(found, NotRunnable)
+    assert found.kind == "registers"
+
+
+def test_statements_that_were_not_understood_are_not_left_out() -> None:
+    found = runnable(loop("add %rax, %rcx\nfrobnicate %rax\ncmp %rax, %rdx", "jne .L1"))
+    assert isinstance(found, NotRunnable)
+    assert found.kind == "refused"
+
+
+def test_features_are_named() -> None:
+    assert "AVX512F" in made(block("vaddpd %zmm0, %zmm1, %zmm2")).features
+
+
+def test_aarch64_says_that_it_cannot_be_run() -> None:
+    from incc.frontends.isa import isa
+
+    found = isa("aarch64").runnable(block("nop"))
+    assert isinstance(found, NotRunnable)
+    assert found.kind == "isa"
