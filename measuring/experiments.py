@@ -19,11 +19,13 @@ What is behind it (the harness, a simulation, a bound) sees to it that no copy w
 class Noise(NamedTuple):
     """How far a figure may be from what it would be without disturbance: `relative` of it and `absolute` cycles.
 
-    What is measured is above the ideal rather than below: a core does not share its ports out as well as is possible.
+    `above`: by how much of it mixtures may be slower besides, since cores bind µops to ports before they know what will
+    be free, and do not share ports out as well as is possible. Nothing is faster than that.
     """
 
     relative: float = 0.03
     absolute: float = 0.02
+    above: float = 0.12
 
     def of(self, cycles: float) -> float:
         return self.relative * cycles + self.absolute

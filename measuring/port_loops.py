@@ -148,7 +148,7 @@ def copies_of(copies: Mapping[str, int]) -> list[iced.Instruction]:
             access = "store" if flow.stores else "load"
             one.memory_base = Register.R14
             one.memory_displacement = 64 * (used.get(access, 0) % 16) + (2048 if flow.stores else 0)
-            one.memory_displ_size = 4
+            one.memory_displ_size = 8
             used[access] = used.get(access, 0) + 1
         code.append(one)
     return code

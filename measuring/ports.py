@@ -361,8 +361,11 @@ class _Study:
             fits.append((abs(measured - expected), ports, self.noise.of(expected)))
         close = [ports for distance, ports, margin in fits if distance <= margin]
         if not close:
-            distance, _, margin = min(fits)
-            close = [ports for d, ports, _ in fits if d <= distance + 1e-9 and distance <= 2 * margin]
+            # Between two: ports are not always shared out as well as is possible.
+            distance, nearest, _ = min(fits)
+            expected = (a + b) / min(nearest, self.width)
+            if measured <= expected * (1 + self.noise.above) or (self.noise.above and nearest > max(a, b)):
+                close = [ports for d, ports, _ in fits if d <= distance + 1e-9]
         return (min(close), max(close)) if close else None
 
     def _classify(self, form: str) -> None:
@@ -543,7 +546,8 @@ class _Study:
         )
 
     def _near(self, expected: float, measured: float) -> bool:
-        return abs(expected - measured) <= 1.5 * self.noise.of(expected)
+        margin = 1.5 * self.noise.of(expected)
+        return -margin <= measured - expected <= margin + self.noise.above * expected
 
     def _mixture(self, masks: Sequence[int], copies: Iterable[tuple[int, int]]) -> float:
         copies = tuple(copies)
@@ -837,7 +841,8 @@ class _Beside:
         for test in self.tests:
             if len(test.blockers) > 1:
                 expected = max(self._time(usage, test), test.copies * self.alone)
-                if abs(expected - test.cycles) > 2 * noise.of(expected):
+                margin = 2 * noise.of(expected)
+                if not -margin <= test.cycles - expected <= margin + noise.above * expected:
                     return False
         return True
 
