@@ -6,8 +6,14 @@ needed. Each loop runs in a forked child, which catches faults and has a limit o
 
 from __future__ import annotations
 
+import json
+import os
+import sys
 from collections.abc import Iterable, Iterator
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    import subprocess
 
 
 class Loop(NamedTuple):
@@ -16,13 +22,15 @@ class Loop(NamedTuple):
     `code`: all of it, with its last instructions counting `counter` down and jumping to its start while it is not zero.
     `counter`: the number of the general-purpose register (0 is rax, 15 is r15) that holds the trips. `registers`: what
     the sixteen general-purpose registers hold at first. `content`: the 64-bit word that memory and vector registers are
-    full of. Memory that is touched is mapped when it is, within bounds.
+    full of. Memory that is touched is mapped when it is, within bounds. `step`: how much less the counter is after a
+    trip; it holds so many times the trips at first.
     """
 
     code: bytes
     counter: int
     registers: tuple[int, ...]
     content: int
+    step: int = 1
 
 
 Way = Literal["clock", "counters"]
@@ -46,6 +54,106 @@ class Failure(NamedTuple):
     text: str
 
 
+class Unavailable(Exception):
+    """Nothing can be measured here: another system or processor, or llvmlite is missing."""
+
+
+class Harness:
+    """The process that runs loops (server.py), as a context manager.
+
+    `counters`: whether performance counters are tried. `busy` is the part of the samples so far beside which something
+    else ran. `counters_missing`: why there are no counters, empty if there are. Raises Unavailable.
+    """
+
+    def __init__(self, counters: bool = True) -> None:
+        self._counters = "auto" if counters else "none"
+        self._samples: list[float] = []
+        self.counters_missing = ""
+        self._process = self._start()
+
+    @property
+    def busy(self) -> float:
+        return sum(self._samples) / len(self._samples) if self._samples else 0.0
+
+    def _start(self) -> subprocess.Popen[str]:
+        import subprocess
+
+        if why := missing():
+            raise Unavailable(why)
+        # A session of its own: an interruption at the terminal ends this process first, which has what was measured.
+        process = subprocess.Popen(
+            [sys.executable, "-m", "incc.measuring.server", self._counters],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+            text=True,
+            start_new_session=True,
+        )
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        if not line:
+            assert process.stderr is not None
+            last = process.stderr.read().strip().splitlines()[-1:]
+            raise Unavailable(f"the measuring process does not start: {last[0] if last else 'it says nothing'}")
+        self.counters_missing = json.loads(line)["counters"]
+        return process
+
+    def measure(self, loop: Loop) -> Measurement | Failure:
+        """A loop's cycles. If the measuring process ends, that is the loop's failure, and another one is started."""
+        job = {
+            "code": loop.code.hex(),
+            "counter": loop.counter,
+            "registers": loop.registers,
+            "content": loop.content,
+            "step": loop.step,
+        }
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        try:
+            self._process.stdin.write(json.dumps(job) + "\n")
+            self._process.stdin.flush()
+            line = self._process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        if not line:
+            self.close()
+            self._process = self._start()
+            return Failure("harness", "the measuring process ended")
+        found = json.loads(line)
+        if "kind" in found:
+            return Failure(found["kind"], found["text"])
+        self._samples.append(found["disturbed"])
+        return Measurement(found["cycles"], found["spread"], found["way"], found["events"])
+
+    def close(self) -> None:
+        """Ends the process, at once."""
+        self._process.kill()
+        self._process.communicate()
+
+    def __enter__(self) -> Harness:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def missing() -> str:
+    """Why nothing can be measured here, empty if it can."""
+    import importlib.util
+    import platform
+
+    if not sys.platform.startswith("linux"):
+        return f"measuring needs Linux, not {sys.platform}"
+    if platform.machine() not in ("x86_64", "aarch64"):
+        return f"measuring needs an x86-64 processor, not {platform.machine()}"
+    if importlib.util.find_spec("llvmlite") is None:
+        return "measuring needs llvmlite (pip install llvmlite)"
+    return ""
+
+
 def measure(loops: Iterable[Loop]) -> Iterator[Measurement | Failure]:
-    """The loops' cycles, in their order, each as soon as it is known."""
-    raise NotImplementedError
+    """The loops' cycles, in their order, each as soon as it is known. Raises Unavailable."""
+    with Harness() as harness:
+        for loop in loops:
+            yield harness.measure(loop)

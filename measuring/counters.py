@@ -1,0 +1,127 @@
+"""Performance counters, where the kernel lets a program have them.
+
+The kernel's interface is perf_event_open(2), called through ctypes. What is counted is `cycles` and the raw events that
+the caller names.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import fcntl
+import os
+import platform
+import struct
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+_SYSCALL = {"x86_64": 298, "aarch64": 241}
+_HARDWARE, _RAW = 0, 4
+_CPU_CYCLES = 0
+_ENABLE, _DISABLE, _RESET = 0x2400, 0x2401, 0x2403
+# disabled, exclude_kernel, exclude_hv of struct perf_event_attr's flags.
+_FLAGS = 1 << 0 | 1 << 5 | 1 << 6
+_ATTRIBUTE_BYTES = 112
+_REPEATS = 9
+
+Run = Callable[[int, int], None]
+"""Runs a loop: so many trips, so many times."""
+
+
+class Source(Protocol):
+    """Where counts come from. `why_not`: why there are none, empty if there are."""
+
+    @property
+    def why_not(self) -> str: ...
+
+    def count(self, run: Run, trips: int, times: int) -> dict[str, float]:
+        """Counts a trip by event, "cycles" among them; empty without counters."""
+        ...
+
+
+class NoSource:
+    """No counters."""
+
+    def __init__(self, why_not: str) -> None:
+        self.why_not = why_not
+
+    def count(self, run: Run, trips: int, times: int) -> dict[str, float]:
+        return {}
+
+
+class PerfEvents:
+    """The kernel's. Raises OSError where it has none for this process."""
+
+    why_not = ""
+
+    def __init__(self, events: Mapping[str, int]) -> None:
+        self.events = dict(events)
+        os.close(_open(_HARDWARE, _CPU_CYCLES))
+
+    def count(self, run: Run, trips: int, times: int) -> dict[str, float]:
+        found: dict[str, float] = {}
+        # A few at a time: what does not fit on the processor's counters would be estimated.
+        for event, (kind, config) in {
+            "cycles": (_HARDWARE, _CPU_CYCLES),
+            **{name: (_RAW, code) for name, code in self.events.items()},
+        }.items():
+            try:
+                descriptor = _open(kind, config)
+            except OSError:
+                continue
+            try:
+                one = sorted(_counted(descriptor, run, trips, times) for _ in range(_REPEATS))
+                two = sorted(_counted(descriptor, run, 2 * trips, times) for _ in range(_REPEATS))
+            finally:
+                os.close(descriptor)
+            found[event] = (two[_REPEATS // 3] - one[_REPEATS // 3]) / (trips * times)
+        return found if "cycles" in found else {}
+
+
+def _counted(descriptor: int, run: Run, trips: int, times: int) -> int:
+    fcntl.ioctl(descriptor, _RESET, 0)
+    fcntl.ioctl(descriptor, _ENABLE, 0)
+    run(trips, times)
+    fcntl.ioctl(descriptor, _DISABLE, 0)
+    return int.from_bytes(os.read(descriptor, 8), "little")
+
+
+def _open(kind: int, config: int) -> int:
+    attribute = struct.pack("=IIQQQQQ", kind, _ATTRIBUTE_BYTES, config, 0, 0, 0, _FLAGS)
+    buffer = ctypes.create_string_buffer(attribute, _ATTRIBUTE_BYTES)
+    libc: Any = ctypes.CDLL(None, use_errno=True)
+    number = _SYSCALL.get(platform.machine())
+    if number is None:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+    descriptor = libc.syscall(
+        ctypes.c_long(number), buffer, ctypes.c_int(0), ctypes.c_int(-1), ctypes.c_int(-1), ctypes.c_ulong(0)
+    )
+    if descriptor < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return int(descriptor)
+
+
+def reason(error: OSError) -> str:
+    """Why perf_event_open failed, in words."""
+    if error.errno in (errno.EACCES, errno.EPERM):
+        try:
+            with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as f:
+                level = f.read().strip()
+        except OSError:
+            level = "unknown"
+        return f"the kernel does not allow them (kernel.perf_event_paranoid is {level}; 2 or less is needed)"
+    if error.errno in (errno.ENOENT, errno.ENODEV, errno.EOPNOTSUPP):
+        return "the processor shows none (a virtual machine without them)"
+    if error.errno == errno.ENOSYS:
+        return "the kernel has no perf_event_open"
+    return error.strerror or str(error)
+
+
+def open_source(wanted: str = "auto", events: Mapping[str, int] | None = None) -> Source:
+    """Where to count. `wanted`: "auto", or "none"."""
+    if wanted == "none":
+        return NoSource("not wanted")
+    try:
+        return PerfEvents(events or {})
+    except OSError as e:
+        return NoSource(reason(e))

@@ -1,0 +1,411 @@
+"""The machine code that takes times, from LLVM's intermediate representation with inline assembly.
+
+What differs between architectures is four pieces of assembly (`ARCHITECTURES`): taking the time, a chain of dependent
+additions, entering a loop, and how a loop is left. The rest is the same text for all.
+
+A loop runs at a fixed address (CODE) and keeps all it needs in a page at another (STATE), since every register is its
+own, the stack pointer too. Both exist only in the child that runs it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import platform
+from typing import Any, NamedTuple
+
+CODE = 0x6000_0000_0000
+CODE_BYTES = 1 << 18
+# Within reach of AArch64's loads of literals.
+STATE = CODE + (1 << 19)
+LONGEST = CODE_BYTES - 4096
+"""Bytes of machine code that a loop may have."""
+
+# Where things stand behind STATE.
+STACK, OUTER, LEAVE, FLOATING, CONTENT, FAULTS, MOST_FAULTS, PAGE = range(0, 64, 8)
+VECTOR = 64
+REGISTERS = 128
+STATE_BYTES = 4096
+
+# What the fault handler ends the child with.
+BAD_ADDRESS, TOO_MANY_PAGES, NO_MEMORY, OWN_MEMORY = 101, 102, 103, 104
+
+LINKS = 100
+"""Dependent additions in a unit of a chain."""
+
+
+class Architecture(NamedTuple):
+    """`now`: assembly and constraints for reading the time, after all before it and before all behind it.
+    `chain`: so many times `LINKS` dependent additions of registers (Golden Cove adds constants while it renames), in
+    assembly with its loop, since a compiler's may have a move in it that takes a cycle. `crowd`: so many times `LINKS`
+    additions in four chains, which take longer while another thread of the core is at work. `enter`: a function without
+    arguments that sets registers, jumps to CODE, and returns when the loop has run OUTER times. `floating`: the control
+    register. `tried`: whether anybody has run this.
+    """
+
+    now: tuple[str, str]
+    chain: tuple[str, str]
+    crowd: tuple[str, str]
+    enter: str
+    floating: int
+    tried: bool
+
+
+_X86_GPR = ("rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", *(f"r{n}" for n in range(8, 16)))
+
+
+def _x86_64(features: dict[str, bool]) -> Architecture:
+    avx = features.get("avx", False)
+    # 128 bits, so that upper halves are clean and instructions of SSE need not keep them.
+    vectors = [f"{'v' if avx else ''}movups xmm{n}, [rax + {VECTOR}]" for n in range(16)]
+    if features.get("avx512vl"):
+        vectors += [f"vmovups xmm{n}, [rax + {VECTOR}]" for n in range(16, 32)]
+    if features.get("avx512f"):
+        kxnor = "kxnorq" if features.get("avx512bw") else "kxnorw"
+        vectors += [f"{kxnor} k{n}, k{n}, k{n}" for n in range(8)]
+    saved = ["rbx", "rbp", "r12", "r13", "r14", "r15"]
+    lines = [
+        *(f"push {r}" for r in saved),
+        "pushfq",
+        f"movabs rax, {STATE}",
+        f"mov [rax + {STACK}], rsp",
+        "lea rcx, [rip + incc_leave]",
+        f"mov [rax + {LEAVE}], rcx",
+        f"ldmxcsr [rax + {FLOATING}]",
+        "incc_again:",
+        f"movabs rax, {STATE}",
+        *vectors,
+        *(f"mov {r}, [rax + {REGISTERS + 8 * n}]" for n, r in enumerate(_X86_GPR) if n),
+        f"mov rax, [rax + {REGISTERS}]",
+        "clc",
+        "jmp qword ptr [rip + incc_code]",
+        "incc_code:",
+        f".quad {CODE}",
+        "incc_leave:",
+        f"movabs rax, {STATE}",
+        f"dec qword ptr [rax + {OUTER}]",
+        "jnz incc_again",
+        f"mov rsp, [rax + {STACK}]",
+        "popfq",
+        "cld",
+        *(f"pop {r}" for r in reversed(saved)),
+        *(["vzeroupper"] if avx else []),
+        "emms",
+        "ret",
+    ]
+    return Architecture(
+        ("lfence\nrdtscp\nlfence\nshl rdx, 32\nor rax, rdx", "={rax},~{rdx},~{rcx},~{flags},~{memory}"),
+        (f"incc_links:\n.rept {LINKS}\nadd $0, $0\n.endr\ndec $1\njnz incc_links", "=&r,=&r,1,~{flags}"),
+        (
+            f"incc_crowd:\n.rept {LINKS // 4}\nadd $0, $0\nadd $1, $1\nadd $2, $2\nadd $3, $3\n.endr\n"
+            "dec $4\njnz incc_crowd",
+            "=&r,=&r,=&r,=&r,=&r,4,~{flags}",
+        ),
+        "\n".join(lines),
+        0x9FC0,  # MXCSR: denormals are zero, exceptions masked.
+        True,
+    )
+
+
+def _aarch64(features: dict[str, bool]) -> Architecture:
+    pairs = [(f"x{n}", f"x{n + 1}") for n in range(19, 29, 2)] + [("x29", "x30")]
+    pairs += [(f"d{n}", f"d{n + 1}") for n in range(8, 16, 2)]
+    address = [f"movz x0, #{STATE & 0xFFFF}"]
+    address += [f"movk x0, #{STATE >> s & 0xFFFF}, lsl #{s}" for s in (16, 32)]
+    lines = [
+        *(f"stp {a}, {b}, [sp, #-16]!" for a, b in pairs),
+        *address,
+        "mov x1, sp",
+        f"str x1, [x0, #{STACK}]",
+        "adr x1, incc_leave",
+        f"str x1, [x0, #{LEAVE}]",
+        f"ldr x1, [x0, #{FLOATING}]",
+        "msr fpcr, x1",
+        "incc_again:",
+        *address,
+        *(f"ldr q{n}, [x0, #{VECTOR}]" for n in range(32)),
+        f"ldr x1, [x0, #{REGISTERS + 8 * 31}]",
+        "mov sp, x1",
+        *(f"ldr x{n}, [x0, #{REGISTERS + 8 * n}]" for n in range(1, 31) if n != 16),
+        f"ldr x0, [x0, #{REGISTERS}]",
+        # The linker's scratch register takes the jump, so that no loop finds a value of its own in it.
+        f"movz x16, #{CODE & 0xFFFF}",
+        *(f"movk x16, #{CODE >> s & 0xFFFF}, lsl #{s}" for s in (16, 32)),
+        "br x16",
+        "incc_leave:",
+        *address,
+        f"ldr x1, [x0, #{OUTER}]",
+        "subs x1, x1, #1",
+        f"str x1, [x0, #{OUTER}]",
+        "b.ne incc_again",
+        f"ldr x1, [x0, #{STACK}]",
+        "mov sp, x1",
+        *(f"ldp {a}, {b}, [sp], #16" for a, b in reversed(pairs)),
+        "ret",
+    ]
+    return Architecture(
+        ("isb\nmrs $0, cntvct_el0\nisb", "=r,~{memory}"),
+        (
+            f"incc_links:\n.rept {LINKS}\nadd $0, $0, $0\n.endr\nsubs $1, $1, #1\nb.ne incc_links",
+            "=&r,=&r,1,~{cc}",
+        ),
+        (
+            f"incc_crowd:\n.rept {LINKS // 4}\nadd $0, $0, $0\nadd $1, $1, $1\nadd $2, $2, $2\nadd $3, $3, $3\n.endr\n"
+            "subs $4, $4, #1\nb.ne incc_crowd",
+            "=&r,=&r,=&r,=&r,=&r,4,~{cc}",
+        ),
+        "\n".join(lines),
+        1 << 24,  # FPCR: flush to zero.
+        False,
+    )
+
+
+def leave(machine: str, at: int) -> bytes:
+    """What stands behind a loop's machine code at an address: a jump to where it is left."""
+    if machine == "x86_64":
+        return b"\xff\x25" + (STATE + LEAVE - (at + 6)).to_bytes(4, "little", signed=True)  # jmp [rip + ...]
+    literal = (STATE + LEAVE - at) // 4
+    return (0x58000010 | literal << 5).to_bytes(4, "little") + 0xD61F0200.to_bytes(4, "little")  # ldr x16; br x16
+
+
+def align(machine: str, code: bytes) -> bytes:
+    """Instructions of AArch64 are words, those of x86-64 bytes."""
+    return code if machine == "x86_64" else code + b"\0" * (-len(code) % 4)
+
+
+ARCHITECTURES = {"x86_64": _x86_64, "aarch64": _aarch64}
+
+# `incc_samples`: for each sample ticks of a crowd, a chain, `m` times `n` trips, a chain, a crowd, `m` times `2 n`
+# trips, a chain and a crowd, one at once after the other, so that what disturbs one is seen by its neighbours.
+ROW = 8
+_TEXT = """
+declare ptr @mmap(ptr, i64, i32, i32, i32, i64)
+declare void @_exit(i32) noreturn
+
+define internal i64 @now() noinline {
+  %t = call i64 asm sideeffect @DIALECT@ "@NOW@", "@NOW_CONSTRAINTS@"()
+  ret i64 %t
+}
+
+define internal i64 @chain(i64 %n) noinline {
+  %start = call i64 @now()
+  %sum = call { i64, i64 } asm sideeffect @DIALECT@ "@CHAIN@", "@CHAIN_CONSTRAINTS@"(i64 %n)
+  %end = call i64 @now()
+  %ticks = sub i64 %end, %start
+  ret i64 %ticks
+}
+
+define internal i64 @crowd(i64 %n) noinline {
+  %start = call i64 @now()
+  %sum = call { i64, i64, i64, i64, i64 } asm sideeffect @DIALECT@ "@CROWD@", "@CROWD_CONSTRAINTS@"(i64 %n)
+  %end = call i64 @now()
+  %ticks = sub i64 %end, %start
+  ret i64 %ticks
+}
+
+define void @enter() naked noinline {
+  call void asm sideeffect @DIALECT@ "@ENTER@", ""()
+  unreachable
+}
+
+define internal i64 @run(ptr %slot, i64 %n, i64 %m) noinline {
+  store volatile i64 %n, ptr %slot
+  store volatile i64 %m, ptr inttoptr (i64 @OUTER@ to ptr)
+  %start = call i64 @now()
+  call void @enter()
+  %end = call i64 @now()
+  %ticks = sub i64 %end, %start
+  ret i64 %ticks
+}
+
+define i64 @incc_empty(i64 %count) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %least = phi i64 [ 1000000, %entry ], [ %kept, %loop ]
+  %a = call i64 @now()
+  %b = call i64 @now()
+  %ticks = sub i64 %b, %a
+  %less = icmp ult i64 %ticks, %least
+  %kept = select i1 %less, i64 %ticks, i64 %least
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, %count
+  br i1 %more, label %loop, label %done
+done:
+  ret i64 %kept
+}
+
+define void @incc_samples(ptr %slot, i64 %n, i64 %m, i64 %links, i64 %count, ptr %out) {
+entry:
+  %n2 = mul i64 %n, 2
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %w0 = call i64 @crowd(i64 %links)
+  %c0 = call i64 @chain(i64 %links)
+  %a = call i64 @run(ptr %slot, i64 %n, i64 %m)
+  %c1 = call i64 @chain(i64 %links)
+  %w1 = call i64 @crowd(i64 %links)
+  %b = call i64 @run(ptr %slot, i64 %n2, i64 %m)
+  %c2 = call i64 @chain(i64 %links)
+  %w2 = call i64 @crowd(i64 %links)
+  %at = mul i64 %i, 8
+  %p0 = getelementptr i64, ptr %out, i64 %at
+  store i64 %w0, ptr %p0
+  %p1 = getelementptr i64, ptr %p0, i64 1
+  store i64 %c0, ptr %p1
+  %p2 = getelementptr i64, ptr %p0, i64 2
+  store i64 %a, ptr %p2
+  %p3 = getelementptr i64, ptr %p0, i64 3
+  store i64 %c1, ptr %p3
+  %p4 = getelementptr i64, ptr %p0, i64 4
+  store i64 %w1, ptr %p4
+  %p5 = getelementptr i64, ptr %p0, i64 5
+  store i64 %b, ptr %p5
+  %p6 = getelementptr i64, ptr %p0, i64 6
+  store i64 %c2, ptr %p6
+  %p7 = getelementptr i64, ptr %p0, i64 7
+  store i64 %w2, ptr %p7
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, %count
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
+
+define void @incc_beside(i64 %links, i64 %count, ptr %out) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %w = call i64 @crowd(i64 %links)
+  %c = call i64 @chain(i64 %links)
+  %at = mul i64 %i, 2
+  %p0 = getelementptr i64, ptr %out, i64 %at
+  store i64 %w, ptr %p0
+  %p1 = getelementptr i64, ptr %p0, i64 1
+  store i64 %c, ptr %p1
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, %count
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
+
+define void @incc_run(ptr %slot, i64 %n, i64 %m) {
+  %ticks = call i64 @run(ptr %slot, i64 %n, i64 %m)
+  ret void
+}
+
+; SIGSEGV: maps the page that was touched, full of the loop's word, or ends the child saying why not.
+define void @incc_fault(i32 %signal, ptr %info, ptr %context) {
+entry:
+  %where = getelementptr i8, ptr %info, i64 16
+  %address = load i64, ptr %where
+  %size = load i64, ptr inttoptr (i64 @PAGE@ to ptr)
+  %minus = sub i64 0, %size
+  %page = and i64 %address, %minus
+  %low = icmp ult i64 %page, 65536
+  %high = icmp ugt i64 %page, 138538465099776
+  %bad = or i1 %low, %high
+  br i1 %bad, label %address_bad, label %counted
+counted:
+  %faults = load i64, ptr inttoptr (i64 @FAULTS@ to ptr)
+  %now = add i64 %faults, 1
+  store i64 %now, ptr inttoptr (i64 @FAULTS@ to ptr)
+  %most = load i64, ptr inttoptr (i64 @MOST_FAULTS@ to ptr)
+  %many = icmp ugt i64 %now, %most
+  br i1 %many, label %too_many, label %mapped
+mapped:
+  %place = inttoptr i64 %page to ptr
+  %got = call ptr @mmap(ptr %place, i64 %size, i32 3, i32 1048610, i32 -1, i64 0)
+  %same = icmp eq ptr %got, %place
+  br i1 %same, label %filled, label %refused
+filled:
+  %content = load i64, ptr inttoptr (i64 @CONTENT@ to ptr)
+  %words = lshr i64 %size, 3
+  br label %fill
+fill:
+  %i = phi i64 [ 0, %filled ], [ %next, %fill ]
+  %word = getelementptr i64, ptr %place, i64 %i
+  store i64 %content, ptr %word
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, %words
+  br i1 %more, label %fill, label %done
+done:
+  ret void
+refused:
+  %failed = icmp eq ptr %got, inttoptr (i64 -1 to ptr)
+  %why = select i1 %failed, i32 @OWN_MEMORY@, i32 @NO_MEMORY@
+  call void @_exit(i32 %why)
+  unreachable
+address_bad:
+  call void @_exit(i32 @BAD_ADDRESS@)
+  unreachable
+too_many:
+  call void @_exit(i32 @TOO_MANY_PAGES@)
+  unreachable
+}
+"""
+
+
+def text(architecture: Architecture, dialect: str) -> str:
+    """The module's intermediate representation."""
+
+    def quoted(assembly: str) -> str:
+        return assembly.replace("\n", "\\0A")
+
+    values = {
+        "DIALECT": dialect,
+        "NOW": quoted(architecture.now[0]),
+        "NOW_CONSTRAINTS": architecture.now[1],
+        "CHAIN": quoted(architecture.chain[0]),
+        "CHAIN_CONSTRAINTS": architecture.chain[1],
+        "CROWD": quoted(architecture.crowd[0]),
+        "CROWD_CONSTRAINTS": architecture.crowd[1],
+        "ENTER": quoted(architecture.enter),
+        "OUTER": str(STATE + OUTER),
+        "PAGE": str(STATE + PAGE),
+        "FAULTS": str(STATE + FAULTS),
+        "MOST_FAULTS": str(STATE + MOST_FAULTS),
+        "CONTENT": str(STATE + CONTENT),
+        "BAD_ADDRESS": str(BAD_ADDRESS),
+        "TOO_MANY_PAGES": str(TOO_MANY_PAGES),
+        "NO_MEMORY": str(NO_MEMORY),
+        "OWN_MEMORY": str(OWN_MEMORY),
+    }
+    found = _TEXT
+    for name, value in values.items():
+        found = found.replace(f"@{name}@", value)
+    return found
+
+
+class Native:
+    """The compiled functions: `samples(slot, n, m, links, count, out)`, `beside(links, count, out)`: crowd and chain,
+    `run(slot, n, m)`, `empty(count)`, and the address `fault` of the handler."""
+
+    def __init__(self) -> None:
+        import llvmlite.binding as llvm
+
+        self.machine = platform.machine()
+        for prepare in (llvm.initialize_native_target, llvm.initialize_native_asmprinter):
+            prepare()
+        llvm.initialize_native_asmparser()
+        features = dict(llvm.get_host_cpu_features())
+        self.architecture = ARCHITECTURES[self.machine](features)
+        target = llvm.Target.from_default_triple().create_target_machine(opt=2, jit=True)
+        module = llvm.parse_assembly(text(self.architecture, "inteldialect" if self.machine == "x86_64" else ""))
+        module.verify()
+        # Keeps the code alive.
+        self.engine: Any = llvm.create_mcjit_compiler(module, target)
+        self.engine.finalize_object()
+
+        def function(name: str, result: Any, *arguments: Any) -> Any:
+            return ctypes.CFUNCTYPE(result, *arguments)(self.engine.get_function_address(name))
+
+        word, pointer = ctypes.c_uint64, ctypes.c_void_p
+        self.samples = function("incc_samples", None, pointer, word, word, word, word, pointer)
+        self.beside = function("incc_beside", None, word, word, pointer)
+        self.run = function("incc_run", None, pointer, word, word)
+        self.empty = function("incc_empty", word, word)
+        self.fault: int = self.engine.get_function_address("incc_fault")

@@ -1,0 +1,352 @@
+"""The process that runs loops: `python -m incc.measuring.server`, for `harness.Harness`.
+
+It compiles the code that takes times once and has one thread, so that it can fork a child for each loop. It reads a
+JSON object a line ({"code": hexadecimal, "counter", "registers", "content"}) and writes one for each: {"cycles",
+"spread", "disturbed", "way", "events"} or {"kind", "text"}.
+
+How the cycles of a trip come about: the loop runs n trips and 2 n trips, the former's time is taken from the latter's,
+so that entering costs nothing. A sample takes some 25,000 core cycles, shorter than the time between disturbances; the
+time of a chain of 10,000 dependent additions on either side of it says how long a core cycle is just then. n trips and
+2 n trips are ordered by themselves, so that no disturbed sample of the former makes a difference look small, and lower
+quantiles are taken. Another thread of the same core makes four independent chains take longer, but not one: samples
+beside which they did are not used as long as there are others; if there are few, more are taken. A loop starts over
+from the same registers, so that it stays in the first-level cache: n is such that 2 n trips touch six pages at most.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import json
+import mmap
+import os
+import resource
+import signal
+import struct
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from incc.measuring import counters, native
+
+_PROBE = 400
+"""Trips of the run that counts the pages touched."""
+_PAGES = 6
+_FEWEST, _MOST = 8, 3000
+"""Trips of a sample."""
+_CYCLES = 25_000
+"""Core cycles of a sample."""
+_UNITS = 100
+"""Units of a chain, of native.LINKS additions each."""
+_SAMPLES, _ROUNDS, _MOST_ROUNDS = 40, 24, 64
+_ENOUGH, _FEWEST_FAIR = 30, 12
+"""Undisturbed samples with which rounds end, and without which disturbed ones are used."""
+_STEADY = 0.01
+"""Relative spread above which more rounds are run."""
+_ENTERING = 200
+"""Core cycles that entering a loop may cost: registers are loaded, and the end is not foreseen."""
+_TWO_WAYS = 0.05
+"""Relative spread above which a loop is taken to behave in more than one way."""
+_UNSURE = 0.25
+"""Relative spread of what was never measured undisturbed."""
+_CALIBRATION = 6000
+_ALONE = 1.04
+"""What a crowd may take more than it does alone."""
+_CPU_SECONDS, _SECONDS = 3, 120
+_MEMORY = 1 << 30
+_SIGNALS = {
+    signal.SIGILL: ("SIGILL", "an instruction that this processor does not have, or that programs may not use"),
+    signal.SIGFPE: ("SIGFPE", "a division by zero, or whose quotient is too large"),
+    signal.SIGTRAP: ("SIGTRAP", "a breakpoint"),
+    signal.SIGSEGV: (
+        "SIGSEGV",
+        "an access that the system does not allow, or an instruction that programs may not use",
+    ),
+    signal.SIGBUS: ("SIGBUS", "an access that the system does not allow"),
+    signal.SIGPROF: ("timeout", f"it ran for more than {_CPU_SECONDS} seconds"),
+    signal.SIGXCPU: ("timeout", f"it ran for more than {_CPU_SECONDS} seconds"),
+    signal.SIGALRM: ("timeout", f"no figure after {_SECONDS} seconds: the machine is too busy"),
+    signal.SIGKILL: ("killed", "the system ended it"),
+    signal.SIGSYS: ("SIGSYS", "it called the system"),
+}
+_ENDS = {
+    native.BAD_ADDRESS: (
+        "address",
+        "an address that no program has: below 64 KiB, or not canonical, or an instruction that programs may not use",
+    ),
+    native.TOO_MANY_PAGES: ("memory", "it touches more memory than it may"),
+    native.NO_MEMORY: ("memory", "memory that is not free"),
+    native.OWN_MEMORY: ("memory", "memory that is not free"),
+}
+
+
+class Figure(NamedTuple):
+    """`cycles` a trip; `spread`: between the lower of the samples; `used`: the least number of samples that were not
+    disturbed, of either length; `disturbed`: the part of those that were."""
+
+    cycles: float
+    spread: float
+    used: int
+    disturbed: float
+
+
+def evaluate(rows: Sequence[Sequence[int]], trips: int, empty: int, alone: float, entries: int = 1) -> Figure:
+    """From rows of times (a crowd, a chain, one run, a chain, a crowd, a run twice as long, a chain, a crowd), of which
+    taking them took `empty` each. `trips` are those of the shorter run, which is entered `entries` times; `alone`: what
+    a crowd takes of a chain's time on a core that does nothing else.
+
+    What the shorter run takes more than half of the longer one is the cost of entering. Where it is more than entering
+    can cost, or less than nothing, the two ran in different states of the core, and that is the spread."""
+    links = _UNITS * native.LINKS
+    one: list[tuple[bool, float]] = []
+    two: list[tuple[bool, float]] = []
+    for row in rows:
+        crowd0, before, a, between, crowd1, b, after, crowd2 = (max(t - empty, 1) for t in row)
+        first, second = min(before, between), min(between, after)
+        most = alone * _ALONE
+        one.append((crowd0 > most * first or crowd1 > most * first, a * links / first))
+        two.append((crowd1 > most * second or crowd2 > most * second, b * links / second))
+    fair_one, fair_two = ([t for bad, t in times if not bad] for times in (one, two))
+    used = min(len(fair_one), len(fair_two))
+    if used < _FEWEST_FAIR:
+        fair_one, fair_two = ([t for _, t in times] for times in (one, two))
+    fair_one.sort()
+    fair_two.sort()
+    short, long = _quantile(fair_one, 1 / 8), _quantile(fair_two, 1 / 8)
+    cycles = (long - short) / trips
+    spread = (_quantile(fair_two, 1 / 3) - _quantile(fair_one, 1 / 16)) / trips - cycles
+    if abs(spread) > _TWO_WAYS * abs(cycles):
+        # A loop that goes one of several ways each time it is entered: quantiles of short and long runs may be of
+        # different ways, but rarely are those of one sample.
+        pairs = sorted((b - a) / trips for (bad, a), (worse, b) in zip(one, two, strict=True) if not (bad or worse))
+        if len(pairs) >= _FEWEST_FAIR:
+            cycles = _quantile(pairs, 1 / 3)
+            spread = _quantile(pairs, 1 / 2) - _quantile(pairs, 1 / 6)
+    spread = abs(spread)
+    entering = 2 * short - long
+    if not -0.02 * short <= entering <= _ENTERING * entries + 0.02 * short:
+        spread = max(spread, abs(entering) / trips)
+    return Figure(cycles, spread, used, 1 - used / len(rows))
+
+
+def _quantile(ordered: Sequence[float], part: float) -> float:
+    return ordered[int(part * len(ordered))]
+
+
+def alone(rows: Sequence[Sequence[int]], empty: int) -> float:
+    """What a crowd takes of a chain's time when nothing else runs, if that was so for a hundredth of the rows.
+
+    Each is ordered by itself: of a row whose chain was interrupted, the quotient would be too small.
+    """
+    crowds, chains = (sorted(r[k] - empty for r in rows) for k in (0, 1))
+    return _quantile(crowds, 1 / 100) / max(_quantile(chains, 1 / 100), 1)
+
+
+class _Stack(ctypes.Structure):
+    _fields_ = (("place", ctypes.c_void_p), ("flags", ctypes.c_int), ("size", ctypes.c_size_t))
+
+
+class _Action(ctypes.Structure):
+    """struct sigaction of Linux's C libraries on 64-bit systems."""
+
+    _fields_ = (
+        ("handler", ctypes.c_void_p),
+        ("mask", ctypes.c_uint64 * 16),
+        ("flags", ctypes.c_int),
+        ("restorer", ctypes.c_void_p),
+    )
+
+
+_SA_SIGINFO, _SA_ONSTACK, _SA_NODEFER = 4, 0x0800_0000, 0x4000_0000
+_PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 1, 22, 38
+_SECCOMP_MODE_FILTER = 2
+_MAP = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x10  # MAP_FIXED
+
+
+def _no_calls() -> tuple[Any, Any]:
+    """What tells the kernel to end a child whose loop calls the system: struct sock_fprog, and what it points to."""
+    kill, allow = 0x8000_0000, 0x7FFF_0000
+    filters = (
+        # The upper half of the instruction pointer, which the loop's code has to itself.
+        struct.pack("=HBBI", 0x20, 0, 0, 12),
+        struct.pack("=HBBI", 0x15, 0, 1, native.CODE >> 32),
+        struct.pack("=HBBI", 0x06, 0, 0, kill),
+        struct.pack("=HBBI", 0x06, 0, 0, allow),
+    )
+    code = ctypes.create_string_buffer(b"".join(filters))
+    return ctypes.create_string_buffer(struct.pack("=H6xQ", len(filters), ctypes.addressof(code))), code
+
+
+class Server:
+    """Runs loops, each in a child."""
+
+    def __init__(self, source: counters.Source) -> None:
+        self.native = native.Native()
+        self.source = source
+        self.libc: Any = ctypes.CDLL(None, use_errno=True)
+        self.libc.mmap.restype = ctypes.c_void_p
+        self.libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+        # What the child found, in memory that both have.
+        self.shared = mmap.mmap(-1, 65536)
+        self.alternate = ctypes.create_string_buffer(1 << 20)
+        self.empty = min(self.native.empty(2000) for _ in range(5))
+        self.alone = 0.0
+        """What a crowd takes of a chain's time on an idle core."""
+        self.calibrate()
+        # Every page that Python writes to in a child, and it writes to all that it looks at, is copied first. So what
+        # can be done once is done here.
+        self.filter = _no_calls()
+        with open("/proc/self/statm", encoding="ascii") as f:
+            self.most_memory = int(f.read().split()[0]) * resource.getpagesize() + _MEMORY
+
+    def calibrate(self) -> None:
+        """Looks at the core for some 30 ms. Where another thread of it was busy all the time, that stays unnoticed."""
+        ticks = (ctypes.c_uint64 * (2 * _CALIBRATION))()
+        self.native.beside(_UNITS, _CALIBRATION, ctypes.addressof(ticks))
+        self.alone = alone([ticks[i : i + 2] for i in range(0, 2 * _CALIBRATION, 2)], self.empty)
+
+    def measure(self, job: dict[str, Any]) -> dict[str, Any]:
+        """What is answered to a line."""
+        code = native.align(self.native.machine, bytes.fromhex(job["code"]))
+        if len(code) > native.LONGEST:
+            return {"kind": "code", "text": f"{len(code)} bytes of code are more than {native.LONGEST}"}
+        self.shared[:8] = bytes(8)
+        child = os.fork()
+        if not child:
+            # Whatever happens, the child does not go on as a server.
+            try:
+                self._child(code, job)
+                os._exit(0)
+            except BaseException as e:
+                self._say({"kind": "harness", "text": f"{type(e).__name__}: {e}"})
+                os._exit(1)
+        _, status = os.waitpid(child, 0)
+        said = self._said()
+        if os.WIFSIGNALED(status):
+            number = os.WTERMSIG(status)
+            kind, text = _SIGNALS.get(signal.Signals(number), ("signal", f"signal {number}"))
+            return {"kind": kind, "text": text}
+        if os.WEXITSTATUS(status) in _ENDS:
+            kind, text = _ENDS[os.WEXITSTATUS(status)]
+            return {"kind": kind, "text": text}
+        return said or {"kind": "harness", "text": f"ended with status {os.WEXITSTATUS(status)}"}
+
+    def _say(self, what: dict[str, Any]) -> None:
+        text = json.dumps(what).encode()
+        self.shared[8 : 8 + len(text)] = text
+        self.shared[:8] = len(text).to_bytes(8, "little")
+
+    def _said(self) -> dict[str, Any] | None:
+        size = int.from_bytes(self.shared[:8], "little")
+        return json.loads(self.shared[8 : 8 + size]) if size else None
+
+    # --- in the child ------------------------------------------------------------------------------------------------
+
+    def _child(self, code: bytes, job: dict[str, Any]) -> None:
+        self._limit()
+        slot = self._load(code, job)
+        run, samples = self.native.run, self.native.samples
+        step = int(job.get("step", 1))
+        faults = ctypes.c_uint64.from_address(native.STATE + native.FAULTS)
+        run(slot, step * _PROBE, 1)
+        trips = _MOST
+        if faults.value > _PAGES - 1:
+            trips = min(trips, int(_PAGES / (faults.value / _PROBE) / 2))
+        if trips < _FEWEST:
+            self._say({"kind": "stride", "text": "it goes through memory too fast to stay in the first-level cache"})
+            return
+        ticks = (ctypes.c_uint64 * (native.ROW * _SAMPLES))()
+
+        def sample(trips: int, times: int, count: int) -> list[list[int]]:
+            samples(slot, step * trips, times, _UNITS, count, ctypes.addressof(ticks))
+            return [ticks[i : i + native.ROW] for i in range(0, native.ROW * count, native.ROW)]
+
+        rows = sample(trips, 1, 5)
+        chain = min(r[1] for r in rows) / (_UNITS * native.LINKS)
+        rough = max(min(r[2] for r in rows) / chain / trips, 0.01)
+        if rough > 0.2 and trips * rough > _CYCLES:
+            trips = max(_FEWEST, int(_CYCLES / rough))
+        times = max(1, min(12000 // trips, int(_CYCLES / (trips * rough))))
+        sample(trips, times, 3)
+        rows = []
+        for number in range(_MOST_ROUNDS):
+            rows += sample(trips, times, _SAMPLES)
+            best = evaluate(rows, trips * times, self.empty, self.alone, times)
+            steady = best.spread <= max(_STEADY * best.cycles, 0.01)
+            if best.used >= _ENOUGH and (steady or number >= _ROUNDS):
+                break
+            if best.used < _FEWEST_FAIR and number >= _ROUNDS:
+                # Whatever else is running is left alone for a while.
+                time.sleep(0.001 * (number - _ROUNDS))
+        if best.used < _FEWEST_FAIR:
+            # How much too much this is, nothing tells.
+            best = best._replace(spread=max(best.spread, _UNSURE * best.cycles))
+        events: dict[str, float] = {}
+        way = "clock"
+        cycles = best.cycles
+        if counted := self.source.count(lambda n, m: run(slot, step * n, m), trips, times):
+            way, events = "counters", counted
+            cycles = events.pop("cycles", cycles)
+        self._say({"cycles": cycles, "spread": best.spread, "disturbed": best.disturbed, "way": way, "events": events})
+
+    def _limit(self) -> None:
+        """No file, no core dump, bounded time and memory, and no life after the server's."""
+        self.libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_CPU, (_CPU_SECONDS + 2, _CPU_SECONDS + 2))
+        resource.setrlimit(resource.RLIMIT_AS, (self.most_memory, self.most_memory))
+        signal.setitimer(signal.ITIMER_PROF, _CPU_SECONDS)
+        signal.setitimer(signal.ITIMER_REAL, _SECONDS)
+
+    def _load(self, code: bytes, job: dict[str, Any]) -> int:
+        """Puts code, registers and the handler in place. The address where the counter's first value stands."""
+        state = self.libc.mmap(native.STATE, native.STATE_BYTES, 3, _MAP, -1, 0)
+        place = self.libc.mmap(native.CODE, native.CODE_BYTES, 3, _MAP, -1, 0)
+        if (state, place) != (native.STATE, native.CODE):
+            raise OSError(ctypes.get_errno(), "no memory for the loop")
+        code += native.leave(self.native.machine, native.CODE + len(code))
+        ctypes.memmove(native.CODE, code, len(code))
+        if self.libc.mprotect(ctypes.c_void_p(native.CODE), ctypes.c_size_t(native.CODE_BYTES), 5):
+            raise OSError(ctypes.get_errno(), "machine code may not be run that was written (SELinux?)")
+        architecture = self.native.architecture
+        content = job["content"] & (1 << 64) - 1
+        words = {
+            native.FLOATING: architecture.floating,
+            native.CONTENT: content,
+            native.MOST_FAULTS: 60000,
+            native.PAGE: resource.getpagesize(),
+        }
+        words |= {native.VECTOR + 8 * n: content for n in range(8)}
+        words |= {native.REGISTERS + 8 * n: v & (1 << 64) - 1 for n, v in enumerate(job["registers"])}
+        for at, word in words.items():
+            ctypes.c_uint64.from_address(native.STATE + at).value = word
+        stack = _Stack(ctypes.addressof(self.alternate), 0, len(self.alternate))
+        action = _Action(handler=self.native.fault, flags=_SA_SIGINFO | _SA_ONSTACK | _SA_NODEFER)
+        if self.libc.sigaltstack(ctypes.byref(stack), None):
+            raise OSError(ctypes.get_errno(), "no stack for signals")
+        for number in (signal.SIGSEGV, signal.SIGBUS):
+            self.libc.sigaction(int(number), ctypes.byref(action), None)
+        # Where the kernel has no seccomp, calls of the system are made.
+        self.libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+        self.libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, self.filter[0], 0, 0)
+        return native.STATE + native.REGISTERS + 8 * int(job["counter"])
+
+
+def main() -> int:
+    """Answers until the input ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    server = Server(counters.open_source(sys.argv[1] if len(sys.argv) > 1 else "auto"))
+    # The child copies no page because of a count of references that the collector would change.
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    print(json.dumps({"ready": server.native.machine, "counters": server.source.why_not}), flush=True)
+    for line in sys.stdin:
+        print(json.dumps(server.measure(json.loads(line))), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
