@@ -29,7 +29,7 @@ from incc import core
 from incc.frontends.x86.kernels import decode_bytes
 from incc.measuring import port_loops
 from incc.measuring.experiments import Copies, Noise
-from incc.measuring.port_sets import Usage, aligned, cycles, renamed, total, usage_of
+from incc.measuring.port_sets import Usage, aligned, cycles, total, usage_of
 from incc.measuring.ports import Findings, FormPorts, Relative, study
 from incc.models.bind import bind
 from incc.models.loading import load
@@ -68,7 +68,8 @@ def chosen_forms(model: MachineModel, count: int, seed: int, host: bool) -> list
         found.append(key)
         if len(found) == count:
             break
-    return found
+    # What waits for nothing makes better blockers.
+    return sorted(found, key=port_loops.waits)
 
 
 def simulation(model: MachineModel) -> Callable[[Copies], float | None]:
@@ -148,22 +149,18 @@ def most_of_a_slot(model: MachineModel, truth: Mapping[str, Usage]) -> int:
 
 def renaming(found: Findings, truth: Mapping[str, Usage], names: Sequence[str]) -> dict[str, int]:
     """The bit of each port that was found, such that sets agree best with the truth of forms with as many µops."""
-    ports = sorted({p for m in found.mappings for s, _ in m.uops for p in s.split(",")})
+    new = sorted({p for m in found.mappings for s, _ in m.uops for p in s.split(",")} - set(names))
+    ports = [*names, *new]
     here, there = [], []
     for m in found.mappings:
-        if len(m.uops) == len(truth[m.form]) == 1:
-            here.append(sum(1 << ports.index(p) for p in m.uops[0][0].split(",")))
-            there.append(truth[m.form][0][0])
-    if not ports:
-        return {}
-    order = aligned(here, there, len(ports), len(names))
-    # Where several names do as well, ports keep their own.
-    own = [names.index(p) if p in names else len(names) + n for n, p in enumerate(ports)]
-
-    def differences(numbers: Sequence[int]) -> int:
-        return sum((renamed(a, numbers) ^ b).bit_count() for a, b in zip(here, there, strict=True))
-
-    return dict(zip(ports, own if differences(own) <= differences(order) else order, strict=True))
+        if len(m.uops) == 1:
+            mask = sum(1 << ports.index(p) for p in m.uops[0][0].split(","))
+            # Of µops that are always together one set is found.
+            same = [t for t, _ in truth[m.form] if t.bit_count() == mask.bit_count()]
+            if same:
+                here.append(mask)
+                there.append(same[0])
+    return dict(zip(ports, aligned(here, there, len(ports), len(names)), strict=True))
 
 
 def as_good(a: Usage, b: Usage, others: Sequence[Usage], ports: int, slots: int, width: int) -> bool:

@@ -86,6 +86,13 @@ def _kind(operand: str) -> str:
     return "mask" if operand == "K" else "gpr" if operand.startswith("R") else "vector"
 
 
+def waits(form: str) -> bool:
+    """Whether copies of a form read registers that they write, and so wait for some others of them."""
+    flow = dataflow(checked(form))
+    assert flow is not None
+    return any(t in flow.sources for t in flow.targets)
+
+
 def _weight(form: str, kind: str, copies: int) -> float:
     """How much of the registers of a kind a form should have to write to.
 

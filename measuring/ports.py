@@ -157,11 +157,11 @@ def study(
 ) -> Findings:
     """All that throughputs tell of the ports of a core.
 
-    `forms`: keys that the oracle knows. `ports`: how many the core has; `issue_width`: fused µops that it issues in a
-    cycle; `fused`: the most port cycles for which one of these stands: two for a load or store and what goes with it,
-    more where µops keep their port for two cycles. With a `path`, what was measured is kept there, and not measured
-    again (`Experiments`). Raises ValueError for numbers that no core has, and what `Experiments`, `Relative.of` and the
-    oracle raise.
+    `forms`: keys that the oracle knows, those first that make better blockers. `ports`: how many the core has;
+    `issue_width`: fused µops that it issues in a cycle; `fused`: the most port cycles for which one of these stands: two
+    for a load or store and what goes with it, more where µops keep their port for two cycles. With a `path`, what was
+    measured is kept there, and not measured again (`Experiments`). Raises ValueError for numbers that no core has, and
+    what `Experiments`, `Relative.of` and the oracle raise.
     """
     if ports < 1 or issue_width < 1:
         raise ValueError(f"a core with {ports} ports that issues {issue_width} µops a cycle")
@@ -364,7 +364,7 @@ class _Study:
             # Between two: ports are not always shared out as well as is possible.
             distance, nearest, _ = min(fits)
             expected = (a + b) / min(nearest, self.width)
-            if measured <= expected * (1 + self.noise.above) or (self.noise.above and nearest > max(a, b)):
+            if measured <= expected * (1 + 4 * self.noise.above):
                 close = [ports for d, ports, _ in fits if d <= distance + 1e-9]
         return (min(close), max(close)) if close else None
 
@@ -627,8 +627,8 @@ class _Study:
             if form in tried or not self._size(form) or self._slots(form)[0] != 1:
                 continue
             if m.how == "contradiction":
-                found.setdefault(("", self._size(form)), form)
-            elif sum(n for _, n in m.uops) == 1 and self._mask(m.uops[0][0]) not in known:
+                continue
+            if sum(n for _, n in m.uops) == 1 and self._mask(m.uops[0][0]) not in known:
                 found.setdefault(m.uops, form)
             elif not m.uops and self._size(form):
                 found.setdefault(("", self._size(form)), form)
@@ -862,11 +862,17 @@ class _Beside:
         """The µops that explain what was seen, how sure that is, and others that do in as few or fewer.
 
         In this order: the relative's µops; the smallest that blockers' sets explain; the relative's with something
-        beside the ports that makes the form slow alone; the smallest of blockers' sets with that; at last any sets.
+        beside the ports that makes the form slow alone; what other forms of the relative have; the smallest of
+        blockers' sets with something beside the ports; at last any sets.
         """
         relatives = [u for u in (self.expected, self.there) if u is not None]
-        ways = [(False, True, False), (False, False, True), (True, True, False), (True, False, True)]
-        ways += [(False, False, False), (True, False, False)]
+        ways: list[tuple[bool, bool, bool | None]] = [
+            (False, True, False),
+            (False, False, True),
+            (True, True, False),
+            (False, False, None),
+        ]
+        ways += [(True, False, True), (False, False, False), (True, False, False)]
         if self.form in self.study.relative.slow:
             ways.insert(0, ways.pop(2))
         for slower, theirs, strict in ways:
@@ -875,8 +881,11 @@ class _Beside:
                 continue
             smallest = self._search(total(own[0]) if own else self._most_uops(), slower)
             candidates = own[:1] or list(smallest)
-            if not theirs and all(self._splits(u) for u in smallest):
-                candidates += [u for u in self.study.relative.vocabulary if self._agrees(u, slower)]
+            if not theirs and all(self._splits(u) or self._unseen(u) for u in smallest):
+                other_forms = [u for u in self.study.relative.vocabulary if self._agrees(u, slower)]
+                candidates = [*([] if strict is None else candidates), *other_forms]
+            if strict is None:
+                candidates = [u for u in candidates if not self._splits(u) and self._unseen(u) < len(u)]
             if strict:
                 candidates = [u for u in candidates if not self._splits(u) and not self._unseen(u)]
             if not candidates:
