@@ -150,16 +150,17 @@ def most_of_a_slot(model: MachineModel, truth: Mapping[str, Usage]) -> int:
 def renaming(found: Findings, truth: Mapping[str, Usage], names: Sequence[str]) -> dict[str, int]:
     """The bit of each port that was found, such that sets agree best with the truth of forms with as many µops."""
     new = sorted({p for m in found.mappings for s, _ in m.uops for p in s.split(",")} - set(names))
+    new += sorted({p for s in found.sets for p in s.ports} - {*names, *new})
     ports = [*names, *new]
     here, there = [], []
-    for m in found.mappings:
-        if len(m.uops) == 1:
-            mask = sum(1 << ports.index(p) for p in m.uops[0][0].split(","))
-            # Of µops that are always together one set is found.
-            same = [t for t, _ in truth[m.form] if t.bit_count() == mask.bit_count()]
-            if same:
-                here.append(mask)
-                there.append(same[0])
+    single = [(m.uops[0][0].split(","), m.form) for m in found.mappings if len(m.uops) == 1]
+    for set_, form in [*single, *((s.ports, s.forms[0]) for s in found.sets)]:
+        mask = sum(1 << ports.index(p) for p in set_)
+        # Of µops that are always together one set is found.
+        same = [t for t, _ in truth[form] if t.bit_count() == mask.bit_count()]
+        if same:
+            here.append(mask)
+            there.append(same[0])
     return dict(zip(ports, aligned(here, there, len(ports), len(names)), strict=True))
 
 

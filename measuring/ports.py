@@ -158,10 +158,10 @@ def study(
     """All that throughputs tell of the ports of a core.
 
     `forms`: keys that the oracle knows, those first that make better blockers. `ports`: how many the core has;
-    `issue_width`: fused µops that it issues in a cycle; `fused`: the most port cycles for which one of these stands: two
-    for a load or store and what goes with it, more where µops keep their port for two cycles. With a `path`, what was
-    measured is kept there, and not measured again (`Experiments`). Raises ValueError for numbers that no core has, and
-    what `Experiments`, `Relative.of` and the oracle raise.
+    `issue_width`: fused µops that it issues in a cycle; `fused`: the most port cycles for which one of these stands:
+    two for a load or store and what goes with it, more where µops keep their port for two cycles. With a `path`, what
+    was measured is kept there, and not measured again (`Experiments`). Raises ValueError for numbers that no core has,
+    and what `Experiments`, `Relative.of` and the oracle raise.
     """
     if ports < 1 or issue_width < 1:
         raise ValueError(f"a core with {ports} ports that issues {issue_width} µops a cycle")
