@@ -156,10 +156,11 @@ def aligned(masks: Sequence[int], other: Sequence[int | None], ports: int, names
         here = any(mask >> p & 1 for mask in masks)
         for q in range(max(ports, names)):
             differences = sum((a >> p & 1) != (b >> q & 1) for a, b in pairs)
-            # Of ways that are as good, the one that takes no name of a port that is in none of the sets for one that
-            # is, and that leaves ports their places.
-            there = any(b >> q & 1 for _, b in pairs)
-            cost[p, q] = differences + 1e-3 * (here != (there or q >= names)) + 1e-6 * abs(p - q)
+            # Of ways that are as good, the one in which no port that is seen has the name of one that is in none of
+            # its sets, and ports that are not seen are not the new ones; and which leaves ports their places.
+            shares = any(a >> p & 1 and b >> q & 1 for a, b in pairs)
+            strange = not shares and q < names if here else q >= names
+            cost[p, q] = differences + 1e-3 * strange + 1e-6 * abs(p - q)
     rows, columns = linear_sum_assignment(cost)
     found = [0] * ports
     for p, q in zip(rows, columns, strict=True):
