@@ -1,8 +1,8 @@
 """Machine code in which copies of x86 forms stand beside each other and none waits for another one's result.
 
 What is only read is never written. Forms that read what they write have registers of their own, in turn, so that what
-goes from one form to another, such as flags, never comes back. Stores and loads go to different lines. Forms that read
-what they write without saying so (`adc`, `mul`) are left out: copies of them would wait for each other.
+goes from one form to another, such as flags, never comes back. Loads and stores are far from each other. Forms that
+read what they write without saying so (`adc`, `mul`) are left out: copies of them would wait for each other.
 """
 
 from __future__ import annotations
@@ -154,7 +154,10 @@ def copies_of(copies: Mapping[str, int]) -> list[iced.Instruction]:
         if shape.has_memory:
             access = "store" if flow.stores else "load"
             one.memory_base = Register.R14
-            one.memory_displacement = 64 * (used.get(access, 0) % 16) + (2048 if flow.stores else 0)
+            # Side by side: at the same place of different lines, loads would share a bank, and stores not be
+            # written together.
+            size = max(1, shape.memory_bits // 8)
+            one.memory_displacement = size * (used.get(access, 0) % 16) + (2048 if flow.stores else 0)
             one.memory_displ_size = 8
             used[access] = used.get(access, 0) + 1
         code.append(one)
