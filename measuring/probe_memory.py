@@ -1,0 +1,252 @@
+"""Loads and stores: how many a cycle, how long they take, what crosses lines, and what goes from stores to loads."""
+
+from __future__ import annotations
+
+from incc.measuring.assemble import PAGES
+from incc.measuring.probing import (
+    Bench,
+    Finding,
+    flag,
+    listed,
+    note,
+    number,
+    repeated,
+    unknown,
+)
+
+_WORDS = "rax rbx rcx rdx r8 r9 r10 r11".split()
+_BYTES = {"gpr": 8, "xmm": 16, "ymm": 32, "zmm": 64}
+# The move that any processor with registers of a class has, to and from memory.
+_MOVE = {"gpr": "movq", "xmm": "movups", "ymm": "vmovups", "zmm": "vmovups"}
+_VECTOR_TO_WORD = {"xmm": "movq %xmm0, %rsi", "ymm": "vmovq %xmm0, %rsi", "zmm": "vmovq %xmm0, %rsi"}
+
+
+def _classes(bench: Bench) -> list[str]:
+    return [c for c in _BYTES if c in ("gpr", "xmm") or bench.runs(f"vmovups (%rsi), %{c}0")]
+
+
+def _register(kind: str, n: int) -> str:
+    return f"%{_WORDS[n % 8]}" if kind == "gpr" else f"%{kind}{n % 8}"
+
+
+def _load(kind: str, place: int, n: int) -> str:
+    return f"{_MOVE[kind]} {place}(%rsi), {_register(kind, n)}"
+
+
+def _store(kind: str, place: int, n: int) -> str:
+    return f"{_MOVE[kind]} {_register(kind, n)}, {place}(%rsi)"
+
+
+def _each(cycles: float, count: int) -> float:
+    return round(count / cycles, 2)
+
+
+def loads(bench: Bench) -> list[Finding]:
+    """Twelve loads one behind the other in memory, and twelve to different lines."""
+    found = []
+    for kind in _classes(bench):
+        size = _BYTES[kind]
+        near, far = bench.cycles(
+            ["\n".join(_load(kind, step * n, n) for n in range(12)) for step in (size, max(64, size))]
+        )
+        text = f"a cycle, one behind the other; {_each(far, 12)} in different lines ({listed([near, far])} for 12)"
+        found.append(note(f"loads {kind}", _each(near, 12), text))
+    return found
+
+
+def stores(bench: Bench) -> list[Finding]:
+    found = []
+    for kind in _classes(bench):
+        size = _BYTES[kind]
+        count = 12 if size < 64 else 6
+        near, far = bench.cycles(
+            ["\n".join(_store(kind, step * n, n) for n in range(count)) for step in (size, max(64, size))]
+        )
+        text = f"a cycle, one behind the other; {_each(far, count)} to different lines ({listed([near, far])} for {count})"
+        found.append(note(f"stores {kind}", _each(near, count), text))
+    return found
+
+
+def banks(bench: Bench) -> list[Finding]:
+    """Three loads of eight bytes a trip at offsets at which banks of a cache would hinder each other."""
+    groups = ((0, 8, 16), (0, 0, 0), (0, 0, 8), (0, 64, 128), (0, 64, 8), (0, 16, 32), (0, 4, 64), (0, 4096, 8192))
+    cycles = bench.cycles(["\n".join(_load("gpr", p, n) for n, p in enumerate(group)) for group in groups])
+    text = ", ".join(f"{'/'.join(map(str, g))}: {c:.2f}" for g, c in zip(groups, cycles, strict=True))
+    return [note("banks", "cycles of three loads by their offsets", text)]
+
+
+def store_commit(bench: Bench) -> list[Finding]:
+    """Which stores go to the cache together: two that follow each other, at offsets in one block or in two.
+
+    Told apart from the width of the store ports: only where two to the same place go in one cycle.
+    """
+    steps = (0, 8, 16, 32, 64)
+    texts = []
+    for step in steps:
+        # The pairs of a trip are 128 bytes apart: in different blocks, whatever their size.
+        texts.append("\n".join(_store("gpr", 128 * n + k * step, k) for n in range(6) for k in range(2)))
+    cycles = [c / 6 for c in bench.cycles(texts)]
+    text = "two stores at 0 and " + ", ".join(f"{s}: {c:.2f}" for s, c in zip(steps, cycles, strict=True)) + " cycles"
+    if cycles[1] > 1.5:
+        return [unknown("store_commit_bytes", f"{text}: one store a cycle at most")]
+    apart = [s for s, c in zip(steps, cycles, strict=True) if c > 1.5]
+    if not apart:
+        return [number("store_commit_bytes", 0, f"{text}: no limit is seen")]
+    return [number("store_commit_bytes", min(apart), text)]
+
+
+# --- latencies --------------------------------------------------------------------------------------------------------
+
+
+def load_latency(bench: Bench) -> list[Finding]:
+    """From pointers that point to themselves; vectors come back by a move to a general-purpose register.
+
+    What that move takes by itself is known with the way back only: half of both is taken, and the other half is what
+    the figure is uncertain by.
+    """
+    simple, indexed = (
+        c / 8
+        for c in bench.cycles(
+            [repeated("movq (%rsi), %rsi", 8), repeated("movq (%rsi,%rbx), %rsi", 8)],
+            {"rbx": 0},
+            PAGES,
+        )
+    )
+    text = f"chain of loads: {simple:.2f} cycles each, {indexed:.2f} with an index"
+    found = [number("load_latency.gpr", indexed, text), flag("fast_pointer_chasing", indexed - simple > 0.5, text)]
+    for kind in _classes(bench)[1:]:
+        back = _VECTOR_TO_WORD[kind]
+        there = back.split()[0] + " %rsi, %xmm0"
+        both = bench.one(repeated(f"{there}\n{back}", 6), {"rbx": 0}, PAGES) / 6
+        chain = repeated(f"{_MOVE[kind]} (%rsi,%rbx), %{kind}0\n{back}", 6)
+        whole = bench.one(chain, {"rbx": 0}, PAGES) / 6
+        value = whole - both / 2
+        text = f"load and move to a general-purpose register {whole:.2f} cycles, move there and back {both:.2f}"
+        found.append(number(f"load_latency.{kind}", value, text, whole - both + 0.5, whole - 0.5))
+    return found
+
+
+def line_crossing(bench: Bench) -> list[Finding]:
+    """A load at the end of a line beside others, against as many loads within lines."""
+    inside, across = bench.cycles(
+        ["\n".join(_load("gpr", place + 64 * n, n) for n in range(6)) for place in (0, 60)]
+    )
+    # As many loads to different lines are what two accesses for each would be: banks hinder both alike.
+    twice = bench.one("\n".join(_load("gpr", 64 * n, n) for n in range(12)))
+    text = f"six loads: {inside:.2f} cycles in six lines, {across:.2f} across their ends; twelve in lines {twice:.2f}"
+    extra = (across - inside) / (twice - inside) if twice > inside else 0
+    found = [number("line_crossing_cycles", extra, text)]
+    offsets = (12, 28, 60)
+    cycles = bench.cycles(["\n".join(_load("gpr", p + 64 * n, n) for n in range(6)) for p in offsets])
+    text = "six loads across " + ", ".join(f"{p + 4}: {c:.2f}" for p, c in zip(offsets, cycles, strict=True))
+    slow = [p + 4 for p, c in zip(offsets, cycles, strict=True) if c > inside + 0.5 * (across - inside)]
+    if extra > 0.4 and slow:
+        found.append(number("line_bytes", min(slow), f"{text} cycles, {inside:.2f} aligned"))
+    return found
+
+
+# --- from stores to loads ---------------------------------------------------------------------------------------------
+
+
+def forwarding(bench: Bench) -> list[Finding]:
+    """Chains of a store and a load of the same place, by class; where the renamer does it, an index makes it wait."""
+    plain, indexed = (
+        c / 4
+        for c in bench.cycles(
+            [
+                repeated("movq %rax, (%rsi)\nmovq (%rsi), %rax", 4),
+                repeated("movq %rax, (%rsi,%rcx)\nmovq (%rsi,%rcx), %rax", 4),
+            ],
+            {"rcx": 0},
+        )
+    )
+    text = f"store and load of eight bytes: {plain:.2f} cycles in a chain, {indexed:.2f} with an index"
+    found = [
+        flag("memory_renaming", plain < min(2.0, indexed - 1), text),
+        number("store_forward.gpr", max(plain, indexed), text, max(plain, indexed) - 0.6, max(plain, indexed) + 0.6),
+    ]
+    for kind in _classes(bench)[1:]:
+        name, register = _MOVE[kind], _register(kind, 0)
+        # An addition between keeps them apart from what renaming could do, and is taken off.
+        cycles = bench.one(repeated(f"{name} {register}, (%rsi)\n{name} (%rsi), {register}", 4)) / 4
+        text = f"store and load of {_BYTES[kind]} bytes: {cycles:.2f} cycles in a chain"
+        found.append(number(f"store_forward.{kind}", cycles, text, cycles - 0.6, cycles + 0.6))
+    other = {
+        "add $1, (m)": "addq $1, (%rsi)",
+        "add r, (m)": "addq %rbx, (%rsi)",
+        "shl $1, (m)": "shlq $1, (%rsi)",
+        "32 bits": "movl %eax, (%rsi)\nmovl (%rsi), %eax",
+        "8 bits": "movb %al, (%rsi)\nmovb (%rsi), %al",
+        "push, pop": "pushq %rax\npopq %rax",
+    }
+    cycles = [c / 4 for c in bench.cycles([repeated(t, 4) for t in other.values()])]
+    text = ", ".join(f"{name} {c:.2f}" for name, c in zip(other, cycles, strict=True))
+    found.append(note("memory renaming", "cycles of each in a chain", text))
+    return found
+
+
+def blocked_forwarding(bench: Bench) -> list[Finding]:
+    """A load of eight bytes that needs what two stores of four wrote, and one of which a store wrote a half."""
+    registers = {"rcx": 0}
+    whole, halves, lower, upper, free = (
+        c / n
+        for c, n in zip(
+            bench.cycles(
+                [
+                    repeated("movq %rax, (%rsi,%rcx)\nmovq (%rsi,%rcx), %rax", 4),
+                    "movl %eax, (%rsi,%rcx)\nmovl %eax, 4(%rsi,%rcx)\nmovq (%rsi,%rcx), %rax",
+                    "movl %eax, (%rsi,%rcx)\nmovq (%rsi,%rcx), %rax",
+                    "movl %eax, 4(%rsi,%rcx)\nmovq (%rsi,%rcx), %rax",
+                    "movl %ebx, (%rsi,%rcx)\nmovq (%rsi,%rcx), %rax",
+                ],
+                registers,
+            ),
+            (4, 1, 1, 1, 1),
+            strict=True,
+        )
+    )
+    text = (
+        f"load of 8 bytes behind a store of 8: {whole:.2f} cycles in a chain; of two stores of 4: {halves:.2f}; of one "
+        f"to its lower half: {lower:.2f}, to its upper: {upper:.2f}, of data not from the load: {free:.2f}"
+    )
+    if halves < whole + 1.5:
+        return [note("blocked forwarding", "none is seen", text)]
+    return [
+        number("blocked_forward_cycles", halves - whole, text, halves - whole - 2, halves - whole + 1.5),
+        flag("merges_narrow_store", free < 0.5 * upper, text),
+    ]
+
+
+def ways(bench: Bench) -> list[Finding]:
+    """What it costs when a result goes to a unit of another kind: two links of a chain against each alone."""
+    links = {
+        "add": "vaddsd %xmm1, %xmm0, %xmm0",
+        "mul": "vmulsd %xmm1, %xmm0, %xmm0",
+        "fma": "vfmadd213sd %xmm2, %xmm1, %xmm0",
+        "and": "vandpd %xmm0, %xmm0, %xmm0",
+        "padd": "vpaddd %xmm2, %xmm0, %xmm0",
+        "shuffle": "vpermilpd $1, %xmm0, %xmm0",
+        "max": "vmaxsd %xmm1, %xmm0, %xmm0",
+        "blend": "vblendvpd %xmm1, %xmm0, %xmm0, %xmm0",
+    }
+    if not bench.runs(links["fma"]):
+        return []
+    start = "vxorps %xmm2, %xmm2, %xmm2\n"
+    alone = dict(
+        zip(links, (c / 8 for c in bench.cycles([start + repeated(t, 8) for t in links.values()])), strict=True)
+    )
+    names = list(links)
+    pairs = [(a, b) for n, a in enumerate(names) for b in names[n + 1 :] if not bench.quick or "add" in (a, b)]
+    cycles = bench.cycles([start + repeated(f"{links[a]}\n{links[b]}", 4) for a, b in pairs])
+    text = ", ".join(
+        f"{a} {b} {c / 4 - alone[a] - alone[b]:+.2f}"
+        for (a, b), c in zip(pairs, cycles, strict=True)
+        if abs(c / 4 - alone[a] - alone[b]) > 0.2
+    )
+    return [
+        note("links", "cycles of each in a chain", ", ".join(f"{n} {c:.2f}" for n, c in alone.items())),
+        note("ways", "cycles by which two links in turn take longer than by themselves", text or "none"),
+    ]
+
+
+PROBES = (loads, stores, banks, store_commit, load_latency, line_crossing, forwarding, blocked_forwarding, ways)

@@ -1,0 +1,162 @@
+"""How much is in flight: reorder buffer, scheduler, and the buffers of loads and stores.
+
+A trip is a chain of k dependent square roots of l cycles each, which begins anew in every trip, and n fillers behind
+it. Nothing retires past a chain that is not done. As long as the chain of the next trip gets into the window while this
+one's is on its way, two overlap, and a trip takes half a chain or less. With so many fillers that it does not, a trip
+takes a whole chain. What fillers do says which window that is: nothing (reorder buffer), wait for the chain's end
+(scheduler), load, or store.
+
+Between the two, the first link of the next chain enters when the j-th link of this one leaves: with a window of R
+entries and k + n + x entries a trip, j = k + n + x - R, so that a trip takes l j cycles, one link more for each filler. So R is
+read off a line whose slope is known, and not off a corner. Loads and stores are held by their own buffers, in which the
+chain has no part: there a trip becomes a whole chain from one filler to the next.
+"""
+
+from __future__ import annotations
+
+from incc.measuring.probing import Bench, Finding, NotMeasured, listed, near, number, repeated, unknown
+
+_LINKS = 16
+_ROOT = "vsqrtsd %xmm0, %xmm0, %xmm0"
+_PLAIN_ROOT = "sqrtsd %xmm0, %xmm0"
+
+
+_TRIES = 12
+"""The other thread of a core takes half of each window while it runs, which nothing else shows as much as this."""
+
+
+_PAUSES = 6
+
+
+class _Chain:
+    """A chain that begins anew in each trip: its text, links, and cycles of a link and of all."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        bench.tries = max(bench.tries, 4 if bench.quick else _TRIES)
+        self.vex = bench.runs("vmovapd %xmm1, %xmm0")
+        self.root = _ROOT if self.vex else _PLAIN_ROOT
+        # All links of one trip are needed by the next one: the latency. Then chains that begin anew, without fillers:
+        # what the unit allows. Where it is busy most of the time, two chains cannot overlap, and shorter ones are none.
+        self.link = bench.one(repeated(self.root, _LINKS)) / _LINKS
+        self.links = _LINKS
+        self.start = "vmovapd %xmm1, %xmm0" if self.vex else "movapd %xmm1, %xmm0"
+        self.text = "\n".join([self.start, *[self.root] * self.links])
+        self.alone = bench.one(self.text)
+        self.cycles = self.link * self.links
+        if self.alone > 0.6 * self.cycles:
+            raise NotMeasured(f"two chains of square roots do not overlap: {self.alone:.1f} of {self.cycles:.1f} cycles")
+
+    def trips(self, fillers: list[str]) -> list[float]:
+        return self.bench.cycles([f"{self.text}\n{f}" for f in fillers])
+
+
+def _text(filler: list[str], n: int) -> str:
+    return "\n".join(filler[k % len(filler)] for k in range(n))
+
+
+def _edge(chain: _Chain, filler: list[str], most: int) -> int:
+    """The largest number of fillers with which two chains overlap, tried up to `most`.
+
+    Halving finds where a trip gets longer at the time. If it was the other thread's half of the window that was at its
+    end, then two chains overlap with more fillers once that thread does nothing: so further on is tried again.
+    """
+
+    def overlap(n: int, pauses: int = 1) -> bool:
+        return chain.bench.reaches(f"{chain.text}\n{_text(filler, n)}", 0.78 * chain.cycles, pauses)
+
+    if overlap(most):
+        raise NotMeasured(f"no end up to {most} entries")
+    low, high = 2, most
+    if not overlap(low):
+        raise NotMeasured(f"not even {low} fillers are in flight beside a chain")
+    while True:
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if overlap(middle) else (low, middle)
+        further = [n for part in (1.9, 1.5, 1.2, 1.07) if low + 1 < (n := int(low * part) + 2) < most]
+        beyond = next((n for n in further if overlap(n, _PAUSES)), 0)
+        if not beyond:
+            return low
+        low, high = beyond, most
+
+
+def _line(chain: _Chain, filler: list[str], most: int, more: int) -> tuple[float, str]:
+    """The window's entries, and the figures. `filler`: in turn; `more`: entries of a trip beside links and fillers.
+
+    Raises NotMeasured if no line is seen."""
+    edge = _edge(chain, filler, most)
+    counts = [edge + d for d in range(-6, 4) if edge + d > 0]
+    cycles = chain.trips([_text(filler, n) for n in counts])
+    on_line = [(n, c) for n, c in zip(counts, cycles, strict=True) if 0.56 * chain.cycles < c < 0.97 * chain.cycles]
+    seen = ", ".join(f"{n}: {c:.1f}" for n, c in zip(counts, cycles, strict=True))
+    if len(on_line) < 2:
+        raise NotMeasured(f"no gradual end at {edge} fillers ({seen})")
+    sizes = sorted(chain.links + n + more - c / chain.link for n, c in on_line)
+    return sizes[len(sizes) // 2], f"{chain.links} links of {chain.link:.2f} cycles; a trip by fillers: {seen}"
+
+
+def _step(chain: _Chain, filler: list[str], most: int) -> tuple[int, str]:
+    """The largest number of fillers with which two chains overlap, and the figures."""
+    edge = _edge(chain, filler, most)
+    cycles = chain.trips([_text(filler, n) for n in (edge, edge + 1)])
+    return edge, f"a trip takes {listed(cycles)} cycles with {edge} fillers and with one more"
+
+
+def _range(size: float) -> tuple[float, float]:
+    """What a window of this size to be seen may have: where groups of entries are given out or freed together, the last
+    ones are never used. Of 512 that Intel's manual says of Golden Cove 496 are seen."""
+    return round(size) - 1, round(size * 1.04) + 6
+
+
+def reorder_buffer(bench: Bench) -> list[Finding]:
+    """Entries of the reorder buffer, with fillers of which each has one and that wait for nothing."""
+    chain = _Chain(bench)
+    found = []
+    for filler in (["nopl 8(%rax)"], ["cmp %rbx, %rax"]):
+        # Behind the fillers are the counter and its jump, one entry if they fuse, and before them the chain's start.
+        try:
+            found.append(_line(chain, filler, 900, 2))
+        except NotMeasured as e:
+            found.append((0.0, str(e)))
+    # What a renamer puts together or leaves out takes less entries, and looks like a larger buffer.
+    sizes = [f for f in found if f[0]]
+    if not sizes:
+        return [unknown("rob", found[0][1])]
+    size, text = min(sizes)
+    return [number("rob", size, text, *_range(size))]
+
+
+def scheduler(bench: Bench) -> list[Finding]:
+    chain = _Chain(bench)
+    add = "vaddpd %xmm0, %xmm1, %xmm{}" if chain.vex else "addpd %xmm0, %xmm{}"
+    filler = [add.format(2 + n) for n in range(12)]
+    try:
+        size, text = _line(chain, filler, 400, 0)
+    except NotMeasured as e:
+        return [unknown("rs", str(e))]
+    return [number("rs", size, text, *_range(size))]
+
+
+def load_buffer(bench: Bench) -> list[Finding]:
+    chain = _Chain(bench)
+    registers = "rax rbx rcx rdx r8 r9 r10 r11".split()
+    filler = [f"movq {8 * n}(%rsi), %{r}" for n, r in enumerate(registers)]
+    try:
+        size, text = _step(chain, filler, 400)
+    except NotMeasured as e:
+        return [unknown("load_buffer", str(e))]
+    return [number("load_buffer", size, text, *_range(size))]
+
+
+def store_buffer(bench: Bench) -> list[Finding]:
+    chain = _Chain(bench)
+    filler = [f"movq %rax, {8 * n}(%rsi)" for n in range(8)]
+    try:
+        size, text = _step(chain, filler, 400)
+    except NotMeasured as e:
+        return [unknown("store_buffer", str(e))]
+    return [number("store_buffer", size, text, *_range(size))]
+
+
+PROBES = (reorder_buffer, scheduler, load_buffer, store_buffer)
