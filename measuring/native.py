@@ -36,13 +36,15 @@ LINKS = 100
 class Architecture(NamedTuple):
     """`now`: assembly and constraints for reading the time, after all before it and before all behind it.
     `chain`: so many times `LINKS` dependent additions of registers (Golden Cove adds constants while it renames), in
-    assembly with its loop, since a compiler's may have a move in it that takes a cycle. `enter`: a function without
+    assembly with its loop, since a compiler's may have a move in it that takes a cycle. `crowd`: so many times `LINKS`
+    additions in four chains, which take longer while another thread of the core is at work. `enter`: a function without
     arguments that sets registers, jumps to CODE, and returns when the loop has run OUTER times. `floating`: the control
     register. `tried`: whether anybody has run this.
     """
 
     now: tuple[str, str]
     chain: tuple[str, str]
+    crowd: tuple[str, str]
     enter: str
     floating: int
     tried: bool
@@ -93,6 +95,11 @@ def _x86_64(features: dict[str, bool]) -> Architecture:
     return Architecture(
         ("lfence\nrdtscp\nlfence\nshl rdx, 32\nor rax, rdx", "={rax},~{rdx},~{rcx},~{flags},~{memory}"),
         (f"incc_links:\n.rept {LINKS}\nadd $0, $0\n.endr\ndec $1\njnz incc_links", "=&r,=&r,1,~{flags}"),
+        (
+            f"incc_crowd:\n.rept {LINKS // 4}\nadd $0, $0\nadd $1, $1\nadd $2, $2\nadd $3, $3\n.endr\n"
+            "dec $4\njnz incc_crowd",
+            "=&r,=&r,=&r,=&r,=&r,4,~{flags}",
+        ),
         "\n".join(lines),
         0x9FC0,  # MXCSR: denormals are zero, exceptions masked.
         True,
@@ -141,6 +148,11 @@ def _aarch64(features: dict[str, bool]) -> Architecture:
             f"incc_links:\n.rept {LINKS}\nadd $0, $0, $0\n.endr\nsubs $1, $1, #1\nb.ne incc_links",
             "=&r,=&r,1,~{cc}",
         ),
+        (
+            f"incc_crowd:\n.rept {LINKS // 4}\nadd $0, $0, $0\nadd $1, $1, $1\nadd $2, $2, $2\nadd $3, $3, $3\n.endr\n"
+            "subs $4, $4, #1\nb.ne incc_crowd",
+            "=&r,=&r,=&r,=&r,=&r,4,~{cc}",
+        ),
         "\n".join(lines),
         1 << 24,  # FPCR: flush to zero.
         False,
@@ -162,8 +174,9 @@ def align(machine: str, code: bytes) -> bytes:
 
 ARCHITECTURES = {"x86_64": _x86_64, "aarch64": _aarch64}
 
-# `incc_samples`: for each sample ticks of a chain, of `m` times `n` trips, a chain, `m` times `2 n` trips, and a chain.
-# One sample of each follows the other at once, so that what disturbs one is seen by its neighbours.
+# `incc_samples`: for each sample ticks of a crowd, a chain, `m` times `n` trips, a chain, a crowd, `m` times `2 n`
+# trips, a chain and a crowd, one at once after the other, so that what disturbs one is seen by its neighbours.
+ROW = 8
 _TEXT = """
 declare ptr @mmap(ptr, i64, i32, i32, i32, i64)
 declare void @_exit(i32) noreturn
@@ -176,6 +189,14 @@ define internal i64 @now() noinline {
 define internal i64 @chain(i64 %n) noinline {
   %start = call i64 @now()
   %sum = call { i64, i64 } asm sideeffect @DIALECT@ "@CHAIN@", "@CHAIN_CONSTRAINTS@"(i64 %n)
+  %end = call i64 @now()
+  %ticks = sub i64 %end, %start
+  ret i64 %ticks
+}
+
+define internal i64 @crowd(i64 %n) noinline {
+  %start = call i64 @now()
+  %sum = call { i64, i64, i64, i64, i64 } asm sideeffect @DIALECT@ "@CROWD@", "@CROWD_CONSTRAINTS@"(i64 %n)
   %end = call i64 @now()
   %ticks = sub i64 %end, %start
   ret i64 %ticks
@@ -220,22 +241,50 @@ entry:
   br label %loop
 loop:
   %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %w0 = call i64 @crowd(i64 %links)
   %c0 = call i64 @chain(i64 %links)
   %a = call i64 @run(ptr %slot, i64 %n, i64 %m)
   %c1 = call i64 @chain(i64 %links)
+  %w1 = call i64 @crowd(i64 %links)
   %b = call i64 @run(ptr %slot, i64 %n2, i64 %m)
   %c2 = call i64 @chain(i64 %links)
-  %at = mul i64 %i, 5
+  %w2 = call i64 @crowd(i64 %links)
+  %at = mul i64 %i, 8
   %p0 = getelementptr i64, ptr %out, i64 %at
-  store i64 %c0, ptr %p0
+  store i64 %w0, ptr %p0
   %p1 = getelementptr i64, ptr %p0, i64 1
-  store i64 %a, ptr %p1
+  store i64 %c0, ptr %p1
   %p2 = getelementptr i64, ptr %p0, i64 2
-  store i64 %c1, ptr %p2
+  store i64 %a, ptr %p2
   %p3 = getelementptr i64, ptr %p0, i64 3
-  store i64 %b, ptr %p3
+  store i64 %c1, ptr %p3
   %p4 = getelementptr i64, ptr %p0, i64 4
-  store i64 %c2, ptr %p4
+  store i64 %w1, ptr %p4
+  %p5 = getelementptr i64, ptr %p0, i64 5
+  store i64 %b, ptr %p5
+  %p6 = getelementptr i64, ptr %p0, i64 6
+  store i64 %c2, ptr %p6
+  %p7 = getelementptr i64, ptr %p0, i64 7
+  store i64 %w2, ptr %p7
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, %count
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
+
+define void @incc_beside(i64 %links, i64 %count, ptr %out) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %w = call i64 @crowd(i64 %links)
+  %c = call i64 @chain(i64 %links)
+  %at = mul i64 %i, 2
+  %p0 = getelementptr i64, ptr %out, i64 %at
+  store i64 %w, ptr %p0
+  %p1 = getelementptr i64, ptr %p0, i64 1
+  store i64 %c, ptr %p1
   %next = add i64 %i, 1
   %more = icmp ult i64 %next, %count
   br i1 %more, label %loop, label %done
@@ -312,6 +361,8 @@ def text(architecture: Architecture, dialect: str) -> str:
         "NOW_CONSTRAINTS": architecture.now[1],
         "CHAIN": quoted(architecture.chain[0]),
         "CHAIN_CONSTRAINTS": architecture.chain[1],
+        "CROWD": quoted(architecture.crowd[0]),
+        "CROWD_CONSTRAINTS": architecture.crowd[1],
         "ENTER": quoted(architecture.enter),
         "OUTER": str(STATE + OUTER),
         "PAGE": str(STATE + PAGE),
@@ -330,8 +381,8 @@ def text(architecture: Architecture, dialect: str) -> str:
 
 
 class Native:
-    """The compiled functions: `samples(slot, n, m, links, count, out)`, `run(slot, n, m)`, `empty(count)`, and the
-    address `fault` of the handler."""
+    """The compiled functions: `samples(slot, n, m, links, count, out)`, `beside(links, count, out)`: crowd and chain,
+    `run(slot, n, m)`, `empty(count)`, and the address `fault` of the handler."""
 
     def __init__(self) -> None:
         import llvmlite.binding as llvm
@@ -354,6 +405,7 @@ class Native:
 
         word, pointer = ctypes.c_uint64, ctypes.c_void_p
         self.samples = function("incc_samples", None, pointer, word, word, word, word, pointer)
+        self.beside = function("incc_beside", None, word, word, pointer)
         self.run = function("incc_run", None, pointer, word, word)
         self.empty = function("incc_empty", word, word)
         self.fault: int = self.engine.get_function_address("incc_fault")

@@ -8,8 +8,9 @@ How the cycles of a trip come about: the loop runs n trips and 2 n trips, the fo
 so that entering costs nothing. A sample takes some 25,000 core cycles, shorter than the time between disturbances; the
 time of a chain of 10,000 dependent additions on either side of it says how long a core cycle is just then. n trips and
 2 n trips are ordered by themselves, so that no disturbed sample of the former makes a difference look small, and lower
-quantiles are taken. A loop starts over from the same registers, so that it stays in the first-level cache: n is such
-that 2 n trips touch six pages at most.
+quantiles are taken. Another thread of the same core makes four independent chains take longer, but not one: samples
+beside which they did are not used as long as there are others; if there are few, more are taken. A loop starts over
+from the same registers, so that it stays in the first-level cache: n is such that 2 n trips touch six pages at most.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ import resource
 import signal
 import struct
 import sys
+import time
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from incc.measuring import counters, native
@@ -36,9 +39,18 @@ _CYCLES = 25_000
 """Core cycles of a sample."""
 _UNITS = 100
 """Units of a chain, of native.LINKS additions each."""
-_SAMPLES, _ROUNDS = 81, 4
+_SAMPLES, _ROUNDS, _MOST_ROUNDS = 40, 24, 64
+_ENOUGH, _FEWEST_FAIR = 30, 12
+"""Undisturbed samples with which rounds end, and without which disturbed ones are used."""
 _STEADY = 0.01
-"""Relative spread from which on more rounds are run."""
+"""Relative spread above which more rounds are run."""
+_TWO_WAYS = 0.05
+"""Relative spread above which a loop is taken to behave in more than one way."""
+_UNSURE = 0.25
+"""Relative spread of what was never measured undisturbed."""
+_CALIBRATION = 6000
+_ALONE = 1.04
+"""What a crowd may take more than it does alone."""
 _CPU_SECONDS, _SECONDS = 3, 120
 _MEMORY = 1 << 30
 _SIGNALS = {
@@ -67,30 +79,58 @@ _ENDS = {
 }
 
 
-class Quantiles(NamedTuple):
-    """`cycles` a trip, `spread`: between the lower of the samples, `disturbed`: the part of samples that took a
-    quarter longer than that."""
+class Figure(NamedTuple):
+    """`cycles` a trip; `spread`: between the lower of the samples; `used`: the least number of samples that were not
+    disturbed, of either length; `disturbed`: the part of those that were."""
 
     cycles: float
     spread: float
+    used: int
     disturbed: float
 
 
-def evaluate(ticks: list[int], trips: int, empty: int) -> Quantiles:
-    """From rows of five times (a chain, one run, a chain, a run twice as long, a chain), of which taking them took
-    `empty` each. `trips` are those of the shorter run."""
+def evaluate(rows: Sequence[Sequence[int]], trips: int, empty: int, alone: float) -> Figure:
+    """From rows of times (a crowd, a chain, one run, a chain, a crowd, a run twice as long, a chain, a crowd), of which
+    taking them took `empty` each. `trips` are those of the shorter run; `alone`: what a crowd takes of a chain's time
+    on a core that does nothing else."""
     links = _UNITS * native.LINKS
-    one, two = [], []
-    for i in range(0, len(ticks), 5):
-        before, a, between, b, after = (max(t - empty, 1) for t in ticks[i : i + 5])
-        one.append(a * links / min(before, between))
-        two.append(b * links / min(between, after))
-    one.sort()
-    two.sort()
-    n = len(one)
-    cycles = (two[n // 8] - one[n // 8]) / trips
-    spread = (two[n // 3] - one[n // 16]) / trips - cycles
-    return Quantiles(cycles, abs(spread), sum(t > 1.25 * two[n // 8] for t in two) / n)
+    one: list[tuple[bool, float]] = []
+    two: list[tuple[bool, float]] = []
+    for row in rows:
+        crowd0, before, a, between, crowd1, b, after, crowd2 = (max(t - empty, 1) for t in row)
+        first, second = min(before, between), min(between, after)
+        most = alone * _ALONE
+        one.append((crowd0 > most * first or crowd1 > most * first, a * links / first))
+        two.append((crowd1 > most * second or crowd2 > most * second, b * links / second))
+    fair_one, fair_two = ([t for bad, t in times if not bad] for times in (one, two))
+    used = min(len(fair_one), len(fair_two))
+    if used < _FEWEST_FAIR:
+        fair_one, fair_two = ([t for _, t in times] for times in (one, two))
+    fair_one.sort()
+    fair_two.sort()
+    cycles = (_quantile(fair_two, 1 / 8) - _quantile(fair_one, 1 / 8)) / trips
+    spread = (_quantile(fair_two, 1 / 3) - _quantile(fair_one, 1 / 16)) / trips - cycles
+    if abs(spread) > _TWO_WAYS * abs(cycles):
+        # A loop that goes one of several ways each time it is entered: quantiles of short and long runs may be of
+        # different ways, but rarely are those of one sample.
+        pairs = sorted((b - a) / trips for (bad, a), (worse, b) in zip(one, two, strict=True) if not (bad or worse))
+        if len(pairs) >= _FEWEST_FAIR:
+            cycles = _quantile(pairs, 1 / 3)
+            spread = _quantile(pairs, 1 / 2) - _quantile(pairs, 1 / 6)
+    return Figure(cycles, abs(spread), used, 1 - used / len(rows))
+
+
+def _quantile(ordered: Sequence[float], part: float) -> float:
+    return ordered[int(part * len(ordered))]
+
+
+def alone(rows: Sequence[Sequence[int]], empty: int) -> float:
+    """What a crowd takes of a chain's time when nothing else runs, if that was so for a hundredth of the rows.
+
+    Each is ordered by itself: of a row whose chain was interrupted, the quotient would be too small.
+    """
+    crowds, chains = (sorted(r[k] - empty for r in rows) for k in (0, 1))
+    return _quantile(crowds, 1 / 100) / max(_quantile(chains, 1 / 100), 1)
 
 
 class _Stack(ctypes.Structure):
@@ -114,6 +154,20 @@ _SECCOMP_MODE_FILTER = 2
 _MAP = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x10  # MAP_FIXED
 
 
+def _no_calls() -> tuple[Any, Any]:
+    """What tells the kernel to end a child whose loop calls the system: struct sock_fprog, and what it points to."""
+    kill, allow = 0x8000_0000, 0x7FFF_0000
+    filters = (
+        # The upper half of the instruction pointer, which the loop's code has to itself.
+        struct.pack("=HBBI", 0x20, 0, 0, 12),
+        struct.pack("=HBBI", 0x15, 0, 1, native.CODE >> 32),
+        struct.pack("=HBBI", 0x06, 0, 0, kill),
+        struct.pack("=HBBI", 0x06, 0, 0, allow),
+    )
+    code = ctypes.create_string_buffer(b"".join(filters))
+    return ctypes.create_string_buffer(struct.pack("=H6xQ", len(filters), ctypes.addressof(code))), code
+
+
 class Server:
     """Runs loops, each in a child."""
 
@@ -127,6 +181,20 @@ class Server:
         self.shared = mmap.mmap(-1, 65536)
         self.alternate = ctypes.create_string_buffer(1 << 20)
         self.empty = min(self.native.empty(2000) for _ in range(5))
+        self.alone = 0.0
+        """What a crowd takes of a chain's time on an idle core."""
+        self.calibrate()
+        # Every page that Python writes to in a child, and it writes to all that it looks at, is copied first. So what
+        # can be done once is done here.
+        self.filter = _no_calls()
+        with open("/proc/self/statm", encoding="ascii") as f:
+            self.most_memory = int(f.read().split()[0]) * resource.getpagesize() + _MEMORY
+
+    def calibrate(self) -> None:
+        """Looks at the core for some 30 ms. Where another thread of it was busy all the time, that stays unnoticed."""
+        ticks = (ctypes.c_uint64 * (2 * _CALIBRATION))()
+        self.native.beside(_UNITS, _CALIBRATION, ctypes.addressof(ticks))
+        self.alone = alone([ticks[i : i + 2] for i in range(0, 2 * _CALIBRATION, 2)], self.empty)
 
     def measure(self, job: dict[str, Any]) -> dict[str, Any]:
         """What is answered to a line."""
@@ -177,25 +245,32 @@ class Server:
         if trips < _FEWEST:
             self._say({"kind": "stride", "text": "it goes through memory too fast to stay in the first-level cache"})
             return
-        ticks = (ctypes.c_uint64 * (5 * _SAMPLES))()
+        ticks = (ctypes.c_uint64 * (native.ROW * _SAMPLES))()
 
-        def sample(trips: int, times: int, count: int) -> Quantiles:
+        def sample(trips: int, times: int, count: int) -> list[list[int]]:
             samples(slot, trips, times, _UNITS, count, ctypes.addressof(ticks))
-            return evaluate(ticks[: 5 * count], trips * times, self.empty)
+            return [ticks[i : i + native.ROW] for i in range(0, native.ROW * count, native.ROW)]
 
-        samples(slot, trips, 1, _UNITS, 5, ctypes.addressof(ticks))
-        chain = min(ticks[0:25:5]) / (_UNITS * native.LINKS)
-        rough = min(ticks[1:25:5]) / chain / trips
+        rows = sample(trips, 1, 5)
+        chain = min(r[1] for r in rows) / (_UNITS * native.LINKS)
+        rough = max(min(r[2] for r in rows) / chain / trips, 0.01)
         if rough > 0.2 and trips * rough > _CYCLES:
             trips = max(_FEWEST, int(_CYCLES / rough))
-        times = max(1, min(12000 // trips, int(_CYCLES / (trips * rough))) if rough > 0 else 1)
+        times = max(1, min(12000 // trips, int(_CYCLES / (trips * rough))))
         sample(trips, times, 3)
-        found = []
-        for _ in range(_ROUNDS):
-            found.append(sample(trips, times, _SAMPLES))
-            best = min(found, key=lambda q: q.spread)
-            if best.spread <= max(_STEADY * best.cycles, 0.005) and best.disturbed < 0.5:
+        rows = []
+        for number in range(_MOST_ROUNDS):
+            rows += sample(trips, times, _SAMPLES)
+            best = evaluate(rows, trips * times, self.empty, self.alone)
+            steady = best.spread <= max(_STEADY * best.cycles, 0.01)
+            if best.used >= _ENOUGH and (steady or number >= _ROUNDS):
                 break
+            if best.used < _FEWEST_FAIR and number >= _ROUNDS:
+                # Whatever else is running is left alone for a while.
+                time.sleep(0.001 * (number - _ROUNDS))
+        if best.used < _FEWEST_FAIR:
+            # How much too much this is, nothing tells.
+            best = best._replace(spread=max(best.spread, _UNSURE * best.cycles))
         events: dict[str, float] = {}
         way = "clock"
         cycles = best.cycles
@@ -210,28 +285,9 @@ class Server:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
         resource.setrlimit(resource.RLIMIT_CPU, (_CPU_SECONDS + 2, _CPU_SECONDS + 2))
-        with open("/proc/self/statm", encoding="ascii") as f:
-            used = int(f.read().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (used + _MEMORY, used + _MEMORY))
-        for number in (signal.SIGPROF, signal.SIGALRM):
-            signal.signal(number, signal.SIG_DFL)
+        resource.setrlimit(resource.RLIMIT_AS, (self.most_memory, self.most_memory))
         signal.setitimer(signal.ITIMER_PROF, _CPU_SECONDS)
         signal.setitimer(signal.ITIMER_REAL, _SECONDS)
-
-    def _forbid_calls(self) -> None:
-        """Calls of the system from the loop's code end the child; where the kernel has no seccomp, they run."""
-        kill, allow = 0x8000_0000, 0x7FFF_0000
-        filters = (
-            # The upper half of the instruction pointer, which the loop's code has to itself.
-            struct.pack("=HBBI", 0x20, 0, 0, 12),
-            struct.pack("=HBBI", 0x15, 0, 1, native.CODE >> 32),
-            struct.pack("=HBBI", 0x06, 0, 0, kill),
-            struct.pack("=HBBI", 0x06, 0, 0, allow),
-        )
-        code = ctypes.create_string_buffer(b"".join(filters))
-        program = ctypes.create_string_buffer(struct.pack("=H6xQ", len(filters), ctypes.addressof(code)))
-        self.libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-        self.libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, program, 0, 0)
 
     def _load(self, code: bytes, job: dict[str, Any]) -> int:
         """Puts code, registers and the handler in place. The address where the counter's first value stands."""
@@ -261,7 +317,9 @@ class Server:
             raise OSError(ctypes.get_errno(), "no stack for signals")
         for number in (signal.SIGSEGV, signal.SIGBUS):
             self.libc.sigaction(int(number), ctypes.byref(action), None)
-        self._forbid_calls()
+        # Where the kernel has no seccomp, calls of the system are made.
+        self.libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+        self.libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, self.filter[0], 0, 0)
         return native.STATE + native.REGISTERS + 8 * int(job["counter"])
 
 

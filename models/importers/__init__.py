@@ -65,7 +65,7 @@ class Importer(Protocol):
 
 SOURCES = {
     "uops.info": ("uops_info", "measurements by uops.info, instructions.xml or JSON lines, plain or .gz"),
-    "measured": ("measured", "measurements by models/importers/measure.py, JSON lines"),
+    "measured": ("measured", "measurements by incc-bench, JSON lines"),
     "amd": ("amd", "uops.info's measurements of AMD's cores, with integer units as in another model"),
     "osaca": ("osaca", "machine files of OSACA, YAML"),
     "llvm": ("llvm", "a scheduling model of LLVM (needs its development files)"),

@@ -1,4 +1,4 @@
-"""Import of what models/importers/measure.py measured: JSON lines, one form under one set of conditions each.
+"""Import of what incc-bench measured: JSON lines, one form under one set of conditions each.
 
 How port sets are read off what was seen beside blocking instructions is described in docs/models.md.
 """

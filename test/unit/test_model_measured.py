@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from incc.models.importers import amd, measure, measured, shapes
+from incc.models.importers import amd, measured, shapes
 from incc.models.importers.common import ImportFailed
 from incc.models.loading import load
 from incc.models.model import parse_ports
@@ -188,17 +188,6 @@ def test_gathers_access_each_element() -> None:
     by_key = shapes.by_key()
     assert amd.elements(by_key["VEX_VPGATHERDD_YMM_VM32Y_YMM/m"]) == 8
     assert amd.elements(by_key["VEX_VGATHERQPS_XMM_VM64Y_XMM/m"]) == 4
-
-
-@pytest.mark.parametrize("core", sorted(measure.CORES))
-def test_what_is_measured_can_be_encoded(core: str) -> None:
-    found = measure.measurable(measure.CORES[core])
-    assert len(found) > 4000
-    for shape in found[::37]:
-        for v in measure.variants(shape):
-            assert measure.encode([v.build()])
-    for blocker in measure.CORES[core].blockers:
-        assert measure.encode([measure.blocking(blocker, n) for n in range(12)])
 
 
 def test_hardware_facts_of_zen_4() -> None:
