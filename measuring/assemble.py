@@ -15,7 +15,24 @@ from incc.measuring.harness import Loop
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_REGISTERS = "rax rcx rdx rbx rsp rbp rsi rdi r8 r9 r10 r11 r12 r13 r14 r15".split()
+_REGISTERS = [
+    "rax",
+    "rcx",
+    "rdx",
+    "rbx",
+    "rsp",
+    "rbp",
+    "rsi",
+    "rdi",
+    "r8",
+    "r9",
+    "r10",
+    "r11",
+    "r12",
+    "r13",
+    "r14",
+    "r15",
+]
 COUNTER = _REGISTERS.index("r15")
 PAGES = 0x10_0000_0000
 """Where the memory of loops begins: rsi, rdi and rbp are pointers into it, a page apart and 64-byte aligned, as rsp."""

@@ -1,26 +1,28 @@
 """How much is in flight: reorder buffer, scheduler, and the buffers of loads and stores.
 
-A trip is a chain of k dependent square roots of l cycles each, which begins anew in every trip, and n fillers behind
-it. Nothing retires past a chain that is not done. As long as the chain of the next trip gets into the window while this
-one's is on its way, two overlap, and a trip takes half a chain or less. With so many fillers that it does not, a trip
-takes a whole chain. What fillers do says which window that is: nothing (reorder buffer), wait for the chain's end
-(scheduler), load, or store.
+A trip is a chain of k dependent square roots, or multiplications, of l cycles each, which begins anew in every trip,
+and n fillers behind it. Nothing retires past a chain that is not done. As long as the chain of the next trip gets into
+the window while this one's is on its way, two overlap, and a trip takes half a chain or less. With so many fillers that
+it does not, a trip takes a whole chain. What fillers do says which window that is: nothing (reorder buffer), wait for
+the chain's end (scheduler), load, or store.
 
 Between the two, the first link of the next chain enters when the j-th link of this one leaves: with a window of R
-entries and k + n + x entries a trip, j = k + n + x - R, so that a trip takes l j cycles, one link more for each filler. So R is
-read off a line whose slope is known, and not off a corner. Loads and stores are held by their own buffers, in which the
-chain has no part: there a trip becomes a whole chain from one filler to the next.
+entries and k + n + x entries a trip, j = k + n + x - R, so that a trip takes l j cycles, one link more for each filler.
+So R is read off a line whose slope is known, and not off a corner. Loads and stores are held by their own buffers, in
+which the chain has no part: there a trip becomes a whole chain from one filler to the next.
 """
 
 from __future__ import annotations
 
-from incc.measuring.probing import Bench, Finding, NotMeasured, listed, near, number, repeated, unknown
+import math
 
-_LINKS = 16
-_ROOT = "vsqrtsd %xmm0, %xmm0, %xmm0"
-_PLAIN_ROOT = "sqrtsd %xmm0, %xmm0"
+from incc.measuring.probing import Bench, Finding, NotMeasured, listed, number, repeated, unknown
 
-
+# Links of a chain, with AVX and without; where the unit for roots cannot work at two chains at once, multiplications.
+_CHAINS = (
+    (16, "vsqrtsd %xmm0, %xmm0, %xmm0", "sqrtsd %xmm0, %xmm0"),
+    (40, "vmulsd %xmm0, %xmm0, %xmm0", "mulsd %xmm0, %xmm0"),
+)
 _TRIES = 12
 """The other thread of a core takes half of each window while it runs, which nothing else shows as much as this."""
 
@@ -35,17 +37,16 @@ class _Chain:
         self.bench = bench
         bench.tries = max(bench.tries, 4 if bench.quick else _TRIES)
         self.vex = bench.runs("vmovapd %xmm1, %xmm0")
-        self.root = _ROOT if self.vex else _PLAIN_ROOT
-        # All links of one trip are needed by the next one: the latency. Then chains that begin anew, without fillers:
-        # what the unit allows. Where it is busy most of the time, two chains cannot overlap, and shorter ones are none.
-        self.link = bench.one(repeated(self.root, _LINKS)) / _LINKS
-        self.links = _LINKS
-        self.start = "vmovapd %xmm1, %xmm0" if self.vex else "movapd %xmm1, %xmm0"
-        self.text = "\n".join([self.start, *[self.root] * self.links])
-        self.alone = bench.one(self.text)
-        self.cycles = self.link * self.links
-        if self.alone > 0.6 * self.cycles:
-            raise NotMeasured(f"two chains of square roots do not overlap: {self.alone:.1f} of {self.cycles:.1f} cycles")
+        start = "vmovapd %xmm1, %xmm0" if self.vex else "movapd %xmm1, %xmm0"
+        for links, with_avx, without in _CHAINS:
+            link = with_avx if self.vex else without
+            # All links of one trip are needed by the next: the latency. Then anew in each trip: what the unit allows.
+            whole, alone = bench.cycles([repeated(link, links), f"{start}\n{repeated(link, links)}"])
+            self.links, self.link, self.cycles = links, whole / links, whole
+            self.text = f"{start}\n{repeated(link, links)}"
+            if alone < 0.6 * whole:
+                return
+        raise NotMeasured(f"two chains do not overlap: {alone:.1f} of {whole:.1f} cycles")
 
     def trips(self, fillers: list[str]) -> list[float]:
         return self.bench.cycles([f"{self.text}\n{f}" for f in fillers])
@@ -110,20 +111,22 @@ def _range(size: float) -> tuple[float, float]:
 
 
 def reorder_buffer(bench: Bench) -> list[Finding]:
-    """Entries of the reorder buffer, with fillers of which each has one and that wait for nothing."""
+    """Entries of the reorder buffer, with fillers of which each has one and that wait for nothing. What other windows
+    hold up before looks smaller: the largest figure counts, without nops where they take no slots of their own."""
     chain = _Chain(bench)
-    found = []
-    for filler in (["nopl 8(%rax)"], ["cmp %rbx, %rax"]):
+    sizes, problems = [], []
+    for filler in (["nopl 8(%rax)"] if bench.plain_nops else [], ["xorl %eax, %eax", "xorl %ebx, %ebx"]):
+        if not filler:
+            continue
         # Behind the fillers are the counter and its jump, one entry if they fuse, and before them the chain's start.
         try:
-            found.append(_line(chain, filler, 900, 2))
+            sizes.append(_line(chain, filler, 900, 2))
         except NotMeasured as e:
-            found.append((0.0, str(e)))
-    # What a renamer puts together or leaves out takes less entries, and looks like a larger buffer.
-    sizes = [f for f in found if f[0]]
+            problems.append(str(e))
     if not sizes:
-        return [unknown("rob", found[0][1])]
-    size, text = min(sizes)
+        return [unknown("rob", "; ".join(problems))]
+    size, text = max(sizes)
+    bench.seen["rob"] = size
     return [number("rob", size, text, *_range(size))]
 
 
@@ -140,12 +143,14 @@ def scheduler(bench: Bench) -> list[Finding]:
 
 def load_buffer(bench: Bench) -> list[Finding]:
     chain = _Chain(bench)
-    registers = "rax rbx rcx rdx r8 r9 r10 r11".split()
+    registers = ["rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11"]
     filler = [f"movq {8 * n}(%rsi), %{r}" for n, r in enumerate(registers)]
     try:
         size, text = _step(chain, filler, 400)
     except NotMeasured as e:
         return [unknown("load_buffer", str(e))]
+    if size > 0.9 * bench.seen.get("rob", math.inf):
+        return [unknown("load_buffer", f"{text}: the reorder buffer ends before; loads may leave when they are done")]
     return [number("load_buffer", size, text, *_range(size))]
 
 

@@ -81,7 +81,8 @@ class Bench:
 
     `keep`: a file of JSON lines that is read first and to which every figure is added as soon as it is known, so that
     a run that was interrupted goes on. A loop is known by all that `Loop` says. `tries`: how often each is measured;
-    `worst`: the largest relative spread of a figure that was used since it was set to 0.
+    `worst`: the largest relative spread of a figure that was used since it was set to 0. What probes tell others:
+    `plain_nops`, that nops take issue slots as other instructions do; `seen`: figures by name.
     """
 
     def __init__(self, machine: Machine, keep: str = "", quick: bool = False) -> None:
@@ -92,6 +93,8 @@ class Bench:
         self.tries = 2 if quick else 4
         self.measured = 0
         self.worst = 0.0
+        self.plain_nops = True
+        self.seen: dict[str, float] = {}
         if keep and os.path.exists(keep):
             with open(keep, encoding="utf-8") as f:
                 for line in f:
