@@ -72,11 +72,36 @@ def stores(bench: Bench) -> list[Finding]:
 
 
 def banks(bench: Bench) -> list[Finding]:
-    """Three loads of eight bytes a trip at offsets at which banks of a cache would hinder each other."""
+    """As many loads as go in a cycle, of a byte each and each from another line: at the same place of their lines, and
+    with the last one further on, until they do not hinder each other any more. Then some of more bytes, for a note."""
+
+    def load(place: int, n: int) -> str:
+        return f"movzbl {place}(%rsi), %{('eax', 'ebx', 'ecx', 'edx', 'r8d', 'r9d', 'r10d', 'r11d')[n % 8]}"
+
+    near = bench.one("\n".join(load(n, n) for n in range(12)))
+    most = round(12 / near)
     groups = ((0, 8, 16), (0, 0, 0), (0, 0, 8), (0, 64, 128), (0, 64, 8), (0, 16, 32), (0, 4, 64), (0, 4096, 8192))
     cycles = bench.cycles(["\n".join(_load("gpr", p, n) for n, p in enumerate(group)) for group in groups])
-    text = ", ".join(f"{'/'.join(map(str, g))}: {c:.2f}" for g, c in zip(groups, cycles, strict=True))
-    return [note("banks", "cycles of three loads by their offsets", text)]
+    seen = ", ".join(f"{'/'.join(map(str, g))}: {c:.2f}" for g, c in zip(groups, cycles, strict=True))
+    found = [note("banks", "cycles of three loads of eight bytes by their offsets", seen)]
+    if most < 2:
+        return [unknown("bank_bytes", f"{most} load a cycle"), *found]
+    steps = (0, 1, 2, 4, 8, 16, 32)
+    # Twice, so that what the loop itself needs is not in the way.
+    texts = [
+        "\n".join(load(64 * n + (step if n % most == most - 1 else 0), n) for n in range(2 * most)) for step in steps
+    ]
+    cycles = bench.cycles(texts)
+    text = f"{most} loads in different lines, the last further on by " + ", ".join(
+        f"{s}: {c / 2:.2f}" for s, c in zip(steps, cycles, strict=True)
+    )
+    if cycles[0] < 2.3:
+        return [number("bank_bytes", 0, f"{text} cycles"), *found]
+    apart = [s for s, c in zip(steps, cycles, strict=True) if c < 2.3]
+    if not apart:
+        return [unknown("bank_bytes", f"{text} cycles: hindered at any place"), *found]
+    loads = number("bank_loads", 2 * most / cycles[0], f"{text} cycles")
+    return [number("bank_bytes", min(apart), f"{text} cycles"), loads, *found]
 
 
 def store_commit(bench: Bench) -> list[Finding]:
@@ -96,7 +121,20 @@ def store_commit(bench: Bench) -> list[Finding]:
     apart = [s for s, c in zip(steps, cycles, strict=True) if c > 1.5]
     if not apart:
         return [number("store_commit_bytes", 0, f"{text}: no limit is seen")]
-    return [number("store_commit_bytes", min(apart), text)]
+    return [number("store_commit_bytes", min(apart), text), *_together(bench, min(apart))]
+
+
+def _together(bench: Bench, block: int) -> list[Finding]:
+    """How many stores go at once: three to a block and one to another take a cycle more if two do."""
+    step = min(8, block // 4)
+    if step < 4:
+        return []
+    places = [step * k for k in range(3)]
+    cycles = bench.one("\n".join(f"movl %eax, {p}(%rsi)" for p in [*places, 2 * block]))
+    text = f"three stores to {block} bytes and one elsewhere: {cycles:.2f} cycles"
+    if cycles > 2.7:
+        return [number("store_commit_most", 2, text)]
+    return [number("store_commit_most", 0, f"{text}: no limit is seen")]
 
 
 # --- latencies --------------------------------------------------------------------------------------------------------
