@@ -97,7 +97,7 @@ dev: core-test
 	@for f in $(BUILD)/_core*.so; do cp "$$f" core/python/_core.new && mv core/python/_core.new "core/python/$$(basename "$$f")"; done
 	@mkdir -p build/dev/bin
 # The shell finds Python, since what follows #! may be neither long nor have blanks in it.
-	@for c in incc incc-db incc-diff incc-mca incc-model incc-scan; do \
+	@for c in incc incc-bench incc-db incc-diff incc-mca incc-model incc-scan; do \
 	  printf '%s\n' '#!/bin/sh' "'''exec' \"$(CURDIR)/$(BIN)/python\" \"\$$0\" \"\$$@\"" "' '''" \
 	    'import sys' 'sys.path.insert(0, "$(CURDIR)/build/dev")' "from incc.driver import $${c#incc-} as m" \
 	    'sys.exit(getattr(m, "command", m.main)())' > build/dev/bin/$$c; chmod +x build/dev/bin/$$c; done

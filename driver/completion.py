@@ -74,8 +74,9 @@ def script() -> str:
     parts = [_HEAD]
     for command in BOTH:
         parts.append(_function(command, _of_table(command)))
-    from incc.driver import db, diff, model, scan
+    from incc.driver import bench, db, diff, model, scan
 
+    parts.append(_function("incc-bench", _of_parser(bench._parser())))
     parts.append(_function("incc-db", _of_parser(db._parser())))
     parts.append(_function("incc-diff", _of_parser(diff._parser())))
     parts.append(_function("incc-scan", _of_parser(scan._parser())))

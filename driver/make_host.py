@@ -14,7 +14,7 @@ from incc.measuring import host, host_forms, pipeline
 from incc.measuring.cores import features_of_host, target
 from incc.measuring.harness import Harness, Unavailable, missing
 from incc.measuring.probing import Bench
-from incc.measuring.simulated import Simulated
+from incc.measuring.stand_in import Simulated
 from incc.models.check import check
 from incc.models.host import read
 from incc.models.loading import find_cpu, load, purge, search_places
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
         return _failed(str(e), USAGE)
     if why := host.may_write(options.output):
         return _failed(f"{options.output}: {why}")
-    if why := missing() or _not_this_machine():
+    if why := missing() or host.why_not_here():
         return _failed(why)
     folder = options.folder or f"{os.path.splitext(options.output)[0]}.measured"
     try:
@@ -86,18 +86,12 @@ def run(args: argparse.Namespace) -> int:
         return INTERRUPTED
 
 
-def _not_this_machine() -> str:
-    import platform
-
-    if platform.machine() not in ("x86_64", "AMD64"):
-        return f"a model of the host can be made on x86-64 only: probes and forms of {platform.machine()} are missing"
-    return ""
-
-
 def _relative(options: Options) -> tuple[MachineModel | None, str]:
     """The model to start from, and a sentence about it."""
     if options.relative:
         model = load(options.relative, options.model_path)
+        if model.isa != host.ISA:
+            return None, f"{model.name} has another instruction set than {host.ISA}"
         return model, f"starting from {model.name} ({model.title})"
     # A model of this host that was made before is not its own relative: only those that come with incc count.
     cpu = find_cpu("native", options.model_path)
@@ -105,8 +99,8 @@ def _relative(options: Options) -> tuple[MachineModel | None, str]:
         why = f": {cpu.why}" if cpu.why else ""
         return None, f"no model is near to this processor{why}; name one with --relative"
     model = load(cpu.model, options.model_path)
-    if model.isa != "x86":
-        return None, f"{model.name} is no x86 core"
+    if model.isa != host.ISA:
+        return None, f"{model.name} has another instruction set than {host.ISA}"
     nearest = f", the nearest to this core ({cpu.why})" if cpu.nearest else ""
     return model, f"starting from {model.name} ({model.title}){nearest}"
 

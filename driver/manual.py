@@ -5,7 +5,7 @@ from __future__ import annotations
 from incc import __version__
 from incc.driver.usage import COMMANDS, entries
 
-SEE_ALSO = ("incc", "incc-mca", "incc-scan", "incc-diff", "incc-db", "incc-model")
+SEE_ALSO = ("incc", "incc-mca", "incc-scan", "incc-diff", "incc-db", "incc-model", "incc-bench")
 
 
 def page(command: str) -> str:

@@ -11,7 +11,9 @@ from incc.frontends.records import NamedTuple
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Protocol
+    from typing import Literal, Protocol
+
+    ExitKind = Literal["own", "replaced", "added", "repeated"]
 
     from incc.frontends.container import Container
     from incc.frontends.kernel import Before, Instruction, Kernel, LeftOut, MemoryAccess, Refused, Region
@@ -102,6 +104,35 @@ class FormWork(NamedTuple):
     kinds: tuple[str, ...]
     element: str
     lanes: int
+
+
+class Runnable(NamedTuple):
+    """A kernel as machine code that can be run and timed.
+
+    `codes`: loops, each of which counts the register `counter` (by its number) down by `step` a trip, to zero;
+    `weights`: what the sum of their cycles is made with to be those of an iteration. `exit`: how they end; "own": by
+    the kernel's own counter; "replaced": by another one instead of a comparison; "added": by another one, whose cost is
+    taken off; "repeated": the kernel is no loop, and copies of it are timed. `registers`: what the general-purpose
+    registers hold at first, by their numbers. `content`: the word that memory is full of. `features`: what a processor
+    must have, by the decoder's names. `notes`: what of the data may be otherwise than where the kernel comes from.
+    """
+
+    codes: tuple[bytes, ...]
+    weights: tuple[float, ...]
+    exit: ExitKind
+    counter: int
+    step: int
+    registers: tuple[int, ...]
+    content: int
+    features: frozenset[str]
+    notes: tuple[str, ...]
+
+
+class NotRunnable(NamedTuple):
+    """Why a kernel cannot be run on its own: a word, and a clause about it."""
+
+    kind: str
+    text: str
 
 
 class Isa(Protocol):
@@ -212,6 +243,9 @@ class Isa(Protocol):
         The lines of their regions count the instructions of a section's disassembly. `paces`: the kernels' `pace` is
         wanted, else that of most is 0. Raises DecodeError.
         """
+
+    def runnable(self, kernel: Kernel, /) -> Runnable | NotRunnable:
+        """A decoded kernel as machine code that runs for itself, so that it can be timed, or why there is none."""
 
     def text_forms(
         self, text: str, statements: Sequence[tuple[int, str]], file_name: str

@@ -38,8 +38,15 @@ class Blocker(NamedTuple):
 
     @property
     def reads(self) -> tuple[str, ...]:
+        """As `Dataflow.sources`."""
         flow = dataflow(self.shape)
         return () if flow is None else flow.sources
+
+    @property
+    def writes(self) -> tuple[str, ...]:
+        """As `Dataflow.targets`."""
+        flow = dataflow(self.shape)
+        return () if flow is None else flow.targets
 
 
 class Target(NamedTuple):
@@ -177,9 +184,13 @@ def _keeps_busy(shape: Shape, form: Form, there: frozenset[str]) -> bool:
     if any(o not in _READ and o[0] != "I" and o not in ("M", "1") for o in shape.operands[1:]):
         return False
     flow = dataflow(shape)
-    if flow is None or "0" not in flow.targets or flow.stores:
+    if flow is None or flow.stores:
         return False
-    if "0" in flow.sources and (shape.operands != ("R64", "R64") or ("0", "0", 1) not in form.latency):
+    if "0" not in flow.targets:
+        # Comparisons: what they write nobody reads.
+        if shape.has_memory or not flow.targets or "1" not in flow.sources or shape.operands[0] not in ("R64", "R32"):
+            return False
+    elif "0" in flow.sources and (shape.operands != ("R64", "R64") or ("0", "0", 1) not in form.latency):
         return False
     flags = {"C", "SPAZO"}
     if not {t for t in flow.targets if not t.isdigit()} <= flags:
@@ -197,7 +208,7 @@ def _plainness(shape: Shape) -> tuple[object, ...]:
     flow = dataflow(shape)
     assert flow is not None
     return (
-        "0" in flow.sources,
+        2 * ("0" in flow.sources) - ("0" not in flow.targets),
         shape.mnemonic == "LEA",
         len(kinds),
         shape.encoding == "LEGACY" and "XMM" in shape.operands,
@@ -218,7 +229,7 @@ def blocking(blocker: Blocker, number: int, taken: frozenset[str] = frozenset())
     for n, operand in enumerate(shape.operands):
         if i.op_kind(n) != OpKind.REGISTER:
             continue
-        if n == 0:
+        if n == 0 and "0" in blocker.writes:
             pool = _READ_AND_WRITTEN if "0" in blocker.reads else _WRITTEN[operand]
             pool = tuple(r for r in pool if root_name(r) not in taken) if taken else pool
             register = pool[number % len(pool)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -22,13 +22,15 @@ class Loop(NamedTuple):
     `code`: all of it, with its last instructions counting `counter` down and jumping to its start while it is not zero.
     `counter`: the number of the general-purpose register (0 is rax, 15 is r15) that holds the trips. `registers`: what
     the sixteen general-purpose registers hold at first. `content`: the 64-bit word that memory and vector registers are
-    full of. Memory that is touched is mapped when it is, within bounds.
+    full of. Memory that is touched is mapped when it is, within bounds. `step`: how much less the counter is after a
+    trip; it holds so many times the trips at first.
     """
 
     code: bytes
     counter: int
     registers: tuple[int, ...]
     content: int
+    step: int = 1
 
 
 Way = Literal["clock", "counters"]
@@ -59,12 +61,13 @@ class Unavailable(Exception):
 class Harness:
     """The process that runs loops (server.py), as a context manager.
 
-    `counters`: whether performance counters are tried. `busy` is the part of the samples so far beside which something
-    else ran. `counters_missing`: why there are no counters, empty if there are. Raises Unavailable.
+    `counters`: whether performance counters are tried; `events`: raw ones to count beside cycles, by name. `busy` is
+    the part of the samples so far beside which something else ran. `counters_missing`: why there are no counters, empty
+    if there are. Raises Unavailable.
     """
 
-    def __init__(self, counters: bool = True) -> None:
-        self._counters = "auto" if counters else "none"
+    def __init__(self, counters: bool = True, events: Mapping[str, int] | None = None) -> None:
+        self._arguments = ["auto" if counters else "none", json.dumps(dict(events or {}))]
         self._samples: list[float] = []
         self.counters_missing = ""
         self._process = self._start()
@@ -80,7 +83,7 @@ class Harness:
             raise Unavailable(why)
         # A session of its own: an interruption at the terminal ends this process first, which has what was measured.
         process = subprocess.Popen(
-            [sys.executable, "-m", "incc.measuring.server", self._counters],
+            [sys.executable, "-m", "incc.measuring.server", *self._arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -104,6 +107,7 @@ class Harness:
             "counter": loop.counter,
             "registers": loop.registers,
             "content": loop.content,
+            "step": loop.step,
         }
         assert self._process.stdin is not None
         assert self._process.stdout is not None

@@ -12,9 +12,10 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from incc.core.analysis import KernelResult, analyze_kernel
+from incc.frontends.isa import isa
 from incc.measuring.harness import Failure, Loop, Measurement
 from incc.measuring.pipeline import Compared, changed_fusion, changed_parameters
-from incc.measuring.simulated import predict
 from incc.models.compile import Forms, write_forms
 from incc.models.model import MachineModel
 
@@ -24,6 +25,19 @@ if TYPE_CHECKING:
 
 MARK = "# Made by `incc-model make host`"
 """What a file begins with that may be written anew."""
+
+
+ISA = "x86"
+"""The instruction set that probes are written in."""
+
+
+def why_not_here() -> str:
+    """Why no model of this processor can be made, "" if one can."""
+    import platform
+
+    if platform.machine() in ("x86_64", "AMD64"):
+        return ""
+    return f"a model of the host can be made on x86-64 only: there are no probes and no forms of {platform.machine()}"
 
 
 # --- loops that are measured and predicted ----------------------------------------------------------------------------
@@ -55,6 +69,11 @@ def cases(path: str = "") -> list[Case]:
             loop = Loop(bytes.fromhex(data["code"]), data["counter"], tuple(data["registers"]), data["content"])
             found.append(Case(data["name"], loop))
     return found
+
+
+def predict(loop: Loop, model: MachineModel) -> KernelResult:
+    """The analysis of a loop. Raises ValueError for bytes that are no instructions."""
+    return analyze_kernel(isa(model.isa).decode_bytes(loop.code, text=False), model)
 
 
 def forms_of(loops: Iterable[Case], model: MachineModel) -> list[str]:

@@ -37,9 +37,10 @@ class Architecture(NamedTuple):
     """`now`: assembly and constraints for reading the time, after all before it and before all behind it.
     `chain`: so many times `LINKS` dependent additions of registers (Golden Cove adds constants while it renames), in
     assembly with its loop, since a compiler's may have a move in it that takes a cycle. `crowd`: so many times `LINKS`
-    additions in four chains, which take longer while another thread of the core is at work. `enter`: a function without
-    arguments that sets registers, jumps to CODE, and returns when the loop has run OUTER times. `floating`: the control
-    register. `tried`: whether anybody has run this.
+    additions in four chains with as many instructions that do nothing: they fill all issue slots, and take longer as
+    soon as another thread of the core takes some. `enter`: a function without arguments that sets registers, jumps to
+    CODE, and returns when the loop has run OUTER times. `floating`: the control register. `tried`: whether anybody has
+    run this.
     """
 
     now: tuple[str, str]
@@ -96,8 +97,8 @@ def _x86_64(features: dict[str, bool]) -> Architecture:
         ("lfence\nrdtscp\nlfence\nshl rdx, 32\nor rax, rdx", "={rax},~{rdx},~{rcx},~{flags},~{memory}"),
         (f"incc_links:\n.rept {LINKS}\nadd $0, $0\n.endr\ndec $1\njnz incc_links", "=&r,=&r,1,~{flags}"),
         (
-            f"incc_crowd:\n.rept {LINKS // 4}\nadd $0, $0\nadd $1, $1\nadd $2, $2\nadd $3, $3\n.endr\n"
-            "dec $4\njnz incc_crowd",
+            f"incc_crowd:\n.rept {LINKS // 4}\nadd $0, $0\nadd $1, $1\nadd $2, $2\nadd $3, $3\n"
+            "nop\nnop\nnop\nnop\n.endr\ndec $4\njnz incc_crowd",
             "=&r,=&r,=&r,=&r,=&r,4,~{flags}",
         ),
         "\n".join(lines),
@@ -149,8 +150,8 @@ def _aarch64(features: dict[str, bool]) -> Architecture:
             "=&r,=&r,1,~{cc}",
         ),
         (
-            f"incc_crowd:\n.rept {LINKS // 4}\nadd $0, $0, $0\nadd $1, $1, $1\nadd $2, $2, $2\nadd $3, $3, $3\n.endr\n"
-            "subs $4, $4, #1\nb.ne incc_crowd",
+            f"incc_crowd:\n.rept {LINKS // 4}\nadd $0, $0, $0\nadd $1, $1, $1\nadd $2, $2, $2\nadd $3, $3, $3\n"
+            "nop\nnop\nnop\nnop\n.endr\nsubs $4, $4, #1\nb.ne incc_crowd",
             "=&r,=&r,=&r,=&r,=&r,4,~{cc}",
         ),
         "\n".join(lines),

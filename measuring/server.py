@@ -8,8 +8,9 @@ How the cycles of a trip come about: the loop runs n trips and 2 n trips, the fo
 so that entering costs nothing. A sample takes some 25,000 core cycles, shorter than the time between disturbances; the
 time of a chain of 10,000 dependent additions on either side of it says how long a core cycle is just then. n trips and
 2 n trips are ordered by themselves, so that no disturbed sample of the former makes a difference look small, and lower
-quantiles are taken. Another thread of the same core makes four independent chains take longer, but not one: samples
-beside which they did are not used as long as there are others; if there are few, more are taken. A loop starts over
+quantiles are taken. Another thread of the same core takes issue slots, and a crowd of independent instructions that
+fills them all takes longer, while the chain does not: samples beside which it did are not used as long as there are
+others; if there are few, more are taken. A loop starts over
 from the same registers, so that it stays in the first-level cache: n is such that 2 n trips touch six pages at most.
 """
 
@@ -44,6 +45,8 @@ _ENOUGH, _FEWEST_FAIR = 30, 12
 """Undisturbed samples with which rounds end, and without which disturbed ones are used."""
 _STEADY = 0.01
 """Relative spread above which more rounds are run."""
+_ENTERING = 200
+"""Core cycles that entering a loop may cost: registers are loaded, and the end is not foreseen."""
 _TWO_WAYS = 0.05
 """Relative spread above which a loop is taken to behave in more than one way."""
 _UNSURE = 0.25
@@ -89,10 +92,13 @@ class Figure(NamedTuple):
     disturbed: float
 
 
-def evaluate(rows: Sequence[Sequence[int]], trips: int, empty: int, alone: float) -> Figure:
+def evaluate(rows: Sequence[Sequence[int]], trips: int, empty: int, alone: float, entries: int = 1) -> Figure:
     """From rows of times (a crowd, a chain, one run, a chain, a crowd, a run twice as long, a chain, a crowd), of which
-    taking them took `empty` each. `trips` are those of the shorter run; `alone`: what a crowd takes of a chain's time
-    on a core that does nothing else."""
+    taking them took `empty` each. `trips` are those of the shorter run, which is entered `entries` times; `alone`: what
+    a crowd takes of a chain's time on a core that does nothing else.
+
+    What the shorter run takes more than half of the longer one is the cost of entering. Where it is more than entering
+    can cost, or less than nothing, the two ran in different states of the core, and that is the spread."""
     links = _UNITS * native.LINKS
     one: list[tuple[bool, float]] = []
     two: list[tuple[bool, float]] = []
@@ -108,7 +114,8 @@ def evaluate(rows: Sequence[Sequence[int]], trips: int, empty: int, alone: float
         fair_one, fair_two = ([t for _, t in times] for times in (one, two))
     fair_one.sort()
     fair_two.sort()
-    cycles = (_quantile(fair_two, 1 / 8) - _quantile(fair_one, 1 / 8)) / trips
+    short, long = _quantile(fair_one, 1 / 8), _quantile(fair_two, 1 / 8)
+    cycles = (long - short) / trips
     spread = (_quantile(fair_two, 1 / 3) - _quantile(fair_one, 1 / 16)) / trips - cycles
     if abs(spread) > _TWO_WAYS * abs(cycles):
         # A loop that goes one of several ways each time it is entered: quantiles of short and long runs may be of
@@ -117,7 +124,11 @@ def evaluate(rows: Sequence[Sequence[int]], trips: int, empty: int, alone: float
         if len(pairs) >= _FEWEST_FAIR:
             cycles = _quantile(pairs, 1 / 3)
             spread = _quantile(pairs, 1 / 2) - _quantile(pairs, 1 / 6)
-    return Figure(cycles, abs(spread), used, 1 - used / len(rows))
+    spread = abs(spread)
+    entering = 2 * short - long
+    if not -0.02 * short <= entering <= _ENTERING * entries + 0.02 * short:
+        spread = max(spread, abs(entering) / trips)
+    return Figure(cycles, spread, used, 1 - used / len(rows))
 
 
 def _quantile(ordered: Sequence[float], part: float) -> float:
@@ -125,12 +136,14 @@ def _quantile(ordered: Sequence[float], part: float) -> float:
 
 
 def alone(rows: Sequence[Sequence[int]], empty: int) -> float:
-    """What a crowd takes of a chain's time when nothing else runs, if that was so for a hundredth of the rows.
+    """What a crowd takes of a chain's time when nothing else runs, if that was so in three rows: a crowd, a chain.
 
-    Each is ordered by itself: of a row whose chain was interrupted, the quotient would be too small.
+    Each is ordered by itself: of a row whose chain was interrupted, the quotient would be too small. Nothing makes
+    either faster than it can be.
     """
     crowds, chains = (sorted(r[k] - empty for r in rows) for k in (0, 1))
-    return _quantile(crowds, 1 / 100) / max(_quantile(chains, 1 / 100), 1)
+    third = min(2, len(rows) - 1)
+    return crowds[third] / max(chains[third], 1)
 
 
 class _Stack(ctypes.Structure):
@@ -213,6 +226,9 @@ class Server:
                 os._exit(1)
         _, status = os.waitpid(child, 0)
         said = self._said()
+        if said is not None:
+            # The longer it looks, the surer it is.
+            self.alone = min(self.alone, said.pop("alone", self.alone))
         if os.WIFSIGNALED(status):
             number = os.WTERMSIG(status)
             kind, text = _SIGNALS.get(signal.Signals(number), ("signal", f"signal {number}"))
@@ -237,8 +253,9 @@ class Server:
         self._limit()
         slot = self._load(code, job)
         run, samples = self.native.run, self.native.samples
+        step = int(job.get("step", 1))
         faults = ctypes.c_uint64.from_address(native.STATE + native.FAULTS)
-        run(slot, _PROBE, 1)
+        run(slot, step * _PROBE, 1)
         trips = _MOST
         if faults.value > _PAGES - 1:
             trips = min(trips, int(_PAGES / (faults.value / _PROBE) / 2))
@@ -248,7 +265,7 @@ class Server:
         ticks = (ctypes.c_uint64 * (native.ROW * _SAMPLES))()
 
         def sample(trips: int, times: int, count: int) -> list[list[int]]:
-            samples(slot, trips, times, _UNITS, count, ctypes.addressof(ticks))
+            samples(slot, step * trips, times, _UNITS, count, ctypes.addressof(ticks))
             return [ticks[i : i + native.ROW] for i in range(0, native.ROW * count, native.ROW)]
 
         rows = sample(trips, 1, 5)
@@ -261,7 +278,7 @@ class Server:
         rows = []
         for number in range(_MOST_ROUNDS):
             rows += sample(trips, times, _SAMPLES)
-            best = evaluate(rows, trips * times, self.empty, self.alone)
+            best = evaluate(rows, trips * times, self.empty, self.alone, times)
             steady = best.spread <= max(_STEADY * best.cycles, 0.01)
             if best.used >= _ENOUGH and (steady or number >= _ROUNDS):
                 break
@@ -274,10 +291,11 @@ class Server:
         events: dict[str, float] = {}
         way = "clock"
         cycles = best.cycles
-        if counted := self.source.count(lambda n, m: run(slot, n, m), trips, times):
+        if counted := self.source.count(lambda n, m: run(slot, step * n, m), trips, times):
             way, events = "counters", counted
             cycles = events.pop("cycles", cycles)
-        self._say({"cycles": cycles, "spread": best.spread, "disturbed": best.disturbed, "way": way, "events": events})
+        found = {"cycles": cycles, "spread": best.spread, "disturbed": best.disturbed, "way": way, "events": events}
+        self._say({**found, "alone": alone(rows, self.empty)})
 
     def _limit(self) -> None:
         """No file, no core dump, bounded time and memory, and no life after the server's."""
@@ -326,7 +344,9 @@ class Server:
 def main() -> int:
     """Answers until the input ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    server = Server(counters.open_source(sys.argv[1] if len(sys.argv) > 1 else "auto"))
+    wanted = sys.argv[1] if len(sys.argv) > 1 else "auto"
+    events = sys.argv[2] if len(sys.argv) > 2 else "{}"
+    server = Server(counters.open_source(wanted, json.loads(events)))
     # The child copies no page because of a count of references that the collector would change.
     gc.collect()
     gc.freeze()

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import re
 
-from incc.frontends.isa import ByteMarkers, DecodeError, FormWork, Machine, Syntax, TextForm, jump_target, words
+from incc.frontends.isa import (
+    ByteMarkers,
+    DecodeError,
+    FormWork,
+    Machine,
+    NotRunnable,
+    Syntax,
+    TextForm,
+    jump_target,
+    words,
+)
 from incc.frontends.kernel import Refused
 
 TYPE_CHECKING = False
@@ -12,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from incc.frontends.container import Container
-    from incc.frontends.isa import Isa, Operation
+    from incc.frontends.isa import Isa, Operation, Runnable
     from incc.frontends.kernel import Before, Instruction, Kernel, LeftOut, MemoryAccess, Region
 
 _CONDITIONS = words("eq ne cs hs cc lo mi pl vs vc hi ls ge lt gt le")
@@ -131,6 +141,9 @@ class _AArch64:
 
     def container_kernels(self, container: Container, paces: bool) -> tuple[list[Kernel], list[LeftOut]]:
         raise DecodeError(self.unreadable)
+
+    def runnable(self, kernel: Kernel) -> Runnable | NotRunnable:
+        return NotRunnable("isa", self.unreadable)
 
     def text_forms(
         self, text: str, statements: Sequence[tuple[int, str]], file_name: str

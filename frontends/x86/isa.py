@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from incc.frontends.container import Container
-    from incc.frontends.isa import FormWork, Isa, Operation
+    from incc.frontends.isa import FormWork, Isa, NotRunnable, Operation, Runnable
     from incc.frontends.kernel import Before, Instruction, Kernel, LeftOut, MemoryAccess, Refused
 
 BRANCHES: dict[str, str] = {
@@ -184,6 +184,11 @@ class _X86:
         from incc.frontends.x86.objects import container_kernels
 
         return container_kernels(container, paces)
+
+    def runnable(self, kernel: Kernel) -> Runnable | NotRunnable:
+        from incc.frontends.x86.runnable import runnable
+
+        return runnable(kernel)
 
     def text_forms(
         self, text: str, statements: Sequence[tuple[int, str]], file_name: str

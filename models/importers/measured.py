@@ -48,6 +48,8 @@ def import_files(paths: list[str], keep_going: bool = False) -> Imported:
     fusion: dict[str, tuple[str, ...]] = {}
     for path in paths:
         for place, data in _lines(path):
+            if {"failure", "pair", "kernel"} & data.keys():  # what else incc-bench writes
+                continue
             try:
                 if "core" in data:
                     load = {k: int(data["load_latency"][k]) for k in load}

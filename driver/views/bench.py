@@ -1,0 +1,73 @@
+"""The text of `incc-bench`: a table of figures, pairs, and the matrix of who shares with whom."""
+
+from __future__ import annotations
+
+from incc.driver.views.layout import BOLD, GREEN, RED, YELLOW, Column, Layout
+from incc.driver.views.table import table
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+_FIGURES = (
+    Column("form", glad=24, least=12, gives_way=2),
+    Column("figure", glad=18, least=10, gives_way=1),
+    Column("cycles", right=True),
+    Column("±", right=True),
+    Column("model", right=True),
+    Column("", glad=20, least=8),
+)
+_PAIRS = (
+    Column("pair", glad=30, least=16, gives_way=2),
+    Column("cycles", right=True),
+    Column("±", right=True),
+    Column("larger", right=True),
+    Column("sum", right=True),
+    Column("model", right=True),
+    Column("conflict", right=True),
+)
+_MOST_PAIRS = 45
+"""Pairs that are listed; of more only the matrix is shown."""
+
+
+def lines(found: dict[str, Any], layout: Layout) -> Iterator[str]:
+    """All of it. `found`: `core`, `way`, `notes`, `figures`, `pairs`, `matrix`, `kernels` (driver/bench.py)."""
+    yield layout.paint(found["core"], BOLD)
+    yield found["way"]
+    for note in found["notes"]:
+        yield f"note: {note}"
+    if found["figures"]:
+        yield ""
+        yield from _table(_FIGURES, found["figures"], layout)
+    if found["pairs"] and len(found["pairs"]) <= _MOST_PAIRS:
+        yield ""
+        yield from _table(_PAIRS, found["pairs"], layout)
+    if found["matrix"]:
+        yield ""
+        yield from matrix(found["matrix"], layout)
+    if found["kernels"]:
+        yield ""
+        yield from _table((Column("kernel", glad=30, least=16, gives_way=2), *_FIGURES[2:]), found["kernels"], layout)
+
+
+def _table(columns: Sequence[Column], rows: Sequence[Sequence[str]], layout: Layout) -> Iterator[str]:
+    yield from table(columns, [list(row) for row in rows], layout)
+
+
+def matrix(found: dict[str, Any], layout: Layout) -> Iterator[str]:
+    """Conflicts of all pairs: 0 where one costs nothing beside the other, 1 where both need the same."""
+    titles, values = found["titles"], found["values"]
+    width = len(str(len(titles)))
+    yield "conflict of pairs: 0.0 they overlap, 1.0 one waits for the other"
+    yield " " * (width + 1) + "".join(f"{n:>6}" for n in range(1, len(titles) + 1))
+    for n, title in enumerate(titles):
+        cells = "".join(_cell(layout, value) for value in values[n])
+        yield f"{n + 1:>{width}} {cells}  {title}"
+
+
+def _cell(layout: Layout, value: float | None) -> str:
+    if value is None:
+        return "     ·"
+    style = RED if value > 0.75 else YELLOW if value > 0.25 else GREEN
+    return layout.paint(f"{value:6.1f}", style)

@@ -1,0 +1,761 @@
+"""A kernel as machine code that runs anywhere: its body as it is, its exits replaced, its addresses leading to memory.
+
+*Exits.* Which way a branch goes depends on data, so nothing of that is left. The branch that closes the loop becomes a
+jump that is taken so many times; others, which leave the loop, become ones that are never taken. Where the loop counts
+one of its registers to zero already, it is kept as it is ("own"). Where flags come from a comparison of registers right
+before the branch, that is all it is good for: `dec` of a free register and `jnz` stand in its place, as long and, where
+the pair is fused, as many µops ("replaced"); likewise where comparison and branch are not fused, `dec` and `jnz` stand
+for the branch alone. Where what sets the flags is needed otherwise and was fused with the branch, `dec` and `jnz` are
+one µop more ("added"). What that costs depends on the loop, so the loop is measured with one more of its kind still,
+and the difference is taken off. Where a branch that leaves the loop is fused with a comparison with memory, that
+becomes `test` and `js`, which are fused as well, and memory is full of what is not negative. Code that is no loop is
+repeated, and of a row twice as long the shorter one is taken off ("repeated").
+
+*Memory.* Three iterations are followed symbolically: each address is a sum of what registers hold at first and of what
+is loaded or computed. Of each sum one part is a pointer (that which is the base, if there is a choice), the rest are
+indices and begin at 0. Pointers are 16 MiB apart and begin at different places within a page, stores before loads, so
+that no load meets a store of another array, nor of one that is a multiple of 4 KiB away; what is known of how they were
+computed before the loop is kept, so that `a` and `a + 8` stay 8 bytes apart. Addresses without a pointer (relative to
+the instruction, absolute, of segments) are rewritten, if possible without changing the instruction's length. What
+memory is full of follows from what is loaded: a pointer, small indices, or floating-point numbers.
+
+The first byte lies as the kernel's does within 64 bytes, behind no-operations.
+"""
+
+from __future__ import annotations
+
+from incc.frontends.isa import NotRunnable, Runnable, words
+from incc.frontends.records import NamedTuple
+from incc.frontends.x86 import iced
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from incc.frontends.isa import ExitKind
+    from incc.frontends.kernel import Instruction, Kernel, MemoryAccess
+
+    _Terms = dict[str, int]
+
+_GPR = words("rax rcx rdx rbx rsp rbp rsi rdi r8 r9 r10 r11 r12 r13 r14 r15")
+_NUMBER = {root: n for n, root in enumerate(_GPR)}
+
+# --- what is not run --------------------------------------------------------------------------------------------------
+
+_BRANCHES = {"call": "a call", "return": "a return", "indirect": "an indirect jump"}
+
+# What needs privileges, or changes what the process that measures relies on.
+_SYSTEM = frozenset(
+    words(
+        "syscall sysenter sysexit sysret int int1 int3 into hlt ud0 ud1 ud2 in out insb insw insd outsb outsw outsd cli"
+        " sti popf popfd popfq std cpuid rdpmc monitor mwait monitorx mwaitx umonitor umwait tpause wrpkru enclu enclv"
+        " encls clui stui testui senduipi uiret rsm swapgs sgdt sidt sldt smsw str lfs lgs lss lds les wrfsbase"
+        " wrgsbase xbegin xend xabort vmcall vmfunc vmmcall ldmxcsr vldmxcsr fldcw fldenv frstor fxrstor fxrstor64"
+        " loadiwkey incsspd incsspq saveprevssp rstorssp wrssd wrssq setssbsy clrssbsy xsetbv iretd iretq"
+    )
+)
+_FLOWS = frozenset(words("INTERRUPT EXCEPTION XBEGIN_XABORT_XEND"))
+
+
+class _Constants:
+    """iced-x86's numbers of what few runs ask for."""
+
+    def __init__(self) -> None:
+        flow = iced.constants("FlowControl")
+        self.stops = frozenset(flow[name] for name in _FLOWS)
+        self.features = {number: name for name, number in iced.constants("CpuidFeature").items()}
+
+
+_constants: list[_Constants] = []
+
+
+def _known() -> _Constants:
+    if not _constants:
+        _constants.append(_Constants())
+    return _constants[0]
+
+
+def _refusal(instruction: Instruction, native: Any) -> NotRunnable | None:
+    """Why an instruction is not run, None if it can be."""
+    text = instruction.text if instruction.text != "?" else instruction.mnemonic
+    where = f"`{text}`" + (f" in line {instruction.line}" if instruction.line else "")
+    if instruction.branch in _BRANCHES and instruction.mnemonic not in _SYSTEM:
+        return NotRunnable(instruction.branch, f"it has {_BRANCHES[instruction.branch]} in it ({where})")
+    if (
+        instruction.mnemonic in _SYSTEM
+        or native.is_privileged
+        or native.is_save_restore_instruction
+        or native.flow_control in _known().stops
+        or _loads_segment(native)
+    ):
+        return NotRunnable("system", f"{where} is an instruction of the system, or changes the state of the process")
+    if any(access.register.kind == "tile" for access in instruction.registers) or "tile" in instruction.mnemonic:
+        return NotRunnable("tiles", f"{where} needs tiles, which a program has to ask the system for")
+    return None
+
+
+def _loads_segment(native: Any) -> bool:
+    return bool(native.op_count) and iced.REGISTER_NAMES[native.op0_register] in ("ES", "CS", "SS", "DS", "FS", "GS")
+
+
+# --- addresses --------------------------------------------------------------------------------------------------------
+
+
+class _Address(NamedTuple):
+    """An access: `instruction`, its memory operand and what that is a sum of. `base`: the symbols of its base alone.
+    `fixed`: it has a pointer of its own, in the instruction. `vector`: bytes of each index in a vector register, 0
+    without."""
+
+    access: MemoryAccess
+    terms: _Terms
+    base: _Terms
+    fixed: bool
+    vector: int
+
+
+class _Data(NamedTuple):
+    """What was loaded or computed: bytes that were loaded, 0 for none; what it was computed from."""
+
+    loaded: int
+    sources: frozenset[str]
+
+
+_ITERATIONS = 3
+"""Iterations that are followed: a value that is loaded in the first may be an address in the second, also after it was
+handed on once more."""
+
+
+class _Follower:
+    """Follows addresses through iterations. Symbols are the names of registers for what they hold at first, or those of
+    the kernel's entry (`@`), and `#` for data."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.data: dict[str, _Data] = {}
+        self.addresses: list[_Address] = []
+        self.entry: dict[str, tuple[_Terms, int]] = {
+            value.target: ({f"@{name}": coefficient for name, coefficient in value.terms}, value.constant)
+            for value in kernel.entry
+            if value.target in _NUMBER
+        }
+        self._values: dict[str, tuple[_Terms, int]] = {}
+        for _ in range(_ITERATIONS):
+            for number, instruction in enumerate(kernel.instructions):
+                self._step(number, instruction)
+
+    def value(self, root: str) -> tuple[_Terms, int]:
+        return self._values.get(root) or self.entry.get(root) or ({root: 1}, 0)
+
+    def _step(self, number: int, instruction: Instruction) -> None:
+        for access in instruction.memory:
+            self.addresses.append(self._address(instruction, access))
+        affine = instruction.affine
+        written: dict[str, tuple[_Terms, int]] = {}
+        for use in instruction.registers:
+            root = use.register.root
+            if not use.write or root not in _NUMBER:
+                continue
+            if affine is not None and affine.target == root:
+                terms: _Terms = {}
+                constant = affine.constant
+                for source, coefficient in affine.terms:
+                    of_source, more = self.value(source)
+                    constant += coefficient * more
+                    for name, factor in of_source.items():
+                        terms[name] = terms.get(name, 0) + coefficient * factor
+                written[root] = {name: factor for name, factor in terms.items() if factor}, constant
+            else:
+                written[root] = {self._made(number, instruction, root): 1}, 0
+        self._values.update(written)
+
+    def _made(self, number: int, instruction: Instruction, root: str) -> str:
+        symbol = f"#{number}:{root}"
+        loads = [access.size for access in instruction.memory if access.load]
+        sources = {
+            name
+            for use in instruction.registers
+            if use.read and not use.address and use.register.root in _NUMBER
+            for name in self.value(use.register.root)[0]
+        }
+        before = self.data.get(symbol)
+        if before is not None:
+            sources |= before.sources
+        sources.discard(symbol)
+        self.data[symbol] = _Data(max(loads, default=0), frozenset(sources))
+        return symbol
+
+    def _address(self, instruction: Instruction, access: MemoryAccess) -> _Address:
+        base = dict(self.value(access.base.root)[0]) if access.base is not None else {}
+        terms = dict(base)
+        vector = 0
+        if access.index is not None:
+            if access.index.kind == "vector":
+                vector = _index_bytes(instruction.mnemonic)
+            else:
+                for name, factor in self.value(access.index.root)[0].items():
+                    terms[name] = terms.get(name, 0) + access.scale * factor
+        fixed = bool(access.symbol) or (access.base is None and not vector)
+        return _Address(access, {name: factor for name, factor in terms.items() if factor}, base, fixed, vector)
+
+    def origins(self, symbols: Iterable[str]) -> tuple[set[str], set[int]]:
+        """What symbols come from: those that are there at first, and the sizes of what is loaded."""
+        first: set[str] = set()
+        sizes: set[int] = set()
+        seen: set[str] = set()
+        waiting = list(symbols)
+        while waiting:
+            symbol = waiting.pop()
+            if symbol in seen:
+                continue
+            seen.add(symbol)
+            data = self.data.get(symbol)
+            if data is None:
+                first.add(symbol)
+                continue
+            if data.loaded:
+                sizes.add(data.loaded)
+            waiting += data.sources
+        return first, sizes
+
+
+def _index_bytes(mnemonic: str) -> int:
+    """Bytes of an index in a vector: vpgatherqd has 8."""
+    for name in ("gather", "scatter"):
+        _, found, rest = mnemonic.partition(name)
+        if found:
+            return 8 if rest.removeprefix("pf0").removeprefix("pf1")[:1] == "q" else 4
+    return 4
+
+
+class _Roles:
+    """Which symbols are pointers, and what the loaded data are.
+
+    `pointers`: symbols that are there at first; `stored`: those of them through which something is stored. `chases`:
+    what is loaded is a pointer. `indices`: bytes of loaded values that addresses are computed from. `scaled`: symbols
+    that are the only part of an address, by their factors. `touched`: all that addresses are made of. `met`: there is a
+    store whose address depends on data.
+    """
+
+    def __init__(self, found: _Follower) -> None:
+        self.pointers: dict[str, None] = {}
+        self.stored: set[str] = set()
+        self.chases = False
+        self.indices: set[int] = set()
+        self.scaled: dict[str, int] = {}
+        self.touched: set[str] = set()
+        self.met = False
+        # Those that leave no choice come first.
+        unsettled = sorted(found.addresses, key=lambda address: len(_candidates(address.terms, found)))
+        for address in unsettled:
+            self._settle(address, found)
+
+    def _settle(self, address: _Address, found: _Follower) -> None:
+        terms = address.terms
+        self.touched.update(name for name in terms if name not in found.data)
+        made = [name for name in terms if name in found.data]
+        pointer = ""
+        if not address.fixed:
+            candidates = _candidates(terms, found)
+            pointer = next((name for name in candidates if name in self.pointers), "")
+            if not pointer and candidates:
+                pointer = next((name for name in _candidates(address.base, found)), candidates[0])
+                self.pointers[pointer] = None
+            elif not pointer:
+                made = self._without(address, found, made)
+        if pointer and address.access.store:
+            self.stored.add(pointer)
+        if made or address.vector:
+            first, sizes = found.origins(made)
+            self.touched |= first
+            self.indices |= sizes
+            if address.vector:
+                self.indices.add(address.vector)
+            self.met |= address.access.store
+
+    def _without(self, address: _Address, found: _Follower, made: list[str]) -> list[str]:
+        """An address of data alone: one of them is the pointer. The others."""
+        terms = address.terms
+        single = [name for name in (*address.base, *made) if terms.get(name) == 1 and name in found.data]
+        if single:
+            first, sizes = found.origins(single[:1])
+            self.chases |= 8 in sizes
+            for name in first:
+                self.pointers[name] = None
+                if address.access.store:
+                    self.stored.add(name)
+            return [name for name in made if name != single[0]]
+        if terms and not made:
+            name, factor = max(terms.items(), key=lambda term: term[1])
+            if factor > 0:
+                self.scaled[name] = factor
+        return made
+
+
+def _candidates(terms: _Terms, found: _Follower) -> list[str]:
+    return [name for name, factor in terms.items() if factor == 1 and name not in found.data]
+
+
+_ARRAYS, _APART = 0x2000_0000, 0x100_0000
+_STACK = 0x2F00_0440
+_STATICS, _STATIC_ARRAYS, _STATICS_APART = 0x3000_0000, 0x3100_0000, 0x10_0000
+"""Where pointers, the stack, and what the instructions name themselves lie: below 2^31, which displacements reach."""
+_SPAN = 0x4000
+"""Bytes of what fixed places of one symbol lie in."""
+_ROW = 0x418
+"""What a number is beside a pointer in what the code before the loop computes: the length of rows and the like."""
+_ENTERED = 0x2E00_0480
+"""Where a pointer that is loaded leads to: to a copy of itself."""
+
+
+def _registers(kernel: Kernel, found: _Follower, roles: _Roles) -> dict[str, int]:
+    """What the registers hold at first."""
+    places: dict[str, int] = {}
+    loads = stores = 0
+    for number, name in enumerate(roles.pointers):
+        within = 0x40 + 0x80 * (stores % 7) if name in roles.stored else 0x440 + 0xC0 * (loads % 12)
+        stores += name in roles.stored
+        loads += name not in roles.stored
+        places[name] = _ARRAYS + number % 14 * _APART + within
+    for name, factor in roles.scaled.items():
+        places.setdefault(name, (_ARRAYS + 14 * _APART) // factor)
+    rows = 0
+    for terms, _ in found.entry.values():
+        if any(name in roles.pointers for name in terms):
+            for name in terms:
+                if name not in places:
+                    places[name] = _ROW + 0x18 * rows
+                    rows += 1
+    divisors = {
+        use.register.root
+        for instruction in kernel.instructions
+        if instruction.mnemonic in ("div", "idiv")
+        for use in instruction.registers
+        if use.operand == 0
+    }
+    values: dict[str, int] = {}
+    for root in _GPR:
+        terms, constant = found.entry.get(root) or ({root: 1}, 0)
+        plain = 0 if root in roles.touched else 3 if root in divisors else 1
+        default = _STACK if root == "rsp" else plain
+        values[root] = sum(
+            factor * places.get(name, 0 if name[0] == "@" else default) for name, factor in terms.items()
+        )
+        values[root] += constant
+    return values
+
+
+_HALVES = {2: 0x3E00_3E00_3E00_3E00, 4: 0x3FC0_0000_3FC0_0000, 8: 0x3FF8_0000_0000_0000}
+"""1.5 in floating-point numbers of so many bytes."""
+_INTEGERS = 3 | 3 << 32
+# Loaded indices: small, and as different as a word can have them.
+_INDICES = {1: 0x0E0C_0A08_0604_0200, 2: 0x0030_0020_0010_0000, 4: 3 | 67 << 32}
+
+
+def _content(kernel: Kernel, roles: _Roles) -> int:
+    """The word that memory and vector registers are full of."""
+    if any(access.size == 10 for instruction in kernel.instructions for access in instruction.memory):
+        return 0x8000_0000_0000_3FFF  # as numbers of the x87 unit in a row, a little more than 1
+    if roles.chases:
+        return _ENTERED
+    if roles.indices:
+        return _INDICES.get(max(roles.indices), 3)
+    sizes = [
+        i.arithmetic.element // 8 for i in kernel.instructions if i.arithmetic is not None and i.arithmetic.floating
+    ]
+    sizes += [
+        access.size
+        for i in kernel.instructions
+        if i.mnemonic[0] == "f" and i.mnemonic[:2] != "fi"
+        for access in i.memory
+        if access.load
+    ]
+    return next((_HALVES[size] for size in sizes if size in _HALVES), _INTEGERS)
+
+
+# --- machine code -----------------------------------------------------------------------------------------------------
+
+
+class _Statics:
+    """Places for what instructions name themselves: by a symbol, an absolute address, or where they are."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        accesses = [access for instruction in kernel.instructions for access in instruction.memory]
+        self._arrays = {access.symbol for access in accesses if access.symbol and (access.base or access.index)}
+        self._stored = {access.symbol for access in accesses if access.symbol and access.store}
+        spans: dict[str, tuple[int, int]] = {}
+        for access in accesses:
+            low, high = spans.get(access.symbol, (access.displacement, access.displacement))
+            spans[access.symbol] = min(low, access.displacement), max(high, access.displacement)
+        self._first = {symbol: low for symbol, (low, _) in spans.items()}
+        # What has a fixed place lies close together, and what is of one symbol as far apart as it says.
+        self._fixed: dict[str, int] = {}
+        at = _STATICS
+        for symbol, (low, high) in spans.items():
+            within = low % 64 if symbol else 0
+            self._fixed[symbol] = at + within
+            at += (within + min(high - low, _SPAN - 1)) // 64 * 64 + 64
+        self._regions: dict[str, int] = {}
+
+    def array(self, symbol: str, displacement: int = 0) -> int:
+        """The address of what indices or pointers lead into."""
+        if symbol not in self._regions:
+            number = len(self._regions)
+            within = 0x40 + 0x80 * (number % 7) if symbol in self._stored else 0x440 + 0xC0 * (number % 12)
+            self._regions[symbol] = _STATIC_ARRAYS + number % 256 * _STATICS_APART + within
+        away = displacement - self._first.get(symbol, displacement)
+        return self._regions[symbol] + away % _STATICS_APART
+
+    def place(self, symbol: str, displacement: int) -> int:
+        """The address of what has a fixed place."""
+        if symbol in self._arrays:
+            return self.array(symbol, displacement)
+        return self._fixed[symbol] + (displacement - self._first[symbol]) % _SPAN
+
+
+class _Rewriter:
+    """Makes instructions run anywhere. `base`: a free register among the first eight that holds _STATICS, "" for none;
+    `used`: whether it was needed."""
+
+    def __init__(self, kernel: Kernel, base: str) -> None:
+        self.statics = _Statics(kernel)
+        self.base = base
+        self.used = False
+        self.longer = False
+        self.segments = False
+
+    def code(self, number: int, instruction: Instruction) -> bytes | None:
+        """The instruction's machine code; None if its address cannot be given a place."""
+        code = bytearray(instruction.encoding)
+        decoder = iced.Decoder(64, instruction.encoding)
+        native = decoder.decode()
+        offsets = decoder.get_constant_offsets(native)
+        at = offsets.displacement_offset
+        if instruction.immediate is None and instruction.immediate_bytes >= 4 and offsets.has_immediate:
+            # What the linker fills in is an address.
+            place = self.statics.array(f"#{number}")
+            start, size = offsets.immediate_offset, offsets.immediate_size
+            code[start : start + size] = place.to_bytes(8, "little")[:size]
+        opcode = at if at else len(code)
+        for n in range(min(opcode, len(code))):
+            if code[n] not in _PREFIXES:
+                break
+            if code[n] in (0x64, 0x65):  # of fs and gs; that of cs means nothing
+                code[n] = 0x2E
+                self.segments = True
+        if not offsets.has_displacement:
+            return bytes(code)
+        access = next((access for access in instruction.memory if access.operand is not None), None)
+        symbol, displacement = (access.symbol, access.displacement) if access else (f"#{number}", 0)
+        base, index = native.memory_base, native.memory_index
+        vector = access is not None and access.index is not None and access.index.kind == "vector"
+        if offsets.displacement_size == 8:
+            code[at : at + 8] = self.statics.place(symbol, displacement).to_bytes(8, "little")
+        elif native.is_ip_rel_memory_operand:
+            place = self.statics.place(symbol, displacement) if access else self.statics.array(symbol)
+            field = code[at - 1] & 0x38
+            if self.base:
+                self.used = True
+                code[at - 1] = 0x80 | field | _NUMBER[self.base]
+                code[at : at + 4] = (place - _STATICS).to_bytes(4, "little", signed=True)
+            else:
+                self.longer = True
+                code[at - 1 : at + 4] = bytes((0x04 | field, 0x25)) + place.to_bytes(4, "little")
+        elif offsets.displacement_size == 4 and (symbol or not base) and access is not None and not (vector and base):
+            fixed = not base and not index
+            place = self.statics.place(symbol, displacement) if fixed else self.statics.array(symbol, displacement)
+            code[at : at + 4] = place.to_bytes(4, "little")
+        check = iced.Decoder(64, bytes(code)).decode()
+        if check.is_invalid or check.code != native.code or check.len != len(code) or check.is_ip_rel_memory_operand:
+            return None
+        return bytes(code)
+
+
+_PREFIXES = frozenset(b"\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0\xf2\xf3")
+_FUSED = frozenset(words("cmp test add sub and inc dec"))
+"""What some core fuses with a conditional jump (Intel, Optimization Reference Manual, 3.4.2.2; AMD since Zen 3)."""
+_COUNTED = frozenset(words("add sub inc dec"))
+_MOST_PREFIXES = 4
+_INSTRUCTIONS = 40
+"""Of code that is repeated: more of them than this make it long enough that its own branch is no part of it."""
+
+
+class _Exit(NamedTuple):
+    """How a branch is replaced: `dropped`, the index of the comparison that goes with it, -1 for none; `length`: bytes
+    of both, of the branch alone otherwise; `more`: µops more than before, 0 or 1. `tested`: before it is a comparison
+    with memory, fused with it, which may become a `test` of the same operands."""
+
+    dropped: int
+    length: int
+    more: int
+    tested: bool = False
+
+
+def runnable(kernel: Kernel) -> Runnable | NotRunnable:
+    """The kernel as code that runs so many times, or why there is none."""
+    instructions = kernel.instructions
+    if kernel.refused:
+        return NotRunnable("refused", "statements of it were not understood")
+    if not instructions:
+        return NotRunnable("empty", "it has no instruction")
+    natives = [iced.Decoder(64, instruction.encoding).decode() for instruction in instructions]
+    for instruction, native in zip(instructions, natives, strict=True):
+        refusal = _refusal(instruction, native)
+        if refusal is not None:
+            return refusal
+    if (kernel.region is not None and kernel.region.forks) or _jumps_inside(kernel):
+        return NotRunnable("ways", "there are several ways through it, and data decide which is taken")
+    if _waits_for_x87(kernel):
+        return NotRunnable("x87", "it goes on with x87 registers, which hold nothing when it begins")
+    found = _Follower(kernel)
+    roles = _Roles(found)
+    exits = {n: _exit(kernel, n) for n, i in enumerate(instructions) if i.branch == "conditional"}
+    own = _own(kernel, roles, exits)
+    closing = len(instructions) - 1 if kernel.is_loop else -1
+    if own is not None:
+        del exits[closing]
+    dropped = {found.dropped for found in exits.values()} - {-1}
+    if closing in exits and own is None and exits[closing].dropped < 0 and exits[closing].more:
+        alone = _counts_alone(kernel, exits, dropped)
+        if alone:
+            exits[closing] = _Exit(closing - 1, exits[closing].length + instructions[closing - 1].length, 0)
+            dropped.add(closing - 1)
+    used = {use.register.root for n, i in enumerate(instructions) if n not in dropped for use in i.registers} | {"rsp"}
+    free = [root for root in _GPR if root not in used]
+    if own is not None:
+        counter, step = own
+    elif not free:
+        return NotRunnable("registers", "it uses all registers, and none is left to count with")
+    else:
+        # The last, so that the first eight, which reach further, are left.
+        counter, step = free.pop(), 1
+    low = [root for root in free if _NUMBER[root] < 8]
+    rewriter = _Rewriter(kernel, low[0] if low else "")
+    number = _NUMBER[counter]
+    content = _content(kernel, roles)
+    positive = not content & 0x8080_8080_8080_8080
+    body: list[bytes] = []
+    more = 0
+    for n, instruction in enumerate(instructions):
+        if n in dropped or n == closing:
+            continue
+        if n in exits and exits[n].tested and positive:
+            at = instructions[n - 1].opcode_offset
+            code = bytearray(body[-1])
+            code[at] = 0x85 if code[at] & 1 else 0x84
+            body[-1] = bytes(code)
+            body.append(b"\x78\x00" if instruction.length < 6 else b"\x0f\x88" + bytes(4))
+        elif n in exits:
+            body.append(_never(number, exits[n].length))
+            more += exits[n].more
+        elif instruction.branch:
+            body.append(b"\xeb\x00" if instruction.length < 5 else b"\xe9" + bytes(4))
+        else:
+            written = rewriter.code(n, instruction)
+            if written is None:
+                return NotRunnable("address", f"the address in `{instruction.text}` cannot be given a place")
+            body.append(written)
+    last = instructions[-1]
+    count = b"" if own is not None else _count(number, 5)
+    if closing in exits:
+        count = _count(number, exits[closing].length)
+        more += exits[closing].more
+    elif own is not None and last.mnemonic.startswith("loop"):
+        count = b""
+    whole = b"".join(body)
+    place = kernel.alignment % 64
+    jump = _closing(last) if own is not None else b"\x75"
+    registers = _registers(kernel, found, roles)
+    if rewriter.used:
+        registers[rewriter.base] = _STATICS
+    test = bytes((0x48 | (number >> 3) * 5, 0x85, 0xC0 | (number & 7) * 9))
+
+    def loop(inside: bytes) -> bytes:
+        return b"\x90" * place + _closed(inside + count, jump, last.length)
+
+    codes: tuple[bytes, ...]
+    weights: tuple[float, ...]
+    how: ExitKind
+    if not kernel.is_loop:
+        copies = -(-_INSTRUCTIONS // len(instructions))
+        codes = (loop(whole * copies), loop(whole * 2 * copies))
+        weights = (-1 / copies, 1 / copies)
+        how = "repeated"
+    elif more:
+        codes = (loop(whole), loop(whole + more * test))
+        weights = (2.0, -1.0)
+        how = "added"
+    else:
+        codes, weights = (loop(whole),), (1.0,)
+        how = "own" if own is not None else "replaced"
+    features = {_known().features[f] for native in natives for f in native.cpuid_features()}
+    return Runnable(
+        codes,
+        weights,
+        how,
+        number,
+        step,
+        tuple(registers[root] % (1 << 64) for root in _GPR),
+        content,
+        frozenset(features),
+        tuple(_notes(kernel, roles, rewriter)),
+    )
+
+
+def _notes(kernel: Kernel, roles: _Roles, rewriter: _Rewriter) -> Iterable[str]:
+    """What of the data and of the code may be otherwise than where the kernel comes from."""
+    if roles.met:
+        yield "stores whose places depend on data come to few places, again and again: memory is full of one word"
+    elif roles.chases:
+        yield "all pointers that are loaded lead to one place in the first-level cache"
+    floating = any(i.arithmetic is not None and i.arithmetic.floating for i in kernel.instructions)
+    if floating and (roles.chases or roles.indices):
+        yield "floating-point numbers that are loaded are zero, since memory is full of indices"
+    if any(
+        i.mnemonic in ("div", "idiv") or i.mnemonic.startswith(("vdiv", "div", "sqrt", "vsqrt"))
+        for i in kernel.instructions
+    ):
+        yield "how long divisions and roots take may depend on the numbers, which are simple ones"
+    if any(i.traits & {"rep", "repne"} for i in kernel.instructions):
+        yield "how long string instructions take depends on counts, which are not those of the program"
+    if rewriter.segments:
+        yield "segments are left out of addresses"
+    if rewriter.longer:
+        yield "addresses relative to the instruction became absolute ones, a byte longer each"
+
+
+def _jumps_inside(kernel: Kernel) -> bool:
+    """Whether a branch of machine code without text leads to somewhere else in it: not to its start or out of it."""
+    if kernel.region is not None:
+        return False
+    instructions = kernel.instructions
+    first, end = instructions[0].offset, instructions[-1].offset + instructions[-1].length
+    for n, i in enumerate(instructions):
+        if i.branch in ("conditional", "unconditional") and i.target.startswith("0x"):
+            target = int(i.target, 16)
+            closes = n == len(instructions) - 1 and target == first and kernel.is_loop
+            if first <= target < end and not closes and target != i.offset + i.length:
+                return True
+    return False
+
+
+def _waits_for_x87(kernel: Kernel) -> bool:
+    """Whether an x87 register is read that the kernel has not written before."""
+    written: set[str] = set()
+    for instruction in kernel.instructions:
+        for use in instruction.registers:
+            if use.register.kind == "x87" and use.read and use.register.root not in written:
+                return True
+        written.update(use.register.root for use in instruction.registers if use.write)
+    return False
+
+
+# --- exits ------------------------------------------------------------------------------------------------------------
+
+
+def _exit(kernel: Kernel, branch: int) -> _Exit:
+    """How a conditional branch can be replaced."""
+    instructions = kernel.instructions
+    jump = instructions[branch]
+    setter = next((n for n in range(branch - 1, -1, -1) if instructions[n].flags_written), -1)
+    if setter != branch - 1 or setter < 0 or not jump.flags_read:
+        return _Exit(-1, jump.length, 0)
+    first = instructions[setter]
+    loads_immediate = bool(first.memory) and "i" in first.operands
+    stores = any(access.store for access in first.memory)
+    fused = first.mnemonic in _FUSED and not loads_immediate and not stores
+    if first.mnemonic in ("cmp", "test") and not first.memory and fused and not _flags_needed(kernel, setter, branch):
+        return _Exit(setter, first.length + jump.length, 0)
+    tested = first.mnemonic in ("cmp", "test") and fused and not _flags_needed(kernel, setter, branch)
+    return _Exit(-1, jump.length, int(fused), tested)
+
+
+def _flags_needed(kernel: Kernel, setter: int, branch: int) -> bool:
+    """Whether anything but the branch reads flags of an instruction, in this iteration or the next one."""
+    open_flags = set(kernel.instructions[setter].flags_written)
+    count = len(kernel.instructions)
+    following = range(setter + 1, setter + count) if kernel.is_loop else range(setter + 1, count)
+    for n in following:
+        instruction = kernel.instructions[n % count]
+        if n != branch and open_flags & set(instruction.flags_read):
+            return True
+        open_flags -= set(instruction.flags_written)
+        if not open_flags:
+            return False
+    return False
+
+
+def _own(kernel: Kernel, roles: _Roles, exits: dict[int, _Exit]) -> tuple[str, int] | None:
+    """The register that the loop itself counts to zero, and how much less it is after a trip; None without one."""
+    if not kernel.is_loop:
+        return None
+    instructions = kernel.instructions
+    last = instructions[-1]
+    if last.mnemonic == "loop":
+        writers = [i for i in instructions if any(u.write and u.register.root == "rcx" for u in i.registers)]
+        return ("rcx", 1) if len(writers) == 1 and "rcx" not in roles.pointers else None
+    if last.mnemonic != "jne" or len(instructions) < 2 or exits[len(instructions) - 1].dropped >= 0:
+        return None
+    counting = instructions[-2]
+    affine = counting.affine
+    if counting.mnemonic not in _COUNTED or affine is None or affine.target not in _NUMBER:
+        return None
+    root = affine.target
+    writers = [i for i in instructions if any(u.write and u.register.root == root for u in i.registers)]
+    if affine.terms != ((root, 1),) or not affine.constant or len(writers) != 1 or root in roles.pointers:
+        return None
+    return root, -affine.constant
+
+
+def _counts_alone(kernel: Kernel, exits: dict[int, _Exit], dropped: set[int]) -> bool:
+    """Whether what is before the closing branch changes a register that nothing else uses."""
+    instructions = kernel.instructions
+    counting, branch = len(instructions) - 2, len(instructions) - 1
+    first = instructions[counting]
+    affine = first.affine
+    if first.mnemonic not in _COUNTED or first.memory or affine is None or affine.target not in _NUMBER:
+        return False
+    root = affine.target
+    if affine.terms != ((root, 1),) or _flags_needed(kernel, counting, branch):
+        return False
+    return not any(
+        use.register.root == root
+        for n, i in enumerate(instructions)
+        if n != counting and n not in dropped
+        for use in i.registers
+    )
+
+
+def _padded(code: bytes, length: int) -> bytes:
+    """Code behind prefixes that mean nothing, if so few are needed."""
+    missing = length - len(code)
+    return b"\x3e" * missing + code if 0 < missing <= _MOST_PREFIXES else code
+
+
+def _count(number: int, length: int) -> bytes:
+    """`dec` of a register, as long as it and its jump are to be."""
+    jump = 2 if length < 8 else 6
+    wide = bytes((0x48 | number >> 3, 0xFF, 0xC8 | number & 7))
+    narrow = wide[1:] if number < 8 else bytes((0x41, *wide[1:]))
+    return narrow if length - jump == len(narrow) else _padded(wide, length - jump)
+
+
+def _never(number: int, length: int) -> bytes:
+    """`test` of the counter, which is not zero, and a jump if it is."""
+    jump = b"\x74\x00" if length < 9 else b"\x0f\x84" + bytes(4)
+    test = bytes((0x48 | (number >> 3) * 5, 0x85, 0xC0 | (number & 7) * 9))
+    return _padded(test, length - len(jump)) + jump
+
+
+def _closing(last: Instruction) -> bytes:
+    """The operation of the short jump that closes a loop."""
+    return b"\xe2" if last.mnemonic == "loop" else b"\x75"
+
+
+def _closed(code: bytes, jump: bytes, length: int) -> bytes:
+    """Code with a jump to its start, as long as the original one if possible."""
+    short = len(code) + 2 <= 128
+    if short and (length == 2 or jump == b"\xe2" or length not in (2, 6)):
+        return code + jump + (-(len(code) + 2)).to_bytes(1, "little", signed=True)
+    if jump == b"\xe2":  # `loop` reaches no further: dec rcx, jnz
+        code += b"\x48\xff\xc9"
+    return code + b"\x0f\x85" + (-(len(code) + 6)).to_bytes(4, "little", signed=True)

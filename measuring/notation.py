@@ -1,0 +1,25 @@
+"""What the command says of forms before any is read, and on which processors they can be measured."""
+
+from __future__ import annotations
+
+import platform
+
+FORMS = (
+    "'vfmadd231pd ymm, ymm, ymm', 'addq $i, %%rbx', 'imul r64, m': operands by kind (i, r, r64, m, xmm, k …), Intel's "
+    "or AT&T's order; or a form's key (IMUL_R64_RM64/r)"
+)
+"""For the help, as argparse has it."""
+NO_FORM = "name a form ('imul r64, r64'), or --all, or --match=GLOB, or --kernel=FILE"
+
+
+def wrong_model(isa: str, name: str) -> str:
+    """Why a model of that instruction set is of no use here, "" if it is."""
+    return "" if isa == "x86" else f"{name} is no x86-64 core, of which alone forms can be measured"
+
+
+def wrong_machine() -> str:
+    """Why nothing can be measured here, "" if it can."""
+    from incc.measuring.harness import missing
+
+    machine = platform.machine()
+    return missing() or ("" if machine == "x86_64" else f"forms are measured on x86-64 only, not on {machine}")

@@ -1,0 +1,79 @@
+"""What was measured, as JSON lines: a header, then a line for each form, pair or kernel, in the order of measuring.
+
+A line is written when its figures are known, so that whatever ends a run, it goes on behind the last whole line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, TextIO
+
+
+class OtherRun(Exception):
+    """The file holds something else; the message says what."""
+
+
+def name(record: dict[str, Any]) -> str:
+    """What a record is of, as a run knows what is done already."""
+    if "pair" in record:
+        return "pair\n" + "\n".join(record["pair"])
+    if "kernel" in record:
+        return f"kernel\n{record['kernel']}\n{record.get('code', '')}"
+    return "form\n" + "\n".join([record["form"], *sorted(record["conditions"])])
+
+
+class Records:
+    """A file of records that grows, or only a list of them. Raises OSError, and OtherRun."""
+
+    def __init__(self, path: str, core: str, must_exist: bool = False) -> None:
+        self.path = path
+        self.header: dict[str, Any] | None = None
+        self.done: dict[str, dict[str, Any]] = {}
+        self._file: TextIO | None = None
+        self._core = core
+        if not path:
+            return
+        if must_exist or os.path.exists(path):
+            self._read(path)
+        self._file = open(path, "a", encoding="utf-8")  # noqa: SIM115 - kept open
+
+    def _read(self, path: str) -> None:
+        with open(path, "rb") as file:
+            content = file.read()
+        whole = content.rfind(b"\n") + 1
+        for number, line in enumerate(content[:whole].splitlines(), 1):
+            try:
+                record = json.loads(line)
+                if "core" in record:
+                    self.header = record
+                else:
+                    self.done[name(record)] = record
+            except (ValueError, TypeError, KeyError, AttributeError):
+                raise OtherRun(f"{path}:{number}: not a record of measurements") from None
+        if content and self.header is None:
+            raise OtherRun(f"{path}: no measurements (the first line does not name a core)")
+        if self.header is not None and self.header["core"] != self._core:
+            raise OtherRun(f"{path}: measurements on {self.header['core']}, not on {self._core}")
+        if whole < len(content):
+            # The line that an interrupted run could not finish.
+            os.truncate(path, whole)
+
+    def begin(self, header: dict[str, Any]) -> None:
+        """The header, if there is none yet."""
+        if self.header is None:
+            self.header = header
+            self._write(header)
+
+    def add(self, record: dict[str, Any]) -> None:
+        self.done[name(record)] = record
+        self._write(record)
+
+    def _write(self, record: dict[str, Any]) -> None:
+        if self._file is not None:
+            self._file.write(json.dumps(record, ensure_ascii=False) + "\n")
+            self._file.flush()
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()

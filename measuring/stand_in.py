@@ -1,0 +1,37 @@
+"""A machine that is a model: loops are simulated where others are run. For trying things out, and for tests."""
+
+from __future__ import annotations
+
+from incc.core.analysis import KernelSettings, analyze_kernel
+from incc.frontends.isa import DecodeError, isa
+from incc.measuring.harness import Failure, Loop, Measurement
+from incc.models.model import MachineModel
+
+
+class Simulated:
+    """Runs loops on a model's core. Without a pipeline in the model, what the bounds say."""
+
+    counters_missing = "simulated"
+    busy = 0.0
+
+    def __init__(self, model: MachineModel) -> None:
+        self.model = model
+
+    def measure(self, loop: Loop) -> Measurement | Failure:
+        cycles = simulated(loop.code, self.model)
+        if cycles is None:
+            return Failure("model", f"{self.model.name} lacks an instruction of it")
+        return Measurement(cycles, 0.0, "clock", {})
+
+    def close(self) -> None:
+        """There is nothing to end."""
+
+
+def simulated(code: bytes, model: MachineModel) -> float | None:
+    """Cycles a trip of a loop of machine code on a model's core; None if it lacks an instruction, or cannot tell."""
+    try:
+        kernel = isa(model.isa).decode_bytes(code, "loop", True, False)
+        result = analyze_kernel(kernel, model, KernelSettings(what_ifs=False))
+    except (DecodeError, ValueError):
+        return None
+    return None if any(form is None for form in result.forms) else float(result.cycles)

@@ -1,0 +1,198 @@
+"""The command incc-bench: interruptions, failures, statuses, what it says of a busy machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from incc.driver import bench
+from incc.measuring import harness
+from incc.measuring.harness import Failure, Loop, Measurement, Unavailable
+from incc.measuring.stand_in import Simulated
+from incc.models.loading import load
+
+FORMS = ["imul r64, r64", "vaddpd ymm, ymm, ymm", "vmulpd ymm, ymm, ymm", "vpermd ymm, ymm, ymm"]
+
+
+class Stand(Simulated):
+    """A machine that is a model, with what else machines do: `after` so many loops `then` is called."""
+
+    busy = 0.0
+    counters_missing = "a stand-in"
+    after = -1
+    then: Any = None
+    closed = 0
+    ran = 0
+
+    def measure(self, loop: Loop) -> Measurement | Failure:
+        type(self).ran += 1
+        if self.ran == self.after:
+            found = self.then()
+            if found is not None:
+                assert isinstance(found, Failure)
+                return found
+        return super().measure(loop)
+
+    def close(self) -> None:
+        type(self).closed += 1
+
+
+@pytest.fixture
+def stand(monkeypatch: pytest.MonkeyPatch) -> type[Stand]:
+    made = type("Made", (Stand,), {})
+    monkeypatch.setattr(bench, "open_machine", lambda options, model: made(load("skylake")))
+    return made
+
+
+def run(*arguments: str) -> int:
+    return bench.main(["--simulated", "-mcpu=skylake", *arguments])
+
+
+def records(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def interrupt() -> None:
+    raise KeyboardInterrupt
+
+
+def terminate() -> None:
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+@pytest.mark.parametrize("how", [interrupt, terminate])
+def test_what_was_measured_is_kept(stand: type[Stand], tmp_path: Path, capsys: Any, how: Any) -> None:
+    path = tmp_path / "a.jsonl"
+    stand.then = staticmethod(how)
+    # Without ports a form is few loops; the fourth form is not reached.
+    assert run(*FORMS, "--parallel", "-o", str(path)) == 0
+    all_of_it = records(path)
+    path.unlink()
+    stand.after, stand.ran = stand.ran - 1, 0
+    assert run(*FORMS, "--parallel", "-o", str(path)) == 1
+    printed = capsys.readouterr()
+    assert "interrupted after 2 of 4" in printed.err
+    assert f"{path} has it all" in printed.err
+    assert "vaddpd" in printed.out
+    assert stand.closed == 2
+    before = records(path)
+    assert before == all_of_it[:3]
+    stand.after = -1
+    assert run(*FORMS, "--parallel", "-o", str(path)) == 0
+    assert records(path) == all_of_it
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+def test_what_was_not_measured_is_measured(stand: type[Stand], tmp_path: Path) -> None:
+    """The later line of a form takes the place of the earlier one."""
+    path = tmp_path / "a.jsonl"
+    assert run(FORMS[0], "--parallel", "-o", str(path)) == 0
+    assert run(FORMS[0], "--serial", "-o", str(path)) == 0
+    assert run(FORMS[0], "-o", str(path)) == 0
+    done = stand.ran
+    assert run(FORMS[0], "--parallel", "-o", str(path)) == 0
+    assert stand.ran == done
+    assert [r["what"] for r in records(path)[1:]] == [["tp"], ["latency"], ["latency", "tp", "ports"]]
+
+
+def test_a_form_that_faults_does_not_end_the_others(stand: type[Stand], capsys: Any) -> None:
+    assert run(*FORMS, "--parallel") == 0
+    stand.after, stand.ran = stand.ran - 2, 0
+    stand.then = staticmethod(lambda: Failure("SIGILL", "an instruction that is not there"))
+    capsys.readouterr()
+    assert run(*FORMS, "--parallel") == 1
+    out = capsys.readouterr().out
+    assert "not measured" in out
+    assert "an instruction that is not there" in out
+    assert "vpermd ymm, ymm, ymm  throughput" in out
+
+
+def test_pairs_go_on(stand: type[Stand], tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "a.jsonl"
+    assert run("--pairs", *FORMS[:3], "-o", str(path)) == 0
+    first = stand.ran
+    assert run("--pairs", *FORMS[:3], "-o", str(path), "--format=json") == 0
+    assert stand.ran == first
+    lines = capsys.readouterr().out.splitlines()
+    pairs = [json.loads(line) for line in lines if line.startswith('{"pair"')]
+    assert [p["pair"] for p in pairs] == [r["pair"] for r in records(path)[1:]]
+    assert len(pairs) == 3
+
+
+def test_a_busy_machine_is_named(stand: type[Stand], capsys: Any) -> None:
+    stand.busy = 0.6
+    assert run("--parallel", FORMS[0]) == 0
+    assert "something else was running on this core beside 60 % of the samples" in capsys.readouterr().err
+
+
+def test_counters_are_named(stand: type[Stand], monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    monkeypatch.setattr(harness, "missing", lambda: "")
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
+    target = bench._target
+    monkeypatch.setattr(bench, "_target", lambda model, simulated: target(model, True))
+    for missing, text in (("none here", "(no counters: none here)"), ("", "by performance counters")):
+        stand.counters_missing = missing
+        assert bench.main(["-mcpu=skylake", "--parallel", "add r64, r64"]) == 0
+        assert text in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("why", "machine", "text"),
+    [
+        ("measuring needs Linux, not darwin", "x86_64", "measuring needs Linux"),
+        ("measuring needs llvmlite (pip install llvmlite)", "x86_64", "pip install llvmlite"),
+        ("", "aarch64", "forms are measured on x86-64 only"),
+    ],
+)
+def test_where_nothing_can_be_measured(
+    monkeypatch: pytest.MonkeyPatch, capsys: Any, why: str, machine: str, text: str
+) -> None:
+    monkeypatch.setattr(harness, "missing", lambda: why)
+    monkeypatch.setattr("platform.machine", lambda: machine)
+    assert bench.main(["-mcpu=skylake", "imul r64, r64"]) == 1
+    assert text in capsys.readouterr().err
+
+
+def test_a_process_that_does_not_start(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    def unavailable(counters: bool, events: dict[str, int]) -> None:
+        raise Unavailable("the measuring process does not start: no memory")
+
+    monkeypatch.setattr(harness, "missing", lambda: "")
+    monkeypatch.setattr(harness, "Harness", unavailable)
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
+    assert bench.main(["-mcpu=skylake", "imul r64, r64"]) == 1
+    assert "does not start: no memory" in capsys.readouterr().err
+
+
+def test_a_picture(stand: type[Stand], tmp_path: Path, capsys: Any) -> None:
+    from xml.etree import ElementTree
+
+    path = tmp_path / "a.svg"
+    assert run("--pairs", *FORMS[:3], f"--picture={path}") == 0
+    tree = ElementTree.parse(path)
+    assert len([e for e in tree.iter() if e.tag.endswith("rect")]) == 6
+    assert run(FORMS[0], "--parallel", f"--picture={tmp_path / 'b.svg'}") == 2
+    assert "a picture is of pairs" in capsys.readouterr().err
+
+
+def test_kernels(stand: type[Stand], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any) -> None:
+    """Prepared as --measure does; what cannot be prepared says why."""
+    from incc.measuring import kernels
+
+    source = tmp_path / "a.s"
+    source.write_text("a:\n.L1:\n\timulq %rax, %rax\n\tdecq %rcx\n\tjne .L1\n\tret\n", encoding="utf-8")
+    loop = Loop(bytes.fromhex("480fafc048ffc975f7"), 1, (1,) * 16, 0)
+    monkeypatch.setattr(kernels, "prepare", lambda kernel: kernels.Prepared((loop,), (1.0,), "kept", ("a note",)))
+    assert run("--kernel", str(source), "--format=json") == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record["cycles"] == pytest.approx(3, abs=0.1)
+    assert record["model"] == pytest.approx(3, abs=0.1)
+    assert record["notes"] == ["a note"]
+    monkeypatch.setattr(kernels, "prepare", lambda kernel: Failure("isa", "it is code for something else"))
+    assert run("--kernel", str(source)) == 1
+    assert "it is code for something else" in capsys.readouterr().out

@@ -1,0 +1,235 @@
+"""The harness: what becomes of times, what is said of failures, counters from a stand-in, and one run for real."""
+
+from __future__ import annotations
+
+import errno
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from incc.measuring import counters, harness, native, server
+from incc.measuring.harness import Failure, Loop, Measurement
+from properties import examples
+
+LINKS = 10_000
+EMPTY = 60
+
+
+def row(cycles: float, entering: float, trips: int, clock: float, crowd: float, disturbed: bool) -> list[int]:
+    """Ticks of a sample: a machine whose core cycle is `clock` ticks."""
+    chain = LINKS * clock
+    busy = 2 if disturbed else 1
+    one, two = entering + trips * cycles, entering + 2 * trips * cycles
+    ticks = [chain * crowd * busy, chain, one * clock * busy, chain, chain * crowd * busy, two * clock * busy]
+    return [round(t) + EMPTY for t in (*ticks, chain, chain * crowd * busy)]
+
+
+@examples(60)
+@given(st.floats(0.5, 200), st.floats(20, 90), st.floats(0.5, 2), st.floats(0.2, 0.5), st.floats(0, 0.6), st.randoms())
+def test_disturbed_samples_do_not_count(
+    cycles: float, entering: float, clock: float, crowd: float, disturbed: float, random: Any
+) -> None:
+    trips = max(8, round(25_000 / cycles))
+    rows = [row(cycles, entering, trips, clock, crowd, random.random() < disturbed) for _ in range(200)]
+    found = server.evaluate(rows, trips, EMPTY, crowd)
+    assert found.cycles == pytest.approx(cycles, rel=0.002)
+    assert found.spread < 0.01 * cycles
+    assert found.used > 12
+
+
+def test_two_states_of_the_core_are_told() -> None:
+    """Short runs at half the speed of long ones, by themselves steady: only the cost of entering tells."""
+    rows = []
+    for _ in range(40):
+        slow, fast = row(8, 50, 3000, 1, 0.25, False), row(4, 50, 3000, 1, 0.25, False)
+        rows.append([*slow[:5], *fast[5:]])
+    found = server.evaluate(rows, 3000, EMPTY, 0.25)
+    assert found.spread > 2
+
+
+def test_where_all_is_disturbed_that_is_said() -> None:
+    found = server.evaluate([row(4, 50, 3000, 1, 0.25, True)] * 40, 3000, EMPTY, 0.25)
+    assert found.used == 0
+    assert found.disturbed == 1
+
+
+def test_alone_is_seen_through_interruptions() -> None:
+    rows = [[LINKS // 4 + EMPTY, LINKS + EMPTY]] * 3
+    rows += [[LINKS // 4 + EMPTY, 90 * LINKS], [LINKS + EMPTY, LINKS + EMPTY]] * 200
+    assert server.alone(rows, EMPTY) == pytest.approx(0.25, rel=0.01)
+
+
+# --- counters --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (errno.EACCES, "perf_event_paranoid"),
+        (errno.EPERM, "perf_event_paranoid"),
+        (errno.ENOENT, "virtual machine"),
+        (errno.ENOSYS, "no perf_event_open"),
+    ],
+)
+def test_why_there_are_no_counters(number: int, text: str) -> None:
+    assert text in counters.reason(OSError(number, "x"))
+
+
+def test_ports_are_counted_by_events_of_the_core() -> None:
+    assert counters.port_events("skylake")["p5"] == 0x20A1
+    assert counters.port_events("sapphirerapids")["p23A"] == 0x04B2
+    assert counters.port_events("nehalem") == {}
+
+
+def test_counters_that_are_not_wanted() -> None:
+    source = counters.open_source("none")
+    assert source.why_not == "not wanted"
+    assert source.count(lambda n, m: None, 10, 1) == {}
+
+
+def test_counts_are_differences(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What entering a loop counts is in both runs and falls out."""
+    ran: list[tuple[int, int]] = []
+
+    def counted(_: int, run: counters.Run, trips: int, times: int) -> int:
+        run(trips, times)
+        return times * (trips * 5 + 77)
+
+    monkeypatch.setattr(counters, "_open", lambda kind, config: 99)
+    monkeypatch.setattr(counters, "_counted", counted)
+    monkeypatch.setattr(counters.os, "close", lambda _: None)
+    source = counters.PerfEvents({"p0": 0x01A1})
+    found = source.count(lambda n, m: ran.append((n, m)), 100, 3)
+    assert found == {"cycles": 5.0, "p0": 5.0}
+    assert {(100, 3), (200, 3)} == set(ran)
+
+
+# --- the process -----------------------------------------------------------------------------------------------------
+
+
+class FakeProcess:
+    """A measuring process that answers from a list; "" is its end."""
+
+    def __init__(self, answers: list[str]) -> None:
+        self.answers = answers
+        self.asked: list[dict[str, Any]] = []
+        self.stdin = self.stdout = self.stderr = self
+        self.killed = False
+
+    def write(self, text: str) -> None:
+        self.asked.append(json.loads(text))
+
+    def flush(self) -> None: ...
+
+    def readline(self) -> str:
+        return self.answers.pop(0) if self.answers else ""
+
+    def read(self) -> str:
+        return "Traceback\nImportError: no llvmlite"
+
+    def kill(self) -> None:
+        self.killed = True
+
+    def communicate(self) -> None: ...
+
+
+LOOP = Loop(b"\x48\xff\xc9\x75\xfb", 1, (0,) * 16, 0)
+READY = json.dumps({"ready": "x86_64", "counters": "none here"})
+FOUR = json.dumps({"cycles": 4.0, "spread": 0.1, "disturbed": 0.5, "way": "clock", "events": {}})
+
+
+def test_a_process_that_ends_fails_its_loop_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    started = [FakeProcess([READY, FOUR]), FakeProcess([READY, FOUR])]
+    left = list(started)
+    monkeypatch.setattr(harness, "missing", lambda: "")
+    monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: left.pop(0))
+    with harness.Harness() as machine:
+        assert machine.measure(LOOP) == Measurement(4.0, 0.1, "clock", {})
+        ended = machine.measure(LOOP)
+        assert isinstance(ended, Failure)
+        assert ended.kind == "harness"
+        assert machine.measure(LOOP) == Measurement(4.0, 0.1, "clock", {})
+        assert machine.busy == 0.5
+        assert machine.counters_missing == "none here"
+    assert all(process.killed for process in started)
+    assert started[0].asked[0]["code"] == LOOP.code.hex()
+
+
+def test_a_process_that_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(harness, "missing", lambda: "")
+    monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: FakeProcess([]))
+    with pytest.raises(harness.Unavailable, match="no llvmlite"):
+        harness.Harness()
+
+
+@pytest.mark.parametrize(
+    ("system", "machine", "text"),
+    [("darwin", "x86_64", "Linux"), ("linux", "riscv64", "riscv64"), ("linux", "x86_64", "")],
+)
+def test_what_is_missing(monkeypatch: pytest.MonkeyPatch, system: str, machine: str, text: str) -> None:
+    import platform
+
+    monkeypatch.setattr(sys, "platform", system)
+    monkeypatch.setattr(platform, "machine", lambda: machine)
+    found = harness.missing()
+    assert text in found if text else found == ""
+
+
+@pytest.mark.parametrize("machine", sorted(native.ARCHITECTURES))
+def test_the_code_is_the_same_text_for_all(machine: str) -> None:
+    """Everything is filled in, for AArch64 too; LLVM reads it where it has the target."""
+    text = native.text(native.ARCHITECTURES[machine]({}), "")
+    assert "@DIALECT@" not in text
+    assert "@ENTER@" not in text
+    for name in ("incc_samples", "incc_fault", "incc_run", "incc_beside", "incc_empty"):
+        assert f"@{name}(" in text
+    assert len(native.leave(machine, native.CODE)) % (1 if machine == "x86_64" else 4) == 0
+
+
+@pytest.mark.skipif(shutil.which("clang-19") is None, reason="no clang-19")
+def test_aarch64_is_assembled(tmp_path: Path) -> None:
+    """The assembly is right as far as an assembler tells; nobody has run it."""
+    source, target = tmp_path / "a.ll", tmp_path / "a.o"
+    source.write_text(native.text(native.ARCHITECTURES["aarch64"]({}), ""), encoding="utf-8")
+    arguments = ["--target=aarch64-linux-gnu", "-O2", "-w", "-c", str(source), "-o", str(target)]
+    done = subprocess.run(["clang-19", *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert not native.ARCHITECTURES["aarch64"]({}).tried
+
+
+@pytest.mark.skipif(bool(harness.missing()), reason="no x86-64 Linux")
+def test_real_loops() -> None:
+    """A number or a reason: what they are is this machine's affair."""
+    import platform
+
+    if platform.machine() != "x86_64":
+        pytest.skip("no x86-64 Linux")
+    places = tuple(0x2000_0000 + 0x100_0000 * n for n in range(16))
+    dec_jnz = b"\x48\xff\xc9\x75"
+    bodies = {
+        "imul": (b"\x48\x0f\xaf\xdb", ""),
+        "load": (b"\x48\x8b\x06", ""),
+        "ud2": (b"\x0f\x0b", "SIGILL"),
+        "null": (b"\x48\x8b\x04\x25\x00\x00\x00\x00", "address"),
+        "division": (b"\x31\xff\x48\xf7\xff", "SIGFPE"),
+        "stride": (b"\x48\x8b\x06\x48\x81\xc6\x00\x10\x00\x00", "stride"),
+        "own memory": (b"\x48\xc7\x04\x25" + (0).to_bytes(8, "little"), "address"),
+    }
+    loops = []
+    for body, _ in bodies.values():
+        back = -(len(body) + len(dec_jnz) + 1)
+        loops.append(Loop(body + dec_jnz + back.to_bytes(1, "little", signed=True), 1, places, 0x3FF8 << 48))
+    for (name, (_, kind)), found in zip(bodies.items(), harness.measure(loops), strict=True):
+        if kind:
+            assert isinstance(found, Failure), name
+            assert found.kind == kind, (name, found)
+            assert found.text
+        elif isinstance(found, Measurement):
+            assert found.cycles > 0
