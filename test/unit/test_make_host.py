@@ -79,7 +79,7 @@ def test_windows_of_a_made_core_are_found(parameter: str, value: int) -> None:
     assert one.verdict == "differs"
     assert one.finding.agrees(value), one.finding
     assert not one.finding.agrees(1.3 * value)
-    assert not one.finding.agrees(0.8 * value)
+    assert not one.finding.agrees(0.7 * value)
 
 
 _WINDOWS = {"rob": "reorder_buffer", "rs": "scheduler", "load_buffer": "load_buffer", "store_buffer": "store_buffer"}
