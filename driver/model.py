@@ -95,6 +95,10 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--no-warnings", action="store_true", help="report errors only")
     command.set_defaults(run=_check)
 
+    command = commands.add_parser("make", help="measure this machine and write a model of it", add_help=True)
+    _add_make_arguments(command)
+    command.set_defaults(run=_make)
+
     command = commands.add_parser("import", help="write or complete a model from measurements or another tool's model")
     command.set_defaults(run=lambda _: _usage(command))
     sources = command.add_subparsers(dest="source", metavar="SOURCE", parser_class=_SourceParser)
@@ -113,6 +117,32 @@ def _parser() -> argparse.ArgumentParser:
         source.add_argument("--verbose", action="store_true", help="list what was not matched")
         source.set_defaults(run=_import)
     return parser
+
+
+def _add_make_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("what", choices=["host"], help="the processor that this runs on")
+    parser.add_argument(
+        "-o", "--output", default="host.toml", metavar="FILE", help="the model file (default: host.toml)"
+    )
+    parser.add_argument(
+        "--resume",
+        default="",
+        metavar="DIR",
+        help="where measured figures are kept (default: FILE without .toml, .measured)",
+    )
+    parser.add_argument("--quick", action="store_true", help="fewer probes, and only the forms of the hundred loops")
+    parser.add_argument("--minutes", type=_minutes, default=0, metavar="N", help="measure forms for so long at most")
+    parser.add_argument("--relative", default="", metavar="NAME", help="the model to start from (default: the nearest)")
+
+
+def _minutes(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1
+    if not 0 <= value < 1e6:
+        raise argparse.ArgumentTypeError(f"not a number of minutes: {text!r}")
+    return value
 
 
 class _SourceParser(argparse.ArgumentParser):
@@ -324,6 +354,12 @@ def _check(args: argparse.Namespace) -> int:
                 print(finding)
     print(f"{len(names)} models: {errors} errors, {warnings} warnings")
     return FAILED if errors else OK
+
+
+def _make(args: argparse.Namespace) -> int:
+    from incc.driver import make_host
+
+    return make_host.run(args)
 
 
 # --- import ----------------------------------------------------------------------------------------------------------

@@ -1,0 +1,297 @@
+"""`incc-model make host`: measures the processor that this runs on, and writes a model of it.
+
+Whatever is measured is kept in a folder of JSON lines, so that a run that was interrupted goes on where it was.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from incc.measuring import host, host_forms, pipeline
+from incc.measuring.cores import features_of_host, target
+from incc.measuring.harness import Harness, Unavailable, missing
+from incc.measuring.probing import Bench
+from incc.measuring.stand_in import Simulated
+from incc.models.check import check
+from incc.models.host import read
+from incc.models.loading import find_cpu, load, purge, search_places
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from incc.measuring.forms import Machine
+    from incc.measuring.harness import Failure, Loop, Measurement
+    from incc.measuring.pipeline import Compared
+    from incc.models.model import MachineModel
+
+OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+
+_BUSY = 0.5
+"""The part of disturbed samples from which on a machine is called busy."""
+
+
+class Options(NamedTuple):
+    """`output`: the model file; `folder`: where figures are kept, "" for beside the file; `quick`: the pipeline and the
+    forms of the loops only; `minutes`: for forms, 0 for no end; `relative`: of what core, "" for the nearest."""
+
+    output: str
+    folder: str = ""
+    quick: bool = False
+    minutes: float = 0
+    relative: str = ""
+    model_path: tuple[str, ...] = ()
+    counters: bool = True
+
+
+def run(args: argparse.Namespace) -> int:
+    """The command; its exit status."""
+    options = Options(args.output, args.resume, args.quick, args.minutes, args.relative, tuple(args.model_path))
+    try:
+        name = host.name_of(options.output)
+    except ValueError as e:
+        return _failed(str(e), USAGE)
+    if why := host.may_write(options.output):
+        return _failed(f"{options.output}: {why}")
+    if why := missing() or host.why_not_here():
+        return _failed(why)
+    folder = options.folder or f"{os.path.splitext(options.output)[0]}.measured"
+    try:
+        with Harness() as harness:
+            relative, why = _relative(options)
+            if relative is None:
+                return _failed(why)
+            if relative.name.lower() == name.lower():
+                return _failed(f"{options.output}: a model that inherits from {relative.name} needs another name")
+            print(why)
+            if harness.counters_missing:
+                print(f"time is told by the clock: {harness.counters_missing}")
+            status = make(options, name, relative, harness, folder)
+            if harness.busy > _BUSY:
+                print(
+                    f"the machine was busy: something else ran beside {harness.busy:.0%} of the samples; figures of "
+                    "windows (rob, rs, load_buffer, store_buffer) may be too small"
+                )
+            return status
+    except Unavailable as e:
+        return _failed(str(e))
+    except KeyboardInterrupt:
+        print(
+            f"\nincc-model: interrupted; what was measured is in {folder}: the same command goes on from there",
+            file=sys.stderr,
+        )
+        return INTERRUPTED
+
+
+def _relative(options: Options) -> tuple[MachineModel | None, str]:
+    """The model to start from, and a sentence about it."""
+    if options.relative:
+        model = load(options.relative, options.model_path)
+        if model.isa != host.ISA:
+            return None, f"{model.name} has another instruction set than {host.ISA}"
+        return model, f"starting from {model.name} ({model.title})"
+    # A model of this host that was made before is not its own relative: only those that come with incc count.
+    cpu = find_cpu("native", options.model_path)
+    if not cpu.model:
+        why = f": {cpu.why}" if cpu.why else ""
+        return None, f"no model is near to this processor{why}; name one with --relative"
+    model = load(cpu.model, options.model_path)
+    if model.isa != host.ISA:
+        return None, f"{model.name} has another instruction set than {host.ISA}"
+    nearest = f", the nearest to this core ({cpu.why})" if cpu.nearest else ""
+    return model, f"starting from {model.name} ({model.title}){nearest}"
+
+
+def make(
+    options: Options,
+    name: str,
+    relative: MachineModel,
+    machine: Machine,
+    folder: str,
+    there: frozenset[str] | None = None,
+) -> int:
+    """Measures, writes the model, checks it, and prints how good it is. `there`: the features of the machine by
+    iced-x86's names, without those of the processor that this runs on."""
+
+    def measure(loops: Iterable[Loop]) -> Iterator[Measurement | Failure]:
+        return (machine.measure(loop) for loop in loops)
+
+    folder = _own_folder(folder, relative)
+    print(f"figures are kept in {folder}")
+    bench = Bench(measure, os.path.join(folder, "loops.jsonl"), options.quick)
+    compared = _pipeline(bench, relative)
+    loops = host.cases()
+    forms, result = _forms(options, relative, machine, loops, folder, there)
+    written = host.model_text(name, relative, host.processor_name(), compared, forms, result)
+    _replace(options.output, written.text)
+    places = search_places(options.model_path)
+    findings = check(os.path.abspath(options.output), places)
+    for finding in findings:
+        print(finding)
+    errors = sum(f.level == "error" for f in findings)
+    print(
+        f"{options.output}: {len(written.parameters)} parameters, {len(written.fusion)} macro-fusion classes and "
+        f"{len(written.forms)} forms differ from {relative.name}; {errors} errors, {len(findings) - errors} warnings"
+    )
+    if errors:
+        return FAILED
+    purge()
+    made = load(options.output, options.model_path)
+    _accuracy(bench, loops, relative, made)
+    print(f"use it as -mcpu={_as_argument(options.output)}")
+    return OK
+
+
+def _own_folder(folder: str, relative: MachineModel) -> str:
+    """The folder, with a note about what its figures are of: those of another processor are no use."""
+    os.makedirs(folder, exist_ok=True)
+    who = os.path.join(folder, "processor")
+    mine = f"{host.processor_name()}\n{read().family} {read().model} {read().stepping}\n"
+    if os.path.exists(who):
+        with open(who, encoding="utf-8", errors="replace") as f:
+            if f.read() != mine:
+                raise Unavailable(f"{folder} has the figures of another processor; name another folder with --resume")
+    else:
+        with open(who, "w", encoding="utf-8") as f:
+            f.write(mine)
+    return folder
+
+
+def _pipeline(bench: Bench, relative: MachineModel) -> list[Compared]:
+    found: list[Compared] = []
+    with _Progress("pipeline", len(pipeline.PROBES)) as progress:
+        for _, findings in pipeline.probe(bench):
+            found += pipeline.compare(findings, relative)
+            progress.step()
+    rows = [c for c in found if not c.finding.name.startswith(("macro_fusion.", "note:"))]
+    width = max((len(c.finding.name) for c in rows), default=0)
+    print(f"\n{'parameter':{width}}  {'found':>10}  {relative.name:>16}")
+    for c in rows:
+        value = "-" if c.finding.value is None else _shown(c.finding.value)
+        known = "-" if c.known is None else _shown(c.known)
+        print(f"{c.finding.name:{width}}  {value:>10}  {known:>16}  {_VERDICTS[c.verdict]}")
+    pairs = [c for c in found if c.finding.name.startswith("macro_fusion.")]
+    agree = sum(c.verdict == "agrees" for c in pairs)
+    differ = [c.finding.name.removeprefix("macro_fusion.") for c in pairs if c.verdict == "differs"]
+    if pairs:
+        print(f"macro-fusion: {agree} of {len(pairs)} pairs as in {relative.name}")
+        if differ:
+            print(f"  different: {', '.join(differ)}")
+    print()
+    return found
+
+
+_VERDICTS = {
+    "agrees": "kept",
+    "differs": "taken",
+    "unsure": "does not repeat; kept",
+    "unknown": "not measured; kept",
+    "note": "no parameter",
+}
+
+
+def _shown(value: object) -> str:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def _forms(
+    options: Options,
+    relative: MachineModel,
+    machine: Machine,
+    loops: Sequence[host.Case],
+    folder: str,
+    there: frozenset[str] | None,
+) -> tuple[dict[str, dict[tuple[str, ...], dict[str, object]]], host_forms.Result]:
+    core = target(relative, features_of_host(read().features) if there is None else there)
+    bench, simulated = host_forms.benches(core, machine, Simulated(relative))
+    path = os.path.join(folder, "forms.jsonl")
+    todo = list(host_forms.wanted(core, host.forms_of(loops, relative), options.quick))
+    end = time.monotonic() + 60 * options.minutes if options.minutes else float("inf")
+    with _Progress("forms", len(todo)) as progress:
+
+        def said(key: host_forms.Key) -> bool:
+            progress.step()
+            return time.monotonic() < end
+
+        known = host_forms.read(path)
+        result = host_forms.compare(
+            host_forms.measure(bench, todo, path, known, said), bench, simulated, relative, path
+        )
+    done = len(known.records) + len(known.failed)
+    if time.monotonic() >= end:
+        print(f"{options.minutes:g} minutes are over: {done} of {len(todo)} forms; the same command goes on from there")
+    print(
+        f"forms: {result.same} as in {relative.name}, {len(result.different)} differ, {len(result.unsteady)} do not "
+        f"repeat, {len(result.faster)} are faster than its ports allow, {len(result.missing)} it does not have, "
+        f"{len(known.failed)} cannot be measured"
+    )
+    return host_forms.entries(result.different, relative), result
+
+
+def _accuracy(bench: Bench, loops: Sequence[host.Case], before: MachineModel, after: MachineModel) -> None:
+    bench.tries = min(bench.tries, 3)
+    outcomes, left_out = host.compare_loops(bench, loops, before, after)
+    for name, why in left_out:
+        print(f"not compared: {name}: {why}")
+    if not outcomes:
+        print("accuracy: no loop could be compared")
+        return
+    print(
+        f"accuracy: mean error on {len(outcomes)} loops measured here {host.mean_error(outcomes, 'before'):.1%} with "
+        f"{before.name}, {host.mean_error(outcomes, 'after'):.1%} with {after.name}"
+    )
+    worst = sorted(outcomes, key=lambda o: -abs(o.after - o.cycles) / o.cycles)[:5]
+    print(f"  {'measured':>9} {'before':>9} {'after':>9}  farthest off")
+    for o in worst:
+        print(f"  {o.cycles:9.2f} {o.before:9.2f} {o.after:9.2f}  {o.name}")
+
+
+def _replace(path: str, text: str) -> None:
+    temporary = f"{path}.{os.getpid()}.tmp"
+    try:
+        with open(temporary, "w", encoding="utf-8") as f:
+            f.write(text)
+        os.replace(temporary, path)
+    finally:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+
+
+def _as_argument(path: str) -> str:
+    return path if os.path.dirname(path) else f"./{path}"
+
+
+class _Progress:
+    """A bar on a terminal; elsewhere nothing."""
+
+    def __init__(self, what: str, total: int) -> None:
+        self._step: Callable[[], None] = lambda: None
+        self._bar = None
+        if sys.stderr is not None and sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import Progress
+
+            bar = Progress(console=Console(stderr=True), transient=True)
+            task = bar.add_task(what, total=total)
+            self._bar = bar
+            self._step = lambda: bar.advance(task)
+
+    def step(self) -> None:
+        self._step()
+
+    def __enter__(self) -> _Progress:
+        if self._bar is not None:
+            self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+
+def _failed(text: str, status: int = FAILED) -> int:
+    print(f"incc-model: {text}", file=sys.stderr)
+    return status

@@ -1,0 +1,75 @@
+"""Loops of machine code from assembly text (AT&T syntax), through LLVM's assembler in this process.
+
+LLVM ends the process when a statement is wrong, so this is for text that comes from incc itself; that of users goes
+through incc.frontends.x86.assembler.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from incc.frontends.x86.elf import read_object
+from incc.measuring.harness import Loop
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_REGISTERS = [
+    "rax",
+    "rcx",
+    "rdx",
+    "rbx",
+    "rsp",
+    "rbp",
+    "rsi",
+    "rdi",
+    "r8",
+    "r9",
+    "r10",
+    "r11",
+    "r12",
+    "r13",
+    "r14",
+    "r15",
+]
+COUNTER = _REGISTERS.index("r15")
+PAGES = 0x10_0000_0000
+"""Where the memory of loops begins: rsi, rdi and rbp are pointers into it, a page apart and 64-byte aligned, as rsp."""
+ONE = 0x3FF0_0000_0000_0000
+"""1.0: what memory and vector registers are full of; its square roots and quotients stay what they are."""
+
+
+@cache
+def _target() -> Any:
+    import llvmlite.binding as llvm
+
+    for name in ("initialize", "initialize_all_targets", "initialize_all_asmprinters", "initialize_native_asmparser"):
+        try:
+            getattr(llvm, name)()
+        except (AttributeError, RuntimeError):
+            continue  # newer versions do this themselves, and say so
+    return llvm.Target.from_triple("x86_64-unknown-linux-gnu").create_target_machine(opt=0)
+
+
+def assemble(text: str) -> bytes:
+    """The bytes of statements that refer to nothing outside."""
+    import llvmlite.binding as llvm
+
+    machine = _target()
+    escaped = "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in text.encode())
+    module = llvm.parse_assembly(f'target triple = "x86_64-unknown-linux-gnu"\nmodule asm "{escaped}"\n')
+    found = read_object(machine.emit_object(module))
+    return next(s.data for s in found.sections.values() if s.name == ".text")
+
+
+def loop(body: str, registers: Mapping[str, int] | None = None, content: int = ONE) -> Loop:
+    """`body`, and behind it `dec %r15; jnz` to its start.
+
+    `registers`: first values of general-purpose registers; else pointers as PAGES says, and 1 in all others.
+    """
+    values = dict.fromkeys(_REGISTERS, 1)
+    values |= {name: PAGES + 4096 * n for n, name in enumerate(("rsi", "rdi", "rbp", "rsp"))}
+    values |= registers or {}
+    code = assemble(f"0:\n{body}\ndec %r15\njnz 0b\n")
+    return Loop(code, COUNTER, tuple(values[r] for r in _REGISTERS), content)

@@ -1,0 +1,248 @@
+"""The forms of the core at hand beside those of its nearest relative: what has to be said of them anew.
+
+Each form is measured on the machine, and in the same way on the relative's simulation. Whatever the measuring itself
+adds, ways back between registers, rounding, the loop's own instructions, is in both; what is left is a difference of
+the cores. µops and their ports are the relative's: time alone does not tell them from a single form.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from incc.measuring.forms import Bench, NotMeasured, measurable, variants
+from incc.models.compile import Entry, Forms, write_latency
+from incc.models.model import form_key
+from incc.models.throughput import of_form
+
+if TYPE_CHECKING:
+    from incc.measuring.cores import Target
+    from incc.measuring.forms import Machine, Variant
+    from incc.models.model import Form, MachineModel
+
+WANTED = ("latency", "tp")
+
+Key = tuple[str, tuple[str, ...]]
+
+
+class Measured(NamedTuple):
+    """`records` of the machine by form and conditions; `failed`: why others have none."""
+
+    records: dict[Key, dict[str, Any]]
+    failed: dict[Key, str]
+
+
+def read(path: str) -> Measured:
+    """The figures of a file of JSON lines; a line that is not whole is left out, and measured again."""
+    found = Measured({}, {})
+    if not os.path.exists(path):
+        return found
+    with open(path, encoding="utf-8") as f:
+        for line in f:
+            try:
+                data = json.loads(line)
+                if "core" in data:
+                    continue
+                key = str(data["form"]), tuple(str(c) for c in data["conditions"])
+                if "not_measured" in data:
+                    found.failed[key] = str(data["not_measured"])
+                else:
+                    found.records[key] = {**data, "latency": list(data["latency"])}
+            except (ValueError, KeyError, TypeError):
+                continue
+    return found
+
+
+def wanted(target: Target, first: Iterable[str], only: bool) -> Iterator[Variant]:
+    """What is to be measured: forms named in `first`, then, unless `only` these, all others."""
+    shapes = {shape.key: shape for shape in measurable(target)}
+    names = [name for name in dict.fromkeys(first) if name in shapes]
+    rest = [] if only else [name for name in shapes if name not in set(names)]
+    for name in names:
+        yield from variants(shapes[name])
+    # Without conditions first: most code has none, and time may end.
+    for name in rest:
+        yield from (v for v in variants(shapes[name]) if not v.conditions)
+    for name in rest:
+        yield from (v for v in variants(shapes[name]) if v.conditions)
+
+
+def measure(
+    bench: Bench, todo: Iterable[Variant], path: str, known: Measured, said: Callable[[Key], bool]
+) -> Iterator[tuple[Variant, dict[str, Any]]]:
+    """Each form's record, measured now or read from the file, to which every new one is added at once.
+
+    `said`: called with each form, measured or not; what it returns says whether to go on.
+    """
+    new = not os.path.exists(path) or not os.path.getsize(path)
+    with open(path, "a+b") as file:
+        if new:
+            file.write(json.dumps(bench.header()).encode() + b"\n")
+        else:
+            file.seek(-1, os.SEEK_END)
+            if file.read() != b"\n":
+                file.write(b"\n")
+        for v in todo:
+            key = v.shape.key, tuple(v.conditions)
+            if key not in known.records and key not in known.failed:
+                line: dict[str, Any]
+                try:
+                    line = known.records[key] = bench.record(v, WANTED)
+                except NotMeasured as e:
+                    known.failed[key] = str(e)
+                    line = {"form": key[0], "conditions": list(key[1]), "not_measured": str(e)}
+                    if e.failure.kind in ("timeout", "harness", "killed"):
+                        continue
+                file.write(json.dumps(line).encode() + b"\n")
+                file.flush()
+            if not said(key):
+                return
+            if key in known.records:
+                yield v, known.records[key]
+
+
+# --- differences ------------------------------------------------------------------------------------------------------
+
+
+class Difference(NamedTuple):
+    """What has to be said of a form: `fields`, those that are different; `text`: how they came about."""
+
+    key: Key
+    fields: Entry
+    text: str
+
+
+class Result(NamedTuple):
+    """`same`: forms whose figures are the relative's; `different`; `unsteady`: those that differ, but not each time;
+    `faster`: with a better throughput than the relative's ports allow, which stays; `missing`: the relative has none.
+    """
+
+    same: int
+    different: list[Difference]
+    unsteady: list[str]
+    faster: list[str]
+    missing: list[str]
+
+
+_CYCLE = 0.6
+"""A latency that differs by less is the same: figures in models are whole."""
+_WHOLE = 0.3
+"""How far from whole cycles a difference may be that is believed."""
+
+
+def fields_that_differ(record: dict[str, Any], simulated: dict[str, Any], form: Form, memory: bool) -> Entry:
+    """What a model must say to have the figures of the machine instead of the relative's."""
+    fields: Entry = {}
+    here = {(t, s): float(c) for t, s, c in record["latency"]}
+    there = {(t, s): float(c) for t, s, c in simulated["latency"]}
+    pairs = {(t, s): c for t, s, c in form.latency}
+    changed = False
+    for pair, cycles in here.items():
+        if pair not in there or pair not in pairs:
+            continue
+        more = cycles - there[pair]
+        if abs(more) >= _CYCLE and abs(more - round(more)) <= _WHOLE:
+            pairs[pair] = max(0, pairs[pair] + round(more))
+            changed = True
+    if changed:
+        fields["latency"] = write_latency([(t, s, c) for (t, s), c in pairs.items()])
+    tp, expected = record.get("tp"), simulated.get("tp")
+    if tp and expected:
+        bound = float(of_form(form.uops)) * max(1, form.attributes.get("hold", 1))
+        # Accesses to memory hinder each other by where they are, which is no figure of their form.
+        slower = tp > max(1.12 * expected + 0.3, 1.25) if memory else tp > 1.12 * expected + 0.08
+        quicker = tp < 0.88 * expected - 0.08
+        if form.divider and (slower or quicker) and round(tp) >= 1 and round(tp) != form.divider:
+            fields["divider"] = round(tp)
+        elif slower and not form.divider:
+            fields["tp"] = round(max(tp, bound), 2)
+        elif quicker and form.throughput and tp < form.throughput:
+            fields["tp"] = round(tp, 2) if tp > 1.05 * bound else 0
+    return fields
+
+
+def is_faster(record: dict[str, Any], simulated: dict[str, Any], form: Form) -> bool:
+    tp, expected = record.get("tp"), simulated.get("tp")
+    return bool(tp and expected and tp < 0.88 * expected - 0.08 and not form.throughput and not form.divider)
+
+
+def compare(
+    measured: Iterable[tuple[Variant, dict[str, Any]]], bench: Bench, simulated: Bench, model: MachineModel, path: str
+) -> Result:
+    """The forms that differ. What differs is measured again, and believed if it differs in the same way; the second
+    figures go into the file of the first."""
+    result = Result(0, [], [], [], [])
+    same = 0
+    for v, record in measured:
+        conditions = frozenset(v.conditions)
+        form = model.lookup(v.shape.key, conditions)
+        name = form_key(v.shape.key, v.conditions)
+        if form is None:
+            result.missing.append(name)
+            continue
+        try:
+            there = simulated.record(v, WANTED)
+        except (NotMeasured, ValueError):
+            result.missing.append(name)
+            continue
+        fields = fields_that_differ(record, there, form, v.shape.has_memory)
+        if is_faster(record, there, form):
+            result.faster.append(name)
+        if not fields:
+            same += 1
+            continue
+        if "again" not in record:
+            try:
+                record["again"] = bench.record(v, WANTED)
+            except NotMeasured:
+                record["again"] = None
+            with open(path, "a", encoding="utf-8") as file:
+                file.write(json.dumps(record) + "\n")
+        again = record["again"] and fields_that_differ(record["again"], there, form, v.shape.has_memory)
+        believed = {n: f for n, f in fields.items() if again and _repeats(n, f, again.get(n))}
+        if believed:
+            result.different.append(Difference((v.shape.key, v.conditions), believed, _said(believed, form)))
+        if believed.keys() != fields.keys():
+            result.unsteady.append(name)
+    return result._replace(same=same)
+
+
+def _repeats(name: str, first: Any, second: Any) -> bool:
+    if name == "tp" and first and second:
+        return bool(abs(first - second) <= 0.05 * max(first, second))
+    return bool(first == second)
+
+
+def _said(fields: Entry, form: Form) -> str:
+    old = {
+        "latency": write_latency(list(form.latency)),
+        "tp": form.throughput or 0,
+        "divider": form.divider,
+    }
+    return ", ".join(f"{name} {old[name] or 'none'}" for name in fields)
+
+
+def entries(differences: Iterable[Difference], model: MachineModel) -> Forms:
+    """What a model file has to say. Conditions whose figures are those without conditions say nothing of their own."""
+    found: Forms = {}
+    for (form, conditions), fields, _ in differences:
+        found.setdefault(form, {})[tuple(conditions)] = dict(fields)
+    for form, by_conditions in found.items():
+        plain = by_conditions.get((), {})
+        for conditions in [c for c in by_conditions if c]:
+            own = by_conditions[conditions]
+            before = dict(model.entries(form)).get(conditions, {})
+            for name in [n for n, f in own.items() if plain.get(n) == f and n not in before]:
+                del own[name]
+            if not own:
+                del by_conditions[conditions]
+        if () in by_conditions:
+            by_conditions[()]["source"] = "measured"
+    return {form: by_conditions for form, by_conditions in found.items() if by_conditions}
+
+
+def benches(target: Target, machine: Machine, simulation: Machine) -> tuple[Bench, Bench]:
+    """For the machine, and for the relative's simulation."""
+    return Bench(target, machine), Bench(target, simulation)

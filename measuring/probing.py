@@ -1,0 +1,275 @@
+"""What probes of a core's pipeline have in common: the machine they ask, what they find, and how it is kept.
+
+A probe is a function that asks a `Bench` for the cycles of loops and says what follows for parameters of models
+(`Finding`). The machine is the harness, or whatever else tells cycles of loops: tests put incc's own simulation of a
+model there, whose parameters the probes must find again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from incc.measuring.assemble import loop
+from incc.measuring.harness import Failure, Loop, Measurement
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Machine = Callable[[Iterable[Loop]], Iterator[Measurement | Failure]]
+"""Cycles of loops, in their order (`harness.measure`)."""
+
+Value = int | float | bool | str
+
+
+class Finding(NamedTuple):
+    """What a probe found.
+
+    `name`: a parameter of models, with a key behind a dot where it is a table ("load_latency.gpr"); one that begins
+    with "note:" is no parameter, but worth a comment. `value`: None if it could not be told, `text` then says why.
+    `least`, `most`: between which it lies for sure, for numbers. `text`: what it was made of, with the cycles seen.
+    `repeats`: whether the figures that it rests on agree with each other as often as they were measured.
+    """
+
+    name: str
+    value: Value | None
+    least: float
+    most: float
+    text: str
+    repeats: bool = True
+
+    def agrees(self, known: Any) -> bool:
+        """Whether what a model says is compatible with what was found."""
+        if self.value is None:
+            return True
+        if isinstance(self.value, (bool, str)) or isinstance(known, (bool, str)) or known is None:
+            return bool(known == self.value)
+        return bool(self.least <= known <= self.most)
+
+
+def number(name: str, value: float, text: str, least: float | None = None, most: float | None = None) -> Finding:
+    """A finding that is a whole number, with the bounds that are certain; without them, just this number."""
+    rounded = round(value)
+    return Finding(
+        name, rounded, rounded if least is None else least, rounded if most is None else most, text, abs(value) >= 0
+    )
+
+
+def flag(name: str, value: bool, text: str) -> Finding:
+    return Finding(name, value, 0, 0, text)
+
+
+def note(name: str, value: Value, text: str) -> Finding:
+    """Something that no parameter says."""
+    return Finding(f"note:{name}", value, 0, 0, text)
+
+
+def unknown(name: str, why: str) -> Finding:
+    """A parameter that could not be measured."""
+    return Finding(name, None, 0, 0, why)
+
+
+class NotMeasured(Exception):
+    """A loop that a probe needs could not be measured, or its figures make no sense; the text says why."""
+
+
+class Bench:
+    """Measures loops given as text, and remembers what was measured.
+
+    `keep`: a file of JSON lines that is read first and to which every figure is added as soon as it is known, so that
+    a run that was interrupted goes on. A loop is known by all that `Loop` says. `tries`: how often each is measured;
+    `worst`: the largest relative spread of a figure that was used since it was set to 0. What probes tell others:
+    `plain_nops`, that nops take issue slots as other instructions do; `seen`: figures by name.
+    """
+
+    def __init__(self, machine: Machine, keep: str = "", quick: bool = False) -> None:
+        self.machine = machine
+        self.keep = keep
+        self.quick = quick
+        self.known: dict[str, Measurement | Failure] = {}
+        self.tries = 2 if quick else 4
+        self.measured = 0
+        self.worst = 0.0
+        self.plain_nops = True
+        self.seen: dict[str, float] = {}
+        if keep and os.path.exists(keep):
+            with open(keep, encoding="utf-8") as f:
+                for line in f:
+                    self._read(line)
+
+    def _read(self, line: str) -> None:
+        """A line that an interrupted run left half written is no figure; that loop is measured again."""
+        try:
+            data = json.loads(line)
+            if "kind" in data:
+                self.known[data["loop"]] = Failure(str(data["kind"]), str(data["text"]))
+            else:
+                self.known[data["loop"]] = Measurement(
+                    float(data["cycles"]), float(data["spread"]), data["way"], dict(data["events"])
+                )
+        except (ValueError, KeyError, TypeError):
+            return
+
+    def measure(self, loops: Sequence[Loop]) -> list[Measurement | Failure]:
+        """The loops' cycles, those that are known already without measuring them."""
+        names = [_name(one) for one in loops]
+        missing = {name: one for name, one in zip(names, loops, strict=True) if name not in self.known}
+        if missing:
+            with _Log(self.keep) as log:
+                for name, found in self._repeat(missing):
+                    self.known[name] = found
+                    self.measured += 1
+                    # What was too much for a busy machine may go well the next time.
+                    if not (isinstance(found, Failure) and found.kind in ("timeout", "harness", "killed")):
+                        log.add({"loop": name, **found._asdict()})
+        for name in names:
+            found = self.known[name]
+            if isinstance(found, Measurement):
+                self.worst = max(self.worst, found.spread / max(found.cycles, 0.5))
+        return [self.known[name] for name in names]
+
+    def reaches(self, body: str, limit: float, pauses: int = 1, registers: Mapping[str, int] | None = None) -> bool:
+        """Whether a loop was ever seen to take no more than `limit` cycles a trip, in as many tries as usual and, while
+        it is not, as many again after each of some pauses."""
+        one = loop(body, registers)
+        name = _name(one)
+        best = self.known.get(name)
+        if isinstance(best, Failure):
+            raise NotMeasured(f"{best.kind}: {best.text}")
+        if best is None or (best.cycles > limit and best.spread > 0):
+            with _Log(self.keep) as log:
+                for turn in range((1 + pauses) * self.tries):
+                    if turn and turn % self.tries == 0:
+                        time.sleep(_PAUSE)
+                    found = next(iter(self.machine([one])))
+                    self.measured += 1
+                    if isinstance(found, Failure):
+                        raise NotMeasured(f"{found.kind}: {found.text}")
+                    if best is None or (_is_steady(found) and found.cycles < best.cycles):
+                        best = found
+                    if best.cycles <= limit or best.spread == 0:
+                        break
+                assert best is not None
+                self.known[name] = best
+                log.add({"loop": name, **best._asdict()})
+        return best.cycles <= limit
+
+    def _repeat(self, loops: Mapping[str, Loop]) -> Iterator[tuple[str, Measurement | Failure]]:
+        """Measures loops in rounds, `tries` at least and until the two lowest figures of each agree.
+
+        Whatever else runs on the machine, beside a loop as the core's other thread most of all, takes time and gives
+        none: the lowest figure is the one that is least disturbed. The spread is the distance to the next one.
+        """
+        seen: dict[str, list[Measurement]] = {name: [] for name in loops}
+        tries = self.tries
+        for turn in range(3 * tries):
+            open_ones = {name: loops[name] for name, f in seen.items() if not _settled(f, tries)}
+            if not open_ones:
+                break
+            for name, found in zip(open_ones, self.machine(open_ones.values()), strict=True):
+                if isinstance(found, Failure):
+                    if turn == 0 or found.kind not in ("timeout", "harness", "killed"):
+                        del seen[name]
+                        yield name, found
+                    continue
+                seen[name].append(found)
+                if _settled(seen[name], tries):
+                    yield name, _lowest(seen[name])
+        for name, figures in seen.items():
+            if not _settled(figures, tries):
+                yield name, _lowest(figures)
+
+    def cycles(
+        self, bodies: Sequence[str], registers: Mapping[str, int] | None = None, content: int | None = None
+    ) -> list[float]:
+        """Cycles a trip of loops of these bodies. Raises NotMeasured if one of them fails."""
+        more = {} if content is None else {"content": content}
+        found = self.measure([loop(body, registers, **more) for body in bodies])
+        for one in found:
+            if isinstance(one, Failure):
+                raise NotMeasured(f"{one.kind}: {one.text}")
+            if not one.cycles > 0:
+                raise NotMeasured(f"a loop of {one.cycles:.2f} cycles a trip: the machine is too busy")
+        return [one.cycles for one in found if isinstance(one, Measurement)]
+
+    def one(self, body: str, registers: Mapping[str, int] | None = None, content: int | None = None) -> float:
+        return self.cycles([body], registers, content)[0]
+
+    def runs(self, body: str) -> bool:
+        """Whether the processor has these instructions."""
+        return isinstance(self.measure([loop(body)])[0], Measurement)
+
+
+_PAUSE = 0.2
+"""Seconds, longer than what runs now and then runs at a time."""
+_AGREE = 0.015
+"""Relative difference of figures that repeat; and absolute, in cycles, for short loops."""
+
+
+def _is_steady(figure: Measurement) -> bool:
+    """Whether its samples agree. A difference of two runs of which one was disturbed may be too small."""
+    return figure.spread <= max(2 * _AGREE * figure.cycles, 0.03)
+
+
+def _settled(figures: Sequence[Measurement], tries: int) -> bool:
+    if figures and figures[0].spread == 0:  # a machine that is exact
+        return True
+    if len(figures) < max(2, tries):
+        return False
+    steady = sorted(f.cycles for f in figures if _is_steady(f))
+    return len(steady) >= 2 and steady[1] - steady[0] <= max(_AGREE * steady[0], 0.01)
+
+
+def _lowest(figures: Sequence[Measurement]) -> Measurement:
+    steady = [f for f in figures if _is_steady(f)] or list(figures)
+    if len(steady) == 1:
+        return steady[0]
+    low, next_one = sorted(steady)[:2]
+    return low._replace(spread=next_one.cycles - low.cycles)
+
+
+class _Log:
+    """A file to which lines are added; nothing without a name."""
+
+    def __init__(self, path: str) -> None:
+        self.file = open(path, "a", encoding="utf-8") if path else None  # noqa: SIM115 -- closed by __exit__
+
+    def __enter__(self) -> _Log:
+        if self.file is not None and self.file.tell():
+            with open(self.file.name, "rb") as written:
+                written.seek(-1, os.SEEK_END)
+                if written.read() != b"\n":
+                    self.file.write("\n")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.file is not None:
+            self.file.close()
+
+    def add(self, record: dict[str, Any]) -> None:
+        if self.file is not None:
+            self.file.write(json.dumps(record) + "\n")
+            self.file.flush()
+
+
+def _name(one: Loop) -> str:
+    """What a loop is known by."""
+    import hashlib
+
+    return hashlib.sha256(repr(tuple(one)).encode()).hexdigest()[:24]
+
+
+def near(value: float, wanted: float, part: float = 0.04) -> bool:
+    """Whether a measured figure is one that was expected, within what measuring is uncertain by."""
+    return abs(value - wanted) <= max(part * wanted, 0.06)
+
+
+def repeated(text: str, times: int) -> str:
+    return "\n".join([text] * times)
+
+
+def listed(cycles: Sequence[float]) -> str:
+    return ", ".join(f"{c:.2f}" for c in cycles)

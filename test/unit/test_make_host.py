@@ -1,0 +1,410 @@
+"""`incc-model make host`: a simulated core stands in for the machine, and its parameters must be found again."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from incc.driver import make_host
+from incc.driver.model import main
+from incc.measuring import host, host_forms, pipeline, probe_front, probe_memory, probe_window
+from incc.measuring.assemble import assemble, loop
+from incc.measuring.cores import features_of, target
+from incc.measuring.forms import Bench as FormBench
+from incc.measuring.harness import Failure, Loop, Measurement, Unavailable
+from incc.measuring.pipeline import Compared, changed_fusion, changed_parameters, compare
+from incc.measuring.probing import Bench, Finding, Machine, NotMeasured, flag, note, number, unknown
+from incc.measuring.stand_in import Simulated
+from incc.models.check import check
+from incc.models.loading import load, search_places
+from incc.models.model import MachineModel
+
+
+def all_of(machine: Simulated) -> Machine:
+    """A machine that measures one loop, as what probes ask."""
+    return lambda loops: (machine.measure(one) for one in loops)
+
+
+def found(
+    machine: MachineModel, model: MachineModel, *probes: pipeline.Probe, quick: bool = True
+) -> dict[str, Compared]:
+    """What probes of a simulated machine say beside a model, by name."""
+    bench = Bench(all_of(Simulated(machine)), quick=quick)
+    findings = [f for _, some in pipeline.probe(bench, probes or pipeline.PROBES) for f in some]
+    return {c.finding.name: c for c in compare(findings, model)}
+
+
+# --- the probes find the parameters of a simulated core ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["skylake", "sapphirerapids", "znver4", "haswell"])
+def test_nothing_differs_from_the_model_that_is_the_machine(name: str) -> None:
+    model = load(name)
+    compared = found(model, model)
+    assert {n: (c.finding, c.known) for n, c in compared.items() if c.verdict in ("differs", "unsure")} == {}
+    told = {n for n, c in compared.items() if c.verdict == "agrees"}
+    assert {
+        "issue_width",
+        "rob",
+        "store_buffer",
+        "load_latency.gpr",
+        "store_forward.gpr",
+        "fast_pointer_chasing",
+    } <= told
+    assert {n for n in told if n.startswith("macro_fusion.")}
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [
+        ("rob", 120),
+        ("rob", 384),
+        ("rs", 60),
+        ("rs", 128),
+        ("load_buffer", 48),
+        ("load_buffer", 128),
+        ("store_buffer", 32),
+    ],
+)
+def test_windows_of_a_made_core_are_found(parameter: str, value: int) -> None:
+    relative = load("skylake")
+    machine = relative.with_parameters({"rob": 320, "rs": 97, "load_buffer": 160, "store_buffer": 90})
+    machine = machine.with_parameters({parameter: value})
+    one = found(machine, relative, probe_window.__dict__[_WINDOWS[parameter]])[parameter]
+    assert one.verdict == "differs"
+    assert one.finding.agrees(value), one.finding
+    assert not one.finding.agrees(1.3 * value)
+    assert not one.finding.agrees(0.7 * value)
+
+
+_WINDOWS = {"rob": "reorder_buffer", "rs": "scheduler", "load_buffer": "load_buffer", "store_buffer": "store_buffer"}
+
+
+@pytest.mark.parametrize("width", [3, 4, 5, 6, 8])
+def test_the_issue_width_is_found(width: int) -> None:
+    machine = load("sapphirerapids").with_parameters({"issue_width": width, "retire_width": 8})
+    assert found(machine, machine, probe_front.issue_width)["issue_width"].finding.value == width
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "probe"),
+    [
+        ("fast_pointer_chasing", True, probe_memory.load_latency),
+        ("load_latency", {"gpr": 4, "xmm": 6, "ymm": 7, "zmm": 7}, probe_memory.load_latency),
+        ("store_forward", {"gpr": 6, "xmm": 9, "ymm": 10, "zmm": 12}, probe_memory.forwarding),
+        ("store_commit_bytes", 32, probe_memory.store_commit),
+        ("blocked_forward_cycles", 18, probe_memory.blocked_forwarding),
+    ],
+)
+def test_memory_of_a_made_core_is_found(parameter: str, value: Any, probe: pipeline.Probe) -> None:
+    machine = load("sapphirerapids").with_parameters({parameter: value})
+    for name, one in found(machine, machine, probe).items():
+        assert one.verdict not in ("differs", "unsure"), (name, one)
+    compared = list(found(machine, load("sapphirerapids"), probe).values())
+    changes = changed_parameters(compared, load("sapphirerapids"))
+    assert parameter in changes
+    if isinstance(value, dict):
+        told = [c for c in compared if c.finding.name.startswith(f"{parameter}.") and c.verdict == "differs"]
+        assert told
+        assert all(changes[parameter][c.finding.name.partition(".")[2]] == c.finding.value for c in told)
+    else:
+        one = next(c for c in compared if c.finding.name == parameter)
+        assert one.finding.agrees(value)
+
+
+def test_memory_renaming_is_found_or_its_absence() -> None:
+    assert found(load("znver4"), load("znver4"), probe_memory.forwarding)["memory_renaming"].finding.value is True
+    assert found(load("skylake"), load("znver4"), probe_memory.forwarding)["memory_renaming"].verdict == "differs"
+
+
+def test_fusion_of_another_core_is_found() -> None:
+    compared = found(load("znver4"), load("skylake"), probe_front.fusion, quick=False)
+    # Zen fuses `or` and `xor`, of which Skylake's model says nothing, and all jumps with what subtracts.
+    assert compared["macro_fusion.cmp.jo"].verdict == "differs"
+    assert compared["macro_fusion.or.je"].verdict == "differs"
+    assert compared["macro_fusion.cmp.je"].verdict == "agrees"
+    changes, strange = changed_fusion(list(compared.values()), load("skylake"))
+    assert set(changes["add_cmp_sub"]) == set(load("znver4").macro_fusion["add_and_cmp_or_sub_test_xor"])
+    assert "or fuses with je" in strange
+
+
+def test_what_a_simulation_cannot_show_is_not_measured() -> None:
+    one = found(load("skylake"), load("skylake"), probe_front.misprediction)["mispredict_penalty"]
+    assert (one.finding.value, one.verdict) == (None, "unknown")
+
+
+# --- noise ------------------------------------------------------------------------------------------------------------
+
+
+class Noisy:
+    """A machine on which some loops take longer now and then, as beside a core's other thread, and no time is exact."""
+
+    def __init__(self, model: MachineModel, seed: int) -> None:
+        self.machine = Simulated(model)
+        self.random = random.Random(seed)
+
+    def all(self, loops: Iterable[Loop]) -> Iterator[Measurement | Failure]:
+        for one in loops:
+            figure = self.machine.measure(one)
+            if isinstance(figure, Measurement):
+                busy = 1.6 if self.random.random() < 0.15 else 1.0
+                cycles = figure.cycles * busy * (1 + 0.004 * self.random.random())
+                figure = figure._replace(cycles=cycles, spread=0.004 * cycles)
+            yield figure
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_same_is_found_on_a_busy_machine(seed: int) -> None:
+    model = load("skylake")
+    bench = Bench(Noisy(model, seed).all)
+    probes = (*probe_window.PROBES, probe_front.issue_width, probe_memory.load_latency, probe_memory.forwarding)
+    compared = compare([f for _, some in pipeline.probe(bench, probes) for f in some], model)
+    assert [c for c in compared if c.verdict == "differs"] == []
+    assert {"rob", "load_buffer", "store_buffer"} <= {c.finding.name for c in compared if c.verdict == "agrees"}
+
+
+def test_figures_that_do_not_repeat_are_no_findings() -> None:
+    state = random.Random(5)
+
+    def wild(loops: Iterable[Loop]) -> Iterator[Measurement]:
+        for _ in loops:
+            cycles = 4 * (1 + state.random())
+            yield Measurement(cycles, cycles / 2, "clock", {})
+
+    ((_, some),) = pipeline.probe(Bench(wild), (probe_memory.store_commit,))
+    assert not any(f.repeats for f in some)
+
+
+# --- what a finding is beside a model ---------------------------------------------------------------------------------
+
+
+def test_the_models_figure_stays_where_it_is_within_what_was_seen() -> None:
+    model = load("skylake")
+    findings = [
+        number("rob", 219, "seen", 218, 234),
+        number("rs", 40, "seen"),
+        number("load_buffer", 40, "seen")._replace(repeats=False),
+        unknown("store_buffer", "no end"),
+        note("banks", 2, "seen"),
+        flag("fast_pointer_chasing", False, "seen"),
+    ]
+    compared = compare(findings, model)
+    assert [c.verdict for c in compared] == ["agrees", "differs", "unsure", "unknown", "note", "differs"]
+    assert changed_parameters(compared, model) == {"rs": 40, "fast_pointer_chasing": False}
+
+
+def test_a_part_of_a_table_keeps_the_others() -> None:
+    model = load("skylake")
+    compared = compare([number("load_latency.xmm", 9, "seen")], model)
+    assert changed_parameters(compared, model) == {"load_latency": {**model.parameters["load_latency"], "xmm": 9}}
+
+
+# --- what is kept -----------------------------------------------------------------------------------------------------
+
+
+def test_figures_are_kept_and_a_half_written_line_is_measured_again(tmp_path: Path) -> None:
+    path = tmp_path / "loops.jsonl"
+    asked: list[Loop] = []
+
+    def machine(loops: Iterable[Loop]) -> Iterator[Measurement | Failure]:
+        for one in loops:
+            asked.append(one)
+            yield Measurement(2.0, 0.0, "clock", {}) if len(one.code) < 9 else Failure("SIGILL", "no such instruction")
+
+    loops = [loop("nop"), loop("nop\nnop\nnop\nnop")]
+    first = Bench(machine, str(path)).measure(loops)
+    assert (first[0], first[1]) == (Measurement(2.0, 0.0, "clock", {}), Failure("SIGILL", "no such instruction"))
+    text = path.read_text()
+    path.write_text(text[: len(text) - 10])
+    asked.clear()
+    assert Bench(machine, str(path)).measure(loops) == first
+    assert asked == [loops[1]]
+    asked.clear()
+    assert Bench(machine, str(path)).measure(loops) == first
+    assert asked == []
+    assert all(json.loads(line) for line in path.read_text().splitlines() if line.endswith("}"))
+
+
+def test_what_was_a_busy_machines_fault_is_tried_again(tmp_path: Path) -> None:
+    path = tmp_path / "loops.jsonl"
+    bench = Bench(lambda loops: (Failure("timeout", "too busy") for _ in loops), str(path))
+    assert bench.measure([loop("nop")]) == [Failure("timeout", "too busy")]
+    assert path.read_text() == ""
+    with pytest.raises(NotMeasured, match="too busy"):
+        bench.one("nop")
+
+
+# --- forms ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def changed(tmp_path: Path) -> MachineModel:
+    """Skylake with other figures of some forms."""
+    path = tmp_path / "changed.toml"
+    path.write_text(
+        'format = 1\nname = "changed"\ntitle = "x"\nisa = "x86"\ninherits = "skylake"\n[forms]\n'
+        '"IMUL_R64_RM64/r" = { latency = "0,C,SPAZO<0,1:5" }\n'
+        '"VEX_VADDPD_XMM_XMM_XMMM128/r" = { latency = "0<1,2:2" }\n'
+        '"VEX_VPADDD_XMM_XMM_XMMM128/r" = { tp = 3.0 }\n'
+    )
+    return load(str(path))
+
+
+def test_forms_that_differ_are_found_and_no_others(changed: MachineModel, tmp_path: Path) -> None:
+    relative = load("skylake")
+    core = target(relative, features_of(relative))
+    bench, simulated = host_forms.benches(core, Simulated(changed), Simulated(relative))
+    names = [
+        "IMUL_R64_RM64/r",
+        "VEX_VADDPD_XMM_XMM_XMMM128/r",
+        "VEX_VPADDD_XMM_XMM_XMMM128/r",
+        "ADD_RM64_R64/r",
+        "VEX_VMULPD_XMM_XMM_XMMM128/r",
+        "VEX_VMULPD_XMM_XMM_XMMM128/m",
+        "MOV_R64_RM64/m",
+    ]
+    path = str(tmp_path / "forms.jsonl")
+    todo = list(host_forms.wanted(core, names, True))
+    measured = host_forms.measure(bench, todo, path, host_forms.read(path), lambda _: True)
+    result = host_forms.compare(measured, bench, simulated, relative, path)
+    entries = host_forms.entries(result.different, relative)
+    assert sorted(entries) == sorted(names[:3])
+    assert entries["IMUL_R64_RM64/r"][()]["latency"].startswith("0")
+    assert ":5" in entries["IMUL_R64_RM64/r"][()]["latency"]
+    assert entries["VEX_VADDPD_XMM_XMM_XMMM128/r"][()]["latency"] == "0<1,2:2"
+    assert entries["VEX_VPADDD_XMM_XMM_XMMM128/r"][()]["tp"] == 3
+
+    # Again, from the file alone.
+    class Gone:
+        def measure(self, loop: Loop) -> Measurement | Failure:
+            raise AssertionError("measured again")
+
+    bench.machine = Gone()
+    known = host_forms.read(path)
+    again = host_forms.compare(
+        host_forms.measure(bench, todo, path, known, lambda _: True), bench, simulated, relative, path
+    )
+    assert host_forms.entries(again.different, relative) == entries
+
+
+def test_a_figure_that_does_not_repeat_is_not_believed(tmp_path: Path) -> None:
+    relative = load("skylake")
+    core = target(relative, features_of(relative))
+    bench, simulated = host_forms.benches(core, Simulated(relative), Simulated(relative))
+    path = str(tmp_path / "forms.jsonl")
+    todo = [v for v in host_forms.wanted(core, ["ADD_RM64_R64/r"], True) if not v.conditions]
+    record = bench.record(todo[0], host_forms.WANTED)
+    wrong = {**record, "latency": [[t, s, c + 3] for t, s, c in record["latency"]]}
+    result = host_forms.compare([(todo[0], wrong)], bench, simulated, relative, path)
+    assert (result.different, result.unsteady) == ([], ["ADD_RM64_R64/r"])
+
+
+# --- all together -----------------------------------------------------------------------------------------------------
+
+
+def test_a_made_core_becomes_a_model(
+    changed: MachineModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    relative = load("skylake")
+    machine = changed.with_parameters({"rob": 320, "store_buffer": 90, "mispredict_penalty": 20})
+    few = [c for c in host.cases() if "march" not in c.name][:6]
+    few.append(host.Case("multiply", loop("imulq %rbx, %rax\nimulq %rbx, %rax")))
+    monkeypatch.setattr(host, "cases", lambda: few)
+    output = tmp_path / "mine.toml"
+    options = make_host.Options(str(output), quick=True)
+    status = make_host.make(
+        options, "mine", relative, Simulated(machine), str(tmp_path / "kept"), features_of(relative)
+    )
+    said = capsys.readouterr().out
+    assert status == 0, said
+    assert check(str(output), search_places(())) == []
+    made = load(str(output))
+    assert made.name == "mine"
+    assert 300 <= made.parameters["rob"] <= 325
+    assert made.parameters["store_buffer"] == 90
+    assert made.parameters["mispredict_penalty"] == relative.parameters["mispredict_penalty"]
+    assert {n: made.parameters[n] for n in ("issue_width", "load_latency", "store_forward", "rs")} == {
+        n: relative.parameters[n] for n in ("issue_width", "load_latency", "store_forward", "rs")
+    }
+    form = made.lookup("IMUL_R64_RM64/r", frozenset())
+    assert form is not None
+    assert ("0", "0", 5) in form.latency
+    assert form.source == "measured"
+    # Parameters are said with what they rest on, and what could not be told as well.
+    text = output.read_text()
+    assert "inherited 224" in text
+    assert "# mispredict_penalty: " in text.partition("# Not measured; the inherited figure stays:\n")[2]
+    assert "accuracy: mean error on 7 loops measured here" in said
+    assert "0.0% with mine" in said
+
+
+def test_a_folder_of_another_processor_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "processor").write_text("Another one\n6 1 1\n")
+    with pytest.raises(Unavailable, match="another processor"):
+        make_host._own_folder(str(tmp_path), load("skylake"))
+
+
+def test_the_loops_that_come_with_incc() -> None:
+    cases = host.cases()
+    assert len(cases) == 100
+    assert len({c.name for c in cases}) == len({c.loop.code for c in cases}) == 100
+    model = load("skylake")
+    machine = Simulated(model)
+    assert all(isinstance(machine.measure(c.loop), Measurement) for c in cases)
+
+
+# --- bad input --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["my.txt", "/tmp/.toml", "a b.toml", "x\n.toml"])
+def test_names_that_a_model_cannot_have(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["make", "host", "-o", name]) == 2
+    assert "NAME.toml" in capsys.readouterr().err
+
+
+def test_a_file_that_is_something_else_is_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text("format = 1\n")
+    assert main(["make", "host", "-o", str(path)]) == 1
+    assert "was not made by" in capsys.readouterr().err
+    assert path.read_text() == "format = 1\n"
+    assert main(["make", "host", "-o", str(tmp_path / "no" / "mine.toml")]) == 1
+    assert "no such folder" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("minutes", ["-1", "x", "nan", "inf"])
+def test_minutes_that_are_none(minutes: str) -> None:
+    with pytest.raises(SystemExit) as e:
+        main(["make", "host", "--minutes", minutes])
+    assert e.value.code == 2
+
+
+def test_where_nothing_can_be_measured_it_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(make_host, "missing", lambda: "measuring needs Linux, not plan9")
+    assert main(["make", "host", "-o", str(tmp_path / "mine.toml")]) == 1
+    assert capsys.readouterr().err == "incc-model: measuring needs Linux, not plan9\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_bench_of_forms_is_the_one_of_the_models_core() -> None:
+    core = target(load("skylake"), features_of(load("skylake")))
+    assert isinstance(host_forms.benches(core, Simulated(load("skylake")), Simulated(load("haswell")))[0], FormBench)
+
+
+def test_assembled_text_is_what_it_says() -> None:
+    assert assemble("nop\nxorl %eax, %eax\n") == bytes.fromhex("9031c0")
+    one = loop("nop", {"rsi": 7})
+    assert (one.code[-5:], one.registers[6], one.registers[4] % 64) == (bytes.fromhex("49ffcf75fa"), 7, 0)
+
+
+def test_a_finding_agrees_with_what_it_may_be() -> None:
+    assert Finding("x", 5, 4, 6, "").agrees(6)
+    assert not Finding("x", 5, 4, 6, "").agrees("unlimited")
+    assert Finding("x", None, 0, 0, "").agrees(3)
