@@ -364,10 +364,10 @@ PARAMETERS: tuple[Parameter, ...] = (
         "",
         BINDING,
         "the renamer hands a stored value on to a load of it, in no time: 32 or 64 bits of general-purpose registers "
-        "that are loaded with nothing but zeros above them, and read-modify-writes. Flags: also where one of the two "
-        "addresses has an index (`indexed`); also 8 bits (`bytes`); also if the load's instruction computes with it "
-        "(`computing`); also to read-modify-writes that read a register or flags beside their address "
-        "(`register_updates`)",
+        "that are loaded with nothing but zeros above them, and read-modify-writes; with `indexed` also where one of "
+        "the two addresses has an index, with `bytes` also 8 bits, with `computing` also where the load's instruction "
+        "computes with it, with `register_updates` also read-modify-writes with a source beside the constants in "
+        "their encoding",
     ),
     Parameter(
         "wide_vectors",
