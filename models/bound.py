@@ -83,6 +83,8 @@ PIPELINE_PARAMETERS = {
     "store_commit_most": 0,
     "bank_bytes": 0,
     "bank_loads": 2,
+    "starts_256bit": 0,
+    "starts_512bit": 0,
     "stack_offset_limit": UNLIMITED,
     "alternating_imbalance": UNLIMITED,
     "loads_leave_when_done": 0,
@@ -203,6 +205,7 @@ PIPELINE_BY_INSTRUCTION = (
     "move_ports",
     "move_latency",
     "wide_memory",
+    "vector_bits",
     "address_unit",
 )
 PIPELINE_LISTS = (
@@ -293,6 +296,8 @@ class Pipeline:
         "stack_change",
         "stack_location",
         "stack_offset_limit",
+        "starts_256bit",
+        "starts_512bit",
         "store_address_to_load",
         "store_commit_bytes",
         "store_commit_most",
@@ -300,6 +305,7 @@ class Pipeline:
         "uops_mite",
         "uops_ms",
         "uses_stack",
+        "vector_bits",
         "waiting_entries",
         "waiting_ports",
         "wide_memory",
@@ -357,6 +363,8 @@ class Pipeline:
     # --- execution, by instruction
     # By instruction. 1 if it accesses 256 bits of memory at once.
     wide_memory: list[int]
+    # By instruction. Of the widest vector register that it names.
+    vector_bits: list[int]
     # By instruction. 1 if it computes an address without accessing memory (lea).
     address_unit: list[int]
 
@@ -425,6 +433,8 @@ class Pipeline:
     store_commit_most: int
     bank_bytes: int
     bank_loads: int
+    starts_256bit: int
+    starts_512bit: int
     stack_offset_limit: int
     alternating_imbalance: int
     loads_leave_when_done: int

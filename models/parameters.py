@@ -346,6 +346,23 @@ PARAMETERS: tuple[Parameter, ...] = (
     ),
     Parameter("bank_loads", whole(1), 2, "loads", MEMORY, "that a bank serves in a cycle, 1 or 2"),
     Parameter(
+        "starts_256bit",
+        whole(),
+        0,
+        "µops a cycle",
+        EXECUTION,
+        "that start at most on average, of loads, arithmetic and stored data of 256 bits: an instruction has one of each "
+        "at most, in however many µops. 0: no limit",
+    ),
+    Parameter(
+        "starts_512bit",
+        whole(),
+        0,
+        "µops a cycle",
+        EXECUTION,
+        "the same of 512 bits. If both are limited, one of either width takes its share of the cycle",
+    ),
+    Parameter(
         "fast_pointer_chasing",
         FLAG,
         False,

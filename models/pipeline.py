@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from incc.frontends.records import NamedTuple
 from incc.models import bound as b
+from incc.models.pieces import register_facts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ _FROM_FACTS = (
     *("length", "opcode_offset", "lcp", "fusible", "complex_decoder", "simple_decoders", "ends_group"),
     *("uops_mite", "uops_ms", "dsb_extra_slots", "no_lsd", "uses_stack", "stack_change"),
     *("move_class", "move_ports", "move_latency", "wide_memory"),
-    "address_unit",
+    *("vector_bits", "address_unit"),
 )
 _MOST_KEPT = 16384
 
@@ -179,6 +180,7 @@ def _facts(
         "move_ports": move_ports,
         "move_latency": move_latency,
         "wide_memory": int(any(m.size == 32 and m.elements == 1 for m in i.memory)),
+        "vector_bits": register_facts(i).vector_bits,
         "address_unit": int(any(trait.startswith("agen:") for trait in i.traits)),
     }
     return _Facts(form, i.registers, tuple([numbers[name] for name in _FROM_FACTS]), move_from, move_to)

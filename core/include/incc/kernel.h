@@ -17,6 +17,7 @@ constexpr int32_t Smallest = INT32_MIN, Largest = INT32_MAX;
 /// Latencies and occupancies beyond this are errors of a model; the limit keeps every sum of the
 /// analysis far inside 64 bits.
 constexpr int32_t MaxCycles = 1 << 20;
+constexpr int32_t MaxStarts = 64; ///< Of µops in a cycle: the most ports there can be.
 /// Of a buffer.
 constexpr int32_t MaxEntries = 1 << 20;
 /// Of what has no limit.

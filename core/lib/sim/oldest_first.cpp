@@ -18,7 +18,8 @@ OldestFirst::OldestFirst(const Program &P, UopPool &Pool, const ExecutionUnits &
     : P(P), Pool(Pool), Units(Units), UnlimitedPorts(UnlimitedPorts) {
   Calendar.fill(-1);
   SharesUnits = std::ranges::any_of(P.Uops, [](const Uop &U) {
-    return U.Shared >= 0 || U.Banks >= 0 || (U.Held >= 0 && !std::has_single_bit(U.Ports));
+    return U.Shared >= 0 || U.Banks >= 0 || U.Share > 0 ||
+           (U.Held >= 0 && !std::has_single_bit(U.Ports));
   });
 }
 
@@ -68,13 +69,14 @@ int32_t OldestFirst::choose(int32_t Port, int64_t Cycle) {
   std::vector<Aged> &AtPort = Ready[static_cast<size_t>(Port)];
   auto IsFree = [&](int32_t N) {
     const Uop &U = staticOf(N);
-    return Units.isHeldFree(U, Cycle) &&
+    return Units.isHeldFree(U, Cycle) && Units.isShareFree(U, Cycle) &&
            (U.Banks < 0 || Units.areBanksFree(P.banksOf(U, Pool[N].Iteration),
                                               P.crosses(U, Pool[N].Iteration), Cycle));
   };
   size_t At = 0;
   if (!IsFree(AtPort.front().second)) {
-    // The oldest of those that need wait neither for the divider nor for a bank of the cache.
+    // The oldest of those that need not wait for the divider, a bank of the cache or their share
+    // of the cycle.
     At = AtPort.size();
     for (size_t N = 0; N < AtPort.size(); ++N)
       if (IsFree(AtPort[N].second) && (At == AtPort.size() || AtPort[N] < AtPort[At]))

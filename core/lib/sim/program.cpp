@@ -258,6 +258,7 @@ private:
       for (int32_t U : StoreData)
         To.Uops[U].PortCycles = 2;
     }
+    shareCycle(I);
     holdResources(I);
     buildDataFlow(I);
     Plan.Loads = static_cast<int32_t>(Loads.size());
@@ -267,6 +268,21 @@ private:
     buildEntries(I);
     buildMove(I);
     To.Instructions.push_back(Plan);
+  }
+
+  /// Of what µops on wide vectors share in a cycle, each takes as many parts as make full cycles of
+  /// those of its width. An instruction loads, computes and stores once, in however many µops; the
+  /// address of a store does not count.
+  void shareCycle(int32_t I) {
+    int32_t Limit = P.VectorBits[I] == 512   ? P.Starts512Bit
+                    : P.VectorBits[I] == 256 ? P.Starts256Bit
+                                             : 0;
+    if (Limit == 0)
+      return;
+    To.WidePerCycle = std::max(P.Starts256Bit, 1) * std::max(P.Starts512Bit, 1);
+    for (const std::vector<int32_t> *Kind : {&Loads, &Compute, &StoreData})
+      if (!Kind->empty())
+        To.Uops[Kind->front()].Share = To.WidePerCycle / Limit;
   }
 
   /// The renamer's own µops before an instruction that uses what it has put aside.

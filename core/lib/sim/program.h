@@ -48,6 +48,7 @@ struct Uop {
   int32_t Stage = 0;      ///< In order: cycles from the instruction's issue to the µop's execution.
   int32_t Shared = -1;    ///< Which of Pipeline::PickedFrom it needs beside its port.
   int32_t Banks = -1;     ///< Which row of Program::Banks a load has.
+  int32_t Share = 0;      ///< Of Program::WidePerCycle, for a µop on wide vectors.
   int64_t Crossings = 0;  ///< How often a load crosses a cache line in CrossingIterations.
 };
 
@@ -102,6 +103,7 @@ struct Program {
   int64_t BankIterations = 1; ///< After so many, all loads need the same banks again.
   /// Of loads, by iteration modulo their number: the banks of the first-level cache that are read.
   std::vector<std::vector<uint64_t>> Banks;
+  int32_t WidePerCycle = 0; ///< What µops on wide vectors share in a cycle, in parts; 0: no limit.
   int32_t SyncUop = -1; ///< The same where nothing waits for it: the offset became too large.
 
   bool anyCrossings() const {

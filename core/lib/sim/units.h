@@ -9,7 +9,8 @@
 // Golden Cove: of six loads a trip, three of one bank, three of another, the
 // scheduler finds two groups of three that go together). One that crosses a line
 // goes without any other load (there, too: n of them and m others that have no bank
-// in common, n + m/3 cycles, rounded up).
+// in common, n + m/3 cycles, rounded up). Likewise µops on wide vectors that would
+// exceed what the core starts of them in a cycle (Program::WidePerCycle).
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +32,8 @@ namespace incc::sim {
 class ExecutionUnits {
 public:
   explicit ExecutionUnits(const Program &P)
-      : NumColumns(static_cast<size_t>(P.K.NumColumns)), BankLoads(P.P.BankLoads) {
+      : NumColumns(static_cast<size_t>(P.K.NumColumns)), BankLoads(P.P.BankLoads),
+        WidePerCycle(P.WidePerCycle) {
     for (uint64_t Set : P.P.PickedFrom)
       WaysUntil.emplace_back(std::popcount(Set), 0);
   }
@@ -53,6 +55,11 @@ public:
       return true;
     return Crosses ? OnceRead == 0 : (Banks & (BankLoads == 1 ? OnceRead : TwiceRead)) == 0;
   }
+  /// Whether a µop on wide vectors has its share of the cycle.
+  bool isShareFree(const Uop &U, int64_t Cycle) const {
+    return U.Share == 0 || std::max(SharedUntil, Cycle * WidePerCycle) + U.Share <=
+                               (Cycle + ShareAhead) * WidePerCycle;
+  }
   void takeBanks(uint64_t Banks, bool Crosses, int64_t Cycle) {
     if (std::exchange(BanksAt, Cycle) != Cycle)
       OnceRead = TwiceRead = 0;
@@ -61,16 +68,20 @@ public:
     TwiceRead |= OnceRead & Banks;
     OnceRead |= Banks;
   }
-  /// A µop starts on a port and takes it for so long; `Ways` if they are limited.
+  /// A µop starts on a port and takes it for so long; `Ways` if they, and shares, are limited.
   void take(const Uop &U, int32_t Port, int64_t Cycle, int32_t PortCycles, bool Ways) {
     FreeAt[static_cast<size_t>(Port)] = Cycle + PortCycles;
     if (U.Shared >= 0 && Ways)
       *std::ranges::min_element(WaysUntil[static_cast<size_t>(U.Shared)]) = Cycle + PortCycles;
     if (U.Held >= 0)
       HeldUntil[static_cast<size_t>(U.Held)] = Cycle + U.HeldCycles;
+    if (U.Share > 0 && Ways)
+      SharedUntil = std::max(SharedUntil, Cycle * WidePerCycle) + U.Share;
   }
 
   void addTo(Fingerprint &F) const {
+    if (WidePerCycle > 0)
+      F.add(std::max<int64_t>(SharedUntil - (F.cycle() + 1) * WidePerCycle, 0));
     for (size_t N = 0; N < NumColumns; ++N)
       if (std::max(FreeAt[N], HeldUntil[N]) > F.cycle()) {
         F.deadline(FreeAt[N], static_cast<int32_t>(N));
@@ -82,11 +93,16 @@ public:
   }
 
 private:
+  /// The limit holds for the mean: so many cycles' worth may start at once. With one alone, loops
+  /// whose loads, arithmetic and stores come in turn would be slower than measured; more than three
+  /// make no difference to them.
+  static constexpr int64_t ShareAhead = 4;
   size_t NumColumns;
-  int32_t BankLoads;
+  int32_t BankLoads, WidePerCycle;
   // Of this cycle alone, so that no fingerprint needs them.
   int64_t BanksAt = -1;
   uint64_t OnceRead = 0, TwiceRead = 0;
+  int64_t SharedUntil = 0; ///< In parts of cycles, of which each has WidePerCycle.
   std::array<int64_t, 64> FreeAt{}, HeldUntil{};
   /// By set of Pipeline::PickedFrom: until when each of its ways is taken.
   std::vector<std::vector<int64_t>> WaysUntil;
