@@ -104,7 +104,7 @@ struct Program {
   /// Of loads, by iteration modulo their number: the banks of the first-level cache that are read.
   std::vector<std::vector<uint64_t>> Banks;
   int32_t WidePerCycle = 0; ///< What µops on wide vectors share in a cycle, in parts; 0: no limit.
-  int32_t SyncUop = -1; ///< The same where nothing waits for it: the offset became too large.
+  int32_t SyncUop = -1;     ///< The same where nothing waits for it: the offset became too large.
 
   bool anyCrossings() const {
     return std::ranges::any_of(Uops, [](const Uop &U) { return U.Crossings > 0; });
