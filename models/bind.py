@@ -8,6 +8,7 @@ result.
 from __future__ import annotations
 
 from incc.models import bound as b
+from incc.models.moves import find_fused_moves
 from incc.models.pieces import Piece, Shape, is_vector, join, known_for, register_facts, shape_key
 from incc.models.pipeline import bind_pipeline
 from incc.models.sums import EXECUTES, FOLDS, MADE_UP, NO_SUM, PASSES, find_sums
@@ -79,6 +80,8 @@ class _Binder:
         self.may_chase = bool(self.parameters["fast_pointer_chasing"])
         self.sums = find_sums(kernel, forms, self.fused, self.parameters, model)
         self.sum = NO_SUM
+        self.fused_moves = find_fused_moves(kernel, forms, self.fused, self.parameters, model)
+        self.fused_move = False
         self.known = known_for(model, self.split_roots, self.closed, self.closed_instead)
 
     # --- the parts ---------------------------------------------------------------------------------------------------
@@ -109,7 +112,8 @@ class _Binder:
         if i.memory and self.may_chase:
             chases = tuple([self._chases_pointer(n, m) for m in i.memory if m.load])
         self.sum = self.sums[n] if self.sums else NO_SUM
-        neighbours = fused, None if fuses_with is None else fuses_with.key, last, chases, self.sum
+        self.fused_move = n in self.fused_moves
+        neighbours = fused, None if fuses_with is None else fuses_with.key, last, chases, self.sum, self.fused_move
         key = i.encoding, neighbours
         piece = self.known.pieces.get(key)
         if piece is not None and piece.fits(i, form):
@@ -136,7 +140,8 @@ class _Binder:
         self._init_arrays(k)
         flags = self._flags(n, i, form)
         self._add_uops(k, n, i, form, flags)
-        slots = 0 if form is None or flags & b.FUSED_INTO_PREVIOUS else form.retire_slots
+        has_slots = form is not None and not flags & b.FUSED_INTO_PREVIOUS and not self.fused_move
+        slots = form.retire_slots if form is not None and has_slots else 0
         k.issue_slots.append(slots)
         k.retire_slots.append(slots)
         k.instruction_flags.append(flags)

@@ -61,7 +61,7 @@ def bind_pipeline(
     for i, form, flags, slots in zip(
         kernel.instructions, forms, bound.instruction_flags, bound.issue_slots, strict=True
     ):
-        key = (i.encoding, flags)
+        key = (i.encoding, flags, slots)
         facts = known.get(key)
         if facts is None or facts.form is not form or facts.registers != i.registers:
             facts = known[key] = _facts(i, form, flags, slots, model, mask, stack)
@@ -84,7 +84,7 @@ def bind_pipeline(
 
 class _Core(NamedTuple):
     """What is the same for all kernels on a core: `attributes` of their pipelines by name, the `facts` of instructions
-    by encoding and flags. It is kept with the model, which does not change."""
+    by encoding, flags and slots. It is kept with the model, which does not change."""
 
     attributes: tuple[tuple[str, Any], ...]
     facts: dict[Any, _Facts]
@@ -159,7 +159,7 @@ def _facts(
     complex_decoder = bool(attributes.get("complex_decoder") or (pop5c and parameters.get("pop_rsp_r12_complex")))
     implicit, explicit = _stack_use(i, stack)
     ms = attributes.get("uops_ms", 0)
-    move_class, move_ports, move_latency, move_from, move_to = _move(i, form, flags, model, mask)
+    move_class, move_ports, move_latency, move_from, move_to = _move(i, form, flags, slots, model, mask)
     numbers = {
         "length": i.length,
         "opcode_offset": i.opcode_offset,
@@ -169,7 +169,7 @@ def _facts(
         "complex_decoder": int(complex_decoder),
         "simple_decoders": attributes.get("simple_decoders", int(parameters.get("decoders", 0))),
         "ends_group": int(i.branch != "" or bool(pop5c and parameters.get("pop_rsp_r12_ends_group"))),
-        "uops_mite": attributes.get("uops_mite", max(slots - ms, 0)) if counted else 0,
+        "uops_mite": attributes.get("uops_mite", max(slots - ms, 0)) if counted and slots else 0,
         "uops_ms": ms if counted else 0,
         "dsb_extra_slots": int(_takes_extra_slot(i)),
         "no_lsd": int(bool(attributes.get("no_lsd"))),
@@ -185,14 +185,16 @@ def _facts(
 
 
 def _move(
-    i: Instruction, form: Form | None, flags: int, model: MachineModel, mask: Callable[[str], int]
+    i: Instruction, form: Form | None, flags: int, slots: int, model: MachineModel, mask: Callable[[str], int]
 ) -> tuple[int, int, int, str, str]:
     """(class, ports, latency, from, to) of a move that the renamer may eliminate.
 
-    If it does not, it is what the same form is from a register to itself.
+    If it does not, it is what the same form is from a register to itself. A move without a slot is fused with the
+    instruction behind: nothing is left to be executed.
     """
     if (
         form is not None
+        and slots > 0
         and flags & (b.NO_EXECUTION | b.FOLDED) == b.NO_EXECUTION
         and not form.breaks_dependency
         and not i.memory
