@@ -530,7 +530,11 @@ class _Binder:
                     add(b.INPUT_LOCATION, location, cycles)
         for group in ("C", "SPAZO"):
             if any(f in i.flags_read for f in group) and latencies.needs_flags(to, group):
-                add(b.INPUT_LOCATION, self._location(_FLAG_LOCATION[group]), latencies.between(to, group))
+                cycles = latencies.between(to, group)
+                # Nothing is computed in no time: a register at that distance from flags was measured not to need them
+                # (shifts by cl, of which one µop shifts and another one chooses between old and new flags).
+                if cycles or form is None or not form.uops:
+                    add(b.INPUT_LOCATION, self._location(_FLAG_LOCATION[group]), cycles)
         for location in old:
             add(b.INPUT_LOCATION, location, latencies.between(to, to))
         from_memory = latencies.between(to, "m")
