@@ -95,6 +95,7 @@ class _Binder:
             self.locations = join(k, pieces)
         else:
             self._init_arrays(k)
+        k.location_names = list(self.locations)
         k.pipeline = bind_pipeline(self.kernel, self.model, self.forms, k, self._mask, self._location, self.split_roots)
         self._add_entry(k)
         k.location_names = list(self.locations)

@@ -280,6 +280,15 @@ PARAMETERS: tuple[Parameter, ...] = (
         "that do not; latencies are those within the group",
     ),
     Parameter(
+        "late_beside_flags",
+        FORMS_TO_FORMS,
+        {},
+        "",
+        EXECUTION,
+        '`{ "TEST_* AND_*" = "CMOV* SET*" }`: what matches one of the latter starts a cycle later behind what it reads '
+        "of registers, if its flags are from what matches one of the former. The bounds do not count it",
+    ),
+    Parameter(
         "blocked_forward_cycles",
         whole(),
         0,

@@ -7,7 +7,7 @@ from incc.models import bound as b
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from incc.frontends.kernel import Instruction, Kernel, RegisterAccess
@@ -73,6 +73,7 @@ def bind_pipeline(
     p.move_to = [location(f.move_to) if f.move_to else -1 for f in found]
     p.merges_low = [-1] * len(found)
     p.merges_high = [-1] * len(found)
+    p.late_inputs = _late_inputs(kernel, forms, bound, model)
     for n, root in merges.items():
         p.merges_low[n] = location(root)
         p.merges_high[n] = location(root + ".high")
@@ -208,6 +209,52 @@ def _move(
             kind = b.MOVE_SIMD if written[0].register.kind in ("vector", "mmx") else b.MOVE_GPR
             return kind, mask(executed.uops[0][0]), latency, source, target
     return b.MOVE_NONE, 0, 0, "", ""
+
+
+def _late_inputs(kernel: Kernel, forms: Sequence[Form | None], bound: b.BoundKernel, model: MachineModel) -> list[int]:
+    """By input of the bound kernel: the cycles of `late_beside_flags`."""
+    late = [0] * len(bound.input_id)
+    rules = model.parameters["late_beside_flags"]
+    if not rules:
+        return late
+    sides = [_flag_sides(form, rules, model) for form in forms]
+    if not any(readers for _, readers in sides):
+        return late
+    writers: dict[str, int] = {}
+    for _ in range(2):  # The second time with what an iteration leaves behind.
+        for n, i in enumerate(kernel.instructions):
+            found = {writers[f] for f in i.flags_read if f in writers} if sides[n][1] else set()
+            if any(sides[w][0] & sides[n][1] for w in found):
+                for at in range(*_inputs_of(bound, n)):
+                    if bound.input_kind[at] == b.INPUT_LOCATION:
+                        name = bound.location_names[bound.input_id[at]]
+                        late[at] = int(not name.startswith("flag") and writers.get(name, -1) not in found)
+            writers.update(dict.fromkeys(i.flags_written, n))
+            writers.update(dict.fromkeys([a.register.root for a in i.registers if a.write], n))
+    return late
+
+
+def _inputs_of(bound: b.BoundKernel, n: int) -> tuple[int, int]:
+    first, end = bound.value_start[n], bound.value_start[n + 1]
+    return bound.input_start[first], bound.input_start[end]
+
+
+def _flag_sides(
+    form: Form | None, rules: Mapping[str, str], model: MachineModel
+) -> tuple[frozenset[int], frozenset[int]]:
+    """The rules of `late_beside_flags`, by number, that a form matches as what writes flags, and as what reads them."""
+    if form is None:
+        return frozenset(), frozenset()
+    known: dict[str, tuple[frozenset[int], frozenset[int]]] = model.pieces.setdefault("late beside flags", {})
+    if form.key not in known:
+        from fnmatch import fnmatchcase
+
+        written, read = (
+            frozenset(n for n, patterns in enumerate(side) if any(fnmatchcase(form.key, p) for p in patterns.split()))
+            for side in (rules, rules.values())
+        )
+        known[form.key] = written, read
+    return known[form.key]
 
 
 def _takes_extra_slot(i: Instruction) -> bool:
