@@ -8,6 +8,7 @@ result.
 from __future__ import annotations
 
 from incc.models import bound as b
+from incc.models.moves import find_fused_moves
 from incc.models.pieces import Piece, Shape, is_vector, join, known_for, register_facts, shape_key
 from incc.models.pipeline import bind_pipeline
 from incc.models.sums import EXECUTES, FOLDS, MADE_UP, NO_SUM, PASSES, find_sums
@@ -79,6 +80,8 @@ class _Binder:
         self.may_chase = bool(self.parameters["fast_pointer_chasing"])
         self.sums = find_sums(kernel, forms, self.fused, self.parameters, model)
         self.sum = NO_SUM
+        self.fused_moves = find_fused_moves(kernel, forms, self.fused, self.parameters, model)
+        self.fused_move = False
         self.known = known_for(model, self.split_roots, self.closed, self.closed_instead)
 
     # --- the parts ---------------------------------------------------------------------------------------------------
@@ -92,6 +95,7 @@ class _Binder:
             self.locations = join(k, pieces)
         else:
             self._init_arrays(k)
+        k.location_names = list(self.locations)
         k.pipeline = bind_pipeline(self.kernel, self.model, self.forms, k, self._mask, self._location, self.split_roots)
         self._add_entry(k)
         k.location_names = list(self.locations)
@@ -109,7 +113,8 @@ class _Binder:
         if i.memory and self.may_chase:
             chases = tuple([self._chases_pointer(n, m) for m in i.memory if m.load])
         self.sum = self.sums[n] if self.sums else NO_SUM
-        neighbours = fused, None if fuses_with is None else fuses_with.key, last, chases, self.sum
+        self.fused_move = n in self.fused_moves
+        neighbours = fused, None if fuses_with is None else fuses_with.key, last, chases, self.sum, self.fused_move
         key = i.encoding, neighbours
         piece = self.known.pieces.get(key)
         if piece is not None and piece.fits(i, form):
@@ -136,7 +141,8 @@ class _Binder:
         self._init_arrays(k)
         flags = self._flags(n, i, form)
         self._add_uops(k, n, i, form, flags)
-        slots = 0 if form is None or flags & b.FUSED_INTO_PREVIOUS else form.retire_slots
+        has_slots = form is not None and not flags & b.FUSED_INTO_PREVIOUS and not self.fused_move
+        slots = form.retire_slots if form is not None and has_slots else 0
         k.issue_slots.append(slots)
         k.retire_slots.append(slots)
         k.instruction_flags.append(flags)
@@ -525,7 +531,11 @@ class _Binder:
                     add(b.INPUT_LOCATION, location, cycles)
         for group in ("C", "SPAZO"):
             if any(f in i.flags_read for f in group) and latencies.needs_flags(to, group):
-                add(b.INPUT_LOCATION, self._location(_FLAG_LOCATION[group]), latencies.between(to, group))
+                cycles = latencies.between(to, group)
+                # Nothing is computed in no time: a register at that distance from flags was measured not to need them
+                # (shifts by cl, of which one µop shifts and another one chooses between old and new flags).
+                if cycles or form is None or not form.uops:
+                    add(b.INPUT_LOCATION, self._location(_FLAG_LOCATION[group]), cycles)
         for location in old:
             add(b.INPUT_LOCATION, location, latencies.between(to, to))
         from_memory = latencies.between(to, "m")

@@ -254,6 +254,7 @@ class Pipeline:
         "iq",
         "issue_to_dispatch",
         "just_ready_penalty",
+        "late_inputs",
         "lcp",
         "lcp_stall",
         "length",
@@ -336,6 +337,11 @@ class Pipeline:
     dsb_extra_slots: list[int]
     # By instruction. 1 keeps a loop out of the loop stream detector.
     no_lsd: list[int]
+
+    # --- execution
+    # By input. Cycles by which an input is late beyond its latency, on some ways through the core: no part of the
+    # bounds.
+    late_inputs: list[int]
 
     # --- the renamer, by instruction
     # By instruction. The locations of a register and of its bits 8-15, renamed apart, that must first be merged, else

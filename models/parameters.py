@@ -177,6 +177,24 @@ BY_FORMS = Kind(
 )
 
 
+def _forms_to_forms(value: Any) -> list[tuple[str, str]]:
+    if not _is_table(value):
+        return [("", f"must be a table, not {value!r}")]
+    return [
+        (k, "must be patterns of forms, separated by blanks")
+        for k, v in value.items()
+        if not k.split() or not isinstance(v, str)
+    ]
+
+
+FORMS_TO_FORMS = Kind(
+    "table: patterns of forms to patterns of forms",
+    {"type": "object", "additionalProperties": {"type": "string"}},
+    _forms_to_forms,
+    _no_ports,
+)
+
+
 def _is_table(value: Any) -> bool:
     return hasattr(value, "items")
 
@@ -260,6 +278,15 @@ PARAMETERS: tuple[Parameter, ...] = (
         BOUNDS,
         '`{ "ADDPS_* SUBPS_*" = 1 }`: by which results of the forms that match one of the patterns come later to all '
         "that do not; latencies are those within the group",
+    ),
+    Parameter(
+        "late_beside_flags",
+        FORMS_TO_FORMS,
+        {},
+        "",
+        EXECUTION,
+        '`{ "TEST_* AND_*" = "CMOV* SET*" }`: what matches one of the latter starts a cycle later behind what it reads '
+        "of registers, if its flags are from what matches one of the former. The bounds do not count it",
     ),
     Parameter(
         "blocked_forward_cycles",
@@ -449,6 +476,16 @@ PARAMETERS: tuple[Parameter, ...] = (
         "",
         BINDING,
         "a move of a register to itself, or of its lower part, is not eliminated: a µop on `renamer_ports`, one cycle",
+    ),
+    Parameter(
+        "move_fusion",
+        FORMS_TO_FORMS,
+        {},
+        "",
+        BINDING,
+        '`{ "MOV_R* MOV_RM*" = "ADD_* SUB_*" }`: an eliminated move of a form that matches one of the patterns '
+        "shares the slot of the operation right behind it, if that matches one of the others, has no memory "
+        "operand, and goes on with the copy in its place, with nothing else of it. An empty string: with none",
     ),
     Parameter(
         "renamer_ports",

@@ -8,7 +8,7 @@ from incc.models.pieces import register_facts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from incc.frontends.kernel import Instruction, Kernel, RegisterAccess
@@ -62,7 +62,7 @@ def bind_pipeline(
     for i, form, flags, slots in zip(
         kernel.instructions, forms, bound.instruction_flags, bound.issue_slots, strict=True
     ):
-        key = (i.encoding, flags)
+        key = (i.encoding, flags, slots)
         facts = known.get(key)
         if facts is None or facts.form is not form or facts.registers != i.registers:
             facts = known[key] = _facts(i, form, flags, slots, model, mask, stack)
@@ -74,6 +74,7 @@ def bind_pipeline(
     p.move_to = [location(f.move_to) if f.move_to else -1 for f in found]
     p.merges_low = [-1] * len(found)
     p.merges_high = [-1] * len(found)
+    p.late_inputs = _late_inputs(kernel, forms, bound, model)
     for n, root in merges.items():
         p.merges_low[n] = location(root)
         p.merges_high[n] = location(root + ".high")
@@ -85,7 +86,7 @@ def bind_pipeline(
 
 class _Core(NamedTuple):
     """What is the same for all kernels on a core: `attributes` of their pipelines by name, the `facts` of instructions
-    by encoding and flags. It is kept with the model, which does not change."""
+    by encoding, flags and slots. It is kept with the model, which does not change."""
 
     attributes: tuple[tuple[str, Any], ...]
     facts: dict[Any, _Facts]
@@ -160,7 +161,7 @@ def _facts(
     complex_decoder = bool(attributes.get("complex_decoder") or (pop5c and parameters.get("pop_rsp_r12_complex")))
     implicit, explicit = _stack_use(i, stack)
     ms = attributes.get("uops_ms", 0)
-    move_class, move_ports, move_latency, move_from, move_to = _move(i, form, flags, model, mask)
+    move_class, move_ports, move_latency, move_from, move_to = _move(i, form, flags, slots, model, mask)
     numbers = {
         "length": i.length,
         "opcode_offset": i.opcode_offset,
@@ -170,7 +171,7 @@ def _facts(
         "complex_decoder": int(complex_decoder),
         "simple_decoders": attributes.get("simple_decoders", int(parameters.get("decoders", 0))),
         "ends_group": int(i.branch != "" or bool(pop5c and parameters.get("pop_rsp_r12_ends_group"))),
-        "uops_mite": attributes.get("uops_mite", max(slots - ms, 0)) if counted else 0,
+        "uops_mite": attributes.get("uops_mite", max(slots - ms, 0)) if counted and slots else 0,
         "uops_ms": ms if counted else 0,
         "dsb_extra_slots": int(_takes_extra_slot(i)),
         "no_lsd": int(bool(attributes.get("no_lsd"))),
@@ -187,14 +188,16 @@ def _facts(
 
 
 def _move(
-    i: Instruction, form: Form | None, flags: int, model: MachineModel, mask: Callable[[str], int]
+    i: Instruction, form: Form | None, flags: int, slots: int, model: MachineModel, mask: Callable[[str], int]
 ) -> tuple[int, int, int, str, str]:
     """(class, ports, latency, from, to) of a move that the renamer may eliminate.
 
-    If it does not, it is what the same form is from a register to itself.
+    If it does not, it is what the same form is from a register to itself. A move without a slot is fused with the
+    instruction behind: nothing is left to be executed.
     """
     if (
         form is not None
+        and slots > 0
         and flags & (b.NO_EXECUTION | b.FOLDED) == b.NO_EXECUTION
         and not form.breaks_dependency
         and not i.memory
@@ -208,6 +211,52 @@ def _move(
             kind = b.MOVE_SIMD if written[0].register.kind in ("vector", "mmx") else b.MOVE_GPR
             return kind, mask(executed.uops[0][0]), latency, source, target
     return b.MOVE_NONE, 0, 0, "", ""
+
+
+def _late_inputs(kernel: Kernel, forms: Sequence[Form | None], bound: b.BoundKernel, model: MachineModel) -> list[int]:
+    """By input of the bound kernel: the cycles of `late_beside_flags`."""
+    late = [0] * len(bound.input_id)
+    rules = model.parameters["late_beside_flags"]
+    if not rules:
+        return late
+    sides = [_flag_sides(form, rules, model) for form in forms]
+    if not any(readers for _, readers in sides):
+        return late
+    writers: dict[str, int] = {}
+    for _ in range(2):  # The second time with what an iteration leaves behind.
+        for n, i in enumerate(kernel.instructions):
+            found = {writers[f] for f in i.flags_read if f in writers} if sides[n][1] else set()
+            if any(sides[w][0] & sides[n][1] for w in found):
+                for at in range(*_inputs_of(bound, n)):
+                    if bound.input_kind[at] == b.INPUT_LOCATION:
+                        name = bound.location_names[bound.input_id[at]]
+                        late[at] = int(not name.startswith("flag") and writers.get(name, -1) not in found)
+            writers.update(dict.fromkeys(i.flags_written, n))
+            writers.update(dict.fromkeys([a.register.root for a in i.registers if a.write], n))
+    return late
+
+
+def _inputs_of(bound: b.BoundKernel, n: int) -> tuple[int, int]:
+    first, end = bound.value_start[n], bound.value_start[n + 1]
+    return bound.input_start[first], bound.input_start[end]
+
+
+def _flag_sides(
+    form: Form | None, rules: Mapping[str, str], model: MachineModel
+) -> tuple[frozenset[int], frozenset[int]]:
+    """The rules of `late_beside_flags`, by number, that a form matches as what writes flags, and as what reads them."""
+    if form is None:
+        return frozenset(), frozenset()
+    known: dict[str, tuple[frozenset[int], frozenset[int]]] = model.pieces.setdefault("late beside flags", {})
+    if form.key not in known:
+        from fnmatch import fnmatchcase
+
+        written, read = (
+            frozenset(n for n, patterns in enumerate(side) if any(fnmatchcase(form.key, p) for p in patterns.split()))
+            for side in (rules, rules.values())
+        )
+        known[form.key] = written, read
+    return known[form.key]
 
 
 def _takes_extra_slot(i: Instruction) -> bool:

@@ -37,6 +37,9 @@ _COMPUTING_LOAD = 8
 _SURE = 0.75
 """By how much a chain must differ from whole cycles that another source has, to be believed instead."""
 
+_RENAMED = 0.185
+"""Cycles that only what takes no port stays below, of six slots a cycle and five ports for arithmetic."""
+
 
 def import_records(
     records: Records, kept: Forms, inherited: Forms, wanted: set[str], default: str, ports: Sequence[str]
@@ -100,6 +103,10 @@ class _Reader:
         changed: set[bool] = set()  # beside wide vectors, and otherwise
         for conditions in sorted(measured, key=len):
             if any(c.startswith("agen:") for c in conditions):
+                # Of some addresses uops.info's chain ran through another register; the rest is what the renamer does.
+                if (way := _address_latency(measured[conditions], full[conditions])) is not None:
+                    full[conditions] = {**full[conditions], "latency": way}
+                    changed.add(False)
                 continue
             data, entry = measured[conditions], dict(full[conditions])
             before = dict(entry)
@@ -300,6 +307,9 @@ class _Reader:
         bound = max(self.bound(count(entry.get("ports", ""))), entry.get("retire", 1) / 6)
         pairs = parse_latency(entry.get("latency", ""))
         chained = max((c for t, s, c in pairs if t == s or not (t.isdigit() and s.isdigit())), default=0)
+        if counted and not data["latency"] and not shape.has_memory and cycles < _RENAMED < bound:
+            entry["ports"] = ""  # A constant: as many a cycle as are renamed, not as there are ports.
+            return
         low = 0.6 if _width(shape.key) == 2 else 0.85
         if bound and cycles < low * bound - 0.05:
             self.notes.append(f"{shape.key}: {cycles} cycles measured, {bound:.2f} by its ports {entry['ports']}")
@@ -452,6 +462,16 @@ def _general(data: Mapping[str, Any], known: Counter[str]) -> Counter[str] | Non
         return None
     seen = _counts(data)
     return Counter({next((p for p in ("p1", "p06", "p15B") if seen.get(p)), "p0156B"): 1})
+
+
+def _address_latency(data: Mapping[str, Any], entry: Entry) -> str | None:
+    """The pairs of a `lea` with the time from its address, where that was measured and is another."""
+    pairs = {(t, s): c for t, s, c in parse_latency(entry.get("latency", ""))}
+    for to, source, cycles in data["latency"]:
+        if source == "a" and abs(cycles - pairs.get((to, source), cycles)) >= _SURE:
+            pairs[to, source] = round(cycles)
+            return write_latency([(t, s, c) for (t, s), c in pairs.items()])
+    return None
 
 
 def _counts(data: Mapping[str, Any], least: float = 0.6) -> Counter[str]:

@@ -8,9 +8,12 @@ from typing import Any
 
 import pytest
 
+from bind_kernels import kernel as decoded
+from incc.core import bounds, simulate
 from incc.driver.model import main
 from incc.driver.pipeline import Settings, analyze_units
 from incc.frontends.unit import Unit
+from incc.models.bind import bind
 from incc.models.importers.measured_intel import import_records
 from incc.models.importers.shapes import by_key
 from incc.models.loading import load
@@ -168,3 +171,40 @@ def test_additions_beside_512_bits(beside: str, ports: str, cycles: int) -> None
     added = load("graniterapids").lookup("VEX_VADDSD_XMM_XMM_XMMM64/r", frozenset(["wide"] if beside else []))
     assert added is not None
     assert added.uops == ((ports, 1),)
+
+
+def test_addresses_take_what_was_measured() -> None:
+    key, where = "LEA_R64_M/m", ("agen:IS_D32",)
+    kept = {key: {(): {"ports": "", "source": "uops.info"}, where: {"ports": "1*p056", "latency": "0<a:1"}}}
+    near, far = [["0", "a", 1.2]], [["0", "a", 1.97]]
+    assert not imported({key: {(): record({}, None, []), where: record({}, 0.34, near)}}, kept).forms
+    found = imported({key: {(): record({}, None, []), where: record({}, 0.34, far)}}, kept).forms[key]
+    assert found[where]["latency"] == "0<a:2"
+
+
+@pytest.mark.parametrize(("cycles", "ports"), [(0.176, ""), (0.203, "1*p0156B")])
+def test_constants_of_the_renamer(cycles: float, ports: str) -> None:
+    key = "MOV_RM64_IMM32/r"
+    kept = {key: {(): {"ports": "1*p0156B", "retire": 1, "source": "uops.info"}}}
+    forms = imported({key: record({}, cycles, [])}, kept).forms
+    assert forms.get(key, kept[key])[()]["ports"] == ports
+
+
+@pytest.mark.parametrize(
+    ("lines", "measured"),
+    [
+        # A scaled index without a base takes two cycles.
+        (["lea (,%rdi,8), %r12", "mov %r12, %rdi"] * 3, 5.99),
+        # Of a shift by cl the flags that may stay are not in the way of the register.
+        (["mov $1, %edx", "mov %eax, %ecx", "shl %cl, %rdx", "and $0x67, %edx"] * 2, 2.49),
+        (["lea -1(%rax,%rbp), %r8d", "sar %cl, %r8d", "test %r8d, %r8d"] * 2, 2.50),
+        # The renamer makes constants of 64 bits.
+        (["mov $1, %r9d", "mov $-1, %r8"] * 3, 1.17),
+        (["mov $-8, %r12", "cmp %r12, %rax"] * 3, 1.17),
+    ],
+)
+def test_blocks_measured_on_redwood_cove(lines: list[str], measured: float) -> None:
+    text = "1: " + "; ".join([*lines, "dec %r15", "jne 1b"])
+    k = bind(decoded(text)._replace(alignment=0), load("graniterapids"))[0]
+    assert float(simulate(k).cycles_per_iteration) == pytest.approx(measured, abs=0.03)
+    assert float(bounds(k).largest) <= measured + 0.03

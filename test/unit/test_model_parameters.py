@@ -207,7 +207,7 @@ PROGRAM = """
 1: push %rbx; pop %r12; mov $1, %eax; mov $3, %ah; add %ebx, %eax; mov (%rsi), %rcx; mov (%rcx), %rdx
 mov %rdx, (%rdi); mov (%rdi), %r8; vmovups (%rsi), %ymm0; vmovups (%rsi), %zmm1; vaddpd %zmm1, %zmm1, %zmm1
 vmovups %ymm0, (%rdi); mov %r8, %r9; vmovaps %ymm2, %ymm3; imul %r9, %r8; inc %rcx; mov %r9, %r9; nop
-cmp %rcx, %rax; jne 1b
+mov %r8, %r10; add %rax, %r10; cmovb %rcx, %rdi; cmp %rcx, %rax; jne 1b
 """
 
 CHANGES: dict[str, tuple[str, Any]] = {
@@ -229,6 +229,8 @@ CHANGES: dict[str, tuple[str, Any]] = {
     "waiting_queue": ("znver4", {"ports": "FP0", "entries": 3}),
     "wide_vectors": ("skylake-avx512", {"width": 512, "closes": "5", "instead": "0"}),
     "sum_folding": ("skylake", {"constant_bits": 4, "taken_by": ["0"], "refused_by": [], "late": 2}),
+    "late_beside_flags": ("skylake", {"ADD_*": "CMOV*"}),
+    "move_fusion": ("skylake", {"MOV_*": "ADD_*"}),
     "self_moves_execute": ("znver4", True),
     "fused_jump_computes": ("skylake", True),
     "memory_renaming": (

@@ -27,7 +27,8 @@ constexpr int64_t NumValuesOf<PortBinding> = 0
 void incc::validate(const Kernel &K, const Pipeline &P) {
   Checks Check("pipeline: ");
   Owners Of(K);
-  int64_t Locations = Of.Locations, Instructions = Of.Instructions, Any = Owners::Any;
+  int64_t Locations = Of.Locations, Instructions = Of.Instructions, Inputs = Of.Inputs,
+          Any = Owners::Any;
 #define PIPELINE_PARAMETER(Member, Name, Default, Low, High)                                       \
   Check.scalar(#Name, P.Member, Low, High);
 #define PIPELINE_SCALAR(Member, Name, Default, Low, High) Check.scalar(#Name, P.Member, Low, High);
@@ -70,6 +71,7 @@ void incc::validate(const Kernel &K, const Pipeline &P) {
 Pipeline incc::idealPipeline(const Kernel &K) {
   Pipeline P;
   size_t Instructions = K.InstructionFlags.size();
+  size_t Inputs = K.InputId.size();
   [[maybe_unused]] size_t Any = 0;
   // Nothing is true of any instruction, and what names something names nothing.
   [[maybe_unused]] int32_t Locations = 0;

@@ -181,7 +181,11 @@ private:
   }
 
   /// With what passing between groups of units takes.
-  int32_t latencyOf(int32_t In) const { return K.InputLatency[In] + To.Flow.delayOf(In); }
+  int32_t latencyOf(int32_t In) const { return K.InputLatency[In] + delayOf(In); }
+
+  int32_t delayOf(int32_t In) const {
+    return To.Flow.delayOf(In) + P.LateInputs[static_cast<size_t>(In)];
+  }
 
   int32_t newUop(int32_t I, int32_t Index, uint64_t Ports, UopKind Kind) {
     Uop U;
@@ -398,7 +402,7 @@ private:
         for (int32_t U : Compute) {
           for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
             if (!IsAddress[In])
-              waitFor(U, sourceOf(In), To.Flow.delayOf(In));
+              waitFor(U, sourceOf(In), delayOf(In));
           feed(U, V, P.StoreDataToLoad);
         }
     }
@@ -475,7 +479,7 @@ private:
         if (IsData(V, In) && isInput(In)) {
           Operand &O = Operands[KeyOf(In)];
           O.From = sourceOf(In);
-          O.Delay = To.Flow.delayOf(In);
+          O.Delay = delayOf(In);
           O.Longest = std::max(O.Longest, K.InputLatency[In]);
           ++O.Results;
         }
