@@ -44,6 +44,9 @@ def main(arguments: list[str] | None = None) -> int:
         status = _run(options)
         sys.stdout.flush()
         return status
+    except KeyboardInterrupt:  # before anything was measured, or while it was written
+        _say("interrupted")
+        return INCOMPLETE
     except BrokenPipeError:
         # The reader (head, less) has seen enough.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -69,7 +72,7 @@ def _say(message: str) -> None:
 def _positive(text: str) -> int:
     import argparse
 
-    if not text.isdigit() or not 0 < int(text) <= 1000:
+    if not (text.isascii() and text.isdigit()) or not 0 < int(text) <= 1000:
         raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 to 1000")
     return int(text)
 
@@ -162,7 +165,14 @@ def _run(options: argparse.Namespace) -> int:
         raise UsageError("--serial and --parallel exclude each other")
     if not (options.forms or options.all or options.match or options.kernel):
         raise UsageError(NO_FORM)
-    choice = choose_model(options.mcpu, "", options.model_path)
+    if options.html.endswith(".svg") and not options.pairs:
+        raise UsageError(f"{options.html}: a picture is of pairs (--pairs)")
+    try:
+        choice = choose_model(options.mcpu, "", options.model_path)
+    except AnalysisError as error:
+        if not options.mcpu:
+            raise
+        raise UsageError(str(error)) from None
     if reason := wrong_model(choice.model.isa, choice.model.name):
         raise UsageError(reason)
     if not options.simulated and (reason := wrong_machine()):
@@ -259,6 +269,15 @@ def _kernels(options: argparse.Namespace, model: MachineModel) -> list[tuple[str
 # --- doing it --------------------------------------------------------------------------------------------------------
 
 
+_PASSING = ("timeout", "harness", "killed")
+"""Failures that may be the machine's and not the loop's."""
+
+
+def _settled(record: dict[str, Any]) -> bool:
+    """Whether a record is of what failed, and would again."""
+    return "failure" in record and record["failure"]["kind"] not in _PASSING
+
+
 class _Session:
     """Measures, keeps and counts. `rows` are for the table, `matrix` for the picture of pairs."""
 
@@ -318,7 +337,7 @@ class _Session:
         if self.options.format == "json":
             import json
 
-            print(json.dumps(record, ensure_ascii=False), flush=True)
+            print(json.dumps(record), flush=True)
 
     def forms(self, forms: Sequence[Named]) -> None:
         """Measures each form that the records do not have."""
@@ -333,7 +352,7 @@ class _Session:
             empty: dict[str, Any] = {"form": v.shape.key, "conditions": list(v.conditions)}
             known = self.records.done.get(name(empty))
             # A run for throughput alone is no reason not to measure latency.
-            if known is not None and ("failure" in known or set(self._wanted()) <= set(known.get("what", ()))):
+            if known is not None and (_settled(known) or set(self._wanted()) <= set(known.get("what", ()))):
                 self._keep(known, True)
                 continue
             try:
@@ -355,7 +374,8 @@ class _Session:
         alone: dict[str, float] = {}
         for first, second in _progress(wanted):
             titles = [first.title, second.title]
-            if (known := self.records.done.get(name({"pair": titles}))) is not None:
+            known = self.records.done.get(name({"pair": titles}))
+            if known is not None and ("failure" not in known or _settled(known)):
                 self._keep(known, True)
                 continue
             try:
@@ -381,34 +401,44 @@ class _Session:
 
     def kernels(self, kernels: Sequence[tuple[str, Kernel]]) -> None:
         """Measures each kernel, prepared as --measure does it."""
+        from zlib import crc32
+
         from incc.core.analysis import KernelSettings, analyze_kernel
         from incc.measuring.harness import Failure
-        from incc.measuring.kernels import prepare
+        from incc.measuring.kernels import prepare, together
+        from incc.measuring.records import name
 
         self.total += len(kernels)
+        if kernels and self.records.path:
+            self.bench  # noqa: B018 - writes the header, without which no run goes on and nothing is imported
         for title, kernel in _progress(kernels):
-            record: dict[str, Any] = {"kernel": title}
+            # Not the name alone, since the file may be another one by the time of the next run.
+            code = b"".join(instruction.encoding for instruction in kernel.instructions)
+            record: dict[str, Any] = {"kernel": title, "code": f"{crc32(code):08x}"}
+            known = self.records.done.get(name(record))
+            if known is not None and ("failure" not in known or _settled(known)):
+                self._keep(known, True)
+                continue
             prepared = prepare(kernel)
             if isinstance(prepared, Failure):
                 self._keep({**record, "failure": prepared._asdict()})
                 continue
-            cycles = spread = 0.0
+            times = []
             failure: Failure | None = None
-            for loop, weight in zip(prepared.loops, prepared.weights, strict=True):
+            for loop in prepared.loops:
                 found = self.machine.measure(loop)
                 if isinstance(found, Failure):
                     failure = found
                     break
-                cycles += weight * found.cycles
-                spread += abs(weight) * found.spread
+                times.append(found)
             if failure is not None:
                 self._keep({**record, "failure": failure._asdict()})
                 continue
+            cycles, spread = together(prepared, times)
             try:
                 model = float(analyze_kernel(kernel, self.model, KernelSettings()).cycles)
             except ValueError:
                 model = None
-            self.records.begin({"core": self.core.name, "load_latency": {}, "fusion": {}})
             self._keep(
                 {
                     **record,
@@ -505,11 +535,13 @@ def _write(options: argparse.Namespace, session: _Session, core: str, note: str)
         from incc.driver.views.bench_page import page, picture
 
         if options.html.endswith(".svg"):
-            if not found["matrix"]:
-                raise UsageError(f"{options.html}: a picture is of pairs (--pairs)")
-            write_whole(options.html, picture(found["matrix"]))
+            text = picture(found["matrix"])
         else:
-            write_whole(options.html, page(found))
+            text = page(found)
+        try:
+            write_whole(options.html, text)
+        except OSError as error:  # which names a file beside it
+            raise UsageError(f"{options.html}: {error.strerror}") from None
     if session.busy > BUSY:
         _say(
             f"note: something else was running on this core beside {100 * session.busy:.0f} % of the samples, which "
@@ -550,7 +582,8 @@ def _title(session: _Session, record: dict[str, Any]) -> str:
 
 
 def _cycles(value: float | None, digits: int = 2) -> str:
-    return "-" if value is None else f"{value:.{digits}f}"
+    # Adding zero takes the sign off what is rounded to it.
+    return "-" if value is None else f"{round(value, digits) + 0.0:.{digits}f}"
 
 
 def _form_cells(title: str, record: dict[str, Any]) -> Iterator[list[str]]:
@@ -564,7 +597,7 @@ def _form_cells(title: str, record: dict[str, Any]) -> Iterator[list[str]]:
         yield [title, row.figure, _cycles(row.measured), width, said, remark]
         title = ""
     if why := sorted(set(record.get("failed", {}).values())):
-        pairs = ", ".join(record["failed"])
+        pairs = ", ".join(f"{source} → {to}" for to, _, source in (name.partition("<") for name in record["failed"]))
         yield [title, f"latency {pairs}", "", "", "", f"not measured: {'; '.join(why)}"]
 
 

@@ -541,12 +541,15 @@ class Bench:
         """(to, from, cycles) for all pairs of registers and flags, by chains; those that fail go into `failed`."""
         if v.flow.stores:
             return
+        operands = [source for source in v.flow.sources if source.isdigit()]
         for source in v.flow.sources:
+            # Operands in one register are one: what keeps the others from being waited for would cut the chain.
+            linked = operands[0] if "same_reg" in v.conditions and source in operands else source
             for target in v.flow.targets:
                 if source in ("m", "a") and not v.shape.has_memory:
                     continue
                 try:
-                    found = self.chain(v, source, target)
+                    found = self.chain(v, linked, target)
                 except (NotMeasured, ValueError) as e:
                     failed[f"{target}<{source}"] = str(e)
                     continue

@@ -148,7 +148,11 @@ def missing() -> str:
         return f"measuring needs Linux, not {sys.platform}"
     if platform.machine() not in ("x86_64", "aarch64"):
         return f"measuring needs an x86-64 processor, not {platform.machine()}"
-    if importlib.util.find_spec("llvmlite") is None:
+    try:
+        there = importlib.util.find_spec("llvmlite") is not None
+    except (ImportError, ValueError):  # somebody's finder refuses it, or it was put in place by hand
+        there = False
+    if not there:
         return "measuring needs llvmlite (pip install llvmlite)"
     return ""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import platform
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from incc.frontends.isa import NotRunnable, isa, words
@@ -68,6 +68,16 @@ def prepare(kernel: Kernel, there: frozenset[str] | None = None) -> Prepared | F
     return Prepared(tuple(loops), found.weights, found.exit, found.notes)
 
 
+def together(prepared: Prepared, times: Sequence[harness.Measurement]) -> tuple[float, float]:
+    """The cycles of an iteration and their spread, from those of the loops."""
+    cycles = sum(weight * time.cycles for weight, time in zip(prepared.weights, times, strict=True))
+    spread = math.hypot(*(weight * time.spread for weight, time in zip(prepared.weights, times, strict=True)))
+    if prepared.exit == "added":
+        cycles = min(cycles, times[0].cycles)  # nothing becomes faster by what is added
+    # Of two times of little the one that is taken off may come out as the larger.
+    return max(cycles, 0.0), spread
+
+
 def lacking(needed: Iterable[str], there: frozenset[str]) -> list[str]:
     """The features of computing instructions that a processor (its `there` as `host.feature` spells them) lacks. None
     do, where nothing is known of it."""
@@ -113,12 +123,8 @@ class Measurer:
             if isinstance(found, Failure):
                 return found
             times.append(found)
-        cycles = sum(weight * time.cycles for weight, time in zip(prepared.weights, times, strict=True))
-        spread = math.hypot(*(weight * time.spread for weight, time in zip(prepared.weights, times, strict=True)))
-        if prepared.exit == "added":
-            cycles = min(cycles, times[0].cycles)  # nothing becomes faster by what is added
-        # Of two times of little the one that is taken off may come out as the larger.
-        return KernelMeasurement(max(cycles, 0.0), spread, times[0].way, prepared.exit, prepared.notes)
+        cycles, spread = together(prepared, times)
+        return KernelMeasurement(cycles, spread, times[0].way, prepared.exit, prepared.notes)
 
     def _timed(self, loop: Loop) -> harness.Measurement | Failure:
         if loop in self._known:

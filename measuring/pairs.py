@@ -41,7 +41,8 @@ class Pair(NamedTuple):
             "alone": [round(a, 3) for a in self.alone],
             "sum": round(sum(self.alone), 3),
             "larger": round(max(self.alone), 3),
-            "conflict": None if self.conflict is None else round(self.conflict, 2),
+            # Without the sign of what is rounded to nothing.
+            "conflict": None if self.conflict is None else round(self.conflict, 2) + 0.0,
         }
 
 

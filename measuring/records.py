@@ -14,6 +14,10 @@ class OtherRun(Exception):
     """The file holds something else; the message says what."""
 
 
+_BEGINS = b'{"core": '
+"""How a header begins."""
+
+
 def name(record: dict[str, Any]) -> str:
     """What a record is of, as a run knows what is done already."""
     if "pair" in record:
@@ -34,11 +38,14 @@ class Records:
         self._core = core
         if not path:
             return
-        if must_exist or os.path.exists(path):
+        # What is no file, such as a pipe or a terminal, has nothing to go on behind.
+        if must_exist or os.path.isfile(path):
             self._read(path)
         self._file = open(path, "a", encoding="utf-8")  # noqa: SIM115 - kept open
 
     def _read(self, path: str) -> None:
+        if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
+            raise OtherRun(f"{path}: no file that a run could go on with")
         with open(path, "rb") as file:
             content = file.read()
         whole = content.rfind(b"\n") + 1
@@ -51,7 +58,8 @@ class Records:
                     self.done[name(record)] = record
             except (ValueError, TypeError, KeyError, AttributeError):
                 raise OtherRun(f"{path}:{number}: not a record of measurements") from None
-        if content and self.header is None:
+        # Of a run that was killed at once there may be a piece of the header.
+        if content and self.header is None and (whole or not _BEGINS.startswith(content[: len(_BEGINS)])):
             raise OtherRun(f"{path}: no measurements (the first line does not name a core)")
         if self.header is not None and self.header["core"] != self._core:
             raise OtherRun(f"{path}: measurements on {self.header['core']}, not on {self._core}")
@@ -71,7 +79,7 @@ class Records:
 
     def _write(self, record: dict[str, Any]) -> None:
         if self._file is not None:
-            self._file.write(json.dumps(record, ensure_ascii=False) + "\n")
+            self._file.write(json.dumps(record) + "\n")
             self._file.flush()
 
     def close(self) -> None:

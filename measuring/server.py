@@ -17,6 +17,7 @@ from the same registers, so that it stays in the first-level cache: n is such th
 from __future__ import annotations
 
 import ctypes
+import errno
 import gc
 import json
 import mmap
@@ -146,6 +147,24 @@ def alone(rows: Sequence[Sequence[int]], empty: int) -> float:
     return crowds[third] / max(chains[third], 1)
 
 
+def _most_memory() -> int:
+    """The limit of a child's memory in bytes: what there is already and a fair amount more. None where no /proc says
+    what there is."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as f:
+            return int(f.read().split()[0]) * resource.getpagesize() + _MEMORY
+    except (OSError, ValueError):
+        return resource.RLIM_INFINITY
+
+
+def _lower(limit: int, most: int) -> None:
+    """A limit, which may be lower already: only the system may raise it."""
+    hard = resource.getrlimit(limit)[1]
+    if hard != resource.RLIM_INFINITY and (most == resource.RLIM_INFINITY or hard < most):
+        most = hard
+    resource.setrlimit(limit, (most, most))
+
+
 class _Stack(ctypes.Structure):
     _fields_ = (("place", ctypes.c_void_p), ("flags", ctypes.c_int), ("size", ctypes.c_size_t))
 
@@ -167,17 +186,35 @@ _SECCOMP_MODE_FILTER = 2
 _MAP = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x10  # MAP_FIXED
 
 
-def _no_calls() -> tuple[Any, Any]:
-    """What tells the kernel to end a child whose loop calls the system: struct sock_fprog, and what it points to."""
-    kill, allow = 0x8000_0000, 0x7FFF_0000
-    filters = (
+# What a child calls once its loop is in place, as x86-64 numbers it: mmap, mprotect, munmap, brk, rt_sigprocmask,
+# rt_sigreturn, select, sched_yield, mremap, madvise, nanosleep, exit, futex, restart_syscall, clock_gettime,
+# clock_nanosleep, exit_group, pselect6, getrandom. For counters: read, close, ioctl, perf_event_open.
+_CALLS = (9, 10, 11, 12, 14, 15, 23, 24, 25, 28, 35, 60, 202, 219, 228, 230, 231, 270, 318)
+_COUNTING = (0, 3, 16, 298)
+_AUDIT_ARCH_X86_64 = 0xC000_003E
+
+
+def _no_calls(machine: str, counts: bool) -> tuple[Any, Any]:
+    """What tells the kernel to end a child whose loop calls the system: struct sock_fprog, and what it points to.
+
+    What a loop could make the child's own code do, by writing where that has its data, is refused: on x86-64 no call
+    is left that reaches files or other processes. `counts`: whether performance counters are read.
+    """
+    load, equal, end = 0x20, 0x15, 0x06
+    kill, allow, refuse = 0x8000_0000, 0x7FFF_0000, 0x0005_0000 | errno.EPERM
+    filters = [
         # The upper half of the instruction pointer, which the loop's code has to itself.
-        struct.pack("=HBBI", 0x20, 0, 0, 12),
-        struct.pack("=HBBI", 0x15, 0, 1, native.CODE >> 32),
-        struct.pack("=HBBI", 0x06, 0, 0, kill),
-        struct.pack("=HBBI", 0x06, 0, 0, allow),
-    )
-    code = ctypes.create_string_buffer(b"".join(filters))
+        (load, 0, 0, 12),
+        (equal, 0, 1, native.CODE >> 32),
+        (end, 0, 0, kill),
+    ]
+    if machine == "x86_64":
+        calls = _CALLS + _COUNTING * counts
+        filters += [(load, 0, 0, 4), (equal, 1, 0, _AUDIT_ARCH_X86_64), (end, 0, 0, kill), (load, 0, 0, 0)]
+        filters += [(equal, len(calls) - n, 0, number) for n, number in enumerate(calls)]
+        filters.append((end, 0, 0, refuse))
+    filters.append((end, 0, 0, allow))
+    code = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *each) for each in filters))
     return ctypes.create_string_buffer(struct.pack("=H6xQ", len(filters), ctypes.addressof(code))), code
 
 
@@ -199,9 +236,8 @@ class Server:
         self.calibrate()
         # Every page that Python writes to in a child, and it writes to all that it looks at, is copied first. So what
         # can be done once is done here.
-        self.filter = _no_calls()
-        with open("/proc/self/statm", encoding="ascii") as f:
-            self.most_memory = int(f.read().split()[0]) * resource.getpagesize() + _MEMORY
+        self.filter = _no_calls(self.native.machine, not source.why_not)
+        self.most_memory = _most_memory()
 
     def calibrate(self) -> None:
         """Looks at the core for some 30 ms. Where another thread of it was busy all the time, that stays unnoticed."""
@@ -300,10 +336,10 @@ class Server:
     def _limit(self) -> None:
         """No file, no core dump, bounded time and memory, and no life after the server's."""
         self.libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_CPU, (_CPU_SECONDS + 2, _CPU_SECONDS + 2))
-        resource.setrlimit(resource.RLIMIT_AS, (self.most_memory, self.most_memory))
+        _lower(resource.RLIMIT_CORE, 0)
+        _lower(resource.RLIMIT_FSIZE, 0)
+        _lower(resource.RLIMIT_CPU, _CPU_SECONDS + 2)
+        _lower(resource.RLIMIT_AS, self.most_memory)
         signal.setitimer(signal.ITIMER_PROF, _CPU_SECONDS)
         signal.setitimer(signal.ITIMER_REAL, _SECONDS)
 

@@ -70,4 +70,4 @@ def _cell(layout: Layout, value: float | None) -> str:
     if value is None:
         return "     ·"
     style = RED if value > 0.75 else YELLOW if value > 0.25 else GREEN
-    return layout.paint(f"{value:6.1f}", style)
+    return layout.paint(f"{round(value, 1) + 0.0:6.1f}", style)

@@ -59,9 +59,10 @@ def svg(matrix: dict[str, Any]) -> Html:
             if value is None:
                 continue
             said = f"{title} with {titles[m]}: {value:.2f}"
+            shown = f"{round(value, 1) + 0.0:.1f}"  # without the sign of what is rounded to nothing
             parts.append(
                 f'<g><title>{escaped(said)}</title><rect x="{x}" y="{y}" width="{_CELL - 1}" height="{_CELL - 1}" '
-                f'fill="{_colour(value)}"/>{_text(x + _CELL // 2, y + 21, f"{value:.1f}", "middle", "#111")}</g>'
+                f'fill="{_colour(value)}"/>{_text(x + _CELL // 2, y + 21, shown, "middle", "#111")}</g>'
             )
     width, height = left + size + 8, 24 + size + 8
     return Html(

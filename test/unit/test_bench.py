@@ -196,3 +196,127 @@ def test_kernels(stand: type[Stand], monkeypatch: pytest.MonkeyPatch, tmp_path: 
     monkeypatch.setattr(kernels, "prepare", lambda kernel: Failure("isa", "it is code for something else"))
     assert run("--kernel", str(source)) == 1
     assert "it is code for something else" in capsys.readouterr().out
+
+
+def test_kernels_go_on(stand: type[Stand], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any) -> None:
+    """A kernel that failed begins no file that nobody can go on with; another code is another kernel."""
+    from incc.measuring import kernels
+
+    source, path = tmp_path / "a.s", tmp_path / "a.jsonl"
+    text = "a:\n.L1:\n\timulq %rax, %rax\n\tdecq %rcx\n\tjne .L1\n\tret\n"
+    source.write_text(text, encoding="utf-8")
+    loop = Loop(bytes.fromhex("480fafc048ffc975f7"), 1, (1,) * 16, 0)
+    monkeypatch.setattr(kernels, "prepare", lambda kernel: Failure("timeout", "it took too long"))
+    assert run("--kernel", str(source), "-o", str(path)) == 1
+    assert "load_latency" in records(path)[0]
+    assert records(path)[0]["load_latency"]
+    monkeypatch.setattr(kernels, "prepare", lambda kernel: kernels.Prepared((loop,), (1.0,), "own", ()))
+    assert run("--kernel", str(source), "-o", str(path)) == 0
+    assert [("cycles" in r) for r in records(path)[1:]] == [False, True]
+    assert run("--kernel", str(source), "-o", str(path)) == 0
+    assert len(records(path)) == 3
+    source.write_text(text.replace("imulq %rax", "imulq %rbx"), encoding="utf-8")
+    assert run("--kernel", str(source), "-o", str(path)) == 0
+    assert len(records(path)) == 4
+
+
+def test_what_is_added_makes_no_kernel_faster(
+    stand: type[Stand], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any
+) -> None:
+    """As --measure has it: both of a kernel's loops count by the same rule."""
+    from incc.measuring import kernels
+
+    source = tmp_path / "a.s"
+    source.write_text("a:\n.L1:\n\timulq %rax, %rax\n\tdecq %rcx\n\tjne .L1\n\tret\n", encoding="utf-8")
+    slow = Loop(bytes.fromhex("480fafc048ffc975f7"), 1, (1,) * 16, 0)
+    fast = Loop(bytes.fromhex("48ffc975fb"), 1, (1,) * 16, 0)
+    monkeypatch.setattr(kernels, "prepare", lambda kernel: kernels.Prepared((slow, fast), (2.0, -1.0), "added", ()))
+    assert run("--kernel", str(source), "--format=json") == 0
+    assert json.loads(capsys.readouterr().out)["cycles"] == pytest.approx(3, abs=0.1)
+
+
+def test_what_the_machine_failed_at_is_tried_again(stand: type[Stand], tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    assert run(FORMS[0], "--parallel", "-o", str(path)) == 0
+    lines = records(path)
+    for kind, more in (("timeout", 1), ("SIGILL", 0)):
+        failed = {"form": lines[1]["form"], "conditions": [], "failure": {"kind": kind, "text": "so"}}
+        path.write_text(json.dumps(lines[0]) + "\n" + json.dumps(failed) + "\n", encoding="utf-8")
+        assert run(FORMS[0], "--parallel", "-o", str(path)) == 1 - more
+        assert len(records(path)) == 2 + more
+
+
+@pytest.mark.parametrize("name", ["/dev/full", "/dev/zero"])
+def test_devices_are_not_read(stand: type[Stand], name: str, capsys: Any) -> None:
+    """There is no end of them."""
+    if not os.path.exists(name):
+        pytest.skip(f"no {name}")
+    assert run(FORMS[0], "--parallel", "-o", name) == (2 if name == "/dev/full" else 0)
+    assert run(FORMS[0], "--parallel", "--resume", name) == 2
+    assert f"{name}: no file that a run could go on with" in capsys.readouterr().err
+
+
+def test_what_is_somebody_else_s_stays(stand: type[Stand], tmp_path: Path) -> None:
+    """But the piece of a header that a run left which was killed at once is its own."""
+    path = tmp_path / "a.jsonl"
+    for text in ("hello", "hello\n", '{"x": 1', '{"corn'):
+        path.write_text(text, encoding="utf-8")
+        assert run(FORMS[0], "--parallel", "-o", str(path)) == 2
+        assert path.read_text(encoding="utf-8") == text
+    for text in ('{"co', '{"core": "sky'):
+        path.write_text(text, encoding="utf-8")
+        assert run(FORMS[0], "--parallel", "-o", str(path)) == 0
+        assert [set(r) & {"core", "form"} for r in records(path)] == [{"core"}, {"form"}]
+
+
+def test_mistakes_are_found_before_anything_is_measured(stand: type[Stand], tmp_path: Path, capsys: Any) -> None:
+    assert run(FORMS[0], f"--html={tmp_path}/a.svg") == 2
+    assert bench.main(["-mcpu=nosuch", FORMS[0]]) == 2
+    assert "nosuch" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        run("--unroll=²", FORMS[0])
+    assert "'²' is no number from 1 to 1000" in capsys.readouterr().err
+    assert stand.ran == 0
+
+
+def test_a_page_that_cannot_be_written(stand: type[Stand], tmp_path: Path, capsys: Any) -> None:
+    """What is said is the name that was given, not that of the file beside it."""
+    assert run("--parallel", FORMS[0], f"--html={tmp_path}/none/a.html") == 2
+    assert f"error: {tmp_path}/none/a.html: No such file" in capsys.readouterr().err
+
+
+def test_an_interruption_before_the_first_figure(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(bench, "_forms", interrupted)
+    assert run(FORMS[0]) == 1
+    assert capsys.readouterr().err == "incc-bench: interrupted\n"
+
+
+def test_nothing_has_no_sign() -> None:
+    from incc.driver.views.bench import matrix
+    from incc.driver.views.bench_page import picture
+    from incc.driver.views.layout import Layout
+    from incc.measuring.pairs import Pair
+
+    assert str(Pair("a", "b", 0.999, 0.0, (1.0, 0.5)).record()["conflict"]) == "0.0"
+    found = {"titles": ["a", "b"], "values": [[None, -0.04], [-0.04, None]]}
+    assert "-0" not in "\n".join(matrix(found, Layout(80, False)))
+    assert ">-0" not in picture(found)
+    assert bench._cycles(-0.001) == "0.00"
+
+
+def test_latencies_that_failed_are_named_as_others() -> None:
+    record = {"form": "X", "conditions": [], "latency": [], "failed": {"C<rdx": "so", "0<m": "so"}}
+    cells = list(bench._form_cells("x", record))
+    assert cells == [["x", "latency rdx → C, m → 0", "", "", "", "not measured: so"]]
+
+
+def test_operands_in_one_register(stand: type[Stand], capsys: Any) -> None:
+    """What cuts the other operands off would cut the chain."""
+    assert run("--serial", "ADD_R64_RM64/r [same_reg]", "--format=json") == 0
+    record = json.loads(capsys.readouterr().out)
+    assert {(to, source): cycles for to, source, cycles in record["latency"]} == pytest.approx(
+        {(to, source): 1 for to in ("0", "C", "SPAZO") for source in "01"}, abs=0.1
+    )

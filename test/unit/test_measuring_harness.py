@@ -233,3 +233,93 @@ def test_real_loops() -> None:
             assert found.text
         elif isinstance(found, Measurement):
             assert found.cycles > 0
+
+
+@pytest.mark.skipif(bool(harness.missing()), reason="no Linux that measures")
+def test_limits_that_are_low_already_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the system may raise them."""
+    import resource
+
+    from incc.measuring import server
+
+    now = {1: (5, 7), 2: (5, resource.RLIM_INFINITY)}
+    set_to: list[tuple[int, tuple[int, int]]] = []
+    monkeypatch.setattr(resource, "getrlimit", lambda limit: now[limit])
+    monkeypatch.setattr(resource, "setrlimit", lambda limit, to: set_to.append((limit, to)))
+    for limit, most in ((1, 6), (1, 9), (1, resource.RLIM_INFINITY), (2, 9)):
+        server._lower(limit, most)
+    assert set_to == [(1, (6, 6)), (1, (7, 7)), (1, (7, 7)), (2, (9, 9))]
+
+
+@pytest.mark.skipif(bool(harness.missing()), reason="no Linux that measures")
+def test_without_proc(monkeypatch: pytest.MonkeyPatch) -> None:
+    import builtins
+    import resource
+
+    from incc.measuring import server
+
+    assert 0 < server._most_memory() < 1 << 50
+
+    def absent(*_: object, **__: object) -> None:
+        raise FileNotFoundError
+
+    monkeypatch.setattr(builtins, "open", absent)
+    assert server._most_memory() == resource.RLIM_INFINITY
+
+
+@pytest.mark.skipif(bool(harness.missing()), reason="no Linux that measures")
+def test_the_child_s_own_code_reaches_nothing(tmp_path: Path) -> None:
+    """A loop could make it do something, by writing where it has its data."""
+    import ctypes
+    import os
+    import platform
+
+    from incc.measuring import server
+
+    if platform.machine() != "x86_64":
+        pytest.skip("calls are only numbered on x86-64")
+    kept = tmp_path / "kept"
+    kept.touch()
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(server._PR_SET_NO_NEW_PRIVS, 0, 0, 0, 0)  # looked up before, since that reads files
+    tries = [
+        lambda: os.unlink(kept),
+        lambda: os.close(os.open(kept, os.O_RDONLY)),
+        lambda: os.kill(os.getppid(), 0),
+        lambda: os.write(2, b""),
+        os.fork,
+    ]
+    tables = server._no_calls("x86_64", False)
+    child = os.fork()
+    if not child:
+        libc.prctl(server._PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+        if libc.prctl(server._PR_SET_SECCOMP, server._SECCOMP_MODE_FILTER, tables[0], 0, 0):
+            os._exit(99)
+        allowed = 0
+        for each in tries:
+            try:
+                each()
+                allowed += 1
+            except PermissionError:
+                pass
+        bytearray(1 << 24)  # memory still is to be had
+        os._exit(allowed)
+    _, status = os.waitpid(child, 0)
+    if os.waitstatus_to_exitcode(status) == 99:
+        pytest.skip("the kernel has no seccomp")
+    assert os.waitstatus_to_exitcode(status) == 0
+    assert kept.exists()
+
+
+def test_a_finder_that_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    import importlib.util
+    import platform
+    import sys
+
+    def refuse(name: str) -> None:
+        raise ModuleNotFoundError(name)
+
+    monkeypatch.setattr(importlib.util, "find_spec", refuse)
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    assert "llvmlite" in harness.missing()
