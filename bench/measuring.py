@@ -11,11 +11,12 @@ from __future__ import annotations
 import argparse
 import os
 import statistics
+import sys
 import time
 
 from incc.measuring.cores import features_of_host, target
 from incc.measuring.forms import Bench, encode, loop_of
-from incc.measuring.harness import Harness, Loop, Measurement
+from incc.measuring.harness import Harness, Loop, Measurement, Unavailable
 from incc.measuring.operands import read
 from incc.models import host
 from incc.models.loading import find_cpu, host_cpu_name, load
@@ -44,8 +45,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
     rounds = parser.parse_args().rounds
+    try:
+        machine = Harness()
+    except Unavailable as error:
+        sys.exit(f"measuring.py: error: {error}")
     model = load(find_cpu(host_cpu_name()).model)
-    with Harness() as machine:
+    with machine:
         bench = Bench(target(model, features_of_host(host.read().features)), machine)
         wanted = loops(bench)
         found: dict[str, list[Measurement]] = {name: [] for name in wanted}

@@ -104,6 +104,11 @@ def main(arguments: list[str] | None = None) -> int:
             sys.stdout.write(result.text)
         sys.stdout.flush()
         gc.freeze()  # nor for what is kept when Python ends
+    except KeyboardInterrupt:
+        # What was found is not lost; of a scan that measures it may have taken a while.
+        sys.stdout.flush()
+        print("incc-scan: interrupted", file=sys.stderr)
+        return 1
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0

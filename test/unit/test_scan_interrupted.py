@@ -1,0 +1,26 @@
+"""incc-scan that is interrupted: what was found is printed, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from incc.driver import scan
+
+
+def test_what_was_found_is_printed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any) -> None:
+    def results(*_: object) -> Iterator[Any]:
+        yield SimpleNamespace(problems=(), text="the first\n")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(scan, "_results", results)
+    source = tmp_path / "a.hex"
+    source.write_text("4801d8\n", encoding="utf-8")
+    assert scan.main(["--input-format=hex", "-mcpu=skylake", str(source)]) == 1
+    printed = capsys.readouterr()
+    assert printed.out.endswith("the first\n")
+    assert printed.err == "incc-scan: interrupted\n"
