@@ -378,8 +378,8 @@ PARAMETERS: tuple[Parameter, ...] = (
         0,
         "µops a cycle",
         EXECUTION,
-        "that start at most on average, of loads, arithmetic and stored data of 256 bits: an instruction has one of each "
-        "at most, in however many µops. 0: no limit",
+        "that start at most on average, of loads, arithmetic and stored data of 256 bits: an instruction has one of "
+        "each at most, in however many µops. 0: no limit",
     ),
     Parameter(
         "starts_512bit",
