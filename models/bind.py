@@ -38,11 +38,20 @@ def bind(kernel: Kernel, model: MachineModel) -> tuple[b.BoundKernel, tuple[Form
     facts = [register_facts(i) for i in kernel.instructions]
     wide = model.parameters["wide_vectors"]
     if wide and max([f.vector_bits for f in facts], default=0) >= wide["width"]:
-        forms = tuple([model.lookup(i.form, i.traits | _WIDE) for i in kernel.instructions])
+        forms = tuple([_form(model, i.form, i.traits | _WIDE) for i in kernel.instructions])
     else:
-        wide, forms = {}, tuple([model.lookup(i.form, i.traits) for i in kernel.instructions])
+        wide, forms = {}, tuple([_form(model, i.form, i.traits) for i in kernel.instructions])
     return _Binder(kernel, model, forms, facts, wide).run(), forms
 
+
+def _form(model: MachineModel, name: str, traits: frozenset[str]) -> Form | None:
+    form = model.lookup(name, traits)
+    return form if form is None or form.retire_slots <= _MOST_SLOTS else None
+
+
+_MOST_SLOTS = 1 << 16
+"""Issue slots of an instruction. What took more when it was measured (wbinvd: millions) did as much as there was to do,
+and no figure says how much that is elsewhere."""
 
 _WIDE = frozenset(["wide"])
 """The condition of figures that hold while the widest vectors are in flight (parameter `wide_vectors`)."""

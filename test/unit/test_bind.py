@@ -152,6 +152,12 @@ def test_unknown_instruction_is_excluded_and_passes_dependencies_on() -> None:
     assert set(inputs_of(b, 0).values()) == {0}
 
 
+@pytest.mark.parametrize("core", ["sapphirerapids", "skylake"])
+def test_what_does_as_much_as_there_is_to_do_has_no_figure(core: str) -> None:
+    k = bound("wbinvd", core)
+    assert k.instruction_flags[0] & arrays.UNKNOWN
+
+
 def test_wrong_instruction_set_is_an_error() -> None:
     k = kernel("nop")._replace(isa="aarch64")
     with pytest.raises(ValueError, match="aarch64"):
