@@ -444,14 +444,13 @@ class _Session:
 def open_machine(options: argparse.Namespace, model: MachineModel) -> Harness | Simulated:
     """What runs loops. Raises AnalysisError."""
     from incc.driver.errors import AnalysisError
-    from incc.measuring.counters import port_events
     from incc.measuring.harness import Harness, Unavailable
     from incc.measuring.stand_in import Simulated
 
     if options.simulated:
         return Simulated(model)
     try:
-        return Harness(not options.no_counters, port_events(model.name))
+        return Harness(not options.no_counters, model.parameters["port_events"])
     except Unavailable as error:
         raise AnalysisError(str(error)) from None
 
