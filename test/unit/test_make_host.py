@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -302,6 +303,65 @@ def test_a_figure_that_does_not_repeat_is_not_believed(tmp_path: Path) -> None:
     wrong = {**record, "latency": [[t, s, c + 3] for t, s, c in record["latency"]]}
     result = host_forms.compare([(todo[0], wrong)], bench, simulated, relative, path)
     assert (result.different, result.unsteady) == ([], ["ADD_RM64_R64/r"])
+
+
+def test_ports_that_differ_are_written_and_those_in_doubt_are_not(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "other.toml"
+    path.write_text(
+        'format = 1\nname = "other"\ntitle = "x"\nisa = "x86"\ninherits = "skylake"\n[forms]\n'
+        '"IMUL_R64_RM64/r" = { ports = "1*p5" }\n'  # as fast alone: seen beside others only
+        '"POPCNT_R64_RM64/r" = { ports = "1*p15" }\n'  # faster than the relative's ports allow
+        '"VEX_VPERMD_YMM_YMM_YMMM256/r" = { ports = "2*p5" }\n'  # slower
+    )
+    relative = load("skylake")
+    core = target(relative, features_of(relative))
+    machine = Simulated(load(str(path)))
+    names = ["IMUL_R64_RM64/r", "POPCNT_R64_RM64/r", "VEX_VPERMD_YMM_YMM_YMMM256/r", "LEA_R64_M/m"]
+    bench, simulated = host_forms.benches(core, machine, Simulated(relative))
+    todo = [v for v in host_forms.wanted(core, names, True) if not v.conditions]
+    kept = str(tmp_path / "forms.jsonl")
+    measured = host_forms.measure(bench, todo, kept, host_forms.read(kept), lambda _: True)
+    result = host_forms.compare(measured, bench, simulated, relative, kept)
+    assert set(host_forms.contradicting(result)) == {"POPCNT_R64_RM64/r", "VEX_VPERMD_YMM_YMM_YMMM256/r"}
+    # That of `imul` is looked at since the loops have it.
+    loops = [host.Case("multiply", loop("imulq %rbx, %rax"))]
+    options = make_host.Options("")
+    for _ in range(2):  # the second time from the files alone
+        after, ports = make_host._ports(options, relative, machine, loops, str(tmp_path), core, float("inf"), result)
+        entries = host_forms.entries(after.different, relative)
+        assert {form: fields[()].get("ports") for form, fields in entries.items()} == {
+            "IMUL_R64_RM64/r": "1*p5",
+            "POPCNT_R64_RM64/r": "1*p15",
+            "VEX_VPERMD_YMM_YMM_YMMM256/r": "2*p5",
+        }
+        assert "tp" not in entries["VEX_VPERMD_YMM_YMM_YMMM256/r"][()]
+        assert after.faster == []
+    assert ", 3 others taken" in capsys.readouterr().out
+    written = host.model_text("mine", relative, "x", [], entries, after, ports).text
+    assert "# POPCNT_R64_RM64/r: 1,5, inherited 1: nothing else explains" in written
+    # A machine that says something else each time is not believed.
+    for name in ("ports.jsonl", "ports_again.jsonl"):
+        (tmp_path / name).unlink()
+    state = random.Random(3)
+
+    class Wild(Simulated):
+        def measure(self, loop: Loop) -> Measurement | Failure:
+            return Measurement(20 * state.random() + 1, 0.0, "clock", {})
+
+    after, _ = make_host._ports(options, relative, Wild(relative), loops, str(tmp_path), core, float("inf"), result)
+    assert after == result
+
+
+def test_ports_wait_for_the_next_run_if_there_is_no_time(tmp_path: Path, capsys: Any) -> None:
+    relative = load("skylake")
+    core = target(relative, features_of(relative))
+    result = host_forms.Result(0, [], [], ["POPCNT_R64_RM64/r"], [])
+    end = time.monotonic() + 0.05
+    after, ports = make_host._ports(
+        make_host.Options("", quick=True), relative, Simulated(relative), [], str(tmp_path), core, end, result
+    )
+    assert (after, ports) == (result, [])
+    assert "the time is over" in capsys.readouterr().out
 
 
 # --- all together -----------------------------------------------------------------------------------------------------
