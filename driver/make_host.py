@@ -6,6 +6,7 @@ Whatever is measured is kept in a folder of JSON lines, so that a run that was i
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from typing import TYPE_CHECKING, NamedTuple
@@ -61,6 +62,8 @@ def run(args: argparse.Namespace) -> int:
     if why := missing() or host.why_not_here():
         return _failed(why)
     folder = options.folder or f"{os.path.splitext(options.output)[0]}.measured"
+    # What the system or a batch queue ends, ends as what somebody interrupts.
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with Harness() as harness:
             relative, why = _relative(options)
@@ -86,6 +89,8 @@ def run(args: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         return INTERRUPTED
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _relative(options: Options) -> tuple[MachineModel | None, str]:

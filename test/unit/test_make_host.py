@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import signal
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -231,6 +232,25 @@ def test_figures_are_kept_and_a_half_written_line_is_measured_again(tmp_path: Pa
     assert all(json.loads(line) for line in path.read_text().splitlines() if line.endswith("}"))
 
 
+def test_a_resumed_run_does_not_try_again_what_never_was_short(tmp_path: Path) -> None:
+    path = tmp_path / "loops.jsonl"
+    asked = 0
+
+    def machine(loops: Iterable[Loop]) -> Iterator[Measurement]:
+        nonlocal asked
+        for _ in loops:
+            asked += 1
+            yield Measurement(9.0, 0.1, "clock", {})
+
+    assert not Bench(machine, str(path), quick=True).reaches("nop", 5)
+    first = asked
+    again = Bench(machine, str(path), quick=True)
+    assert (again.reaches("nop", 5), asked) == (False, first)
+    # More pauses than before are only those that are missing.
+    assert not again.reaches("nop", 5, 2)
+    assert asked == first + again.tries
+
+
 def test_what_was_a_busy_machines_fault_is_tried_again(tmp_path: Path) -> None:
     path = tmp_path / "loops.jsonl"
     bench = Bench(lambda loops: (Failure("timeout", "too busy") for _ in loops), str(path))
@@ -451,6 +471,29 @@ def test_where_nothing_can_be_measured_it_says_why(
     assert main(["make", "host", "-o", str(tmp_path / "mine.toml")]) == 1
     assert capsys.readouterr().err == "incc-model: measuring needs Linux, not plan9\n"
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_is_ended_says_where_the_figures_are(
+    number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Ended(Simulated):
+        def __enter__(self) -> Ended:
+            return self
+
+        def __exit__(self, *_: object) -> None: ...
+
+        def measure(self, loop: Loop) -> Measurement | Failure:
+            signal.raise_signal(number)
+            raise AssertionError("went on")
+
+    monkeypatch.setattr(make_host, "missing", lambda: "")
+    monkeypatch.setattr(host, "why_not_here", lambda: "")
+    monkeypatch.setattr(make_host, "Harness", lambda: Ended(load("skylake")))
+    before = signal.getsignal(signal.SIGTERM)
+    assert main(["make", "host", "--relative", "skylake", "-o", str(tmp_path / "mine.toml")]) == 130
+    assert "mine.measured: the same command goes on from there" in capsys.readouterr().err
+    assert signal.getsignal(signal.SIGTERM) == before
 
 
 def test_a_bench_of_forms_is_the_one_of_the_models_core() -> None:
