@@ -62,6 +62,8 @@ def wanted(target: Target, first: Iterable[str], only: bool) -> Iterator[Variant
     shapes = {shape.key: shape for shape in measurable(target)}
     names = [name for name in dict.fromkeys(first) if name in shapes]
     rest = [] if only else [name for name in shapes if name not in set(names)]
+    # What compilers emit without being told about vectors of 512 bits.
+    rest.sort(key=lambda name: shapes[name].encoding not in ("LEGACY", "VEX"))
     for name in names:
         yield from variants(shapes[name])
     # Without conditions first: most code has none, and time may end.
