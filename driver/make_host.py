@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
             status = make(options, name, relative, harness, folder)
             if harness.busy > _BUSY:
                 print(
-                    f"the machine was busy: something else ran beside {harness.busy:.0%} of the samples; figures of "
+                    f"the machine was busy: something else ran beside {harness.busy:.0%} of the samples; figures of\n"
                     "windows (rob, rs, load_buffer, store_buffer) may be too small"
                 )
             return status
@@ -144,8 +144,8 @@ def make(
         print(finding)
     errors = sum(f.level == "error" for f in findings)
     print(
-        f"{options.output}: {len(written.parameters)} parameters, {len(written.fusion)} macro-fusion classes and "
-        f"{len(written.forms)} forms differ from {relative.name}; {errors} errors, {len(findings) - errors} warnings"
+        f"{options.output}: {len(written.parameters)} parameters, {len(written.fusion)} macro-fusion classes and\n"
+        f"  {len(written.forms)} forms differ from {relative.name}; {errors} errors, {len(findings) - errors} warnings"
     )
     if errors:
         return FAILED
@@ -315,8 +315,8 @@ def _accuracy(bench: Bench, loops: Sequence[host.Case], before: MachineModel, af
         print("accuracy: no loop could be compared")
         return
     print(
-        f"accuracy: mean error on {len(outcomes)} loops measured here {host.mean_error(outcomes, 'before'):.1%} with "
-        f"{before.name}, {host.mean_error(outcomes, 'after'):.1%} with {after.name}"
+        f"accuracy: mean error on {len(outcomes)} loops measured here:\n"
+        f"  {host.mean_error(outcomes, 'before'):.1%} with {before.name}, {host.mean_error(outcomes, 'after'):.1%} with {after.name}"
     )
     worst = sorted(outcomes, key=lambda o: -abs(o.after - o.cycles) / o.cycles)[:5]
     print(f"  {'measured':>9} {'before':>9} {'after':>9}  farthest off")

@@ -18,7 +18,7 @@ from incc.measuring.harness import Failure, Loop, Measurement
 from incc.measuring.host_ports import of_relative, surely_different, uops_text
 from incc.measuring.pipeline import Compared, changed_fusion, changed_parameters
 from incc.models.compile import Forms, write_forms
-from incc.models.model import MachineModel
+from incc.models.model import MachineModel, form_key
 
 if TYPE_CHECKING:
     from incc.measuring.host_forms import Result
@@ -245,6 +245,8 @@ def _forms_said(result: Result | None) -> list[str]:
         if names:
             more = f" and {len(names) - 12} more" if len(names) > 12 else ""
             lines += [_comment(f"{len(names)} {text}: {', '.join(names[:12])}{more}")]
+    for (form, conditions), _, before in result.different:
+        lines.append(_comment(f"{form_key(form, conditions)}: seen twice; inherited {before}"))
     return [*lines, ""]
 
 

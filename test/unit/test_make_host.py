@@ -419,6 +419,7 @@ def test_a_made_core_becomes_a_model(
     text = output.read_text()
     assert "inherited 224" in text
     assert "# mispredict_penalty: " in text.partition("# Not measured; the inherited figure stays:\n")[2]
+    assert "# IMUL_R64_RM64/r: seen twice; inherited latency " in text
     assert "accuracy: mean error on 7 loops measured here" in said
     assert "0.0% with mine" in said
 
