@@ -316,7 +316,8 @@ def _accuracy(bench: Bench, loops: Sequence[host.Case], before: MachineModel, af
         return
     print(
         f"accuracy: mean error on {len(outcomes)} loops measured here:\n"
-        f"  {host.mean_error(outcomes, 'before'):.1%} with {before.name}, {host.mean_error(outcomes, 'after'):.1%} with {after.name}"
+        f"  {host.mean_error(outcomes, 'before'):.1%} with {before.name}, "
+        f"{host.mean_error(outcomes, 'after'):.1%} with {after.name}"
     )
     worst = sorted(outcomes, key=lambda o: -abs(o.after - o.cycles) / o.cycles)[:5]
     print(f"  {'measured':>9} {'before':>9} {'after':>9}  farthest off")
