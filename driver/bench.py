@@ -110,6 +110,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     what.add_argument("--pairs", action="store_true", help="the forms in pairs: who shares a port with whom")
     what.add_argument(
+        "--port-sets",
+        action="store_true",
+        help="which ports the forms' µops can use, by throughputs beside blocking instructions, and how sure that is; "
+        "-o FILE keeps the throughputs (docs/ports.md)",
+    )
+    what.add_argument(
         "--kernel",
         action="append",
         default=[],
@@ -128,6 +134,19 @@ def _parser() -> argparse.ArgumentParser:
     )
     beside.add_argument(
         "--model-path", action="append", default=[], metavar="DIR", help="look for models there first (repeated)"
+    )
+    beside.add_argument(
+        "--relative", default="", metavar="NAME", help="with --port-sets: the model of a similar core (default: -mcpu)"
+    )
+    beside.add_argument(
+        "--port-count", type=_positive, default=0, metavar="N", help="with --port-sets: ports (default: the relative's)"
+    )
+    beside.add_argument(
+        "--issue-width",
+        type=_positive,
+        default=0,
+        metavar="N",
+        help="with --port-sets: fused µops a cycle (default: the relative's)",
     )
     write = parser.add_argument_group("what to write")
     write.add_argument("--format", choices=("text", "json"), default="text", help="text (default), or JSON lines")
@@ -163,6 +182,12 @@ def _run(options: argparse.Namespace) -> int:
         raise UsageError("-o and --resume name different files")
     if options.serial and options.parallel:
         raise UsageError("--serial and --parallel exclude each other")
+    for other in ("pairs", "kernel", "serial", "parallel", "ports", "html"):
+        if options.port_sets and getattr(options, other):
+            raise UsageError(f"--port-sets and --{other} exclude each other")
+    for name in ("relative", "port_count", "issue_width"):
+        if getattr(options, name) and not options.port_sets:
+            raise UsageError(f"--{name.replace('_', '-')} goes with --port-sets")
     if not (options.forms or options.all or options.match or options.kernel):
         raise UsageError(NO_FORM)
     if options.html.endswith(".svg") and not options.pairs:
@@ -186,6 +211,8 @@ def _run(options: argparse.Namespace) -> int:
     kernels = _kernels(options, choice.model)
     if options.pairs and len(forms) < 2:
         raise UsageError("pairs need two forms or more")
+    if options.port_sets:
+        return _port_sets(options, forms, choice.model, core)
     session = _Session(options, choice.model, core)
     status = OK
     try:
@@ -203,6 +230,44 @@ def _run(options: argparse.Namespace) -> int:
         session.close()
     _write(options, session, f"{choice.model.title}; {choice.reason}", choice.note)
     return status or (INCOMPLETE if session.failed else OK)
+
+
+def _port_sets(options: argparse.Namespace, forms: list[Named], model: MachineModel, core: Target) -> int:
+    """Infers sets of ports; the exit status. Raises UsageError and AnalysisError."""
+    from incc.driver import bench_ports
+    from incc.driver.errors import AnalysisError
+    from incc.measuring.harness import Unavailable
+
+    relative = bench_ports.relative_of(options, model)
+    if options.relative:
+        # Blockers are the relative's; which features there are the processor says, or the simulated model.
+        from incc.measuring.cores import target
+
+        core = target(relative, core.features)
+    machine = open_machine(options, model)
+    number = 0
+
+    def step() -> None:
+        nonlocal number
+        number += 1
+
+    try:
+        with _signals():
+            found, left_out = bench_ports.study(options, forms, core, relative, machine, step)
+    except (_Stopped, KeyboardInterrupt):
+        path = options.resume or options.output
+        where = f"; {path} has them; the same command goes on" if path else ""
+        _say(f"interrupted after {number} throughputs{where}")
+        return INCOMPLETE
+    except Unavailable as error:
+        raise AnalysisError(str(error)) from None
+    finally:
+        machine.close()
+    way = "by simulation of " + model.name if options.simulated else f"on this processor, {number} throughputs anew"
+    bench_ports.write(options, found, left_out, relative, way)
+    if machine.busy > BUSY:
+        _say(f"note: something else was running on this core beside {100 * machine.busy:.0f} % of the samples")
+    return INCOMPLETE if left_out or any(m.how == "unmeasured" for m in found.mappings) else OK
 
 
 def _target(model: MachineModel, simulated: bool) -> Target:
@@ -474,14 +539,13 @@ class _Session:
 def open_machine(options: argparse.Namespace, model: MachineModel) -> Harness | Simulated:
     """What runs loops. Raises AnalysisError."""
     from incc.driver.errors import AnalysisError
-    from incc.measuring.counters import port_events
     from incc.measuring.harness import Harness, Unavailable
     from incc.measuring.stand_in import Simulated
 
     if options.simulated:
         return Simulated(model)
     try:
-        return Harness(not options.no_counters, port_events(model.name))
+        return Harness(not options.no_counters, model.parameters["port_events"])
     except Unavailable as error:
         raise AnalysisError(str(error)) from None
 

@@ -6,11 +6,12 @@ Whatever is measured is kept in a folder of JSON lines, so that a run that was i
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from incc.measuring import host, host_forms, pipeline
+from incc.measuring import host, host_forms, host_ports, pipeline
 from incc.measuring.cores import features_of_host, target
 from incc.measuring.harness import Harness, Unavailable, missing
 from incc.measuring.probing import Bench
@@ -23,9 +24,11 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from incc.measuring.cores import Target
     from incc.measuring.forms import Machine
     from incc.measuring.harness import Failure, Loop, Measurement
     from incc.measuring.pipeline import Compared
+    from incc.measuring.ports import FormPorts
     from incc.models.model import MachineModel
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
@@ -59,6 +62,8 @@ def run(args: argparse.Namespace) -> int:
     if why := missing() or host.why_not_here():
         return _failed(why)
     folder = options.folder or f"{os.path.splitext(options.output)[0]}.measured"
+    # What the system or a batch queue ends, ends as what somebody interrupts.
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with Harness() as harness:
             relative, why = _relative(options)
@@ -72,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
             status = make(options, name, relative, harness, folder)
             if harness.busy > _BUSY:
                 print(
-                    f"the machine was busy: something else ran beside {harness.busy:.0%} of the samples; figures of "
+                    f"the machine was busy: something else ran beside {harness.busy:.0%} of the samples; figures of\n"
                     "windows (rob, rs, load_buffer, store_buffer) may be too small"
                 )
             return status
@@ -84,6 +89,8 @@ def run(args: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         return INTERRUPTED
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _relative(options: Options) -> tuple[MachineModel | None, str]:
@@ -124,8 +131,12 @@ def make(
     bench = Bench(measure, os.path.join(folder, "loops.jsonl"), options.quick)
     compared = _pipeline(bench, relative)
     loops = host.cases()
-    forms, result = _forms(options, relative, machine, loops, folder, there)
-    written = host.model_text(name, relative, host.processor_name(), compared, forms, result)
+    core = target(relative, features_of_host(read().features) if there is None else there)
+    end = time.monotonic() + 60 * options.minutes if options.minutes else float("inf")
+    result = _forms(options, relative, machine, loops, folder, core, end)
+    result, ports = _ports(options, relative, machine, loops, folder, core, end, result)
+    forms = host_forms.entries(result.different, relative)
+    written = host.model_text(name, relative, host.processor_name(), compared, forms, result, ports)
     _replace(options.output, written.text)
     places = search_places(options.model_path)
     findings = check(os.path.abspath(options.output), places)
@@ -133,8 +144,8 @@ def make(
         print(finding)
     errors = sum(f.level == "error" for f in findings)
     print(
-        f"{options.output}: {len(written.parameters)} parameters, {len(written.fusion)} macro-fusion classes and "
-        f"{len(written.forms)} forms differ from {relative.name}; {errors} errors, {len(findings) - errors} warnings"
+        f"{options.output}: {len(written.parameters)} parameters, {len(written.fusion)} macro-fusion classes and\n"
+        f"  {len(written.forms)} forms differ from {relative.name}; {errors} errors, {len(findings) - errors} warnings"
     )
     if errors:
         return FAILED
@@ -203,13 +214,13 @@ def _forms(
     machine: Machine,
     loops: Sequence[host.Case],
     folder: str,
-    there: frozenset[str] | None,
-) -> tuple[dict[str, dict[tuple[str, ...], dict[str, object]]], host_forms.Result]:
-    core = target(relative, features_of_host(read().features) if there is None else there)
+    core: Target,
+    end: float,
+) -> host_forms.Result:
     bench, simulated = host_forms.benches(core, machine, Simulated(relative))
     path = os.path.join(folder, "forms.jsonl")
     todo = list(host_forms.wanted(core, host.forms_of(loops, relative), options.quick))
-    end = time.monotonic() + 60 * options.minutes if options.minutes else float("inf")
+    start = time.monotonic()
     with _Progress("forms", len(todo)) as progress:
 
         def said(key: host_forms.Key) -> bool:
@@ -217,18 +228,82 @@ def _forms(
             return time.monotonic() < end
 
         known = host_forms.read(path)
+        before = len(known.records) + len(known.failed)
         result = host_forms.compare(
             host_forms.measure(bench, todo, path, known, said), bench, simulated, relative, path
         )
     done = len(known.records) + len(known.failed)
     if time.monotonic() >= end:
-        print(f"{options.minutes:g} minutes are over: {done} of {len(todo)} forms; the same command goes on from there")
+        each = (time.monotonic() - start) / max(1, done - before)
+        left = max(0, len(todo) - done)
+        print(
+            f"{options.minutes:g} minutes are over: {done} of {len(todo)} forms; the others take about "
+            f"{max(1, round(left * each / 60))} minutes\nmore: the same command goes on from there"
+        )
     print(
         f"forms: {result.same} as in {relative.name}, {len(result.different)} differ, {len(result.unsteady)} do not "
-        f"repeat, {len(result.faster)} are faster than its ports allow, {len(result.missing)} it does not have, "
+        f"repeat,\n  {len(result.faster)} are faster than its ports allow, {len(result.missing)} it does not have, "
         f"{len(known.failed)} cannot be measured"
     )
-    return host_forms.entries(result.different, relative), result
+    return result
+
+
+_MOST_STUDIED = 60
+"""Forms whose ports are looked for in a run: eight throughputs each."""
+
+
+def _ports(
+    options: Options,
+    relative: MachineModel,
+    machine: Machine,
+    loops: Sequence[host.Case],
+    folder: str,
+    core: Target,
+    end: float,
+    result: host_forms.Result,
+) -> tuple[host_forms.Result, list[FormPorts]]:
+    """Other ports for forms that contradict the relative's, and what was found of each of these and of blockers.
+
+    Which forms do beside others, though not alone, is looked at for those of the loops, unless it is to be quick. What
+    is found is believed if a second study, with nothing of the first but the forms, says the same.
+    """
+    wanted = host_forms.contradicting(result)[:_MOST_STUDIED]
+    if not options.quick:
+        wanted += [form for form in host.forms_of(loops, relative) if form not in wanted]
+    wanted = [form for form in wanted if not host_ports.why_not(form, core.features, relative)]
+    if not wanted or time.monotonic() >= end:
+        return result, []
+
+    def study(forms: Sequence[str], name: str) -> list[FormPorts]:
+        with _Progress("ports", None) as progress:
+
+            def said() -> bool:
+                progress.step()
+                return time.monotonic() < end
+
+            ask = host_ports.oracle(machine, said)
+            return host_ports.find(forms, core, relative, ask, os.path.join(folder, name)).mappings
+
+    def differ(found: Iterable[FormPorts]) -> list[FormPorts]:
+        return [
+            m for m in found if host_ports.surely_different(m, relative.lookup(m.form, frozenset()), relative.ports)
+        ]
+
+    try:
+        found = study(wanted, "ports.jsonl")
+        first = differ(found)
+        again = {m.form: m.uops for m in study([m.form for m in first], "ports_again.jsonl")} if first else {}
+    except host_ports.Ended:
+        print("ports: the time is over before they could be told; the relative's stay")
+        return result, []
+    believed = [m for m in first if sorted(again.get(m.form, ())) == sorted(m.uops)]
+    unsure = sum(m.how != "measured" for m in found)
+    print(
+        f"ports of {len(found)} forms: {len(found) - unsure - len(first)} as in {relative.name}, {len(believed)} "
+        f"others taken, {len(first) - len(believed)} that do not repeat\n  and {unsure} that time does not tell: "
+        f"{relative.name}'s stay"
+    )
+    return host_forms.with_ports(result, believed, relative), [m for m in found if m in believed or m not in first]
 
 
 def _accuracy(bench: Bench, loops: Sequence[host.Case], before: MachineModel, after: MachineModel) -> None:
@@ -240,8 +315,9 @@ def _accuracy(bench: Bench, loops: Sequence[host.Case], before: MachineModel, af
         print("accuracy: no loop could be compared")
         return
     print(
-        f"accuracy: mean error on {len(outcomes)} loops measured here {host.mean_error(outcomes, 'before'):.1%} with "
-        f"{before.name}, {host.mean_error(outcomes, 'after'):.1%} with {after.name}"
+        f"accuracy: mean error on {len(outcomes)} loops measured here:\n"
+        f"  {host.mean_error(outcomes, 'before'):.1%} with {before.name}, "
+        f"{host.mean_error(outcomes, 'after'):.1%} with {after.name}"
     )
     worst = sorted(outcomes, key=lambda o: -abs(o.after - o.cycles) / o.cycles)[:5]
     print(f"  {'measured':>9} {'before':>9} {'after':>9}  farthest off")
@@ -267,7 +343,7 @@ def _as_argument(path: str) -> str:
 class _Progress:
     """A bar on a terminal; elsewhere nothing."""
 
-    def __init__(self, what: str, total: int) -> None:
+    def __init__(self, what: str, total: int | None) -> None:
         self._step: Callable[[], None] = lambda: None
         self._bar = None
         if sys.stderr is not None and sys.stderr.isatty():

@@ -24,26 +24,6 @@ _FLAGS = 1 << 0 | 1 << 5 | 1 << 6
 _ATTRIBUTE_BYTES = 112
 _REPEATS = 9
 
-# µops by port: event code and masks of UOPS_DISPATCHED(.PORT), from Intel's event files (perfmon): Haswell to Cascade
-# Lake count each port, from Ice Lake on some are counted together.
-_EACH = {f"p{n}": 1 << n for n in range(8)}
-_ICE_LAKE = {"p0": 1, "p1": 2, "p23": 4, "p49": 0x10, "p5": 0x20, "p6": 0x40, "p78": 0x80}
-_GOLDEN_COVE = {"p0": 1, "p1": 2, "p23A": 4, "p49": 0x10, "p5B": 0x20, "p6": 0x40, "p78": 0x80}
-_PORTS = (
-    ("haswell broadwell skylake skylake-avx512 cascadelake", 0xA1, _EACH),
-    ("icelake-client icelake-server tigerlake rocketlake", 0xA1, _ICE_LAKE),
-    ("alderlake sapphirerapids meteorlake graniterapids", 0xB2, _GOLDEN_COVE),
-)
-
-
-def port_events(core: str) -> dict[str, int]:
-    """The raw events that count µops by port on a core, by the model's name; empty where there are none."""
-    for cores, event, masks in _PORTS:
-        if core in cores.split():
-            return {name: mask << 8 | event for name, mask in masks.items()}
-    return {}
-
-
 Run = Callable[[int, int], None]
 """Runs a loop: so many trips, so many times."""
 

@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from incc.core.analysis import KernelResult, analyze_kernel
 from incc.frontends.isa import isa
 from incc.measuring.harness import Failure, Loop, Measurement
+from incc.measuring.host_ports import of_relative, surely_different, uops_text
 from incc.measuring.pipeline import Compared, changed_fusion, changed_parameters
 from incc.models.compile import Forms, write_forms
-from incc.models.model import MachineModel
+from incc.models.model import MachineModel, form_key
 
 if TYPE_CHECKING:
     from incc.measuring.host_forms import Result
+    from incc.measuring.ports import FormPorts
     from incc.measuring.probing import Bench
 
 MARK = "# Made by `incc-model make host`"
@@ -155,8 +157,9 @@ def model_text(
     compared: Sequence[Compared],
     forms: Forms,
     result: Result | None,
+    ports: Sequence[FormPorts] = (),
 ) -> Written:
-    """The model file. `processor`: how the processor calls itself."""
+    """The model file. `processor`: how the processor calls itself; `ports`: what was found of ports."""
     parameters = changed_parameters(list(compared), relative)
     fusion, strange = changed_fusion(list(compared), relative)
     lines = [
@@ -174,6 +177,7 @@ def model_text(
         "",
         *_findings(compared, strange),
         *_forms_said(result),
+        *_ports_said(ports, relative),
     ]
     plain = {p: v for p, v in parameters.items() if not hasattr(v, "items")}
     if plain:
@@ -241,7 +245,42 @@ def _forms_said(result: Result | None) -> list[str]:
         if names:
             more = f" and {len(names) - 12} more" if len(names) > 12 else ""
             lines += [_comment(f"{len(names)} {text}: {', '.join(names[:12])}{more}")]
+    for (form, conditions), _, before in result.different:
+        lines.append(_comment(f"{form_key(form, conditions)}: seen twice; inherited {before}"))
     return [*lines, ""]
+
+
+def _ports_said(ports: Sequence[FormPorts], relative: MachineModel) -> list[str]:
+    """Which forms have other ports, how sure that is, and of which time does not tell."""
+    if not ports:
+        return []
+    lines = ["# Ports, by throughputs beside blocking instructions (docs/ports.md):"]
+    same = 0
+    for m in ports:
+        form = relative.lookup(m.form, frozenset())
+        if form is not None and m.uops and sorted(m.uops) == sorted(of_relative(form)):
+            same += 1
+        elif surely_different(m, form, relative.ports):
+            there = uops_text(of_relative(form)) if form is not None else "none"
+            kept = "" if form is not None else "; the form is not written, since its latencies are not known"
+            lines.append(
+                _comment(
+                    f"{m.form}: {uops_text(m.uops)}, inherited {there}: nothing "
+                    f"else explains the times in as few µops, twice{kept}"
+                )
+            )
+        else:
+            why = "; ".join(m.notes) or _UNSURE.get(m.how, "what waits for issue slots shows no ports")
+            lines.append(_comment(f"{m.form}: as inherited, not told by time: {why}"))
+    return [*lines, _comment(f"{same} forms: as inherited, and seen to be"), ""]
+
+
+_UNSURE = {
+    "relative": "the inherited ports explain the times, and others do",
+    "smallest": "the inherited ports do not explain the times, and several others do",
+    "contradiction": "nothing explains the times",
+    "unmeasured": "it could not be run",
+}
 
 
 def _why(compared: Sequence[Compared], parameter: str) -> list[str]:

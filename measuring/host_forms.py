@@ -2,7 +2,7 @@
 
 Each form is measured on the machine, and in the same way on the relative's simulation. Whatever the measuring itself
 adds, ways back between registers, rounding, the loop's own instructions, is in both; what is left is a difference of
-the cores. µops and their ports are the relative's: time alone does not tell them from a single form.
+the cores. µops and their ports stay the relative's here; forms whose throughput contradicts them are for `host_ports`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from incc.measuring.cores import set_name
 from incc.measuring.forms import Bench, NotMeasured, measurable, variants
 from incc.models.compile import Entry, Forms, write_latency
 from incc.models.model import form_key
@@ -20,6 +21,7 @@ from incc.models.throughput import of_form
 if TYPE_CHECKING:
     from incc.measuring.cores import Target
     from incc.measuring.forms import Machine, Variant
+    from incc.measuring.ports import FormPorts
     from incc.models.model import Form, MachineModel
 
 WANTED = ("latency", "tp")
@@ -60,6 +62,8 @@ def wanted(target: Target, first: Iterable[str], only: bool) -> Iterator[Variant
     shapes = {shape.key: shape for shape in measurable(target)}
     names = [name for name in dict.fromkeys(first) if name in shapes]
     rest = [] if only else [name for name in shapes if name not in set(names)]
+    # What compilers emit without being told about vectors of 512 bits.
+    rest.sort(key=lambda name: shapes[name].encoding not in ("LEGACY", "VEX"))
     for name in names:
         yield from variants(shapes[name])
     # Without conditions first: most code has none, and time may end.
@@ -207,6 +211,37 @@ def compare(
         if believed.keys() != fields.keys():
             result.unsteady.append(name)
     return result._replace(same=same)
+
+
+def with_ports(result: Result, found: Iterable[FormPorts], model: MachineModel) -> Result:
+    """With other µops for forms, and without the throughputs that these explain."""
+    differences = {d.key: d for d in result.different}
+    for one in found:
+        form = model.lookup(one.form, frozenset())
+        if form is None:
+            continue  # its latencies have nothing to be compared with
+        key: Key = one.form, ()
+        fields: Entry = {"ports": "+".join(f"{n}*{set_name(ports)}" for ports, n in one.uops)}
+        before = differences.get(key)
+        text = f"ports {'+'.join(f'{n}*{set_name(p)}' for p, n in form.uops) or 'none'}"
+        if before is not None:
+            bound = float(of_form(one.uops))
+            rest = {n: f for n, f in before.fields.items() if n != "tp" or not f or f > 1.12 * bound + 0.08}
+            fields = {**rest, **fields}
+            text = f"{before.text}, {text}"
+        elif form.throughput and one.throughput and one.throughput < 0.9 * form.throughput:
+            fields["tp"] = 0
+        differences[key] = Difference(key, fields, text)
+    faster = [
+        name for name in result.faster if (name, ()) not in differences or "ports" not in differences[name, ()].fields
+    ]
+    return result._replace(different=list(differences.values()), faster=faster)
+
+
+def contradicting(result: Result) -> list[str]:
+    """Forms of which the relative's ports do not explain the throughput, or that it does not have."""
+    slower = [form for (form, conditions), fields, _ in result.different if "tp" in fields and not conditions]
+    return list(dict.fromkeys([*result.faster, *slower, *result.missing]))
 
 
 def _repeats(name: str, first: Any, second: Any) -> bool:

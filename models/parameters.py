@@ -162,6 +162,25 @@ BY_UOPS = Kind(
 )
 
 
+def _by_event(value: Any) -> list[tuple[str, str]]:
+    if not _is_table(value):
+        return [("", f"must be a table, not {value!r}")]
+    found = [(k, "must be a name of letters, digits and `_`") for k in value if not k.replace("_", "").isalnum()]
+    return found + [(k, message) for k, v in value.items() for _, message in whole(1).problems(v)]
+
+
+BY_EVENT = Kind(
+    "table: names to raw event codes",
+    {
+        "type": "object",
+        "propertyNames": {"pattern": "^[A-Za-z0-9_]+$"},
+        "additionalProperties": {"type": "integer", "minimum": 1},
+    },
+    _by_event,
+    _no_ports,
+)
+
+
 def _by_forms(value: Any) -> list[tuple[str, str]]:
     if not _is_table(value):
         return [("", f"must be a table, not {value!r}")]
@@ -205,13 +224,14 @@ REQUIRED: Any = None
 """In place of a default: every model must say it."""
 
 BOUNDS, BINDING, RANGE = "bounds", "binding", "range"
+MEASURING = "`incc-bench`"
 FRONT_END, RENAMER, EXECUTION, MEMORY = (f"simulation: {x}" for x in ("front end", "renamer", "execution", "memory"))
 
 
 class Parameter(NamedTuple):
-    """`read_by`: the bounds (and then the simulation, too), binding (what instructions become: so both), or a part of
-    the simulation. `default`: what holds where no model file says it, nothing that would make a kernel slower. `text`:
-    for docs/models.md, Markdown."""
+    """`read_by`: the bounds (and then the simulation, too), binding (what instructions become: so both), a part of the
+    simulation, or measuring. `default`: what holds where no model file says it, nothing that would make a kernel
+    slower. `text`: for docs/models.md, Markdown."""
 
     name: str
     kind: Kind
@@ -743,6 +763,15 @@ PARAMETERS: tuple[Parameter, ...] = (
         "pop_rsp_r12_complex", FLAG, False, "", FRONT_END, "only the first decoder takes `pop rsp` and `pop r12`"
     ),
     Parameter("pop_rsp_r12_ends_group", FLAG, False, "", FRONT_END, "nothing is decoded behind them in the same cycle"),
+    Parameter(
+        "port_events",
+        BY_EVENT,
+        {},
+        "`umask << 8 | event`",
+        MEASURING,
+        "what counts µops that were sent to a port, or to several together, by a name for them; performance counters "
+        "are asked for it where the kernel has them",
+    ),
 )
 
 BY_NAME = {p.name: p for p in PARAMETERS}

@@ -320,3 +320,59 @@ def test_operands_in_one_register(stand: type[Stand], capsys: Any) -> None:
     assert {(to, source): cycles for to, source, cycles in record["latency"]} == pytest.approx(
         {(to, source): 1 for to in ("0", "C", "SPAZO") for source in "01"}, abs=0.1
     )
+
+
+# --- sets of ports ----------------------------------------------------------------------------------------------------
+
+
+def test_sets_of_ports_beside_a_relative(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "times.jsonl"
+    command = ["--port-sets", "--relative=haswell", "vaddpd ymm, ymm, ymm", "imul r64, r64", "-o", str(path)]
+    assert run(*command) == 0
+    said = capsys.readouterr().out
+    assert max(map(len, said.splitlines())) <= 80
+    # Skylake adds on two ports, Haswell on one.
+    row = next(line.split() for line in said.splitlines() if line.startswith("VEX_VADDPD_YMM"))
+    assert row[1:] == ["0.50", "sure", "0,1", "1"]
+    assert next(line for line in said.splitlines() if line.startswith("IMUL")).endswith("the same")
+    count = len(path.read_text().splitlines())
+    # From the file alone, and as JSON.
+    assert run(*command, "--format=json") == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(r["uops"], r["how"], r["relative"]) for r in rows] == [
+        ([["0,1", 1]], "measured", [["1", 1]]),
+        ([["1", 1]], "measured", [["1", 1]]),
+    ]
+    assert len(path.read_text().splitlines()) == count
+
+
+def test_a_study_of_ports_that_is_ended_goes_on(stand: type[Stand], tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "times.jsonl"
+    stand.after, stand.then = 30, staticmethod(terminate)
+    assert run("--port-sets", "imul r64, r64", "-o", str(path)) == 1
+    assert "interrupted after 30 throughputs" in capsys.readouterr().err
+    assert len(path.read_text().splitlines()) == 29
+    assert stand.closed == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["--port-sets", "--pairs", FORMS[0]], "--port-sets and --pairs exclude each other"),
+        (["--relative=haswell", FORMS[0]], "--relative goes with --port-sets"),
+        (["--port-sets", "addps xmm, xmm"], "legacy SSE keeps upper halves"),
+        (["--port-sets", "mul r64"], "so copies wait for each other"),
+        (["--port-sets", "--relative=neoverse-v2", FORMS[0]], "another instruction set"),
+    ],
+)
+def test_what_is_no_study_of_ports(arguments: list[str], text: str, capsys: Any) -> None:
+    assert run(*arguments) == 2
+    assert text in capsys.readouterr().err
+
+
+def test_a_file_of_something_else_is_no_file_of_throughputs(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "times.jsonl"
+    path.write_text('{"core": "skylake"}\n')
+    assert run("--port-sets", FORMS[0], "-o", str(path)) == 2
+    assert "no throughput of forms" in capsys.readouterr().err
+    assert path.read_text() == '{"core": "skylake"}\n'

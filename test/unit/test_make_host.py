@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+import signal
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -230,6 +232,25 @@ def test_figures_are_kept_and_a_half_written_line_is_measured_again(tmp_path: Pa
     assert all(json.loads(line) for line in path.read_text().splitlines() if line.endswith("}"))
 
 
+def test_a_resumed_run_does_not_try_again_what_never_was_short(tmp_path: Path) -> None:
+    path = tmp_path / "loops.jsonl"
+    asked = 0
+
+    def machine(loops: Iterable[Loop]) -> Iterator[Measurement]:
+        nonlocal asked
+        for _ in loops:
+            asked += 1
+            yield Measurement(9.0, 0.1, "clock", {})
+
+    assert not Bench(machine, str(path), quick=True).reaches("nop", 5)
+    first = asked
+    again = Bench(machine, str(path), quick=True)
+    assert (again.reaches("nop", 5), asked) == (False, first)
+    # More pauses than before are only those that are missing.
+    assert not again.reaches("nop", 5, 2)
+    assert asked == first + again.tries
+
+
 def test_what_was_a_busy_machines_fault_is_tried_again(tmp_path: Path) -> None:
     path = tmp_path / "loops.jsonl"
     bench = Bench(lambda loops: (Failure("timeout", "too busy") for _ in loops), str(path))
@@ -304,6 +325,65 @@ def test_a_figure_that_does_not_repeat_is_not_believed(tmp_path: Path) -> None:
     assert (result.different, result.unsteady) == ([], ["ADD_RM64_R64/r"])
 
 
+def test_ports_that_differ_are_written_and_those_in_doubt_are_not(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "other.toml"
+    path.write_text(
+        'format = 1\nname = "other"\ntitle = "x"\nisa = "x86"\ninherits = "skylake"\n[forms]\n'
+        '"IMUL_R64_RM64/r" = { ports = "1*p5" }\n'  # as fast alone: seen beside others only
+        '"POPCNT_R64_RM64/r" = { ports = "1*p15" }\n'  # faster than the relative's ports allow
+        '"VEX_VPERMD_YMM_YMM_YMMM256/r" = { ports = "2*p5" }\n'  # slower
+    )
+    relative = load("skylake")
+    core = target(relative, features_of(relative))
+    machine = Simulated(load(str(path)))
+    names = ["IMUL_R64_RM64/r", "POPCNT_R64_RM64/r", "VEX_VPERMD_YMM_YMM_YMMM256/r", "LEA_R64_M/m"]
+    bench, simulated = host_forms.benches(core, machine, Simulated(relative))
+    todo = [v for v in host_forms.wanted(core, names, True) if not v.conditions]
+    kept = str(tmp_path / "forms.jsonl")
+    measured = host_forms.measure(bench, todo, kept, host_forms.read(kept), lambda _: True)
+    result = host_forms.compare(measured, bench, simulated, relative, kept)
+    assert set(host_forms.contradicting(result)) == {"POPCNT_R64_RM64/r", "VEX_VPERMD_YMM_YMM_YMMM256/r"}
+    # That of `imul` is looked at since the loops have it.
+    loops = [host.Case("multiply", loop("imulq %rbx, %rax"))]
+    options = make_host.Options("")
+    for _ in range(2):  # the second time from the files alone
+        after, ports = make_host._ports(options, relative, machine, loops, str(tmp_path), core, float("inf"), result)
+        entries = host_forms.entries(after.different, relative)
+        assert {form: fields[()].get("ports") for form, fields in entries.items()} == {
+            "IMUL_R64_RM64/r": "1*p5",
+            "POPCNT_R64_RM64/r": "1*p15",
+            "VEX_VPERMD_YMM_YMM_YMMM256/r": "2*p5",
+        }
+        assert "tp" not in entries["VEX_VPERMD_YMM_YMM_YMMM256/r"][()]
+        assert after.faster == []
+    assert ", 3 others taken" in capsys.readouterr().out
+    written = host.model_text("mine", relative, "x", [], entries, after, ports).text
+    assert "# POPCNT_R64_RM64/r: 1,5, inherited 1: nothing else explains" in written
+    # A machine that says something else each time is not believed.
+    for name in ("ports.jsonl", "ports_again.jsonl"):
+        (tmp_path / name).unlink()
+    state = random.Random(3)
+
+    class Wild(Simulated):
+        def measure(self, loop: Loop) -> Measurement | Failure:
+            return Measurement(20 * state.random() + 1, 0.0, "clock", {})
+
+    after, _ = make_host._ports(options, relative, Wild(relative), loops, str(tmp_path), core, float("inf"), result)
+    assert after == result
+
+
+def test_ports_wait_for_the_next_run_if_there_is_no_time(tmp_path: Path, capsys: Any) -> None:
+    relative = load("skylake")
+    core = target(relative, features_of(relative))
+    result = host_forms.Result(0, [], [], ["POPCNT_R64_RM64/r"], [])
+    end = time.monotonic() + 0.05
+    after, ports = make_host._ports(
+        make_host.Options("", quick=True), relative, Simulated(relative), [], str(tmp_path), core, end, result
+    )
+    assert (after, ports) == (result, [])
+    assert "the time is over" in capsys.readouterr().out
+
+
 # --- all together -----------------------------------------------------------------------------------------------------
 
 
@@ -339,6 +419,7 @@ def test_a_made_core_becomes_a_model(
     text = output.read_text()
     assert "inherited 224" in text
     assert "# mispredict_penalty: " in text.partition("# Not measured; the inherited figure stays:\n")[2]
+    assert "# IMUL_R64_RM64/r: seen twice; inherited latency " in text
     assert "accuracy: mean error on 7 loops measured here" in said
     assert "0.0% with mine" in said
 
@@ -391,6 +472,29 @@ def test_where_nothing_can_be_measured_it_says_why(
     assert main(["make", "host", "-o", str(tmp_path / "mine.toml")]) == 1
     assert capsys.readouterr().err == "incc-model: measuring needs Linux, not plan9\n"
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_is_ended_says_where_the_figures_are(
+    number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Ended(Simulated):
+        def __enter__(self) -> Ended:
+            return self
+
+        def __exit__(self, *_: object) -> None: ...
+
+        def measure(self, loop: Loop) -> Measurement | Failure:
+            signal.raise_signal(number)
+            raise AssertionError("went on")
+
+    monkeypatch.setattr(make_host, "missing", lambda: "")
+    monkeypatch.setattr(host, "why_not_here", lambda: "")
+    monkeypatch.setattr(make_host, "Harness", lambda: Ended(load("skylake")))
+    before = signal.getsignal(signal.SIGTERM)
+    assert main(["make", "host", "--relative", "skylake", "-o", str(tmp_path / "mine.toml")]) == 130
+    assert "mine.measured: the same command goes on from there" in capsys.readouterr().err
+    assert signal.getsignal(signal.SIGTERM) == before
 
 
 def test_a_bench_of_forms_is_the_one_of_the_models_core() -> None:

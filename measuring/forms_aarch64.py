@@ -1,0 +1,132 @@
+"""Loops that tell latency and throughput of AArch64's data-processing forms. Not tried on hardware yet.
+
+Only forms without memory and flags that are named: registers of one kind or several and constants. Latency is that of a
+chain in which each copy reads, in one operand, what the last one wrote; throughput that of copies with other results.
+Text is assembled where it is compiled, as inline assembly of LLVM's intermediate representation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+NOT_TRIED = "not tried on hardware: nobody has run the AArch64 loops yet"
+COUNTER = 28
+"""The number of the register that counts trips (x28); forms do not touch it."""
+UNROLL = 16
+
+_VECTOR = re.compile(r"v\.\d*[bhsdq]")
+# x18 is the platform's, x29 and x30 frame and link; x9 to x15 are read, x0 to x7 written.
+_WRITTEN, _READ = range(8), range(9, 16)
+_READ_VECTORS = range(24, 31)
+_MANY_VECTORS = 16
+# What has registers as operands only and is no data processing, or keeps state.
+_BRANCHES = ("b", "bl", "br", "blr", "ret")
+_NO_DATA = ("cb", "tb", "ld", "st", "prf", "msr", "mrs", "sys", "svc", "hvc", "adr", "dc", "ic")
+
+
+class NotMeasurable(ValueError):
+    """A form of which no loop can be made; the message says why."""
+
+
+class Code(NamedTuple):
+    """A loop's body as text, and how many copies of the form it has."""
+
+    text: str
+    copies: int
+
+
+def _kind(shape: str) -> str:
+    """The file of registers, "" for a constant. Raises NotMeasurable."""
+    if shape in ("x", "w"):
+        return "gpr"
+    if shape in ("b", "h", "s", "d", "q") or _VECTOR.fullmatch(shape):
+        return "vector"
+    if shape == "#":
+        return ""
+    raise NotMeasurable(f"operand {shape!r} is no register that can be chosen, nor a constant")
+
+
+def operands(form: str) -> tuple[str, list[str]]:
+    """(mnemonic, shapes). Raises NotMeasurable."""
+    mnemonic, _, text = form.partition("/")
+    shapes = text.split(",") if text else []
+    if not shapes:
+        raise NotMeasurable(f"{form}: no operands")
+    # `b` alone is a branch, but `bic` is not.
+    if mnemonic in _BRANCHES or "." in mnemonic or mnemonic.startswith(_NO_DATA):
+        raise NotMeasurable(f"{form}: no data-processing instruction")
+    for shape in shapes:
+        try:
+            _kind(shape)
+        except NotMeasurable as e:
+            raise NotMeasurable(f"{form}: {e}") from None
+    if not _kind(shapes[0]):
+        raise NotMeasurable(f"{form}: writes no register")
+    return mnemonic, shapes
+
+
+def _name(shape: str, number: int) -> str:
+    return f"v{number}{shape[1:]}" if shape.startswith("v.") else f"{shape}{number}"
+
+
+def _line(mnemonic: str, shapes: list[str], result: int, chained: int = 0) -> str:
+    """One copy that writes register `result`, and reads it in operand `chained` (0: nowhere)."""
+    texts = [_name(shapes[0], result)]
+    for n, shape in enumerate(shapes[1:], 1):
+        kind = _kind(shape)
+        if not kind:
+            texts.append("#1")
+        elif n == chained:
+            texts.append(_name(shape, result))
+        else:
+            texts.append(_name(shape, (_READ if kind == "gpr" else _READ_VECTORS)[n % 7]))
+    return f"{mnemonic} {', '.join(texts)}"
+
+
+def latencies(form: str) -> Iterator[tuple[int, Code]]:
+    """(operand, loop) for each operand through which copies of the form can be a chain by themselves."""
+    mnemonic, shapes = operands(form)
+    for n, shape in enumerate(shapes[1:], 1):
+        if _kind(shape) == _kind(shapes[0]):
+            line = _line(mnemonic, shapes, 0, n)
+            yield n, Code(_looped([line] * UNROLL), UNROLL)
+
+
+def throughput(form: str) -> Code:
+    """A loop of copies with other results; what reads what it writes (`fmla`) waits for itself."""
+    mnemonic, shapes = operands(form)
+    many = len(_WRITTEN) if _kind(shapes[0]) == "gpr" else _MANY_VECTORS
+    return Code(_looped([_line(mnemonic, shapes, n % many) for n in range(3 * many)]), 3 * many)
+
+
+def _looped(lines: list[str]) -> str:
+    counting = [f"subs x{COUNTER}, x{COUNTER}, #1", "b.ne 0b"]
+    return "\n".join(["0:", *lines, *counting])
+
+
+def intermediate(code: Code) -> str:
+    """A function that runs nothing but the loop, as LLVM's intermediate representation."""
+    text = code.text.replace("\n", "\\0A")
+    return f'define void @incc_loop() naked {{\n  call void asm sideeffect "{text}", ""()\n  unreachable\n}}\n'
+
+
+def machine_code(code: Code) -> bytes:
+    """The loop's bytes. Raises NotMeasurable where this is no AArch64: llvmlite assembles for its own machine only."""
+    import platform
+
+    if platform.machine() not in ("aarch64", "arm64"):
+        raise NotMeasurable(f"loops of AArch64 are assembled on AArch64 only, not on {platform.machine()}")
+    import lief
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    llvm.initialize_native_asmparser()
+    target = llvm.Target.from_default_triple().create_target_machine(features="+neon,+fullfp16")
+    binary = lief.parse(list(target.emit_object(llvm.parse_assembly(intermediate(code)))))
+    section = binary.get_section(".text") if isinstance(binary, lief.ELF.Binary) else None
+    if section is None:
+        raise NotMeasurable("LLVM refuses the loop")
+    return bytes(section.content)
