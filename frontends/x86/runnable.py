@@ -236,7 +236,8 @@ class _Roles:
 
     `pointers`: symbols that are there at first; `stored`: those of them through which something is stored. `chases`:
     what is loaded is a pointer. `indices`: bytes of loaded values that addresses are computed from. `scaled`: symbols
-    that are the only part of an address, by their factors. `touched`: all that addresses are made of. `met`: there is a
+    that are the only part of an address, by their factors. `lifted`: the largest factor of loaded values where nothing
+    else makes an address; 0 if there is none. `touched`: all that addresses are made of. `met`: there is a
     store whose address depends on data.
     """
 
@@ -248,6 +249,7 @@ class _Roles:
         self.scaled: dict[str, int] = {}
         self.touched: set[str] = set()
         self.met = False
+        self.lifted = 0
         # Those that leave no choice come first.
         unsettled = sorted(found.addresses, key=lambda address: len(_candidates(address.terms, found)))
         for address in unsettled:
@@ -292,6 +294,7 @@ class _Roles:
             name, factor = max(terms.items(), key=lambda term: term[1])
             if factor > 0:
                 self.scaled[name] = factor
+        self.lifted = max([self.lifted, *(terms[name] for name in made)])
         return made
 
 
@@ -361,6 +364,8 @@ def _content(kernel: Kernel, roles: _Roles) -> int:
         return 0x8000_0000_0000_3FFF  # as numbers of the x87 unit in a row, a little more than 1
     if roles.chases:
         return _ENTERED
+    if roles.lifted:
+        return (_ARRAYS + 14 * _APART) // roles.lifted
     if roles.indices:
         return _INDICES.get(max(roles.indices), 3)
     # Masks in vectors are of signs: of elements that are masked out nothing would be loaded.

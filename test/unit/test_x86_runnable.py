@@ -6,7 +6,7 @@ import random
 
 import pytest
 from generated_kernels import REGISTERS
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from incc.driver.pipeline import Settings, decode_unit, find_regions, read_assembly
@@ -328,6 +328,7 @@ def random_loop(seed: int) -> str:
 
 @examples(60)
 @given(st.integers(0, 10**6))
+@example(683)  # nothing but loaded values makes an address, from the second iteration
 def test_addresses_of_the_first_iterations_are_those_of_memory(seed: int) -> None:
     """Followed with numbers: what is loaded is the word that memory is full of."""
     found = made(loop(random_loop(seed), "jne .L1"))

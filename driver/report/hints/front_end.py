@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from incc.driver.report import wording
 from incc.driver.report.advice import advise
-from incc.driver.report.hints.common import WORTH, calls, hint, inner_branches
+from incc.driver.report.hints.common import WORTH, bound_without, calls, hint, inner_branches
 from incc.driver.report.verdict import chain_instructions
 
 TYPE_CHECKING = False
@@ -86,7 +86,8 @@ def loop_overhead(facts: KernelResult, build: Build) -> t.Hint | None:
         if not set(chain_instructions(chain)) <= set(counting)
     ]
     issued = Fraction(8 * slots - 7 * saved, 8 * bound.issue_width)
-    least = max(bounds.port, bounds.divider, issued, *chains)
+    # The jump's port is free as often.
+    least = max(bound_without(facts, counting), bounds.divider, issued, *chains)
     if least > WORTH * facts.cycles:
         return None
     change = "unroll the loop"
