@@ -11,7 +11,9 @@
 #include "incc/sim.h"
 
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <stdexcept>
@@ -282,13 +284,15 @@ py::tuple toUops(const std::vector<StartedUop> &Uops, py::handle UopClass, py::h
 
 /// The classes that a simulation's results are made of.
 struct SimulationClasses {
-  py::handle Fraction, Event, Uop, UopInput, UopsBySource, LostSlots, Simulation;
+  py::handle Fraction, Event, Uop, UopInput, UopsBySource, LostSlots, Simulation, Statistics, Usage,
+      Mappings, Wait, Pressure, SequenceStep;
 };
 
 SimulationClasses classesOf(const py::tuple &Classes) {
-  if (Classes.size() != 7)
+  if (Classes.size() != 13)
     throw py::type_error("expected the classes of a simulation");
-  return {Classes[0], Classes[1], Classes[2], Classes[3], Classes[4], Classes[5], Classes[6]};
+  return {Classes[0], Classes[1], Classes[2], Classes[3],  Classes[4],  Classes[5], Classes[6],
+          Classes[7], Classes[8], Classes[9], Classes[10], Classes[11], Classes[12]};
 }
 
 /// Counters as the NamedTuple that has a field for each.
@@ -307,13 +311,64 @@ py::object toBounds(const Bounds &B, py::handle Fraction, py::handle BoundsClass
                                  toFraction(B.LoopCarried, Fraction));
 }
 
-py::object toSimulation(const Kernel &K, const Simulation &S, const SimulationClasses &Classes) {
+/// (how many, in how many cycles), without those of no cycle.
+py::tuple toHistogram(const std::vector<int64_t> &Cycles) {
+  py::list Result;
+  for (size_t Count = 0; Count < Cycles.size(); ++Count)
+    if (Cycles[Count] > 0)
+      Result.append(py::make_tuple(Count, Cycles[Count]));
+  return py::tuple(Result);
+}
+
+py::object toStatistics(const Statistics &S, bool Pressure, const SimulationClasses &Classes) {
+  NamedTuple MakeUsage(Classes.Usage), MakeMappings(Classes.Mappings), MakeEvent(Classes.Event),
+      MakeWait(Classes.Wait), MakeStep(Classes.SequenceStep);
+  auto ToUsage = [&](const Usage &U) { return MakeUsage(U.Entries, U.Sum, U.Most); };
+  auto ToMoves = [](const Statistics::Moves &M) {
+    return py::make_tuple(M.Candidates, M.Eliminated, M.Most);
+  };
+  auto ToMappings = [&](const Statistics::Mappings &M) { return MakeMappings(M.Count, M.Most); };
+  auto ToInt = [](int64_t Value) { return py::int_(Value); };
+  py::tuple NoPorts;
+  py::object Why = py::none();
+  if (Pressure)
+    Why = NamedTuple(Classes.Pressure)(
+        S.Why.Increase, S.Why.Resources, S.Why.Registers, S.Why.Memory, S.Why.Data,
+        py::object(toTuple(S.Why.ByResource, ToInt)),
+        py::object(toTuple(S.Sequence, [&](const SequenceStep &Step) {
+          return MakeStep(Step.Instruction, Step.IterationOffset,
+                          static_cast<int32_t>(Step.Because), Step.Via, Step.Cycles);
+        })));
+  return NamedTuple(Classes.Statistics)(
+      S.Cycles, S.Uops, toCounters(S.Stalls, Classes.LostSlots), py::object(toHistogram(S.Issued)),
+      py::object(toHistogram(S.Started)), py::object(toHistogram(S.Retired)),
+      ToUsage(S.ReorderBuffer), ToUsage(S.AllSchedulers), ToUsage(S.Queue),
+      py::object(toTuple(S.Schedulers, ToUsage)), py::object(toTuple(S.Buffers, ToUsage)),
+      ToUsage(S.Loads), ToUsage(S.Stores), ToMappings(S.AllRegisters), ToMappings(S.General),
+      ToMappings(S.Vector), py::object(ToMoves(S.GeneralMoves)), py::object(ToMoves(S.VectorMoves)),
+      py::object(toTuple(S.Events,
+                         [&](const Event &E) {
+                           return MakeEvent(E.Iteration, E.Instruction, E.Dispatched, E.Ready,
+                                            E.Started, E.Executed, E.Retired, py::object(NoPorts));
+                         })),
+      py::object(toTuple(S.Waits,
+                         [&](const Statistics::Wait &W) {
+                           return MakeWait(W.Executions, W.InScheduler, W.WhileReady,
+                                           W.UntilRetired);
+                         })),
+      std::move(Why));
+}
+
+/// `Counted`: Python's statistics, or None.
+py::object toSimulation(const Kernel &K, const Simulation &S, const SimulationClasses &Classes,
+                        py::object Counted = py::none()) {
   auto ToInt = [](int64_t Value) { return py::int_(Value); };
   return NamedTuple(Classes.Simulation)(
       toFraction(S.CyclesPerIteration, Classes.Fraction), S.Period, S.Cycles, S.Iterations,
       toCounters(S.Uops, Classes.UopsBySource), toCounters(S.LostSlots, Classes.LostSlots),
       toTuple(S.PortUops, ToInt), S.MovesEliminated, S.MovesExecuted,
-      toEvents(K, S.Trace, Classes.Event), toUops(S.Started, Classes.Uop, Classes.UopInput));
+      toEvents(K, S.Trace, Classes.Event), toUops(S.Started, Classes.Uop, Classes.UopInput),
+      std::move(Counted));
 }
 
 py::object boundsOf(py::handle Bound, py::handle Fraction, py::handle BoundsClass) {
@@ -331,19 +386,45 @@ py::object simulateBound(py::handle Bound, bool Ideal, bool Loop, int32_t Alignm
                          bool UnlimitedPorts, bool NoRegisters, bool NoMemory, py::tuple Classes) {
   Kernel K = readKernel(Bound);
   Pipeline P = Ideal ? idealPipeline(K) : readPipeline(Bound);
-  SimulationOptions Options{Loop,
-                            Alignment,
-                            Iterations,
-                            MaxCycles,
-                            Record,
-                            EveryCycle,
-                            {UnlimitedPorts, NoRegisters, NoMemory}};
+  SimulationOptions Options;
+  Options.Loop = Loop;
+  Options.Alignment = Alignment;
+  Options.Iterations = Iterations;
+  Options.MaxCycles = MaxCycles;
+  Options.RecordEvents = Record;
+  Options.EveryCycle = EveryCycle;
+  Options.Assume = {UnlimitedPorts, NoRegisters, NoMemory};
   Simulation S;
   {
     py::gil_scoped_release NoPython;
     S = simulate(K, P, Options);
   }
   return toSimulation(K, S, classesOf(Classes));
+}
+
+py::object coldRun(py::handle Bound, bool Ideal, bool Loop, int64_t Iterations,
+                   int64_t EventIterations, int64_t EventCycles, bool Pressure, bool EveryCycle,
+                   const std::vector<std::pair<uint64_t, int32_t>> &Buffers, py::tuple Classes) {
+  Kernel K = readKernel(Bound);
+  Pipeline P = Ideal ? idealPipeline(K) : readPipeline(Bound);
+  SimulationOptions Options;
+  Options.Loop = Loop;
+  Options.Iterations = Iterations;
+  Options.Statistics = true;
+  Options.EventIterations =
+      static_cast<int32_t>(std::min({EventIterations, Iterations, int64_t(INT32_MAX)}));
+  Options.EventCycles = EventCycles;
+  Options.Pressure = Pressure;
+  for (auto [Ports, Entries] : Buffers)
+    Options.Buffers.push_back({Ports, Entries});
+  Options.EveryCycle = EveryCycle;
+  Simulation S;
+  {
+    py::gil_scoped_release NoPython;
+    S = simulate(K, P, Options);
+  }
+  SimulationClasses Known = classesOf(Classes);
+  return toSimulation(K, S, Known, toStatistics(S.Counted, Pressure, Known));
 }
 
 py::tuple boundsAndSimulation(py::handle Bound, bool Loop, py::handle BoundsClass,
@@ -358,6 +439,7 @@ py::tuple boundsAndSimulation(py::handle Bound, bool Loop, py::handle BoundsClas
     py::gil_scoped_release NoPython;
     Groundwork From = layGroundwork(K, needsLoadAddresses(P), needsStoreAddresses(P));
     B = findBounds(K, From);
+    Options.AtLeast = B.largest();
     S = simulate(K, P, Options, std::move(From));
   }
   SimulationClasses Known = classesOf(Classes);
@@ -387,6 +469,9 @@ PYBIND11_MODULE(_core, M) {
   M.def("bounds", &boundsOf, py::arg("bound"), py::arg("fraction"), py::arg("bounds"));
   M.def("bounds_and_simulation", &boundsAndSimulation, py::arg("bound"), py::arg("loop"),
         py::arg("bounds"), py::arg("classes"));
+  M.def("cold_run", &coldRun, py::arg("bound"), py::arg("ideal"), py::arg("loop"),
+        py::arg("iterations"), py::arg("event_iterations"), py::arg("event_cycles"),
+        py::arg("pressure"), py::arg("every_cycle"), py::arg("buffers"), py::arg("classes"));
   M.def("defaults", &defaults);
   M.def("streams", &streamsOf, py::arg("bound"), py::arg("stream"));
   M.def("simulate", &simulateBound, py::arg("bound"), py::arg("ideal"), py::arg("loop"),

@@ -97,6 +97,7 @@ _SINGULAR = {
     "Entries": "entry",
     "EntryTerms": "term",
     "Forwards": "class",
+    "PortDelays": "delay between ports",
     "Assumed": "assumed dependency",
 }
 _PLURAL = {

@@ -21,10 +21,10 @@ struct Owners {
         Operands(size(K.MemoryBase)), Affines(size(K.AffineTarget)),
         AffineTerms(size(K.AffineTermLocation)), Entries(size(K.EntryLocation)),
         EntryTerms(size(K.EntryTermUnknown)), Forwards(size(K.ForwardClass)),
-        Assumed(size(K.AssumedLoad)) {}
+        PortDelays(size(K.PortDelayCycles)), Assumed(size(K.AssumedLoad)) {}
 
   int64_t Locations, Instructions, Uops, Values, Outputs, Inputs, Operands, Affines, AffineTerms,
-      Entries, EntryTerms, Forwards, Assumed;
+      Entries, EntryTerms, Forwards, PortDelays, Assumed;
   static constexpr int64_t Any = -1;
 
 private:

@@ -3,6 +3,8 @@
 #include "incc/graph.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -34,35 +36,83 @@ std::vector<Source> findSources(const Kernel &K) {
   return Sources;
 }
 
+/// What the renamer passes on, it passes on as it is: of moves that it eliminates, what they move
+/// counts. The value that an input of a register gets so, -1 for none.
+int32_t originOf(const Kernel &K, const Dataflow &Flow, int32_t In) {
+  if (K.InputKinds[In] != InputKind::Location)
+    return -1;
+  int32_t From = Flow.SourceOf[In].Value;
+  // Moves in a circle move nothing that was computed.
+  for (int32_t Steps = 0; From >= 0 && K.hasFlag(Flow.InstructionOf[From], Eliminated); ++Steps)
+    From = Steps < K.numValues() && K.InputStart[From] < K.InputStart[From + 1]
+               ? Flow.SourceOf[K.InputStart[From]].Value
+               : -1;
+  return From >= 0 && K.valueKind(From) == ValueKind::Register ? From : -1;
+}
+
+/// Calls F(input, producer, consumer) for every input that has a result of an instruction, through
+/// eliminated moves.
+template <typename Fn> void forEachResult(const Kernel &K, const Dataflow &Flow, Fn F) {
+  for (int32_t V = 0; V < K.numValues(); ++V) {
+    int32_t To = Flow.InstructionOf[static_cast<size_t>(V)];
+    if (K.hasFlag(To, Eliminated))
+      continue;
+    for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
+      if (int32_t From = originOf(K, Flow, In); From >= 0)
+        F(In, Flow.InstructionOf[static_cast<size_t>(From)], To);
+  }
+}
+
 /// The network that forwards results is faster within some groups of units than between others: an
-/// addition behind an addition starts earlier than anything else behind it. What the renamer passes
-/// on, it passes on as it is: moves that it eliminates are of no group, and the group of what they
-/// move counts.
+/// addition behind an addition starts earlier than anything else behind it.
 std::vector<int32_t> findDelays(const Kernel &K, const Dataflow &Flow) {
   if (std::ranges::all_of(K.ForwardDelay, [](int32_t Delay) { return Delay == 0; }))
     return {};
-  auto IsMove = [&](int32_t I) { return K.hasFlag(I, Eliminated); };
   std::vector<int32_t> Delays(K.InputId.size(), 0);
-  for (int32_t V = 0; V < K.numValues(); ++V) {
-    int32_t To = Flow.InstructionOf[static_cast<size_t>(V)];
-    if (IsMove(To))
-      continue;
-    for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In) {
-      if (K.InputKinds[In] != InputKind::Location)
-        continue;
-      int32_t From = Flow.SourceOf[In].Value;
-      // Moves in a circle move nothing that was computed.
-      for (int32_t Steps = 0; From >= 0 && IsMove(Flow.InstructionOf[From]); ++Steps)
-        From = Steps < K.numValues() && K.InputStart[From] < K.InputStart[From + 1]
-                   ? Flow.SourceOf[K.InputStart[From]].Value
-                   : -1;
-      if (From < 0 || K.valueKind(From) != ValueKind::Register)
-        continue;
-      int32_t Producer = Flow.InstructionOf[static_cast<size_t>(From)];
-      if (K.ForwardGroup[Producer] < 0 || K.ForwardGroup[Producer] != K.ForwardGroup[To])
-        Delays[In] = K.ForwardDelay[Producer];
-    }
-  }
+  forEachResult(K, Flow, [&](int32_t In, int32_t From, int32_t To) {
+    if (K.ForwardGroup[From] < 0 || K.ForwardGroup[From] != K.ForwardGroup[To])
+      Delays[In] = K.ForwardDelay[From];
+  });
+  return Delays;
+}
+
+/// The ports of the µops that compute.
+uint64_t computingPorts(const Kernel &K, int32_t I) {
+  uint64_t Ports = 0;
+  for (int32_t U = K.UopStart[I]; U < K.UopStart[I + 1]; ++U)
+    if (K.uopKind(U) == UopKind::Compute && !K.isResource(U))
+      Ports |= K.UopPorts[U];
+  return Ports;
+}
+
+/// Between some ports results come later. Which ports the µops get is not known here: what counts
+/// is the pair of ports that is best.
+std::vector<int32_t> findLeastPortDelays(const Kernel &K, const Dataflow &Flow) {
+  auto None = [](int32_t Set) { return Set == 0; };
+  if (std::ranges::all_of(K.DelaysFrom, None) || std::ranges::all_of(K.DelaysTo, None))
+    return {};
+  auto At = [](uint64_t Ports) { return Ports & -Ports; };
+  auto Least = [&](int32_t From, int32_t To) {
+    auto Rules = static_cast<uint32_t>(K.DelaysFrom[From] & K.DelaysTo[To]);
+    int32_t Best = Rules == 0 ? 0 : INT32_MAX;
+    for (uint64_t Left = computingPorts(K, From); Left != 0; Left &= Left - 1)
+      for (uint64_t Right = computingPorts(K, To); Right != 0; Right &= Right - 1) {
+        int32_t Most = INT32_MIN;
+        for (uint32_t R = Rules; R != 0; R &= R - 1) {
+          auto Rule = static_cast<size_t>(std::countr_zero(R));
+          if ((At(Left) & K.PortDelayFrom[Rule]) != 0 && (At(Right) & K.PortDelayTo[Rule]) != 0)
+            Most = std::max(Most, K.PortDelayCycles[Rule]);
+        }
+        Best = std::min(Best, Most == INT32_MIN ? 0 : Most);
+      }
+    return Best == INT32_MAX ? 0 : Best;
+  };
+  std::vector<int32_t> Delays(K.InputId.size(), 0);
+  forEachResult(K, Flow, [&](int32_t In, int32_t From, int32_t To) {
+    // What takes no time is not waited for.
+    if (K.InputLatency[In] > 0)
+      Delays[In] = std::max(Least(From, To), -K.InputLatency[In]);
+  });
   return Delays;
 }
 
@@ -87,7 +137,7 @@ template <typename Fn> void forEachEdge(const Kernel &K, const Dataflow &Flow, F
     for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
       if (Source From = Flow.SourceOf[In]; From.Value >= 0)
         Add(From, V, K.InputKinds[In] == InputKind::Location ? K.InputId[In] : -1,
-            K.InputLatency[In] + Flow.delayOf(In));
+            K.InputLatency[In] + Flow.delayOf(In) + Flow.leastPortDelayOf(In));
   for (const MemoryDependency &M : Flow.Memory)
     Add({M.Store, M.Distance}, M.Load, -1, M.Latency);
 }
@@ -100,11 +150,12 @@ void sumUp(std::vector<int32_t> &EdgeStart) {
 } // namespace
 
 Dataflow incc::findDataflow(const Kernel &K, std::vector<MemoryDependency> Memory) {
-  Dataflow Flow{{}, findSources(K), {}, std::move(Memory)};
+  Dataflow Flow{{}, findSources(K), {}, {}, std::move(Memory)};
   Flow.InstructionOf.reserve(static_cast<size_t>(K.numValues()));
   for (int32_t I = 0; I < K.numInstructions(); ++I)
     Flow.InstructionOf.insert(Flow.InstructionOf.end(), K.ValueStart[I + 1] - K.ValueStart[I], I);
   Flow.DelayOf = findDelays(K, Flow);
+  Flow.LeastPortDelayOf = findLeastPortDelays(K, Flow);
   return Flow;
 }
 

@@ -22,6 +22,19 @@ void checkPorts(const Kernel &K, const Checks &Check) {
   }
 }
 
+void checkPortDelays(const Kernel &K, const Checks &Check) {
+  if (K.PortDelayCycles.size() > 16)
+    Check.fail("port_delay_cycles",
+               std::to_string(K.PortDelayCycles.size()) + " entries, at most 16 are allowed");
+  auto Known = [&](const char *Array, const std::vector<int32_t> &Sets) {
+    for (size_t I = 0; I < Sets.size(); ++I)
+      if (Sets[I] >> K.PortDelayCycles.size() != 0)
+        Check.fail(Array, "entry " + std::to_string(I) + " names a delay that does not exist");
+  };
+  Known("delays_from", K.DelaysFrom);
+  Known("delays_to", K.DelaysTo);
+}
+
 void checkAssumed(const Kernel &K, const Checks &Check) {
   for (size_t N = 0; N < K.AssumedLoad.size(); ++N) {
     int32_t Load = K.AssumedLoad[N], Store = K.AssumedStore[N];
@@ -66,7 +79,7 @@ void incc::validate(const Kernel &K) {
                               std::to_string(K.NumColumns) + " port_names");
   Owners Of(K);
   [[maybe_unused]] auto [Locations, Instructions, Uops, Values, Outputs, Inputs, Operands, Affines,
-                         AffineTerms, Entries, EntryTerms, Forwards, Assumed] = Of;
+                         AffineTerms, Entries, EntryTerms, Forwards, PortDelays, Assumed] = Of;
 #define KERNEL_SCALAR(Member, Name, Default, Low, High) Check.scalar(#Name, K.Member, Low, High);
 #define KERNEL_ARRAY(Member, Name, Owners, Low, High)                                              \
   Check.length(#Name, K.Member, Owners);                                                           \
@@ -80,6 +93,7 @@ void incc::validate(const Kernel &K) {
 #include "incc/fields.def"
   checkPorts(K, Check);
   checkInputs(K, Check);
+  checkPortDelays(K, Check);
   checkAssumed(K, Check);
 }
 

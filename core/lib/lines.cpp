@@ -26,6 +26,9 @@ namespace {
 /// elements, and larger ones than this are rare.
 constexpr int64_t LargestElement = 8;
 
+/// Of Kernel::LinePlaces.
+constexpr int32_t BestPlace = 1, WorstPlace = 2, AnyPlace = 3;
+
 struct Group {
   std::vector<AccessAddress> Loads;
   bool Symbol = false;
@@ -37,6 +40,12 @@ struct Group {
     int64_t Element =
         std::min(LargestElement, int64_t(std::bit_floor(static_cast<uint32_t>(Smallest->Bytes))));
     return {-static_cast<int64_t>(Smallest->Constant) & (Element - 1), Element};
+  }
+
+  /// Whether all accesses are as wide as a line. Wherever the pointer lies but at a line's start
+  /// all of them cross then, so that nobody who cares for such vectors leaves its place to chance.
+  bool isOfWholeLines(int64_t LineBytes) const {
+    return std::ranges::all_of(Loads, [&](const AccessAddress &L) { return L.Bytes >= LineBytes; });
   }
 };
 
@@ -75,18 +84,19 @@ LineCrossings incc::lineCrossings(const Kernel &K, const AccessAddresses &Loads)
   }
   // By value, in units of 1 / (Iterations * LineBytes) of an iteration.
   std::vector<int64_t> Average(Result.Best.size(), 0);
-  bool Shifted = false;
+  bool Shifted = K.LinePlaces == AnyPlace;
   int64_t AllBest = 0;
   // The groups are independent, so the order in which the table gives them does not matter.
   for (const auto &[Part, G] : Groups) {
     auto [Start, Element] = G.places();
+    bool IsAligned = G.Symbol || (K.LinePlaces != AnyPlace && G.isOfWholeLines(K.LineBytes));
     int64_t BestCount = -1, WorstCount = -1, BestResidue = 0, WorstResidue = 0;
     for (int64_t Residue = Start; Residue < K.LineBytes; Residue += Element) {
       int64_t Count = 0;
       for (const AccessAddress &L : G.Loads)
         if (crosses(L, Residue, K.LineBytes)) {
           ++Count;
-          if (!G.Symbol)
+          if (!IsAligned)
             Average[L.Value] += Element;
         }
       if (BestCount < 0 || Count < BestCount) {
@@ -104,7 +114,7 @@ LineCrossings incc::lineCrossings(const Kernel &K, const AccessAddresses &Loads)
       bool Crosses = crosses(L, BestResidue, K.LineBytes);
       Result.Best[L.Value] += Crosses;
       Result.Worst[L.Value] += crosses(L, G.Symbol ? BestResidue : WorstResidue, K.LineBytes);
-      if (G.Symbol)
+      if (IsAligned)
         Average[L.Value] += Crosses * K.LineBytes;
     }
   }
@@ -139,9 +149,9 @@ LineCrossings incc::lineCrossings(const Kernel &K, const AccessAddresses &Loads)
     Result.Expected = std::move(Average);
     Result.ExpectedIterations = Iterations * K.LineBytes / Common;
   }
-  if (K.LinePlaces != 0) {
+  if (K.LinePlaces == BestPlace || K.LinePlaces == WorstPlace) {
     // Taken for granted, so that bounds hold there too.
-    if (K.LinePlaces == 2)
+    if (K.LinePlaces == WorstPlace)
       Result.Best = Result.Worst;
     Result.Expected = Result.Best;
     Result.ExpectedIterations = Iterations;

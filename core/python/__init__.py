@@ -11,6 +11,8 @@ from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from incc.models.bound import BoundKernel
 
 
@@ -226,6 +228,107 @@ class StartedUop(NamedTuple):
     inputs: tuple[UopInput, ...]
 
 
+class Usage(NamedTuple):
+    """How full a buffer was: its entries (0 for no limit), the sum over all cycles of those in use at their ends, and
+    the most."""
+
+    entries: int
+    sum: int
+    most: int
+
+
+class Mappings(NamedTuple):
+    """Registers that instructions got from the register file, and the most that were in use at once."""
+
+    mappings: int
+    most: int
+
+
+class WaitSums(NamedTuple):
+    """Sums over the executions of an instruction, in cycles: from dispatch to start, of these while its inputs were
+    there, and from the result to retirement."""
+
+    executions: int
+    in_scheduler: int
+    in_scheduler_while_ready: int
+    until_retire: int
+
+
+BY_NOTHING, BY_REGISTER, BY_MEMORY, BY_RESOURCE = range(4)
+"""SequenceStep.because."""
+
+
+class SequenceStep(NamedTuple):
+    """A µop of a chain in which each one started when it did because of the one before.
+
+    `instruction`, in the iteration that is `iteration_offset` after the first one's. `because`: what it waited for (see
+    BY_NOTHING), `via`: the index of the register or flag that carried it (or as UopInput.location), of BY_RESOURCE the
+    port or resource that the one before had. `cycles`: from the start of the one before.
+    """
+
+    instruction: int
+    iteration_offset: int
+    because: int
+    via: int
+    cycles: int
+
+
+class Pressure(NamedTuple):
+    """Why µops pile up. `increase`: the cycles in which more µops got into the schedulers than started, or in which
+    these had no room for another one. In so many of these at least one µop that was in a scheduler early enough to
+    start did not, since its port or another resource was taken (`resources`; `by_resource`: of each), or since an input
+    was not there: a result (`registers`), or what is loaded from where it was stored (`memory`; `data`: either).
+    `sequence`: the chain
+    that made the last µop start when it did; if it repeats itself, its ends are the same µop in different
+    iterations."""
+
+    increase: int
+    resources: int
+    registers: int
+    memory: int
+    data: int
+    by_resource: tuple[int, ...]
+    sequence: tuple[SequenceStep, ...]
+
+
+class Statistics(NamedTuple):
+    """What happened in the cycles of a run, from the one in which its first µop was dispatched to the one in which its
+    last retired.
+
+    `cycles`: their number; `uops`: issue slots. `stalls`: cycles in which the renamer stopped, by what stood in its
+    way. `dispatched`, `issued` (both µops; what is dispatched fills issue slots, what is issued starts on a port) and
+    `retired` (instructions): (how many in a cycle, in how many cycles). `reorder_buffer`, `scheduler` (all together),
+    `queue` (before those that have one), `schedulers` (as `scheduler_ports`), `buffers` (as asked for), `loads` and
+    `stores` (the buffers of memory accesses): how full they were. `registers`, `general`, `vector`: of all kinds, and
+    of these. `general_moves`, `vector_moves`: moves that may be eliminated, those that are, the most of them in a
+    cycle. `events`: of the first iterations, counted from the first of these cycles; `ready` there is when the µop that
+    starts first could have started, were its port free. `waits`: for each
+    instruction, over these iterations. `pressure`: None unless it was asked for.
+    """
+
+    cycles: int
+    uops: int
+    stalls: LostSlots
+    dispatched: tuple[tuple[int, int], ...]
+    issued: tuple[tuple[int, int], ...]
+    retired: tuple[tuple[int, int], ...]
+    reorder_buffer: Usage
+    scheduler: Usage
+    queue: Usage
+    schedulers: tuple[Usage, ...]
+    buffers: tuple[Usage, ...]
+    loads: Usage
+    stores: Usage
+    registers: Mappings
+    general: Mappings
+    vector: Mappings
+    general_moves: tuple[int, int, int]
+    vector_moves: tuple[int, int, int]
+    events: tuple[Event, ...]
+    waits: tuple[WaitSums, ...]
+    pressure: Pressure | None
+
+
 class Simulation(NamedTuple):
     """What a run through the pipeline showed.
 
@@ -235,7 +338,7 @@ class Simulation(NamedTuple):
     stood in the way);
     both over the whole run. `port_uops[p]`: µops started on port or resource p. `moves_eliminated` and
     `moves_executed`: of the moves that can be eliminated. `events` and `started`, the µops in the order of their
-    starts: only if recorded.
+    starts: only if recorded. `statistics`: of `cold_run`.
     """
 
     cycles_per_iteration: Fraction
@@ -249,9 +352,13 @@ class Simulation(NamedTuple):
     moves_executed: int
     events: tuple[Event, ...]
     started: tuple[StartedUop, ...]
+    statistics: Statistics | None
 
 
-_SIMULATION_CLASSES = (_fraction, Event, StartedUop, UopInput, UopsBySource, LostSlots, Simulation)
+_SIMULATION_CLASSES = (
+    *(_fraction, Event, StartedUop, UopInput, UopsBySource, LostSlots, Simulation),
+    *(Statistics, Usage, Mappings, WaitSums, Pressure, SequenceStep),
+)
 
 
 def simulate(
@@ -294,6 +401,44 @@ def simulate(
         unlimited_ports,
         no_register_dependencies,
         no_memory_dependencies,
+        _SIMULATION_CLASSES,
+    )
+
+
+def cold_run(
+    bound: BoundKernel,
+    iterations: int,
+    *,
+    ideal: bool = False,
+    event_iterations: int = 0,
+    event_cycles: int = 0,
+    pressure: bool = False,
+    every_cycle: bool = False,
+    buffers: Sequence[tuple[int, int]] = (),
+) -> Simulation:
+    """Run so many iterations (1 at least) from a cold start, with statistics, which count cycles from the one in which
+    the first µop is dispatched.
+
+    `event_iterations`: record the events of so many, of which those are kept that are over before `event_cycles` (0:
+    all of them). `pressure`: also find out why µops pile up. `buffers`: parts of the schedulers, as sets of ports
+    with the number of entries that they show at most. `ideal`, `every_cycle` and what is raised: as `simulate`.
+    """
+    if iterations < 1:
+        raise ValueError("iterations: a run has one at least")
+    if bound.pipeline is None and not ideal:
+        raise ValueError("pipeline: the model does not describe it")
+    if not bound.issue_slots:
+        raise ValueError("instructions: there are none to run")
+    return _core.cold_run(
+        bound,
+        ideal,
+        bound.is_loop,
+        iterations,
+        event_iterations,
+        event_cycles or 1 << 62,
+        pressure,
+        every_cycle,
+        list(buffers),
         _SIMULATION_CLASSES,
     )
 

@@ -1,7 +1,24 @@
 from collections.abc import Callable
 from fractions import Fraction
 
-from incc.core import Analysis, Bounds, Chain, Edge, Event, Simulation, StartedUop, Step, Stream, UopInput
+from incc.core import (
+    Analysis,
+    Bounds,
+    Chain,
+    Edge,
+    Event,
+    Mappings,
+    Pressure,
+    SequenceStep,
+    Simulation,
+    StartedUop,
+    Statistics,
+    Step,
+    Stream,
+    UopInput,
+    Usage,
+    WaitSums,
+)
 from incc.core.counters import LostSlots, UopsBySource
 from incc.models.bound import BoundKernel
 
@@ -13,6 +30,12 @@ _SimulationClasses = tuple[
     type[UopsBySource],
     type[LostSlots],
     type[Simulation],
+    type[Statistics],
+    type[Usage],
+    type[Mappings],
+    type[WaitSums],
+    type[Pressure],
+    type[SequenceStep],
 ]
 
 def analyze(
@@ -27,6 +50,18 @@ def bounds(bound: BoundKernel, fraction: Callable[[int, int], Fraction], bounds:
 def bounds_and_simulation(
     bound: BoundKernel, loop: bool, bounds: type[Bounds], classes: _SimulationClasses
 ) -> tuple[Bounds, Simulation]: ...
+def cold_run(
+    bound: BoundKernel,
+    ideal: bool,
+    loop: bool,
+    iterations: int,
+    event_iterations: int,
+    event_cycles: int,
+    pressure: bool,
+    every_cycle: bool,
+    buffers: list[tuple[int, int]],
+    classes: _SimulationClasses,
+) -> Simulation: ...
 def defaults() -> tuple[dict[str, int], dict[str, int]]: ...
 def simulate(
     bound: BoundKernel,

@@ -11,6 +11,7 @@ from incc.models.model import ModelError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from fractions import Fraction
     from typing import Any
 
@@ -26,6 +27,10 @@ AS_FOUND, EVERYWHERE = -1, -2
 """Values of KernelSettings.alignment."""
 
 
+MOST_EVENTS = 1 << 17
+"""Of a run that are recorded, were a timeline to have more iterations than anybody reads."""
+
+
 class KernelSettings(NamedTuple):
     """What is asked of one kernel's analysis.
 
@@ -34,7 +39,11 @@ class KernelSettings(NamedTuple):
     for the kernel, and the places where the linker may put it; `asked`: changes to try besides. `waits`: who waits for
     whom. `cold_iterations`: also simulate so many from a cold start, 0 for not. `alignment` of the first byte within
     64, or AS_FOUND, or EVERYWHERE to simulate all 64. `timeline_iterations`: record the life of each instruction in so
-    many iterations, 0 for none; those that are dispatched after `timeline_cycles` are left out.
+    many iterations, 0 for none; those that are dispatched after `timeline_cycles` are left out (0: none is). `steady`:
+    False if the run from a cold start is all that is wanted beside the bounds, which are the prediction then.
+    `pressure`: find out why µops pile up in that run. `explained`: False if nobody asks what makes the bounds (ports,
+    dependencies): the analysis is made when it is asked for all the same. The others change the core, see
+    `altered.alter`.
     """
 
     simulate: bool = True
@@ -46,6 +55,25 @@ class KernelSettings(NamedTuple):
     alignment: int = AS_FOUND
     timeline_iterations: int = 0
     timeline_cycles: int = 80
+    steady: bool = True
+    pressure: bool = False
+    explained: bool = True
+    dispatch_width: int = 0
+    load_queue: int = 0
+    store_queue: int = 0
+    register_file: int = 0
+    uop_queue: int = 0
+    decoders: int = 0
+    call_latency: int = 0
+    noalias: bool = True
+
+    @property
+    def alters(self) -> bool:
+        """Whether the core is changed."""
+        return any(self[_FIRST_ALTERING:-1]) or not self.noalias
+
+
+_FIRST_ALTERING = KernelSettings._fields.index("dispatch_width")
 
 
 class KernelResult:
@@ -53,7 +81,7 @@ class KernelResult:
 
     `kernel`, `model`, `settings`: what was analysed. `bound`, `forms`: the kernel's arrays, and for each instruction
     its form in the model, None where it has none. `cycles`: the prediction, in cycles an iteration of the steady state
-    (see `prediction.predicted`); `bounds`; `limits`: the names of the bounds that limit it (see `prediction.limiting`).
+    (see `prediction.predicted`); `bounds`.
     `simulation`: the run that the prediction comes from, None where it comes from the bounds. `what_ifs`: changes to
     the core, the best first. `cold`: the run of exactly `cold_iterations` iterations, whose `cycles` are no prediction.
     `alignments`: the prediction for each place of the first byte within 64, if that was asked for; `placements`:
@@ -71,7 +99,6 @@ class KernelResult:
         "events",
         "forms",
         "kernel",
-        "limits",
         "model",
         "notes",
         "placements",
@@ -89,7 +116,6 @@ class KernelResult:
     forms: tuple[Form | None, ...]
     bounds: Bounds
     cycles: Fraction
-    limits: tuple[BoundName, ...]
     simulation: Simulation | None
     what_ifs: tuple[WhatIf, ...]
     cold: Simulation | None
@@ -128,7 +154,6 @@ class KernelResult:
         self.forms = forms
         self.bounds = bounds
         self.cycles = predicted(bounds, simulation.cycles_per_iteration if simulation else None)
-        self.limits = limiting(bounds, self.cycles)
         self.simulation = simulation
         self.what_ifs = what_ifs
         self.cold = cold
@@ -141,6 +166,11 @@ class KernelResult:
         self._analysis = analysis
 
     @property
+    def limits(self) -> tuple[BoundName, ...]:
+        """The names of the bounds that limit the kernel (see `prediction.limiting`)."""
+        return limiting(self.bounds, self.cycles)
+
+    @property
     def analysis(self) -> Analysis:
         """Port pressure, dependency graph, critical path and chains: made when first asked for."""
         if self._analysis is None:
@@ -151,6 +181,38 @@ class KernelResult:
     def unknown(self) -> tuple[int, ...]:
         """The instructions (indices) that are not in the model."""
         return tuple([i for i, flags in enumerate(self.bound.instruction_flags) if flags & UNKNOWN])
+
+    def total_cycles(self, iterations: int) -> int:
+        """The cycles of exactly so many iterations from a cold start: from the one in which the first µop is dispatched
+        to the one in which the last retires. Raises ValueError for fewer than one, RuntimeError where it takes too
+        long to tell."""
+        if not self.cold or self.cold.iterations != iterations:
+            found = cold_run(self.bound, iterations)
+        else:
+            found = self.cold
+        assert found.statistics is not None
+        return found.statistics.cycles
+
+
+def cold_run(
+    bound: BoundKernel,
+    iterations: int,
+    *,
+    events: int = 0,
+    event_cycles: int = 0,
+    pressure: bool = False,
+    buffers: Sequence[tuple[int, int]] = (),
+) -> Simulation:
+    """`core.cold_run`, on a core of which the model describes no pipeline through an ideal one."""
+    return core.cold_run(
+        bound,
+        iterations,
+        ideal=bound.pipeline is None,
+        event_iterations=events,
+        event_cycles=event_cycles,
+        pressure=pressure,
+        buffers=buffers,
+    )
 
 
 def analyze_kernel(kernel: Kernel, model: MachineModel, settings: KernelSettings = KernelSettings()) -> KernelResult:  # noqa: B008
@@ -169,6 +231,27 @@ def analyze_kernel(kernel: Kernel, model: MachineModel, settings: KernelSettings
     simulation: Simulation | None = None
     more: dict[str, Any] = {}
     notes: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
+    if settings.alters:
+        from incc.core.altered import alter
+
+        said = alter(kernel, bound, settings)
+    if not settings.steady:
+        if settings.explained or settings.fixed_ports:
+            analysis = core.analyze(bound)
+        cold, notes = _cold(bound, model, settings)
+        return KernelResult(
+            kernel,
+            model,
+            bound,
+            forms,
+            bounds_of(analysis, settings.fixed_ports) if analysis else core.bounds(bound),
+            None,
+            settings,
+            analysis=analysis,
+            cold=cold,
+            notes=(*said, *notes),
+        )
     if settings.fixed_ports:
         analysis = core.analyze(bound)
         bounds = bounds_of(analysis, fixed_ports=True)
@@ -180,16 +263,21 @@ def analyze_kernel(kernel: Kernel, model: MachineModel, settings: KernelSettings
         except RuntimeError as error:
             notes = (f"not simulated with changes: {error}",)
         notes = (*more.pop("notes", ()), *notes)
+    if settings.cold_iterations and settings.simulate and not settings.fixed_ports:
+        more["cold"], problems = _cold(bound, model, settings)
+        notes = (*notes, *problems)
     if settings.timeline_iterations and kernel.instructions:
+        count = _recorded(bound, settings)
         try:
-            recorded = core.simulate(
-                bound, ideal=simulation is None, iterations=settings.timeline_iterations, record=True
-            )
+            recorded = core.simulate(bound, ideal=simulation is None, iterations=count, record=True)
         except RuntimeError as error:
             notes = (*notes, f"no timeline: {error}")
         else:
-            more["events"] = tuple([e for e in recorded.events if e.dispatched < settings.timeline_cycles])
+            cycles = settings.timeline_cycles
+            more["events"] = tuple([e for e in recorded.events if not cycles or e.dispatched < cycles])
             more["started"] = recorded.started
+            if count < settings.timeline_iterations and len(more["events"]) == len(recorded.events):
+                notes = (*notes, f"the timeline has the first {count} iterations, not all that were asked for")
     if settings.waits and simulation is not None:
         from incc.core.waits import waits
 
@@ -198,7 +286,7 @@ def analyze_kernel(kernel: Kernel, model: MachineModel, settings: KernelSettings
         except RuntimeError as error:
             notes = (*notes, f"no waits: {error}")
     return KernelResult(
-        kernel, model, bound, forms, bounds, simulation, settings, analysis=analysis, notes=notes, **more
+        kernel, model, bound, forms, bounds, simulation, settings, analysis=analysis, notes=(*said, *notes), **more
     )
 
 
@@ -214,6 +302,41 @@ def _predict(
         return *core.bounds_and_simulation(bound), ()
     except RuntimeError as error:
         return core.bounds(bound), None, (f"not simulated: {error}",)
+
+
+def _recorded(bound: BoundKernel, settings: KernelSettings) -> int:
+    """Iterations of which the events are wanted: one at least, if any."""
+    return min(settings.timeline_iterations, max(1, MOST_EVENTS // max(1, len(bound.issue_slots))))
+
+
+def _cold(
+    bound: BoundKernel, model: MachineModel, settings: KernelSettings
+) -> tuple[Simulation | None, tuple[str, ...]]:
+    """The run from a cold start, and what is to be said where there is none though it was wanted."""
+    if not settings.cold_iterations or not bound.issue_slots:  # nothing that could run
+        return None, ()
+    try:
+        return cold_run(
+            bound,
+            settings.cold_iterations,
+            events=_recorded(bound, settings),
+            event_cycles=settings.timeline_cycles,
+            pressure=settings.pressure,
+            buffers=_llvm_buffers(bound, model),
+        ), ()
+    except RuntimeError as error:
+        return None, (f"not simulated from a cold start: {error}",)
+
+
+def _llvm_buffers(bound: BoundKernel, model: MachineModel) -> list[tuple[int, int]]:
+    """Ports and entries of LLVM's schedulers, but for those that stand for the buffers of loads and stores."""
+    if model.llvm is None:
+        return []
+    return [
+        (sum(1 << port for port, name in enumerate(bound.port_names) if name in scheduler.ports), scheduler.entries)
+        for scheduler in model.llvm.schedulers
+        if not scheduler.queue
+    ]
 
 
 def _more_simulations(
@@ -235,8 +358,6 @@ def _more_simulations(
         # A change that gains nothing leaves what is predicted, not the run's own average.
         steady = base._replace(cycles_per_iteration=predicted(bounds, base.cycles_per_iteration))
         more["what_ifs"] = whatif.what_ifs(kernel, bound, analysis, steady, asked, settings.what_ifs)
-    if settings.cold_iterations:
-        more["cold"] = core.simulate(bound, iterations=settings.cold_iterations)
     if settings.alignment == EVERYWHERE:
         more["alignments"] = tuple([at(bound, bounds, place) for place in range(64)])
     elif settings.alignment == AS_FOUND and settings.what_ifs:

@@ -32,3 +32,5 @@ class LostSlots(NamedTuple):
     load_buffer: int
     # No room in the store buffer.
     store_buffer: int
+    # No register was free, where their number is limited.
+    registers: int

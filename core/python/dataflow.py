@@ -103,8 +103,10 @@ def dataflow(kernel: Kernel) -> Dataflow:
         if again_settled == settled:
             break
         settled = again_settled
+    if second.starts is not settled and second.starts != settled:
+        second = _Pass(kernel, settled, frozenset())
     walkers = frozenset(i for i, instruction in enumerate(kernel.instructions) if second.walks(i, instruction, settled))
-    final = _Pass(kernel, settled, walkers)
+    final = _Pass(kernel, settled, walkers) if walkers else second
     return Dataflow(tuple(final.loads), tuple(final.stores), final.conditions)
 
 

@@ -35,12 +35,15 @@ from incc.frontends.records import NamedTuple
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from typing import Literal
 
     from incc.core import Stream
     from incc.core.analysis import KernelResult
     from incc.frontends.asm.parse import Origin
     from incc.frontends.isa import Operation
-    from incc.frontends.kernel import Kernel
+    from incc.frontends.kernel import CompiledLoop, Kernel
+
+    Basis = Literal["inferred", "compiler"]
 
 # Parts of a stream beyond which nobody looks for a pattern in it: hundreds of unrolled copies.
 _MOST_PARTS = 4096
@@ -96,10 +99,27 @@ class Work(NamedTuple):
 
 
 class Elements(NamedTuple):
-    """`per_iteration` elements of the source's loop in one iteration; `why` in words."""
+    """`per_iteration` elements of the source's loop in one iteration; `why` in words. `basis`: whether the compiler
+    said so or it is inferred from the code."""
 
     per_iteration: Fraction
     why: str
+    basis: Basis = "inferred"
+
+
+def of_compiler(loop: CompiledLoop) -> Elements | None:
+    """The elements an iteration of a loop of which its compiler says that; None where it does not."""
+    number = loop.fixed_iterations
+    if not number:
+        return None
+    parts = []
+    if loop.width > 1:
+        parts.append(f"vectors of {loop.width} elements")
+    if loop.interleave > 1:
+        parts.append(f"{loop.interleave} of them side by side" if parts else f"{loop.interleave} side by side")
+    if loop.unroll > 1:
+        parts.append(f"unrolled {loop.unroll} times")
+    return Elements(Fraction(number), ", ".join(parts) or "one at a time", "compiler")
 
 
 # --- one kernel -------------------------------------------------------------------------------------------------------

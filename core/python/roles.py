@@ -10,6 +10,9 @@ scalar loop between the two.
 
 Where two source loops do the same work in one function and no lines are known, their main loops have the same steps;
 each remainder belongs to the one from which control comes to it last.
+
+All this is inferred. What the compiler says of a loop that it has made (`Region.compiled`) counts before it: then the
+loops that one of the source became are known, and so is how many iterations of it are in one of each.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from incc.core.analysis import KernelResult
-    from incc.core.elements import Elements, Work
+    from incc.core.elements import Basis, Elements, Work
     from incc.frontends.asm.parse import Origin
     from incc.frontends.kernel import Region, SourceLocation
 
@@ -32,11 +35,13 @@ if TYPE_CHECKING:
 
 class Role(NamedTuple):
     """`name` as in the report; `of`: the number of the main loop, -1 for one itself and for what is no loop; `instead`:
-    a remainder that also runs instead of the main loop, where that cannot run."""
+    a remainder that also runs instead of the main loop, where that cannot run. `basis`: whether the compiler said so or
+    it is inferred from the code."""
 
     name: RoleName
     of: int = -1
     instead: bool = False
+    basis: Basis = "inferred"
 
 
 class Part(NamedTuple):
@@ -81,7 +86,30 @@ def parts(
                 elements.elements(known[number], known[smallest], paces, surroundings, [known[n] for n in group]),
                 max(known[number].steps, default=0),
             )
+        _as_compiled(members, results, found)
     return found
+
+
+def _as_compiled(members: Sequence[int], results: Sequence[KernelResult], found: list[Part]) -> None:
+    """Put what the compiler says of a function's loops in the place of what is inferred of them.
+
+    One that it says nothing of keeps what is inferred: it may be a part of one that it does say something of. What is
+    then called the main loop of another, and is none for the compiler, does not count.
+    """
+    compiled = {}
+    for number in members:
+        region = results[number].kernel.region
+        if region is not None and region.compiled is not None and region.compiled.role:
+            compiled[number] = region.compiled
+    number_of = {loop.number: number for number, loop in compiled.items()}
+    for number, loop in compiled.items():
+        # Of a loop that code generation has changed beyond recognition there is no kernel, though there was one.
+        role = Role(loop.role, number_of.get(loop.of, -1), loop.instead, "compiler")
+        found[number] = Part(role, elements.of_compiler(loop) or found[number].elements, found[number].step)
+    for number in members:
+        role = found[number].role
+        if number not in compiled and role.of in compiled and found[role.of].role.name != "main":
+            found[number] = found[number]._replace(role=Role("main"))
 
 
 def _lines(result: KernelResult) -> Sequence[int]:

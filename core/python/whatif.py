@@ -294,7 +294,7 @@ def _all_but_front_end(s: Scenario) -> Scenario:
 
 _PORTS, _UNITS, _ISSUE = ("port_bound",), ("resource_bound",), ("front_end_bound", "retire_bound")
 _CHAINS = ("latency_bound",)
-_NO_ROOM = ("reorder_buffer", "scheduler", "load_buffer", "store_buffer")
+_NO_ROOM = ("reorder_buffer", "scheduler", "load_buffer", "store_buffer", "registers")
 
 PERFECT_FRONT_END = Change(
     "front-end",

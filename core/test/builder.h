@@ -83,6 +83,8 @@ public:
     K.LoadLatency.push_back(0);
     K.ForwardGroup.push_back(-1);
     K.ForwardDelay.push_back(0);
+    K.DelaysFrom.push_back(0);
+    K.DelaysTo.push_back(0);
     K.UopStart.push_back(K.numUops());
     K.ValueStart.push_back(K.numValues());
     K.AffineStart.push_back(static_cast<int32_t>(K.AffineTarget.size()));

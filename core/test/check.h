@@ -24,6 +24,7 @@ void testPorts();
 void testGraph();
 void testCycles();
 void testSimulation();
+void testStatistics();
 void testPortBinding();
 
 } // namespace incc::test

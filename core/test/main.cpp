@@ -10,6 +10,7 @@ int main() {
   testGraph();
   testCycles();
   testSimulation();
+  testStatistics();
   testPortBinding();
   std::cout << "core: " << Checks - Failures << " passed, " << Failures << " failed\n";
   return Failures == 0 ? 0 : 1;

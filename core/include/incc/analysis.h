@@ -9,6 +9,8 @@
 #include "incc/path.h"
 #include "incc/ports.h"
 
+#include <algorithm>
+
 namespace incc {
 
 /// What bounds and simulation are both made from, worked out once for whoever wants both.
@@ -24,6 +26,8 @@ Groundwork layGroundwork(const Kernel &K, bool LoadAddresses, bool StoreAddresse
 /// In cycles an iteration; the same as Bounds in core/python/__init__.py, where each is explained.
 struct Bounds {
   Rational Port, Divider, FrontEnd, Retire, LoopCarried;
+
+  Rational largest() const { return std::max({Port, Divider, FrontEnd, Retire, LoopCarried}); }
 };
 
 /// The bounds of analyze() alone, as fast as can be.

@@ -37,10 +37,16 @@ struct Dataflow {
   /// By input: cycles beyond its latency, since the result leaves its group (Kernel::ForwardGroup).
   /// Empty where nothing has any.
   std::vector<int32_t> DelayOf;
+  /// By input: of the delays between ports (Kernel::PortDelayCycles), the cycles that it takes
+  /// longer between the ports that are best. Empty where nothing has any.
+  std::vector<int32_t> LeastPortDelayOf;
   std::vector<MemoryDependency> Memory;
 
   int32_t delayOf(int32_t Input) const {
     return DelayOf.empty() ? 0 : DelayOf[static_cast<size_t>(Input)];
+  }
+  int32_t leastPortDelayOf(int32_t Input) const {
+    return LeastPortDelayOf.empty() ? 0 : LeastPortDelayOf[static_cast<size_t>(Input)];
   }
 };
 

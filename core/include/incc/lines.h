@@ -21,7 +21,8 @@ namespace incc {
 /// `Expected` is what to reckon with. Allocators and compilers align what can be aligned, so it is
 /// `Best` as long as no access of the kernel has to cross. Where one has to, the kernel works on
 /// shifted views of its arrays, as stencils do: its pointers are then as likely anywhere as
-/// aligned, and `Expected` is the average over all places.
+/// aligned, and `Expected` is the average over all places; but for groups of accesses as wide as a
+/// line, which cross at every place but one: whoever computes with such vectors aligns his rows.
 struct LineCrossings {
   int64_t Iterations = 1;           ///< That the counts of Best and Worst are for.
   std::vector<int64_t> Best, Worst; ///< By value; 0 for what is not a load.

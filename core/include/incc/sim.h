@@ -104,11 +104,25 @@ struct Assumptions {
 struct SimulationOptions {
   bool Loop = true;          ///< Ends in a jump to its start; else copies follow each other.
   int32_t Alignment = -1;    ///< Of the first byte within 64; -1: the pipeline's.
-  int32_t Iterations = 0;    ///< Exactly so many; 0: until the steady state.
+  int64_t Iterations = 0;    ///< Exactly so many; 0: until the steady state.
   int64_t MaxCycles = 0;     ///< Gives up there; 0: a limit that grows with the kernel.
   bool RecordEvents = false; ///< Fills Simulation::Trace.
-  bool EveryCycle = false;   ///< Simulates also what only repeats itself; for tests.
+  bool Statistics = false;   ///< Fills Simulation::Counted, with
+  /// the life of each instruction in so many iterations, as far as it retires before this cycle;
+  int32_t EventIterations = 0;
+  int64_t EventCycles = INT64_MAX;
+  bool Pressure = false; ///< and with why more was dispatched than was started.
+  /// Parts of the schedulers of which it is to be known how full they are: the µops that wait for
+  /// these ports, of which it shows no more than it has entries.
+  struct Buffer {
+    uint64_t Ports;
+    int32_t Entries;
+  };
+  std::vector<Buffer> Buffers;
+  bool EveryCycle = false; ///< Simulates also what only repeats itself; for tests.
   Assumptions Assume;
+  /// Cycles an iteration that no steady state can undercut: a run that comes out below goes on.
+  Rational AtLeast{};
 };
 
 /// A µop that was started. Times are those of the scheduler, in cycles.
@@ -160,6 +174,66 @@ struct Timeline {
   std::vector<int8_t> Ports;
 };
 
+/// How full something was, at the ends of cycles.
+struct Usage {
+  int32_t Entries = 0; ///< 0: no limit.
+  int64_t Sum = 0;     ///< Of the entries that were in use, over all cycles.
+  int64_t Most = 0;
+};
+
+/// The cycles in which the schedulers filled up: more µops came in than started, or there was no
+/// room for another one. In so many of these, µops that could have started had their inputs been
+/// there, or had their port been free, did not.
+struct Pressure {
+  int64_t Increase = 0, Resources = 0, Registers = 0, Memory = 0;
+  int64_t Data = 0;                ///< Registers or memory.
+  std::vector<int64_t> ByResource; ///< By port and resource.
+};
+
+/// A µop of a chain in which each one started when it did because of the one before.
+struct SequenceStep {
+  enum Kind : int32_t { None, Register, Memory, Resource };
+  int32_t Instruction;
+  int32_t IterationOffset; ///< From the first one's.
+  Kind Because;            ///< None: nothing of that kind held it up.
+  /// Of Register, a location, or StartedUop::WithinInstruction or RenamedMemory; of Resource, a
+  /// port or resource.
+  int32_t Via;
+  int64_t Cycles; ///< From the start of the one before.
+};
+
+/// What happened in the cycles of a run, counted from the one in which its first µop was issued to
+/// the one in which its last retired; that first one is cycle 0 of the events. Explained in
+/// core/python/__init__.py.
+struct Statistics {
+  int64_t Cycles = 0, Uops = 0;
+  std::array<int64_t, static_cast<size_t>(Stall::NumStalls)> Stalls{}; ///< Cycles.
+  /// The cycles in which so many were issued, started, retired (the index).
+  std::vector<int64_t> Issued, Started, Retired;
+  Usage ReorderBuffer, AllSchedulers, Queue;
+  std::vector<Usage> Schedulers; ///< As Pipeline::SchedulerPorts.
+  std::vector<Usage> Buffers;    ///< As SimulationOptions::Buffers.
+  Usage Loads, Stores;           ///< The buffers of memory accesses.
+  struct Mappings {
+    int64_t Count = 0;
+    int32_t Most = 0;
+  };
+  Mappings AllRegisters, General, Vector;
+  /// Moves that may be eliminated, and are; the most of them in a cycle.
+  struct Moves {
+    int64_t Candidates = 0, Eliminated = 0, Most = 0;
+  };
+  Moves GeneralMoves, VectorMoves;
+  std::vector<Event> Events;
+  /// Sums over the recorded iterations, by instruction.
+  struct Wait {
+    int64_t Executions = 0, InScheduler = 0, WhileReady = 0, UntilRetired = 0;
+  };
+  std::vector<Wait> Waits;
+  Pressure Why;
+  std::vector<SequenceStep> Sequence;
+};
+
 struct Simulation {
   /// In the steady state, or of all iterations where their number was given.
   Rational CyclesPerIteration;
@@ -172,12 +246,16 @@ struct Simulation {
   int64_t MovesEliminated = 0, MovesExecuted = 0;
   Timeline Trace;
   std::vector<StartedUop> Started; ///< In the order of their starts; with the trace.
+  Statistics Counted;
 };
 
 /// Runs a kernel through the pipeline.
 ///
 /// Without a number of iterations it runs for at least 500 cycles and 10 iterations, and the
-/// throughput is read off the second half of the iterations (Abel and Reineke, ICS 2022).
+/// throughput is read off the second half of the iterations (Abel and Reineke, ICS 2022): exactly
+/// where the machine came back to a state in which it was before, or its retirement repeats itself.
+/// Where it does not, the throughput is off by what a cycle or two are of so many iterations; where
+/// it comes out below a bound, the run goes on, up to three times as long.
 ///
 /// \throws std::invalid_argument if the arrays contradict each other, or there are fewer iterations
 ///         than none.

@@ -9,6 +9,7 @@
 #include "backend.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 using namespace incc;
@@ -16,9 +17,10 @@ using namespace incc::sim;
 
 Backend::Backend(const Program &P, Simulation &Counters, bool UnlimitedPorts, bool SteadyState)
     : Rob(P.K.Rob, P.K.RetireWidth), Loads(P.K.LoadBuffer), Stores(P.K.StoreBuffer, SteadyState),
-      Binder(P), Schedulers(P, Pool, Binder, UnlimitedPorts), Values(P), P(P), Counters(Counters),
-      UnlimitedPorts(UnlimitedPorts), InOrder(P.P.InOrder != 0), Units(P),
-      Oldest(P, Pool, Units, UnlimitedPorts), InTurn(P, Pool, Units, Binder, UnlimitedPorts) {
+      Registers(P.P.RegisterFile), Binder(P), Schedulers(P, Pool, Binder, UnlimitedPorts),
+      Values(P), P(P), Counters(Counters), UnlimitedPorts(UnlimitedPorts),
+      InOrder(P.P.InOrder != 0), Units(P), Oldest(P, Pool, Units, UnlimitedPorts),
+      InTurn(P, Pool, Units, Binder, UnlimitedPorts) {
   Counters.PortUops.assign(static_cast<size_t>(P.K.NumColumns), 0);
 }
 
@@ -31,14 +33,19 @@ void Backend::issue(int32_t U, int64_t Iteration, int64_t Cycle, int32_t Slot, i
   Dyn.Earliest = Cycle + P.P.IssueToDispatch;
   Dyn.RobSlot = RobSlot;
   Dyn.Static = U;
+  Schedulers.enter(N, Slot);
+  if (Observed)
+    Observed->enteredScheduler();
+  if (Static.DelaysTo != 0)
+    Dyn.Delays = P.delaysTo(Static, Dyn.Port);
   for (int32_t X = Static.Inputs.Begin; X < Static.Inputs.End; ++X)
     Dyn.Missing += Values.connect(N, Iteration, P.Inputs[static_cast<size_t>(X)],
                                   [&](size_t Number, int64_t Time) {
+                                    Time += portDelay(Dyn, Number);
                                     Dyn.Ready = std::max(Dyn.Ready, Time);
                                     if (RecordUops)
                                       noteInput(N, Number, Time);
                                   });
-  Schedulers.enter(N, Slot);
   if (InOrder)
     InTurn.enter(N);
   else if (Dyn.Missing == 0)
@@ -47,11 +54,23 @@ void Backend::issue(int32_t U, int64_t Iteration, int64_t Cycle, int32_t Slot, i
 
 void Backend::inputKnown(int32_t N, size_t Number, int64_t Time) {
   DynUop &Dyn = Pool[N];
+  Time += portDelay(Dyn, Number);
   Dyn.Ready = std::max(Dyn.Ready, Time);
   if (RecordUops)
     noteInput(N, Number, Time);
   if (--Dyn.Missing == 0 && !InOrder)
     Oldest.inputsKnown(N);
+}
+
+int64_t Backend::portDelay(const DynUop &Dyn, size_t Number) const {
+  if (Dyn.Delays == 0) [[likely]]
+    return 0;
+  uint32_t Rules = Dyn.Delays & Values.delaysOf(Number);
+  int64_t Most = Rules == 0 ? 0 : INT64_MIN;
+  for (; Rules != 0; Rules &= Rules - 1)
+    Most =
+        std::max<int64_t>(Most, P.K.PortDelayCycles[static_cast<size_t>(std::countr_zero(Rules))]);
+  return Most;
 }
 
 void Backend::leaveQueue() {
@@ -81,7 +100,7 @@ void Backend::start(int32_t N, int64_t Cycle, int32_t Stage) {
   // A load that crosses a cache line takes its port once more.
   bool Crosses = P.crosses(Static, Dyn.Iteration);
   Units.take(Static, Dyn.Port, Cycle, Static.PortCycles + (Crosses ? P.K.LineCrossingCycles : 0),
-             /*Ways=*/!UnlimitedPorts);
+             Crosses, /*Ways=*/!UnlimitedPorts);
   if (Static.Banks >= 0)
     Units.takeBanks(P.banksOf(Static, Dyn.Iteration), Crosses, Cycle);
   ++Counters.PortUops[static_cast<size_t>(Dyn.Port)];
@@ -90,13 +109,18 @@ void Backend::start(int32_t N, int64_t Cycle, int32_t Stage) {
   Rob.executed(Dyn.RobSlot, Executes + Static.Done - 1);
   if (P.P.LoadsLeaveWhenDone && Static.Kind == UopKind::Load)
     Loads.leaveWhenDone(Executes, Static.Done);
+  if (Observed)
+    Observed->started(Static, Dyn.Iteration, Dyn.Earliest + Static.Stage, Dyn.Inputs, Executes);
   if (Record)
     Record->push_back({Dyn.Iteration, Dyn.Static, Dyn.Port, Dyn.Inputs, Executes});
   if (RecordUops)
     noteStart(N, Dyn, Executes);
+  uint32_t Delays = P.delaysFrom(Static, Dyn.Port);
   for (int32_t X = Static.Feeds.Begin; X < Static.Feeds.End; ++X) {
     const Feed &To = P.Feeds[static_cast<size_t>(X)];
-    Values.feed(Dyn.Iteration, To.Value, Executes + To.Latency, *this);
+    // Within the instruction, latencies have all that there is.
+    Values.feed(Dyn.Iteration, To.Value, Executes + To.Latency,
+                To.Value < P.K.numValues() ? Delays : 0, *this);
   }
 }
 
@@ -135,6 +159,38 @@ void Backend::noteInput(int32_t N, size_t Number, int64_t Time) {
     return;
   Late.resize(Pool.size());
   Late[static_cast<size_t>(N)].push_back({Producer, Time});
+}
+
+void Backend::observe(int64_t Cycle) {
+  if (Observed->wantsWaiting())
+    noteWaiting(Cycle);
+  if (Observed->wantsBuffers())
+    for (int32_t N = 0; N < static_cast<int32_t>(Pool.size()); ++N)
+      if (const DynUop &Dyn = Pool[N]; Dyn.Static >= 0 && Dyn.Port >= 0)
+        Observed->waits(Dyn.Port);
+  Observed->accesses(Loads, Stores);
+  Observed->endCycle(Rob.used(), Schedulers);
+}
+
+/// What of the µops that could start in this cycle, had they all that they need, did not.
+void Backend::noteWaiting(int64_t Cycle) {
+  for (int32_t N = 0; N < static_cast<int32_t>(Pool.size()); ++N) {
+    const DynUop &Dyn = Pool[N];
+    if (Dyn.Static < 0 || Dyn.Earliest > Cycle)
+      continue;
+    const Uop &Static = P.Uops[static_cast<size_t>(Dyn.Static)];
+    bool Late = false;
+    for (int32_t X = Static.Inputs.Begin; X < Static.Inputs.End; ++X)
+      if (const Input &In = P.Inputs[static_cast<size_t>(X)];
+          !Values.isThere(Dyn.Iteration, In, Cycle + Static.Stage)) {
+        Observed->lacks(In.Value);
+        Late = true;
+      }
+    if (!Late && (Dyn.Missing > 0 || Dyn.Ready > Cycle + Static.Stage))
+      continue; // Delayed on the way, by nobody.
+    if (!Late)
+      Observed->lacksUnit(Units.isHeldFree(Static, Cycle) ? Dyn.Port : Static.Held);
+  }
 }
 
 void Backend::addTo(Fingerprint &F, int64_t Retired) const {

@@ -12,8 +12,10 @@
 #include "in_order.h"
 #include "memory_queues.h"
 #include "oldest_first.h"
+#include "register_file.h"
 #include "rob.h"
 #include "scheduler.h"
+#include "statistics.h"
 #include "values.h"
 
 #include <cstdint>
@@ -30,6 +32,7 @@ public:
   ReorderBuffer Rob;
   LoadQueue Loads;
   StoreQueue Stores;
+  RegisterFile Registers;
   PortBinder Binder;
 
 private:
@@ -60,6 +63,10 @@ public:
   };
   std::vector<Started> *Record = nullptr;
   std::vector<StartedUop> *RecordUops = nullptr;
+  Observer *Observed = nullptr;
+
+  /// Tells the observer what a cycle has left behind.
+  [[gnu::noinline]] void observe(int64_t Cycle);
 
   // What the network of values tells.
   void inputKnown(int32_t N, size_t Number, int64_t Time);
@@ -68,9 +75,14 @@ public:
 private:
   /// The µop takes its port now and executes `Stage` cycles later.
   void start(int32_t N, int64_t Cycle, int32_t Stage);
+  /// How much later than others a µop gets a value, by its number, since both have the ports that
+  /// they have (Kernel::PortDelayCycles). For a µop that waits in a queue before it gets its port,
+  /// what is so on all of them.
+  int64_t portDelay(const DynUop &Dyn, size_t Number) const;
   // With a recorder; kept apart, so that runs without one are not slowed by what they jump over.
   /// The input of a µop is there at `Time`.
   [[gnu::noinline]] void noteInput(int32_t N, size_t Number, int64_t Time);
+  void noteWaiting(int64_t Cycle);
   [[gnu::noinline]] void noteStart(int32_t N, const DynUop &Dyn, int64_t Executes);
 
   const Program &P;

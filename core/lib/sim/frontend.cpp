@@ -102,6 +102,7 @@ FrontEnd::FrontEnd(const Program &P, const CodeLayout &Code, Simulation &Counter
       Groups = Code.isLoop() || !P.P.ClustersNeedJumps ? P.P.DecodeClusters : 1;
       GroupsFrom = UopSource::Decoders;
     }
+    GroupWidth = std::min(GroupWidth, Queue.Size);
     Now = GroupWidth > 0 ? Mode::Groups : Mode::Ideal;
   } else {
     Now = Mode::Cache;

@@ -57,7 +57,8 @@ private:
 struct UopQueue {
   int64_t Head = 0, Tail = 0;
   int32_t Size = 0;
-  bool hasRoom(int64_t Entries) const { return Tail - Head + Entries <= Size; }
+  /// What is delivered together enters an empty queue in any case.
+  bool hasRoom(int64_t Entries) const { return Tail == Head || Tail - Head + Entries <= Size; }
 };
 
 /// Finds the instructions in blocks of code and puts them into the instruction queue.

@@ -41,6 +41,8 @@ public:
     if (AnyDone)
       leave(std::exchange(Done[static_cast<size_t>(Cycle % Horizon)], 0));
   }
+  int32_t used() const { return Used; }
+  int32_t capacity() const { return Capacity; }
   void addTo(Fingerprint &F) const;
 
 private:
@@ -76,6 +78,8 @@ public:
     for (; !Committing.empty() && Committing.front().first <= Cycle; Committing.pop_front())
       Used -= Committing.front().second;
   }
+  int32_t used() const { return Used; }
+  int32_t capacity() const { return Capacity; }
   void addTo(Fingerprint &F) const;
 
 private:

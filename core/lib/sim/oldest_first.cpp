@@ -69,9 +69,11 @@ int32_t OldestFirst::choose(int32_t Port, int64_t Cycle) {
   std::vector<Aged> &AtPort = Ready[static_cast<size_t>(Port)];
   auto IsFree = [&](int32_t N) {
     const Uop &U = staticOf(N);
-    return Units.isHeldFree(U, Cycle) && Units.isShareFree(U, Cycle) &&
-           (U.Banks < 0 || Units.areBanksFree(P.banksOf(U, Pool[N].Iteration),
-                                              P.crosses(U, Pool[N].Iteration), Cycle));
+    if (!Units.isHeldFree(U, Cycle))
+      return false;
+    bool Crosses = P.crosses(U, Pool[N].Iteration);
+    return Units.isShareFree(U, Crosses, Cycle) &&
+           (U.Banks < 0 || Units.areBanksFree(P.banksOf(U, Pool[N].Iteration), Crosses, Cycle));
   };
   size_t At = 0;
   if (!IsFree(AtPort.front().second)) {

@@ -41,6 +41,8 @@ void PortOrder::toPlaces(Kernel &K, Pipeline &P) const {
       Mask = places(Mask);
   };
   Renumber(K.UopPorts);
+  Renumber(K.PortDelayFrom);
+  Renumber(K.PortDelayTo);
 #define PIPELINE_MASK(Member, Name) P.Member = places(P.Member);
 #define PIPELINE_MASKS(Member, Name, Owners) Renumber(P.Member);
 #include "incc/fields.def"
@@ -59,6 +61,14 @@ void PortOrder::toNumbers(Simulation &S) const {
   };
   for (int8_t &Port : S.Trace.Ports)
     Number(Port);
+  if (!S.Counted.Why.ByResource.empty()) {
+    std::vector<int64_t> Waiting = S.Counted.Why.ByResource;
+    for (size_t Place = 0; Place < Waiting.size(); ++Place)
+      S.Counted.Why.ByResource[static_cast<size_t>(At[Place])] = Waiting[Place];
+  }
+  for (SequenceStep &Step : S.Counted.Sequence)
+    if (Step.Because == SequenceStep::Resource)
+      Number(Step.Via);
   for (StartedUop &U : S.Started) {
     Number(U.Port);
     Number(U.Unit);

@@ -28,10 +28,10 @@ public:
   void toPlaces(Kernel &K, Pipeline &P) const;
   /// All ports in it, by numbers.
   void toNumbers(Simulation &S) const;
-
-private:
+  /// A set of ports by places.
   uint64_t places(uint64_t Mask) const;
 
+private:
   bool ByNumber = true;
   /// Resources, which are behind the ports, keep their numbers: ports that are not named come
   /// before them.

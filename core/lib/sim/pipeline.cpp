@@ -81,6 +81,11 @@ Pipeline incc::idealPipeline(const Kernel &K) {
 #define PIPELINE_MASKS(Member, Name, Owners) P.Member.assign(Owners, 0);
 #include "incc/fields.def"
   P.UopsMite = K.IssueSlots;
+  // Of what kind a location is, and which flags are one, is not known here.
+  for (int32_t I = 0; I < K.numInstructions(); ++I)
+    if (!K.hasFlag(I, Eliminated) && !K.hasFlag(I, Zeroed))
+      P.GeneralWrites[static_cast<size_t>(I)] =
+          K.OutputStart[K.ValueStart[I + 1]] - K.OutputStart[K.ValueStart[I]];
   P.Idq = std::max(P.Idq, K.IssueWidth);
   P.IssueToDispatch = std::max(1, K.IssueToExecute);
   // A load sees a store at once: all that passes is the latency of forwarding.

@@ -98,17 +98,32 @@ private:
     }
   }
 
+  /// A multiple of eight bytes within a line, another one in each iteration: multiples of
+  /// irrational numbers, one for each object, less their whole parts, so that the places of any two
+  /// of them relative to each other are equally frequent.
+  uint64_t anyPlace(int32_t Object, size_t Iteration) const {
+    constexpr uint64_t GoldenRatio = 0x9E3779B97F4A7C15;
+    uint64_t Fraction = GoldenRatio * static_cast<uint64_t>(Object) * Iteration;
+    return (Fraction >> 32) * static_cast<uint64_t>(K.LineBytes / 8) >> 32 << 3;
+  }
+
   static uint64_t lastByte(const AccessAddress &A) {
     return A.Constant + static_cast<uint64_t>(std::max(A.Bytes, 1)) - 1;
   }
 
   /// A line of the first-level cache lies across banks, and each serves few loads in a cycle: two
-  /// of any lines on Golden Cove, measured there with loads of 1 to 64 bytes. Pointers are taken to
-  /// be aligned to lines, as allocators align large arrays alike; constants, of which the place is
-  /// not known, and accesses whose addresses cannot be followed need no bank.
+  /// of any lines on Golden Cove, measured there with loads of 1 to 64 bytes; one on Sandy Bridge,
+  /// but any number from one set (Intel's optimization manual, "Handling L1D Cache Bank Conflict").
+  ///
+  /// Relative to one pointer, places are known. Of different ones, see Kernel::LinePlaces: where
+  /// loads of any line count, all are taken to be aligned to lines, as allocators align large
+  /// arrays alike (and as what the rule was compared with was measured); where sets matter, not to
+  /// meet in a bank, which is the likeliest. Constants, of which the place is not known, and
+  /// accesses whose addresses cannot be followed need no bank.
   void planBanks() {
     if (P.BankBytes <= 0 || K.LineBytes <= 0 || K.LineBytes > 64 * P.BankBytes)
       return;
+    To.AnyPlaces = K.LinePlaces == 3;
     auto Bank = static_cast<uint64_t>(P.BankBytes);
     auto NumBanks = static_cast<uint64_t>(K.LineBytes) / Bank;
     std::vector<int32_t> RowOf(static_cast<size_t>(K.numValues()), -1);
@@ -120,20 +135,26 @@ private:
       int32_t &Row = RowOf[static_cast<size_t>(A.Value)];
       if (Row < 0) {
         Row = static_cast<int32_t>(To.Banks.size());
-        To.Banks.emplace_back(static_cast<size_t>(LoadsAt.Iterations), 0);
+        To.Banks.emplace_back(static_cast<size_t>(LoadsAt.Iterations));
       }
-      uint64_t First = A.Constant / Bank, Last = lastByte(A) / Bank;
-      uint64_t &Mask = To.Banks[static_cast<size_t>(Row)][N / PerIteration];
+      size_t Iteration = N / PerIteration;
+      LoadBanks &Load = To.Banks[static_cast<size_t>(Row)][Iteration];
+      uint64_t Place = To.AnyPlaces ? anyPlace(LoadsAt.ObjectOf.at(A.Part), Iteration) : 0;
+      Load.Part = A.Part;
+      if (P.BankSets > 0)
+        Load.Set = (A.Constant + Place) / static_cast<uint64_t>(K.LineBytes) %
+                   static_cast<uint64_t>(P.BankSets);
+      uint64_t First = (A.Constant + Place) / Bank, Last = (lastByte(A) + Place) / Bank;
       for (uint64_t At = First; At <= Last && At - First < NumBanks; ++At)
-        Mask |= uint64_t(1) << At % NumBanks;
+        Load.Banks |= uint64_t(1) << At % NumBanks;
     }
     // What repeats itself earlier makes states of the machine alike earlier.
-    for (std::vector<uint64_t> &Row : To.Banks)
+    for (std::vector<LoadBanks> &Row : To.Banks)
       while (Row.size() > 1 &&
              std::equal(Row.begin(), Row.begin() + static_cast<std::ptrdiff_t>(Row.size() / 2),
                         Row.begin() + static_cast<std::ptrdiff_t>(Row.size() / 2)))
         Row.resize(Row.size() / 2);
-    for (const std::vector<uint64_t> &Row : To.Banks)
+    for (const std::vector<LoadBanks> &Row : To.Banks)
       To.BankIterations = std::max(To.BankIterations, static_cast<int64_t>(Row.size()));
     for (int32_t I = 0; I < K.numInstructions(); ++I) {
       // Which of several loads of an instruction is which is not known.
@@ -253,6 +274,8 @@ private:
       case UopKind::Compute:
       case UopKind::Branch:
         Compute.push_back(N);
+        To.Uops[N].DelaysFrom = static_cast<uint32_t>(K.DelaysFrom[I]);
+        To.Uops[N].DelaysTo = static_cast<uint32_t>(K.DelaysTo[I]);
         break;
       }
     }
@@ -640,6 +663,7 @@ private:
       To.Uops[U].Feeds.Begin = static_cast<int32_t>(To.Feeds.size());
       To.Feeds.insert(To.Feeds.end(), UopFeeds[U].begin(), UopFeeds[U].end());
       To.Uops[U].Feeds.End = static_cast<int32_t>(To.Feeds.size());
+      To.Uops[U].Done = std::max(To.Uops[U].Done, P.LeastCycles[To.Uops[U].Instruction]);
       // A store is done with when address and data are on their way.
       if (To.Uops[U].Kind != UopKind::StoreAddress && To.Uops[U].Kind != UopKind::StoreData)
         for (const Feed &F : UopFeeds[U])

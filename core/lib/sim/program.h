@@ -13,6 +13,7 @@
 #include "incc/sim.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -49,7 +50,9 @@ struct Uop {
   int32_t Shared = -1;    ///< Which of Pipeline::PickedFrom it needs beside its port.
   int32_t Banks = -1;     ///< Which row of Program::Banks a load has.
   int32_t Share = 0;      ///< Of Program::WidePerCycle, for a µop on wide vectors.
-  int64_t Crossings = 0;  ///< How often a load crosses a cache line in CrossingIterations.
+  uint32_t DelaysFrom = 0; ///< Delays between ports, as bits, for its results,
+  uint32_t DelaysTo = 0;   ///< and for its inputs, where it has one of their ports.
+  int64_t Crossings = 0;   ///< How often a load crosses a cache line in CrossingIterations.
 };
 
 struct Value {
@@ -70,6 +73,14 @@ struct Entry {
 /// if it is not issued, passed on.
 struct OptionalUop {
   int32_t Uop = -1, Value = -1;
+};
+
+/// What a load needs of the first-level cache: banks, and the set that it reads, 0 where sets make
+/// no difference. Only relative to the same part of the address (AccessAddress) is that known.
+struct LoadBanks {
+  uint64_t Banks = 0, Set = 0;
+  uint32_t Part = 0;
+  bool operator==(const LoadBanks &) const = default;
 };
 
 struct InstructionPlan {
@@ -101,8 +112,9 @@ struct Program {
   /// the way to the first-level cache.
   std::vector<std::vector<int32_t>> CommitCycles;
   int64_t BankIterations = 1; ///< After so many, all loads need the same banks again.
-  /// Of loads, by iteration modulo their number: the banks of the first-level cache that are read.
-  std::vector<std::vector<uint64_t>> Banks;
+  bool AnyPlaces = false;     ///< Pointers lie anywhere in Banks, not at equal places.
+  /// Of loads, by iteration modulo their number.
+  std::vector<std::vector<LoadBanks>> Banks;
   int32_t WidePerCycle = 0; ///< What µops on wide vectors share in a cycle, in parts; 0: no limit.
   int32_t SyncUop = -1;     ///< The same where nothing waits for it: the offset became too large.
 
@@ -115,9 +127,17 @@ struct Program {
                                   (Iteration + 1) * U.Crossings / CrossingIterations;
   }
   /// Of a load with a row of banks.
-  uint64_t banksOf(const Uop &U, int64_t Iteration) const {
-    const std::vector<uint64_t> &Row = Banks[static_cast<size_t>(U.Banks)];
+  LoadBanks banksOf(const Uop &U, int64_t Iteration) const {
+    const std::vector<LoadBanks> &Row = Banks[static_cast<size_t>(U.Banks)];
     return Row[static_cast<size_t>(Iteration) & (Row.size() - 1)];
+  }
+  /// Of the delays between ports for a µop's results (its inputs), those that hold at a port; at
+  /// -1, at all of its ports.
+  uint32_t delaysFrom(const Uop &U, int32_t Port) const {
+    return delaysAt(U, U.DelaysFrom, K.PortDelayFrom, Port);
+  }
+  uint32_t delaysTo(const Uop &U, int32_t Port) const {
+    return delaysAt(U, U.DelaysTo, K.PortDelayTo, Port);
   }
   /// StartedUop::Uop of a µop.
   int32_t nameOf(int32_t U) const {
@@ -130,6 +150,17 @@ struct Program {
   }
   int32_t numEntries() const { return static_cast<int32_t>(Entries.size()); }
   int32_t numValues() const { return static_cast<int32_t>(Values.size()); }
+
+private:
+  static uint32_t delaysAt(const Uop &U, uint32_t Rules, const std::vector<uint64_t> &PortsOf,
+                           int32_t Port) {
+    uint64_t At = Port < 0 ? U.Ports : uint64_t(1) << Port;
+    uint32_t Hold = Rules;
+    for (; Rules != 0; Rules &= Rules - 1)
+      if ((At & ~PortsOf[static_cast<size_t>(std::countr_zero(Rules))]) != 0)
+        Hold &= ~(Rules & -Rules);
+    return Hold;
+  }
 };
 
 } // namespace incc::sim

@@ -226,11 +226,11 @@ void Recorder::link(const Program &P, std::vector<StartedUop> &Uops) const {
   }
 }
 
-Timeline incc::sim::idleTimeline(const Kernel &K, int32_t Iterations) {
+Timeline incc::sim::idleTimeline(const Kernel &K, int64_t Iterations) {
   Timeline Result;
-  for (int32_t Iteration = 0; Iteration < Iterations; ++Iteration)
+  for (int64_t Iteration = 0; Iteration < Iterations; ++Iteration)
     for (int32_t I = 0; I < K.numInstructions(); ++I)
-      Result.Events.push_back({Iteration, I, 0, 0, 0, 0, 1});
+      Result.Events.push_back({static_cast<int32_t>(Iteration), I, 0, 0, 0, 0, 1});
   Result.Ports.assign(static_cast<size_t>(Iterations) * static_cast<size_t>(K.numUops()), -1);
   return Result;
 }

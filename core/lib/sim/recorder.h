@@ -38,7 +38,7 @@ struct Recorder {
 };
 
 /// Of a kernel that takes no issue slot: all of it is over as soon as it begins.
-Timeline idleTimeline(const Kernel &K, int32_t Iterations);
+Timeline idleTimeline(const Kernel &K, int64_t Iterations);
 
 } // namespace incc::sim
 

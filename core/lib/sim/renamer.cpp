@@ -96,9 +96,16 @@ Renamer::Renamer(const Program &P, const CodeLayout &Code, FrontEnd &Front, Back
 void Renamer::cycle(int64_t Cycle) {
   Back.Schedulers.newCycle();
   Moves.newCycle();
-  int32_t Width = P.K.IssueWidth, Used = 0;
+  if (isDone())
+    return;
+  // No more than the reorder buffer holds, should that be less.
+  int32_t Width = std::min(P.K.IssueWidth, P.K.Rob > 0 ? P.K.Rob : MostSlots), Used = 0;
   bool AfterMicrocode = std::exchange(IssuedMicrocode, false);
-  auto Lost = [&](Stall Cause) { Counters.LostSlots[static_cast<size_t>(Cause)] += Width - Used; };
+  auto Lost = [&](Stall Cause) {
+    Counters.LostSlots[static_cast<size_t>(Cause)] += Width - Used;
+    if (Back.Observed && Used < Width)
+      Back.Observed->stalled(Cause);
+  };
   if (!Back.Rob.hasRoom(Width) && !Back.Rob.empty())
     return Lost(Stall::ReorderBuffer);
   if (!Back.Schedulers.hasRoom(Width) && Back.Schedulers.anythingWaiting())
@@ -121,6 +128,8 @@ void Renamer::cycle(int64_t Cycle) {
         return Lost(Stall::LoadBuffer);
       if (!Back.Stores.hasRoom(Plan.Stores))
         return Lost(Stall::StoreBuffer);
+      if (!hasRegisters(E))
+        return Lost(Stall::Registers);
       if (!accepts(E.Slots.Begin))
         return Lost(Stall::Scheduler);
       if (isAlone(E.Instruction) && (Used > 0 || AfterMicrocode))
@@ -160,6 +169,8 @@ void Renamer::cycle(int64_t Cycle) {
     SlotAt = 0;
     Entered = false;
     bool Ends = At + 1 == Plan.Entries.End;
+    if (Ends && Back.Observed)
+      Back.Observed->issuedAll(P.Entries[static_cast<size_t>(Plan.Entries.Begin)].Entered.size());
     if (Ends)
       StackOffset += P.P.StackChange[E.Instruction];
     ++Front.Queue.Head;
@@ -180,6 +191,16 @@ void Renamer::cycle(int64_t Cycle) {
 /// such one.
 bool Renamer::isAlone(int32_t I) const { return P.P.MicrocodeAlone && P.P.UopsMs[I] > 0; }
 
+/// Whether there are registers for all that an entry begins.
+bool Renamer::hasRegisters(const Entry &E) const {
+  if (P.P.RegisterFile == 0)
+    return true;
+  int32_t Wanted = 0;
+  for (int32_t I = E.Entered.Begin; I < E.Entered.End; ++I)
+    Wanted += P.P.GeneralWrites[static_cast<size_t>(I)] + P.P.VectorWrites[static_cast<size_t>(I)];
+  return Back.Registers.hasRoom(Wanted);
+}
+
 /// Whether the schedulers take the µops of a slot.
 bool Renamer::accepts(int32_t Slot) const {
   Range Uops = P.Slots[static_cast<size_t>(Slot)];
@@ -191,6 +212,8 @@ int64_t Renamer::pushSlot(int64_t Cycle, int32_t Pending, bool Last, Accesses Me
   if (Record)
     Record->InSlot.push_back(Iteration * P.K.numInstructions() +
                              P.Entries[static_cast<size_t>(At)].Instruction);
+  if (Back.Observed)
+    Back.Observed->issuedSlot(Iteration, P.Entries[static_cast<size_t>(At)].Instruction);
   if (Memory.Stores > 0 && !P.CommitCycles.empty()) {
     size_t Of = static_cast<size_t>(Iteration) % P.CommitCycles.size();
     Memory.CommitCycles =
@@ -213,6 +236,9 @@ void Renamer::enter(const Entry &E, int64_t Cycle, bool Syncs) {
     if (Plan.Move.Uop >= 0) {
       Issued.Move = !Moves.eliminate(I);
       ++(Issued.Move ? Counters.MovesExecuted : Counters.MovesEliminated);
+      if (Back.Observed)
+        Back.Observed->move(P.P.MoveClasses[static_cast<size_t>(I)] == MoveClass::Simd,
+                            !Issued.Move);
     }
     if (Plan.Move.Uop < 0 || Issued.Move)
       Moves.overwrite(I);
@@ -222,6 +248,17 @@ void Renamer::enter(const Entry &E, int64_t Cycle, bool Syncs) {
       MoveExecuted = Issued.Move;
     }
     Back.Values.enterInstruction(I, Iteration, Cycle, Issued);
+    if (Back.Registers.counts() && (Plan.Move.Uop < 0 || Issued.Move)) {
+      Registers New{P.P.GeneralWrites[static_cast<size_t>(I)],
+                    P.P.VectorWrites[static_cast<size_t>(I)]};
+      Back.Registers.take(New);
+      Taken.General += New.General;
+      Taken.Vector += New.Vector;
+      if (Back.Observed)
+        Back.Observed->mapped(New, Back.Registers.used());
+    }
+    if (Back.Observed)
+      Back.Observed->issued(I, Iteration, Cycle);
     if (Record)
       Record->Issued.push_back(Cycle);
   }
@@ -230,8 +267,15 @@ void Renamer::enter(const Entry &E, int64_t Cycle, bool Syncs) {
 void Renamer::issueSlot(Range Uops, int32_t Slot, int64_t Cycle, bool Last) {
   const Entry &E = P.Entries[static_cast<size_t>(At)];
   int32_t Move = P.Instructions[static_cast<size_t>(E.Instruction)].Move.Uop;
+  // An instruction's accesses leave the machine, or go to the cache, when all of it has retired.
+  const InstructionPlan &Plan = P.Instructions[static_cast<size_t>(E.Instruction)];
+  Accesses Memory;
+  if (At + 1 == Plan.Entries.End && E.Slots.Begin + SlotAt + 1 == E.Slots.End) {
+    auto [General, Vector] = std::exchange(Taken, {});
+    Memory = {P.P.LoadsLeaveWhenDone ? 0 : Plan.Loads, Plan.Stores, 0, General, Vector};
+  }
   if (Move >= 0 && MoveExecuted) {
-    int64_t RobSlot = pushSlot(Cycle, 1, Last);
+    int64_t RobSlot = pushSlot(Cycle, 1, Last, Memory);
     Back.issue(Move, Iteration, Cycle, Slot, RobSlot);
     return;
   }
@@ -244,12 +288,6 @@ void Renamer::issueSlot(Range Uops, int32_t Slot, int64_t Cycle, bool Last) {
         Watched = V;
     }
   }
-  // An instruction's accesses leave the machine, or go to the cache, when all of it has retired.
-  const InstructionPlan &Plan = P.Instructions[static_cast<size_t>(E.Instruction)];
-  bool Ends = At + 1 == Plan.Entries.End && E.Slots.Begin + SlotAt + 1 == E.Slots.End;
-  Accesses Memory;
-  if (Ends)
-    Memory = {P.P.LoadsLeaveWhenDone ? 0 : Plan.Loads, Plan.Stores, 0};
   int64_t RobSlot = pushSlot(Cycle, Uops.size() + (Watched >= 0 ? 1 : 0), Last, Memory);
   for (int32_t N = Uops.Begin; N < Uops.End; ++N)
     Back.issue(P.SlotUops[static_cast<size_t>(N)], Iteration, Cycle, Slot, RobSlot);
@@ -281,6 +319,8 @@ void Renamer::addTo(Fingerprint &F) const {
   F.add(int64_t(At) << 32 | SlotAt);
   F.add(Entered | WaitsForSync << 1 | MoveExecuted << 2 | IssuedMicrocode << 3);
   F.add(StackOffset);
+  if (Back.Registers.counts())
+    F.add(int64_t(Back.Registers.used().all()) << 32 | Taken.all());
   if (int32_t Unrolling = Code.lsdUnrolling())
     F.add(Iteration % Unrolling);
   if (!P.CommitCycles.empty())

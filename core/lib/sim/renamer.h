@@ -69,6 +69,7 @@ public:
 private:
   void enter(const Entry &E, int64_t Cycle, bool Syncs);
   int64_t pushSlot(int64_t Cycle, int32_t Pending, bool Last, Accesses Memory = {});
+  bool hasRegisters(const Entry &E) const;
   bool accepts(int32_t Slot) const;
   bool isAlone(int32_t I) const;
   void issueOwn(int32_t Uop, int32_t Slot, int64_t Cycle);
@@ -88,6 +89,7 @@ private:
   int64_t StackOffset = 0;
   bool IssuedMicrocode = false; ///< In the cycle before, alone.
   bool MoveExecuted = false;    ///< The current instruction is a move that is not eliminated.
+  Registers Taken;              ///< By it, where registers are counted.
 };
 
 } // namespace incc::sim

@@ -27,5 +27,7 @@ void ReorderBuffer::addTo(Fingerprint &F) const {
     F.deadline(S.Done + 1, S.Pending * 2 + S.LastOfIteration);
     if (S.Memory.Loads + S.Memory.Stores > 0)
       F.add(int64_t(S.Memory.Loads) << 48 | int64_t(S.Memory.Stores) << 32 | S.Memory.CommitCycles);
+    if (S.Memory.General + S.Memory.Vector > 0)
+      F.add(int64_t(S.Memory.General) << 32 | S.Memory.Vector);
   }
 }

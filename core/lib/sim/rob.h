@@ -22,10 +22,11 @@ namespace incc::sim {
 /// Slots that a buffer of unlimited size holds at most; more than fit any core.
 constexpr int32_t MostSlots = 1 << 14;
 
-/// What leaves the machine with an issue slot; the stores then take `CommitCycles` on their way to
-/// the cache.
+/// What an instruction gives back with its last issue slot: entries of the load buffer and, where
+/// they are counted, registers. Its stores then take `CommitCycles` on their way to the cache.
 struct Accesses {
   int32_t Loads = 0, Stores = 0, CommitCycles = 0;
+  int32_t General = 0, Vector = 0;
 };
 
 /// In-order buffer of issue slots until they retire.
@@ -51,13 +52,14 @@ public:
       if (S.Pending > 0 || S.Done + 1 >= Cycle)
         return;
       SlotRetired(Head++, S.Done + 1);
-      if (S.Memory.Loads > 0 || S.Memory.Stores > 0)
+      if ((S.Memory.Loads | S.Memory.Stores | S.Memory.General | S.Memory.Vector) != 0)
         AccessesRetired(S.Memory);
       if (S.LastOfIteration)
         Retired(N);
     }
   }
   int64_t head() const { return Head; }
+  int64_t used() const { return Tail - Head; }
   void addTo(Fingerprint &F) const;
   bool empty() const { return Head == Tail; }
 

@@ -35,6 +35,9 @@ public:
   bool hasRoom(int32_t Uops) const { return P.K.Rs == 0 || Waiting + Uops <= P.K.Rs; }
   bool anythingWaiting() const { return Waiting > 0; }
   int32_t waiting() const { return Waiting; }
+  /// Entries in use, by scheduler; and in the queue.
+  std::span<const int32_t> used() const { return EntriesUsed; }
+  size_t queued() const { return Upstream.size(); }
   /// Before the issue of a cycle.
   void newCycle();
   /// Whether the schedulers take the µops of an issue slot. One that is not full takes them all.

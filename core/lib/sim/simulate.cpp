@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 using namespace incc;
 using namespace incc::sim;
@@ -18,6 +20,10 @@ namespace {
 constexpr int64_t MinCycles = 500, MinIterations = 10;
 /// Further iterations in search of one that retires in the same slot as the one in the middle.
 constexpr int64_t MostFurtherIterations = 50;
+/// The run becomes so many times as long at most where its throughput cannot be the steady one.
+constexpr int64_t MostTimesLonger = 3;
+/// The last ones, in which the critical sequence is looked for.
+constexpr int64_t SequenceIterations = 32;
 
 /// When the last µop of an iteration retired, and as which of that cycle.
 struct Retirement {
@@ -60,7 +66,9 @@ struct Machine {
   void cycle(int64_t Cycle, Fn IterationRetired, Each SlotRetired) {
     Back.Rob.retire(Cycle, IterationRetired, SlotRetired, [&](const Accesses &Memory) {
       Back.Loads.leave(Memory.Loads);
-      Back.Stores.retire(Cycle, Memory.Stores, Memory.CommitCycles);
+      if (Memory.Stores > 0)
+        Back.Stores.retire(Cycle, Memory.Stores, Memory.CommitCycles);
+      Back.Registers.giveBack({Memory.General, Memory.Vector});
     });
     Back.Stores.cycle(Cycle);
     Back.dispatch(Cycle);
@@ -145,6 +153,22 @@ void multiply(Simulation &Counters, const Simulation &Then, int64_t Times) {
   Add(Counters.MovesExecuted, Then.MovesExecuted);
 }
 
+/// Cycles an iteration of the steady state, and after how many iterations the machine, or at least
+/// what it retires, repeats itself; 0 if it was not seen to do so.
+struct Throughput {
+  Rational Cycles;
+  int32_t Period = 0;
+};
+
+Throughput readThroughput(const std::vector<Retirement> &Retired, const Throughput &Repeated) {
+  if (Repeated.Period > 0)
+    return Repeated;
+  if (int32_t Period = findPeriod(Retired))
+    return {Rational(Retired.back().Cycle - Retired[Retired.size() - 1 - Period].Cycle, Period),
+            Period};
+  return {readOff(Retired)};
+}
+
 bool isSteady(const std::vector<Retirement> &Retired) {
   return Retired[Retired.size() - 1].Slot == Retired[Retired.size() / 2 - 1].Slot;
 }
@@ -153,7 +177,22 @@ bool isSteady(const std::vector<Retirement> &Retired) {
 Simulation run(const Kernel &K, const Pipeline &Pipe, const SimulationOptions &Options,
                Groundwork From) {
   Simulation Result;
+  if (K.numInstructions() == 0) {
+    Result.Iterations = Options.Iterations;
+    if (Options.Pressure)
+      Result.Counted.Why.ByResource.resize(static_cast<size_t>(K.NumColumns));
+    Result.Counted.Schedulers.resize(Pipe.SchedulerEntries.size());
+    Result.Counted.Buffers.resize(Options.Buffers.size());
+    return Result;
+  }
   Program P(K, Pipe, std::move(From), Options.Assume);
+  // Instructions that go along with others, and no others: each takes a slot of its own then.
+  if (P.Entries.empty() && Options.Statistics && Options.Iterations > 0) {
+    Kernel Alone = K;
+    std::ranges::fill(Alone.IssueSlots, 1);
+    Groundwork Again = layGroundwork(Alone, needsLoadAddresses(Pipe), needsStoreAddresses(Pipe));
+    return run(Alone, Pipe, Options, std::move(Again));
+  }
   if (P.Entries.empty()) {
     if (Options.RecordEvents)
       Result.Trace = idleTimeline(K, Options.Iterations);
@@ -170,6 +209,11 @@ Simulation run(const Kernel &K, const Pipeline &Pipe, const SimulationOptions &O
     M.Back.RecordUops = &Result.Started;
     M.Rename.Record = &Log.Issue;
   }
+  std::optional<Observer> Seen;
+  if (Options.Statistics) {
+    M.Back.Observed = &Seen.emplace(P, Options);
+    M.Back.Registers.count();
+  }
   int64_t Limit = Options.MaxCycles > 0
                       ? Options.MaxCycles
                       : 1'000'000 + 100'000 * static_cast<int64_t>(K.numInstructions());
@@ -178,24 +222,35 @@ Simulation run(const Kernel &K, const Pipeline &Pipe, const SimulationOptions &O
   int64_t WantedIterations =
       std::max<int64_t>(MinIterations, 4 * int64_t(K.Rob) / static_cast<int64_t>(P.Slots.size()));
   std::vector<Retirement> Retired;
-  int64_t Cycle = 0, EnoughAt = 0;
+  int64_t Cycle = 0, EnoughAt = 0, LookedAt = 0;
   auto CheckLimit = [&] {
     if (Cycle >= Limit)
       throw std::runtime_error("the simulation was given up after " + std::to_string(Limit) +
                                " cycles and " + std::to_string(Retired.size()) + " iterations");
   };
+  Throughput Repeated;
+  int64_t SkippedCycles = 0, SkippedIterations = 0;
   auto IsDone = [&] {
     int64_t Iterations = static_cast<int64_t>(Retired.size());
     if (Options.Iterations > 0)
-      return Iterations >= Options.Iterations;
-    if (Cycle < MinCycles || Iterations < WantedIterations)
+      return Iterations >= Options.Iterations - SkippedIterations;
+    if (Cycle < MinCycles || Iterations < WantedIterations ||
+        std::exchange(LookedAt, Iterations) == Iterations)
       return false;
     if (EnoughAt == 0)
       EnoughAt = Iterations;
-    return isSteady(Retired) || Iterations >= EnoughAt + MostFurtherIterations;
+    bool Further = Iterations < EnoughAt + MostFurtherIterations;
+    if (Further && !isSteady(Retired))
+      return false;
+    // Between any two iterations µops of older or younger ones are executed, too: a cycle or two if
+    // they jostle for ports, more while work is still piling up in the schedulers.
+    return Repeated.Period > 0 || readThroughput(Retired, Repeated).Cycles >= Options.AtLeast ||
+           Iterations >= MostTimesLonger * EnoughAt + MostFurtherIterations;
   };
   Repetition Repeats;
-  bool Watches = Options.Iterations == 0 && !Options.RecordEvents && !Options.EveryCycle;
+  bool Shortens = !Options.RecordEvents && !Options.EveryCycle;
+  bool Watches = Options.Iterations == 0 || Shortens;
+  Statistics SeenThen;
   for (bool Done = false; !Done; ++Cycle) {
     CheckLimit();
     size_t RetiredBefore = Retired.size();
@@ -204,14 +259,48 @@ Simulation run(const Kernel &K, const Pipeline &Pipe, const SimulationOptions &O
         [&](int64_t Slot, int64_t Executed) {
           if (Options.RecordEvents)
             Log.retire(Slot, Cycle, Executed);
+          if (Seen)
+            Seen->retired(Slot, Cycle, Executed);
         });
+    if (Seen)
+      M.Back.observe(Cycle);
+    // How the first iterations go says little about the others.
+    if (Options.Pressure && !M.Back.Record && Options.Iterations > 0 &&
+        M.Rename.iteration() >= Options.Iterations - SkippedIterations - SequenceIterations) {
+      M.Back.Record = &Log.Started;
+      M.Back.RecordUops = &Result.Started;
+    }
     Done = IsDone();
     if (Done || !Watches || Retired.size() == RetiredBefore ||
-        !Repeats.found(M, Cycle, Retired.size(), Result))
+        static_cast<int64_t>(Retired.size()) < Options.EventIterations)
       continue;
+    if (!Repeats.found(M, Cycle, Retired.size(), Result)) {
+      if (Seen && Repeats.then().Cycle == Cycle)
+        SeenThen = Seen->counted();
+      continue;
+    }
     // The machine stands still while its iterations are written on,
     int64_t Now = Cycle, Span = Now - Repeats.then().Cycle;
     size_t Iterations = Retired.size() - Repeats.then().Retired;
+    Repeated = {Rational(Span, static_cast<int64_t>(Iterations)), static_cast<int32_t>(Iterations)};
+    Watches = false;
+    if (!Shortens)
+      continue;
+    if (Options.Iterations > 0) {
+      // The iterations that it would repeat are left out: the last of those that it still begins is
+      // the last of all, and the machine empties itself as it would behind that one.
+      int64_t Further = M.Rename.LastIteration - M.Rename.iteration();
+      if (Options.Pressure)
+        Further -= SequenceIterations;
+      int64_t Times = std::max<int64_t>(0, Further) / static_cast<int64_t>(Iterations);
+      SkippedCycles = Times * Span;
+      SkippedIterations = Times * static_cast<int64_t>(Iterations);
+      M.Rename.LastIteration -= SkippedIterations;
+      multiply(Result, Repeats.then().Counters, Times);
+      if (Seen)
+        Seen->multiply(SeenThen, Times);
+      continue;
+    }
     while (!Done) {
       ++Cycle;
       CheckLimit();
@@ -228,20 +317,28 @@ Simulation run(const Kernel &K, const Pipeline &Pipe, const SimulationOptions &O
     for (int64_t Left = (Cycle - Now) % Span; Left > 0; --Left)
       M.cycle(++Now, [](int32_t) {}, [](int64_t, int64_t) {});
   }
+  Cycle += SkippedCycles;
   Result.Cycles = Cycle;
-  Result.Iterations = static_cast<int64_t>(Retired.size());
+  Result.Iterations = static_cast<int64_t>(Retired.size()) + SkippedIterations;
   if (Options.Iterations > 0) {
     Result.CyclesPerIteration = Rational(Cycle, Result.Iterations);
-  } else if (int32_t Period = findPeriod(Retired)) {
-    Result.Period = Period;
-    Result.CyclesPerIteration =
-        Rational(Retired.back().Cycle - Retired[Retired.size() - 1 - Period].Cycle, Period);
   } else {
-    Result.CyclesPerIteration = readOff(Retired);
+    Throughput Found = readThroughput(Retired, Repeated);
+    Result.CyclesPerIteration = Found.Cycles;
+    Result.Period = Found.Period;
   }
   if (Options.RecordEvents) {
     Result.Trace = Log.collect(P, Result.Iterations);
     Log.link(P, Result.Started);
+  }
+  if (Seen)
+    Result.Counted = Seen->finish(Cycle, Options.EventCycles);
+  if (Options.Statistics && Options.Pressure) {
+    if (!Options.RecordEvents)
+      Log.link(P, Result.Started);
+    Result.Counted.Sequence = findSequence(Result.Started);
+    if (!Options.RecordEvents)
+      Result.Started.clear();
   }
   return Result;
 }
@@ -253,8 +350,14 @@ bool incc::needsLoadAddresses(const Pipeline &P) { return P.BankBytes > 0; }
 bool incc::needsStoreAddresses(const Pipeline &P) { return P.StoreCommitBytes > 0; }
 
 Simulation incc::simulate(const Kernel &K, const Pipeline &Pipe, const SimulationOptions &Options) {
-  return simulate(K, Pipe, Options,
-                  layGroundwork(K, needsLoadAddresses(Pipe), needsStoreAddresses(Pipe)));
+  Groundwork From = layGroundwork(K, needsLoadAddresses(Pipe), needsStoreAddresses(Pipe));
+  const Assumptions &Assume = Options.Assume;
+  if (Options.Iterations != 0 || Assume.UnlimitedPorts || Assume.NoRegisterDependencies ||
+      Assume.NoMemoryDependencies)
+    return simulate(K, Pipe, Options, std::move(From));
+  SimulationOptions Bounded = Options;
+  Bounded.AtLeast = findBounds(K, From).largest();
+  return simulate(K, Pipe, Bounded, std::move(From));
 }
 
 Simulation incc::simulate(const Kernel &K, const Pipeline &Pipe, const SimulationOptions &Options,
@@ -268,7 +371,10 @@ Simulation incc::simulate(const Kernel &K, const Pipeline &Pipe, const Simulatio
   Kernel Ordered = K;
   Pipeline OrderedPipe = Pipe;
   Order.toPlaces(Ordered, OrderedPipe);
-  Simulation Result = run(Ordered, OrderedPipe, Options, std::move(From));
+  SimulationOptions OrderedOptions = Options;
+  for (SimulationOptions::Buffer &B : OrderedOptions.Buffers)
+    B.Ports = Order.places(B.Ports);
+  Simulation Result = run(Ordered, OrderedPipe, OrderedOptions, std::move(From));
   Order.toNumbers(Result);
   return Result;
 }

@@ -28,6 +28,7 @@ struct DynUop {
   int32_t Missing = 0; ///< Inputs without a time.
   int32_t Next = -1;   ///< In a list of numbers.
   int32_t Port = -1;   ///< -1: in the queue before the schedulers.
+  uint32_t Delays = 0; ///< Between ports: those for its inputs, at its port.
   bool IsReady = false;
 };
 

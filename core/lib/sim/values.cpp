@@ -21,8 +21,11 @@ ValueNetwork::ValueNetwork(const Program &P) : P(P), NumValues(static_cast<size_
                     3;
   IterationMask = std::bit_ceil(InFlight) - 1;
   Values.resize((IterationMask + 1) * NumValues);
+  int32_t MostDelay = 0;
+  for (int32_t Cycles : P.K.PortDelayCycles)
+    MostDelay = std::max(MostDelay, std::abs(Cycles));
   for (const Input &In : P.Inputs) {
-    LongestWay = std::max<int64_t>(LongestWay, std::abs(In.Latency));
+    LongestWay = std::max<int64_t>(LongestWay, std::abs(In.Latency) + MostDelay);
     FarthestBack = std::max<int64_t>(FarthestBack, In.Distance);
   }
 }
@@ -46,6 +49,7 @@ void ValueNetwork::enterInstruction(int32_t I, int64_t Iteration, int64_t Cycle,
     const sim::Value &Static = P.Values[static_cast<size_t>(V)];
     Value &Dyn = at(Iteration, V);
     Dyn.Time = Cycle;
+    Dyn.Delays = 0;
     Dyn.FirstWaiter = -1;
     Dyn.Known = false;
     Dyn.Missing = Static.NumUops;
@@ -60,7 +64,7 @@ void ValueNetwork::enterInstruction(int32_t I, int64_t Iteration, int64_t Cycle,
       if (!From)
         continue;
       if (From->Known) {
-        Dyn.Time = std::max(Dyn.Time, From->Time + In.Latency);
+        Dyn.comes(From->Time + In.Latency, In.Latency == 0 ? From->Delays : 0);
         continue;
       }
       ++Dyn.Missing;
@@ -84,7 +88,9 @@ void ValueNetwork::addTo(Fingerprint &F, int64_t Retired) const {
   First = std::max({First, int64_t(0), Newest - static_cast<int64_t>(IterationMask)});
   auto AddValue = [&](int64_t Iteration, size_t V) {
     const Value &Dyn = Values[(static_cast<size_t>(Iteration) & IterationMask) * NumValues + V];
-    F.deadline(Dyn.Time + LongestWay + 2, Dyn.Known ? -1 : Dyn.Missing);
+    int64_t Last = Dyn.Time + LongestWay + 2;
+    int32_t Delays = Last > F.cycle() ? Dyn.Delays : 0;
+    F.deadline(Last, (Dyn.Known ? 0xFFFF : Dyn.Missing) ^ Delays << 16);
   };
   for (int64_t Iteration = First; Iteration < Newest; ++Iteration)
     for (size_t V = 0; V < NumValues; ++V)

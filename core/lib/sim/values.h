@@ -58,16 +58,26 @@ public:
     return !From.Known;
   }
 
-  /// A µop that feeds a value has started: the value is there no earlier than `Time`. If that is
-  /// the last of them, those who wait are told by To.inputKnown(µop, number of the value, time of
-  /// the input) and To.watchedKnown(slot, time of the value).
-  template <typename Listener> void feed(int64_t Iteration, int32_t V, int64_t Time, Listener &To) {
+  /// A µop that feeds a value has started: the value is there no earlier than `Time`, and for some
+  /// ports later, by `Delays`. If that is the last of them, those who wait are told by
+  /// To.inputKnown(µop, number of the value, time of the input) and To.watchedKnown(slot, time of
+  /// the value).
+  template <typename Listener>
+  void feed(int64_t Iteration, int32_t V, int64_t Time, uint32_t Delays, Listener &To) {
     Value &Fed = at(Iteration, V);
-    Fed.Time = std::max(Fed.Time, Time);
+    Fed.comes(Time, static_cast<uint16_t>(Delays));
     if (--Fed.Missing == 0)
       publish(Fed, To);
   }
 
+  /// Whether an input of a µop of this iteration is there in a cycle, but for delays between ports.
+  bool isThere(int64_t Iteration, const Input &In, int64_t Cycle) {
+    const Value *V = find(Iteration, In);
+    return !V || (V->Known && V->Time + In.Latency <= Cycle);
+  }
+
+  /// The delays between ports (as bits) for those who need a value, by its number.
+  uint32_t delaysOf(size_t Number) const { return Values[Number].Delays; }
   /// The value of the program that a number belongs to,
   int32_t staticOf(size_t Number) const { return static_cast<int32_t>(Number % NumValues); }
   /// and whether it is one of this iteration.
@@ -84,6 +94,16 @@ private:
     int32_t Missing = 0; ///< µops and values without a time.
     int32_t FirstWaiter = -1;
     bool Known = true;
+    /// Delays between ports for those who need it. A value that follows another one without delay
+    /// has those of that one.
+    uint16_t Delays = 0;
+
+    /// It is there no earlier than `At`; what comes last says how late it is for others.
+    void comes(int64_t At, uint16_t With) {
+      if (At >= Time)
+        Delays = At == Time ? Delays | With : With;
+      Time = std::max(Time, At);
+    }
   };
   struct Waiter {
     int32_t Next;
@@ -121,7 +141,7 @@ private:
           To.inputKnown(Told.Uop, numberOf(Known), Known.Time + Told.Latency);
         } else if (Told.Uop == OtherValue) {
           Value &Next = Values[static_cast<size_t>(Told.Which)];
-          Next.Time = std::max(Next.Time, Known.Time + Told.Latency);
+          Next.comes(Known.Time + Told.Latency, Told.Latency == 0 ? Known.Delays : 0);
           if (--Next.Missing == 0)
             News.push_back(Told.Which);
         } else {

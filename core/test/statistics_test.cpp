@@ -1,0 +1,122 @@
+#include "incc/sim.h"
+
+#include "builder.h"
+#include "check.h"
+
+#include <numeric>
+
+using namespace incc;
+using namespace incc::test;
+
+namespace {
+
+Simulation coldRun(const Kernel &K, const Pipeline &P, int32_t Iterations, bool EveryCycle = false,
+                   int32_t EventIterations = 0) {
+  SimulationOptions Options;
+  Options.Iterations = Iterations;
+  Options.Statistics = true;
+  Options.Pressure = true;
+  Options.EventIterations = EventIterations;
+  Options.EveryCycle = EveryCycle;
+  return simulate(K, P, Options);
+}
+
+int64_t cyclesOf(const std::vector<int64_t> &Histogram) {
+  return std::accumulate(Histogram.begin(), Histogram.end(), int64_t(0));
+}
+
+int64_t totalOf(const std::vector<int64_t> &Histogram) {
+  int64_t Sum = 0;
+  for (size_t Count = 0; Count < Histogram.size(); ++Count)
+    Sum += static_cast<int64_t>(Count) * Histogram[Count];
+  return Sum;
+}
+
+} // namespace
+
+void incc::test::testStatistics() {
+  // Issued in cycle 0, started in 1, its result there in 5, retired in 6: seven cycles.
+  Builder One;
+  One.uop(0b11).result(1, {{1, 4}}).end();
+  Pipeline P = plain(One.K);
+  P.IssueToDispatch = 1;
+  Simulation S = coldRun(One.K, P, 1, false, 1);
+  CHECK(S.Counted.Cycles == 7 && S.Counted.Uops == 1);
+  CHECK(S.Counted.Events.size() == 1);
+  CHECK(S.Counted.Events[0].Dispatched == 0 && S.Counted.Events[0].Ready == 1);
+  CHECK(S.Counted.Events[0].Started == 1 && S.Counted.Events[0].Executed == 5);
+  CHECK(S.Counted.Events[0].Retired == 6);
+  // Each further one adds the four cycles of the chain, and the chain is the critical sequence.
+  S = coldRun(One.K, P, 10);
+  CHECK(S.Counted.Cycles == 7 + 9 * 4);
+  const std::vector<SequenceStep> &Steps = S.Counted.Sequence;
+  CHECK(Steps.size() == 2 && Steps[1].Because == SequenceStep::Register);
+  CHECK(Steps[1].IterationOffset == 1 && Steps[1].Cycles == 4 && Steps[1].Via == 1);
+  CHECK(S.Counted.Why.Registers > 0 && S.Counted.Why.Resources == 0);
+
+  // Six independent µops on one port: it is what holds them up.
+  Builder Wide;
+  for (int32_t I = 0; I < 6; ++I)
+    Wide.uop(0b1).result(I, {}).end();
+  Wide.K.Rob = 60;
+  Wide.K.Rs = 20;
+  S = coldRun(Wide.K, plain(Wide.K), 20);
+  CHECK(S.Counted.Why.Resources > 0 && S.Counted.Why.Registers == 0);
+  CHECK(S.Counted.Why.ByResource[0] == S.Counted.Why.Resources);
+  CHECK(S.Counted.Sequence.back().Because == SequenceStep::Resource);
+  CHECK(S.Counted.Sequence.back().Via == 0);
+  CHECK(cyclesOf(S.Counted.Issued) == S.Counted.Cycles);
+  CHECK(cyclesOf(S.Counted.Started) == S.Counted.Cycles);
+  CHECK(cyclesOf(S.Counted.Retired) == S.Counted.Cycles);
+  CHECK(totalOf(S.Counted.Issued) == 120 && totalOf(S.Counted.Retired) == 120);
+  CHECK(totalOf(S.Counted.Started) == 120);
+  CHECK(S.Counted.AllSchedulers.Most <= 20 && S.Counted.ReorderBuffer.Most <= 60);
+  CHECK(S.Counted.Stalls[static_cast<size_t>(Stall::Scheduler)] > 0);
+
+  // What repeats itself is left out, and counted all the same.
+  for (int32_t Iterations : {1, 2, 50, 333}) {
+    Simulation Short = coldRun(Wide.K, plain(Wide.K), Iterations);
+    Simulation Long = coldRun(Wide.K, plain(Wide.K), Iterations, /*EveryCycle=*/true);
+    CHECK(Short.Counted.Cycles == Long.Counted.Cycles);
+    CHECK(Short.Iterations == Iterations && Short.PortUops == Long.PortUops);
+    CHECK(Short.Counted.Issued == Long.Counted.Issued);
+    CHECK(Short.Counted.Started == Long.Counted.Started);
+    CHECK(Short.Counted.Retired == Long.Counted.Retired);
+    CHECK(Short.Counted.AllSchedulers.Sum == Long.Counted.AllSchedulers.Sum);
+    CHECK(Short.Counted.Stalls == Long.Counted.Stalls);
+  }
+
+  // Two registers: two of the chains are in flight at a time.
+  Builder Chains;
+  for (int32_t I = 0; I < 4; ++I)
+    Chains.uop(1 << I).result(I, {{I + 4, 10}}).end();
+  P = plain(Chains.K);
+  CHECK(simulate(Chains.K, P).CyclesPerIteration == Rational(1));
+  P.RegisterFile = 2;
+  CHECK(simulate(Chains.K, P).CyclesPerIteration > Rational(20));
+  S = coldRun(Chains.K, P, 10);
+  CHECK(S.Counted.AllRegisters.Count == 40 && S.Counted.AllRegisters.Most == 2);
+  CHECK(S.Counted.Stalls[static_cast<size_t>(Stall::Registers)] > 0);
+  // One instruction gets as many as it needs.
+  P.RegisterFile = 1;
+  for (int32_t &Writes : P.GeneralWrites)
+    Writes = 3;
+  CHECK(coldRun(Chains.K, P, 10).Counted.AllRegisters.Most == 3);
+
+  // One that cannot retire before holds up what is behind it.
+  P = plain(Wide.K);
+  int64_t Before = coldRun(Wide.K, P, 1).Counted.Cycles;
+  P.LeastCycles[0] = 50;
+  CHECK(coldRun(Wide.K, P, 1).Counted.Cycles > std::max<int64_t>(Before, 50));
+
+  // Wider than its reorder buffer, and a queue smaller than what is delivered at once.
+  Wide.K.IssueWidth = 1000;
+  CHECK(coldRun(Wide.K, plain(Wide.K), 100).Counted.Uops == 600);
+  Wide.K.IssueWidth = 4;
+  P = plain(Wide.K);
+  P.NumDecoders = 4;
+  P.Idq = 2;
+  CHECK(coldRun(Wide.K, P, 100).Counted.Uops == 600);
+
+  CHECK(coldRun(Builder().K, plain(Builder().K), 5).Counted.Cycles == 0);
+}
