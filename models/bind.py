@@ -11,6 +11,7 @@ from incc.models import bound as b
 from incc.models.moves import find_fused_moves
 from incc.models.pieces import Piece, Shape, is_vector, join, known_for, register_facts, shape_key
 from incc.models.pipeline import bind_pipeline
+from incc.models.port_delays import port_delay_rules, port_delays_of
 from incc.models.sums import EXECUTES, FOLDS, MADE_UP, NO_SUM, PASSES, find_sums
 
 TYPE_CHECKING = False
@@ -46,10 +47,10 @@ def bind(kernel: Kernel, model: MachineModel) -> tuple[b.BoundKernel, tuple[Form
 
 def _form(model: MachineModel, name: str, traits: frozenset[str]) -> Form | None:
     form = model.lookup(name, traits)
-    return form if form is None or form.retire_slots <= _MOST_SLOTS else None
+    return form if form is None or form.retire_slots <= MOST_SLOTS else None
 
 
-_MOST_SLOTS = 1 << 16
+MOST_SLOTS = 1 << 16
 """Issue slots of an instruction. What took more when it was measured (wbinvd: millions) did as much as there was to do,
 and no figure says how much that is elsewhere."""
 
@@ -158,6 +159,13 @@ class _Binder:
         group, delay = self._forwarding(form, flags)
         k.forward_group.append(group)
         k.forward_delay.append(delay)
+        executes = not flags & (b.FUSED_INTO_PREVIOUS | b.NO_EXECUTION)
+        gives = takes = 0
+        if form is not None and executes:
+            known = self.model.pieces.setdefault("port delays", {})
+            gives, takes = port_delays_of(form.key, self.parameters["port_delays"], known)
+        k.delays_from.append(gives)
+        k.delays_to.append(takes)
         self._add_values(k, n, i, form, flags)
         self._add_affine(k, i)
         return Shape(form, k, self.locations, self.symbols, roots)
@@ -184,6 +192,10 @@ class _Binder:
         forward = p["store_forward"]
         k.forward_class = [_CLASS_OF_NAME[c] for c in forward]
         k.forward_cycles = list(forward.values())
+        rules = port_delay_rules(p["port_delays"])
+        k.port_delay_from = [self._mask(rule.from_ports) for rule in rules]
+        k.port_delay_to = [self._mask(rule.to_ports) for rule in rules]
+        k.port_delay_cycles = [rule.cycles for rule in rules]
         k.blocked_forward_cycles = p["blocked_forward_cycles"]
         k.merges_narrow_store = int(p["merges_narrow_store"])
         k.line_places = 0
@@ -242,11 +254,11 @@ class _Binder:
         known = self.model.pieces.setdefault("forwarding", {})
         found: tuple[int, int] | None = known.get(form.key)
         if found is None:
-            from fnmatch import fnmatchcase
+            from incc.models.patterns import matches
 
             found = -1, 0
             for number, (patterns, cycles) in enumerate(groups.items()):
-                if any(fnmatchcase(form.key, pattern) for pattern in patterns.split()):
+                if matches(form.key, patterns):
                     found = number, cycles
             known[form.key] = found
         return found
@@ -307,7 +319,7 @@ class _Binder:
         if self.sum.what == FOLDS and not self.sum.made:
             return []
         if self.sum.what in (FOLDS, EXECUTES) and fused_branch is None:
-            return [(self._mask(self.parameters["renamer_ports"]), b.UOP_COMPUTE)]
+            return [(self._mask(self.sum.ports or self.parameters["renamer_ports"]), b.UOP_COMPUTE)]
         functions = self.model.functions
         load = {ports for name, ports in functions.items() if name.startswith("load")}
         data = functions.get("store_data", "")
@@ -402,7 +414,9 @@ class _Binder:
         if "simd" in self.parameters["load_latency"]:
             return "sve" if widest > 128 and "sve" in self.parameters["load_latency"] else "simd"
         width = max(width, widest if m.elements > 1 else 0)
-        return "zmm" if width > 256 else "ymm" if width > 128 else "xmm"
+        # LLVM has figures of instructions that a core does not have (512 bits of Haswell): as the widest that it has.
+        classes = ("zmm", "ymm", "xmm")[0 if width > 256 else 1 if width > 128 else 2 :]
+        return next((c for c in classes if c in self.parameters["load_latency"]), "xmm")
 
     def _renamed(self, i: Instruction, m: MemoryAccess, latencies: _Latencies) -> bool:
         """Whether the renamer hands a value that was just stored on to this load (parameter `memory_renaming`)."""
@@ -440,7 +454,7 @@ class _Binder:
                     c = self._load_class(i, m)
                     cycles = 0
                     if form is not None:
-                        cycles = latencies.get("m", "a", self.parameters["load_latency"][c])
+                        cycles = latencies.get("m", "a", _of_class(self.parameters["load_latency"], c))
                         if c == "gpr" and self._chases_pointer(n, m):
                             cycles -= 1
                     load_latency = max(load_latency, cycles)
@@ -702,3 +716,8 @@ def _operand_name(a: RegisterAccess) -> str:
     if a.operand is None:
         return a.register.root
     return "k" if a.operand < 0 else str(a.operand)
+
+
+def _of_class(latencies: Mapping[str, int], kind: str) -> int:
+    """The latency of loads to registers of a kind; of one that the model lacks that of the slowest."""
+    return latencies[kind] if kind in latencies else max(latencies.values())

@@ -83,6 +83,7 @@ PIPELINE_PARAMETERS = {
     "store_commit_most": 0,
     "bank_bytes": 0,
     "bank_loads": 2,
+    "bank_sets": 0,
     "starts_256bit": 0,
     "starts_512bit": 0,
     "stack_offset_limit": UNLIMITED,
@@ -128,6 +129,7 @@ PIPELINE_DEFAULTS = {
     "one_a_cycle": 0,
     "renamer_ports": 0,
     "stack_location": -1,
+    "register_file": 0,
     **PIPELINE_PARAMETERS,
 }
 """Of all numbers, as the core has them."""
@@ -140,6 +142,8 @@ KERNEL_ARRAYS = (
     "load_latency",
     "forward_group",
     "forward_delay",
+    "delays_from",
+    "delays_to",
     "uop_ports",
     "uop_cycles",
     "uop_kind",
@@ -168,6 +172,9 @@ KERNEL_ARRAYS = (
     "entry_term_coefficient",
     "forward_class",
     "forward_cycles",
+    "port_delay_cycles",
+    "port_delay_from",
+    "port_delay_to",
     "assumed_load",
     "assumed_store",
     "assumed_distance",
@@ -204,9 +211,12 @@ PIPELINE_BY_INSTRUCTION = (
     "move_to",
     "move_ports",
     "move_latency",
+    "general_writes",
+    "vector_writes",
     "wide_memory",
     "vector_bits",
     "address_unit",
+    "least_cycles",
 )
 PIPELINE_LISTS = (
     "port_order",
@@ -231,6 +241,7 @@ class Pipeline:
         "alternating_imbalance",
         "bank_bytes",
         "bank_loads",
+        "bank_sets",
         "both_32B_halves_must_be_cacheable",
         "branch_may_end_cached_block",
         "clusters_need_jumps",
@@ -249,6 +260,7 @@ class Pipeline:
         "first_port_slot",
         "fusible",
         "fusible_may_be_last_decoded",
+        "general_writes",
         "idq",
         "in_order",
         "iq",
@@ -257,6 +269,7 @@ class Pipeline:
         "late_inputs",
         "lcp",
         "lcp_stall",
+        "least_cycles",
         "length",
         "loads_leave_when_done",
         "lsd",
@@ -286,6 +299,7 @@ class Pipeline:
         "predecode_to_decode",
         "predecode_width",
         "queued_at",
+        "register_file",
         "renamer_ports",
         "scheduler_entries",
         "scheduler_ports",
@@ -307,6 +321,7 @@ class Pipeline:
         "uops_ms",
         "uses_stack",
         "vector_bits",
+        "vector_writes",
         "waiting_entries",
         "waiting_ports",
         "wide_memory",
@@ -365,6 +380,11 @@ class Pipeline:
     move_ports: list[int]
     # By instruction.
     move_latency: list[int]
+    # By instruction. General-purpose registers, with all flags as one, for which it gets new ones from the register
+    # file,
+    general_writes: list[int]
+    # By instruction. and others: vector and mask registers.
+    vector_writes: list[int]
 
     # --- execution, by instruction
     # By instruction. 1 if it accesses 256 bits of memory at once.
@@ -373,6 +393,9 @@ class Pipeline:
     vector_bits: list[int]
     # By instruction. 1 if it computes an address without accessing memory (lea).
     address_unit: list[int]
+    # By instruction. Cycles from the start of each of its µops for which it cannot retire, should its results be there
+    # before.
+    least_cycles: list[int]
 
     # --- where the code is
     # Bytes behind a multiple of 64 at which the kernel's code begins.
@@ -406,6 +429,8 @@ class Pipeline:
     renamer_ports: int
     # The stack pointer's, -1 for a core without stack engine.
     stack_location: int
+    # Registers, of all kinds together, that instructions may have got which have not retired yet; 0 for no limit.
+    register_file: int
     # How often the loop stream detector unrolls a loop of n+1 µops; 1 for longer ones.
     lsd_unroll: list[int]
 
@@ -439,6 +464,7 @@ class Pipeline:
     store_commit_most: int
     bank_bytes: int
     bank_loads: int
+    bank_sets: int
     starts_256bit: int
     starts_512bit: int
     stack_offset_limit: int
@@ -471,6 +497,8 @@ class BoundKernel:
         "assumed_load",
         "assumed_store",
         "blocked_forward_cycles",
+        "delays_from",
+        "delays_to",
         "entry_constant",
         "entry_location",
         "entry_term_coefficient",
@@ -511,6 +539,9 @@ class BoundKernel:
         "output_location",
         "output_start",
         "pipeline",
+        "port_delay_cycles",
+        "port_delay_from",
+        "port_delay_to",
         "port_names",
         "retire_slots",
         "retire_width",
@@ -548,6 +579,11 @@ class BoundKernel:
     forward_group: list[int]
     # By instruction. Cycles by which results come later to instructions that are not of the group.
     forward_delay: list[int]
+    # By instruction. Of the delays between ports (`port_delay_cycles`), as bits by number, those for the instruction's
+    # results,
+    delays_from: list[int]
+    # By instruction. and those for its inputs.
+    delays_to: list[int]
 
     # --- µops
     # By instruction, where its µops begin.
@@ -651,6 +687,12 @@ class BoundKernel:
     forward_class: list[int]
     # By class. By memory class, cycles from stored data being ready to a load of it delivering.
     forward_cycles: list[int]
+    # By delay between ports. Cycles by which a result is late (early, if negative) from µops on some ports
+    port_delay_cycles: list[int]
+    # By delay between ports. (these)
+    port_delay_from: list[int]
+    # By delay between ports. at µops on others; the bounds take the pair of ports that is best.
+    port_delay_to: list[int]
     # Cycles beyond these for a load of which the store wrote only some bytes: it waits until the store is in the cache.
     blocked_forward_cycles: int
     # 1 if such a load does not wait for the cache where it begins with the only store in flight to its bytes: what the
@@ -658,8 +700,9 @@ class BoundKernel:
     merges_narrow_store: int
 
     # --- what is assumed of data and of places that the code does not tell
-    # 0: loads cross lines as often as is to be reckoned with (lines.h); 1: as at the best, 2: as at the worst
-    # alignment.
+    # 0: loads cross lines as often as is to be reckoned with (lines.h), and pointers begin at equal places of the banks
+    # of the cache; 1: lines as at the best, 2: as at the worst alignment; 3: each pointer anywhere, the average over
+    # places.
     line_places: int
     # By assumed dependency. Dependencies through memory beside those that addresses tell: the load, a value,
     assumed_load: list[int]

@@ -45,6 +45,7 @@ _TOP = {
     "macro_fusion",
     "forms",
     "also",
+    "llvm",
 }
 
 Entry = dict[str, Any]
@@ -108,7 +109,7 @@ class Source:
         for key in sorted(self.data.keys() - _TOP):
             line = _line_of_setting(text, (key,))
             raise ModelError(f"{_place(path, line)}: {parameters.unknown('key', key, sorted(_TOP))}")
-        for key in ("sources", "parameters", "ports", "macro_fusion", "forms", "also"):
+        for key in ("sources", "parameters", "ports", "macro_fusion", "forms", "also", "llvm"):
             if not isinstance(self.data.get(key, {}), dict):
                 raise ModelError(f"{path}: {key!r} must be a table")
         self.also: Also = self.data.pop("also", {})
@@ -292,6 +293,7 @@ def read_header(chain: Sequence[Source]) -> tuple[dict[str, Any], list[Problem]]
         "functions": {},
         "ports": (),
         "resources": (),
+        "llvm": None,
     }
     problems = [p for source in chain for p in source.problems()]
     stated: dict[str, Any] = {}
@@ -329,6 +331,13 @@ def read_header(chain: Sequence[Source]) -> tuple[dict[str, Any], list[Problem]]
         problems.append(Problem(own.path, "no 'isa'"))
     elif header["isa"] not in MODULES:
         problems.append(Problem(own.path, parameters.unknown("isa", header["isa"], MODULES)))
+    said = next((s for s in chain if "llvm" in s.data), None)
+    if said is not None and header["ports"]:
+        from incc.models import llvm_table
+
+        names, wrong = llvm_table.read(said.data["llvm"], header["ports"], header["resources"])
+        problems += [Problem(said.place("llvm"), message) for message in wrong]
+        header["llvm"] = None if wrong else llvm_table.pack(names)
     if not problems:
         for name, message in parameters.problems_together(stated, header["ports"]):
             said = next((s for s in chain if name in s.data.get("parameters", {})), own)

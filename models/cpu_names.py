@@ -3,15 +3,14 @@
 What a core itself is called by compilers, papers and tools stands in its model file (`aliases`). Here is the rest of
 what gcc (to 15), LLVM (to 22), uops.info and OSACA name, so that no name is unknown by accident. The names are LLVM's
 and gcc's for -march, -mtune and -mcpu; which cores are alike is read off the vendors' descriptions of them. Every name
-of an x86 core leads to a model, however far; what has none there is levels of the instruction set and "generic".
+of an x86 core leads to a model, however far; what has none there is levels of the instruction set and "generic", which
+only who asks for them gets analysed (`level`).
 """
 
 from __future__ import annotations
 
 # Model: what it is the nearest one of, and why, as a clause about that core.
 _NEAREST: tuple[tuple[str, str, str], ...] = (
-    ("skylake-avx512", "cannonlake cnl palmcove", "Skylake's core with AVX-512"),
-    ("cascadelake", "cooperlake cpx cpl", "the same core with bfloat16"),
     ("graniterapids", "diamondrapids dmr", "Panther Cove, three generations on; the last server core with a model"),
     ("arrowlake", "pantherlake ptl wildcatlake wcl cougarcove", "Cougar Cove, Lion Cove's next version"),
     ("arrowlake", "novalake nvl coyotecove", "two generations on, and the last core of its line with a model"),
@@ -62,15 +61,17 @@ _NEAREST: tuple[tuple[str, str, str], ...] = (
         "older than Core 2, the oldest of Intel's out-of-order cores with a model",
     ),
     (
-        "skylake-avx512",
-        "knl knm mic-avx512",
-        "Xeon Phi, which is like no core with a model; this is the oldest one with AVX-512",
+        "bdver2",
+        "bdver1",
+        "Bulldozer, the version before Piledriver; LLVM has one scheduling model for both",
     ),
+    ("bdver2", "bdver3 bdver4", "a later version of Piledriver, whose instructions cost much the same"),
+    ("btver2", "btver1", "Bobcat, the core before Jaguar, with the same pipes at half the width for vectors"),
     (
         "znver1",
         "k6 k6-2 k6-3 athlon athlon-tbird athlon-4 athlon-xp athlon-mp k8 k8-sse3 opteron opteron-sse3 athlon64 "
-        "athlon64-sse3 athlon-fx amdfam10 barcelona bdver1 bdver2 bdver3 bdver4 btver1 btver2 geode",
-        "older than Zen, the oldest of AMD's cores with a model",
+        "athlon64-sse3 athlon-fx amdfam10 barcelona geode",
+        "older than all of AMD's cores with a model; of these, Zen is the oldest that was measured",
     ),
     (
         "core2",
@@ -85,6 +86,18 @@ _NEAREST: tuple[tuple[str, str, str], ...] = (
 )
 
 _MANY = "a name for many cores, not for one"
+
+# What stands for names of many cores where somebody asks for just that name: what LLVM's scheduler takes for them.
+_LEVELS: tuple[tuple[str, str, str], ...] = (
+    ("generic-x86-64", "x86-64 x86-64-v2 generic", f"{_MANY}; LLVM takes its model of Sandy Bridge"),
+    (
+        "generic-x86-64",
+        "i386 i486 i586 i686",
+        f"{_MANY}; LLVM has no scheduling model of it: this is the one that it takes for x86-64",
+    ),
+    ("haswell", "x86-64-v3", f"{_MANY}; LLVM takes its model of Haswell"),
+    ("skylake-avx512", "x86-64-v4", f"{_MANY}; LLVM takes its model of Skylake's servers"),
+)
 
 # What is no core; and cores of AArch64 that no model comes close to.
 _WITHOUT: tuple[tuple[str, str], ...] = (
@@ -122,6 +135,15 @@ _WITHOUT: tuple[tuple[str, str], ...] = (
 def nearest(name: str) -> tuple[str, str]:
     """The model that is nearest to a core without one, and why; ("", "") for other names. `name` in lower case."""
     for model, names, why in _NEAREST:
+        if name in names.split():
+            return model, why
+    return "", ""
+
+
+def level(name: str) -> tuple[str, str]:
+    """The model for a name of many x86 cores where somebody names just that, and why; ("", "") for others. `name` in
+    lower case. A compiler's target is analysed for the host instead."""
+    for model, names, why in _LEVELS:
         if name in names.split():
             return model, why
     return "", ""

@@ -192,8 +192,23 @@ def _listed(features: Iterable[str]) -> str:
 # --- the processor that this runs on ----------------------------------------------------------------------------------
 
 
-def read() -> Host:
-    """What this processor says of itself, through LLVM and, on Linux, the kernel. Unknown is what neither says."""
+def cpuinfo() -> str:
+    """What Linux says of the first processor, "" where it says nothing."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+            return file.read(16384).partition("\n\n")[0]
+    except OSError:
+        return ""
+
+
+def lasting(text: str) -> str:
+    """That of it which is the same whenever one asks."""
+    return "\n".join([line for line in text.split("\n") if not line.startswith(("cpu MHz", "bogomips"))])
+
+
+def read(text: str | None = None) -> Host:
+    """What this processor says of itself, through LLVM and, on Linux, the kernel (`text`, if `cpuinfo` was called
+    already). Unknown is what neither says."""
     name = ""
     features: set[str] = set()
     try:
@@ -204,12 +219,7 @@ def read() -> Host:
         features |= {feature(n) for n, there in binding.get_host_cpu_features().items() if there}
     except (ImportError, OSError, RuntimeError):  # not there, or LLVM cannot tell
         pass
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
-            text = file.read(16384).partition("\n\n")[0]
-    except OSError:
-        text = ""
-    return from_cpuinfo(text, name, features)
+    return from_cpuinfo(cpuinfo() if text is None else text, name, features)
 
 
 def from_cpuinfo(text: str, name: str, features: Iterable[str] = ()) -> Host:

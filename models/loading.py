@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-CACHE_VERSION = 5
+CACHE_VERSION = 6
 """Raised with every change of what the compiled tables contain (models/compile.py)."""
 
-TABLE_CHECKSUM = 0x5D50F6EF
+TABLE_CHECKSUM = 0x92A0B716
 """Of models/parameters.py, whose defaults are in the compiled tables; `make describe` writes it."""
 
 COMPILED_VERSION = CACHE_VERSION << 32 | TABLE_CHECKSUM
@@ -137,10 +137,11 @@ class Cpu(NamedTuple):
     why: str
 
 
-def find_cpu(value: str, search_path: Iterable[str] = ()) -> Cpu:
+def find_cpu(value: str, search_path: Iterable[str] = (), levels: bool = False) -> Cpu:
     """The model for what a compiler's -march=, -mtune= or -mcpu= was given, for which features do not matter ("+sve").
 
-    "native" is the processor that this runs on (`host_cpu`). Raises ModelError as `load` does for its places.
+    "native" is the processor that this runs on (`host_cpu`). `levels`: names for many cores ("x86-64-v3") have the
+    model that LLVM's scheduler takes for them, else none. Raises ModelError as `load` does for its places.
     """
     wanted = value.strip().lower()
     if wanted == "native":
@@ -158,6 +159,8 @@ def find_cpu(value: str, search_path: Iterable[str] = ()) -> Cpu:
     from incc.models import cpu_names
 
     model, why = cpu_names.nearest(spellings[-1])
+    if not model and levels:
+        model, why = cpu_names.level(spellings[-1])
     return Cpu(model, bool(model), why or cpu_names.without(spellings[-1]))
 
 
@@ -166,7 +169,41 @@ def host_cpu() -> tuple[str, str]:
     it is not the number that the processor gives itself, else ""."""
     from incc.models import host
 
-    return host.recognise(host.read())
+    said, file = host.cpuinfo(), os.path.join(data_folder(), "host")
+    seal = _host_seal(said)
+    known = _unseal(file) if seal else None
+    if known is not None and known[1] == seal:
+        return known[2], known[3]
+    found = host.recognise(host.read(said))
+    if seal:
+        _seal(file, (COMPILED_VERSION, seal, *found))
+    return found
+
+
+def _host_seal(said: str) -> tuple[object, ...]:
+    """What `host_cpu` depends on, () if that cannot be told: LLVM's part takes longer than the analysis of a loop."""
+    from incc.models import host
+
+    if not said:
+        return ()
+    stamps: list[object] = []
+    for module in ("llvmlite", "incc.models.host"):
+        place = host.__file__ if module == host.__name__ else _origin(module)
+        try:
+            status = os.stat(place) if place else None
+        except OSError:
+            return ()
+        stamps.append(status and (place, status.st_size, status.st_mtime_ns))
+    return (host.lasting(said), *stamps)
+
+
+def _origin(module: str) -> str:
+    """The file of a package at the top, "" if there is none, without importing it."""
+    for finder in sys.meta_path:
+        spec = finder.find_spec(module, None)
+        if spec is not None:
+            return spec.origin or ""
+    return ""
 
 
 def host_cpu_name() -> str:

@@ -41,7 +41,7 @@ def import_into(
     module = importer(source)
     header = _header(output, module.NEW_MODEL)
     chain = read_chain(output, search_places(search_path), find_model) if os.path.exists(output) else []
-    keeps = bool(options.fill or options.prefer or options.compare)
+    keeps = bool(options.fill or options.prefer or options.compare or getattr(options, "resources", False))
     own: Forms = chain[0].forms if chain and keeps else {}
     also: Also = chain[0].also if chain and keeps else {}
     fusion = fusion_classes(chain) if keeps else {}
@@ -54,6 +54,8 @@ def import_into(
         fusion = imported.fusion
     if forms != "*":
         imported = imported._replace(forms={f: e for f, e in imported.forms.items() if fnmatchcase(f, forms)})
+    if imported.header is not None:
+        header = imported.header(header)
     default = chain[0].data.get("source", "") if chain else source
     prefers = options.prefer if imported.prefers is None else imported.prefers
     if imported.prefers is None and (options.prefer or options.compare):
@@ -72,7 +74,10 @@ def import_into(
                 base["source"] = origin
     if imported.finish is not None:
         added += imported.finish(merged)
-    _write(output, header + write_forms(merged, fusion, also))
+    try:
+        replace_file(output, header + write_forms(merged, fusion, also))
+    except OSError as e:
+        raise ImportFailed(f"{output}: {e.strerror}") from None
     return Merged(imported, added)
 
 
@@ -149,13 +154,13 @@ def _header(path: str, new_model: str) -> str:
     return text[:cut].rstrip("\n") + "\n\n"
 
 
-def _write(path: str, text: str) -> None:
+def replace_file(path: str, text: str) -> None:
+    """Writes a model; who reads it meanwhile sees the old one or the new one. Raises OSError, the file as it was."""
     temporary = f"{path}.{os.getpid()}.tmp"
     try:
         with open(temporary, "w", encoding="utf-8") as f:
             f.write(text)
         os.replace(temporary, path)
-    except OSError as e:
+    finally:
         if os.path.exists(temporary):
             os.unlink(temporary)
-        raise ImportFailed(f"{path}: {e.strerror}") from None

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any, Final
 
+    from incc.models.llvm_names import Llvm
+
 
 class ModelError(Exception):
     """A model cannot be found, read or understood; the message names the file, and the line or the form where known."""
@@ -77,6 +79,7 @@ class MachineModel:
         "_cache",
         "_forms",
         "_fusion",
+        "_llvm",
         "_source",
         "_stated",
         "aliases",
@@ -121,6 +124,7 @@ class MachineModel:
         self.version = version
         self._source: str = header["source"]
         self._fusion: dict[str, tuple[str, ...]] = header["macro_fusion"]
+        self._llvm: tuple[Any, ...] | None = header.get("llvm")
         self._forms = forms
         self.pieces = {}
         self._cache: dict[tuple[str, frozenset[str]], Form | None] = {}
@@ -192,11 +196,30 @@ class MachineModel:
         wrong += () if wrong else [message for _, message in parameters.problems_together(stated, self.ports)]
         if wrong:
             raise ModelError(f"{self.name}: {wrong[0]}")
-        header = {name: getattr(self, name) for name in (*ModelName._fields[:4], "ports", "resources", "sources")}
-        header.update(source=self._source, macro_fusion=self._fusion, functions=self.functions, stated=tuple(stated))
-        header["parameters"] = {**self.parameters, **changes}
+        header = {**self._header(), "stated": tuple(stated), "parameters": {**self.parameters, **changes}}
         mark = zlib.crc32(repr(sorted(stated.items())).encode())
         return MachineModel(header, self._forms, self.files, f"{self.version.partition('+')[0]}+{mark:08x}")
+
+    def with_forms_of(self, other: MachineModel, names: Iterable[str]) -> MachineModel:
+        """The same core with the entries that another model, of the same ports, has of some forms."""
+        own = {name: other._forms.get(name) for name in names}
+        mark = zlib.crc32(repr((other.version, sorted(own))).encode())
+        return MachineModel(self._header(), _SomeForms(self._forms, own), self.files, f"{self.version}+{mark:08x}")
+
+    def _header(self) -> dict[str, Any]:
+        header = {name: getattr(self, name) for name in (*ModelName._fields[:4], "ports", "resources", "sources")}
+        header.update(source=self._source, macro_fusion=self._fusion, functions=self.functions, stated=self._stated)
+        header["llvm"] = self._llvm
+        header["parameters"] = self.parameters
+        return header
+
+    @property
+    def llvm(self) -> Llvm | None:
+        """How LLVM's scheduling model of this core names its resources, schedulers and register files; None where its
+        resources are not this model's (docs/llvm-mca.md)."""
+        from incc.models.llvm_names import from_header
+
+        return from_header(self._llvm)
 
     @property
     def macro_fusion(self) -> dict[str, tuple[str, ...]]:
@@ -243,6 +266,23 @@ class PackedForms:
         """All forms, in the order of the model files."""
         found: list[str] = marshal.loads(self._unread)
         return found
+
+
+class _SomeForms(PackedForms):
+    """The entries of forms, some of which are others' or none."""
+
+    __slots__ = ("_others", "_own")
+
+    def __init__(self, others: PackedForms, own: dict[str, bytes | None]) -> None:
+        self._others = others
+        self._own = own
+
+    def get(self, form: str) -> bytes | None:
+        return self._own[form] if form in self._own else self._others.get(form)
+
+    def names(self) -> list[str]:
+        names = [name for name in self._others.names() if self._own.get(name, b"") is not None]
+        return names + [name for name, entries in self._own.items() if entries is not None and name not in names]
 
 
 _PARTS = 128

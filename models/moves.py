@@ -63,13 +63,9 @@ def find_fused_moves(
 
 
 def _matched(key: str, sides: Any) -> frozenset[int]:
-    from fnmatch import fnmatchcase
+    from incc.models.patterns import matches
 
-    return frozenset(
-        number
-        for number, patterns in enumerate(sides)
-        if any(fnmatchcase(key, pattern) for pattern in patterns.split())
-    )
+    return frozenset([number for number, patterns in enumerate(sides) if matches(key, patterns)])
 
 
 def _goes_on(move: Instruction, operation: Instruction) -> bool:

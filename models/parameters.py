@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from incc.models.port_delays import port_delay_rules
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -214,6 +216,61 @@ FORMS_TO_FORMS = Kind(
 )
 
 
+MOST_PORT_DELAYS = 16
+_SIDE = "[A-Za-z_][A-Za-z0-9_]*@[A-Za-z0-9_]+(,[A-Za-z0-9_]+)*"
+
+
+def _port_delays(value: Any) -> list[tuple[str, str]]:
+    found = _PORT_DELAYS.problems(value)
+    if found or not value:
+        return found
+    classes, rules = value.get("classes", {}), value.get("rules", {})
+    found += [("classes", f"{k}: must be patterns of forms") for k, v in classes.items() if not v.split()]
+    if len(rules) > MOST_PORT_DELAYS:
+        found.append(("rules", f"are more than {MOST_PORT_DELAYS}"))
+    for key in rules:
+        sides = [side.split("@") for side in key.split()]
+        if len(sides) != 2 or any(len(side) != 2 or not _is_set(side[1]) for side in sides):
+            found.append(("rules", f"{key}: must be two of CLASS@PORTS, {_SET_TEXT}"))
+            continue
+        for name, _ in sides:
+            if name not in classes:
+                found.append(("rules", f"{key}: class {name} is unknown" + suggestion(name, classes)))
+    return found
+
+
+def _is_rules(value: Any) -> bool:
+    return _is_table(value) and all(_is_whole(abs(v) if isinstance(v, int) else v, 1) for v in value.values())
+
+
+_PORT_DELAYS = table(
+    "table: classes, rules",
+    {
+        "classes": _kind(
+            "table: names to patterns of forms",
+            {"type": "object", "additionalProperties": {"type": "string"}},
+            lambda v: _is_table(v) and all(isinstance(x, str) for x in v.values()),
+            "a table of patterns of forms",
+        ),
+        "rules": _kind(
+            "table: two of CLASS@PORTS to number",
+            {
+                "type": "object",
+                "propertyNames": {"pattern": f"^{_SIDE} {_SIDE}$"},
+                "additionalProperties": {"type": "integer", "not": {"const": 0}},
+            },
+            _is_rules,
+            "a table of whole numbers other than 0",
+        ),
+    },
+    needed=("classes", "rules"),
+)
+PORT_DELAYS = _PORT_DELAYS._replace(
+    problems=_port_delays,
+    ports=lambda v: [ports for r in port_delay_rules(v) for ports in (r.from_ports, r.to_ports)],
+)
+
+
 def _is_table(value: Any) -> bool:
     return hasattr(value, "items")
 
@@ -298,6 +355,16 @@ PARAMETERS: tuple[Parameter, ...] = (
         BOUNDS,
         '`{ "ADDPS_* SUBPS_*" = 1 }`: by which results of the forms that match one of the patterns come later to all '
         "that do not; latencies are those within the group",
+    ),
+    Parameter(
+        "port_delays",
+        PORT_DELAYS,
+        {},
+        "cycles",
+        BOUNDS,
+        '`classes = { float = "MULPS_*", simple = "PAND_*" }, rules = { "float@0,1 simple@0,1" = 1 }`: by which '
+        "results of the forms of a class come later (earlier, if negative) to those of another, where the µops are on "
+        "these ports; of several rules the largest number counts. The bounds count the pair of ports that is best",
     ),
     Parameter(
         "late_beside_flags",
@@ -393,13 +460,22 @@ PARAMETERS: tuple[Parameter, ...] = (
     ),
     Parameter("bank_loads", whole(1), 2, "loads", MEMORY, "that a bank serves in a cycle, 1 or 2"),
     Parameter(
+        "bank_sets",
+        whole(),
+        0,
+        "sets",
+        MEMORY,
+        "of the first-level cache, where loads from the same set do not hinder each other. 0: all do that need one "
+        "bank, and one that crosses a line goes alone",
+    ),
+    Parameter(
         "starts_256bit",
         whole(),
         0,
         "µops a cycle",
         EXECUTION,
         "that start at most on average, of loads, arithmetic and stored data of 256 bits: an instruction has one of "
-        "each at most, in however many µops. 0: no limit",
+        "each at most, in however many µops; a load that crosses a line is two. 0: no limit",
     ),
     Parameter(
         "starts_512bit",
@@ -486,8 +562,9 @@ PARAMETERS: tuple[Parameter, ...] = (
         BINDING,
         "the renamer adds a constant of so many bits, with sign, to a whole general-purpose register of 64 bits, in no "
         "time and without a µop. Loads, and instructions with a µop for exactly one of the sets `taken_by` and none "
-        "for one of `refused_by`, take register and constant as they are; for others, and for the flags, a µop on "
-        "`renamer_ports` makes the sum up: `late` cycles, one for stored data, flags and what also waits for flags",
+        "for one of `refused_by`, take register and constant as they are; for others, and for the flags, a µop "
+        "makes the sum up, on the ports in `refused_by` that the instruction has if it reads no flags, else on "
+        "`renamer_ports`: `late` cycles, one for stored data, flags and what also waits for flags",
     ),
     Parameter(
         "self_moves_execute",

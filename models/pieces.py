@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 MOST_KEPT = 16384
 """Pieces kept for a core and context; less than 1 KB each. They are dropped when there are more, and made again."""
 
-_ROW = ("instruction_flags", "issue_slots", "retire_slots", "latency", "load_latency", "forward_group", "forward_delay")
+_ROW = (
+    *("instruction_flags", "issue_slots", "retire_slots", "latency", "load_latency"),
+    *("forward_group", "forward_delay", "delays_from", "delays_to"),
+)
 _PLAIN = (
     *("uop_ports", "uop_cycles", "uop_kind", "value_kind", "input_kind", "input_latency"),
     *("memory_scale", "memory_size", "memory_class", "memory_elements", "memory_partial", "affine_term_coefficient"),

@@ -26,7 +26,7 @@ _FROM_FACTS = (
     *("length", "opcode_offset", "lcp", "fusible", "complex_decoder", "simple_decoders", "ends_group"),
     *("uops_mite", "uops_ms", "dsb_extra_slots", "no_lsd", "uses_stack", "stack_change"),
     *("move_class", "move_ports", "move_latency", "wide_memory"),
-    *("vector_bits", "address_unit"),
+    *("vector_bits", "address_unit", "general_writes", "vector_writes"),
 )
 _MOST_KEPT = 16384
 
@@ -72,6 +72,7 @@ def bind_pipeline(
     merges = _high8_merges(kernel, split_roots)
     p.move_from = [location(f.move_from) if f.move_from else -1 for f in found]
     p.move_to = [location(f.move_to) if f.move_to else -1 for f in found]
+    p.least_cycles = [0] * len(found)
     p.merges_low = [-1] * len(found)
     p.merges_high = [-1] * len(found)
     p.late_inputs = _late_inputs(kernel, forms, bound, model)
@@ -118,6 +119,7 @@ def _core(model: MachineModel, mask: Callable[[str], int]) -> _Core | None:
     schedulers = parameters.get("schedulers", {})
     attributes["scheduler_ports"] = [mask(ports) for ports in schedulers]
     attributes["scheduler_entries"] = list(schedulers.values())
+    attributes["register_file"] = 0
     attributes["one_a_cycle"] = mask(parameters["one_a_cycle"]) if parameters["one_a_cycle"] else 0
     waiting = parameters.get("waiting_queue", {})
     attributes["waiting_ports"] = mask(waiting["ports"]) if waiting else 0
@@ -162,6 +164,7 @@ def _facts(
     implicit, explicit = _stack_use(i, stack)
     ms = attributes.get("uops_ms", 0)
     move_class, move_ports, move_latency, move_from, move_to = _move(i, form, flags, slots, model, mask)
+    general, vector = _writes(i, flags, move_class)
     numbers = {
         "length": i.length,
         "opcode_offset": i.opcode_offset,
@@ -183,8 +186,20 @@ def _facts(
         "wide_memory": int(any(m.size == 32 and m.elements == 1 for m in i.memory)),
         "vector_bits": register_facts(i).vector_bits,
         "address_unit": int(any(trait.startswith("agen:") for trait in i.traits)),
+        "general_writes": general,
+        "vector_writes": vector,
     }
     return _Facts(form, i.registers, tuple([numbers[name] for name in _FROM_FACTS]), move_from, move_to)
+
+
+def _writes(i: Instruction, flags: int, move_class: int) -> tuple[int, int]:
+    """How many registers an instruction gets from the register file: general-purpose ones, with all flags as one, and
+    others. None if the renamer does it; a move for which that is decided later counts as one that is executed."""
+    if flags & b.UNKNOWN or (flags & (b.ELIMINATED | b.ZEROED) and move_class == b.MOVE_NONE):
+        return 0, 0
+    written = {(a.register.root, a.register.kind) for a in i.registers if a.write and a.register.kind}
+    general = sum(kind == "general" for _, kind in written)
+    return general + bool(i.flags_written), len(written) - general
 
 
 def _move(
@@ -249,10 +264,10 @@ def _flag_sides(
         return frozenset(), frozenset()
     known: dict[str, tuple[frozenset[int], frozenset[int]]] = model.pieces.setdefault("late beside flags", {})
     if form.key not in known:
-        from fnmatch import fnmatchcase
+        from incc.models.patterns import matches
 
         written, read = (
-            frozenset(n for n, patterns in enumerate(side) if any(fnmatchcase(form.key, p) for p in patterns.split()))
+            frozenset([n for n, patterns in enumerate(side) if matches(form.key, patterns)])
             for side in (rules, rules.values())
         )
         known[form.key] = written, read

@@ -3,15 +3,19 @@
 Golden Cove's renamer knows a register of 64 bits as a physical one and a constant of a few bits. `add $8, %rax`,
 `inc`, `dec`, `sub` and `lea 8(%rax), %rbx` only change the constant: no µop, no time. The units for simple arithmetic,
 multiplication and addresses add it to what they read. What shifts, what moves a register elsewhere, what stores it and
-what needs the flags cannot: for those a µop makes the sum up, and they read that. (Where the renamer keeps what is
-stored for a later load, it keeps register and constant.) A move of the whole register passes both on, one of its lower
-half needs the sum. An addition that is fused with a jump is a µop of its own and not folded. All of that as in the
-parameter `sum_folding`.
+what needs the flags cannot: for those a µop makes the sum up, and they read that. For shifts, rotates and sign
+extensions into another register it runs on their ports (beside enough independent shifts, each addition that is shifted
+takes half a cycle more), for others it does not. Several such instructions that read one sum have a µop each, of which
+only one is in the bound kernel. (Where the renamer keeps what is stored for a later load, it keeps register and
+constant.) A move of the whole register passes both on, one of its lower half needs the sum. An addition that is fused
+with a jump is a µop of its own and not folded. All of that as in the parameter `sum_folding`.
 
 In the bound kernel the register's location holds what is passed on; what is made up is a location of its own,
-"rax.sum", which is written only where something reads it. Constants may add up to 13 bits, with sign, until one is
-folded no more; that is not followed here: chains of nothing but large constants (four of 1,023 take 2.1 cycles, of 256
-1.6) are predicted too fast, as is code where several sums are made up one right behind the other.
+"rax.sum", which is written only where something reads it. Sums that become large are not followed here: in a chain of
+nothing but additions of one constant to one register, an addition takes 0.2 cycles for 16 (the slots), 0.3 for 64, 0.35
+for 127, 0.4 for 255, 0.5 for 511 as for 1,023, and is predicted too fast; the same additions spread over six registers
+take no more than their slots. So something must be made up now and then and the chain waits for it, but no width of
+the constant explains all of these.
 """
 
 from __future__ import annotations
@@ -37,13 +41,15 @@ class Sum(NamedTuple):
 
     `what`: FOLDS, PASSES (a move that is eliminated, of a register with a constant), EXECUTES (what would be eliminated
     otherwise: a µop, one cycle) or "". `made`: whether its sum is made up. `reads`: the registers of which it needs the
-    sum made up, `late` cycles later than others read it.
+    sum made up, `late` cycles later than others read it. `ports`: where its sum is made up, "" for where the renamer's
+    µops go.
     """
 
     what: str
     made: bool
     reads: frozenset[str]
     late: int
+    ports: str = ""
 
 
 NO_SUM = Sum("", False, frozenset(), 0)
@@ -79,6 +85,7 @@ def find_sums(
     taken, refused = (frozenset(map(_ports, rule[key])) for key in ("taken_by", "refused_by"))
     reads: list[frozenset[str]] = [frozenset()] * len(forms)
     made: set[int] = set()
+    made_at: dict[int, str] = {}  # By instruction: the ports, where they are not those of the renamer's µops.
     sums: dict[str, int] = {}  # By register: which instruction folded or passed on its constant.
     flags: dict[str, int] = {}  # By flag: the folded instruction that should have written it.
     memory_ports = frozenset(
@@ -100,6 +107,9 @@ def find_sums(
                         found.discard(parameters["stack_engine"])  # push and pop: an address
                     reads[n] = frozenset(found)
                     made.update(sums[root] for root in found)
+                    at = next((p for p, _ in form.uops if _ports(p) in refused), "")
+                    if at and not i.flags_read:
+                        made_at.update((sums[root], at) for root in found)
             written = {a.register.root for a in i.registers if a.write}
             for root in written:
                 sums.pop(root, None)
@@ -114,17 +124,21 @@ def find_sums(
                 sums[i.affine.target] = n
     waiting = list(made)
     while waiting:
-        n = origin[waiting.pop()]
+        last = waiting.pop()
+        n = origin[last]
         if n >= 0 and n not in made:
             made.add(n)
             waiting.append(n)
+            if last in made_at:
+                made_at[n] = made_at[last]
     result = []
     for n, (i, form) in enumerate(zip(instructions, forms, strict=True)):
         # One cycle of the delay is that of the µop that makes the sum up.
         late = 0
         if reads[n] and form is not None and not i.flags_read and not _only_moves(form, memory_ports):
             late = rule["late"] - 1
-        result.append(Sum(what[n], n in made, reads[n], late) if what[n] or reads[n] else NO_SUM)
+        found_sum = Sum(what[n], n in made, reads[n], late, made_at.get(n, ""))
+        result.append(found_sum if what[n] or reads[n] else NO_SUM)
     return result
 
 

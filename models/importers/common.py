@@ -25,7 +25,8 @@ class Imported(NamedTuple):
 
     `prefers`: whether its forms go before those that the model has; None: as the command's options say.
     `replaces_fusion`: its macro-fusion classes take the place of the model's. `finish`: what is still to be done with
-    the file's forms when they are together; returns how many it changed.
+    the file's forms when they are together; returns how many it changed. `header`: what becomes of the part of the file
+    above its forms, which is else kept as it is.
     """
 
     forms: Forms
@@ -36,6 +37,7 @@ class Imported(NamedTuple):
     prefers: bool | None = None
     replaces_fusion: bool = False
     finish: Callable[[Forms], int] | None = None
+    header: Callable[[str], str] | None = None
 
 
 def add_features(parser: argparse.ArgumentParser) -> None:

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 from incc.models.compile import Entry, Forms, write_latency, write_ports
 from incc.models.importers.common import Imported, ImportFailed, add_features, indexed_variant, reduced
-from incc.models.importers.shapes import Dataflow, Shape, dataflow, encode, example, wanted
+from incc.models.importers.shapes import FEATURES, Dataflow, Shape, dataflow, encode, example, wanted
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from incc.models.importers import Request
+    from incc.models.importers.llvm_units import Core
 
 # Cycles of the load that LLVM's Intel models add to the latency of an instruction with a memory source
 # (ReadAfterLd and ReadAfterVec*Ld in X86SchedSkylake*.td), by bits loaded or of the widest vector register.
@@ -41,6 +42,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_features(parser)
     parser.add_argument("-mcpu", "--mcpu", dest="cpu", required=True, metavar="NAME", help="LLVM's processor")
     parser.add_argument("--llvm-config", default="llvm-config-19", metavar="PROGRAM")
+    parser.add_argument("--all", action="store_true", help="all forms that LLVM's processor has, by its features")
+    parser.add_argument(
+        "--kinds",
+        default="",
+        metavar="KIND=PORTS,…",
+        help="LLVM's model is another core's: µops by kind of unit (int, vector, branch) on these ports",
+    )
+    parser.add_argument(
+        "--resources", action="store_true", help="no forms: only LLVM's names of the core's resources (table llvm)"
+    )
 
 
 def import_forms(request: Request) -> Imported:
@@ -52,9 +63,64 @@ def _x86(request: Request) -> Imported:
     from incc.models.importers.derive import with_pairs_of_twins
 
     options = request.options
-    lacking = wanted(request.kept, options.features, request.only_missing)
-    imported = import_cpu(options.cpu, lacking, options.llvm_config, options.keep_going)
-    return with_pairs_of_twins(imported, request.kept)
+    if not request.chain:
+        raise ImportFailed(f"{request.output}: no such model")
+    from incc.models.compile import read_header
+    from incc.models.importers import llvm_units
+
+    header, _ = read_header(request.chain)
+    processor = json.loads(_run(options.cpu, [], options.llvm_config)[0])
+    if options.resources:
+        old = request.chain[0].data.get("llvm", {})
+        names = llvm_units.names_of(processor, old, header["ports"], header["resources"])
+        return Imported({}, {}, [], [], [], header=lambda text: llvm_units.with_names(text, names))
+    features = options.features
+    if options.all:
+        from incc.models.importers.llvm_features import features_of
+
+        has = features_of(processor["features"], FEATURES.values())
+        lacking = [s for s in wanted((), ",".join(sorted(has)), False) if s.key not in request.kept]
+        if not request.only_missing:
+            lacking = wanted((), ",".join(sorted(has)), False)
+    else:
+        lacking = wanted(request.kept, features, request.only_missing)
+    numbered = all(re.search(r"Port(\d+|Invalid)$|Divider", n) for r in processor["resources"] for n in r["members"])
+    if numbered and not options.kinds:
+        imported = import_cpu(options.cpu, lacking, options.llvm_config, options.keep_going)
+        functions = header["functions"]
+        if functions.get("load") == "2" and functions.get("store_address") == "3":
+            imported = imported._replace(forms=_one_load_port(imported.forms, functions))
+        return _landing_pads(with_pairs_of_twins(imported, request.kept), request.kept)
+    core = llvm_units.core_of(header, options.kinds, processor["features"])
+    imported = import_cpu(options.cpu, lacking, options.llvm_config, options.keep_going, core)
+    if core.fuses and not request.fusion:
+        imported = imported._replace(fusion=llvm_units.FUSION, replaces_fusion=True)
+    return _landing_pads(imported, request.kept)
+
+
+def _landing_pads(imported: Imported, kept: Forms) -> Imported:
+    """`endbr64` is a nop to every core that does not check jumps; LLVM's models have it as anything."""
+    nop = imported.forms.get("NOP_RM32/r") or kept.get("NOP_RM32/r")
+    forms: Forms = dict(imported.forms)
+    for form in ("ENDBR32/r", "ENDBR64/r"):
+        if nop and form in forms:
+            forms[form] = {(): {**nop[()], "derived": "as NOP_RM32/r"}}
+    return imported._replace(forms=forms)
+
+
+def _one_load_port(forms: Forms, functions: Mapping[str, str]) -> Forms:
+    from incc.models.importers import llvm_units
+    from incc.models.importers.shapes import by_key
+
+    made: Forms = {}
+    for form, entries in forms.items():
+        flow = dataflow(by_key()[form])
+        made[form] = {
+            c: llvm_units.with_one_load_port(f, flow, functions) if flow is not None and "ports" in f else f
+            for c, f in entries.items()
+            if c != ("indexed",)
+        }
+    return made
 
 
 def _aarch64(request: Request) -> Imported:
@@ -66,13 +132,21 @@ def _aarch64(request: Request) -> Imported:
 
 
 def import_cpu(
-    cpu: str, forms: Iterable[Shape], llvm_config: str = "llvm-config-19", keep_going: bool = False
+    cpu: str,
+    forms: Iterable[Shape],
+    llvm_config: str = "llvm-config-19",
+    keep_going: bool = False,
+    core: Core | None = None,
 ) -> Imported:
     """LLVM's figures for the given forms on a processor, with mask, zeroing and broadcast where they make a difference.
 
+    `core`: whose ports its units are, where they are not Intel's numbered ones; there with idioms of one register, too.
+
     Raises ImportFailed if LLVM's development files or its model of the processor are missing.
     """
-    queries = dict(_queries(forms))
+    from incc.models.importers import llvm_units
+
+    queries = dict(_queries(forms, core is not None))
     lines = [f"{key} {code.hex()}" for key, (_, _, code) in queries.items()]
     full: dict[str, dict[tuple[str, ...], Entry]] = {}
     unmatched: list[tuple[str, str]] = []
@@ -92,16 +166,46 @@ def import_cpu(
             shape, conditions, _ = queries[data["key"]]
             flow = dataflow(shape, "mask" in conditions)
             if flow is not None:
-                full.setdefault(shape.key, {})[conditions] = entry(shape, flow, data)
+                found = full.setdefault(shape.key, {})
+                if core is None:
+                    found[conditions] = entry(shape, flow, data)
+                elif conditions == ("same_reg",):
+                    if data["breaks"]:
+                        found[conditions] = _idiom(found.get((), {}), data)
+                else:
+                    found[conditions] = llvm_units.entry(shape, flow, data, core)
         except (ValueError, KeyError, TypeError) as e:
             if not keep_going:
                 raise ImportFailed(f"{place}: malformed record: {e}") from None
             skipped.append(f"{place}: {e}")
-    result: Forms = {key: reduced(_indexed(key, entries)) for key, entries in full.items() if () in entries}
+    if core is None:
+        full = {key: _indexed(key, entries) for key, entries in full.items()}
+    else:
+        _mirrored_idioms(full)
+    result: Forms = {key: reduced(entries) for key, entries in full.items() if () in entries}
     return Imported(result, {}, unmatched, skipped, [])
 
 
-def _queries(forms: Iterable[Shape]) -> Iterator[tuple[str, tuple[Shape, tuple[str, ...], bytes]]]:
+def _mirrored_idioms(full: dict[str, dict[tuple[str, ...], Entry]]) -> None:
+    """LLVM names idioms as assemblers write them: `xor r, r` in the encoding with the destination in modrm only."""
+    for key, entries in full.items():
+        mirrored = re.sub(r"^([A-Z]+)_R(\d+)_RM\2/r$", r"\1_RM\2_R\2/r", key)
+        twin = full.get(mirrored, {}).get(("same_reg",)) if mirrored != key else None
+        if twin is not None:
+            entries.setdefault(("same_reg",), dict(twin))
+
+
+def _idiom(base: Entry, data: dict[str, Any]) -> Entry:
+    """What is different with one register for all, where the result does not depend on it."""
+    idle = {} if data["resources"] else {"ports": ""}
+    return {**{k: v for k, v in base.items() if k != "derived"}, **idle, "breaks": True}
+
+
+def _queries(
+    forms: Iterable[Shape], idioms: bool = False
+) -> Iterator[tuple[str, tuple[Shape, tuple[str, ...], bytes]]]:
+    from incc.models.importers.llvm_units import idiom
+
     for shape in forms:
         variants: list[tuple[str, ...]] = [()]
         if shape.encoding == "EVEX":
@@ -114,6 +218,11 @@ def _queries(forms: Iterable[Shape]) -> Iterator[tuple[str, tuple[Shape, tuple[s
             code = None if instruction is None else encode(instruction)
             if code is not None:
                 yield f"{shape.key}[{','.join(conditions)}]", (shape, conditions, code)
+        if idioms and idiom(shape) and (instruction := example(shape)) is not None:
+            last = max(n for n, o in enumerate(shape.operands) if not o.startswith("I"))
+            instruction.set_op_register(last, instruction.op_register(last - 1))
+            if (code := encode(instruction)) is not None:
+                yield f"{shape.key}[same_reg]", (shape, ("same_reg",), code)
 
 
 def entry(shape: Shape, flow: Dataflow, data: dict[str, Any]) -> Entry:
@@ -204,6 +313,15 @@ def enumerate_aarch64(cpu: str, llvm_config: str = "llvm-config-19") -> list[str
     Raises ImportFailed if LLVM's development files or its model of the processor are missing.
     """
     return _start([_program(llvm_config), "aarch64", cpu, "--enumerate"], "")
+
+
+def print_x86(lines: list[str], llvm_config: str = "llvm-config-19") -> list[str]:
+    """How LLVM writes each of some instructions, "KEY HEX", and what it says of them on any processor: JSON, one a
+    line.
+
+    Raises ImportFailed if LLVM's development files are missing.
+    """
+    return _start([_program(llvm_config), "x86_64", "sapphirerapids", "--print"], "\n".join(lines) + "\n")
 
 
 def _run(cpu: str, lines: list[str], llvm_config: str) -> list[str]:

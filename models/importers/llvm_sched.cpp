@@ -3,8 +3,10 @@
 // Writes what LLVM's scheduling model of a processor says about instructions,
 // one JSON object a line. Reads machine code, one instruction a line:
 // "KEY HEX"; or, with --enumerate, finds an example of every instruction that
-// the processor has, where instructions have 32 bits. Built by `incc-model
-// import llvm` against the LLVM that llvm-config names; no part of incc itself.
+// the processor has, where instructions have 32 bits; or, with --print, says how
+// each instruction is written and what its description says of side effects.
+// Built by `incc-model import llvm` against the LLVM that llvm-config names; no
+// part of incc itself.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,6 +16,7 @@
 #include "llvm/MC/MCDisassembler/MCDisassembler.h"
 #include "llvm/MC/MCInst.h"
 #include "llvm/MC/MCInstPrinter.h"
+#include "llvm/MC/MCInstrAnalysis.h"
 #include "llvm/MC/MCInstrInfo.h"
 #include "llvm/MC/MCRegisterInfo.h"
 #include "llvm/MC/MCSchedule.h"
@@ -46,8 +49,9 @@ struct Usage {
 class Reader {
 public:
   Reader(const MCSubtargetInfo &STI, const MCInstrInfo &MII, const MCRegisterInfo &MRI,
-         const MCDisassembler &Disassembler)
-      : STI(STI), MII(MII), MRI(MRI), Disassembler(Disassembler), SM(STI.getSchedModel()) {
+         const MCDisassembler &Disassembler, const MCInstrAnalysis *Analysis)
+      : STI(STI), MII(MII), MRI(MRI), Disassembler(Disassembler), Analysis(Analysis),
+        SM(STI.getSchedModel()) {
     for (unsigned I = 1; I < SM.getNumProcResourceKinds(); ++I)
       Units.push_back(unitsOf(I));
   }
@@ -67,6 +71,8 @@ public:
                         {"rob", SM.MicroOpBufferSize},
                         {"load_latency", SM.LoadLatency},
                         {"mispredict_penalty", SM.MispredictPenalty},
+                        {"features", features()},
+                        {"extra", extra()},
                         {"resources", std::move(Resources)}};
   }
 
@@ -83,6 +89,34 @@ public:
       return error(Key, "more than one instruction");
 
     return describe(Key, Inst);
+  }
+
+  /// How an instruction is written, in both syntaxes, and what does not depend on the processor.
+  json::Value print(StringRef Key, StringRef Hex, MCInstPrinter &Att, MCInstPrinter &Intel) const {
+    std::string Code;
+    if (!tryGetFromHex(Hex, Code))
+      return error(Key, "not hexadecimal");
+    ArrayRef<uint8_t> Bytes(reinterpret_cast<const uint8_t *>(Code.data()), Code.size());
+    MCInst Inst;
+    uint64_t Size = 0;
+    if (Disassembler.getInstruction(Inst, Size, Bytes, 0, nulls()) != MCDisassembler::Success)
+      return error(Key, "not an instruction");
+    if (Size != Bytes.size())
+      return error(Key, "more than one instruction");
+    auto Write = [&](MCInstPrinter &Printer) {
+      std::string Text;
+      raw_string_ostream Stream(Text);
+      Printer.printInst(&Inst, 0, "", STI, Stream);
+      return StringRef(Text).trim().str();
+    };
+    const MCInstrDesc &Desc = MII.get(Inst.getOpcode());
+    return json::Object{{"key", Key},
+                        {"opcode", MII.getName(Inst.getOpcode())},
+                        {"att", Write(Att)},
+                        {"intel", Write(Intel)},
+                        {"load", Desc.mayLoad()},
+                        {"store", Desc.mayStore()},
+                        {"effects", Desc.hasUnmodeledSideEffects()}};
   }
 
   /// What the model says about one decoded instruction.
@@ -126,7 +160,10 @@ public:
       if (Advance)
         Advances.push_back(json::Object{{"use", Use}, {"cycles", Advance}});
     }
+    APInt Mask;
+    bool Breaks = Analysis && Analysis->isDependencyBreaking(Inst, Mask, SM.getProcessorID());
     return json::Object{{"key", Key},
+                        {"breaks", Breaks},
                         {"opcode", MII.getName(Inst.getOpcode())},
                         {"uops", Class->NumMicroOps},
                         {"latency", MCSchedModel::computeInstrLatency(STI, *Class)},
@@ -179,6 +216,37 @@ public:
   }
 
 private:
+  /// What the processor has of the features that LLVM knows.
+  json::Array features() const {
+    json::Array Names;
+    for (const SubtargetFeatureKV &Feature : STI.getAllProcessorFeatures())
+      if (STI.hasFeature(Feature.Value))
+        Names.push_back(Feature.Key);
+    return Names;
+  }
+
+  /// What llvm-mca simulates beside the resources, null where the model does not say it.
+  json::Value extra() const {
+    if (!SM.hasExtraProcessorInfo())
+      return nullptr;
+    const MCExtraProcessorInfo &Info = SM.getExtraProcessorInfo();
+    json::Array Files;
+    for (unsigned I = 0; I < Info.NumRegisterFiles; ++I) {
+      const MCRegisterFileDesc &File = Info.RegisterFiles[I];
+      // The first one is no register file: it has neither a name nor registers.
+      if (File.Name && *File.Name && StringRef(File.Name) != "InvalidRegisterFile")
+        Files.push_back(json::Object{{"name", File.Name},
+                                     {"registers", File.NumPhysRegs},
+                                     {"moves", File.MaxMovesEliminatedPerCycle}});
+    }
+    auto Queue = [&](unsigned ID) { return ID ? SM.getProcResource(ID)->Name : ""; };
+    return json::Object{{"rob", Info.ReorderBufferSize},
+                        {"retire_width", Info.MaxRetirePerCycle},
+                        {"load_queue", Queue(Info.LoadQueueID)},
+                        {"store_queue", Queue(Info.StoreQueueID)},
+                        {"register_files", std::move(Files)}};
+  }
+
   /// Opcode and kinds of operands: equal for instructions that the model cannot tell apart and that
   /// print alike. Says whether registers coincide that need not.
   std::string kindOf(const MCInst &Inst, bool &Coincide) const {
@@ -263,6 +331,7 @@ private:
   const MCInstrInfo &MII;
   const MCRegisterInfo &MRI;
   const MCDisassembler &Disassembler;
+  const MCInstrAnalysis *Analysis; ///< Null where the target has none.
   const MCSchedModel &SM;
   std::vector<uint64_t> Units;
 };
@@ -272,8 +341,9 @@ private:
 int main(int Argc, char **Argv) {
   InitLLVM Init(Argc, Argv);
   const bool Enumerate = Argc == 4 && StringRef(Argv[3]) == "--enumerate";
-  if (Argc != 3 && !Enumerate) {
-    errs() << "usage: llvm_sched TRIPLE CPU < lines of KEY HEX\n"
+  const bool Print = Argc == 4 && StringRef(Argv[3]) == "--print";
+  if (Argc != 3 && !Enumerate && !Print) {
+    errs() << "usage: llvm_sched TRIPLE CPU [--print] < lines of KEY HEX\n"
               "       llvm_sched TRIPLE CPU --enumerate\n";
     return 2;
   }
@@ -300,7 +370,19 @@ int main(int Argc, char **Argv) {
   MCContext Context(llvm::Triple(Triple), MAI.get(), MRI.get(), STI.get());
   std::unique_ptr<MCDisassembler> Disassembler(T->createMCDisassembler(*STI, Context));
 
-  Reader R(*STI, *MII, *MRI, *Disassembler);
+  std::unique_ptr<MCInstrAnalysis> Analysis(T->createMCInstrAnalysis(MII.get()));
+  Reader R(*STI, *MII, *MRI, *Disassembler, Analysis.get());
+  std::string Key, Hex;
+  if (Print) {
+    auto Printer = [&](unsigned Dialect) {
+      return std::unique_ptr<MCInstPrinter>(
+          T->createMCInstPrinter(llvm::Triple(Triple), Dialect, *MAI, *MII, *MRI));
+    };
+    std::unique_ptr<MCInstPrinter> Att = Printer(0), Intel = Printer(1);
+    while (std::cin >> Key >> Hex)
+      outs() << R.print(Key, Hex, *Att, *Intel) << '\n';
+    return 0;
+  }
   outs() << R.processor() << '\n';
   if (Enumerate) {
     std::unique_ptr<MCInstPrinter> Printer(
@@ -308,7 +390,6 @@ int main(int Argc, char **Argv) {
     R.enumerate(outs(), *Printer);
     return 0;
   }
-  std::string Key, Hex;
   while (std::cin >> Key >> Hex)
     outs() << R.read(Key, Hex) << '\n';
   return 0;

@@ -124,13 +124,13 @@ _ENCODINGS = {v: k for k, v in vars(EncodingKind).items() if isinstance(v, int)}
 
 @cache
 def shapes() -> tuple[Shape, ...]:
-    """All forms of 64-bit mode, sorted by key."""
+    """All forms of 64-bit mode, but Knights Corner's, sorted by key."""
     found = []
     for code, name in CODE_NAMES.items():
         info = OpCodeInfo(cast("iced.Code_", code))
         if not info.mode64 or not info.is_instruction:
             continue
-        if _ENCODINGS[info.encoding] in ("D3NOW", "MVEX", "XOP") or name.startswith("VEX_KNC"):
+        if _ENCODINGS[info.encoding] == "MVEX" or name.startswith("VEX_KNC"):
             continue
         kinds = [_OPERAND_KINDS[k] for k in info.op_kinds()]
         either = any(k in _REGISTER_OR_MEMORY for k in kinds)
@@ -237,10 +237,16 @@ def example(
                 i.memory_index = Register.R15
             if broadcast:
                 i.is_broadcast = True
+        elif kind == "SEG_RBX_AL":
+            i.set_op_kind(n, OpKind.MEMORY)
+            i.memory_base, i.memory_index = Register.RBX, Register.AL
         elif operand == "STRING":
             if kind not in _STRINGS:
                 return None
             i.set_op_kind(n, _STRINGS[kind])
+        elif kind == "IMM8" and n and kinds[n - 1] in _IMMEDIATES:
+            i.set_op_kind(n, OpKind.IMMEDIATE8_2ND)
+            i.set_immediate_u64(n, 1)
         elif kind in _IMMEDIATES:
             i.set_op_kind(n, _IMMEDIATES[kind])
             i.set_immediate_u64(n, 1) if operand in ("I64", "1") else i.set_immediate_i32(n, 1)

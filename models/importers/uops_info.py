@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import iced_x86 as iced
 from iced_x86 import OpAccess
 
+from incc.models.bind import MOST_SLOTS
 from incc.models.compile import Entry, Forms, write_latency, write_ports
 from incc.models.importers import uops_xml
 from incc.models.importers.common import (
@@ -555,11 +556,13 @@ def _entry(record: Record, shape: Shape, figures: dict[str, Any], latency: list[
 
 
 def _implausible(record: Record, figures: dict[str, Any]) -> str:
-    """Why figures cannot be right, "" if they can.
+    """Why figures cannot be right, or are no use, "" if they can.
 
     Micro-fusion joins at most two µops (a gather's loads are one fused µop). Microcode is measured with some noise,
     which hardly matters among that many µops.
     """
+    if figures["retire_slots"] > MOST_SLOTS:
+        return f"{figures['retire_slots']} µops, which depend on what the caches hold"
     if record.data.get("whole_uops"):
         return ""
     uops = sum(figures["ports"].values())

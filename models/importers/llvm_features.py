@@ -1,0 +1,55 @@
+"""Which CPUID features, by iced-x86's names, the processors of LLVM have.
+
+LLVM has no feature for what every processor of 64 bits has, nor for most of what only systems use: of that, here are
+the instructions that compilers write all the same, or that its scheduling models have figures of.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# Of every processor of 64 bits; `endbr64` and multi-byte nops do nothing where they are not known.
+_ALWAYS = (
+    "INTEL8086 INTEL186 INTEL286 INTEL386 INTEL486 X64 CPUID MULTIBYTENOP PAUSE FPU FPU287 FPU387 SYSCALL SEP MSR TSC "
+    "RDPMC MONITOR CLFSH CET_IBT RDTSCP CX8 CMOV"
+)
+
+# LLVM's name: iced-x86's, where they differ by more than "AVX512_VNNI" and "avx512vnni".
+_OTHER = {
+    "aes": "AES",
+    "amx-bf16": "AMX_BF16",
+    "amx-complex": "AMX_COMPLEX",
+    "amx-fp16": "AMX_FP16",
+    "amx-int8": "AMX_INT8",
+    "amx-tile": "AMX_TILE",
+    "bmi": "BMI1",
+    "cx16": "CMPXCHG16B",
+    "kl": "KL AESKLE",
+    "mwaitx": "MONITORX",
+    "pclmul": "PCLMULQDQ",
+    "prefetchi": "PREFETCHITI",
+    "prfchw": "PREFETCHW",
+    "raoint": "RAO_INT",
+    "rdrnd": "RDRAND",
+    "rtm": "RTM HLE_OR_RTM",
+    "shstk": "CET_SS",
+    "sse4.1": "SSE4_1",
+    "sse4.2": "SSE4_2",
+    "widekl": "WIDE_KL",
+    "x87": "FPU",
+}
+
+
+def features_of(names: Iterable[str], known: Iterable[str]) -> frozenset[str]:
+    """iced-x86's names, of which `known` are all, for those that LLVM has of a processor's features (`names`)."""
+    plain = {name.replace("_", ""): name for name in known}
+    found = set(_ALWAYS.split())
+    for name in names:
+        if name in _OTHER:
+            found.update(_OTHER[name].split())
+        elif (other := plain.get(name.upper().replace("-", "").replace(".", ""))) is not None:
+            found.add(other)
+    return frozenset(found)

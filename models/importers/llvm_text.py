@@ -1,0 +1,197 @@
+"""What LLVM says of x86-64's forms that does not depend on the processor: how they are written and what they do.
+
+`python -m incc.models.importers.llvm_text` writes frontends/x86/llvm_forms.txt and llvm_flags.txt anew, from LLVM 19's
+development files (`--llvm-config`). Every form of the decoder is encoded and put to LLVM, which prints it; the operands
+that the decoder sees in the bytes are found again in that text.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import iced_x86 as iced
+
+from incc.frontends.x86 import llvm_text
+from incc.frontends.x86.decode import decode
+from incc.models.importers.llvm import print_x86
+from incc.models.importers.shapes import encode, example, shapes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_FOLDER = os.path.join(os.path.dirname(os.path.abspath(llvm_text.__file__)))
+FORMS, FLAGS = (os.path.join(_FOLDER, f"llvm_{name}.txt") for name in ("forms", "flags"))
+# Sign extended or not, as a number of any width, it is written otherwise, and it names no condition.
+_BYTE, _WORD = -100, -12345
+_IMMEDIATES = {
+    iced.OpKind.IMMEDIATE8: _BYTE,
+    iced.OpKind.IMMEDIATE8_2ND: _BYTE + 1,
+    iced.OpKind.IMMEDIATE8TO16: _BYTE,
+    iced.OpKind.IMMEDIATE8TO32: _BYTE,
+    iced.OpKind.IMMEDIATE8TO64: _BYTE,
+    iced.OpKind.IMMEDIATE16: _WORD,
+    iced.OpKind.IMMEDIATE32: _WORD,
+    iced.OpKind.IMMEDIATE32TO64: _WORD,
+    iced.OpKind.IMMEDIATE64: _WORD,
+}
+
+
+# Forms of which `shapes.example` makes none: two immediates, addresses of 32 bits.
+_BY_HAND = "c834129c 66c834129c 660f78c49c9d f20f78e59c9d 67f2450f38f806 67f3450f38f806 6766450f38f806 d7"
+
+
+class Written(NamedTuple):
+    """A form and variant by its key in the template file: an example's bytes, and LLVM's templates."""
+
+    key: str
+    form: str
+    code: bytes
+    att: str
+    intel: str
+    load: bool
+    store: bool
+    effects: bool
+
+
+def examples() -> Iterator[tuple[str, str, bytes]]:
+    """Key, form and bytes of an example of every form, with a broadcast and with {sae} where there is that."""
+    for shape in shapes():
+        variants = [""]
+        if shape.encoding == "EVEX":
+            rounding = shape.info.can_use_rounding_control or shape.info.can_suppress_all_exceptions
+            variants += ["*"] if shape.has_memory and shape.info.can_broadcast else []
+            variants += ["+"] if not shape.has_memory and rounding else []
+        for variant in variants:
+            instruction = example(shape, broadcast=variant == "*")
+            if instruction is None:
+                continue
+            if variant == "+":
+                if shape.info.can_use_rounding_control:
+                    instruction.rounding_control = iced.RoundingControl.ROUND_DOWN
+                else:
+                    instruction.suppress_all_exceptions = True
+            if instruction.is_vsib:
+                # LLVM has the factor of a short displacement wrong for some of these.
+                instruction.memory_displacement, instruction.memory_displ_size = 0, 0
+            code = encode(_with_immediates(instruction)) or encode(instruction)
+            if code is not None:
+                yield shape.key + variant, shape.key, code
+    for digits in _BY_HAND.split():
+        code = bytes.fromhex(digits)
+        key = llvm_text.template_key(iced.Decoder(64, code).decode())
+        yield key, key, code
+
+
+def _with_immediates(instruction: iced.Instruction) -> iced.Instruction:
+    changed = instruction.copy()
+    for n in range(changed.op_count):
+        value = _IMMEDIATES.get(changed.op_kind(n))
+        # Not the constant 1 of shifts, and not the registers in an immediate's bits.
+        if value is not None:
+            changed.set_immediate_i64(n, value)
+    return changed
+
+
+def template(native: Any, text: str, intel: bool) -> str:
+    """LLVM's text with `<n>` for the operands that are printed as the decoder sees them."""
+    mnemonic, tab, rest = text.partition("\t")
+    if mnemonic.startswith("{"):
+        more, tab, rest = rest.partition("\t")
+        mnemonic = f"{mnemonic}\t{more}"
+    found: list[tuple[int, int, str]] = []
+    names = ["K"] if native.has_op_mask and intel else []
+    names += ["R"] if native.rounding_control or native.suppress_all_exceptions else []
+    for n in range(native.op_count):
+        unsigned = "u" if native.op_kind(n) == iced.OpKind.IMMEDIATE8 else "U"
+        names += [f"{n}{how}" for how in ("", unsigned, "m", *llvm_text.PARTS)]
+    rendered = [(llvm_text.fill(native, f"<{name}>", intel), name) for name in names]
+    for value, name in sorted(rendered, key=lambda each: -len(each[0])):
+        if not value:
+            continue
+        for match in re.finditer(r"(?<![\w%$])" + re.escape(value) + r"(?![\w(])", rest):
+            start, end = match.span()
+            if all(end <= a or start >= b for a, b, _ in found) and not any(x[2][0] == name[0] for x in found):
+                found.append((start, end, name))
+                break
+    for start, end, name in sorted(found, reverse=True):
+        rest = f"{rest[:start]}<{name}>{rest[end:]}"
+    return mnemonic + tab + rest
+
+
+def read(llvm_config: str) -> tuple[list[Written], list[tuple[str, bytes, str]]]:
+    """All forms as LLVM writes them, and those that it does not know, with its reason."""
+    asked = list(examples())
+    lines = [f"{key} {code.hex()}" for key, _, code in asked]
+    written, unknown = [], []
+    for (key, form, code), line in zip(asked, print_x86(lines, llvm_config), strict=True):
+        data = json.loads(line)
+        if "error" in data:
+            unknown.append((key, code, data["error"]))
+            continue
+        native = iced.Decoder(64, code).decode()
+        att, intel = (_plain(template(native, data[name], name == "intel")) for name in ("att", "intel"))
+        written.append(Written(key, form, code, att, intel, data["load"], data["store"], data["effects"]))
+    return written, unknown
+
+
+def _plain(text: str) -> str:
+    """Without what is no part of the template: prefixes, comments."""
+    return re.sub(r"\s*#.*", "", text).strip()
+
+
+def forms_file(written: list[Written]) -> str:
+    """The templates that the rule for most forms does not give."""
+    lines = [
+        "# Made by `python -m incc.models.importers.llvm_text`, not by hand: see llvm_text.py.",
+        "# FORM|AT&T|INTEL: how LLVM 19 prints forms; nothing where it does what is usual. ~ is a tab.",
+    ]
+    for each in written:
+        native = iced.Decoder(64, each.code).decode()
+        usual = [llvm_text.usual(native, intel) for intel in (False, True)]
+        texts = ["" if text == rule else text for text, rule in zip((each.att, each.intel), usual, strict=True)]
+        if any(texts):
+            lines.append("|".join((each.key, *texts)).replace("\t", "~"))
+    return "\n".join(lines) + "\n"
+
+
+def flags_file(written: list[Written]) -> str:
+    """The forms of which LLVM says otherwise than the decoder, or that have effects which its model has not."""
+    lines = [
+        "# Made by `python -m incc.models.importers.llvm_text`, not by hand: see llvm_flags.py.",
+        "# FORM FLAGS: LLVM 19's instruction descriptions. U: has effects that are not modelled; l, s: that it may",
+        "# load or store is the opposite of what the decoder says.",
+    ]
+    for each in written:
+        if each.key != each.form:
+            continue
+        memory = decode(each.code).memory
+        loads, stores = any(a.load for a in memory), any(a.store for a in memory)
+        flags = "U" * each.effects + "l" * (loads != each.load) + "s" * (stores != each.store)
+        if flags:
+            lines.append(f"{each.form} {flags}")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    """Write both files."""
+    parser = argparse.ArgumentParser(description="Take from LLVM how instructions are written.")
+    parser.add_argument("--llvm-config", default="llvm-config-19", metavar="PROGRAM")
+    parser.add_argument("--unknown", action="store_true", help="list the forms that LLVM does not know")
+    options = parser.parse_args()
+    written, unknown = read(options.llvm_config)
+    for path, text in ((FORMS, forms_file(written)), (FLAGS, flags_file(written))):
+        with open(path, "w", encoding="ascii") as file:
+            file.write(text)
+    print(f"{len(written)} forms and variants, {len(unknown)} that LLVM does not know")
+    if options.unknown:
+        for key, code, why in unknown:
+            print(f"{key} {code.hex()}: {why}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,118 @@
+"""The table `llvm` of a model file: reading it, with what is wrong with it, and writing it (models/llvm_names.py)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from incc.models.llvm_names import Llvm, LlvmRegisterFile, LlvmScheduler, LlvmUnit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+MARK = "# Names and sizes are LLVM's (incc-model import llvm --resources); which of our units they are, is kept."
+"""The comment above the table in a model file, by which it is found again."""
+
+_KEYS: dict[str, dict[str, tuple[type, bool]]] = {
+    "units": {"name": (str, True), "of": (str, False), "forms": (str, False)},
+    "schedulers": {"name": (str, True), "entries": (int, True), "ports": (str, False), "queue": (str, False)},
+    "register_files": {"name": (str, True), "registers": (int, True), "kind": (str, True), "moves": (int, False)},
+}
+_CHOICES = {"queue": ("", "load", "store"), "kind": ("integer", "vector")}
+
+
+def read(table: Mapping[str, Any], ports: Sequence[str], resources: Sequence[str]) -> tuple[Llvm, list[str]]:
+    """The table `llvm` of a model with these ports and other resources, and what is wrong with it."""
+    wrong = [f"unknown key llvm.{key}" for key in table if key != "cpu" and key not in _KEYS]
+    if not isinstance(table.get("cpu"), str) or not table["cpu"]:
+        wrong.append("llvm.cpu must be LLVM's name of a processor")
+    rows: dict[str, list[dict[str, Any]]] = {}
+    for key, fields in _KEYS.items():
+        rows[key] = []
+        found = table.get(key, [])
+        if not isinstance(found, list):
+            wrong.append(f"llvm.{key} must be a list of tables")
+            continue
+        for row in found:
+            message = _problem(row, fields)
+            if message:
+                wrong.append(f"llvm.{key}: {message}")
+            else:
+                rows[key].append(row)
+    if not rows["units"]:
+        wrong.append("llvm.units is missing")
+    known = (*ports, *resources)
+    wrong += [
+        f"llvm.units: {row['name']} is of {row['of']!r}, which the model does not have"
+        for row in rows["units"]
+        if row.get("of") and row["of"] not in known
+    ]
+    for row in rows["schedulers"]:
+        wrong += [
+            f"llvm.schedulers: {row['name']} has the port {port!r}, which the model does not have"
+            for port in filter(None, row.get("ports", "").split(","))
+            if port not in ports
+        ]
+    if wrong:
+        return Llvm("", (), (), ()), wrong
+    schedulers = [
+        LlvmScheduler(r["name"], r["entries"], tuple(filter(None, r.get("ports", "").split(","))), r.get("queue", ""))
+        for r in rows["schedulers"]
+    ]
+    files = [LlvmRegisterFile(r["name"], r["registers"], r["kind"], r.get("moves", 0)) for r in rows["register_files"]]
+    return Llvm(table["cpu"], tuple(_numbered(rows["units"])), tuple(schedulers), tuple(files)), []
+
+
+def _problem(row: Any, fields: Mapping[str, tuple[type, bool]]) -> str:
+    if not isinstance(row, dict):
+        return "a row is a table"
+    for key in row:
+        if key not in fields:
+            return f"unknown key {key!r}"
+    for key, (kind, required) in fields.items():
+        if key not in row:
+            if required:
+                return f"{key!r} is missing"
+        elif not isinstance(row[key], kind) or isinstance(row[key], bool):
+            return f"{key!r} has the value {row[key]!r} of a wrong type"
+        elif kind is int and row[key] < 0:
+            return f"{key} of {row[key]}"
+        elif key in _CHOICES and row[key] not in _CHOICES[key]:
+            return f"{key!r} must be one of {', '.join(map(repr, _CHOICES[key]))}"
+    return ""
+
+
+def _numbered(rows: Sequence[Mapping[str, Any]]) -> Iterable[LlvmUnit]:
+    """The units with the numbers that llvm-mca gives them: rows of one name that follow each other are one resource."""
+    names = [row["name"] for row in rows]
+    number = -1
+    within = 0
+    for at, row in enumerate(rows):
+        again = at > 0 and names[at - 1] == names[at]
+        number, within = (number, within + 1) if again else (number + 1, 0)
+        several = again or names[at + 1 : at + 2] == [names[at]]
+        yield LlvmUnit(
+            row["name"], f"{number}.{within}" if several else str(number), row.get("of", ""), row.get("forms", "")
+        )
+
+
+def write(names: Mapping[str, Any]) -> str:
+    """The table as a model file has it; `names` as `read` takes it."""
+    lines = [MARK, "[llvm]", f'cpu = "{names["cpu"]}"']
+    for key in _KEYS:
+        if names.get(key):
+            lines.append(f"{key} = [")
+            for row in names[key]:
+                parts = [f'{k} = "{v}"' if isinstance(v, str) else f"{k} = {v}" for k, v in row.items() if v]
+                lines.append(f"  {{ {', '.join(parts)} }},")
+            lines.append("]")
+    return "\n".join(lines) + "\n"
+
+
+def pack(names: Llvm) -> tuple[Any, ...]:
+    """Plain tuples, as marshal takes them."""
+    return (
+        names.cpu,
+        tuple([tuple(u) for u in names.units]),
+        tuple([tuple(s) for s in names.schedulers]),
+        tuple([tuple(f) for f in names.register_files]),
+    )
