@@ -14,9 +14,12 @@ if TYPE_CHECKING:
     from typing import Literal, Protocol
 
     ExitKind = Literal["own", "replaced", "added", "repeated"]
+    CommonWork = tuple[str, tuple[tuple[int, tuple[str, ...]], ...]]
+    """A kind of work, and the forms that do it by the bits of vectors (0: none, or whatever there are): the first one
+    that a model has."""
 
-    from incc.frontends.container import Container
-    from incc.frontends.kernel import Before, Instruction, Kernel, LeftOut, MemoryAccess, Refused, Region
+    from incc.frontends.container import Container, ContainerCode, Span
+    from incc.frontends.kernel import Before, Instruction, Kernel, MemoryAccess, Refused, Region
 else:
     Protocol = object  # importing `typing` takes 4 ms
 
@@ -31,13 +34,20 @@ class Syntax(NamedTuple):
     `comments` begin a comment anywhere in a line, the usual one first; `line_comments` are the characters that begin
     one at a line's start. `dialects` are directives that change how operands are written, with the name of the dialect
     from there on ("" for the one that assemblers begin with). A text that has all of `line_remarks` in it says the
-    source line of each instruction in a comment behind it, as `line.column`.
+    source line of each instruction in a comment behind it, as `line.column`. `prefixes`: words that stand before a
+    mnemonic. `suffixes`: letters that some write behind a mnemonic for the size of operands and others do not;
+    `synonyms`: other names of mnemonics, with one of them. `padding`: what
+    mnemonics of no-operations begin with.
     """
 
     comments: tuple[str, ...]
     line_comments: str
     dialects: dict[str, str]
     line_remarks: tuple[str, ...]
+    prefixes: frozenset[str] = frozenset()
+    suffixes: str = ""
+    padding: str = ""
+    synonyms: dict[str, str] = {}  # noqa: RUF012 -- nobody changes it
 
 
 class ByteMarkers(NamedTuple):
@@ -47,7 +57,7 @@ class ByteMarkers(NamedTuple):
     move, whose one group that matches is the number. `store` is a pattern for stores that are markers by themselves: a
     group "number…" is the number, a group "register…" matches if what is stored was put into a register before;
     `store_sign` is what each such statement has in it; "" for both where there are none. `written` is the move with
-    `{}` for the number, by dialect.
+    `{}` for the number, by dialect. `code` are the bytes of both markers, of the begin and of the end.
     """
 
     data: tuple[int, ...]
@@ -56,18 +66,22 @@ class ByteMarkers(NamedTuple):
     store: str
     store_sign: str
     written: dict[str, str]
+    code: tuple[bytes, bytes]
 
 
 class Machine(NamedTuple):
     """How object files say that their code is of an instruction set.
 
-    `names` are lief's for the machine, in any format; `coff` is COFF's number for it. `pc_relative` are lief's names of
-    ELF's relocations whose field holds symbol + addend - its own address.
+    `names` are lief's for the machine, in any format; `coff` and `elf` are the numbers that these have for it.
+    `pc_relative` are the numbers of ELF's relocations whose field holds symbol + addend - its own address. `absolute`:
+    those of relocations whose field holds symbol + addend, and how many bytes it has.
     """
 
     names: frozenset[str]
     coff: int
-    pc_relative: frozenset[str]
+    elf: int
+    pc_relative: frozenset[int]
+    absolute: dict[int, int]
 
 
 class TextForm(NamedTuple):
@@ -135,6 +149,20 @@ class NotRunnable(NamedTuple):
     text: str
 
 
+class Effects(NamedTuple):
+    """What LLVM's description of an instruction says, which may be more, or less, than what the instruction does.
+
+    `may_load` and `may_store`: to or from memory; `side_effects`: others that are not modelled
+    (hasUnmodeledSideEffects). `load_barrier`, `store_barrier`: no load (no store) behind it begins before it is done.
+    """
+
+    may_load: bool
+    may_store: bool
+    side_effects: bool
+    load_barrier: bool
+    store_barrier: bool
+
+
 class Isa(Protocol):
     """An instruction set.
 
@@ -197,6 +225,27 @@ class Isa(Protocol):
         floating-point numbers), "root", "integer-division", "widen" and "narrow" (to another floating-point type),
         "from-integer", "to-integer", "gather", "shuffle" (moves elements of vectors about); "" for all others."""
 
+    # --- as LLVM has it ---
+
+    def llvm_names(self, text: str, /) -> object:
+        """What `llvm_text` must know of the assembly text that instructions are from: its local labels, its constants.
+        None where there is nothing."""
+
+    def llvm_text(self, instruction: Instruction, syntax: str, hexadecimal: bool = False, names: object = None) -> str:
+        """A decoded instruction as LLVM prints it, in a dialect of LLVM's ("att", "intel"; "" for the only one), with a
+        tab behind its mnemonic. `hexadecimal`: numbers are."""
+
+    def llvm_encoding(self, instruction: Instruction, /) -> bytes:
+        """The bytes that LLVM's assembler makes of an instruction's statement by itself: what depends on where symbols
+        are is zero, and jumps to them are long."""
+
+    def llvm_effects(self, instruction: Instruction, /) -> Effects:
+        """What LLVM's description of an instruction says that it does."""
+
+    @property
+    def example(self) -> str:
+        """A function with a loop, in its assembly."""
+
     @property
     def stack_registers(self) -> frozenset[str]:
         """The registers that may hold addresses of the function's own stack, by their roots."""
@@ -209,6 +258,10 @@ class Isa(Protocol):
     def widest_vector(self) -> tuple[tuple[str, int], ...]:
         """Forms of packed arithmetic and their bits, the widest first, by which one can tell of a core's model which
         vectors the core has."""
+
+    @property
+    def common_work(self) -> tuple[CommonWork, ...]:
+        """The usual kinds of work, by which one can tell of a core's model what its ports do."""
 
     # --- decoding ---
 
@@ -237,12 +290,17 @@ class Isa(Protocol):
         that of the instructions is "?". Raises ValueError for what is no code, and DecodeError.
         """
 
-    def container_kernels(self, container: Container, paces: bool) -> tuple[list[Kernel], list[LeftOut]]:
+    def container_kernels(self, container: Container, paces: bool) -> ContainerCode:
         """The innermost loops of the machine code of an object file, and the cycles that are left out.
 
-        The lines of their regions count the instructions of a section's disassembly. `paces`: the kernels' `pace` is
-        wanted, else that of most is 0. Raises DecodeError.
+        The lines of their regions count the instructions of a section's disassembly; their places in the source are
+        those of the debug information, if the container has it. `paces`: the kernels' `pace` is wanted, else that of
+        most is 0. Raises DecodeError.
         """
+
+    def container_spans(self, container: Container, spans: Sequence[Span]) -> ContainerCode:
+        """The code of these spans of an object file, each as one straight kernel, in their order; a span in which there
+        is something that is no instruction is left out. Raises DecodeError."""
 
     def runnable(self, kernel: Kernel, /) -> Runnable | NotRunnable:
         """A decoded kernel as machine code that runs for itself, so that it can be timed, or why there is none."""
@@ -296,3 +354,32 @@ def jump_target(operand: str) -> str:
 def words(text: str) -> list[str]:
     """The words of a text: tables of names read better without quotes."""
     return text.split()
+
+
+def mnemonic(text: str, name: str = "") -> str:
+    """The mnemonic of an instruction's text, behind its prefixes; of the instruction set `name`, or any."""
+    syntaxes = [isa(each).syntax for each in ([name] if name else _FOLDERS)]
+    rest = text.split()
+    while len(rest) > 1 and any(rest[0] in syntax.prefixes for syntax in syntaxes):
+        rest.pop(0)
+    return rest[0] if rest else ""
+
+
+def is_padding(mnemonic: str) -> bool:
+    """Whether a mnemonic is a no-operation's, in any instruction set."""
+    beginnings = (isa(name).syntax.padding for name in _FOLDERS)
+    return any(beginning and mnemonic.startswith(beginning) for beginning in beginnings)
+
+
+def same_mnemonic(one: str, other: str) -> bool:
+    """Whether two mnemonics are one that tools write differently: by another of its names, or without the suffix for
+    the size of operands, in any instruction set."""
+    return one == other or any(_same_mnemonic(isa(name).syntax, one, other) for name in _FOLDERS)
+
+
+def _same_mnemonic(syntax: Syntax, one: str, other: str) -> bool:
+    one, other = syntax.synonyms.get(one, one), syntax.synonyms.get(other, other)
+    return one == other or any(
+        longer[-1:] and longer[-1:] in syntax.suffixes and longer[:-1] == shorter
+        for longer, shorter in ((one, other), (other, one))
+    )

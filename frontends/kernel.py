@@ -12,7 +12,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
-    RegionKind = Literal["loop", "marker", "file"]
+    RegionKind = Literal["loop", "marker", "file", "address"]
+    CompiledRole = Literal["main", "remainder", "prologue", "fallback", "outer", ""]
+    CompiledKind = Literal[
+        "plain", "vector-body", "interleaved", "epilogue", "scalar", "unroll-rest", "unversioned", "unknown"
+    ]
 
 # --- regions ---------------------------------------------------------------------------------------------------------
 
@@ -36,6 +40,16 @@ class Frame(NamedTuple):
     line: int
 
 
+class Inlined(NamedTuple):
+    """A function inlined at a place: `name` is its symbol where the debug information has one, else its name as far as
+    that is known; `call` the file and line of the call that it stands for. `entry` tells one inlined call from another.
+    """
+
+    entry: int
+    name: str
+    call: tuple[str, int]
+
+
 class Neighbours(NamedTuple):
     """Where a loop lies among the other innermost loops of its function, which are named by their first lines.
 
@@ -49,16 +63,77 @@ class Neighbours(NamedTuple):
     enclosing: tuple[SourceLocation, ...] = ()
 
 
+class CompiledStream(NamedTuple):
+    """Loads or stores of a loop that are alike: each of `accesses` is of so many `lanes` (`scalable`: times vscale) of
+    elements, and goes on by `step` bytes a trip, None where that is no constant."""
+
+    store: bool
+    element_bytes: int
+    lanes: int
+    scalable: bool
+    step: int | None
+    accesses: int
+
+
+class CompiledLoop(NamedTuple):
+    """What a compiler knows of an innermost loop that it has made.
+
+    `number` is what it is known by in its unit. `kind`: what became of the source's loop here: "plain", as it was or
+    unrolled; "vector-body", or "interleaved" copies without vectors; "epilogue", a second one with shorter vectors;
+    "scalar", the loop that was vectorised, for what is left over or where vectors cannot be used; "unroll-rest", what
+    an unrolled one leaves over; "unversioned", the copy without assumptions that are checked before; "unknown".
+    `source_loop`: a number that all have in common that one loop of the source became, -1 where that is not known.
+    `role` and `of`: its part among those, and the number of the main loop, -1 for none; `instead`: a remainder that
+    also runs instead of it.
+
+    `iterations`: of the source's loop in one trip, times vscale if `scalable`; 0 where that is not known. It is
+    `width` lanes times `interleave` copies times `unroll` for a vector body. `peeled`: iterations that are done before.
+    Trips are counted a time that the loop is entered: `trip_count` if it is always the same, else 0;
+    `max_trip_count`, 0 for none; a multiple of `trip_multiple`; `expected_trip_count` by a profile, None without one.
+    `source_trip_count` and `source_max_trip_count`: of the loop that it was made of. `streams`: what it loads and
+    stores. `lines`: of the functions around it, outermost first: of each the line of the next one's call, in the last
+    one the loop's own; empty where that is not known.
+    """
+
+    number: int
+    function: str
+    kind: CompiledKind
+    source_loop: int = -1
+    role: CompiledRole = ""
+    of: int = -1
+    instead: bool = False
+    iterations: int = 0
+    width: int = 1
+    scalable: bool = False
+    interleave: int = 1
+    unroll: int = 1
+    peeled: int = 0
+    trip_count: int = 0
+    max_trip_count: int = 0
+    trip_multiple: int = 1
+    expected_trip_count: int | None = None
+    source_trip_count: int = 0
+    source_max_trip_count: int = 0
+    streams: tuple[CompiledStream, ...] = ()
+    lines: tuple[int, ...] = ()
+
+    @property
+    def fixed_iterations(self) -> int:
+        """Iterations of the source's loop in one trip, 0 where that is not known or depends on the processor."""
+        return 0 if self.scalable else self.iterations
+
+
 class Region(NamedTuple):
     """A span of assembly text to analyse.
 
-    `kind` is "loop" (an innermost natural loop), "marker" (between a pair of markers) or "file" (the whole text).
+    `kind` is "loop" (an innermost natural loop), "marker" (between a pair of markers), "address" (from
+    one address to another) or "file" (the whole text).
     `lines` are the 1-based lines of the statements on the analysed path, in the order of execution; labels, directives
     and comments are not in it. `is_loop`: the path ends in a branch back to its start. `label` is the loop header's
     label. `depth` is the loop's nesting depth (1: outermost). `body_lines` are the lines of every instruction of the
     region, on the path or not; it equals `lines` unless there are branches inside. `notes` say in one sentence each
     what a reader must know (“likeliest of 3 paths”, “contains a call to foo”). `forks`: branches inside, at which the
-    loop goes on in either way. `neighbours`: of a loop.
+    loop goes on in either way. `neighbours`: of a loop. `compiled`: what its compiler says of it, if it was asked.
     """
 
     kind: RegionKind
@@ -75,6 +150,7 @@ class Region(NamedTuple):
     notes: tuple[str, ...]
     forks: int = 0
     neighbours: Neighbours = Neighbours()
+    compiled: CompiledLoop | None = None
 
 
 class Before(NamedTuple):

@@ -7,6 +7,7 @@ import re
 from incc.frontends.isa import (
     ByteMarkers,
     DecodeError,
+    Effects,
     FormWork,
     Machine,
     NotRunnable,
@@ -21,9 +22,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from incc.frontends.container import Container
-    from incc.frontends.isa import Isa, Operation, Runnable
-    from incc.frontends.kernel import Before, Instruction, Kernel, LeftOut, MemoryAccess, Region
+    from incc.frontends.container import Container, ContainerCode, Span
+    from incc.frontends.isa import CommonWork, Isa, Operation, Runnable
+    from incc.frontends.kernel import Before, Instruction, Kernel, MemoryAccess, Region
 
 _CONDITIONS = words("eq ne cs hs cc lo mi pl vs vc hi ls ge lt gt le")
 _SVE_CONDITIONS = words("none any nlast last first nfrst pmore plast tcont tstop")
@@ -76,12 +77,27 @@ class _AArch64:
 
     name = "aarch64"
     unreadable = "AArch64 code cannot be decoded yet"
-    syntax = Syntax(("//",), "#", {}, ())
+    syntax = Syntax(("//",), "#", {}, (), padding="nop")
+    example = "\t.type f, %function\nf:\n.L1:\n\tsubs x0, x0, 1\n\tb.ne .L1\n\tret\n"
     # OSACA's: a move to x1 and a no-operation as bytes (the section on markers of its README).
-    markers = ByteMarkers((213, 3, 32, 31), frozenset(), r"(?i)movz? [xw]1, ?#?(\w+)$", "", "", {"": "mov\tx1, #{}"})
+    markers = ByteMarkers(
+        (213, 3, 32, 31),
+        frozenset(),
+        r"(?i)movz? [xw]1, ?#?(\w+)$",
+        "",
+        "",
+        {"": "mov\tx1, #{}"},
+        # movz x1, #111 and #222, then the four bytes as they stand in memory.
+        (b"\xe1\x0d\x80\xd2\xd5\x03\x20\x1f", b"\xc1\x1b\x80\xd2\xd5\x03\x20\x1f"),
+    )
     # COFF's number: Microsoft's PE format, “Machine Types”; relocations: ELF for the Arm 64-bit Architecture, 5.7.
     machine = Machine(
-        frozenset(("AARCH64", "ARM64")), 0xAA64, frozenset(f"AARCH64_PREL{bits}" for bits in (16, 32, 64))
+        frozenset(("AARCH64", "ARM64")),
+        0xAA64,
+        183,
+        # ELF for the Arm 64-bit architecture, "Static relocations": R_AARCH64_PREL64, _PREL32, _PREL16; _ABS64, _ABS32.
+        frozenset((260, 261, 262)),
+        {257: 8, 258: 4},
     )
     branch_words = frozenset(BRANCHES)
     stack_registers: frozenset[str] = frozenset()
@@ -120,8 +136,27 @@ class _AArch64:
     def form_work(self, form: str) -> FormWork:
         return FormWork((), "", 0)
 
+    @property
+    def common_work(self) -> tuple[CommonWork, ...]:
+        from incc.frontends.aarch64.common_work import WORK
+
+        return WORK
+
     def advice_class(self, mnemonic: str) -> str:
         return ""
+
+    def llvm_names(self, text: str) -> object:
+        return None
+
+    def llvm_text(self, instruction: Instruction, syntax: str, hexadecimal: bool = False, names: object = None) -> str:
+        return instruction.text
+
+    def llvm_encoding(self, instruction: Instruction) -> bytes:
+        return instruction.encoding
+
+    def llvm_effects(self, instruction: Instruction) -> Effects:
+        memory = instruction.memory
+        return Effects(any(a.load for a in memory), any(a.store for a in memory), False, False, False)
 
     def load(self) -> object:
         return None
@@ -139,7 +174,10 @@ class _AArch64:
     def decode_bytes(self, code: bytes, name: str = "block", is_loop: bool | None = None, text: bool = True) -> Kernel:
         raise DecodeError(self.unreadable)
 
-    def container_kernels(self, container: Container, paces: bool) -> tuple[list[Kernel], list[LeftOut]]:
+    def container_kernels(self, container: Container, paces: bool) -> ContainerCode:
+        raise DecodeError(self.unreadable)
+
+    def container_spans(self, container: Container, spans: Sequence[Span]) -> ContainerCode:
         raise DecodeError(self.unreadable)
 
     def runnable(self, kernel: Kernel) -> Runnable | NotRunnable:

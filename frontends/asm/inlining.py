@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 
+from incc.frontends.kernel import Inlined
 from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
@@ -20,16 +21,6 @@ if TYPE_CHECKING:
     from incc.frontends.asm.parse import Assembly
 
     Token = tuple[str, str]
-
-
-class Inlined(NamedTuple):
-    """A function inlined at a place: `name` is its symbol where the debug information has one, else its name as far as
-    that is known; `call` the file and line of the call that it stands for. `entry` tells one inlined call from another.
-    """
-
-    entry: int
-    name: str
-    call: tuple[str, int]
 
 
 class DebugError(Exception):

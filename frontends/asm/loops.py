@@ -200,16 +200,39 @@ class LoopPath(NamedTuple):
     probability: float
 
 
-def paths(
-    graphs: Iterable[ControlFlow], listing: Listing, region: Region, limit: int, first_side: float | None, sides: bool
-) -> tuple[list[LoopPath], bool]:
-    """The ways through the innermost loop that `region` is, see `incc.frontends.asm.regions.loop_paths`."""
-    for graph in graphs:
-        for loop in loops([block.successors for block in graph.blocks], graph.entries)[0]:
-            body = (i for b in loop.body for i in graph.blocks[b].instructions)
-            if loop.innermost and {listing.places[i].line for i in body} == set(region.body_lines):
-                return _paths_of(listing, graph, loop, limit, first_side, sides)
-    return [], True
+class LoopFinder:
+    """The innermost loops that regions are, by the lines of their instructions: worked out once for all of a file."""
+
+    def __init__(self, graphs: Iterable[ControlFlow], listing: Listing, regions: Iterable[Region]) -> None:
+        self.listing = listing
+        self._found: dict[frozenset[int], tuple[ControlFlow, Loop]] = {}
+        wanted = {min(region.body_lines) for region in regions if region.body_lines}
+        places = listing.places
+        for graph in graphs:
+            # Finding loops takes longer than looking whether there is one that is asked for.
+            if wanted.isdisjoint([places[i].line for block in graph.blocks for i in block.instructions]):
+                continue
+            for loop in loops([block.successors for block in graph.blocks], graph.entries)[0]:
+                if loop.innermost:
+                    body = (i for b in loop.body for i in graph.blocks[b].instructions)
+                    self._found.setdefault(frozenset([listing.places[i].line for i in body]), (graph, loop))
+
+    def paths(self, region: Region, limit: int, first_side: float | None, sides: bool) -> tuple[list[LoopPath], bool]:
+        """The ways through the innermost loop that `region` is, see `incc.frontends.asm.regions.loop_paths`."""
+        found = self._found.get(frozenset(region.body_lines))
+        return _paths_of(self.listing, *found, limit, first_side, sides) if found else ([], True)
+
+    def shortest_and_longest(self, region: Region) -> list[LoopPath]:
+        """The ways through the innermost loop that `region` is with the fewest and with the most instructions: where
+        there are too many to look at all."""
+        found = self._found.get(frozenset(region.body_lines))
+        if not found:
+            return []
+        graph, loop = found
+        return [
+            LoopPath(_region(self.listing, graph, loop, path), _branches_on(self.listing, graph, loop, path), 0.0)
+            for path in [_extreme(graph, loop, sign) for sign in (1, -1)]
+        ]
 
 
 def _paths_of(
@@ -242,21 +265,6 @@ def _paths_of(
             return found, False
         found.append(LoopPath(_region(listing, graph, loop, path[:-1]), branches, probability))
     return found, True
-
-
-def shortest_and_longest(graphs: Iterable[ControlFlow], listing: Listing, region: Region) -> list[LoopPath]:
-    """The ways through the innermost loop that `region` is with the fewest and with the most instructions: where there
-    are too many to look at all."""
-    for graph in graphs:
-        for loop in loops([block.successors for block in graph.blocks], graph.entries)[0]:
-            body = (i for b in loop.body for i in graph.blocks[b].instructions)
-            if loop.innermost and {listing.places[i].line for i in body} == set(region.body_lines):
-                found = [_extreme(graph, loop, sign) for sign in (1, -1)]
-                return [
-                    LoopPath(_region(listing, graph, loop, path), _branches_on(listing, graph, loop, path), 0.0)
-                    for path in found
-                ]
-    return []
 
 
 def _extreme(graph: ControlFlow, loop: Loop, sign: int) -> list[int]:

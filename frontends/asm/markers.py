@@ -14,9 +14,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from itertools import zip_longest
 
 from incc.frontends.asm.parse import INSTRUCTION, LABEL, parse
 from incc.frontends.isa import isa as instruction_set
+from incc.frontends.kernel import Region
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
 
     from incc.frontends.asm.parse import Assembly
     from incc.frontends.isa import Isa
-    from incc.frontends.kernel import Region
 
 # From the outside in. IACA's come first: OSACA reads them too, and a comment marker inside takes precedence there.
 DIALECTS = ("iaca", "osaca", "llvm-mca")
@@ -44,7 +45,13 @@ _LINE_INFORMATION = re.compile(
 _FILE_NAME = re.compile(r'"((?:[^"\\]|\\.)*)"').findall
 
 
-def insert_markers(text: str, regions: Iterable[Region], dialects: str | Iterable[str] = "all", isa: str = "") -> str:
+def insert_markers(
+    text: str,
+    regions: Iterable[Region],
+    dialects: str | Iterable[str] = "all",
+    isa: str = "",
+    remarks: Iterable[str] = (),
+) -> str:
     """The text with markers around each region; without the added lines it is `text` again, byte for byte.
 
     `dialects` are names out of DIALECTS, one or several, or "all". The begin marker stands before the label that the
@@ -52,7 +59,8 @@ def insert_markers(text: str, regions: Iterable[Region], dialects: str | Iterabl
     the analysed path is not in one piece, the smallest span that contains it is marked and a comment says how many
     other instructions are in it. For llvm-mca a text whose line information it refuses has some lines more at its top
     (`_NO_LINES_IN_LLVM`). llvm-mca's regions get the regions' names, numbered where they repeat (none
-    together with OSACA's markers where comments do not begin with `#`: they could not be read then). Raises ValueError
+    together with OSACA's markers where comments do not begin with `#`: they could not be read then). `remarks`: one for
+    each region, which stands in a comment before its begin, "" for none; or none at all. Raises ValueError
     for an unknown dialect and for a region that is not of this text.
     """
     chosen = _dialects(dialects)
@@ -69,20 +77,22 @@ def insert_markers(text: str, regions: Iterable[Region], dialects: str | Iterabl
     begins: dict[int, list[list[str]]] = {}
     names: set[str] = set()
     spans = []
-    for region in regions:
+    for region, remark in zip_longest(regions, remarks, fillvalue=""):
+        assert isinstance(region, Region), "no more remarks than regions"
         missing = [line for line in region.lines if line not in instruction_at]
         if missing or not region.lines:
             raise ValueError(
                 f"region {region.name!r} is not of this text: line {(missing or [0])[0]} has no instruction"
             )
-        spans.append((*_span(assembly, region, instruction_at), region))
+        spans.append((*_span(assembly, region, instruction_at), region, str(remark)))
     spans.sort(key=lambda span: (span[0], -span[1]))
-    for first, last, region in spans:
+    for first, last, region, remark in spans:
         name = _unique(region.name, names)
-        note = _foreign(region, first, last, instruction_at, coded)
+        foreign = _foreign(region, first, last, instruction_at, coded)
+        notes = [f"incc: {text}" for text in (" ".join(remark.split()), foreign) if text]
         newline = "\r" if lines[first - 1].endswith("\r") else ""
         dialects_there = _dialect(assembly, first), _dialect(assembly, last)
-        begin, end = _marker_lines(chosen, instruction_set(assembly.isa), name, note, *dialects_there)
+        begin, end = _marker_lines(chosen, instruction_set(assembly.isa), name, notes, *dialects_there)
         begins.setdefault(first, []).append([line + newline for line in begin])
         ends.setdefault(last + 1, []).insert(0, [line + newline for line in end])
 
@@ -157,7 +167,7 @@ def _foreign(region: Region, first: int, last: int, instruction_at: dict[int, li
         return ""
     verb = "is" if others == 1 else "are"
     total = sum(len(instruction_at[line]) for line in between)
-    return f"incc: {others} of the {total} instructions between these markers {verb} not on the analysed path"
+    return f"{others} of the {total} instructions between these markers {verb} not on the analysed path"
 
 
 def _dialect(assembly: Assembly, line: int) -> str:
@@ -182,11 +192,11 @@ def _unique(name: str, names: set[str]) -> str:
 
 
 def _marker_lines(
-    dialects: Sequence[str], isa: Isa, name: str, note: str, written_begin: str, written_end: str
+    dialects: Sequence[str], isa: Isa, name: str, notes: Sequence[str], written_begin: str, written_end: str
 ) -> tuple[list[str], list[str]]:
     """The lines of a begin and of an end marker."""
     mark = isa.syntax.comments[0]
-    begin: list[str] = [f"{mark} {note}"] if note else []
+    begin: list[str] = [f"{mark} {note}" for note in notes]
     end: list[str] = []
     if "iaca" in dialects:
         begin += _byte_marker(isa, 111, written_begin)

@@ -15,6 +15,8 @@ from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from incc.frontends.asm.graph import ControlFlow
 
 LABEL = 0
@@ -284,7 +286,7 @@ def parse(text: str, isa_name: str = "") -> Assembly:
                 elif number.isdigit():
                     if number == "0" and len(names) > 1:
                         compilation_directory = names[0]
-                    files[number] = _shown_path(names, compilation_directory)
+                    files[number] = shown_path(names, compilation_directory)
                     if locations:  # a number may be given anew
                         locations = {k: v for k, v in locations.items() if k[0] != number}
                 else:
@@ -412,7 +414,7 @@ def _unescape(text: str) -> str:
     return re.sub(_ESCAPE, value, text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
 
 
-def _shown_path(names: list[str], compilation_directory: str) -> str:
+def shown_path(names: list[str], compilation_directory: str) -> str:
     """The path of `.file N ["directory"] "name"`, without the compilation directory in front of it."""
     path = names[-1]
     if len(names) > 1 and not path.startswith("/") and names[0] not in ("", ".", compilation_directory):
@@ -507,4 +509,23 @@ def origins_of(text: str, function: str) -> list[Origin]:
             break
         elif words[0][0] != ".":
             found.append(Origin(number, words[0], "(" in line or "[" in line, place))
+    return found
+
+
+def columns_of(text: str, lines: Iterable[int]) -> dict[int, tuple[int, int]]:
+    """Line and column of the source that the last `.loc` before each of these lines of an assembly text names, as far
+    as there is one in its function; column 0 where there is none."""
+    every = text.split("\n")
+    found: dict[int, tuple[int, int]] = {}
+    for number in lines:
+        for i in range(number - 1, -1, -1):
+            line = every[i]
+            if line.startswith(("\t.loc\t", "\t.loc ")):
+                words = line.split(None, 4)
+                column = int(words[3]) if len(words) > 3 and words[3].isdecimal() else 0
+                if len(words) > 2 and words[2].isdecimal():
+                    found[number] = int(words[2]), column
+                break
+            if line.startswith("\t.cfi_startproc"):
+                break
     return found

@@ -12,11 +12,10 @@ from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from incc.frontends.asm.inlining import Inlined
     from incc.frontends.asm.parse import Assembly
-    from incc.frontends.kernel import LeftOut, Region
+    from incc.frontends.kernel import Inlined, LeftOut, Region
 
 _OUTLINED = "omp_outlined"
 
@@ -42,42 +41,48 @@ class UserPlace(NamedTuple):
 
 
 class Places:
-    """Where statements of a text are in the user's source, from its debug information.
+    """Where instructions are in the user's source, by their numbers, whatever these count.
 
-    `statements`: those that will be asked for; it is read once for all of them. `known`: whether there is any.
+    `location` gives the line that one comes from, `inlined` what was inlined there, outermost first.
     """
 
     def __init__(
-        self, assembly: Assembly, text: str, statements: Iterable[int], is_system: Callable[[str], bool]
+        self,
+        location: Callable[[int], SourceLocation | None],
+        inlined: Mapping[int, tuple[Inlined, ...]],
+        is_system: Callable[[str], bool],
     ) -> None:
-        self._assembly = assembly
+        self._location = location
+        self._inlined = inlined
         self._is_system = is_system
-        found = DebugInformation(assembly, text).inlined(statements) if assembly.debug else None
-        self.known = found is not None
-        self._inlined: dict[int, tuple[Inlined, ...]] = found or {}
 
-    def of(self, function: str, path: Sequence[int], body: Sequence[int], is_loop: bool) -> UserPlace:
-        """The place of code of this function: of the statements `path`, in the order of execution, in `body`.
+    def of(
+        self, function: str, path: Sequence[int], body: Sequence[int], is_loop: bool, lines: Sequence[int] = ()
+    ) -> UserPlace:
+        """The place of code of this function: of the instructions `path`, in the order of execution, in `body`.
 
         It is where the loop's branch back is, since gcc and clang give that the line of the `for` or `while`: there, in
         the innermost function that has the loop as a whole, the innermost line that is the user's. Where there is none,
-        the user's line that most instructions come from, such as that of a lambda.
+        the user's line that most instructions come from, such as that of a lambda. `lines`: of the functions around the
+        loop if the compiler says them, outermost first, the loop's own last. Where all of a loop is inlined into it and
+        its own counter is gone, as of a lambda's in vectors, nothing else tells that the loop is around that.
         """
-        located = [i for i in path if self._assembly.statements[i].location]
+        located = [i for i in path if self._location(i)]
         if not located:
-            located = [i for i in body if self._assembly.statements[i].location]
+            located = [i for i in body if self._location(i)]
         if not located:
             return UserPlace(None, function, (), (), True)
         last = path[-1] if is_loop and path[-1] in located else self._most_common(located)
         frames = self._frames(function, last)
-        calls = self._inlined.get(last, ())
-        depth = 0
-        for level, call in enumerate(calls):
-            within = sum(call.entry == other[level].entry for i in located if level < len(other := self._calls(i)))
-            if within < INSIDE * len(located):
-                break
-            depth = level + 1
-        frames = frames[: depth + 1]
+        depth = len(lines) - 1
+        if lines and len(frames) > depth and all(frames[n].line == lines[n] for n in range(depth)):
+            # In that function the branch is the loop's own, unless it comes from what was inlined into it.
+            here = frames[depth]
+            own = here if len(frames) == depth + 1 or not lines[-1] else here._replace(line=lines[-1])
+            frames = [*frames[:depth], own]
+        else:
+            depth = self._depth(last, located)
+            frames = frames[: depth + 1]
         users = [level for level, frame in enumerate(frames) if not self._is_system(frame.file)]
         if users:
             return _place(frames, users[-1], True)
@@ -94,30 +99,50 @@ class Places:
             return _place(*around[min(count, key=lambda key: (-count[key], key))], True)
         return _place(frames, depth, False)
 
-    def _calls(self, statement: int) -> tuple[Inlined, ...]:
-        return self._inlined.get(statement, ())
+    def _depth(self, instruction: int, located: Sequence[int]) -> int:
+        """How many of the functions inlined at an instruction have the loop of these instructions as a whole."""
+        depth = 0
+        for level, call in enumerate(self._calls(instruction)):
+            within = sum(call.entry == other[level].entry for i in located if level < len(other := self._calls(i)))
+            if within < INSIDE * len(located):
+                break
+            depth = level + 1
+        return depth
+
+    def _calls(self, instruction: int) -> tuple[Inlined, ...]:
+        return self._inlined.get(instruction, ())
 
     def _most_common(self, located: Sequence[int]) -> int:
-        """A statement of the place that most of these have."""
-        statements = self._assembly.statements
+        """An instruction of the place that most of these have."""
         count: dict[SourceLocation, int] = {}
         for i in located:
-            place = statements[i].location
+            place = self._location(i)
             if place:
                 count[place] = count.get(place, 0) + 1
         chosen = min(count, key=lambda place: (-count[place], place))
-        return next(i for i in located if statements[i].location == chosen)
+        return next(i for i in located if self._location(i) == chosen)
 
-    def _frames(self, function: str, statement: int) -> list[Frame]:
-        """The functions around a statement, outermost first; the last one has its own line."""
-        place = self._assembly.statements[statement].location
+    def _frames(self, function: str, instruction: int) -> list[Frame]:
+        """The functions around an instruction, outermost first; the last one has its own line."""
+        place = self._location(instruction)
         frames: list[Frame] = []
-        for call in self._calls(statement):
+        for call in self._calls(instruction):
             frames.append(Frame(function, *call.call))
             function = call.name
         if place:
             frames.append(Frame(function, place.file, place.line))
         return frames
+
+
+def places_of_text(
+    assembly: Assembly, text: str, statements: Iterable[int], is_system: Callable[[str], bool]
+) -> Places | None:
+    """The places of statements of a text. `statements`: those that will be asked for; the debug information is read
+    once for all of them. None where there is none, or none that can be read."""
+    found = DebugInformation(assembly, text).inlined(statements) if assembly.debug else None
+    if found is None:
+        return None
+    return Places(lambda i: assembly.statements[i].location, found, is_system)
 
 
 def _place(frames: Sequence[Frame], level: int, is_users: bool) -> UserPlace:

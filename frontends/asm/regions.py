@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from incc.frontends.asm.parse import Assembly, CommentMarker, Function
     from incc.frontends.kernel import RegionKind
 
+# Why a pair of markers is left out that nothing is wrong with.
+EMPTY_REGION = "no instruction between the markers"
+
 # Directives that put bytes among the instructions, which may be instructions that we do not see.
 _EMITTING = frozenset(
     {
@@ -51,7 +54,9 @@ def loop_paths(
     for each of its sides, which goes on in the likeliest way. No more than `limit` paths. A region that is no innermost
     loop has none.
     """
-    return loops.paths(control_flow(assembly), _listing(assembly), region, limit, first_side, sides)
+    return loops.LoopFinder(control_flow(assembly), _listing(assembly), [region]).paths(
+        region, limit, first_side, sides
+    )
 
 
 def paths_inside(assembly: Assembly, regions: Sequence[Region], limit: int) -> list[tuple[list[LoopPath], bool]]:
@@ -59,15 +64,16 @@ def paths_inside(assembly: Assembly, regions: Sequence[Region], limit: int) -> l
     likeliest, the shortest and the longest; none for those without branches inside."""
     if not any(region.forks for region in regions):
         return [([], True)] * len(regions)
-    graphs, listing = list(control_flow(assembly)), _listing(assembly)
+    forking = [region for region in regions if region.forks]
+    finder = loops.LoopFinder(control_flow(assembly), _listing(assembly), forking)
     found = []
     for region in regions:
         ways: tuple[list[LoopPath], bool] = ([], True)
         if region.forks:
-            ways = loops.paths(graphs, listing, region, limit, None, False)
+            ways = finder.paths(region, limit, None, False)
             if not ways[1]:
                 likeliest = [way for way in ways[0] if way.region.lines == region.lines]
-                ways = [*likeliest, *loops.shortest_and_longest(graphs, listing, region)], False
+                ways = [*likeliest, *finder.shortest_and_longest(region)], False
         found.append(ways)
     return found
 
@@ -119,7 +125,7 @@ def marked_regions(assembly: Assembly) -> tuple[list[Region], list[LeftOut]]:
         if inside:
             members.setdefault((inside[0], inside[-1], span.name), inside)
         else:
-            _report(assembly, left_out, span.begin_line, span.end_line, span.name, "no instruction between the markers")
+            _report(assembly, left_out, span.begin_line, span.end_line, span.name, EMPTY_REGION)
     # Where one pair of markers has a name, the nameless pairs around the same instructions mean the same region.
     named = {(first, last) for first, last, name in members if name}
     regions = [
@@ -138,6 +144,24 @@ def whole_file(assembly: Assembly) -> tuple[list[Region], list[LeftOut]]:
     if not inside:
         return [], [LeftOut(0, 0, "", "", "the file has no instruction")]
     return _with_depth(assembly, [_straight(assembly, "file", assembly.source_file, inside, own)]), []
+
+
+def llvm_mca_regions(assembly: Assembly, text: str) -> list[Region]:
+    """The regions as llvm-mca finds them: those of its own markers, by its rules, or else the whole text; none that has
+    no instruction. What is wrong with the markers is not said here (`llvm_regions.regions`)."""
+    from incc.frontends.asm.llvm_regions import regions, spans
+
+    statements = assembly.statements
+    lines = [s.line for s in statements]
+    marked = regions(text)[0]
+    found = []
+    for each, (first, last) in zip(marked, spans(text, marked), strict=True):
+        among = range(bisect_left(lines, first), bisect_left(lines, last + 1))
+        members = tuple(i for i in among if statements[i].kind == INSTRUCTION)
+        if members:
+            kind: RegionKind = "file" if each.begin < 0 else "marker"
+            found.append(_straight(assembly, kind, each.name, members, frozenset()))
+    return _with_depth(assembly, found)
 
 
 def _straight(assembly: Assembly, kind: RegionKind, name: str, members: Sequence[int], own: frozenset[int]) -> Region:
@@ -258,8 +282,11 @@ def _llvm_mca_spans(assembly: Assembly, left_out: list[LeftOut]) -> list[_Span]:
                 reason = "LLVM-MCA-END without LLVM-MCA-BEGIN"
         if reason:
             _report(assembly, left_out, line, line, marker.name, reason)
+    # As in llvm-mca, a region that nothing ends goes as far as the text.
+    end = len(assembly.statements)
+    last = assembly.statements[-1].line if end else 0
     for start in active.values():
-        _report(assembly, left_out, start.line, start.line, start.name, "LLVM-MCA-BEGIN without LLVM-MCA-END")
+        spans.append(_Span(start.position, end, start.line, max(start.line, last), start.name))
     return spans
 
 

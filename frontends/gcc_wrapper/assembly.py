@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import stat
 
+from incc.frontends.gcc_wrapper.remarks import clang_options, gcc_options
 from incc.frontends.records import NamedTuple
 from incc.frontends.unit import IncludeFolders
 
@@ -116,7 +117,10 @@ class Run(NamedTuple):
     file as named in the command. `cpu`: the core that the code is for, or the level of the instruction set, "" if
     the command does not say. `after_compiler`: only once the real compiler is done, whose results are read.
     `generated`: the text is a compiler's; otherwise it is the user's own assembly. `folders`: where the source's
-    headers come from.
+    headers come from. `plugin`: the word of the last command by which clang loads a pass plugin, "" for none; `table`:
+    the file in which that says what it knows of loops. Without the word the command makes the same code.
+    `source_plugin`, `marks`: the words and the file of the plugin that reads marks, likewise. `records`: what the names
+    of files begin with that have the compiler's remarks (`remarks.py`).
     """
 
     source: str
@@ -126,14 +130,21 @@ class Run(NamedTuple):
     after_compiler: bool
     generated: bool
     folders: IncludeFolders = IncludeFolders()
+    plugin: str = ""
+    table: str = ""
+    records: str = ""
+    source_plugin: tuple[str, ...] = ()
+    marks: str = ""
 
 
 class Skipped(NamedTuple):
-    """A source without assembly to analyse. `expected`: the user's command means that, it is no failure."""
+    """A source without assembly to analyse. `expected`: the user's command means that, it is no failure. `until_link`:
+    code is generated when it is linked."""
 
     source: str
     reason: str
     expected: bool
+    until_link: bool = False
 
 
 class Plan(NamedTuple):
@@ -161,10 +172,20 @@ class _Made(NamedTuple):
     unused_reason: str  # why there is nothing to analyse if no later sub-command reads it
 
 
-def make_plan(dry_run: DryRun, arguments: tuple[str, ...] | list[str], scratch: str, folder: str = "") -> Plan:
+def make_plan(
+    dry_run: DryRun,
+    arguments: tuple[str, ...] | list[str],
+    scratch: str,
+    folder: str = "",
+    remarks: bool = False,
+    plugin: str = "",
+    source_plugin: str = "",
+) -> Plan:
     """The runs for the sub-commands of a dry run of `arguments`, with all output in the folder `scratch`.
 
-    `folder`: the command's working directory, "" for this process's.
+    `folder`: the command's working directory, "" for this process's. `remarks`: what the compilers say of loops is
+    wanted, too. `plugin`: the path of a pass plugin for clang, "" for none; `source_plugin`: of one that reads
+    marks.
     """
     runs: list[Run] = []
     skipped: list[Skipped] = []
@@ -185,7 +206,7 @@ def make_plan(dry_run: DryRun, arguments: tuple[str, ...] | list[str], scratch: 
             previous = piped_from if name == "" else made.get(name)
             if previous is None and name not in _STANDARD_INPUT and not os.path.exists(os.path.join(folder, name)):
                 continue  # reads a compiler's output through a pipe, or (gcc --version) nothing
-            cpu = _cpu(words, arguments)
+            cpu = target_cpu(words, arguments)
             if previous is None:
                 _add(
                     runs, skipped, Run(name, (), name, cpu, False, False), _target(words, dry_run), _pipe(name, folder)
@@ -196,7 +217,7 @@ def make_plan(dry_run: DryRun, arguments: tuple[str, ...] | list[str], scratch: 
             continue
         writes_stdout |= _writes_stdout(words, kind, command.piped)
         own = os.path.join(scratch, str(number))
-        step = _gcc_step(words, own) if kind == "gcc" else _clang_step(words, own)
+        step = _gcc_step(words, own) if kind == "gcc" else _clang_step(words, own, plugin, source_plugin)
         sources = [made[w] for w in step.words[1:] if w in made and w != "|"]
         if piped_from is not None and piped_from not in sources:
             sources.append(piped_from)
@@ -205,9 +226,13 @@ def make_plan(dry_run: DryRun, arguments: tuple[str, ...] | list[str], scratch: 
         new = [made[w].output if w in made and w != "|" else w for w in step.words]
         if piped_from is not None:
             new = [piped_from.output if w == "-" and new[i - 1] != "-o" else w for i, w in enumerate(new)]
+        if remarks and step.result == "assembly":
+            # In front of the others: of options that contradict each other the command's own counts.
+            new[1:1] = gcc_options(own) if kind == "gcc" else []
+            new[2:2] = clang_options(own) if kind == "clang" else []
         commands.append(tuple(new))
         source = sources[0].source if sources else _source(words, arguments, kind)
-        cpu = _cpu(words, ())
+        cpu = target_cpu(words, ())
         problem = next((s.problem for s in sources if s.problem), "") or _unreadable(words, folder)
         if step.result == "assembly":
             run = Run(
@@ -218,10 +243,15 @@ def make_plan(dry_run: DryRun, arguments: tuple[str, ...] | list[str], scratch: 
                 _needs_modules(words, os.path.join(folder, source)),
                 True,
                 include_folders(words),
+                step.plugin,
+                f"{own}.loops.json" if step.plugin else "",
+                own if remarks else "",
+                step.source_plugin,
+                f"{own}.marks.json" if step.source_plugin else "",
             )
             _add(runs, skipped, run, _target(words, dry_run), problem)
         elif step.result == "nothing" and step.reason:
-            skipped.append(Skipped(source, step.reason, True))
+            skipped.append(Skipped(source, step.reason, True, step.reason in _UNTIL_LINK))
         key = "|" if command.piped else _value(words, "-o")
         if key:
             is_assembler = step.result == "text" and ("-lang-asm" in words or "assembler-with-cpp" in words)
@@ -229,7 +259,7 @@ def make_plan(dry_run: DryRun, arguments: tuple[str, ...] | list[str], scratch: 
             made[key] = _Made(step.output, tuple(commands), source, cpu, is_assembler, problem, unused)
     for file in made.values():
         if file.unused_reason and file.output not in consumed:
-            skipped.append(Skipped(file.source, file.unused_reason, True))
+            skipped.append(Skipped(file.source, file.unused_reason, True, file.unused_reason in _UNTIL_LINK))
     # A front end for a language that is not read here is not passed over in silence.
     for command in dry_run.commands:
         program = os.path.basename(command.words[0])
@@ -250,6 +280,21 @@ def _add(runs: list[Run], skipped: list[Skipped], run: Run, target: str, problem
         skipped.append(Skipped(run.source, f"the code is for {target}, not for x86-64", False))
     else:
         runs.append(run)
+
+
+def sources_for_link(dry_run: DryRun, arguments: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
+    """The sources of which a command makes objects for link-time optimisation, each with the words of the compiler
+    proper."""
+    found: dict[str, tuple[str, ...]] = {}
+    for command in dry_run.commands:
+        words = _without_wrapper(command.words)
+        kind = _kind(words)
+        if kind in ("gcc", "clang") and _last(words, ("-flto", "-flto=", "-fno-lto")).startswith("-flto"):
+            source = _source(words, tuple(arguments), kind)
+            # With -save-temps each step reads what the one before has written.
+            if source in arguments:
+                found.setdefault(source, words)
+    return list(found.items())
 
 
 def _without_wrapper(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -276,13 +321,22 @@ def _kind(words: tuple[str, ...]) -> str:
     return ""
 
 
+_UNTIL_LINK = (
+    "-flto writes GIMPLE; machine code is made when linking",
+    "-flto writes LLVM bitcode; machine code is made when linking",
+)
+
+
 class _Step(NamedTuple):
-    """A compiler proper's command, rewritten. `result`: "assembly", "text" (of whatever kind) or "nothing"."""
+    """A compiler proper's command, rewritten. `result`: "assembly", "text" (of whatever kind) or "nothing". `plugin`:
+    the word by which it loads one, "" for none; `source_plugin`: the words for one that reads marks."""
 
     words: tuple[str, ...]
     output: str
     result: str
     reason: str
+    plugin: str = ""
+    source_plugin: tuple[str, ...] = ()
 
 
 def _gcc_step(words: tuple[str, ...], own: str) -> _Step:
@@ -337,14 +391,14 @@ def _gcc_step(words: tuple[str, ...], own: str) -> _Step:
     if _last(words, ("-flto", "-flto=", "-fno-lto")).startswith("-flto") and (
         _last(words, ("-ffat-lto-objects", "-fno-fat-lto-objects")) != "-ffat-lto-objects"
     ):
-        return _Step(tuple(result), output, "nothing", "-flto writes GIMPLE; machine code is made when linking")
+        return _Step(tuple(result), output, "nothing", _UNTIL_LINK[0])
     if "-fmodules-ts" in words or "-fmodules" in words:
         # cc1plus writes the compiled interface whatever its other options say.
         return _Step(tuple(result), output, "nothing", "a second run would write the C++ modules again")
     return _Step(tuple(result), output, "assembly", "")
 
 
-def _clang_step(words: tuple[str, ...], own: str) -> _Step:
+def _clang_step(words: tuple[str, ...], own: str, plugin: str, source_plugin: str = "") -> _Step:
     ir = "-emit-llvm" in words or "-emit-llvm-bc" in words
     code = not ir and ("-emit-obj" in words or "-S" in words)
     preprocess = "-E" in words
@@ -367,20 +421,22 @@ def _clang_step(words: tuple[str, ...], own: str) -> _Step:
             result.append(f"-coverage-notes-file={own}.gcno")
         elif word == "-emit-obj":
             result.append("-S")
+        elif word == "-fno-verbose-asm" and plugin:
+            pass  # verbose assembly has the names of blocks
         else:
             result.append(word)
     if code:
-        return _Step(tuple(result), output, "assembly", "")
+        load = f"-fpass-plugin={plugin}" if plugin else ""
+        reads = ("-load", source_plugin) if source_plugin else ()
+        result[2:2] = [*([load] if load else ()), *reads]
+        return _Step(tuple(result), output, "assembly", "", load, reads)
     if preprocess:
         return _Step(tuple(result), output, "text", "")
     if not ir:
         return _Step(tuple(result), output, "nothing", "")
     # With -save-temps, bitcode is a step on the way to code.
     lto = any(w.startswith("-flto") for w in words)
-    why = (
-        "-flto writes LLVM bitcode; machine code is made when linking" if lto else "-emit-llvm writes LLVM IR, not code"
-    )
-    return _Step(tuple(result), output, "text", why)
+    return _Step(tuple(result), output, "text", _UNTIL_LINK[1] if lto else "-emit-llvm writes LLVM IR, not code")
 
 
 _SYSTEM_FOLDERS = (
@@ -441,7 +497,7 @@ def _last(words: tuple[str, ...], choices: tuple[str, ...]) -> str:
     return ""
 
 
-def _value(words: tuple[str, ...], option: str) -> str:
+def _value(words: Sequence[str], option: str) -> str:
     """The word after the last `option`, "" if there is none."""
     for i in range(len(words) - 2, -1, -1):
         if words[i] == option:
@@ -526,14 +582,19 @@ def _needs_modules(words: tuple[str, ...], source: str) -> bool:
 
 def _target(words: tuple[str, ...], dry_run: DryRun) -> str:
     """The triple that the code is for, "" if unknown."""
+    return other_mode(words) or _value(words, "-triple") or dry_run.target
+
+
+def other_mode(words: Sequence[str]) -> str:
+    """What code is for that is not for 64-bit x86 by one of its options, "" if no option says so."""
     if "-m32" in words or "-m16" in words or "--32" in words:
         return "32-bit x86"
     if "-mx32" in words or "--x32" in words:
         return "x32"
-    return _value(words, "-triple") or dry_run.target
+    return ""
 
 
-def _cpu(words: tuple[str, ...], arguments: tuple[str, ...] | list[str]) -> str:
+def target_cpu(words: Sequence[str], arguments: Sequence[str]) -> str:
     """The core that the code is generated for; else the level of the instruction set, where it is more than the
     default; else "".
 
@@ -552,14 +613,14 @@ def _cpu(words: tuple[str, ...], arguments: tuple[str, ...] | list[str]) -> str:
                     cpu = value
                 else:
                     arch = value
-    core = next((name for name in (tune, cpu, arch) if _is_core(name)), "")
+    core = next((name for name in (tune, cpu, arch) if is_core(name)), "")
     return core or next((name for name in (arch, cpu, tune) if name not in _DEFAULTS), "")
 
 
 _DEFAULTS = frozenset(("", "generic", "native", "x86-64", "armv8-a"))
 
 
-def _is_core(name: str) -> bool:
+def is_core(name: str) -> bool:
     """Whether a CPU name means one core rather than an architecture level or "whatever is common"."""
     name = name.partition("+")[0]
     return name not in ("", "generic", "native", "intel", "i386", "i486", "i586", "i686") and not name.startswith(

@@ -13,7 +13,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from types import FrameType
-    from typing import NoReturn
+    from typing import NoReturn, Protocol
+
+    class Watcher(Protocol):
+        """Somebody who goes on with the compilation if this process is ended."""
+
+        def started(self, process: int) -> None:
+            """The compiler runs."""
+
+        def finished(self, status: int) -> None:
+            """The compiler has ended; `status` as waitpid(2) has it."""
+
 
 _STOPPING = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
 
@@ -28,15 +38,17 @@ class Interrupted(BaseException):
 
 class Children:
     """The running children. `compiler` is the process id of the real one, which gets the signals sent to us, or 0.
+    `watcher`: whom to tell of it.
 
     Handlers for the signals that stop a process are installed; `processes.Processes` leaves them alone. While waiting,
     signals are taken synchronously, because only so one can tell who sent them: what comes from the terminal went to
     the compiler as well, and a second time might keep it from removing half-written files.
     """
 
-    __slots__ = ("_live", "_mask", "_statuses", "_stopping", "compiler", "interrupted")
+    __slots__ = ("_live", "_mask", "_statuses", "_stopping", "_watcher", "compiler", "interrupted")
 
-    def __init__(self) -> None:
+    def __init__(self, watcher: Watcher | None = None) -> None:
+        self._watcher = watcher
         self.compiler = 0
         self.interrupted = 0
         self._live: set[int] = set()
@@ -92,6 +104,8 @@ class Children:
         signal.pthread_sigmask(signal.SIG_BLOCK, self._stopping)
         try:
             self.compiler = self.start(path, words, environment, stdin=stdin)
+            if self._watcher is not None:
+                self._watcher.started(self.compiler)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
 
@@ -153,6 +167,8 @@ class Children:
     def _record(self, process: int, raw: int) -> None:
         self._live.discard(process)
         self._statuses[process] = os.waitstatus_to_exitcode(raw)
+        if process == self.compiler and self._watcher is not None:
+            self._watcher.finished(raw)
 
 
 def die_by(number: int) -> NoReturn:

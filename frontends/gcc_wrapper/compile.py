@@ -59,9 +59,7 @@ def compile_units(
     words = shlex.split(command) if isinstance(command, str) else list(command)
     if not words:
         raise ValueError("a command needs a compiler")
-    count = 1
-    while count < len(words) - 1 and os.path.basename(words[count - 1]) in _LAUNCHERS:
-        count += 1
+    count = len(words) - len(without_launchers(words)) + 1
     place = os.fspath(folder)
     given = dict(os.environ if environment is None else environment)
     compiler = Compiler(find_program(words[0], given, folder=place), words[:count])
@@ -75,10 +73,18 @@ def compile_units(
         return compiled._replace(output=output.read(), errors=errors.read())
 
 
+def without_launchers(words: Sequence[str]) -> Sequence[str]:
+    """A command from its compiler on."""
+    count = 0
+    while count < len(words) - 2 and os.path.basename(words[count]) in _LAUNCHERS:
+        count += 1
+    return words[count:]
+
+
 def _compile(
     compiler: Compiler, arguments: list[str], environment: Mapping[str, str], folder: str, processes: Processes
 ) -> Compiled:
-    compilation = Compilation(compiler, arguments, child_environment(environment), processes, folder)
+    compilation = Compilation(compiler, arguments, child_environment(environment), processes, folder, remarks=True)
     units: list[Unit] = []
     try:
         try:
@@ -94,4 +100,5 @@ def _compile(
         compilation.close()
     if status != 0:
         return Compiled((), status, (), (), b"", b"")
-    return Compiled(tuple(units), status, tuple(compilation.warnings), tuple(compilation.notes), b"", b"")
+    notes = [f"{name}: nothing to analyse: {compilation.until_link_why}" for name in compilation.until_link]
+    return Compiled(tuple(units), status, tuple(compilation.warnings), (*compilation.notes, *notes), b"", b"")

@@ -1,7 +1,7 @@
 """Which compiler incc stands in for, how it is started so that it cannot tell the difference, and what of its arguments
 one has to know.
 
-Every start of the wrapper comes through here: only modules that the interpreter has loaded already are imported.
+Which compiler a build means, the program `incc` finds out (front/compiler.cpp).
 """
 
 from __future__ import annotations
@@ -17,10 +17,6 @@ TAKES_NEXT = frozenset(
     ("-Xlinker", "-Xassembler", "-Xpreprocessor", "-Xclang", "-Xanalyzer", "-mllvm", "-o", "-D", "-I", "-include")
 )
 """Arguments after which the compiler takes the next one as a name, or hands it to another program."""
-
-# How often incc may be started by what it started itself. Two installations that find each other as "the next gcc in
-# PATH" would go on for ever.
-_MAX_DEPTH = 8
 
 # Locales that the interpreter may have put into LC_CTYPE by itself (PEP 538).
 _COERCED = ("C.UTF-8", "C.utf8", "UTF-8")
@@ -50,49 +46,28 @@ class Compiler:
         return os.path.basename(programs[-1])
 
 
-def find_compiler(option: str, environment: Mapping[str, str], called_as: str) -> Compiler:
-    """The compiler that $INCC_CC, else `option` (--incc-cc), else the name `called_as`, else `cc` stands for.
-
-    incc itself is passed over in PATH, so that it may be installed under the compiler's own name in front of it.
-    Raises CompilerError.
-    """
-    depth = int(environment.get("INCC_DEPTH") or "0") if (environment.get("INCC_DEPTH") or "0").isdecimal() else 0
-    if depth > _MAX_DEPTH:
-        raise CompilerError("the compilers found in PATH call incc again and again; set INCC_CC to the real one", 126)
-    # Under another incc (INCC_CC="ccache gcc", and that gcc is a link to incc), the name called by is the right one.
-    setting = environment.get("INCC_CC", "") if depth == 0 else ""
-    words = _split_words(setting or option) or [_name_called(called_as)]
-    return Compiler(find_program(words[0], environment, own=os.path.realpath(called_as)), words)
+def find_compiler(name: str, environment: Mapping[str, str]) -> Compiler:
+    """The compiler of this name, which may have arguments with it: `ccache gcc`. Raises CompilerError."""
+    words = _split_words(name)
+    return Compiler(find_program(words[0], environment), words)
 
 
-def find_program(name: str, environment: Mapping[str, str], *, own: str = "", folder: str = "") -> str:
-    """The path of a compiler: as it is named, or where it is in PATH, other than at `own`, which is incc itself.
+def find_program(name: str, environment: Mapping[str, str], *, folder: str = "") -> str:
+    """The path of a compiler: as it is named, or where it is in PATH.
 
     `folder`: the working directory, "" for this process's. Raises CompilerError.
     """
     if "/" in name:
         path = os.path.join(folder, name)
-        if own and os.path.realpath(path) == own:
-            raise CompilerError(f"{name} is incc itself, not a compiler", 126)
         if not os.access(path, os.X_OK) or os.path.isdir(path):
             found = os.path.exists(path)
             raise CompilerError(f"{name}: {'not executable' if found else 'no such compiler'}", 126 if found else 127)
         return os.path.abspath(path) if folder else path
     for place in environment.get("PATH", os.defpath).split(os.pathsep):
         path = os.path.join(folder, place or ".", name)
-        if os.access(path, os.X_OK) and not os.path.isdir(path) and not (own and os.path.realpath(path) == own):
+        if os.access(path, os.X_OK) and not os.path.isdir(path):
             return os.path.abspath(path) if folder else path
     raise CompilerError(f"{name}: no such compiler in PATH")
-
-
-def _name_called(called_as: str) -> str:
-    """The compiler's name in the name of a link to incc: `gcc` for `incc-gcc` and for `gcc`, `cc` for `incc`."""
-    name = os.path.basename(called_as)
-    if name.startswith("incc-"):
-        return name[5:] or "cc"
-    if name in ("", "-c", "incc") or name.endswith(".py"):
-        return "cc"
-    return name
 
 
 def files_of(arguments: Sequence[str]) -> list[str]:

@@ -13,11 +13,13 @@ class Command(NamedTuple):
 
 
 class DryRun(NamedTuple):
-    """What the driver said: its sub-commands in order, its version line ("" if none) and its target triple."""
+    """What the driver said: its sub-commands in order, its version ("" if none) and its target triple, and the whole
+    line that has the version."""
 
     commands: tuple[Command, ...]
     version: str
     target: str
+    version_line: str = ""
 
 
 def parse(text: str) -> DryRun:
@@ -28,7 +30,7 @@ def parse(text: str) -> DryRun:
     warnings) is passed over.
     """
     commands: list[Command] = []
-    version = target = ""
+    version = version_line = target = ""
     position = 0
     while position < len(text):
         if text[position] == " ":
@@ -47,8 +49,9 @@ def parse(text: str) -> DryRun:
                 target = line[len("Target: ") :].strip()
             elif not version and " version " in line and not line.startswith("Configured"):
                 version = line.split(" version ", 1)[1].strip()
+                version_line = line
             position = end + 1
-    return DryRun(tuple(commands), version, target)
+    return DryRun(tuple(commands), version, target, version_line)
 
 
 def _words(text: str, position: int) -> tuple[list[str], int]:

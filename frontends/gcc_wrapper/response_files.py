@@ -9,8 +9,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_DEEPEST = 16
-"""A file may name others, and itself; gcc gives up after 2000 of them."""
+_DEEPEST, _MOST = 16, 2000
+"""A file may name others, and itself, even several times; gcc gives up after 2000 of them."""
 
 
 def expanded(arguments: Sequence[str], folder: str = "") -> list[str]:
@@ -19,16 +19,47 @@ def expanded(arguments: Sequence[str], folder: str = "") -> list[str]:
 
     `folder`: where relative names begin.
     """
-    return list(_expanded(arguments, folder, 0)) if any(a.startswith("@") for a in arguments) else list(arguments)
+    return (
+        list(_expanded(arguments, folder, 0, iter(range(_MOST))))
+        if any(a.startswith("@") for a in arguments)
+        else list(arguments)
+    )
 
 
-def _expanded(arguments: Sequence[str], folder: str, depth: int) -> Iterator[str]:
+def _expanded(arguments: Sequence[str], folder: str, depth: int, files: Iterator[int]) -> Iterator[str]:
+    """`files`: one for each that may still be read."""
     for argument in arguments:
-        text = _text(os.path.join(folder, argument[1:])) if argument.startswith("@") and depth < _DEEPEST else None
+        text = None
+        if argument.startswith("@") and depth < _DEEPEST and next(files, None) is not None:
+            text = _text(os.path.join(folder, argument[1:]))
         if text is None:
             yield argument
         else:
-            yield from _expanded(_words(text), folder, depth + 1)
+            yield from _expanded(_words(text), folder, depth + 1, files)
+
+
+def expanded_by_llvm(arguments: Sequence[str]) -> list[str]:
+    """The same as LLVM's tools do it: words of nothing but quotes are none, a backslash at the very end is one. Raises
+    ValueError with LLVM's message for a file that names itself, and for a folder."""
+    return list(_by_llvm(arguments, ())) if any(a.startswith("@") for a in arguments) else list(arguments)
+
+
+def _by_llvm(arguments: Sequence[str], inside: tuple[str, ...]) -> Iterator[str]:
+    for argument in arguments:
+        path = os.path.abspath(argument[1:])
+        if len(argument) < 2 or argument[0] != "@" or not os.path.exists(path):
+            yield argument
+            continue
+        if any(os.path.samefile(path, other) for other in inside):
+            raise ValueError(f"recursive expansion of: '{path}'")
+        if os.path.isdir(path):
+            raise ValueError(f"cannot not open file '{path}': Is a directory")
+        text = _text(path)
+        if text is None:
+            raise ValueError(f"cannot not open file '{path}': Permission denied")
+        trailing = (len(text) - len(text.rstrip("\\"))) % 2
+        words = [word for word in _words(text + "\\" * trailing) if word]
+        yield from _by_llvm(words, (*inside, path))
 
 
 def _text(path: str) -> str | None:

@@ -5,24 +5,32 @@ What the assembly is for is not known here: `Compilation` hands over units.
 
 from __future__ import annotations
 
+import errno
 import os
 
 from incc.frontends.gcc_wrapper.assembly import make_plan, reads_stdin
 from incc.frontends.gcc_wrapper.children import Interrupted
 from incc.frontends.gcc_wrapper.compiler import CompilerError
+from incc.frontends.gcc_wrapper.outputs import output_of
+from incc.frontends.gcc_wrapper.remarks import read_remarks
 from incc.frontends.gcc_wrapper.response_files import expanded
 from incc.frontends.unit import IncludeFolders, Unit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any, TypeVar
 
-    from incc.frontends.gcc_wrapper.assembly import Run
+    from incc.frontends.gcc_wrapper.assembly import Plan, Run
     from incc.frontends.gcc_wrapper.children import Children
     from incc.frontends.gcc_wrapper.compiler import Compiler
     from incc.frontends.gcc_wrapper.dry_run import DryRun
+    from incc.frontends.gcc_wrapper.linking import Link
     from incc.frontends.gcc_wrapper.processes import Processes
+    from incc.frontends.kernel import CompiledLoop
+    from incc.frontends.marks import Mark, MarkError
+
+    T = TypeVar("T")
 
 # Variables by which compilers write more files (GCC manual, "Environment Variables"; clang's driver, CC_PRINT_…).
 _WRITING_VARIABLES = (
@@ -35,10 +43,21 @@ _WRITING_VARIABLES = (
     "CC_LOG_DIAGNOSTICS",
 )
 
+_TABLE_VARIABLE = "INCC_LOOP_TABLE"
+"""Names the file in which the pass plugin says what it knows."""
+
+_MARKS_VARIABLE = "INCC_MARK_TABLE"
+"""The same of the plugin that reads marks."""
+
 # Options for which clang's driver itself creates or removes files, even in a dry run, in the language of
 # CCC_OVERRIDE_OPTIONS: it works on the arguments after response files have been read. gcc does not know the variable.
 _WITHOUT_DRIVER_FILES = "X-MJ s/^-MJ.+$/-w/ X--serialize-diagnostics X-serialize-diagnostics"
 
+
+WITHOUT_LTO = "compiled without -flto for the analysis: what the link makes of it may be another loop"
+"""What is to be said of kernels that are not those of the link."""
+
+_WITHOUT_LTO = ("-fno-lto",)
 
 _DRY_RUN = "dry-run"
 """The file of the scratch folder that has what the driver said of itself."""
@@ -56,12 +75,19 @@ class Failure(Exception):
 class Compilation:
     """One run of a compiler on an unchanged command, and the assembly of what it compiles, made beside it.
 
-    `folder`: the command's working directory, "" for this process's. What it has come to so far: `warnings`, what could
-    not be got for the analysis; `notes`, where there is nothing to get; `writes_stdout`, whether the command itself
-    writes to standard output. `children` runs the programs; it is this object's alone.
+    `folder`: the command's working directory, "" for this process's. `without_lto`: sources that are compiled for
+    link-time optimisation are compiled for the analysis without. `wanted`: says of a source, as the command names it,
+    whether its assembly is wanted; of others nothing is run. `remarks`: units have what the compiler says of loops,
+    which may take it a tenth of its time; `marks`: and the marks that a plugin of the compiler reads. What it has come
+    to so far: `warnings`, what could not be got for the analysis; `notes`, where there is nothing to get; `unwanted`,
+    the sources that are; `until_link`, the sources whose code is generated when they are linked, and `until_link_why`;
+    `writes_stdout`, whether the command itself writes to standard output. `children` runs the programs; it is this
+    object's alone.
     """
 
     __slots__ = (
+        "_dry_run",
+        "_extra",
         "_input",
         "_scratch",
         "arguments",
@@ -69,8 +95,15 @@ class Compilation:
         "compiler",
         "environment",
         "folder",
+        "marks",
         "notes",
+        "remarks",
+        "until_link",
+        "until_link_why",
+        "unwanted",
+        "wanted",
         "warnings",
+        "without_lto",
         "writes_stdout",
     )
 
@@ -81,6 +114,10 @@ class Compilation:
         environment: Mapping[str, str],
         children: Children | Processes,
         folder: str = "",
+        without_lto: bool = False,
+        wanted: Callable[[str], bool] = lambda source: True,
+        remarks: bool = False,
+        marks: bool = True,
     ) -> None:
         self.compiler = compiler
         self.arguments = list(arguments)
@@ -89,7 +126,16 @@ class Compilation:
         self.folder = folder
         self.warnings: list[str] = []
         self.notes: list[str] = []
+        self.until_link: list[str] = []
+        self.until_link_why = ""
+        self.wanted = wanted
+        self.unwanted: list[str] = []
+        self.without_lto = without_lto
+        self.remarks = remarks
+        self.marks = marks
         self.writes_stdout = False
+        self._dry_run: DryRun | None = None
+        self._extra: tuple[str, ...] = ()  # arguments of the analysis's runs alone
         self._input: bytes | None = None  # what was read from standard input, None if nothing was
         self._scratch = ""
 
@@ -101,21 +147,34 @@ class Compilation:
         """
         if not self._may_read_stdin():
             self._start_compiler()
-        self._scratch = _make_folder(os.path.join(self.folder, self.environment.get("TMPDIR") or "/tmp"))
+        self._scratch = _make_folder(self._temporary_place())
         dry_run = self._ask(self.arguments)
-        plan = make_plan(dry_run, self.arguments, self._scratch, self.folder)
+        plan = self._plan(dry_run, self.arguments)
+        self._dry_run = dry_run
         self.writes_stdout = plan.writes_stdout
+        if self.without_lto and any(skipped.until_link for skipped in plan.skipped):
+            arguments = with_flags(self.arguments, _WITHOUT_LTO)
+            without = self._plan(self._ask(arguments), arguments)
+            if without.runs or without.skipped:  # else the driver refuses the command
+                plan, self._extra = without, _WITHOUT_LTO
         if not self.children.compiler:
             if plan.reads_stdin:
                 self._input = self.children.read_input()
             self._start_compiler()
         for skipped in plan.skipped:
             name = _shown(skipped.source)
-            if skipped.expected:
+            if not self._wants(skipped.source):
+                continue
+            if skipped.until_link:
+                self.until_link.append(name)
+                self.until_link_why = skipped.reason
+            elif skipped.expected:
                 self.notes.append(f"{name}: nothing to analyse: {skipped.reason}")
             else:
                 self.warnings.append(f"{name}: not analysed: {skipped.reason}")
         for step in plan.runs:
+            if not self._wants(step.source):
+                continue
             try:
                 text = None if self.failed() else self._assembly(step)
             except Failure as error:
@@ -125,8 +184,27 @@ class Compilation:
                 return
             yield self._unit(step, text, dry_run.version, self.arguments)
 
+    def _wants(self, source: str) -> bool:
+        if self.wanted(source):
+            return True
+        self.unwanted.append(_shown(source))
+        return False
+
+    def _plan(self, dry_run: DryRun, arguments: Sequence[str]) -> Plan:
+        """What to run for the assembly of a command, with the plugin that the compiler takes, if there is one."""
+        plugin = source_plugin = ""
+        if any("-cc1" in command.words for command in dry_run.commands):
+            from incc.frontends.clang_plugin.find import clang_major, plugin_for, source_plugin_for
+
+            major = clang_major(dry_run.version_line)
+            plugin = plugin_for(major, self.environment)
+            source_plugin = source_plugin_for(major, self.environment) if self.marks else ""
+        return make_plan(dry_run, list(arguments), self._scratch, self.folder, self.remarks, plugin, source_plugin)
+
     def _unit(self, step: Run, text: str, version: str, arguments: Sequence[str]) -> Unit:
         name = _shown(step.source)
+        seen = expanded([*self.compiler.words[1:], *arguments], self.folder)
+        marks, mark_errors = self._marks(step, name)
         return Unit(
             assembly=text,
             assembly_file=os.path.splitext(os.path.basename(name))[0] + ".s" if step.generated else name,
@@ -136,17 +214,87 @@ class Compilation:
             command=(*self.compiler.words, *arguments),
             cpu=step.cpu,
             folders=self._folders(step.folders),
-            arguments=tuple(expanded([*self.compiler.words[1:], *arguments], self.folder)),
+            arguments=tuple(seen),
+            folder=os.path.abspath(self.folder or "."),
+            output=output_of(seen, name),
+            way="second-run" if step.generated else "given",
+            notes=(WITHOUT_LTO,) if self._extra and step.generated else (),
+            loops=self._loops(step, name),
+            remarks=read_remarks(step.records, self.folder) if step.records else (),
+            marks=marks,
+            mark_errors=mark_errors,
+        )
+
+    def output_of(self, source: str) -> str:
+        """The file that the command makes of a source, as `Unit.output`."""
+        return output_of(expanded([*self.compiler.words[1:], *self.arguments], self.folder), source)
+
+    def _loops(self, step: Run, name: str) -> tuple[CompiledLoop, ...]:
+        """What the compiler says of the loops that it has made of a source: nothing without a plugin, and where that
+        has failed, which is a note."""
+        if not step.table:
+            return ()
+        from incc.frontends.clang_plugin.table import read_table
+
+        without = f"roles of loops are inferred, without the plugin for {self.compiler.name}"
+        return self._said(step.table, read_table, f"{name}: {without}") or ()
+
+    def _marks(self, step: Run, name: str) -> tuple[tuple[Mark, ...], tuple[MarkError, ...]]:
+        """The marks that the compiler's plugin has read in a source, and what is wrong with others: none without one,
+        and where that has failed, which is a note."""
+        if not step.marks:
+            return (), ()
+        from incc.frontends.clang_plugin.marks_table import read_mark_table
+
+        without = "pragmas and attributes of incc's are not read, without the plugin"
+        return self._said(step.marks, read_mark_table, f"{name}: {without}") or ((), ())
+
+    def _said(self, path: str, read: Callable[[str], T], note: str) -> T | None:
+        """What a plugin has written to a file; None, and a note with the reason, where that cannot be read."""
+        from incc.frontends.clang_plugin.table import TableError
+
+        try:
+            return read(_read(path))
+        except OSError:
+            why = "it has written nothing"
+        except TableError as error:
+            why = str(error)
+        self.notes.append(f"{note}: {why}")
+        return None
+
+    def link(self) -> Link | None:
+        """The link that the command has done, if code was generated at it, else None. To be called after `units` and
+        `finish`. Raises Failure and OSError."""
+        from incc.frontends.gcc_wrapper.linking import find_link, hides_inputs, links
+
+        if self._dry_run is None or not links(self._dry_run):
+            return None
+        arguments = expanded(self.arguments, self.folder)
+        # A driver that was given a response file gives the linker another one, which it has removed.
+        dry_run = self._ask(arguments) if hides_inputs(self._dry_run) else self._dry_run
+        return find_link(dry_run, arguments, self.folder)
+
+    def linked_unit(self, link: Link) -> Unit:
+        """What is known of a linked file, without its code."""
+        from incc.frontends.gcc_wrapper.linking import linked_unit
+
+        return linked_unit(
+            link,
+            self.compiler.name,
+            self._dry_run.version if self._dry_run else "",
+            (*self.compiler.words, *self.arguments),
+            expanded([*self.compiler.words[1:], *self.arguments], self.folder),
+            os.path.abspath(self.folder or "."),
         )
 
     def assembly_with(self, flags: Sequence[str]) -> list[Unit]:
         """The sources' assembly as it would be with more arguments behind the command's: the compiler proper alone is
         run, and nothing but the text is written. To be called after `finish`. Raises Failure if nothing can be got."""
-        arguments = with_flags(self.arguments, flags)
+        arguments = with_flags(self.arguments, (*flags, *self._extra))
         dry_run = self._ask(arguments)
         units = []
-        for step in make_plan(dry_run, arguments, self._scratch, self.folder).runs:
-            if step.generated:
+        for step in self._plan(dry_run, arguments).runs:
+            if step.generated and self.wanted(step.source):
                 text = self._assembly(step)
                 if text is not None:
                     units.append(self._unit(step, text, dry_run.version, arguments))
@@ -155,9 +303,9 @@ class Compilation:
     def assembly_alone(self) -> list[Unit]:
         """The sources' assembly without the command itself, which is neither started nor leaves anything: to be called
         instead of `units`. A source that comes to nothing is a failure. Raises Failure and OSError."""
-        self._scratch = _make_folder(os.path.join(self.folder, self.environment.get("TMPDIR") or "/tmp"))
+        self._scratch = _make_folder(self._temporary_place())
         dry_run = self._ask(self.arguments)
-        plan = make_plan(dry_run, self.arguments, self._scratch, self.folder)
+        plan = self._plan(dry_run, self.arguments)
         if plan.reads_stdin:
             raise Failure("not analysed: the source comes from standard input, which can be read only once")
         for skipped in plan.skipped:
@@ -268,11 +416,36 @@ class Compilation:
             raise Failure(f"not analysed: {self.compiler.name} does not answer -###, which says what it compiles")
         return dry_run
 
+    def _temporary_place(self) -> str:
+        """Where temporary files go, which is where the compiler has its own: /tmp where TMPDIR is no folder."""
+        named = os.path.join(self.folder, self.environment.get("TMPDIR") or "/tmp")
+        return named if os.path.isdir(named) else "/tmp"
+
     def _quiet_environment(self) -> dict[str, str]:
         """The compiler's environment without what makes it write more files, and with temporary ones in our folder."""
         environment = {k: v for k, v in self.environment.items() if k not in _WRITING_VARIABLES}
         environment["TMPDIR"] = self._scratch
         return environment
+
+    def _run(self, step: Run, command: tuple[str, ...], log: str) -> int:
+        """Run one of a source's commands; returns its status. Raises Failure if it cannot be started."""
+        environment = self._quiet_environment()
+        # Those of the user's own, which the compiler itself has written.
+        environment.pop(_TABLE_VARIABLE, None)
+        environment.pop(_MARKS_VARIABLE, None)
+        if step.plugin and step.plugin in command:
+            environment[_TABLE_VARIABLE] = step.table
+        if step.source_plugin and _has(command, step.source_plugin):
+            environment[_MARKS_VARIABLE] = step.marks
+        stdin = self._input_copy() if reads_stdin(command) else None
+        try:
+            process = self.children.start(command[0], command, environment, stdin=stdin, output=log)
+        except OSError as error:
+            raise Failure(f"{_shown(step.source)}: not analysed: {command[0]}: {error.strerror}") from error
+        finally:
+            if stdin is not None:
+                os.close(stdin)
+        return self.children.wait(process)
 
     def _assembly(self, step: Run) -> str | None:
         """Make and read the assembly of one source; None if the compiler failed meanwhile. Raises Failure."""
@@ -280,15 +453,13 @@ class Compilation:
             return None
         log = os.path.join(self._scratch, "log")
         for command in step.commands:
-            stdin = self._input_copy() if reads_stdin(command) else None
-            try:
-                process = self.children.start(command[0], command, self._quiet_environment(), stdin=stdin, output=log)
-            except OSError as error:
-                raise Failure(f"{_shown(step.source)}: not analysed: {command[0]}: {error.strerror}") from error
-            finally:
-                if stdin is not None:
-                    os.close(stdin)
-            if self.children.wait(process) != 0:
+            status = self._run(step, command, log)
+            # Whatever is wrong with a plugin must not be seen in anything but what it would have said.
+            for plugin in (step.source_plugin, (step.plugin,) if step.plugin else ()):
+                if status != 0 and plugin and _has(command, plugin) and not self.failed():
+                    command = _without(command, plugin)
+                    status = self._run(step, command, log)
+            if status != 0:
                 if self.failed():
                     return None
                 output = _read(log)
@@ -300,6 +471,16 @@ class Compilation:
             return _read(os.path.join(self.folder, step.output))
         except OSError as error:
             raise Failure(f"{_shown(step.source)}: not analysed: {error.strerror}") from error
+
+
+def _has(command: tuple[str, ...], words: tuple[str, ...]) -> bool:
+    return any(command[i : i + len(words)] == words for i in range(len(command)))
+
+
+def _without(command: tuple[str, ...], words: tuple[str, ...]) -> tuple[str, ...]:
+    """A command without the first place where these words are."""
+    at = next(i for i in range(len(command)) if command[i : i + len(words)] == words)
+    return command[:at] + command[at + len(words) :]
 
 
 def with_flags(arguments: Sequence[str], flags: Sequence[str]) -> list[str]:
@@ -330,8 +511,17 @@ def _shown(source: str) -> str:
 # --- files -----------------------------------------------------------------------------------------------------------
 
 
+_LEAST_SPACE = 16 << 20
+"""Bytes of a file system of which nothing is taken: the compiler has its own temporary files there."""
+
+
 def _make_folder(parent: str) -> str:
-    """A new private folder for temporary files. `tempfile` would do the same and costs 10 ms to import."""
+    """A new private folder for temporary files. `tempfile` would do the same and costs 10 ms to import. Raises OSError,
+    also where little is left."""
+    space = os.statvfs(parent)
+    # Some file systems do not count.
+    if space.f_blocks and space.f_bavail * space.f_frsize < _LEAST_SPACE:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), parent)
     while True:
         path = os.path.join(os.path.abspath(parent), f"incc-{os.getpid()}-{os.urandom(4).hex()}")
         try:

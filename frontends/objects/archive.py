@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 
 from incc.frontends.objects.read import ObjectError
+from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,11 +19,39 @@ _HEADER = 60
 _TABLES = frozenset(("/", "/SYM64", "__.SYMDEF", "__.SYMDEF SORTED", "/<HYBRIDMAP>", "/<ECSYMBOLS>"))
 
 
+class Member(NamedTuple):
+    """A member of a static library: its name, the file that its bytes are in, and which of these: `size` from
+    `offset` on, all where `size` is -1 (of thin libraries, whose members are files)."""
+
+    name: str
+    path: str
+    offset: int
+    size: int
+
+    def read(self) -> bytes:
+        """The member's bytes. Raises OSError."""
+        # What a thin library names may be anything, if it is damaged: a pipe would be waited for.
+        if self.size < 0 or self.offset == 0:
+            if "\0" in self.path:
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.path)
+            if not stat.S_ISREG(os.stat(self.path).st_mode):
+                raise OSError(errno.EINVAL, "not a file", self.path)
+        with open(self.path, "rb") as file:
+            file.seek(self.offset)
+            return file.read(self.size)
+
+
 def members(path: str) -> Iterator[tuple[str, bytes]]:
     """The members of a static library, by name and in order, without its tables of symbols.
 
     Raises ObjectError for what is none or is cut off, and OSError, also for what a thin library refers to.
     """
+    for member in listed(path):
+        yield member.name, member.read()
+
+
+def listed(path: str) -> Iterator[Member]:
+    """The same, without reading them."""
     with open(path, "rb") as file:
         magic = file.read(len(MAGIC))
         if magic not in (MAGIC, THIN_MAGIC):
@@ -37,23 +68,24 @@ def members(path: str) -> Iterator[tuple[str, bytes]]:
             is_table = name == "//" or name in _TABLES
             if magic == THIN_MAGIC and not is_table:
                 name = _long_name(names, name)
-                with open(os.path.join(os.path.dirname(path), name), "rb") as member:
-                    yield name, member.read()
+                yield Member(name, os.path.join(os.path.dirname(path), name), 0, -1)
                 continue
-            if file.tell() + size > size_of_file:
-                raise ObjectError(f"the static library is cut off in its member {name!r}")
-            data = file.read(size)
-            file.read(size & 1)  # members begin at even bytes
+            start = file.tell()
+            if start + size > size_of_file:
+                raise ObjectError(f"the static library is cut off in its member {name.rstrip('/')!r}")
+            following = start + size + (size & 1)  # members begin at even bytes
             if name == "//":
-                names = data
+                names = file.read(size)
             elif not is_table:
                 if name.startswith("#1/") and name[3:].isdecimal():  # BSD: the name is before the bytes
-                    length = int(name[3:])
-                    name, data = data[:length].rstrip(b"\0").decode("utf-8", "surrogateescape"), data[length:]
+                    length = min(int(name[3:]), size)
+                    name = file.read(length).rstrip(b"\0").decode("utf-8", "surrogateescape")
+                    start, size = start + length, size - length
                 else:
                     name = _long_name(names, name)
                 if name not in _TABLES:
-                    yield name, data
+                    yield Member(name, path, start, size)
+            file.seek(following)
 
 
 def _long_name(names: bytes, name: str) -> str:

@@ -1,50 +1,74 @@
-"""Reads object files, libraries and programs (ELF, PE/COFF, Mach-O) with lief."""
+"""Reads object files, libraries and programs (ELF, PE/COFF, Mach-O): with lief, but for what compilers make most."""
 
 from __future__ import annotations
 
 from incc.frontends.container import Container, Section
 from incc.frontends.isa import isa, names
 from incc.frontends.kernel import Relocation
+from incc.frontends.objects import elf
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
+    from incc.frontends.container import DebugInformation
+
 _PAGE = 4096
+_GCC_LTO = ".gnu.lto_"
+_KIND = (1 << 27) - 1
+"""Of lief's types of relocations the part that is ELF's number; above it lief has the machine."""
+_START = 64
+"""Bytes of a file that tell what it is."""
 
 
 class ObjectError(Exception):
-    """The file is no object of code that can be read; the message says what it is, without the file's name."""
+    """The file is no object of code that can be read; the message says what it is, without the file's name. `empty`: an
+    object, but there is no code in it."""
+
+    def __init__(self, message: str, empty: bool = False) -> None:
+        super().__init__(message)
+        self.empty = empty
 
 
-def read(source: str | bytes) -> Container:
+def read(source: str | bytes, folder: str | None = None) -> Container:
     """What is in an object file, library or program: the file at a path, or its bytes.
 
-    Raises ObjectError for other files and for code of an unknown instruction set, and OSError.
+    `folder`: the debug information is wanted too (of ELF files); parts of it that are in other files may be in this
+    folder, "" for the current one. Raises ObjectError for other files and for code of an unknown instruction set, and
+    OSError.
     """
     if isinstance(source, bytes):
-        magic = source[:2]
+        start, data = source[:_START], source
     else:
         with open(source, "rb") as file:
-            magic = file.read(2)
-    if not magic:
+            start = file.read(_START)
+            data = start + file.read() if elf.is_object(start) else b""
+    if not start:
         raise ObjectError("the file is empty")
+    if (found := elf.read_object(data)) and (container := _container(found, folder)):
+        return container
     import warnings
 
-    import lief  # 0.3 s: only objects pay for it
+    import lief  # 0.6 s of processor time
 
     lief.logging.disable()
     # Numbers that no enumeration of lief has a name for are common in damaged files, and nothing that users could mend.
     warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"incc\.frontends\.objects\.read")
     # COFF has no other magic number than that of its machine.
-    coff = int.from_bytes(magic, "little") in [isa(name).machine.coff for name in names()]
+    coff = int.from_bytes(start[:2], "little") in [isa(name).machine.coff for name in names()]
     binary: Any = lief.COFF.parse(source) if coff else lief.parse(source)
     if binary is None:
         raise ObjectError("not an ELF, PE/COFF or Mach-O file")
+    debug: DebugInformation | None = None
     if isinstance(binary, lief.ELF.Binary):
         name = _isa_of(binary.header.machine_type)
         sections = list(_elf(lief, binary, isa(name).machine.pc_relative))
+        if folder is not None:
+            from incc.frontends.objects.debug import debug_information
+
+            is_object = binary.header.file_type == lief.ELF.Header.FILE_TYPE.REL
+            debug = debug_information(binary.sections, is_object, isa(name).machine.absolute, folder, binary)
     elif isinstance(binary, lief.PE.Binary):
         name = _isa_of(binary.header.machine)
         sections = list(_pe(lief, binary))
@@ -55,8 +79,12 @@ def read(source: str | bytes) -> Container:
         name = _isa_of(binary.header.machine)
         sections = list(_coff(lief, binary))
     if not any(section.executable for section in sections):
-        raise ObjectError("no code in it")
-    return Container(name, tuple(sorted(sections, key=lambda section: (section.address, section.name))))
+        if any(str(section.name).startswith(_GCC_LTO) for section in getattr(binary, "sections", ())):
+            raise ObjectError("no code in it yet, only what gcc links with -flto: -ffat-lto-objects adds code")
+        if isinstance(binary, lief.ELF.Binary) and binary.header.numberof_sections and not len(binary.sections):
+            raise ObjectError("the file is cut off: its table of sections is missing")
+        raise ObjectError("no code in it", True)
+    return Container(name, tuple(sorted(sections, key=lambda section: (section.address, section.name))), debug)
 
 
 def _isa_of(machine: Any) -> str:
@@ -80,21 +108,58 @@ def _functions(symbols: Sequence[tuple[int, str]], start: int, size: int) -> tup
     return tuple(sorted(inside.items()))
 
 
-def _elf(lief: Any, binary: Any, pc_relative: frozenset[str]) -> Iterator[Section]:
+def _container(found: elf.ElfObject, folder: str | None) -> Container | None:
+    """What is in an object as compilers make it; None where there is no code, or that of an unknown instruction set."""
+    name = next((name for name in names() if isa(name).machine.elf == found.machine), "")
+    if not name:
+        return None
+    from incc.frontends.objects.debug import debug_address, debug_information
+
+    machine = isa(name).machine
+    relocations = found.relocations(machine.pc_relative)
+    functions: dict[int, list[tuple[int, str]]] = {}
+    for number, at, function in found.functions():
+        functions.setdefault(number, []).append((at, function))
+    sections = [
+        Section(
+            section.name,
+            0,
+            section.content,
+            executable := bool(section.flags & elf.EXECUTABLE),
+            _functions(functions.get(number, ()), 0, section.size) if executable else (),
+            tuple(sorted(relocations.get(number, ()), key=lambda r: r.offset)),
+            max(1, section.alignment),
+            debug_address(number),
+        )
+        for number, section in enumerate(found.sections)
+        if section.flags & elf.ALLOCATED and section.content
+    ]
+    if not any(section.executable for section in sections):
+        return None
+    debug = None if folder is None else debug_information(found.sections, True, machine.absolute, folder)
+    return Container(name, tuple(sorted(sections, key=lambda section: section.name)), debug)
+
+
+def _elf(lief: Any, binary: Any, pc_relative: frozenset[int]) -> Iterator[Section]:
     is_object = binary.header.file_type == lief.ELF.Header.FILE_TYPE.REL
     by_section: dict[str, list[Relocation]] = {}
+    # Most relocations of an object with debug information are in that.
+    loaded = {section.name for section in binary.sections if section.has(lief.ELF.Section.FLAGS.ALLOC)}
     for r in binary.object_relocations if is_object else ():
-        if not r.has_section or r.section is None:
+        section = r.section
+        if section is None or (place := section.name) not in loaded:
             continue
         symbol = r.symbol
         name = str(symbol.name) if symbol is not None else ""
         if symbol is not None and not name and symbol.section is not None:
             name = str(symbol.section.name)
-        relocation = Relocation(int(r.address), name, int(r.addend), _enum_name(r.type) in pc_relative)
-        by_section.setdefault(r.section.name, []).append(relocation)
+        relocation = Relocation(int(r.address), name, int(r.addend), int(r.type) & _KIND in pc_relative)
+        by_section.setdefault(place, []).append(relocation)
     functions = [
         (int(s.shndx), int(s.value), str(s.name)) for s in binary.symbols if s.type == lief.ELF.Symbol.TYPE.FUNC
     ]
+    from incc.frontends.objects.debug import debug_address
+
     for number, section in enumerate(binary.sections):
         if not section.has(lief.ELF.Section.FLAGS.ALLOC) or section.type == lief.ELF.Section.TYPE.NOBITS:
             continue
@@ -111,6 +176,7 @@ def _elf(lief: Any, binary: Any, pc_relative: frozenset[str]) -> Iterator[Sectio
             _functions(symbols, start, section.size) if executable else (),
             tuple(sorted(by_section.get(section.name, ()), key=lambda r: r.offset)),
             max(1, section.alignment) if is_object else _PAGE,
+            debug_address(number) if is_object else start,
         )
 
 

@@ -55,7 +55,8 @@ class Assembled(NamedTuple):
 
 
 # What an assembler may take for one file: 100 MB of ordinary assembly take 30 s, `.fill 100000000000` any disk, and
-# `.include "/dev/zero"` any time. LIMIT_SECONDS are those of the clock and of the processor.
+# `.include "/dev/zero"` and `.rept 1000000000` any time. LIMIT_SECONDS are those of the clock; of the
+# processor's time a file gets as much as its size explains.
 LIMIT_SECONDS = 300
 LIMIT_BYTES = 1 << 30
 
@@ -72,6 +73,9 @@ _PREFIXES = words(
     "rep repe repz repne repnz lock data16 addr32 bnd notrack xacquire xrelease cs ds es fs gs ss "
     "rex rex.w rex64 rex.b rex.x rex.r"
 )
+
+ALONE = "{alone} "
+"""Stands before a prefix that is an instruction of its own, as it is for LLVM."""
 
 
 def _pieces(line: str) -> list[str]:
@@ -222,12 +226,14 @@ def _mark_line(
                     open_end = ""
                 parts.append(text)
             continue
+        alone = text.startswith(ALONE)
+        text = text.removeprefix(ALONE)
         start, prefix, _ = carried or (f"__incc_{len(statements)}_{number}", "", number)
         if open_end:
             parts.append(open_end + ":")
             open_end = ""
         parts.append(text if carried else f"{start}: {text}")
-        if text.lower() in _PREFIXES:
+        if not alone and text.lower() in _PREFIXES:
             carried = _Carried(start, prefix + text + " ", number)
             continue
         carried = None
@@ -282,9 +288,11 @@ def _run(command: Sequence[str], source: str, folder: str, meanwhile: Callable[[
     arguments = [*command, "-o", paths[1], paths[0]]
     # Messages are read, so they must be in English.
     environment = {**os.environ, "LC_ALL": "C"}
+    import resource  # noqa: F401 -- here, so that the limits are set at once
+
     # Python ignores SIGXFSZ, and what it starts would too.
     process = os.posix_spawnp(command[0], arguments, environment, file_actions=actions, setsigdef=[_SIGXFSZ])
-    _limit(process)
+    _limit(process, len(source))
     status = None
     try:
         if meanwhile is not None:
@@ -295,8 +303,9 @@ def _run(command: Sequence[str], source: str, folder: str, meanwhile: Callable[[
             os.kill(process, 9)
             os.waitpid(process, 0)
     if -status in _LIMIT_SIGNALS:
+        seconds = _seconds(len(source)) if status == -_SIGXCPU else LIMIT_SECONDS
         raise LimitError(
-            f"the assembler {command[0]!r} was stopped: more than {LIMIT_SECONDS} s or {LIMIT_BYTES >> 20} MB of output"
+            f"the assembler {command[0]!r} was stopped: more than {seconds} s or {LIMIT_BYTES >> 20} MB of output"
         )
     with open(paths[2], encoding="utf-8", errors="replace") as file:
         messages = file.read()
@@ -307,17 +316,28 @@ def _run(command: Sequence[str], source: str, folder: str, meanwhile: Callable[[
     return _Result(status, messages, data)
 
 
+heard: list[str] = []
+"""What the assembler said of the text that it was given last, errors and warnings: for who then asks another one."""
+
 _SIGXCPU, _SIGXFSZ = 24, 25
 _LIMIT_SIGNALS = (_SIGXCPU, _SIGXFSZ)
 
 
-def _limit(process: int) -> None:
-    """Let the system end a process that writes or computes too much, also when this one is gone."""
+def _seconds(size: int) -> int:
+    """Of the processor, for a text of so many characters."""
+    return min(LIMIT_SECONDS, 5 + size // 500_000)
+
+
+def _limit(process: int, size: int) -> None:
+    """Let the system end a process that writes or computes too much for a text of this size, also when this one is
+    gone."""
     import resource
 
     try:
         resource.prlimit(process, resource.RLIMIT_FSIZE, (LIMIT_BYTES, LIMIT_BYTES))
-        resource.prlimit(process, resource.RLIMIT_CPU, (LIMIT_SECONDS, LIMIT_SECONDS + 1))
+        resource.prlimit(process, resource.RLIMIT_CPU, (_seconds(size), _seconds(size) + 1))
+        data = (1 << 30) + 64 * size
+        resource.prlimit(process, resource.RLIMIT_DATA, (data, data))
         resource.prlimit(process, resource.RLIMIT_CORE, (0, 0))
     except (OSError, ValueError):  # it has ended, or has stricter limits already
         pass
@@ -391,12 +411,17 @@ def assemble(
     """
     wanted = set(lines)
     marked, statements, refused = _mark(text.split("\n"), wanted)
+    heard.clear()
     commands = [list(assembler)] if assembler else _default_commands()
     folder = _temporary_folder()
     try:
         for index, command in enumerate(commands):
             try:
                 found, said = _assemble(command, list(marked), statements, folder, meanwhile)
+                if said and index + 1 < len(commands):
+                    known = _with_llvm(commands[-1], marked, statements, said, folder)
+                    if known is not None:
+                        found, said = _assemble(command, known, statements, folder, None)
                 break
             except LimitError:
                 raise
@@ -410,6 +435,52 @@ def assemble(
     for number, reasons in said.items():
         refused[number] = refused.get(number, ()) + reasons
     return _collect(found, statements, refused)
+
+
+_MOST_FOR_LLVM = 500
+"""Statements of one file for which LLVM is asked; more are not those for which an assembler is too old."""
+
+
+_GATHER_SIZE = r"(?i)^(vp?(?:gather|scatter).*?)\b\w+ ptr "
+
+
+def _with_llvm(
+    command: list[str],
+    marked: list[str],
+    statements: list[_Statement],
+    said: dict[int, tuple[Refused, ...]],
+    folder: str,
+) -> list[str] | None:
+    """The text with the bytes that LLVM's assembler makes of statements that the other one refused, None if there are
+    none: instructions that are newer than that one, and operands that LLVM writes otherwise."""
+    refused = {(reason.line, reason.text) for reasons in said.values() for reason in reasons}
+    wanted = [s for s in statements if (s.line, s.text) in refused][:_MOST_FOR_LLVM]
+    if not wanted:
+        return None
+    dialect, dialects = "", {}
+    for number, line in enumerate(marked, 1):
+        if "_syntax" in line and (match := re.search(r"\.(intel|att)_syntax\b", line)):
+            dialect = match[1]
+        dialects[number] = dialect
+    # Up to LLVM 19 the operand of a gather had the vector's size, later the element's: without any it fits all.
+    texts = [re.sub(_GATHER_SIZE, r"\1", s.text) if dialects[s.line] == "intel" else s.text for s in wanted]
+    source = "".join(f"{dialects[s.line] or 'att'}\t{text}\n" for s, text in zip(wanted, texts, strict=True))
+    try:
+        result = _run([*command, "--each"], source, folder, None)
+    except (OSError, AssemblerError):
+        return None
+    if result.status:
+        return None
+    text = list(marked)
+    for statement, digits in zip(wanted, result.data.decode("ascii").split("\n"), strict=False):
+        # A prefix on a line of its own stays where it is, and its statement with it.
+        place = f"{statement.start}: {statement.text}"
+        if digits and place in text[statement.line - 1]:
+            sections = read_object(bytes.fromhex(digits)).sections.values()
+            data = next((s.data for s in sections if s.name == ".text"), b"")
+            code = ",".join(f"0x{byte:02x}" for byte in data)
+            text[statement.line - 1] = text[statement.line - 1].replace(place, f"{statement.start}: .byte {code}")
+    return text if text != marked else None
 
 
 def _assemble(
@@ -432,6 +503,7 @@ def _assemble(
         except OSError as error:
             raise AssemblerError(f"cannot run the assembler {command[0]!r}: {error.strerror}") from None
         meanwhile = None
+        heard.extend(result.messages.splitlines())
         if result.data:
             try:
                 return read_object(result.data), refused

@@ -305,6 +305,27 @@ def decode(
     return Instruction._make((text, line, offset, *fields))
 
 
+def prefix_alone(code: bytes, offset: int, text: str, line: int) -> Instruction | None:
+    """The instruction that LLVM makes of a prefix in a statement of its own, which does nothing; None for others."""
+    if len(code) != 1 or not (code[0] in _PREFIXES or code[0] & 0xF0 == 0x40):
+        return None
+    nothing = decode(b"\x90", offset, text, line)
+    return nothing._replace(mnemonic=text.lower(), encoding=code)
+
+
+def decode_refused(code: bytes, offset: int, text: str, line: int) -> Instruction | None:
+    """An instruction with a `lock` that processors do not take, which LLVM's assembler writes all the same."""
+    native = iced.Decoder(64, code[:15], iced.constants("DecoderOptions")["NO_INVALID_CHECK"]).decode()
+    if native.is_invalid or not native.has_lock_prefix:
+        return None
+    at = code.index(b"\xf0")
+    encoding = code[: native.len]
+    without = decode(code[:at] + code[at + 1 : native.len], offset, text, line)
+    found = without._replace(length=native.len, encoding=encoding)
+    keep(_DECODED, encoding, _DECODED[without.encoding]._replace(fields=tuple(found)[3:], native=native))
+    return found
+
+
 def lengths(code: bytes) -> Iterator[int]:
     """The lengths in bytes of the instructions in a row that `code` consists of; one decoder finds all of them.
 
@@ -330,6 +351,23 @@ def x87_increment(instruction: Instruction) -> int:
         return 0
     decoded = _DECODED.get(instruction.encoding) or _decoded(instruction.encoding, instruction.offset)
     return int(decoded.native.fpu_stack_increment_info().increment)
+
+
+def native_of(instruction: Instruction) -> Any:
+    """The instruction of iced-x86's that a decoded one was made from, at address 0."""
+    decoded = _DECODED.get(instruction.encoding) or _decoded(instruction.encoding, instruction.offset)
+    return decoded.native
+
+
+def constant_offsets(code: bytes) -> Any:
+    """Where displacement and immediates are in the bytes of an instruction: iced-x86's ConstantOffsets."""
+    decoder = iced.Decoder(64, code)
+    return decoder.get_constant_offsets(decoder.decode())
+
+
+def register_of(number: int) -> Register:
+    """The register that iced-x86 knows by this number."""
+    return _REGISTERS[number]
 
 
 def _place(

@@ -11,9 +11,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from incc.frontends.container import Container
-    from incc.frontends.isa import FormWork, Isa, NotRunnable, Operation, Runnable
-    from incc.frontends.kernel import Before, Instruction, Kernel, LeftOut, MemoryAccess, Refused
+    from incc.frontends.container import Container, ContainerCode, Span
+    from incc.frontends.isa import CommonWork, Effects, FormWork, Isa, NotRunnable, Operation, Runnable
+    from incc.frontends.kernel import Before, Instruction, Kernel, MemoryAccess, Refused
 
 BRANCHES: dict[str, str] = {
     **dict.fromkeys(
@@ -69,7 +69,18 @@ class _X86:
     # GNU as takes `/` for a comment only at the start of a line, but people write `//` anywhere; no operand has it. icc
     # without -g gives lines in remarks, in files that end with its mark.
     syntax = Syntax(
-        ("#", "//"), "#/", {".intel_syntax": "intel", ".att_syntax": ""}, ("..B", '# mark_description "Intel')
+        ("#", "//"),
+        "#/",
+        {".intel_syntax": "intel", ".att_syntax": ""},
+        ("..B", '# mark_description "Intel'),
+        prefixes=frozenset(words("lock rep repz repe repnz repne notrack bnd data16 addr32 cs ds es ss fs gs")),
+        suffixes="bwlq",
+        padding="nop",
+        synonyms={"movabs": "mov", "movabsq": "mov", "sal": "shl", "jz": "je", "jnz": "jne", "jc": "jb", "jnc": "jae"},
+    )
+    example = (
+        "\t.type f, @function\nf:\n.L1:\n\tvaddpd (%rdi,%rax), %ymm0, %ymm0\n\taddq $32, %rax\n\tcmpq %rsi, %rax\n"
+        "\tjne .L1\n\tret\n"
     )
     # What IACA looks for, and for 64-bit MSVC, which has no inline assembly, stores to gs:111 and gs:222 (iacaMarks.h
     # of Intel Architecture Code Analyzer 3.0).
@@ -81,12 +92,17 @@ class _X86:
         r"|movb (?:\$\w+|(?P<register2>%al)), ?%gs:(?P<number2>\w+)$",
         "gs:",
         {"": "movl\t${}, %ebx", "intel": "mov\tebx, {}"},
+        (b"\xbb\x6f\0\0\0\x64\x67\x90", b"\xbb\xde\0\0\0\x64\x67\x90"),
     )
     # COFF's number: Microsoft's PE format, “Machine Types”; relocations: the x86-64 psABI, table 4.9.
     machine = Machine(
         frozenset(("X86_64", "AMD64")),
         0x8664,
-        frozenset(f"X86_64_{kind}" for kind in words("PC8 PC16 PC32 PC64 PLT32 GOTPCREL GOTPCRELX REX_GOTPCRELX")),
+        62,
+        # System V ABI, AMD64 supplement, "Relocation Types": R_X86_64_PC8, _PC16, _PC32, _PC64, _PLT32, _GOTPCREL,
+        # _GOTPCRELX, _REX_GOTPCRELX; R_X86_64_64, _32, _32S.
+        frozenset((15, 13, 2, 24, 4, 9, 41, 42)),
+        {1: 8, 10: 4, 11: 4},
     )
     keeps_pointers = staticmethod(_KEEPS_POINTERS)
     branch_words = frozenset(BRANCHES) | PREFIXES
@@ -153,10 +169,37 @@ class _X86:
 
         return form_work(form)
 
+    @property
+    def common_work(self) -> tuple[CommonWork, ...]:
+        from incc.frontends.x86.common_work import WORK
+
+        return WORK
+
     def advice_class(self, mnemonic: str) -> str:
         from incc.frontends.x86.classify import operation_of
 
         return operation_of(mnemonic)
+
+    def llvm_names(self, text: str) -> object:
+        from incc.frontends.x86.statements import Names
+
+        return Names(text)
+
+    def llvm_text(self, instruction: Instruction, syntax: str, hexadecimal: bool = False, names: object = None) -> str:
+        from incc.frontends.x86.llvm_text import printed
+        from incc.frontends.x86.statements import Names
+
+        return printed(instruction, syntax, hexadecimal, names if isinstance(names, Names) else None)
+
+    def llvm_encoding(self, instruction: Instruction) -> bytes:
+        from incc.frontends.x86.llvm_text import encoding
+
+        return encoding(instruction)
+
+    def llvm_effects(self, instruction: Instruction) -> Effects:
+        from incc.frontends.x86.llvm_flags import effects
+
+        return effects(instruction)
 
     def load(self) -> object:
         from incc.frontends.x86 import decode, kernels
@@ -180,10 +223,15 @@ class _X86:
 
         return decode_bytes(code, name, is_loop, text)
 
-    def container_kernels(self, container: Container, paces: bool) -> tuple[list[Kernel], list[LeftOut]]:
+    def container_kernels(self, container: Container, paces: bool) -> ContainerCode:
         from incc.frontends.x86.objects import container_kernels
 
         return container_kernels(container, paces)
+
+    def container_spans(self, container: Container, spans: Sequence[Span]) -> ContainerCode:
+        from incc.frontends.x86.objects import container_spans
+
+        return container_spans(container, spans)
 
     def runnable(self, kernel: Kernel) -> Runnable | NotRunnable:
         from incc.frontends.x86.runnable import runnable

@@ -11,14 +11,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeVar
 
+    _Key = TypeVar("_Key")
     _Value = TypeVar("_Value")
 
 MOST = 32768
 """Encodings kept by each dictionary; a decoded instruction takes 1.3 KB."""
 
 
-def keep(known: dict[bytes, _Value], encoding: bytes, value: _Value) -> _Value:
-    """Add a value for an encoding; returns it."""
+def keep(known: dict[_Key, _Value], encoding: _Key, value: _Value) -> _Value:
+    """Add a value for an encoding, or a statement; returns it."""
     if len(known) >= MOST:
         known.clear()
     known[encoding] = value

@@ -108,7 +108,7 @@ def finished(instructions: list[Instruction]) -> tuple[Instruction, ...]:
 
 
 def _decode_statements(statements: Sequence[Encoded]) -> tuple[list[Instruction], list[Refused]]:
-    from incc.frontends.x86.decode import UndecodableError, decode
+    from incc.frontends.x86.decode import UndecodableError, decode, decode_refused, prefix_alone
 
     instructions: list[Instruction] = []
     refused: list[Refused] = []
@@ -119,8 +119,11 @@ def _decode_statements(statements: Sequence[Encoded]) -> tuple[list[Instruction]
             try:
                 instruction = decode(code[position:], offset, text, line, relocations, section)
             except UndecodableError as error:
-                refused.append(Refused(line, text, str(error)))
-                break
+                made = prefix_alone(code, offset, text, line) or decode_refused(code[position:], offset, text, line)
+                if made is None:
+                    refused.append(Refused(line, text, str(error)))
+                    break
+                instruction = made
             instructions.append(instruction)
             position += instruction.length
             relocations = tuple(r for r in relocations if r.offset >= start + position)

@@ -1,5 +1,8 @@
 """Stands in for `as` where there is none: `python llvm_assembler.py -o OUT.o IN.s` runs LLVM's assembler from llvmlite.
 
+With `--each` first, IN has a statement a line, behind "att" or "intel" and a tab, and OUT gets the object of each one
+in hexadecimal, an empty line for one that is wrong.
+
 A program of its own because LLVM ends the process when a statement is wrong. Messages are LLVM's, on stderr, with the
 input's name in front.
 """
@@ -9,10 +12,14 @@ from __future__ import annotations
 import os
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 
 def main(arguments: list[str]) -> int:
-    """Assemble arguments[3] into arguments[2]; the exit status is 0 on success."""
-    _, output, source = arguments[1:4]
+    """Assemble the last argument into the one before; the exit status is 0 on success."""
+    *options, output, source = arguments[1:]
     import llvmlite.binding as llvm
 
     initializers = ("initialize", "initialize_all_targets", "initialize_all_asmprinters", "initialize_native_asmparser")
@@ -21,16 +28,41 @@ def main(arguments: list[str]) -> int:
             getattr(llvm, name)()
         except (AttributeError, RuntimeError):
             continue  # newer versions do this themselves, and say so; native ones need not be there
-    with open(source, "rb") as file:
-        text = file.read()
-    escaped = "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in text)
     triple = "x86_64-unknown-linux-gnu"
-    module = llvm.parse_assembly(f'target triple = "{triple}"\nmodule asm "{escaped}"\n')
     machine = llvm.Target.from_triple(triple).create_target_machine(opt=0)
-    data = machine.emit_object(module)
+
+    def assemble(text: bytes) -> bytes:
+        escaped = "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in text)
+        module = llvm.parse_assembly(f'target triple = "{triple}"\nmodule asm "{escaped}"\n')
+        return bytes(machine.emit_object(module))
+
+    with open(source, "rb") as code:
+        text = code.read()
+    if "--each" in options:
+        data = b"".join(_alone(assemble, line) + b"\n" for line in text.splitlines())
+    else:
+        data = assemble(text)
     with open(output, "wb") as file:
         file.write(data)
     return 0
+
+
+def _alone(assemble: Callable[[bytes], bytes], line: bytes) -> bytes:
+    """The object of one statement in hexadecimal, none if it is wrong. In a process of its own, which that may end."""
+    dialect, _, statement = line.partition(b"\t")
+    there, here = os.pipe()
+    child = os.fork()
+    if not child:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        prefix = b" noprefix" if dialect == b"intel" else b""
+        data = assemble(b".text\n." + dialect + b"_syntax" + prefix + b"\n" + statement + b"\n")
+        os.write(here, data.hex().encode())  # some hundred bytes, for which a pipe has room
+        os._exit(0)
+    os.close(here)
+    with open(there, "rb") as pipe:
+        found = pipe.read()
+    _, status = os.waitpid(child, 0)
+    return found if status == 0 else b""
 
 
 if __name__ == "__main__":

@@ -12,7 +12,8 @@ from itertools import repeat
 from incc.frontends.asm.before import before_loops
 from incc.frontends.asm.graph import Jump, Routine, build, group, hot_part, returns
 from incc.frontends.asm.loops import Listing, call_notes, innermost
-from incc.frontends.kernel import Kernel
+from incc.frontends.container import CodeAddresses, ContainerCode
+from incc.frontends.kernel import Kernel, LeftOut, Region
 from incc.frontends.records import NamedTuple
 from incc.frontends.x86 import iced
 from incc.frontends.x86.decode import decode, disassemble
@@ -22,12 +23,12 @@ from incc.frontends.x86.pace import pace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
     from incc.frontends.asm.graph import ControlFlow
-    from incc.frontends.container import Container, Section
-    from incc.frontends.kernel import Affine, Instruction, LeftOut, Relocation, SourceLocation
+    from incc.frontends.container import Container, DebugInformation, Section, Span
+    from incc.frontends.kernel import Affine, Instruction, Relocation, SourceLocation
 
 _FLOW = iced.constants("FlowControl")
 _NEXT, _CALL, _INDIRECT_CALL, _INDIRECT = (_FLOW[name] for name in ("NEXT", "CALL", "INDIRECT_CALL", "INDIRECT_BRANCH"))
@@ -43,23 +44,27 @@ _NEAR_BRANCH = iced.constants("OpKind")["NEAR_BRANCH64"]
 _ADDRESSES = (1 << 64) - 1
 
 
-def container_kernels(container: Container, paces: bool) -> tuple[list[Kernel], list[LeftOut]]:
+def container_kernels(container: Container, paces: bool) -> ContainerCode:
     """The innermost loops of an object's functions, and the cycles that are left out. `paces`: the kernels' `pace` is
     wanted."""
-    kernels: list[Kernel] = []
-    left_out: list[LeftOut] = []
+    code = ContainerCode([], [], [])
     for section in container.sections:
         if section.executable:
-            found, missed = _section_kernels(section, container, paces)
-            kernels += found
-            left_out += missed
-    return kernels, left_out
+            found = _section_kernels(section, container, paces)
+            code.kernels.extend(found.kernels)
+            code.left_out.extend(found.left_out)
+            code.addresses.extend(found.addresses)
+    return code
 
 
-def _section_kernels(section: Section, container: Container, paces: bool) -> tuple[list[Kernel], list[LeftOut]]:
+def _section_kernels(section: Section, container: Container, paces: bool) -> ContainerCode:
     code = _Code(section)
     graphs = _graphs(code, _Tables(code, container))
-    places = list(map(_Place._make, zip(range(1, len(code.offsets) + 1), repeat(None))))  # there is no end to None
+    places: Any
+    if container.debug is None:
+        places = list(map(_Place._make, zip(range(1, len(code.offsets) + 1), repeat(None))))  # there is no end to None
+    else:
+        places = _LocatedPlaces(code.offsets, section.debug_address, container.debug)
     listing = Listing(places, code.notes)
     regions, left_out = innermost(graphs, listing)
 
@@ -95,12 +100,106 @@ def _section_kernels(section: Section, container: Container, paces: bool) -> tup
                 pace=counted,
             )
         )
-    return kernels, left_out
+    start = section.debug_address
+    addresses = [
+        CodeAddresses(*(tuple([start + code.offsets[line - 1] for line in lines]) for lines in (r.lines, r.body_lines)))
+        for r in regions
+    ]
+    return ContainerCode(kernels, left_out, addresses)
+
+
+def container_spans(container: Container, spans: Sequence[Span]) -> ContainerCode:
+    """The code of each span as one straight kernel; what holds bytes that are no instruction is left out."""
+    found = ContainerCode([], [], [])
+    codes: dict[int, _Code] = {}
+    for number in {span.section for span in spans}:
+        cuts = [at for span in spans if span.section == number for at in (span.start, span.end)]
+        codes[number] = _Code(
+            container.sections[number], [at for at in cuts if at < len(container.sections[number].data)]
+        )
+    for span in spans:
+        code = codes[span.section]
+        first, last = bisect_left(code.offsets, span.start), bisect_left(code.offsets, span.end)
+        function_start = code.start_of(span.start)
+        function = code.names.get(function_start, "")
+        name = span.name or f"{function or code.section.name}+{span.start - function_start:#x}"
+        chosen = [code.instruction(n) for n in range(first, last)]
+        gap = _gap(code, first, last, span)
+        if not chosen or gap is not None:
+            where = code.section.address + (span.start if gap is None else gap)
+            reason = f"there is no instruction at {where:#x}" if gap is not None else "no instruction in it"
+            found.left_out.append(LeftOut(first + 1, last, function, name, reason))
+            continue
+        lines = tuple(range(first + 1, last + 1))
+        is_loop = _goes_back(code, chosen[-1], function_start, span.start)
+        inside = [n for n in range(first, last - 1) if n in code.branches and code.callee(n, code.branches[n]) is None]
+        notes = code.notes(range(first, last))
+        if span.kind == "address" and _Code(code.section).number_at(span.start) < 0:
+            notes.append(f"read from its start on, {code.section.address + span.start:#x} is within an instruction")
+        if inside:
+            count = "1 branch" if len(inside) == 1 else f"{len(inside)} branches"
+            notes.append(f"{count} inside: instructions are analysed in their order, as if none were taken")
+        region = Region(
+            span.kind, name, function, "", lines[0], lines[-1], lines, lines, is_loop, 0, None, tuple(notes)
+        )
+        unit = min(64, code.section.alignment)
+        kernels = finished(chosen)
+        found.kernels.append(Kernel(name, ISA, region, kernels, is_loop, chosen[0].offset % unit, alignment_unit=unit))
+        addresses = tuple([code.section.debug_address + at for at in code.offsets[first:last]])
+        found.addresses.append(CodeAddresses(addresses, addresses))
+    return found
+
+
+def _gap(code: _Code, first: int, last: int, span: Span) -> int | None:
+    """Where in a span the first byte is that belongs to no instruction; None if there is none."""
+    at = span.start
+    for n in range(first, last):
+        if code.offsets[n] != at:
+            return at
+        at += code.instruction(n).length
+    return at if at < span.end else None
+
+
+def _goes_back(code: _Code, last: Instruction, function_start: int, start: int) -> bool:
+    """Whether the last instruction jumps to a span's start, or to what leads to it."""
+    if last.branch not in ("conditional", "unconditional") or not last.target.startswith("0x"):
+        return False
+    return function_start <= int(last.target, 16) - code.section.address <= start
 
 
 class _Place(NamedTuple):
     line: int
     location: SourceLocation | None
+
+
+class _LocatedPlaces:
+    """The places of a section's instructions. Each is looked up when it is asked for: those of loops are."""
+
+    __slots__ = ("_debug", "_offsets", "_start")
+
+    def __init__(self, offsets: Sequence[int], start: int, debug: DebugInformation) -> None:
+        self._offsets = offsets
+        self._start = start
+        self._debug = debug
+
+    def __len__(self) -> int:
+        return len(self._offsets)
+
+    def __getitem__(self, n: int) -> _LocatedPlace:
+        return _LocatedPlace(n + 1, self._start + self._offsets[n], self._debug)
+
+
+class _LocatedPlace:
+    __slots__ = ("_address", "_debug", "line")
+
+    def __init__(self, line: int, address: int, debug: DebugInformation) -> None:
+        self.line = line
+        self._address = address
+        self._debug = debug
+
+    @property
+    def location(self) -> SourceLocation | None:
+        return self._debug.location(self._address)
 
 
 def _address(i: Instruction) -> str:
@@ -116,15 +215,17 @@ def _address(i: Instruction) -> str:
 class _Code:
     """An executable section: `offsets` are those of its instructions, in bytes from its start, ascending.
 
-    Each function is disassembled from its start up to the next one's or to bytes that are no instruction: data, or code
-    of another mode. `starts` are those starts, the section's own among them, and `branches` iced-x86's instructions, by
-    number, that transfer control. `addresses` are those that instructions name relative to their own, by number.
+    Each function that is looked at is disassembled from its start up to the next one's or to bytes that are no
+    instruction: data, or code of another mode; at `cuts`, too, an instruction begins. `starts` are all functions'
+    starts, the section's own among them, and `branches` iced-x86's instructions, by number, that transfer control.
+    `addresses` are those that instructions name relative to their own, by number.
     """
 
-    def __init__(self, section: Section) -> None:
+    def __init__(self, section: Section, cuts: Iterable[int] = ()) -> None:
         self.section = section
         self.names = dict(section.functions)
         self.starts = sorted({0, *self.names})
+        begins = sorted({*self.starts, *cuts})
         self.offsets: list[int] = []
         self.branches: dict[int, Any] = {}
         self.addresses: dict[int, int] = {}
@@ -133,7 +234,9 @@ class _Code:
         self._start_of_symbol = {name: start for start, name in section.functions}
         self._start_of_symbol[section.name] = 0
         add = self.offsets.append
-        for start, end in zip(self.starts, [*self.starts[1:], len(section.data)], strict=True):
+        for start, end in zip(begins, [*begins[1:], len(section.data)], strict=True):
+            if section.chosen is not None and start not in section.chosen:
+                continue
             for native in disassemble(section.data[start:end], section.address + start):
                 if native.flow_control != _NEXT:
                     self.branches[len(self.offsets)] = native

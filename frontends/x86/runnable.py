@@ -15,7 +15,9 @@ repeated, and of a row twice as long the shorter one is taken off ("repeated").
 is loaded or computed. Of each sum one part is a pointer (that which is the base, if there is a choice), the rest are
 indices and begin at 0. Pointers are 16 MiB apart and begin at different places within a page, stores before loads, so
 that no load meets a store of another array, nor of one that is a multiple of 4 KiB away; what is known of how they were
-computed before the loop is kept, so that `a` and `a + 8` stay 8 bytes apart. Addresses without a pointer (relative to
+computed before the loop is kept, so that `a` and `a + 8` stay 8 bytes apart. Variables in places of memory that do not
+change, as code that is not optimised has them on its stack, are followed like registers, and get what they hold at
+first by code before the loop. Addresses without a pointer (relative to
 the instruction, absolute, of segments) are rewritten, if possible without changing the instruction's length. What
 memory is full of follows from what is loaded: a pointer, small indices, or floating-point numbers.
 
@@ -130,12 +132,28 @@ _ITERATIONS = 3
 handed on once more."""
 
 
+class _Slot(NamedTuple):
+    """A place in memory that is the same in all iterations: so far behind what a register holds, of so many bytes."""
+
+    root: str
+    displacement: int
+    size: int
+
+
+_WORDS = (4, 8)
+"""Bytes of what holds a pointer or an index."""
+
+
 class _Follower:
     """Follows addresses through iterations. Symbols are the names of registers for what they hold at first, or those of
-    the kernel's entry (`@`), and `#` for data."""
+    the kernel's entry (`@`), `8(rbp)` for what places in memory hold at first that a register leads to which does not
+    change (`slots`; code that is not optimised has its variables there), and `#` for data."""
 
     def __init__(self, kernel: Kernel) -> None:
         self.data: dict[str, _Data] = {}
+        self.slots: dict[str, _Slot] = {}
+        self._held: dict[str, tuple[_Terms, int]] = {}
+        self._moving = {u.register.root for i in kernel.instructions for u in i.registers if u.write}
         self.addresses: list[_Address] = []
         self.entry: dict[str, tuple[_Terms, int]] = {
             value.target: ({f"@{name}": coefficient for name, coefficient in value.terms}, value.constant)
@@ -169,8 +187,41 @@ class _Follower:
                         terms[name] = terms.get(name, 0) + coefficient * factor
                 written[root] = {name: factor for name, factor in terms.items() if factor}, constant
             else:
-                written[root] = {self._made(number, instruction, root): 1}, 0
+                written[root] = self._loaded(instruction) or ({self._made(number, instruction, root): 1}, 0)
+        self._keep(number, instruction)
         self._values.update(written)
+
+    def _slot(self, access: MemoryAccess) -> str:
+        """The name of the place that is accessed, "" if it is not the same in all iterations."""
+        base = access.base
+        fixed = base is not None and base.root in _NUMBER and base.root not in self._moving
+        if base is None or not fixed or access.index is not None or access.symbol or access.size not in _WORDS:
+            return ""
+        name = f"{access.displacement}({base.root})"
+        self.slots.setdefault(name, _Slot(base.root, access.displacement, access.size))
+        return name
+
+    def _loaded(self, instruction: Instruction) -> tuple[_Terms, int] | None:
+        """What a move from such a place gets; None for any other instruction."""
+        if instruction.mnemonic not in _MOVES or len(instruction.memory) != 1 or not instruction.memory[0].load:
+            return None
+        name = self._slot(instruction.memory[0])
+        return self._held.get(name, ({name: 1}, 0)) if name else None
+
+    def _keep(self, number: int, instruction: Instruction) -> None:
+        """What such places hold behind an instruction."""
+        for access in instruction.memory:
+            name = self._slot(access) if access.store else ""
+            if not name:
+                continue
+            sources = [u.register.root for u in instruction.registers if u.read and not u.address]
+            if instruction.mnemonic == "mov" and len(sources) == 1 and sources[0] in _NUMBER:
+                self._held[name] = self.value(sources[0])
+            elif access.load and instruction.affine is not None and not instruction.affine.terms:
+                terms, constant = self._held.get(name, ({name: 1}, 0))
+                self._held[name] = terms, constant + instruction.affine.constant
+            else:
+                self._held[name] = {self._made(number, instruction, name): 1}, 0
 
     def _made(self, number: int, instruction: Instruction, root: str) -> str:
         symbol = f"#{number}:{root}"
@@ -314,8 +365,8 @@ _ENTERED = 0x2E00_0480
 """Where a pointer that is loaded leads to: to a copy of itself."""
 
 
-def _registers(kernel: Kernel, found: _Follower, roles: _Roles) -> dict[str, int]:
-    """What the registers hold at first."""
+def _begin(kernel: Kernel, found: _Follower, roles: _Roles) -> tuple[dict[str, int], bytes]:
+    """What the registers hold at first, and code that puts into places in memory what these do."""
     places: dict[str, int] = {}
     loads = stores = 0
     for number, name in enumerate(roles.pointers):
@@ -348,7 +399,14 @@ def _registers(kernel: Kernel, found: _Follower, roles: _Roles) -> dict[str, int
             factor * places.get(name, 0 if name[0] == "@" else default) for name, factor in terms.items()
         )
         values[root] += constant
-    return values
+    fills = b""
+    for name, slot in found.slots.items():
+        address = values[slot.root] + slot.displacement
+        if name in roles.touched and 0 <= address < 1 << 31:
+            # mov $places, address, of 4 or 8 bytes
+            fills += b"\x48" * (slot.size == 8) + b"\xc7\x04\x25" + address.to_bytes(4, "little")
+            fills += places.get(name, 0).to_bytes(4, "little")
+    return values, fills
 
 
 _HALVES = {2: 0x3E00_3E00_3E00_3E00, 4: 0x3FC0_0000_3FC0_0000, 8: 0x3FF8_0000_0000_0000}
@@ -486,6 +544,7 @@ class _Rewriter:
 
 
 _PREFIXES = frozenset(b"\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0\xf2\xf3")
+_MOVES = frozenset(words("mov movsxd"))
 _FUSED = frozenset(words("cmp test add sub and inc dec"))
 """What some core fuses with a conditional jump (Intel, Optimization Reference Manual, 3.4.2.2; AMD since Zen 3)."""
 _COUNTED = frozenset(words("add sub inc dec"))
@@ -593,7 +652,7 @@ def runnable(kernel: Kernel) -> Runnable | NotRunnable:
     whole = b"".join(body)
     place = kernel.alignment % 64
     jump = _closing(last) if own is not None else b"\x75"
-    registers = _registers(kernel, found, roles)
+    registers, fills = _begin(kernel, found, roles)
     if rewriter.used:
         registers[rewriter.base] = _STATICS
     test = bytes((0x48 | (number >> 3) * 5, 0x85, 0xC0 | (number & 7) * 9))
@@ -602,7 +661,9 @@ def runnable(kernel: Kernel) -> Runnable | NotRunnable:
         before = b""
         if entered:
             before = b"\xe9" + enter.to_bytes(4, "little")
-        return b"\x90" * ((place - len(before)) % 64) + before + _closed(inside + count, jump, last.length)
+        return (
+            fills + b"\x90" * ((place - len(fills + before)) % 64) + before + _closed(inside + count, jump, last.length)
+        )
 
     codes: tuple[bytes, ...]
     weights: tuple[float, ...]

@@ -1,0 +1,45 @@
+"""The usual kinds of work of AArch64 code, each by a form that does it and little else (see x86's)."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from incc.frontends.isa import CommonWork
+
+
+def _general(name: str, form: str) -> CommonWork:
+    return name, ((0, (form,)),)
+
+
+def _vector(name: str, form: str) -> CommonWork:
+    return name, ((128, (form,)),)
+
+
+WORK: tuple[CommonWork, ...] = (
+    _general("add", "add/x,x,x"),
+    _general("add, shifted", "add/x,x,x,asr#"),
+    _general("logic", "and/x,x,x"),
+    _general("shift", "lsl/x,x,x"),
+    _general("conditional select", "csel/x,x,x,cond"),
+    _general("multiply", "mul/x,x,x"),
+    _general("multiply high", "smulh/x,x,x"),
+    _general("divide, 32 bits", "sdiv/w,w,w"),
+    _general("divide, 64 bits", "sdiv/x,x,x"),
+    _vector("FP add", "fadd/v.2d,v.2d,v.2d"),
+    _vector("FP multiply", "fmul/v.2d,v.2d,v.2d"),
+    _vector("FMA", "fmla/v.2d,v.2d,v.2d"),
+    _vector("FP divide", "fdiv/v.2d,v.2d,v.2d"),
+    _vector("square root", "fsqrt/v.2d,v.2d"),
+    _vector("int to FP", "scvtf/v.4s,v.4s"),
+    _vector("SIMD add", "add/v.4s,v.4s,v.4s"),
+    _vector("SIMD logic", "and/v.16b,v.16b,v.16b"),
+    _vector("SIMD shift", "shl/v.4s,v.4s,#"),
+    _vector("SIMD multiply", "mul/v.4s,v.4s,v.4s"),
+    _vector("shuffle", "zip1/v.4s,v.4s,v.4s"),
+    _vector("AES round", "aese/v.16b,v.16b"),
+    _general("general to vector", "fmov/d,x"),
+    _general("vector to general", "fmov/x,d"),
+    ("SVE FP add", ((0, ("fadd/z.d,z.d,z.d",)),)),
+    ("SVE FMA", ((0, ("fmla/z.d,p/m,z.d,z.d",)),)),
+    ("SVE add", ((0, ("add/z.d,z.d,z.d",)),)),
+)

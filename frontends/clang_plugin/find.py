@@ -1,0 +1,46 @@
+"""Which plugins fit a compiler."""
+
+from __future__ import annotations
+
+import os
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# As LLVM and distributions release it: "clang version 19.1.7", "Debian clang version 19.1.7 (3)". What vendors make of
+# it under their own names ("Apple clang version 15", "AMD clang version 17") is another compiler with other numbers.
+_CLANG = r"(?:(?:Debian|Ubuntu|Fedora|openSUSE|Alpine|Gentoo|Homebrew) )?clang version (\d+)\."
+
+
+def clang_major(line: str) -> int:
+    """The major version of the LLVM that a clang with this line of version has, 0 for what is not known to be one."""
+    found = re.match(_CLANG, line)
+    return int(found[1]) if found else 0
+
+
+def plugin_for(major: int, environment: Mapping[str, str]) -> str:
+    """The path of the pass plugin for a clang of a major version, "" for none.
+
+    INCC_PLUGIN names another one, or (`0`) none. Plugins are beside this file.
+    """
+    return _plugin("incc_markers", major, environment.get("INCC_PLUGIN", ""))
+
+
+def source_plugin_for(major: int, environment: Mapping[str, str]) -> str:
+    """The path of the plugin that reads marks in sources, "" for none.
+
+    INCC_SOURCE_PLUGIN names another one, or (`0`) none; with INCC_PLUGIN=0 there is none either.
+    """
+    chosen = environment.get("INCC_SOURCE_PLUGIN", "") or ("0" if environment.get("INCC_PLUGIN") == "0" else "")
+    return _plugin("incc_source", major, chosen)
+
+
+def _plugin(name: str, major: int, chosen: str) -> str:
+    if not major or chosen == "0":
+        return ""
+    if chosen:
+        return os.path.abspath(chosen)
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), f"{name}-{major}.so")
+    return path if os.path.isfile(path) else ""

@@ -1,0 +1,51 @@
+"""Which file a compiler's command makes of a source, as the command names it."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def output_of(arguments: Sequence[str], source: str) -> str:
+    """The file that comes of `source`: an object, assembly, or the program that it is linked into; "" where the command
+    compiles to nothing. `arguments`: without response files."""
+    named = ""
+    kind = "link"
+    rest = iter(arguments)
+    for word in rest:
+        if word in ("-o", "--output"):
+            named = next(rest, "")
+        elif word.startswith("--output="):
+            named = word[len("--output=") :]
+        elif word.startswith("-o") and len(word) > 2 and not word.startswith("-object"):
+            named = word[2:]
+        elif word in ("-c", "--compile"):
+            kind = "c" if kind == "link" else kind
+        elif word in ("-S", "--assemble"):
+            kind = "S" if kind in ("link", "c") else kind
+        elif word in ("-E", "-M", "-MM", "-fsyntax-only"):
+            kind = "none"
+        elif word in _TAKES_NEXT:
+            next(rest, "")
+    if kind == "none":
+        return ""
+    if named:
+        return named
+    stem = os.path.splitext(os.path.basename(source.strip("<>")))[0]
+    if source in ("-", "<stdin>", "/dev/stdin"):
+        stem = "-"
+    return {"c": f"{stem}.o", "S": f"{stem}.s", "link": "a.out"}[kind]
+
+
+# Options of which the next word is no option, whatever it looks like (gcc/gcc.cc, clang/Driver/Options.td).
+_TAKES_NEXT = frozenset(
+    (
+        *("-I", "-D", "-U", "-L", "-A", "-F", "-x", "-T", "-u", "-z", "-MF", "-MT", "-MQ", "-Xlinker", "-Xassembler"),
+        *("-Xpreprocessor", "-Xclang", "-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-isysroot"),
+        *("-iprefix", "-iwithprefix", "-imultilib", "--param", "-arch", "-target", "-wrapper", "-specs", "-aux-info"),
+        *("-dumpbase", "-dumpdir", "-dumpbase-ext", "-mllvm", "-J"),
+    )
+)

@@ -1,0 +1,662 @@
+"""Which lines machine code comes from, and what was inlined there: read from an object's debug information (DWARF 2 to
+5).
+
+Entries are stepped over by what their abbreviations say of their lengths, and decoded only where they have code around
+an address that is asked for, so that a large object takes little more time with debug information than without.
+(pyelftools makes objects of all entries and relocations: for an object of 7 MB that is 15 seconds for the relocations
+alone.) Nothing is read before it is asked for. What is damaged gives no lines, and a note.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from bisect import bisect_left, bisect_right
+
+from incc.frontends.kernel import Inlined
+from incc.frontends.objects.bytes import Reader, signed_leb, string_at, uleb
+from incc.frontends.records import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from incc.frontends.kernel import SourceLocation
+    from incc.frontends.objects.line_program import LineTable
+
+    Load = Callable[[str], bytes]
+    """The bytes of a section by its name, none if there is no such section."""
+
+FAULTS = (ValueError, IndexError, KeyError, struct.error, ZeroDivisionError, OverflowError, MemoryError, zlib.error)
+"""What reading damaged data may raise."""
+
+# --- DWARF 5, section 7.5 ---------------------------------------------------------------------------------------------
+
+_SUBPROGRAM, _INLINED, _BLOCK = 0x2E, 0x1D, 0x0B
+_CODE = frozenset((_SUBPROGRAM, _INLINED, _BLOCK))
+_UNITS = frozenset((0x11, 0x3C, 0x4A))  # compile, partial and skeleton units
+_SPACES = frozenset((0x39, 0x1E))  # namespaces, (Fortran's) modules
+_SCOPES = _SPACES | {0x02, 0x13, 0x17}  # also classes, structures, unions
+_TYPE_UNITS = frozenset((2, 6))
+_SPLIT = frozenset((4, 5))
+
+_SIBLING, _NAME, _LINES, _LOW, _HIGH, _LANGUAGE, _FOLDER = 0x01, 0x03, 0x10, 0x11, 0x12, 0x13, 0x1B
+_ORIGIN, _SPECIFICATION, _RANGES, _CALL_FILE, _CALL_LINE, _LINKAGE = 0x31, 0x47, 0x55, 0x58, 0x59, 0x6E
+_STRINGS_BASE, _ADDRESS_BASE, _LISTS_BASE, _SPLIT_NAME, _OLD_RANGES_BASE = 0x72, 0x73, 0x74, 0x76, 0x2132
+# MIPS's and GNU's, before they were standard.
+_OLD = {0x2007: _LINKAGE, 0x2130: _SPLIT_NAME, 0x2133: _ADDRESS_BASE}
+
+_READ = frozenset(
+    (_NAME, _LINES, _LOW, _HIGH, _LANGUAGE, _FOLDER, _ORIGIN, _SPECIFICATION, _RANGES, _CALL_FILE, _CALL_LINE, _LINKAGE)
+) | {_STRINGS_BASE, _ADDRESS_BASE, _LISTS_BASE, _SPLIT_NAME, _OLD_RANGES_BASE}
+
+# Languages whose functions have their definitions side by side, and those of them whose names have no scopes.
+_C = frozenset((0x01, 0x02, 0x0C, 0x1D, 0x2C, 0x3E))
+_FLAT = _C | {0x04, 0x1A, 0x21, 0x2B, 0x3A}
+
+_ADDRESS, _STRING, _INDIRECT, _IMPLICIT, _INDEXED_LIST = 0x01, 0x08, 0x16, 0x21, 0x23
+_SECTION_REFERENCE, _OTHER_FILE = 0x10, frozenset((0x1D, 0x1F20, 0x1F21, 0x1C, 0x24, 0x20))
+_LINE_STRING, _STRINGS = 0x1F, frozenset((0x0E, 0x1F))
+_INDEXED_STRINGS = frozenset((0x1A, 0x25, 0x26, 0x27, 0x28, 0x1F02))
+_INDEXED_ADDRESSES = frozenset((0x1B, 0x29, 0x2A, 0x2B, 0x2C, 0x1F01))
+_FIXED = {
+    0x05: 2, 0x06: 4, 0x07: 8, 0x0B: 1, 0x0C: 1, 0x11: 1, 0x12: 2, 0x13: 4, 0x14: 8, 0x19: 0, 0x1C: 4, 0x1E: 16,
+    0x20: 8, 0x21: 0, 0x24: 8, 0x25: 1, 0x26: 2, 0x27: 3, 0x28: 4, 0x29: 1, 0x2A: 2, 0x2B: 3, 0x2C: 4,
+}  # fmt: skip
+"""The bytes of values, by their form, where these are the same in all units."""
+_OFFSETS = frozenset((0x0E, 0x17, 0x1D, 0x1F, 0x1F20, 0x1F21))
+_NUMBERS = frozenset((0x0D, 0x0F, 0x15, 0x1A, 0x1B, 0x22, 0x23, 0x1F01, 0x1F02))
+_SIGNED = 0x0D
+_COUNTED = {0x0A: 1, 0x03: 2, 0x04: 4}
+"""Blocks of data by the bytes of their lengths; those of other forms are of variable length."""
+_BLOCKS = frozenset((0x09, 0x18))
+
+# Steps over values of variable length, beside the numbers of bytes of others.
+_OVER_NUMBER, _OVER_STRING, _OVER_BLOCK = -1, -2, -3
+
+
+class _Abbreviation(NamedTuple):
+    """How entries of a kind are written: tag, whether others follow inside, the (attribute, form, constant, size) of
+    each value, attribute 0 for one that nobody reads, and how to step over them: `size` in bytes where that is always
+    the same, else -1, and `steps`.
+
+    `has_code`: its addresses are among the values. `sibling`: where the distance to the next entry on its level is,
+    from the values' start, -1 if that is not known.
+    """
+
+    tag: int
+    inside: bool
+    values: tuple[tuple[int, int, int, int], ...]
+    size: int
+    steps: tuple[int, ...]
+    has_code: bool
+    sibling: int
+
+
+class _Value(NamedTuple):
+    """A value: a number, an offset or an index; of a string within the entry where it begins."""
+
+    number: int
+    form: int
+
+
+class _Unit:
+    """A unit of `.debug_info`: `start` is its offset there, `first` that of its outermost entry. `load` gives the
+    sections of its file, those of a split unit with `suffix`. `skeleton`: for a split unit, what stands in the object
+    for it."""
+
+    __slots__ = (
+        "abbreviations",
+        "address_size",
+        "bases",
+        "directory",
+        "end",
+        "first",
+        "language",
+        "lines",
+        "load",
+        "low",
+        "offset_size",
+        "scopes",
+        "skeleton",
+        "split",
+        "start",
+        "suffix",
+        "values",
+        "version",
+    )
+
+    def __init__(self, load: Load, start: int, suffix: str = "", skeleton: _Unit | None = None) -> None:
+        self.load = load
+        self.start = start
+        self.suffix = suffix
+        self.skeleton = skeleton
+        self.end = self.first = self.version = self.address_size = self.offset_size = self.low = self.language = 0
+        self.directory = ""
+        self.abbreviations: dict[int, _Abbreviation] = {}
+        self.bases: dict[int, int] = {}
+        self.values: dict[int, _Value] = {}
+        self.lines: LineTable | None = None
+        self.scopes: dict[int, tuple[int, ...]] | None = None
+        self.split: _Unit | None = None
+
+    @property
+    def info(self) -> bytes:
+        return self.load(f".debug_info{self.suffix}")
+
+
+class Dwarf:
+    """The debug information of an object. `load`: its sections. `open_split`: the sections of another file by its name
+    and folder, None if there is none. `note`: what kept it from being read, "" as long as nothing did."""
+
+    def __init__(self, load: Load, open_split: Callable[[str, str], Load | None] = lambda name, folder: None) -> None:
+        self._load = load
+        self._open_split = open_split
+        self._units: list[_Unit] | None = None
+        self._spans: list[tuple[int, int, _Unit]] = []
+        self._starts: list[int] = []
+        self._reach: list[int] = []
+        self._everywhere: list[_Unit] = []
+        self._abbreviations: dict[object, dict[int, _Abbreviation]] = {}
+        self._tables: dict[int, LineTable | None] = {}
+        self._locations: dict[int, SourceLocation | None] = {}
+        self.note = ""
+
+    def location(self, address: int) -> SourceLocation | None:
+        """The place of an instruction in the source; None where it has none, or it is not known."""
+        if address in self._locations:
+            return self._locations[address]
+        place = None
+        for unit in self._units_at(address):
+            table = self._table(unit)
+            place = table.location(address) if table else None
+            if place:
+                break
+        self._locations[address] = place
+        return place
+
+    def inlined(self, addresses: Iterable[int]) -> dict[int, tuple[Inlined, ...]] | None:
+        """The functions inlined at each of these addresses, outermost first; those of the function itself are not in
+        the result. None where there is no debug information of functions there, or none that can be read."""
+        by_unit: dict[int, tuple[_Unit, list[int]]] = {}
+        for address in sorted(set(addresses)):
+            for unit in self._units_at(address):
+                by_unit.setdefault(unit.start, (unit, []))[1].append(address)
+        found: dict[int, tuple[Inlined, ...]] = {}
+        any_function = False
+        for unit, wanted in by_unit.values():
+            try:
+                whole = self._whole(unit)
+                any_function |= self._walk(whole, wanted, found)
+            except FAULTS as error:
+                self._damaged(error)
+        return found if any_function else None
+
+    def _damaged(self, error: BaseException) -> None:
+        del error  # what exactly is wrong helps nobody
+        self.note = self.note or "the debug information is damaged: source lines may be missing"
+
+    # --- units ---
+
+    def _units_at(self, address: int) -> list[_Unit]:
+        """The units that have code there; those of which that is not known come after them."""
+        if self._units is None:
+            self._read_units()
+        found = []
+        n = bisect_right(self._starts, address) - 1
+        while n >= 0 and address < self._reach[n]:
+            _, end, unit = self._spans[n]
+            if address < end:
+                found.append(unit)
+                break
+            n -= 1
+        return found or self._everywhere
+
+    def _read_units(self) -> None:
+        self._units = []
+        spans: list[tuple[int, int, _Unit]] = []
+        at = 0
+        try:
+            size = len(self._load(".debug_info"))
+            while at < size:
+                unit = _Unit(self._load, at)
+                kind = self._header(unit)
+                if unit.end <= at or unit.end > size:
+                    raise ValueError("a unit that does not end")
+                at = unit.end
+                if kind in _TYPE_UNITS or not self._root(unit):
+                    continue
+                self._units.append(unit)
+                try:
+                    own = [span for span in self._ranges(unit, unit.values) if span[0] < span[1]]
+                except FAULTS as error:
+                    own = []
+                    self._damaged(error)
+                spans += [(low, high, unit) for low, high in own]
+                if not own and _LINES in unit.values:
+                    self._everywhere.append(unit)
+        except FAULTS as error:
+            self._damaged(error)
+        spans.sort(key=lambda span: span[:2])
+        reach = 0
+        for low, high, _ in spans:
+            reach = max(reach, high)
+            self._starts.append(low)
+            self._reach.append(reach)
+        self._spans = spans
+
+    def _header(self, unit: _Unit) -> int:
+        """Read the header of a unit; returns its type."""
+        reader = Reader(unit.info, unit.start)
+        unit.end, unit.offset_size = reader.unit_length()
+        unit.version = reader.number(2)
+        kind = 1
+        if unit.version == 5:
+            kind = reader.number(1)
+            unit.address_size = reader.number(1)
+            table = reader.number(unit.offset_size)
+            if kind in _TYPE_UNITS:
+                reader.at += 8 + unit.offset_size
+            elif kind in _SPLIT:
+                reader.at += 8
+        elif 2 <= unit.version <= 4:
+            table = reader.number(unit.offset_size)
+            unit.address_size = reader.number(1)
+        else:
+            raise ValueError(f"version {unit.version}")
+        unit.first = reader.at
+        key = id(unit.load), unit.suffix, table, unit.offset_size, unit.address_size, unit.version
+        known = self._abbreviations.get(key)
+        if known is None:
+            known = self._abbreviations[key] = _read_abbreviations(unit, table)
+        unit.abbreviations = known
+        return kind
+
+    def _root(self, unit: _Unit) -> bool:
+        """Read the outermost entry of a unit; returns whether there is one."""
+        code, at = uleb(unit.info, unit.first)
+        if not code:
+            return False
+        unit.values, _ = self._values(unit, unit.abbreviations[code], at)
+        values = unit.values
+        for name in (_STRINGS_BASE, _ADDRESS_BASE, _LISTS_BASE, _OLD_RANGES_BASE):
+            if name in values:
+                unit.bases[name] = values[name].number
+        unit.language = values[_LANGUAGE].number if _LANGUAGE in values else 0
+        unit.directory = self._string(unit, values[_FOLDER]) if _FOLDER in values else ""
+        if _LOW in values:
+            unit.low = self._address(unit, values[_LOW])
+        return True
+
+    def _whole(self, unit: _Unit) -> _Unit:
+        """The unit with the entries: that in another file where this one is a skeleton."""
+        if _SPLIT_NAME not in unit.values:
+            return unit
+        if unit.split is None:
+            unit.split = unit
+            name = self._string(unit, unit.values[_SPLIT_NAME])
+            load = self._open_split(name, unit.directory)
+            if load is None:
+                self.note = self.note or f"there is no {name}, which has the names of what was inlined"
+            elif load(".debug_info.dwo"):
+                split = _Unit(load, 0, ".dwo", unit)
+                self._header(split)
+                if self._root(split):
+                    split.low = unit.low
+                    unit.split = split
+        return unit.split
+
+    def _table(self, unit: _Unit) -> LineTable | None:
+        """The line table of a unit, of a split one that of its skeleton."""
+        unit = unit.skeleton or unit
+        if _LINES not in unit.values:
+            return None
+        at = unit.values[_LINES].number
+        if at not in self._tables:
+            from incc.frontends.objects.line_program import read_line_table
+
+            self._tables[at] = None
+            load = self._load
+            try:
+                self._tables[at] = read_line_table(
+                    load(".debug_line"),
+                    at,
+                    unit.directory,
+                    lambda offset: string_at(load(".debug_line_str"), offset),
+                    lambda offset: string_at(load(".debug_str"), offset),
+                )
+            except FAULTS as error:
+                self._damaged(error)
+        return self._tables[at]
+
+    # --- entries ---
+
+    def _walk(self, unit: _Unit, wanted: Sequence[int], found: dict[int, tuple[Inlined, ...]]) -> bool:
+        """Go through the entries of a unit, and put the inlined calls around each address that is wanted, ascending,
+        into `found`. Returns whether there is a function at all."""
+        data, end, abbreviations = unit.info, unit.end, unit.abbreviations
+        flat = unit.language in _FLAT
+        everything = tuple(wanted)
+        any_function = False
+        stack: list[tuple[int, ...]] = []
+        inside = everything
+        at = unit.first
+        while at < end:
+            entry = at
+            code = data[at]
+            at += 1
+            if code > 127:
+                code, at = uleb(data, at - 1)
+            if code == 0:
+                if not stack:
+                    break
+                inside = stack.pop()
+                continue
+            abbreviation = abbreviations[code]
+            tag, follows, _, size, steps, has_code, sibling = abbreviation
+            values_at = at
+            at = at + size if size >= 0 else _over(data, at, steps)
+            within = inside
+            enter = True
+            if tag in _CODE:
+                if tag == _SUBPROGRAM:
+                    any_function = True
+                    within = everything if has_code or not flat else ()
+                if has_code:
+                    if within:
+                        values, _ = self._values(unit, abbreviation, values_at)
+                        within = self._inside(unit, values, within)
+                        if within and tag == _INLINED:
+                            call = self._inlined_call(unit, entry, values)
+                            for address in within:
+                                found[address] = (*found.get(address, ()), call)
+                elif tag != _BLOCK:
+                    within = ()
+                enter = bool(within) or not (flat or tag != _SUBPROGRAM)
+            elif tag not in _UNITS and tag not in _SPACES:
+                enter = False
+            if not follows:
+                continue
+            if not enter and sibling >= 0:
+                following = unit.start + int.from_bytes(data[values_at + sibling : values_at + sibling + 4], "little")
+                if not at <= following <= end:
+                    raise ValueError("a sibling that is not behind its entry")
+                at = following
+                continue
+            stack.append(inside)
+            inside = within if enter else ()
+        return any_function
+
+    def _inside(self, unit: _Unit, values: Mapping[int, _Value], around: tuple[int, ...]) -> tuple[int, ...]:
+        """Which of these addresses, ascending, are in the code of an entry."""
+        found: list[int] = []
+        for low, high in self._ranges(unit, values):
+            found += around[bisect_left(around, low) : bisect_left(around, high)]
+        return tuple(found) if len(found) < 2 else tuple(sorted(set(found)))
+
+    def _inlined_call(self, unit: _Unit, entry: int, values: Mapping[int, _Value]) -> Inlined:
+        table = self._table(unit)
+        number, line = (values[name].number if name in values else 0 for name in (_CALL_FILE, _CALL_LINE))
+        return Inlined(entry, self._name(unit, entry, values), (table.file(number) if table else "", line))
+
+    def _values(self, unit: _Unit, abbreviation: _Abbreviation, at: int) -> tuple[dict[int, _Value], int]:
+        """An entry's values by attribute, and the byte behind them."""
+        data = unit.info
+        values: dict[int, _Value] = {}
+        for attribute, form, constant, size in abbreviation.values:
+            number = at
+            if size > 0:
+                at += size
+                if not attribute:
+                    continue
+                number = int.from_bytes(data[number:at], "little")
+            elif size == 0:
+                number = constant if form == _IMPLICIT else 1
+            elif form == _SIGNED:
+                number, at = signed_leb(data, at)
+            elif form in _NUMBERS:
+                number, at = uleb(data, at)
+            else:
+                at = _over(data, at, _steps_of(form))
+            if attribute:
+                values[attribute] = _Value(number, form)
+        if at > unit.end:
+            raise ValueError("values behind the unit's end")
+        return values, at
+
+    # --- names ---
+
+    def _name(self, unit: _Unit, entry: int, values: Mapping[int, _Value]) -> str:
+        """A function's symbol, or its name with those of the scopes around it; "" if it is not known."""
+        for _ in range(8):
+            if _LINKAGE in values:
+                return self._string(unit, values[_LINKAGE])
+            reference = values.get(_ORIGIN) or values.get(_SPECIFICATION)
+            if reference is None:
+                break
+            if reference.form in _OTHER_FILE:
+                return ""
+            if reference.form == _SECTION_REFERENCE:
+                entry = reference.number
+                unit = self._unit_of(unit, entry)
+            else:
+                entry = unit.start + reference.number
+            values = self._entry(unit, entry)
+        if _NAME not in values:
+            return ""
+        name = self._string(unit, values[_NAME])
+        if unit.language in _C:
+            return name
+        if unit.scopes is None:
+            unit.scopes = self._scopes(unit)
+        around = [self._entry(unit, scope) for scope in unit.scopes.get(entry, ())]
+        return "::".join([*(self._string(unit, scope[_NAME]) for scope in around if _NAME in scope), name])
+
+    def _entry(self, unit: _Unit, at: int) -> dict[int, _Value]:
+        if not unit.first <= at < unit.end:
+            raise ValueError("an entry outside of its unit")
+        code, at = uleb(unit.info, at)
+        return self._values(unit, unit.abbreviations[code], at)[0]
+
+    def _unit_of(self, unit: _Unit, at: int) -> _Unit:
+        """The unit that an offset in the section of a unit is in."""
+        if unit.start <= at < unit.end:
+            return unit
+        units = self._units or []
+        n = bisect_right([other.start for other in units], at) - 1
+        if unit.suffix or n < 0 or at >= units[n].end:
+            raise ValueError("an entry in no unit")
+        return units[n]
+
+    def _scopes(self, unit: _Unit) -> dict[int, tuple[int, ...]]:
+        """The scopes around each function of a unit that is in any, the outermost first."""
+        data, at = unit.info, unit.first
+        found: dict[int, tuple[int, ...]] = {}
+        stack: list[tuple[int, ...]] = []
+        around: tuple[int, ...] = ()
+        while at < unit.end:
+            entry = at
+            code, at = uleb(data, at)
+            if code == 0:
+                if not stack:
+                    break
+                around = stack.pop()
+                continue
+            tag, follows, _, size, steps, _, _ = unit.abbreviations[code]
+            at = at + size if size >= 0 else _over(data, at, steps)
+            if tag == _SUBPROGRAM and around:
+                found[entry] = around
+            if follows:
+                stack.append(around)
+                if tag in _SCOPES:
+                    around = (*around, entry)
+        return found
+
+    def _string(self, unit: _Unit, value: _Value) -> str:
+        if value.form == _STRING:
+            return string_at(unit.info, value.number)
+        if value.form in _INDEXED_STRINGS:
+            # A split unit's table has a header in DWARF 5: length, version, padding.
+            header = 0 if unit.version < 5 else 8 if unit.offset_size == 4 else 16
+            base = unit.bases.get(_STRINGS_BASE, header)
+            at = base + value.number * unit.offset_size
+            where = Reader(unit.load(f".debug_str_offsets{unit.suffix}"), at).number(unit.offset_size)
+            return string_at(unit.load(f".debug_str{unit.suffix}"), where)
+        if value.form not in _STRINGS:
+            return ""
+        section = ".debug_line_str" if value.form == _LINE_STRING else f".debug_str{unit.suffix}"
+        return string_at(unit.load(section), value.number)
+
+    # --- addresses ---
+
+    def _address(self, unit: _Unit, value: _Value) -> int:
+        return self._indexed(unit, value.number) if value.form in _INDEXED_ADDRESSES else value.number
+
+    def _indexed(self, unit: _Unit, number: int) -> int:
+        owner = unit.skeleton or unit
+        base = owner.bases.get(_ADDRESS_BASE, 8 if unit.version >= 5 else 0)
+        return Reader(self._load(".debug_addr"), base + number * unit.address_size).number(unit.address_size)
+
+    def _ranges(self, unit: _Unit, values: Mapping[int, _Value]) -> Iterator[tuple[int, int]]:
+        """The code of an entry: first address, and that behind."""
+        if _RANGES in values:
+            value = values[_RANGES]
+            yield from self._old_ranges(unit, value) if unit.version < 5 else self._range_list(unit, value)
+        elif _LOW in values and _HIGH in values:
+            low, high = self._address(unit, values[_LOW]), values[_HIGH]
+            is_address = high.form == _ADDRESS or high.form in _INDEXED_ADDRESSES
+            yield low, self._address(unit, high) if is_address else low + high.number
+
+    def _old_ranges(self, unit: _Unit, value: _Value) -> Iterator[tuple[int, int]]:
+        size = unit.address_size
+        base, offset, most = unit.low, value.number, (1 << 8 * size) - 1
+        if unit.skeleton:
+            offset += unit.skeleton.bases.get(_OLD_RANGES_BASE, 0)
+        reader = Reader(self._load(".debug_ranges"), offset)
+        while True:
+            low, high = reader.number(size), reader.number(size)
+            if low == most:
+                base = high
+            elif low == high == 0:
+                return
+            # What an object has is relocated, and relative to no base that the unit does not have.
+            else:
+                yield base + low, base + high
+
+    def _range_list(self, unit: _Unit, value: _Value) -> Iterator[tuple[int, int]]:
+        data = unit.load(f".debug_rnglists{unit.suffix}")
+        at = value.number
+        if value.form == _INDEXED_LIST:
+            base = unit.bases.get(_LISTS_BASE, 12 if unit.offset_size == 4 else 20)
+            at = base + Reader(data, base + at * unit.offset_size).number(unit.offset_size)
+        reader, size, base = Reader(data, at), unit.address_size, unit.low
+        while True:
+            kind = reader.number(1)
+            if kind == 0:
+                return
+            if kind == 1:
+                base = self._indexed(unit, reader.uleb())
+            elif kind == 2:
+                low, high = reader.uleb(), reader.uleb()
+                yield self._indexed(unit, low), self._indexed(unit, high)
+            elif kind == 3:
+                low = self._indexed(unit, reader.uleb())
+                yield low, low + reader.uleb()
+            elif kind == 4:
+                low, high = reader.uleb(), reader.uleb()
+                yield base + low, base + high
+            elif kind == 5:
+                base = reader.number(size)
+            elif kind == 6:
+                yield reader.number(size), reader.number(size)
+            elif kind == 7:
+                low = reader.number(size)
+                yield low, low + reader.uleb()
+            else:
+                raise ValueError(f"a range of kind {kind}")
+
+
+# --- abbreviations ----------------------------------------------------------------------------------------------------
+
+
+def _read_abbreviations(unit: _Unit, at: int) -> dict[int, _Abbreviation]:
+    data = unit.load(f".debug_abbrev{unit.suffix}")
+    found: dict[int, _Abbreviation] = {}
+    has = frozenset((_LOW, _RANGES))
+    while True:
+        code, at = uleb(data, at)
+        if code == 0:
+            return found
+        tag, at = uleb(data, at)
+        inside = data[at]
+        at += 1
+        values: list[tuple[int, int, int, int]] = []
+        steps: list[int] = []
+        sibling = -1
+        while True:
+            attribute, at = uleb(data, at)
+            form, at = uleb(data, at)
+            constant = 0
+            if form == _IMPLICIT:
+                constant, at = signed_leb(data, at)
+            if not attribute and not form:
+                break
+            if attribute == _SIBLING and form == 0x13 and all(step >= 0 for step in steps):
+                sibling = sum(steps)
+            attribute = _OLD.get(attribute, attribute)
+            size = _size(unit, form)
+            values.append((attribute if attribute in _READ else 0, form, constant, size))
+            if size < 0:
+                steps += _steps_of(form)
+            elif steps and steps[-1] >= 0:
+                steps[-1] += size
+            else:
+                steps.append(size)
+        fixed = sum(steps) if all(step >= 0 for step in steps) else -1
+        has_code = any(value[0] in has for value in values)
+        found[code] = _Abbreviation(tag, bool(inside), tuple(values), fixed, tuple(steps), has_code, sibling)
+
+
+def _size(unit: _Unit, form: int) -> int:
+    """The bytes of a value of that form, -1 where they are not always the same."""
+    if form in _FIXED:
+        return _FIXED[form]
+    if form in _OFFSETS:
+        return unit.offset_size
+    if form == _ADDRESS:
+        return unit.address_size
+    if form == _SECTION_REFERENCE:
+        return unit.address_size if unit.version == 2 else unit.offset_size
+    return -1
+
+
+def _steps_of(form: int) -> tuple[int, ...]:
+    if form in _NUMBERS:
+        return (_OVER_NUMBER,)
+    if form == _STRING:
+        return (_OVER_STRING,)
+    if form in _BLOCKS:
+        return (_OVER_BLOCK,)
+    if form in _COUNTED:
+        return (_OVER_BLOCK - _COUNTED[form],)
+    raise ValueError(f"a value of form {form:#x}")
+
+
+def _over(data: bytes, at: int, steps: Iterable[int]) -> int:
+    """The byte behind values."""
+    for step in steps:
+        if step >= 0:
+            at += step
+        elif step == _OVER_NUMBER:
+            while data[at] > 127:
+                at += 1
+            at += 1
+        elif step == _OVER_STRING:
+            at = data.index(0, at) + 1
+        elif step == _OVER_BLOCK:
+            length, at = uleb(data, at)
+            at += length
+        else:
+            size = _OVER_BLOCK - step
+            at += size + int.from_bytes(data[at : at + size], "little")
+    return at

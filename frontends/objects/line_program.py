@@ -1,0 +1,188 @@
+"""The line programs of debug information (DWARF 2 to 5, section 6.2): which line of which file an address is of."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import accumulate, pairwise
+
+from incc.frontends.asm.parse import shown_path
+from incc.frontends.kernel import SourceLocation
+from incc.frontends.objects.bytes import Reader, signed_leb, uleb
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Text = Callable[[int], str]
+    """A string by its offset in a section."""
+
+_PATH, _DIRECTORY = 1, 2
+
+
+class LineTable:
+    """What a line program says: `files` by their numbers, and the place of each address.
+
+    Addresses are those of the program; the rows of a sequence lie behind each other, sequences anywhere.
+    """
+
+    def __init__(self, files: list[str], sequences: list[tuple[int, int, list[int], list[tuple[int, int]]]]) -> None:
+        self.files = files
+        sequences.sort(key=lambda sequence: sequence[0])
+        self._starts = [start for start, _, _, _ in sequences]
+        # How far the sequences up to each of them reach: what a linker dropped begins at 0, over others' starts.
+        self._reach = list(accumulate([end for _, end, _, _ in sequences], max))
+        self._sequences = sequences
+        self._known: dict[tuple[int, int], SourceLocation | None] = {}
+
+    def file(self, number: int) -> str:
+        """A file by its number, "" if there is none of it."""
+        return self.files[number] if 0 <= number < len(self.files) else ""
+
+    def location(self, address: int) -> SourceLocation | None:
+        """The place of an address, None where it has none: outside, and code that belongs to no line."""
+        n = bisect_right(self._starts, address) - 1
+        while n >= 0 and address < self._reach[n]:
+            _, end, addresses, rows = self._sequences[n]
+            if address < end:
+                return self._place(rows[bisect_right(addresses, address) - 1])
+            n -= 1
+        return None
+
+    def _place(self, row: tuple[int, int]) -> SourceLocation | None:
+        if row not in self._known:
+            file = self.file(row[0])
+            self._known[row] = SourceLocation(file, row[1]) if row[1] and file else None
+        return self._known[row]
+
+
+def read_line_table(data: bytes, at: int, directory: str, line_string: Text, string: Text) -> LineTable:
+    """The line table whose program begins at a byte of `.debug_line`.
+
+    `directory`: that of the compilation. `line_string`, `string`: of `.debug_line_str` and `.debug_str`. Raises
+    ValueError, IndexError, struct.error or ZeroDivisionError for what is none.
+    """
+    reader = Reader(data, at)
+    end, offset_size = reader.unit_length()
+    version = reader.number(2)
+    if not 2 <= version <= 5:
+        raise ValueError(f"a line program of version {version}")
+    if version >= 5:
+        reader.at += 2  # sizes of addresses and segments
+    program = reader.number(offset_size)
+    program += reader.at
+    minimum = reader.number(1)
+    if version >= 4:
+        reader.at += 1  # operations in an instruction: not of VLIW machines
+    reader.at += 1  # what is a statement by default
+    line_base = reader.number(1)
+    line_base -= (line_base & 128) << 1
+    line_range, opcode_base = reader.number(1), reader.number(1)
+    lengths = [0, *data[reader.at : reader.at + opcode_base - 1]]
+    reader.at += opcode_base - 1
+    if version >= 5:
+        entries = []
+        for _ in range(2):
+            formats = [(reader.uleb(), reader.uleb()) for _ in range(reader.number(1))]
+            count = reader.uleb()
+            if count > len(data):
+                raise ValueError("more files than bytes")
+            entries.append([_entry(reader, formats, offset_size, line_string, string) for _ in range(count)])
+        folders = [name for name, _ in entries[0]]
+        own = folders[0] if folders else directory
+        files = [shown_path([folders[n] if n < len(folders) else "", name], own) for name, n in entries[1]]
+    else:
+        folders = [""]
+        while name := reader.string():
+            folders.append(name)
+        files = [""]
+        while name := reader.string():
+            number = reader.uleb()
+            reader.uleb()
+            reader.uleb()
+            files.append(shown_path([folders[number] if number < len(folders) else "", name], ""))
+    return LineTable(files, _run(data, program, min(end, len(data)), minimum, line_base, line_range, lengths))
+
+
+def _entry(
+    reader: Reader, formats: list[tuple[int, int]], offset_size: int, line_string: Text, string: Text
+) -> tuple[str, int]:
+    """A file or folder: its name, and the number of its folder."""
+    name, folder = "", 0
+    for content, form in formats:
+        value: int | str = 0
+        if form == 0x08:
+            value = reader.string()
+        elif form in (0x1F, 0x0E):
+            value = (line_string if form == 0x1F else string)(reader.number(offset_size))
+        elif form == 0x0F:
+            value = reader.uleb()
+        elif form in (0x0B, 0x05, 0x06, 0x07):
+            value = reader.number({0x0B: 1, 0x05: 2, 0x06: 4, 0x07: 8}[form])
+        elif form == 0x1E:
+            reader.at += 16
+        elif form == 0x09:
+            reader.at += reader.uleb()
+        else:
+            raise ValueError(f"a file's name of form {form:#x}")
+        if content == _PATH:
+            name = str(value)
+        elif content == _DIRECTORY:
+            folder = int(value)
+    return name, folder
+
+
+def _run(
+    data: bytes, at: int, end: int, minimum: int, line_base: int, line_range: int, lengths: list[int]
+) -> list[tuple[int, int, list[int], list[tuple[int, int]]]]:
+    """The sequences that a program writes: start, end, and the addresses and (file, line) of its rows."""
+    opcode_base = len(lengths)
+    steps = [divmod(opcode - opcode_base, line_range) for opcode in range(256)]
+    addresses_of = [step * minimum for step, _ in steps]
+    lines_of = [line_base + rest for _, rest in steps]
+    constant = addresses_of[255]
+    sequences: list[tuple[int, int, list[int], list[tuple[int, int]]]] = []
+    address, file, line = 0, 1, 1
+    addresses: list[int] = []
+    rows: list[tuple[int, int]] = []
+    while at < end:
+        opcode = data[at]
+        at += 1
+        if opcode >= opcode_base:
+            address += addresses_of[opcode]
+            line += lines_of[opcode]
+            addresses.append(address)
+            rows.append((file, line))
+        elif opcode == 1:
+            addresses.append(address)
+            rows.append((file, line))
+        elif opcode == 2:
+            step, at = uleb(data, at)
+            address += step * minimum
+        elif opcode == 3:
+            step, at = signed_leb(data, at)
+            line += step
+        elif opcode == 4:
+            file, at = uleb(data, at)
+        elif opcode == 8:
+            address += constant
+        elif opcode == 9:
+            address += int.from_bytes(data[at : at + 2], "little")
+            at += 2
+        elif opcode == 0:
+            length, at = uleb(data, at)
+            extended = data[at]
+            if extended == 1:  # the end of a sequence
+                if rows and address > addresses[0]:
+                    if any(a > b for a, b in pairwise(addresses)):
+                        order = sorted(range(len(rows)), key=addresses.__getitem__)
+                        addresses, rows = [addresses[n] for n in order], [rows[n] for n in order]
+                    sequences.append((addresses[0], address, addresses, rows))
+                address, file, line = 0, 1, 1
+                addresses, rows = [], []
+            elif extended == 2:
+                address = int.from_bytes(data[at + 1 : at + length], "little")
+            at += length
+        else:  # columns, blocks and what is not known: so many numbers
+            for _ in range(lengths[opcode]):
+                _, at = uleb(data, at)
+    return sequences

@@ -1,0 +1,85 @@
+"""What can be analysed of machine code beside its loops: what is between byte markers, or between two addresses."""
+
+from __future__ import annotations
+
+from incc.frontends.container import Span
+from incc.frontends.isa import isa
+from incc.frontends.kernel import LeftOut
+from incc.frontends.records import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from incc.frontends.container import Container, Section
+
+
+class Addresses(NamedTuple):
+    """Code from one address up to another, which is behind its last byte: of the linked file, or of an object's
+    section of code."""
+
+    first: int
+    end: int
+
+    def __str__(self) -> str:
+        return f"{self.first:#x}-{self.end:#x}"
+
+
+def marked_spans(container: Container) -> tuple[list[Span], list[LeftOut]]:
+    """The code between IACA's markers, which are instructions, and markers that mark nothing."""
+    begin, end = isa(container.isa).markers.code
+    spans: list[Span] = []
+    left_out: list[LeftOut] = []
+    for number, section in enumerate(container.sections):
+        if not section.executable:
+            continue
+        start = -1
+        for at, is_begin in _marks(section, begin, end):
+            where = f"{section.name}+{at:#x}"
+            if is_begin:
+                if start >= 0:
+                    left_out.append(_lone(section, start - len(begin), f"IACA begin marker, and again at {where}"))
+                start = at + len(begin)
+            elif start < 0:
+                left_out.append(_lone(section, at, "IACA end marker without begin marker"))
+            else:
+                spans.append(Span(number, start, at, "marker", ""))
+                start = -1
+        if start >= 0:
+            left_out.append(_lone(section, start - len(begin), "IACA begin marker without end marker"))
+    return spans, left_out
+
+
+def _marks(section: Section, begin: bytes, end: bytes) -> Iterator[tuple[int, bool]]:
+    """Where markers are, in order, and whether they are begins."""
+    found = []
+    for mark in (begin, end):
+        at = section.data.find(mark)
+        while at >= 0:
+            found.append((at, mark is begin))
+            at = section.data.find(mark, at + len(mark))
+    yield from sorted(found)
+
+
+def _lone(section: Section, at: int, reason: str) -> LeftOut:
+    name = next((name for start, name in reversed(section.functions) if start <= at), "")
+    return LeftOut(0, 0, name, "", f"{reason} ({section.name}+{at:#x})")
+
+
+def address_spans(container: Container, ranges: Sequence[Addresses]) -> tuple[list[Span], list[LeftOut]]:
+    """The code at these addresses; ranges that are nowhere. In an object, whose sections all begin at 0, a range is
+    of the first section of code that has it."""
+    spans: list[Span] = []
+    left_out: list[LeftOut] = []
+    for wanted in ranges:
+        for number, section in enumerate(container.sections):
+            start = section.address
+            if section.executable and start <= wanted.first and wanted.end <= start + len(section.data):
+                spans.append(Span(number, wanted.first - start, wanted.end - start, "address", ""))
+                break
+        else:
+            code = ", ".join(
+                f"{s.name} at {s.address:#x}-{s.address + len(s.data):#x}" for s in container.sections if s.executable
+            )
+            left_out.append(LeftOut(0, 0, "", "", f"{wanted} is not within a section of code ({code})"))
+    return spans, left_out

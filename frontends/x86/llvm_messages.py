@@ -1,0 +1,380 @@
+"""How LLVM's assembler reads a text, and what it says of it, with its columns: for the face of llvm-mca, where
+something was refused, or is written so that assemblers read it in ways of their own.
+
+LLVM, as llvmlite has it, ends the process with the first wrong statement. So a child is forked for each: it ends, and
+the statement is blanked for the next one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from incc.frontends.records import NamedTuple
+from incc.frontends.x86.assembler import ALONE
+from incc.frontends.x86.classify import words
+
+MOST = 100
+"""Messages of one text; each takes another run over it."""
+
+_SECONDS, _BYTES = 5, 1 << 30
+
+_HEAD = r"(?:\x1b\[[\d;]*m)*(error|warning): (.*?):(\d+):(\d+): (.*)\n(?:(.*)\n( *\^~*)?(?:\n|\Z))?"
+_INLINE, _INSTANCE = "<inline asm>", "<instantiation>"
+_LINE_MARKER = r'#[ \t]+(\d+)[ \t]+"([^"]*)"'
+_NO_CHARACTER = "invalid character in input"
+
+
+class Said(NamedTuple):
+    """What LLVM says: where, 1-based, what, and the lines that show it: source and caret. `kind`: error or warning.
+    `name`: of the file, "" for the one that was given; `named_line`: the line in it. `before` and `after` are lines of
+    their own that tell how the place was come to."""
+
+    line: int
+    column: int
+    text: str
+    shown: tuple[str, ...]
+    kind: str = "error"
+    name: str = ""
+    named_line: int = 0
+    before: str = ""
+    after: str = ""
+
+
+class _Line(NamedTuple):
+    """A line that LLVM is given, and where it comes from; `line`: that of the text which led to it."""
+
+    text: str
+    line: int
+    name: str = ""
+    named_line: int = 0
+    before: str = ""
+    after: str = ""
+
+
+TRIPLE = "x86_64-unknown-linux-gnu"
+
+# Up to LLVM 19 the operand of a gather had the vector's size, later the element's: without any it fits all.
+_GATHER_SIZE = r"(?im)^([^#\n]*\bvp?(?:gather|scatter)[^#\n]*?)\b(\w+ ptr)(?= )"
+
+
+def _for_any_llvm(text: str) -> str:
+    if "gather" not in text and "scatter" not in text:
+        return text
+    return re.sub(_GATHER_SIZE, lambda found: found[1] + " " * len(found[2]), text)
+
+
+def messages(text: str, triple: str = TRIPLE) -> list[Said]:
+    """The errors and warnings in a text, in its order; none where there is no LLVM, or where it finds none."""
+    if not _ready():
+        return []
+    text = _for_any_llvm(text)
+    lines = [_Line(line, number) for number, line in enumerate(text.split("\n"), 1)]
+    found: list[Said] = []
+    warnings: list[Said] = []
+    flattened = 0
+    while len(found) < MOST:
+        output = _asked("\n".join(line.text for line in lines), triple, False)
+        every = list(re.finditer(_HEAD, output))
+        warnings = [_said(each, lines, _physical(each, lines)) for each in every if each[1] == "warning"]
+        failed = next((each for each in every if each[1] == "error"), None)
+        if failed is None:
+            break
+        if failed[2] == _INSTANCE or _physical(failed, lines) < 0:
+            flattened += 1
+            if flattened <= MOST and _flatten(lines, failed[2]):
+                continue
+            break
+        at = _physical(failed, lines)
+        said = _said(failed, lines, at)
+        found.append(said)
+        if failed[5] == _NO_CHARACTER and not lines[at].text[: said.column - 1].strip():
+            found.append(said._replace(text="unexpected token at start of statement"))
+        if failed[5] == "invalid register name" and lines[at].text[: said.column - 1].endswith("{"):
+            shown = tuple(" " * (len(each) - len(each.lstrip())) + " ^" if "^" in each else each for each in said.shown)
+            mask = said._replace(column=said.column + 1, shown=shown)
+            found.append(mask._replace(text="Expected an op-mask register at this point"))
+        if at >= len(lines) or not lines[at].text.strip(" \t") or failed[5].startswith("no matching '.end"):
+            break
+        _blank(lines, at, failed[5])
+    return sorted(found + warnings, key=lambda each: each.line)
+
+
+def _blank(lines: list[_Line], at: int, said: str) -> None:
+    """Take a wrong line out, and what LLVM leaves out with it; what it does all the same stays."""
+    text = lines[at].text
+    lines[at] = lines[at]._replace(text="\t.intel_syntax noprefix" if "'.intel_syntax prefix'" in said else "")
+    if text.count('"') % 2:  # a string goes on until the next quote
+        for after in range(at + 1, len(lines)):
+            closed = '"' in lines[after].text
+            lines[after] = lines[after]._replace(text="")
+            if closed:
+                break
+
+
+def _physical(found: re.Match[str], lines: list[_Line]) -> int:
+    """The index of the line that a message is of, -1 for one that is not in the text itself."""
+    if found[2] == _INLINE:
+        return int(found[3]) - 1
+    for at in range(len(lines) - 1, -1, -1):
+        marker = re.match(_LINE_MARKER, lines[at].text)
+        if marker and marker[2] == found[2] and int(marker[1]) <= int(found[3]):
+            return at + 1 + int(found[3]) - int(marker[1])
+    return -1
+
+
+def _said(found: re.Match[str], lines: list[_Line], at: int) -> Said:
+    shown = tuple(x for x in (found[6], found[7]) if x is not None)
+    kind, column, text = found[1], int(found[4]), found[5]
+    text = text.replace("requiring EVEX/REX2/REX prefix", "requiring REX prefix")
+    if recursive := re.match(r"cyclic dependency detected for symbol ('.*')$", text):  # as LLVM 19 says it
+        text = f"Recursive use of {recursive[1]}"
+        value = re.match(r"[^,=]*[,=]+[ \t]*", lines[at].text) if 0 <= at < len(lines) else None
+        if value and len(shown) > 1:
+            column = value.end() + 1
+            shown = (shown[0], " " * len(value[0].expandtabs(8)) + "^")
+    if not 0 <= at < len(lines):
+        return Said(len(lines), column, text, shown, kind)  # the end
+    line = lines[at]
+    if found[2] != _INLINE:
+        return Said(line.line, column, text, shown, kind, found[2], int(found[3]))
+    return Said(line.line, column, text, shown, kind, line.name, line.named_line, line.before, line.after)
+
+
+# --- what is repeated, and what is included ---------------------------------------------------------------------------
+
+_REPEATED = r"[ \t]*\.rept?[ \t]+(\d+)[ \t]*$"
+_MOST_LINES = 10000
+
+
+def _flatten(lines: list[_Line], name: str) -> bool:
+    """Put what an error is in, which LLVM does not tell the place of, in place of what led to it: the first file that
+    is included, or a repetition. Whether there was any."""
+    for at, line in enumerate(lines):
+        if name != _INSTANCE:
+            included = re.match(r'[ \t]*\.include[ \t]+"([^"\n]*)"[ \t]*$', line.text)
+            if not included or included[1] != name:
+                continue
+            try:
+                with open(name, encoding="utf-8", errors="surrogateescape") as file:
+                    inner = file.read(1 << 22).split("\n")
+            except OSError:
+                return False
+            before = f"{line.before}Included from {line.name or SELF}:{line.named_line or line.line}:\n"
+            lines[at : at + 1] = [_Line(each, line.line, name, n, before) for n, each in enumerate(inner, 1)]
+            return True
+        body = _repetition(lines, at) or _called(lines, at)
+        if body is None:
+            continue
+        written, end = body
+        shown = line.text.expandtabs(8)
+        column = len(line.text) - len(line.text.lstrip()) + 1
+        caret = " " * len(line.text[: column - 1].expandtabs(8)) + "^"
+        where = f"{line.name or SELF}:{line.named_line or line.line}:{column}"
+        after = f"{where}: note: while in macro instantiation\n{shown}\n{caret}\n{line.after}"
+        if not written or len(written) > _MOST_LINES:
+            return False
+        written[0] = written[0].lstrip()  # as LLVM does it
+        lines[at:end] = [_Line(each, line.line, _INSTANCE, n, line.before, after) for n, each in enumerate(written, 1)]
+        return True
+    return False
+
+
+SELF = "\0"
+"""Stands for the name of the text in what leads to a place."""
+
+
+def _repetition(lines: list[_Line], at: int) -> tuple[list[str], int] | None:
+    """What a `.rept` that begins there writes, and the index behind its end."""
+    found = re.match(_REPEATED, lines[at].text)
+    if not found:
+        return None
+    depth = 0
+    for end in range(at, len(lines)):
+        word = lines[end].text.split(None, 1)[:1]
+        depth += word in ([".rept"], [".rep"], [".irp"], [".irpc"])
+        depth -= word == [".endr"]
+        if not depth:
+            count = min(int(found[1]), _MOST_LINES)
+            return [line.text for line in lines[at + 1 : end]] * count, end + 1
+    return None
+
+
+def _called(lines: list[_Line], at: int) -> tuple[list[str], int] | None:
+    """What a macro that is called there writes, and the index behind the call: of macros with plain parameters."""
+    called = lines[at].text.split(None, 1)
+    if not called or called[0].startswith("."):
+        return None
+    start = next(
+        (n for n in range(at - 1, -1, -1) if lines[n].text.replace(",", " ").split()[:2] == [".macro", called[0]]), -1
+    )
+    if start < 0:
+        return None
+    body: list[str] = []
+    for line in lines[start + 1 : at]:
+        if line.text.split()[:1] in ([".endm"], [".endmacro"]):
+            break
+        body.append(line.text)
+    parameters = lines[start].text.replace(",", " ").split()[2:]
+    given = [each.strip() for each in called[1].split(",")] if len(called) > 1 else []
+    values: dict[str, str] = {}
+    for parameter in parameters:
+        name, _, default = parameter.partition("=")
+        values[name.partition(":")[0]] = default
+    order = list(values)
+    for place, value in enumerate(given):
+        named, equals, rest = value.partition("=")
+        if equals and named.strip() in values:
+            values[named.strip()] = rest.strip()
+        elif place < len(order):
+            values[order[place]] = value
+    pattern = r"\\(\w+)(?:\\\(\))?"
+    return [re.sub(pattern, lambda m: values.get(m[1], m[0]), line) for line in body], at + 1
+
+
+# --- what LLVM reads --------------------------------------------------------------------------------------------------
+
+# Directives that compilers write, which GNU as and LLVM read alike, or that are nothing for an analysis.
+_ORDINARY = words(
+    """addrsig addrsig_sym align ascii asciz att_syntax balign bss build_version byte cg_profile comm data double end
+    endef equ file float globl global hidden ident indirect_symbol int intel_syntax internal ifunc lcomm local loc long
+    macosx_version_min note octa p2align pad popsection previous private_extern protected pushsection quad rodata scl
+    section set short single size skip sleb128 space string subsections_via_symbols symver text type uleb128
+    value version weak weak_definition word zero zerofill 2byte 4byte 8byte def secrel32 linkonce"""
+)
+_ORDINARY_PREFIXES = ("cfi_", "cv_", "seh_", "L")
+# Prefixes that are statements of their own for LLVM whatever follows, and all of them.
+_OWN = words("addr32 addr16 data16 data32 cs ds es fs gs ss rex rex64 rex.w rex.r rex.x rex.b")
+_PREFIXES = _OWN | words("rep repe repz repne repnz lock bnd notrack xacquire xrelease")
+
+
+def unusual(text: str) -> bool:
+    """Whether there is something in a text that assemblers may read in ways of their own."""
+    # Without patterns, which take longer to compile than a small file to look through.
+    if any(character in text for character in "\0\x0b\x0c\x1a\ufeff"):
+        return True
+    if "\r" in text and "\r" in text.replace("\r\n", "\n").removesuffix("\r"):
+        return True
+    for line in text.split("\n"):
+        stripped = line.strip()
+        if stripped[:1] == "#":
+            if '"' in stripped and re.match(_LINE_MARKER, stripped):
+                return True
+            continue
+        for piece in stripped.split(";") if ";" in stripped else (stripped,):
+            if _odd_statement(piece.split(None, 1)):
+                return True
+    return False
+
+
+def _odd_statement(parts: list[str]) -> bool:
+    while parts and parts[0][-1] == ":":
+        parts = parts[1].split(None, 1) if len(parts) > 1 else []
+    if not parts:
+        return False
+    word, rest = parts[0], parts[1] if len(parts) > 1 else ""
+    if word[0] == ".":
+        name = word[1:]
+        if name.endswith("_syntax"):
+            return rest[:1] == ("p" if name == "intel_syntax" else "n")
+        ordinary = name in _ORDINARY or name.startswith(_ORDINARY_PREFIXES) or ":" in name or "=" in name
+        return not ordinary and rest[:1] not in ("=", ":")
+    word = word.lower()
+    return word in _PREFIXES and (not rest or rest[0] in "#/" or word in _OWN)
+
+
+_PERHAPS_MASM = r"\d[\da-fA-F]*[htoqybdHTOQYBD]\b"
+_MASM_NUMBER = r"(?i)(?<![\w.$@%\\])(?:(\d[0-9a-f]*)h|(\d+)[td]|([0-7]+)[oq]|([01]+)[yb])(?![\w.$@])"
+
+
+def with_plain_numbers(text: str) -> str:
+    """The text with numbers as MASM has them (0ffh, 1010b), which llvm-mca reads everywhere, as all assemblers write
+    them, in as many columns. So `jmp 1b` is a jump to the address 1."""
+    if not re.search(_PERHAPS_MASM, text):
+        return text
+    lines = text.split("\n")
+    for at, line in enumerate(lines):
+        code, sign, comment = line.partition("#")
+        if '"' not in code and re.search(_MASM_NUMBER, code):
+            lines[at] = re.sub(_MASM_NUMBER, _plain, code) + sign + comment
+    return "\n".join(lines)
+
+
+def _plain(found: re.Match[str]) -> str:
+    if found[1] is not None:
+        hexadecimal = f"0x{found[1].lstrip('0') or '0'}"
+        value = hexadecimal if len(hexadecimal) <= len(found[0]) else str(int(found[1], 16))
+    else:
+        value = str(int(found[2] or found[3] or found[4], 10 if found[2] else 8 if found[3] else 2))
+    return value.ljust(len(found[0]))
+
+
+def expanded(text: str, triple: str = TRIPLE) -> str:
+    """The text as LLVM has it after reading: repetitions, macros and conditions carried out, comments kept; "" where it
+    refuses it, or there is no LLVM."""
+    if not _ready():
+        return ""
+    output = _asked(_for_any_llvm(text), triple, True)
+    found = output.partition(_MARK)[2]
+    lone = "|".join(sorted(map(re.escape, _PREFIXES)))
+    found = re.sub(rf"(?mi)^[ \t]*({lone})[ \t]*$", rf"\t{ALONE}\1", found)
+    return re.sub(r'\n\s*\.section\s+"?\.note\.GNU-stack"?[^\n]*\n*$', "\n", found)
+
+
+_MARK = "\n#--- what LLVM has read\n"
+
+
+def _ready() -> bool:
+    try:
+        import llvmlite.binding as llvm
+    except ImportError:
+        return False
+    for name in ("initialize_all_targets", "initialize_all_asmprinters", "initialize_native_asmparser"):
+        try:
+            getattr(llvm, name)()
+        except (AttributeError, RuntimeError):
+            continue
+    return True
+
+
+def _asked(text: str, triple: str, whole: bool) -> str:
+    """What LLVM says when it assembles the text; for `whole` behind a mark what it has read, too."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(reading)
+            os.dup2(writing, 2)
+            written = _assemble(text, triple, whole)
+            if whole:
+                with os.fdopen(writing, "w", encoding="utf-8", errors="replace") as answer:
+                    answer.write(_MARK + written)
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, encoding="utf-8", errors="replace", newline="") as said:
+        found = said.read(_MOST_READ)
+    os.waitpid(child, 0)
+    return found
+
+
+_MOST_READ = 64 << 20
+
+
+def _assemble(text: str, triple: str, whole: bool) -> str:
+    import resource
+
+    import llvmlite.binding as llvm
+
+    # What `.fill` and `.rept` may ask for is no reason to fill the machine.
+    resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
+    resource.setrlimit(resource.RLIMIT_AS, (_BYTES, _BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    code = text.encode("utf-8", "surrogateescape")
+    escaped = "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in code)
+    module = llvm.parse_assembly(f'target triple = "{triple}"\nmodule asm "{escaped}"\n')
+    machine = llvm.Target.from_triple(triple).create_target_machine(opt=0)
+    if whole:
+        return str(machine.emit_assembly(module))
+    machine.emit_object(module)
+    return ""

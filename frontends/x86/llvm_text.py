@@ -1,0 +1,595 @@
+"""x86-64 instructions as LLVM 19 prints them, in both syntaxes.
+
+What is printed is made from the bytes and a template for each form (llvm_forms.txt, which says where LLVM's names and
+order of operands differ from what `usual` works out). What bytes do not tell comes from the statement: symbols and
+expressions, constants as they were written (`$0xffffffff` and `$-1` are the same bytes, but not the same text), and the
+prefixes in braces that choose an encoding.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from incc.frontends.isa import words
+from incc.frontends.x86 import iced
+from incc.frontends.x86.decode import constant_offsets, native_of, register_of
+from incc.frontends.x86.expressions import evaluate, has_symbols, shown
+from incc.frontends.x86.kept import keep
+from incc.frontends.x86.statements import read_statement
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+    from incc.frontends.kernel import Instruction
+    from incc.frontends.x86.expressions import Expression
+    from incc.frontends.x86.statements import Names, Statement
+
+    Syntax = Literal["att", "intel"]
+
+# --- operands of the machine code -------------------------------------------------------------------------------------
+
+_KIND = {number: name for name, number in iced.constants("OpKind").items()}
+_NUMBERS = {name: number for number, name in iced.REGISTER_NAMES.items()}
+_NONE = _NUMBERS["NONE"]
+_RIP, _EIP = _NUMBERS["RIP"], _NUMBERS["EIP"]
+_DS = _NUMBERS["DS"]
+_MASKS = frozenset(_NUMBERS[f"K{number}"] for number in range(8))
+_ROUNDING = {
+    number: {
+        "ROUND_TO_NEAREST": "{rn-sae}",
+        "ROUND_DOWN": "{rd-sae}",
+        "ROUND_UP": "{ru-sae}",
+        "ROUND_TOWARD_ZERO": "{rz-sae}",
+    }.get(name, "{sae}")
+    for name, number in iced.constants("RoundingControl").items()
+}
+_STRING_REGISTERS = {"SI": "si", "ESI": "esi", "RSI": "rsi", "DI": "di", "EDI": "edi", "RDI": "rdi"}
+# Bits of the immediate in the instruction, and of the operand that it becomes.
+_IMMEDIATE_BITS = {
+    "IMMEDIATE8": (8, 8),
+    "IMMEDIATE8_2ND": (8, 8),
+    "IMMEDIATE16": (16, 16),
+    "IMMEDIATE32": (32, 32),
+    "IMMEDIATE64": (64, 64),
+    "IMMEDIATE8TO16": (8, 16),
+    "IMMEDIATE8TO32": (8, 32),
+    "IMMEDIATE8TO64": (8, 64),
+    "IMMEDIATE32TO64": (32, 64),
+}
+
+
+def _register(number: int) -> str:
+    """LLVM's name of a register of iced-x86's."""
+    name = iced.REGISTER_NAMES[number].lower()
+    if name[0] == "r" and name[-1] == "l" and name[1].isdigit():
+        return name[:-1] + "b"
+    if name[:2] == "st" and name[2:].isdigit():
+        return f"st({name[2:]})"
+    return name
+
+
+PARTS = ("b", "w", "l", "q")
+"""Of a general-purpose register LLVM may write another part than the one that the form's name says."""
+
+
+def _part(number: int, part: str) -> int:
+    """The part of a general-purpose register with so many bits; any other register as it is."""
+    register = register_of(number)
+    width = {"b": 8, "w": 16, "l": 32, "q": 64}.get(part, 0)
+    return _by_root(register.root, width) if width and register.kind == "general" else number
+
+
+_BY_ROOT: dict[tuple[str, int], int] = {}
+
+
+def _by_root(root: str, width: int) -> int:
+    if not _BY_ROOT:
+        for number, name in iced.REGISTER_NAMES.items():
+            if name != "NONE" and name not in ("AH", "BH", "CH", "DH"):
+                register = register_of(number)
+                _BY_ROOT[register.root, register.width] = number
+    return _BY_ROOT[root, width]
+
+
+def _signed(value: int, bits: int) -> int:
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if value >> (bits - 1) else value
+
+
+def _number(value: int, hexadecimal: bool) -> str:
+    if not hexadecimal:
+        return str(value)
+    return f"-{-value:#x}" if value < 0 else f"{value:#x}"
+
+
+class _Printer:
+    """One instruction in one syntax.
+
+    `displacement` and `target` are what the statement has there, None where that is a number that the bytes tell.
+    `resolved`: symbols that are constants are their values already. Immediates are the statement's, in the order in
+    which they are printed, if there are as many.
+    """
+
+    __slots__ = (
+        "_asked",
+        "_immediates",
+        "_native",
+        "_text",
+        "displacement",
+        "hexadecimal",
+        "intel",
+        "resolved",
+        "riz",
+        "target",
+    )
+
+    def __init__(self, native: Any, intel: bool, hexadecimal: bool) -> None:
+        self._native = native
+        self.intel = intel
+        self.hexadecimal = hexadecimal
+        self.displacement: Expression | None = None
+        self.target = ""
+        self.riz = ""
+        self.resolved = False
+        self._immediates: list[Expression] = []
+        self._asked = 0
+
+    def take_immediates(self, immediates: list[Expression]) -> None:
+        """What the statement has in the places of immediates."""
+        self._immediates = immediates
+
+    def fill(self, template: str) -> str:
+        """A template with this instruction's operands."""
+        parts = template.split("<")
+        if len(self._immediates) != sum(self._is_immediate(part) for part in parts[1:]):
+            self._immediates = []
+        self._asked = 0
+        out = [parts[0]]
+        for part in parts[1:]:
+            name, _, rest = part.partition(">")
+            out.append(self._operand(name))
+            out.append(rest)
+        return "".join(out)
+
+    def _is_immediate(self, part: str) -> bool:
+        return part[0] not in "RK" and _KIND[self._native.op_kind(int(part[0]))] in _IMMEDIATE_BITS
+
+    def _operand(self, name: str) -> str:
+        native = self._native
+        if name == "R":
+            return _ROUNDING[native.rounding_control]
+        if name == "K":
+            return f"{{{self._name(native.op_mask)}}}"
+        number, how = int(name[0]), name[1:]
+        kind = _KIND[native.op_kind(number)]
+        if kind in _IMMEDIATE_BITS:
+            return self._immediate(number, kind, how)
+        if kind == "REGISTER":
+            register = native.op_register(number)
+            if register in _MASKS and iced.CODE_NAMES[native.code].startswith("EVEX_VP2INTERSECT"):
+                register -= (register - _NUMBERS["K0"]) % 2  # the pair is named by its first one
+            text = self._name(_part(register, how) if how else register)
+        elif kind == "MEMORY":
+            text = self._memory()
+        elif kind.startswith("MEMORY"):
+            text = self._string(kind)
+        elif kind.startswith("NEAR"):
+            return self.target or _number(_signed(native.near_branch_target - native.next_ip, 64), self.hexadecimal)
+        else:
+            return self.target
+        if number == 0 and native.has_op_mask and how != "m":
+            text += f" {{{self._name(native.op_mask)}}}" + " {z}" * native.zeroing_masking
+        return text
+
+    def _name(self, number: int) -> str:
+        return _register(number) if self.intel else "%" + _register(number)
+
+    def _immediate(self, number: int, kind: str, how: str) -> str:
+        encoded, whole = _IMMEDIATE_BITS[kind]
+        value = _signed(self._native.immediate(number), whole)
+        if self._immediates:
+            written = self._immediates[self._asked]
+            self._asked += 1
+            constant = evaluate(written)
+            if constant is not None:
+                if (constant - value) & ((1 << encoded) - 1) == 0:
+                    value, how = constant, how.replace("U", "")
+            elif self.resolved or _symbolic(written, value):
+                text = shown(written)
+                return f"offset {text}" if self.intel else "$" + text
+        if how == "u":
+            value &= (1 << encoded) - 1
+        elif how == "U":
+            value &= (1 << whole) - 1
+        text = _number(value, self.hexadecimal)
+        return text if self.intel else "$" + text
+
+    def _segment(self) -> str:
+        segment = self._native.segment_prefix
+        return "" if segment == _NONE or _notrack(self._native) else self._name(segment) + ":"
+
+    def _string(self, kind: str) -> str:
+        name = kind.rpartition("_")[2]
+        explicit = name.startswith("ES") and name[2:] in _STRING_REGISTERS and kind.startswith("MEMORY_ES")
+        register = _STRING_REGISTERS[name[2:] if explicit else name]
+        segment = ("es:" if self.intel else "%es:") if explicit else self._segment()
+        return f"{segment}[{register}]" if self.intel else f"{segment}(%{register})"
+
+    def _memory(self) -> str:
+        native = self._native
+        base, index = native.memory_base, native.memory_index
+        relative = base in (_RIP, _EIP)
+        value = native.memory_displacement - (native.next_ip if relative else 0)
+        # iced-x86 has the displacement of an address of 32 bits without a sign.
+        value = _signed(value, 32 if _short_address(native) or base == _EIP else 64)
+        constant: int | None = value
+        text = ""
+        if self.displacement is not None and (relative or self.resolved or _symbolic(self.displacement, value)):
+            constant, text = None, shown(self.displacement)
+        indexed = self._name(index) if index != _NONE else ("" if self.intel else "%") * bool(self.riz) + self.riz
+        scale = native.memory_index_scale
+        return (self._intel_memory if self.intel else self._att_memory)(base, indexed, scale, constant, text)
+
+    def _att_memory(self, base: int, index: str, scale: int, constant: int | None, text: str) -> str:
+        if constant is not None and (constant or (base == _NONE and not index)):
+            text = _number(constant, self.hexadecimal)
+        if base != _NONE or index:
+            text += "(" + (self._name(base) if base != _NONE else "")
+            if index:
+                text += f",{index}" + (f",{scale}" if scale != 1 else "")
+            text += ")"
+        return self._segment() + text
+
+    def _intel_memory(self, base: int, index: str, scale: int, constant: int | None, text: str) -> str:
+        terms = self._name(base) if base != _NONE else ""
+        if index:
+            terms += " + " * bool(terms) + (f"{scale}*" if scale != 1 or base == _NONE else "") + index
+        if constant is None:
+            terms += " + " * bool(terms) + text
+        elif not terms:
+            terms = _number(constant, self.hexadecimal)
+        elif constant:
+            terms += f" {'-' if constant < 0 else '+'} {_number(abs(constant), self.hexadecimal)}"
+        return f"{self._segment()}[{terms}]"
+
+
+def _symbolic(written: Expression, value: int) -> bool:
+    """Whether an expression stands for something that the linker fills in, rather than for a constant with a name: the
+    field is zero until then, and differences of labels are what nothing but the assembler works out."""
+    found = has_symbols(written)
+    return found > 1 or (found == 1 and (value == 0 or "@" in shown(written)))
+
+
+# --- names and order of operands --------------------------------------------------------------------------------------
+
+_SUFFIXES = {8: "b", 16: "w", 32: "l", 64: "q"}
+_KEYWORDS = {
+    1: "byte",
+    2: "word",
+    4: "dword",
+    8: "qword",
+    10: "tbyte",
+    16: "xmmword",
+    32: "ymmword",
+    64: "zmmword",
+}
+# Of most instructions with an immediate of a byte LLVM takes that for a number without a sign.
+_SIGNED_BYTES = frozenset(words("add or adc sbb and sub xor cmp test mov"))
+_MEMORY_SIZE = iced.MemorySizeExt
+
+
+def _width(number: int) -> int:
+    """Bits of a general-purpose register of iced-x86's, 0 for all others."""
+    register = register_of(number)
+    return register.width if register.kind == "general" else 0
+
+
+def usual(native: Any, intel: bool) -> str:
+    """The template of most forms: the mnemonic, in AT&T syntax with a suffix where a general-purpose register or an
+    integer in memory is an operand of an instruction without a vector prefix, and the operands."""
+    mnemonic = iced.MNEMONIC_NAMES[native.mnemonic].lower()
+    operands: list[str] = []
+    constant = iced.CODE_NAMES[native.code].endswith("_1")
+    sizes = 0
+    vectors = False
+    widest = 0
+    for number in range(native.op_count):
+        kind = _KIND[native.op_kind(number)]
+        text = f"<{number}>"
+        if kind == "IMMEDIATE8":
+            if constant and native.immediate(number) == 1:
+                continue  # of a shift by one
+            if mnemonic not in _SIGNED_BYTES:
+                text = f"<{number}u>"
+        elif kind in ("IMMEDIATE16", "IMMEDIATE32"):
+            text = f"<{number}U>"
+        if kind == "REGISTER":
+            width = _width(native.op_register(number))
+            sizes = sizes or width
+            name = iced.REGISTER_NAMES[native.op_register(number)]
+            if name[1:3] == "MM" and name[0] != "T":
+                vectors = True
+                widest = max(widest, {"X": 128, "Y": 256, "Z": 512}[name[0]])
+            elif name[:2] in ("MM", "ST") or name[0] == "K":
+                vectors = True
+        elif kind == "MEMORY":
+            size = _MEMORY_SIZE.size(native.memory_size)
+            if intel and size in _KEYWORDS:
+                text = f"{_KEYWORDS[size]} ptr {text}"
+            if not sizes and number == 0:
+                sizes = 8 * size
+            if native.is_broadcast:
+                text += f"{{1to{widest // (8 * size) if size else 0}}}"
+        operands.append(text)
+    if native.rounding_control or native.suppress_all_exceptions:
+        at = len(operands) - 1 if operands and operands[-1].endswith("u>") else len(operands)
+        operands.insert(at, "<R>")
+    if not intel:
+        operands.reverse()
+        if not vectors:
+            mnemonic += _SUFFIXES.get(sizes, "")
+    return mnemonic + "\t" * bool(operands) + ", ".join(operands)
+
+
+_OTHERS: dict[str, tuple[str, str]] = {}
+
+
+def _others() -> dict[str, tuple[str, str]]:
+    """Templates of forms where LLVM does not print what `usual` says, AT&T and Intel; "" where it does."""
+    if not _OTHERS:
+        path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "llvm_forms.txt")
+        with open(path, encoding="ascii") as file:
+            for line in file:
+                if line[0] != "#":
+                    key, att, intel = line.rstrip("\n").replace("~", "\t").split("|")
+                    _OTHERS[key] = att, intel
+    return _OTHERS
+
+
+def template_key(native: Any) -> str:
+    """The key in llvm_forms.txt of an iced-x86 instruction: its form's, with * for a broadcast, + for {sae}."""
+    name = iced.CODE_NAMES[native.code]
+    memory = name != "XLAT_M8" and any(_KIND[native.op_kind(n)] == "MEMORY" for n in range(native.op_count))
+    extra = "*" if native.is_broadcast else "+" if native.rounding_control or native.suppress_all_exceptions else ""
+    return name + ("/m" if memory else "/r") + extra
+
+
+_TEMPLATES: dict[tuple[int, ...], str] = {}
+"""By what tells templates apart, but for conditions; there cannot be many more than forms."""
+
+
+def _template(native: Any, intel: bool) -> str:
+    place = (
+        *(intel, native.code, native.op0_kind, native.op1_kind, native.op2_kind, native.op3_kind),
+        *(native.is_broadcast, native.rounding_control, native.suppress_all_exceptions),
+    )
+    found = _TEMPLATES.get(place, "")
+    if not found:
+        special = _others().get(template_key(native))
+        found = _TEMPLATES[place] = (special[intel] if special else "") or usual(native, intel)
+    if "cmp" in found[:5] or found.startswith("vpcom"):
+        return _with_condition(found, native, intel)
+    return found
+
+
+# Names of the conditions of floating-point comparisons, of integer ones (AVX-512), and of XOP's.
+_CONDITIONS = words(
+    "eq lt le unord neq nlt nle ord eq_uq nge ngt false neq_oq ge gt true eq_os lt_oq le_oq unord_s neq_us nlt_uq"
+    " nle_uq ord_s eq_us nge_uq ngt_uq false_os neq_os ge_oq gt_oq true_us"
+)
+_INTEGER_CONDITIONS = {0: "eq", 1: "lt", 2: "le", 4: "neq", 5: "nlt", 6: "nle"}
+_XOP_CONDITIONS = dict(enumerate(words("lt le gt ge eq neq false true")))
+_FLOATING = words("ps pd ss sd ph sh pbf16")
+_INTEGERS = words("b w d q ub uw ud uq")
+
+
+def _with_condition(template: str, native: Any, intel: bool) -> str:
+    """A comparison's template with the condition in its name instead of in an immediate, where it has a name."""
+    mnemonic, _, operands = template.partition("\t")
+    last = native.op_count - 1
+    if _KIND[native.op_kind(last)] != "IMMEDIATE8":
+        return template
+    value = native.immediate(last) & 255
+    names: dict[int, str]
+    for stem, endings, names in (
+        ("cmp", _FLOATING, dict(enumerate(_CONDITIONS[:8]))),
+        ("vcmp", _FLOATING, dict(enumerate(_CONDITIONS))),
+        ("vpcmp", _INTEGERS, _INTEGER_CONDITIONS),
+        ("vpcom", _INTEGERS, _XOP_CONDITIONS),
+    ):
+        ending = mnemonic.removeprefix(stem)
+        if ending != mnemonic and ending in endings:
+            if value not in names:
+                return template
+            place = f", <{last}u>" if intel else f"<{last}u>, "
+            return f"{stem}{names[value]}{ending}\t{operands.replace(place, '')}"
+    return template
+
+
+# --- prefixes ---------------------------------------------------------------------------------------------------------
+
+_INDIRECT = frozenset(
+    code
+    for code, name in iced.CODE_NAMES.items()
+    if name in ("JMP_RM64", "JMP_RM32", "JMP_RM16", "CALL_RM64", "CALL_RM32", "CALL_RM16")
+)
+
+
+def _notrack(native: Any) -> bool:
+    return native.segment_prefix == _DS and native.code in _INDIRECT
+
+
+def _short_address(native: Any) -> bool:
+    """Whether the address of the operand in memory has 32 bits."""
+    for register in (native.memory_base, native.memory_index):
+        if register != _NONE and register_of(register).kind == "general":
+            return register_of(register).width == 32
+    return bool(native.memory_displ_size == 4 and native.memory_base == native.memory_index == _NONE)
+
+
+# Their rep is a part of the name.
+_REPEATED = ("XCRYPT", "XSHA", "XSTORE", "MONTMUL", "CCS_", "VIA_")
+
+
+def _with_prefixes(text: str, native: Any, braces: str = "") -> str:
+    """An instruction's text behind its prefixes; `braces`: those that choose an encoding."""
+    found = ""
+    if native.has_xacquire_prefix or native.has_xrelease_prefix:
+        # A statement of its own for LLVM.
+        found = "xacquire " if native.has_xacquire_prefix else "xrelease "
+    if native.has_lock_prefix:
+        found += "lock\t\t"
+    if _notrack(native):
+        found += "notrack\t\t"
+    repeated = native.has_repne_prefix or native.has_rep_prefix
+    if repeated and found[:1] != "x" and not iced.CODE_NAMES[native.code].startswith(_REPEATED):
+        found += "repne\t\t" if native.has_repne_prefix else "rep\t\t"
+    if braces and not text.startswith(braces):
+        text = f"{braces}\t{text}"
+    if native.memory_displ_size == 4 and native.memory_base == native.memory_index == _NONE:
+        # Which no register shows.
+        first, tab, rest = text.partition("\t")
+        text = f"{first}{tab}addr32\t\t{rest}" if first[:1] == "{" else f"addr32\t\t{text}"
+    return found + text
+
+
+# --- printing ---------------------------------------------------------------------------------------------------------
+
+_PRINTED: tuple[dict[bytes, str], ...] = ({}, {}, {}, {})
+"""Of encodings whose statement says no more than they do: in AT&T and Intel syntax, then with hexadecimal numbers."""
+
+
+def printed(
+    instruction: Instruction, syntax: str = "att", hex_immediates: bool = False, names: Names | None = None
+) -> str:
+    """A decoded instruction as LLVM prints it in this syntax, with a tab behind its mnemonic.
+
+    `instruction.text` is asked for symbols and for constants as they are written, if it is a statement of either
+    syntax; that it is a macro's name does no harm. `names` are those of the whole text that LLVM replaces.
+    """
+    if is_prefix(instruction):
+        return instruction.mnemonic
+    written = _statement(instruction, names)
+    intel = syntax == "intel"
+    plain = not written.says_more
+    known = _PRINTED[intel + 2 * hex_immediates]
+    if plain and (text := known.get(instruction.encoding)):
+        return text
+    native = native_of(instruction)
+    printer = _Printer(native, intel, hex_immediates)
+    printer.displacement = written.displacement
+    printer.riz = written.riz
+    printer.resolved = names is not None
+    printer.take_immediates(list(written.immediates))
+    branch = native.op_count > 0 and "BRANCH" in _KIND[native.op0_kind]
+    if branch:
+        printer.target = instruction.target
+        if written.target is not None:
+            value = evaluate(written.target)
+            printer.target = shown(written.target) if value is None else _number(value, hex_immediates)
+    template = _template(native, intel)
+    if written.mnemonic[:4] == "xchg":
+        template = _exchange(template, native, written, intel)
+    text = _with_prefixes(printer.fill(template), native, written.braces)
+    if plain and not branch:
+        keep(known, instruction.encoding, text)
+    return text
+
+
+def is_prefix(instruction: Instruction) -> bool:
+    """Whether it is a prefix in a statement of its own (see `decode.prefix_alone`)."""
+    return instruction.length == 1 and instruction.encoding != b"\x90" and instruction.form == "NOPD/r"
+
+
+def _statement(instruction: Instruction, names: Names | None) -> Statement:
+    """What the statement of an instruction says, with names replaced as LLVM does when it reads it."""
+    written = read_statement(instruction.text)
+    if names is None or not written.says_more:
+        return written
+
+    def replaced(found: Expression | None) -> Expression | None:
+        return None if found is None else names.replaced(found, instruction.line)
+
+    return written._replace(
+        displacement=replaced(written.displacement),
+        immediates=tuple([names.replaced(each, instruction.line) for each in written.immediates]),
+        target=replaced(written.target),
+    )
+
+
+def _exchange(template: str, native: Any, written: Statement, intel: bool) -> str:
+    """The template of an exchange of two registers, whose order is the statement's: assemblers differ in which one is
+    which in the bytes. One of %ax with itself is a no-operation to the decoder."""
+    if native.op_count == 0:
+        return "xchg\tax, ax" if intel else "xchgw\t%ax, %ax"
+    if _exchanges(native):
+        # In AT&T syntax LLVM has the operands in the statement's order, in Intel's the other way round.
+        order = (0, 1) if _first_in_front(native, written) != written.intel else (1, 0)
+        mnemonic = template.partition("\t")[0]
+        return "{}\t<{}>, <{}>".format(mnemonic, *(order if not intel else order[::-1]))
+    return template
+
+
+def _exchanges(native: Any) -> bool:
+    """Whether it is an exchange of two registers that a ModRM byte names."""
+    return iced.CODE_NAMES[native.code].startswith("XCHG_RM") and native.op_kind(0) == native.op_kind(1)
+
+
+def _first_in_front(native: Any, written: Statement) -> bool:
+    """Whether the statement of an exchange begins with the register that is the first one of the machine code."""
+    return written.first_register == _register(native.op_register(0))
+
+
+def _exchanged(code: bytes) -> bytes:
+    """The same exchange of two registers with these in each other's places in the ModRM byte."""
+    *prefixes, opcode, bits = code
+    if prefixes and prefixes[-1] & 0xF0 == 0x40:
+        rex = prefixes[-1]
+        prefixes[-1] = rex & 0x4A | (rex & 1) << 2 | rex >> 2 & 1
+    return bytes((*prefixes, opcode, 0xC0 | (bits & 7) << 3 | bits >> 3 & 7))
+
+
+_LONG_JUMP = rb"(?s)([\x2e\x3e\x66\xf2]*)(?:\xeb|([\x70-\x7f])).$"
+
+
+def encoding(instruction: Instruction) -> bytes:
+    """The bytes that LLVM's assembler makes of a statement, before it knows where symbols are."""
+    code = instruction.encoding
+    if is_prefix(instruction):
+        return code
+    written = read_statement(instruction.text)
+    if not written.says_more:
+        return code
+    native = native_of(instruction)
+    if written.mnemonic and _exchanges(native) and _first_in_front(native, written) == written.intel:
+        return _exchanged(code)
+    constants = constant_offsets(code)
+    blank: list[tuple[int, int]] = []
+    if written.target is not None and has_symbols(written.target):
+        if match := re.match(_LONG_JUMP, code):
+            condition = match[2]
+            opcode = bytes((0x0F, condition[0] + 0x10)) if condition else b"\xe9"
+            return match[1] + opcode + bytes(4)
+        blank.append((constants.immediate_offset, constants.immediate_size))
+    relative = native.is_ip_rel_memory_operand
+    displacement = written.displacement
+    if displacement is not None and (relative or _symbolic(displacement, _signed(native.memory_displacement, 64))):
+        blank.append((constants.displacement_offset, constants.displacement_size))
+    if any(has_symbols(each) > 1 for each in written.immediates):
+        blank.append((constants.immediate_offset, constants.immediate_size))
+    for offset, size in blank:
+        code = code[:offset] + bytes(size) + code[offset + size :]
+    return code
+
+
+def fill(native: Any, template: str, intel: bool) -> str:
+    """A template with the operands of an iced-x86 instruction."""
+    return _Printer(native, intel, False).fill(template)
+
+
+def printed_code(native: Any, syntax: Syntax = "att", hex_immediates: bool = False) -> str:
+    """The same of an iced-x86 instruction, of which there is nothing but the bytes."""
+    intel = syntax == "intel"
+    return _with_prefixes(_Printer(native, intel, hex_immediates).fill(_template(native, intel)), native)

@@ -1,0 +1,272 @@
+"""What an x86 statement says that its bytes do not: symbols, constants as they are written, prefixes in braces."""
+
+from __future__ import annotations
+
+import re
+
+from incc.frontends.records import NamedTuple
+from incc.frontends.x86.expressions import Expression, NotAnExpressionError, evaluate, expression, has_symbols
+from incc.frontends.x86.kept import keep
+
+TYPE_CHECKING = False
+
+
+class Statement(NamedTuple):
+    """The parts of a statement that the bytes do not tell.
+
+    `displacement`: of the operand in memory, None for a plain number or none. `immediates` in the statement's order.
+    `target`: the operand of a direct branch. `braces`: the prefixes that choose an encoding. `riz`: the name of
+    the register that stands for no index, if the statement has it. `mnemonic` and `first_register` (the first operand,
+    without %) only where the order of operands may be another one than the bytes'. `says_more`: there is any of it.
+    """
+
+    intel: bool = False
+    displacement: Expression | None = None
+    immediates: tuple[Expression, ...] = ()
+    target: Expression | None = None
+    braces: str = ""
+    riz: str = ""
+    mnemonic: str = ""
+    first_register: str = ""
+    says_more: bool = False
+
+
+_NOTHING = Statement()
+# Compiled where they are used, but for what nearly every statement is asked.
+# Registers that no symbol of the same name can be told from, in Intel's syntax.
+_REGISTER = (
+    r"(?i)(?:[re]?(?:[abcd]x|[sd]i|[sb]p|ip)|[abcd][lh]|[sd]il|[sb]pl|r\d+[dwb]?|[xyzt]?mm\d+|k[0-7]|st(?:\(\d\))?"
+    r"|[cdefgs]s|[cd]r\d+|[er]iz)$"
+)
+_PREFIX = re.compile(
+    r"(?i)(?:rep(?:n?[ez])?|lock|data16|data32|addr32|bnd|notrack|xacquire|xrelease|[cdefgs]s|rex(?:64|\.\w+)?)\s+"
+)
+_BRACES = r"\{(vex[23]?|evex|disp8|disp32|rex2?)\}\s*"
+_ATT = re.compile(r"[%$]|\bj|\bcall")
+_JUMP = re.compile(r"(?i)j|call|loop|xbegin")
+
+
+_READ: dict[str, Statement] = {}
+
+
+def read_statement(text: str) -> Statement:
+    """What the statement says beyond its bytes; of one that is not understood, nothing."""
+    found = _READ.get(text)
+    if found is None:
+        found = keep(_READ, text, _read(text))
+    return found
+
+
+def _read(text: str) -> Statement:
+    if not text or text == "?":
+        return _NOTHING
+    braces = "".join(f"{{{name}}}" for name in re.findall(_BRACES, text)) if "{" in text else ""
+    if braces:
+        text = re.sub(_BRACES, "", text)
+    while match := _PREFIX.match(text):
+        text = text[match.end() :]
+    mnemonic, _, rest = text.partition(" ")
+    if "\t" in mnemonic:
+        mnemonic, _, rest = text.partition("\t")
+    rest = rest.strip()
+    intel = "%" not in rest and "$" not in rest and _is_intel(rest)
+    try:
+        found = _intel(mnemonic, rest) if intel else _att(mnemonic, rest)
+    except NotAnExpressionError:
+        found = _NOTHING._replace(intel=intel)
+    if braces:
+        found = found._replace(braces=braces, says_more=True)
+    if mnemonic[:4].lower() == "xchg":
+        first = rest.partition(",")[0].strip().lower().lstrip("%")
+        found = found._replace(mnemonic="xchg", first_register=first, says_more=True)
+    return found
+
+
+def _is_intel(operands: str) -> bool:
+    return "[" in operands or any(
+        re.match(_REGISTER, operand.strip()) or re.match(r"(?i)(?:offset|\w+ ptr)\b|\d+(?![bf]\b)", operand.strip())
+        for operand in split_operands(operands)
+    )
+
+
+def split_operands(text: str) -> list[str]:
+    """The operands of a statement: commas inside parentheses, brackets, braces and quotes do not part them."""
+    if "," not in text:
+        return [text] if text else []
+    parts, depth, start, quoted = [], 0, 0, False
+    for at, character in enumerate(text):
+        if character == '"':
+            quoted = not quoted
+        elif quoted:
+            continue
+        elif character in "([{":
+            depth += 1
+        elif character in ")]}":
+            depth -= 1
+        elif character == "," and depth == 0:
+            parts.append(text[start:at])
+            start = at + 1
+    parts.append(text[start:])
+    return [part.strip() for part in parts]
+
+
+def _att(mnemonic: str, rest: str) -> Statement:
+    if rest[:1] != "*" and _JUMP.match(mnemonic):
+        return Statement(target=expression(rest), says_more=True) if rest and rest[0] != "%" else _NOTHING
+    displacement: Expression | None = None
+    immediates: list[Expression] = []
+    riz = ""
+    for operand in split_operands(rest):
+        operand = operand.lstrip("*").strip()
+        first = operand[:1]
+        if first == "$":
+            immediates.append(expression(operand[1:]))
+            continue
+        if first in ("{", ""):
+            continue
+        if first == "%":
+            if ":" not in operand:
+                continue
+            operand = operand.partition(":")[2].strip()
+        operand = re.sub(r"\s*\{[^}]*\}\s*", "", operand)
+        written, bracket, registers = operand.rpartition("(")
+        if bracket and ("%" in registers or registers.startswith(",")):
+            operand = written
+            if match := re.search(r"%([er]iz)", registers):
+                riz = match[1]
+        if operand:
+            found = expression(operand)
+            displacement = found if evaluate(found) is None else None
+    return _statement(False, displacement, immediates, riz)
+
+
+def _statement(intel: bool, displacement: Expression | None, immediates: list[Expression], riz: str) -> Statement:
+    says_more = bool(displacement is not None or immediates or riz)
+    return Statement(intel, displacement, tuple(immediates), riz=riz, says_more=says_more)
+
+
+_SIZE = r"(?i)^(?:(?:\w*word|byte|mmword|fword|tbyte)\s+(?:ptr|bcst)\s+|(?:short|near|far)\s+(?:ptr\s+)?)+"
+
+
+def _intel(mnemonic: str, rest: str) -> Statement:
+    displacement: Expression | None = None
+    immediates: list[Expression] = []
+    riz = ""
+    jump = bool(_JUMP.match(mnemonic))
+    for operand in split_operands(rest):
+        sized = re.match(_SIZE, operand)
+        operand = re.sub(_SIZE, "", operand)
+        if re.match(r"(?i)offset\b", operand):
+            immediates.append(expression(operand[6:], True))
+            continue
+        operand = re.sub(r"\s*\{[^}]*\}\s*", "", operand)
+        if not operand or re.match(_REGISTER, operand):
+            continue
+        operand, segment = re.sub(r"(?i)^[cdefgs]s\s*:", "", operand), operand
+        in_memory = "[" in operand or segment != operand
+        if not in_memory:
+            found = expression(operand, True)
+            if evaluate(found) is not None:
+                immediates.append(found)
+            elif jump and not (sized and "ptr" in sized[0].lower()):
+                return Statement(True, target=found, says_more=True)
+            else:
+                displacement = found
+            continue
+        written = []
+        for term in re.findall(r"[-+]?[^-+]+", operand.replace("[", "+").replace("]", "").replace(" ", "")):
+            factors = term.lstrip("+-").split("*")
+            if any(re.match(_REGISTER, factor) for factor in factors):
+                riz = next((f.lower() for f in factors if f.lower() in ("riz", "eiz")), riz)
+            elif term.strip("+-"):
+                written.append(term)
+        if written:
+            displacement = _sum(written)
+    return _statement(True, displacement, immediates, riz)
+
+
+def _sum(terms: list[str]) -> Expression | None:
+    """The displacement of an Intel operand: its symbol, and the sum of all numbers."""
+    number = 0
+    symbol: Expression | None = None
+    for term in terms:
+        found = expression(term.lstrip("+"), True)
+        value = evaluate(found)
+        if value is not None:
+            number += value
+        elif symbol is None:
+            symbol = found
+        else:
+            symbol = ("+", symbol, found)
+    if symbol is None or not has_symbols(symbol):
+        return None
+    return ("+", symbol, number) if number else symbol
+
+
+# --- names of a whole text --------------------------------------------------------------------------------------------
+
+_LOCAL = re.compile(r"(?m)^[^#\n]*?(?<![\w.$@])(\d+)(?::|[bf]\b)")
+_EACH_LOCAL = r"(?<![\w.$@])(\d+)(:|[bf]\b)"
+_ASSIGNED = r"\s*(?:\.(?:set|equ|equiv)\s+([A-Za-z_.$][\w.$]*)\s*,|([A-Za-z_.$][\w.$]*)\s*==?)\s*([^#;\n]+)"
+
+
+class Names:
+    """The names in an assembly text for which LLVM puts something else when it reads them: local labels (1:, 1b, 1f)
+    become .Ltmp0, .Ltmp1 … in the order in which they are met, and symbols that are constants their values."""
+
+    def __init__(self, text: str) -> None:
+        self._locals: dict[tuple[int, str], str] = {}
+        self._constants: list[tuple[int, str, int]] = []
+        lines = text.split("\n")
+        if _LOCAL.search(text):
+            self._number_labels(lines)
+        if "=" in text or ".set" in text or ".equ" in text:
+            for number, line in enumerate(lines, 1):
+                if match := re.match(_ASSIGNED, line):
+                    self._assign(number, match[1] or match[2], match[3])
+
+    def _number_labels(self, lines: list[str]) -> None:
+        defined: dict[str, int] = {}
+        made: dict[tuple[str, int], str] = {}
+
+        def symbol(label: str, instance: int) -> str:
+            return made.setdefault((label, instance), f".Ltmp{len(made)}")
+
+        for number, line in enumerate(lines, 1):
+            if '"' in line:
+                continue  # a string
+            for label, what in re.findall(_EACH_LOCAL, line.partition("#")[0]):
+                instance = defined.get(label, 0)
+                if what == ":":
+                    defined[label] = instance + 1
+                    symbol(label, instance + 1)
+                elif what == "f":
+                    self._locals[number, label + what] = symbol(label, instance + 1)
+                elif instance:
+                    self._locals[number, label + what] = symbol(label, instance)
+
+    def _assign(self, number: int, name: str, value: str) -> None:
+        try:
+            found = evaluate(self.replaced(expression(value), number))
+        except NotAnExpressionError:
+            return
+        if found is not None:
+            self._constants.append((number, name, found))
+
+    def replaced(self, found: Expression, line: int) -> Expression:
+        """An expression as LLVM has it that is read on a line."""
+        result = self._with(found, line)
+        value = evaluate(result)
+        return result if value is None else value
+
+    def _with(self, found: Expression, line: int) -> Expression:
+        if isinstance(found, int):
+            return found
+        if isinstance(found, str):
+            if name := self._locals.get((line, found)):
+                return name
+            values = [value for number, name, value in self._constants if name == found and number < line]
+            return values[-1] if values else found
+        if len(found) == 2:
+            return found[0], self._with(found[1], line)
+        return found[0], self._with(found[1], line), self._with(found[2], line)
