@@ -1,0 +1,538 @@
+"""Jobs: what a compilation has left to be analysed, and what becomes of it.
+
+A job is a folder with `job.json`, written by the front, and the files that it kept: the text that gcc handed to the
+assembler, or a copy of the object. Names in it may hold any bytes, as `\\udcXX`:
+
+    version      1
+    folder       the command's working directory
+    compiler     the real compiler's path
+    words        what the command says in its place, such as ["ccache", "gcc"]
+    arguments    the compiler's arguments as they were given, without those of incc
+    expanded     the same with those of response files in their places, where there were some
+    output       the file that the command makes, "" if it is not named
+    environment  the INCC_… variables, and those that name folders of headers
+    options      incc's own arguments, if there were any
+    units        a list of: `source` as the command names it; `way`, "assembler", "object", "given" (a source that is
+                 assembly) or "link" (what was linked, which is its own source); `file` with the text, object or linked
+                 file, relative to the job's folder, or an absolute path of something that is not the job's; `proper`,
+                 the words of the compiler proper, [] if they are not known; `asked`, of a link what the driver says to
+                 -###; `output`, if it is not that of the command; `key` in the cache of units, "" for none
+    digest       of files by their names: BLAKE2b of 16 bytes, in hexadecimal digits
+    log          a file for messages, "" for none
+
+Whoever takes a job removes it, whatever comes of it: a compilation has succeeded long ago, and waits for nobody.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+from incc.driver.builds import limits
+from incc.driver.errors import AnalysisError
+from incc.frontends.records import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any, Literal
+
+    from incc.driver.builds.project import Project
+    from incc.driver.deliver import Request
+    from incc.driver.folder.cache import UnitCache
+    from incc.driver.own_options import Options
+    from incc.driver.pipeline import Settings
+    from incc.driver.report import types as t
+    from incc.driver.report.build import UnitResult
+    from incc.frontends.unit import IncludeFolders, Unit
+
+VERSION = 1
+FILE = "job.json"
+
+
+class JobError(Exception):
+    """A job cannot be read; the message says why."""
+
+
+class Stopped(BaseException):
+    """Somebody wants this process to end: what is temporary goes, and the job stays for others."""
+
+
+class JobUnit(NamedTuple):
+    """One source of a job: see the top of this module. `output` is "" where nothing is made."""
+
+    source: str
+    way: Literal["assembler", "object", "given", "link"]
+    file: str
+    proper: tuple[str, ...]
+    output: str
+    key: str
+    asked: str = ""
+
+
+class Job(NamedTuple):
+    """A job as it is read: see the top of this module. `place` is its folder, `arguments` are without response files,
+    as the compiler sees them, `given` as they were given."""
+
+    place: str
+    folder: str
+    compiler: str
+    words: tuple[str, ...]
+    given: tuple[str, ...]
+    arguments: tuple[str, ...]
+    environment: Mapping[str, str]
+    options: tuple[str, ...]
+    units: tuple[JobUnit, ...]
+    digest: Mapping[str, str]
+    log: str
+
+
+def read_job(path: str) -> Job:
+    """The job in a folder, or in a file in it. Raises JobError."""
+    from incc.frontends.gcc_wrapper.outputs import output_of
+    from incc.frontends.gcc_wrapper.response_files import expanded
+
+    file = os.path.join(path, FILE) if os.path.isdir(path) else path
+    try:
+        with open(file, "rb") as stream:
+            data = json.loads(stream.read())
+    except OSError as error:
+        raise JobError(f"{file}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise JobError(f"{file}: no job: {error}") from error
+    try:
+        if data["version"] != VERSION:
+            raise JobError(f"{file}: a job of version {data['version']!r}, but this is for version {VERSION}")
+        folder = _text(data["folder"])
+        words = _texts(data["words"])
+        given = _texts(data["arguments"])
+        arguments = tuple(words[1:]) + _texts(data.get("expanded", []))
+        if "expanded" not in data:
+            arguments = tuple(expanded([*words[1:], *given], folder))
+        units = []
+        for unit in data["units"]:
+            source, way = _text(unit["source"]), _WAYS[_text(unit["way"])]
+            output = _text(unit.get("output", "")) or (
+                _text(data["output"]) if len(data["units"]) == 1 and data["output"] else output_of(arguments, source)
+            )
+            proper = _texts(unit.get("proper", []))
+            key, asked = _text(unit.get("key", "")), _text(unit.get("asked", ""))
+            units.append(JobUnit(source, way, _text(unit["file"]), proper, output, key, asked))
+        return Job(
+            os.path.dirname(os.path.abspath(file)),
+            folder,
+            _text(data["compiler"]),
+            words or (_text(data["compiler"]),),
+            given,
+            arguments,
+            {_text(name): _text(value) for name, value in data["environment"].items()},
+            _texts(data.get("options", [])),
+            tuple(units),
+            {_text(name): _text(value) for name, value in data.get("digest", {}).items()},
+            _text(data.get("log", "")),
+        )
+    except (KeyError, TypeError, AttributeError, UnicodeEncodeError) as error:
+        raise JobError(f"{file}: no job: {type(error).__name__}: {error}") from error
+
+
+_WAYS: Mapping[str, Literal["assembler", "object", "given", "link"]] = {
+    "assembler": "assembler",
+    "object": "object",
+    "given": "given",
+    "link": "link",
+}
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or "\0" in value:
+        raise TypeError(f"{value!r} in the place of a text")
+    os.fsencode(value)  # JSON can say halves of characters that no name has
+    return value
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise TypeError(f"{value!r} in the place of a list")
+    return tuple([_text(item) for item in value])
+
+
+def sources_of(place: str) -> str:
+    """What a job is about, for a message."""
+    try:
+        job = read_job(place)
+    except JobError:
+        return place
+    return ", ".join(_where(job, unit) for unit in job.units) or place
+
+
+def remove_job(place: str) -> None:
+    """Remove a job's folder: its own files, and no other's, should it lie in a folder of somebody else's."""
+    if os.path.basename(os.path.dirname(os.path.abspath(place))) in QUEUES:
+        # Where jobs wait there is nothing else, whatever it is.
+        if os.path.isdir(place) and not os.path.islink(place):
+            import shutil
+
+            shutil.rmtree(place, ignore_errors=True)
+        else:
+            try:
+                os.unlink(place)
+            except OSError:
+                return
+        return
+    try:
+        job = read_job(place)
+        names = {FILE, TRIES, *(unit.file for unit in job.units)}
+    except JobError:
+        names = {FILE}
+    for name in names:
+        if os.path.basename(name) == name:
+            try:
+                os.unlink(os.path.join(place, name))
+            except OSError:
+                continue
+    try:
+        os.rmdir(place)
+    except OSError:
+        return
+
+
+JOBS, TAKEN, FAILED = "jobs", "taken", "failed"
+QUEUES = (JOBS, TAKEN, FAILED)
+"""In `DIR/.incc`: jobs that wait, those that somebody works on, and those that nobody survived."""
+
+TRIES = "tries"
+"""In a job's folder: how often a process died of it."""
+
+
+# --- what becomes of a job --------------------------------------------------------------------------------------------
+
+
+def run_job(place: str, log: str = "") -> list[str]:
+    """Analyse a job, write what it asks for, and remove it; returns what went wrong, a line each, which the job's log
+    has as well; `log` is that of a job that cannot be read. Changes the folder and the INCC_… variables of this process
+    to those of the compilation.
+
+    Nothing is raised but Stopped: whatever this process needs to go on to the next job is left as it was.
+    """
+    problems: list[str] = []
+    notes: list[str] = []
+    log = log or os.environ.get("INCC_LOG", "")
+    strict = debug = shown = keep = False
+    try:
+        job = read_job(place)
+        log = job.log or job.environment.get("INCC_LOG", "") or log
+        strict = job.environment.get("INCC_STRICT", "") not in ("", "0")
+        debug = job.environment.get("INCC_DEBUG", "") not in ("", "0")
+        # Where the report goes to standard output, somebody looks at it.
+        shown = not job.environment.get("INCC_OUTPUT") and job.environment.get("INCC_ANALYZE", "") in ("1", "-")
+        _enter(job)
+        limits.limit_memory(job.environment)
+        # The folder may be gone by now, and names relative to it with it.
+        log = os.path.join(job.folder, log) if log else ""
+        _run(job, problems, notes)
+    except Stopped:
+        keep = True
+        raise
+    except (JobError, AnalysisError) as error:
+        problems.append(str(error))
+    except OSError as error:
+        problems.append(f"not analysed: {error.filename or 'output'}: {error.strerror}")
+    except MemoryError:
+        problems.append(f"{sources_of(place)}: not analysed: {limits.too_much_memory(os.environ)}")
+    except (Exception, SystemExit) as error:
+        if debug:
+            import traceback
+
+            traceback.print_exc()
+        problems.append(f"not analysed: {type(error).__name__}: {' '.join(str(error).split())}")
+    finally:
+        if not keep:
+            remove_job(place)
+    show = debug or (shown and not log)
+    say("note", notes, log, show)
+    say("warning", problems, log, show or strict)
+    return problems
+
+
+def say(kind: str, texts: Sequence[str], log: str, show: bool) -> None:
+    """Add lines to a log, "" for none, and to standard error if they are to be shown."""
+    text = "".join([f"incc: {kind}: {' '.join(one.split())}\n" for one in texts])
+    if text and log:
+        from incc.driver.files import add_line
+
+        try:
+            add_line(log, text)
+        except OSError:
+            show = True
+    if text and show and sys.stderr is not None:
+        try:
+            sys.stderr.write(text.encode("utf-8", "backslashreplace").decode())
+            sys.stderr.flush()
+        except OSError:
+            return
+
+
+def _enter(job: Job) -> None:
+    for name in [name for name in os.environ if name.startswith("INCC_")]:
+        del os.environ[name]
+    os.environ.update({name: value for name, value in job.environment.items() if name.startswith("INCC_")})
+    try:
+        os.chdir(job.folder)
+    except OSError:
+        # Folders of configure's tests go as soon as they are done; most names are absolute.
+        os.chdir("/")
+
+
+def _run(job: Job, problems: list[str], notes: list[str]) -> None:
+    options = _options(job)
+    if options.problems:
+        raise AnalysisError(options.problems[0])
+    folder = options.folder
+    request = options.all().request(options.format, options.output, options.append)
+    settings = _settings(options)
+    found: list[t.Report] = []
+    for unit in job.units:
+        try:
+            with limits.limited_time(job.environment):
+                report = _analysed(job, unit, settings, problems, notes)
+        except AnalysisError as error:
+            text = str(error)
+            problems.append(text if unit.source in text else f"{_where(job, unit)}: not analysed: {text}")
+            continue
+        if report is None:
+            _withdraw(job, unit, folder, request)
+        elif folder:
+            _put(job, unit, report, folder, request)
+        if report is not None:
+            found.append(report)
+    if not found:
+        return
+    from incc.driver.deliver import deliver, deliver_beside
+
+    whole: t.Report = {**found[0], "units": [unit for report in found for unit in report["units"]]}
+    undelivered = deliver_beside(whole, request) if folder else deliver(whole, request, sys.stdout)
+    problems += undelivered.failures
+
+
+def _put(job: Job, unit: JobUnit, report: t.Report, folder: str, request: Request) -> None:
+    """Write a unit's report into the folder of reports, and keep it for the next time."""
+    from incc.driver.deliver import named_parts, text_of
+    from incc.driver.folder.cache import Cached
+    from incc.driver.folder.outcome import put, rest_of
+
+    ((name, _),) = named_parts(report, request)
+    text = text_of(report, request)
+    entry = put(folder, name, report["units"][0], text, job.digest.get(unit.output), unit.key)
+    # What is beside the report, the cache does not have.
+    if unit.key and not request.files:
+        unit_cache(job.environment).store(unit.key, Cached(name, rest_of(entry), text))
+
+
+def unit_cache(environment: Mapping[str, str]) -> UnitCache:
+    """The cache of units that variables name; HOME and XDG_CACHE_HOME are those of this process."""
+    from incc.driver.folder.cache import UnitCache, cache_folder, cache_size
+
+    known = {name: os.environ[name] for name in ("HOME", "XDG_CACHE_HOME") if name in os.environ}
+    wanted = {**known, **environment}
+    return UnitCache(cache_folder(wanted), cache_size(wanted))
+
+
+def _withdraw(job: Job, unit: JobUnit, folder: str, request: Request) -> None:
+    """Remove the report of a source that the project does not want analysed any more."""
+    if folder:
+        from incc.driver.folder.names import name_for
+        from incc.driver.folder.outcome import withdraw
+
+        ending = "json" if request.format == "json" else "txt"
+        withdraw(folder, name_for(unit.source, (job.folder, unit.source, unit.output), ending))
+
+
+def _options(job: Job) -> Options:
+    from incc.driver.own_options import split
+
+    # The front is itself at work under INCC_DEPTH, which would be an incc that another one has started.
+    return split(list(job.options), {name: v for name, v in job.environment.items() if name != "INCC_DEPTH"})[0]
+
+
+def _settings(options: Options) -> Settings:
+    """What is asked of the analysis. Nobody reads the timelines of a whole build: none, but where one is asked for."""
+    given = options.all()
+    settings = given.settings()
+    return settings if given["timeline"] >= 0 or given["html"] else settings._replace(timeline_iterations=0)
+
+
+# --- what was compiled -----------------------------------------------------------------------------------------------
+
+
+def _analysed(job: Job, unit: JobUnit, settings: Settings, problems: list[str], notes: list[str]) -> t.Report | None:
+    """The report on one source, None where the project does not want it, and on a link at which no code is made. Raises
+    AnalysisError."""
+    from incc.driver.builds.project import project_of
+    from incc.driver.pipeline import analyze_object, analyze_unit
+    from incc.driver.report.build import build_report, unit_report
+    from incc.frontends.gcc_wrapper.assembly import other_mode
+
+    source = os.path.join(job.folder, unit.source)
+    project = project_of(os.path.normpath(source))
+    mistakes = [*project.problems]
+    asked_of = project.applied(settings, mistakes)
+    if mistakes and project.folder not in _told:
+        _told.add(project.folder)
+        problems += mistakes
+    if unit.way == "link":
+        return _linked(job, unit, asked_of, project, notes)
+    if not project.wants(os.path.normpath(source)):
+        return None
+    if other := other_mode([*job.arguments, *unit.proper]):
+        raise AnalysisError(f"the code is for {other}, not for x86-64")
+    made, path = _made(job, unit)
+
+    def analysed(asked: Settings) -> UnitResult:
+        return analyze_object(made, path, asked) if unit.way == "object" else analyze_unit(made, asked)
+
+    return build_report([unit_report(analysed(asked)) for asked in asked_of])
+
+
+def _linked(job: Job, unit: JobUnit, asked: Sequence[Settings], project: Project, notes: list[str]) -> t.Report | None:
+    """The report on what link-time optimisation has made. Raises AnalysisError."""
+    from incc.driver.linked import TO_BE_LINKED_AGAIN, analyze_linked
+    from incc.driver.report.build import build_report, unit_report
+    from incc.frontends.gcc_wrapper.dry_run import parse
+    from incc.frontends.gcc_wrapper.linking import changed_inputs, find_link, linked_unit, links
+
+    if project.excludes(os.path.normpath(os.path.join(job.folder, unit.output))):
+        return None
+    dry_run = parse(unit.asked)
+    if not links(dry_run):
+        raise AnalysisError(f"{_compiler_name(job)} does not answer -###, which says what goes into the link")
+    # The job was written when the link was done, and may have waited since.
+    written = os.stat(os.path.join(job.place, FILE)).st_mtime_ns
+    if changed := changed_inputs(dry_run, job.arguments, job.folder, written):
+        more = f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""
+        raise AnalysisError(f"{changed[0]} after the link{more}: what else went into it can no more be told")
+    path = os.path.join(job.place, unit.file)
+    _check_unchanged(job, unit, path)
+    link = find_link(dry_run, job.arguments, job.folder)
+    if link is None:
+        return None
+    command = (*job.words, *job.given)
+    made = linked_unit(link, _compiler_name(job), dry_run.version, command, job.arguments, job.folder)
+    found = analyze_linked(made, link, asked, project.wants, path)
+    if not found:
+        notes.append(f"{_where(job, unit)}: nothing to analyse: {TO_BE_LINKED_AGAIN}")
+        return None
+    return build_report([unit_report(one) for one in found])
+
+
+_told: set[str] = set()
+"""Folders of projects whose mistakes this process has told of: once is enough for thousands of sources."""
+
+
+def _made(job: Job, unit: JobUnit) -> tuple[Unit, str]:
+    """What the analysis gets, and where an object is. Raises AnalysisError."""
+    from incc.frontends.gcc_wrapper.assembly import target_cpu
+    from incc.frontends.unit import Unit
+
+    path = os.path.join(job.place, unit.file)
+    text = version = ""
+    try:
+        if unit.way == "object":
+            _check_unchanged(job, unit, path)
+            with open(path, "rb") as file:
+                version = _version_in(file.read())
+        else:
+            with open(path, "rb") as file:
+                text = file.read().decode("utf-8", "surrogateescape")
+            version = compiler_version(text)
+    except OSError as error:
+        raise AnalysisError(f"{unit.file}: {error.strerror}") from error
+    shown = "<stdin>" if unit.source in ("-", "/dev/stdin") else unit.source
+    given = unit.way == "given"
+    if given:
+        name = shown
+    elif unit.way == "object":
+        name = unit.output or unit.file
+    else:
+        name = os.path.splitext(os.path.basename(shown))[0] + ".s"
+    made = Unit(
+        assembly=text,
+        assembly_file=name,
+        source="" if given else shown,
+        compiler=_compiler_name(job),
+        compiler_version=version,
+        command=(*job.words, *job.given),
+        cpu=target_cpu(unit.proper, job.arguments),
+        folders=_folders(job, unit),
+        arguments=job.arguments,
+        folder=job.folder,
+        output=unit.output,
+        way=unit.way if unit.way != "link" else "object",
+    )
+    return made, path
+
+
+def _check_unchanged(job: Job, unit: JobUnit, path: str) -> None:
+    """An object that is not the job's own may have been made anew meanwhile, by a command with a job of its own."""
+    if os.path.isabs(unit.file) and (noted := job.digest.get(unit.output)):
+        from incc.driver.folder.manifest import digest_of
+
+        if digest_of(path) != noted:
+            raise AnalysisError(f"{unit.file} was changed or removed before it was looked at")
+
+
+def compiler_version(text: str) -> str:
+    """The version of the compiler that wrote an assembly file, as its driver says it: from `.ident "GCC: (Debian …)
+    12.2.0"` or `.ident "Debian clang version 14.0.6"`. "" where it does not say."""
+    start = text.rfind('\t.ident\t"')
+    if start < 0:
+        return ""
+    end = text.find("\n", start)
+    return _version_of(text[start + 9 : end if end >= 0 else len(text)].rstrip().removesuffix('"'))
+
+
+def _version_in(data: bytes) -> str:
+    """The same of an object, which has those texts in its section `.comment`: wherever that is, it is written as it is
+    between NUL bytes. "" where several compilers have written it."""
+    import re
+
+    found = {
+        m[1].decode("utf-8", "replace")
+        for m in re.finditer(rb"\0((?:GCC: \(|[\w .-]*clang version )[^\0\n]{3,200})\0", data)
+    }
+    return _version_of(found.pop()) if len(found) == 1 else ""
+
+
+def _version_of(said: str) -> str:
+    if said.startswith("GCC: ("):
+        vendor, _, version = said[len("GCC: ") :].rpartition(") ")
+        return f"{version} {vendor})" if vendor and version else ""
+    _, found, version = said.partition(" version ")
+    return version if found else ""
+
+
+def _compiler_name(job: Job) -> str:
+    """What to call the compiler in a report: the last word that is not an option (`gcc` of `ccache gcc -m64`)."""
+    programs = [word for word in job.words if not word.startswith("-")]
+    return os.path.basename(programs[-1] if programs else job.compiler)
+
+
+def _folders(job: Job, unit: JobUnit) -> IncludeFolders:
+    """Where a source's headers come from. Headers in relative folders may be known by their absolute paths, too."""
+    from incc.frontends.gcc_wrapper.assembly import include_folders
+    from incc.frontends.unit import IncludeFolders
+
+    named = include_folders(unit.proper or (job.compiler, *job.arguments))
+    variables = ("C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "OBJC_INCLUDE_PATH")
+    of_variables = [f for name in variables for f in job.environment.get(name, "").split(":") if f]
+    return IncludeFolders(
+        *(
+            tuple(dict.fromkeys(path for f in some for path in (f, os.path.join(job.folder, f))))
+            for some in ((*named.system, *of_variables), named.user)
+        )
+    )
+
+
+def _where(job: Job, unit: JobUnit) -> str:
+    """A source as messages name it: builds change folders."""
+    return os.path.join(job.folder, unit.source)

@@ -1,0 +1,197 @@
+"""The cache of units: reports of compilations that are seen again, such as when a build begins anew.
+
+An entry is a file `units/ab/cdef…`, named by its key, 32 hexadecimal digits that stand for all that the report depends
+on (the front makes it). It has five parts, so that a small program can use it:
+
+    incc unit 1\\n                            which format this is
+    <32 hexadecimal digits>\\n                BLAKE2b of 16 bytes over all that follows
+    <name of the report>\\n                   in a folder of reports
+    <rest of the manifest's line>\\n          to be put behind `{"digest":"…",`: see `manifest.line_of`
+    <the report>
+
+Whoever takes an entry sets its time of modification, so that those that nobody takes go first when there are more than
+so many bytes (INCC_CACHE_SIZE). Entries are complete or not there: they are written beside and renamed. One that is
+damaged counts as missing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+
+from incc.frontends.records import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_MAGIC = b"incc unit 1\n"
+_DIGITS = frozenset("0123456789abcdef")
+
+DEFAULT_SIZE = 1 << 30
+"""Bytes of all entries together: a unit with thirty loops has half a million."""
+
+_KEPT = 0.8
+"""The share of them that is kept when there are too many, so that the next look is not the next entry's."""
+
+_EVERY = 64
+"""Entries after which somebody looks whether there are too many."""
+
+_FORGOTTEN = 3600
+"""Seconds after which a file that was begun and not renamed is nobody's any more."""
+
+
+class Cached(NamedTuple):
+    """An entry: the report's `name`, the `rest` of its line in the manifest, and its text in UTF-8."""
+
+    name: str
+    rest: str
+    report: bytes
+
+
+def cache_folder(environment: Mapping[str, str]) -> str:
+    """Where caches are, "" for nowhere: $INCC_CACHE (0: off), else `incc` in $XDG_CACHE_HOME or ~/.cache."""
+    chosen = environment.get("INCC_CACHE", "")
+    if chosen:
+        return "" if chosen == "0" else os.path.abspath(chosen)
+    if base := environment.get("XDG_CACHE_HOME", ""):
+        return os.path.join(base, "incc") if os.path.isabs(base) else ""
+    home = environment.get("HOME", "")
+    return os.path.join(home, ".cache", "incc") if os.path.isabs(home) else ""
+
+
+def cache_size(environment: Mapping[str, str]) -> int:
+    """How many bytes the entries may have: $INCC_CACHE_SIZE, a number with k, M or G behind it."""
+    found = bytes_of(environment.get("INCC_CACHE_SIZE", ""))
+    return DEFAULT_SIZE if found is None else found
+
+
+def bytes_of(text: str) -> int | None:
+    """A number of bytes, with k, M or G behind it where it is of these; None for anything else."""
+    text = text.strip()
+    unit = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}.get(text[-1:].lower(), 1)
+    number = text[:-1] if unit > 1 else text
+    return int(number) * unit if number.isascii() and number.isdecimal() and len(number) < 19 else None
+
+
+class UnitCache:
+    """Entries in a folder, "" for none. No method raises: what goes wrong costs an analysis, nothing else."""
+
+    def __init__(self, folder: str, size: int = DEFAULT_SIZE) -> None:
+        self.folder = os.path.join(folder, "units") if folder else ""
+        self.size = size
+
+    def find(self, key: str) -> Cached | None:
+        """The entry of a key, None if there is none."""
+        path = self._path(key)
+        if not path:
+            return None
+        try:
+            with open(path, "rb") as file:
+                data = file.read()
+            found = _unpack(data)
+            if found is not None:
+                os.utime(path)
+        except OSError:
+            return None
+        return found
+
+    def store(self, key: str, entry: Cached) -> bool:
+        """Keep an entry; returns whether it was."""
+        path = self._path(key)
+        if not path:
+            return False
+        new = f"{path}.{os.getpid()}.new"
+        try:
+            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+            with open(new, "wb") as file:
+                file.write(_pack(entry))
+            os.replace(new, path)
+        except OSError:
+            _remove(new)
+            return False
+        # Keys are as good as random, so that this is every so many entries, whoever writes them.
+        if int(key[-4:], 16) % _EVERY == 0:
+            self.clean()
+        return True
+
+    def clean(self) -> None:
+        """Let go of what was not used for longest, if there is too much."""
+        import time
+
+        entries = []
+        now = time.time()
+        for path, status in self._files():
+            if path.endswith(".new"):
+                if status.st_mtime < now - _FORGOTTEN:
+                    _remove(path)
+                continue
+            entries.append((status.st_mtime, status.st_size, path))
+        total = sum(size for _, size, _ in entries)
+        if total <= self.size:
+            return
+        for _, size, path in sorted(entries):
+            _remove(path)
+            total -= size
+            if total <= self.size * _KEPT:
+                return
+
+    def clear(self) -> None:
+        """Let go of everything."""
+        for path, _ in self._files():
+            _remove(path)
+
+    def stats(self) -> tuple[int, int]:
+        """How many entries there are, and how many bytes they have."""
+        sizes = [status.st_size for path, status in self._files() if not path.endswith(".new")]
+        return len(sizes), sum(sizes)
+
+    def _path(self, key: str) -> str:
+        if not self.folder or len(key) != 32 or not _DIGITS.issuperset(key):
+            return ""
+        return os.path.join(self.folder, key[:2], key[2:])
+
+    def _files(self) -> Iterator[tuple[str, os.stat_result]]:
+        if not self.folder:
+            return
+        for place in _scan(self.folder):
+            if len(place.name) == 2 and place.is_dir(follow_symlinks=False):
+                for item in _scan(place.path):
+                    try:
+                        if item.is_file(follow_symlinks=False):
+                            yield item.path, item.stat(follow_symlinks=False)
+                    except OSError:  # somebody else has let go of it
+                        continue
+
+
+def _pack(entry: Cached) -> bytes:
+    body = f"{entry.name}\n{entry.rest}\n".encode("utf-8", "surrogateescape") + entry.report
+    return _MAGIC + _checksum(body) + b"\n" + body
+
+
+def _unpack(data: bytes) -> Cached | None:
+    start = len(_MAGIC) + 33
+    body = data[start:]
+    if not data.startswith(_MAGIC) or data[len(_MAGIC) : start] != _checksum(body) + b"\n":
+        return None
+    name, rest, report = body.split(b"\n", 2)
+    return Cached(name.decode("utf-8", "surrogateescape"), rest.decode("utf-8", "surrogateescape"), report)
+
+
+def _checksum(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=16).hexdigest().encode("ascii")
+
+
+def _scan(folder: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as found:
+            return list(found)
+    except OSError:
+        return []
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        return

@@ -1,0 +1,286 @@
+//===- command.cpp - What a compiler's command asks for -------------------===//
+//
+// Only what keeps a command from compiling has to be known for certain; where
+// that is open, incc asks the compiler itself, or looks at what it starts. The
+// tables are from gcc/common.opt, gcc/c-family/c.opt, gcc/gcc.cc (the endings
+// of default_compilers) and clang/Driver/Options.td, Types.def.
+//
+//===----------------------------------------------------------------------===//
+
+#include "command.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+using namespace incc;
+
+namespace {
+
+/// Arguments after which the compiler takes the next one as a name, or hands it to another program,
+/// and which incc's own options may stand behind.
+constexpr std::string_view TakesNext[] = {
+    "-Xlinker", "-Xassembler", "-Xpreprocessor", "-Xclang", "-Xanalyzer", "-mllvm", "-o",
+    "-D",       "-I",          "-include"};
+
+constexpr std::string_view OwnOptions[] = {"--analyze", "--emit-marked", "--incc-cc", "--marker",
+                                           "--try"};
+
+/// Options as the compiler's, of warnings that are incc's.
+constexpr std::string_view OwnWarnings[] = {"-Wincc", "-Wno-incc", "-Werror=incc",
+                                            "-Wno-error=incc"};
+
+/// Options whose value may be the next argument. One that is missing here makes a source of its
+/// value, if that looks like one, which costs time and nothing else.
+constexpr std::string_view HasValue[] = {"-A",
+                                         "-B",
+                                         "-D",
+                                         "-F",
+                                         "-G",
+                                         "-I",
+                                         "-J",
+                                         "-L",
+                                         "-MF",
+                                         "-MJ",
+                                         "-MQ",
+                                         "-MT",
+                                         "-T",
+                                         "-Tbss",
+                                         "-Tdata",
+                                         "-Ttext",
+                                         "-U",
+                                         "-Xanalyzer",
+                                         "-Xassembler",
+                                         "-Xclang",
+                                         "-Xlinker",
+                                         "-Xopenmp-target",
+                                         "-Xpreprocessor",
+                                         "-arch",
+                                         "-aux-info",
+                                         "-cxx-isystem",
+                                         "-dumpbase",
+                                         "-dumpbase-ext",
+                                         "-dumpdir",
+                                         "-e",
+                                         "-fintrinsic-modules-path",
+                                         "-framework",
+                                         "-h",
+                                         "-idirafter",
+                                         "-imacros",
+                                         "-imultiarch",
+                                         "-imultilib",
+                                         "-include",
+                                         "-include-pch",
+                                         "-install_name",
+                                         "-iprefix",
+                                         "-iquote",
+                                         "-isysroot",
+                                         "-isystem",
+                                         "-isystem-after",
+                                         "-iwithprefix",
+                                         "-iwithprefixbefore",
+                                         "-ivfsoverlay",
+                                         "-l",
+                                         "-mllvm",
+                                         "-o",
+                                         "-rpath",
+                                         "-serialize-diagnostics",
+                                         "--serialize-diagnostics",
+                                         "-target",
+                                         "--target",
+                                         "-u",
+                                         "-wrapper",
+                                         "-x",
+                                         "-z",
+                                         "--param",
+                                         "--sysroot",
+                                         "--include",
+                                         "--output",
+                                         "--language",
+                                         "-specs",
+                                         "-gcc-toolchain",
+                                         "-mthread-model",
+                                         "-module-dependency-dir",
+                                         "-working-directory"};
+
+/// Options by which nothing is compiled to code, whatever else there is.
+constexpr std::string_view Compileless[] = {"-###",
+                                            "-E",
+                                            "-M",
+                                            "-MM",
+                                            "--preprocess",
+                                            "--dependencies",
+                                            "--user-dependencies",
+                                            "-fsyntax-only",
+                                            "--version",
+                                            "--help",
+                                            "-help",
+                                            "--target-help",
+                                            "-dumpversion",
+                                            "-dumpfullversion",
+                                            "-dumpmachine",
+                                            "-dumpspecs",
+                                            "-emit-ast",
+                                            "--precompile",
+                                            "-cc1",
+                                            "-cc1as"};
+constexpr std::string_view CompilelessBeginnings[] = {"-print-", "--print-",
+                                                      "--help=", "-fsyntax-only="};
+
+constexpr std::string_view SourceEndings[] = {
+    // C, C++, Objective-C, assembly
+    "c", "i", "cc", "cp", "cxx", "cpp", "CPP", "c++", "C", "ii", "m", "mi", "mm", "M", "mii", "s",
+    "S", "sx", "cppm", "ixx", "c++m", "cxxm", "ccm",
+    // Fortran
+    "f", "for", "ftn", "fi", "F", "FOR", "FTN", "fpp", "FPP", "f90", "f95", "f03", "f08", "fii",
+    "F90", "F95", "F03", "F08", "cuf", "CUF",
+    // others that drivers know
+    "d", "dd", "go", "ads", "adb", "mod", "rs", "cob", "cbl", "cu", "hip", "cl", "ll", "bc"};
+
+template <size_t N> bool isOneOf(std::string_view Word, const std::string_view (&Words)[N]) {
+  return std::find(Words, Words + N, Word) != Words + N;
+}
+
+bool isStdout(std::string_view Name) {
+  return Name == "-" || Name == "/dev/stdout" || Name == "/dev/fd/1" || Name == "/proc/self/fd/1";
+}
+
+/// Whether an assembler prints a listing (-Wa,-al); with =FILE it goes to that file.
+bool listsToStdout(std::string_view Argument) {
+  if (!Argument.starts_with("-Wa,"))
+    return false;
+  size_t Comma = Argument.find(',');
+  while (Comma != Argument.npos) {
+    size_t Next = Argument.find(',', Comma + 1);
+    std::string_view Word =
+        Argument.substr(Comma + 1, Next == Argument.npos ? Next : Next - Comma - 1);
+    if (Word.starts_with("-a") && !Word.starts_with("-alt") &&
+        Word.find_first_not_of("-acdghlmns") == Word.npos)
+      return true;
+    Comma = Next;
+  }
+  return false;
+}
+
+} // namespace
+
+bool incc::isOwn(const std::string &Argument) {
+  if (isOneOf(Argument, OwnWarnings))
+    return true;
+  if (!Argument.starts_with("--"))
+    return false;
+  std::string_view Name = std::string_view(Argument).substr(0, Argument.find('='));
+  return isOneOf(Name, OwnOptions) || Name.starts_with("--analyze-");
+}
+
+void incc::split(const Words &Arguments, Words &Own, Words &Rest) {
+  bool Theirs = false;
+  for (const std::string &Argument : Arguments) {
+    if (!Theirs && isOwn(Argument)) {
+      Own.push_back(Argument);
+      continue;
+    }
+    Rest.push_back(Argument);
+    Theirs = isOneOf(Argument, TakesNext);
+  }
+}
+
+bool Command::has(std::initializer_list<std::string_view> Options) const {
+  return std::any_of(Arguments.begin(), Arguments.end(), [&](const std::string &Argument) {
+    return std::find(Options.begin(), Options.end(), Argument) != Options.end();
+  });
+}
+
+std::string Command::last(std::initializer_list<std::string_view> Beginnings) const {
+  for (size_t I = Arguments.size(); I-- > 0;)
+    for (std::string_view Beginning : Beginnings)
+      if (Arguments[I].starts_with(Beginning))
+        return Arguments[I];
+  return "";
+}
+
+std::string Command::outputOf(const std::string &Source) const {
+  if (!Output.empty())
+    return Output;
+  if (Until == Stop::Link)
+    return "a.out";
+  std::string_view Base = baseName(Source);
+  std::string Stem(Base.substr(0, Base.rfind('.')));
+  return Stem + (Until == Stop::Object ? ".o" : ".s");
+}
+
+bool incc::isTrial(const Command &Command, const std::string &Folder) {
+  // The folder counts for itself: sources may be CMake's own (CMakeCCompilerABI.c), or a project's
+  // that it tries (try_run).
+  auto isTrialPath = [](const std::string &Path) {
+    for (std::string_view Part :
+         {"/CMakeFiles/CMakeScratch/", "/CMakeFiles/CMakeTmp/", "/CMakeFiles/_CMakeLTOTest-",
+          "/CMakeFiles/FortranCInterface/", "/CompilerIdC", "/CompilerIdFortran/",
+          "/CompilerIdOBJC", "/meson-private/"})
+      if (Path.find(Part) != Path.npos)
+        return true;
+    return false;
+  };
+  auto isTrialFile = [&](const std::string &File) {
+    std::string_view Name = baseName(File);
+    return Name == "conftest" || Name.starts_with("conftest.") ||
+           isTrialPath(absolute(File, Folder));
+  };
+  if (isTrialPath(Folder + "/") || (!Command.Output.empty() && isTrialFile(Command.Output)))
+    return true;
+  return !Command.Sources.empty() &&
+         std::all_of(Command.Sources.begin(), Command.Sources.end(), isTrialFile);
+}
+
+Command incc::readCommand(const Words &Arguments) {
+  Command Read;
+  Read.Arguments = expanded(Arguments, Read.Unclear);
+  bool Compileless = false, Inputs = false, OnlyNames = false;
+  std::string Language;
+  const Words &All = Read.Arguments;
+  for (size_t I = 0; I < All.size(); ++I) {
+    const std::string &Argument = All[I];
+    if (OnlyNames || Argument.empty() || Argument[0] != '-' || Argument == "-") {
+      Inputs = true;
+      bool Header = Language.find("-header") != Language.npos;
+      bool Named = !Language.empty() && Language != "none";
+      if (!Header && (Named || Argument == "-" || isOneOf(ending(Argument), SourceEndings)))
+        Read.Sources.push_back(Argument);
+    } else if (Argument == "--") {
+      OnlyNames = true;
+    } else if (isOneOf(Argument, HasValue) || Argument.starts_with("-Xarch_")) {
+      if (++I == All.size())
+        break;
+      if (Argument == "-x" || Argument == "--language")
+        Language = All[I];
+      else if (Argument == "-o" || Argument == "--output")
+        Read.Output = All[I];
+      else if (Argument.starts_with("-MF"))
+        Read.WritesStdout |= isStdout(All[I]);
+    } else if (Argument.starts_with("-x")) {
+      Language = Argument.substr(2);
+    } else if (Argument.starts_with("-o") && !Argument.starts_with("-objc") &&
+               !Argument.starts_with("-opt")) {
+      Read.Output = Argument.substr(2);
+    } else if (Argument == "-c" || Argument == "--compile") {
+      if (Read.Until == Command::Stop::Link)
+        Read.Until = Command::Stop::Object;
+    } else if (Argument == "-S" || Argument == "--assemble") {
+      Read.Until = Command::Stop::Assembly;
+    } else if (isOneOf(Argument, ::Compileless) ||
+               std::any_of(std::begin(CompilelessBeginnings), std::end(CompilelessBeginnings),
+                           [&](std::string_view B) { return Argument.starts_with(B); })) {
+      Compileless = true;
+    } else if (Argument == "-flto" || Argument.starts_with("-flto=") || Argument == "-fno-lto") {
+      Read.Lto = Argument != "-fno-lto";
+    } else if (listsToStdout(Argument)) {
+      Read.WritesStdout = true;
+    }
+  }
+  Read.WritesStdout |= isStdout(Read.Output);
+  Read.MeansSomething = Compileless || Inputs;
+  // What clang's driver makes of this it does with the arguments of response files, too.
+  Read.Unclear |= getenv("CCC_OVERRIDE_OPTIONS") != nullptr;
+  Read.Links = Inputs && !Compileless && Read.Until == Command::Stop::Link;
+  Read.CompilesNothing = Compileless || (Read.Sources.empty() && !Read.Unclear);
+  return Read;
+}

@@ -1,0 +1,271 @@
+//===- compiler.cpp - Which compiler incc stands in for -------------------===//
+//
+// Compilers find their parts by their own names: gcc looks itself up in PATH
+// when it was called by a bare name. So the compiler is started by the name
+// that was meant, but where incc stands in front of it in PATH, by its path.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler.h"
+
+#include "files.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
+
+using namespace incc;
+
+namespace {
+
+/// Two installations that find each other as "the next gcc in PATH" would go on for ever.
+constexpr int MaxDepth = 8;
+
+/// Programs that run the compiler which follows them.
+constexpr std::array<std::string_view, 6> Launchers = {"ccache",     "sccache", "distcc",
+                                                       "buildcache", "icecc",   "fastbuild"};
+constexpr std::array<std::string_view, 16> GccNames = {
+    "gcc", "g++", "gfortran", "c89-gcc", "c99-gcc", "gnat", "gdc", "gccgo",
+    "gm2", "cc",  "c++",      "c89",     "c99",     "f77",  "f95", "fortran"};
+constexpr std::array<std::string_view, 14> ClangNames = {
+    "clang",    "clang++",    "clang-cpp", "flang",    "flang-new",  "icx",   "icpx",
+    "amdclang", "amdclang++", "amdflang",  "armclang", "armclang++", "hipcc", "dpcpp"};
+
+template <size_t N>
+bool isOneOf(std::string_view Name, const std::array<std::string_view, N> &Names) {
+  return std::find(Names.begin(), Names.end(), Name) != Names.end();
+}
+
+/// A compiler's name without the target in front of it and the version behind:
+/// `gcc` of `x86_64-linux-gnu-gcc-12`.
+std::string_view plainName(std::string_view Name) {
+  Name = baseName(Name);
+  size_t End = Name.size();
+  while (End > 0 && (isdigit(Name[End - 1]) || Name[End - 1] == '.'))
+    --End;
+  if (End < Name.size() && End > 1)
+    Name = Name.substr(0, Name[End - 1] == '-' ? End - 1 : Name.size());
+  // A target has at least a processor and a system: aarch64-linux-gnu-, x86_64-w64-mingw32-.
+  size_t Dash = Name.rfind('-');
+  if (Dash != Name.npos && Name.substr(0, Dash).find('-') != Name.npos) {
+    std::string_view Last = Name.substr(Dash + 1);
+    if (isOneOf(Last, GccNames) || isOneOf(Last, ClangNames))
+      return Last;
+  }
+  return Name;
+}
+
+bool isLauncher(std::string_view Name) { return isOneOf(baseName(Name), Launchers); }
+
+bool isCompilerName(std::string_view Name) {
+  std::string_view Plain = plainName(Name);
+  return isOneOf(Plain, GccNames) || isOneOf(Plain, ClangNames);
+}
+
+/// Whether a file is a program by what it holds: not an object or a library, which may have its
+/// bits of permission.
+bool holdsProgram(const std::string &Path) {
+  unsigned char Start[18] = {};
+  int File = open(Path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (File < 0)
+    return access(Path.c_str(), X_OK) == 0; // may be started but not read
+  ssize_t Count = read(File, Start, sizeof Start);
+  close(File);
+  if (Count == sizeof Start && memcmp(Start, "\177ELF", 4) == 0)
+    return Start[16] != 1; // ET_REL; the files here are all of small-endian machines
+  return Count >= 2 && Start[0] == '#' && Start[1] == '!';
+}
+
+/// The path of a program: as it is named, or where it is in PATH, "" if nowhere. `PassedOver`: incc
+/// itself was found first.
+std::string findProgram(const std::string &Name, bool &PassedOver) {
+  if (Name.find('/') != Name.npos)
+    return isProgram(Name) ? Name : "";
+  const char *Path = getenv("PATH");
+  std::string_view Places = Path ? Path : "/bin:/usr/bin";
+  while (true) {
+    size_t Colon = Places.find(':');
+    std::string_view Place = Places.substr(0, Colon);
+    std::string File = std::string(Place.empty() ? "." : Place) + "/" + Name;
+    if (isProgram(File)) {
+      if (realPath(File) != ownPath())
+        return File;
+      PassedOver = true;
+    }
+    if (Colon == Places.npos)
+      return "";
+    Places.remove_prefix(Colon + 1);
+  }
+}
+
+/// The compiler's name in the name of a link to incc: `gcc` for `incc-gcc` and for `gcc`, "" for
+/// `incc`.
+std::string nameCalled(const std::string &CalledAs) {
+  std::string_view Name = baseName(CalledAs);
+  if (Name.starts_with("incc-"))
+    return std::string(Name.substr(5));
+  return Name == "incc" ? "" : std::string(Name);
+}
+
+/// The words in front of the arguments that are a compiler, with launchers before it; none if the
+/// first is no compiler. Of `ccache incc` the launcher alone, since which compiler that is, is
+/// asked elsewhere.
+Words namedFirst(Words &Arguments) {
+  size_t Count = 0;
+  while (Count < Arguments.size()) {
+    const std::string &Word = Arguments[Count];
+    bool Launches = isLauncher(Word);
+    // Of ccache's own: `ccache depend_mode=true gcc`.
+    if (Count > 0 && !Launches && Word.find('=') != Word.npos && isalpha(Word[0])) {
+      ++Count;
+      continue;
+    }
+    if (Count > 0 && Word.ends_with("incc") && nameCalled(Word).empty()) {
+      Words Result(Arguments.begin(), Arguments.begin() + Count);
+      Arguments.erase(Arguments.begin(), Arguments.begin() + Count + 1);
+      return Result;
+    }
+    // A link to incc (incc-gcc) stands for its compiler here as well.
+    if (Word.empty() || Word[0] == '-' || (!Launches && !isCompilerName(nameCalled(Word))))
+      break;
+    bool PassedOver = false;
+    std::string Path = findProgram(Word, PassedOver);
+    if (Path.empty() ? !PassedOver : !holdsProgram(Path))
+      break;
+    ++Count;
+    if (!Launches) {
+      Words Result(Arguments.begin(), Arguments.begin() + Count);
+      Arguments.erase(Arguments.begin(), Arguments.begin() + Count);
+      return Result;
+    }
+  }
+  return {};
+}
+
+/// What a cache would take for the compiler, and for the same one whatever is behind, is incc: it
+/// gets the compiler's path. Others know compilers by their names (distcc, on other machines).
+void leadCachesPastOwn(Words &Name) {
+  if (Name.size() < 2 || (baseName(Name[0]) != "ccache" && baseName(Name[0]) != "sccache"))
+    return;
+  std::string &Last = Name.back();
+  bool IsOwn = Last.find('/') != Last.npos && realPath(Last) == ownPath();
+  std::string Path = findProgram(IsOwn ? nameCalled(Last) : Last, IsOwn);
+  if (IsOwn && !Path.empty())
+    Last = Path;
+}
+
+} // namespace
+
+int incc::depth() {
+  std::string Text = variable("INCC_DEPTH");
+  bool Decimal = !Text.empty() && Text.size() < 6 && std::all_of(Text.begin(), Text.end(), isdigit);
+  return Decimal ? atoi(Text.c_str()) : 0;
+}
+
+void incc::setDepth() {
+  setenv("INCC_DEPTH", std::to_string(depth() + 1).c_str(), /*overwrite=*/1);
+}
+
+const std::string &incc::ownPath() {
+  static const std::string Path = realPath("/proc/self/exe");
+  return Path;
+}
+
+Compiler incc::findCompiler(Words &Arguments, const std::string &Option,
+                            const std::string &CalledAs) {
+  Compiler Found;
+  auto fail = [&](std::string Message, int Status) {
+    Found.Error = std::move(Message);
+    Found.Status = Status;
+    return Found;
+  };
+  if (depth() > MaxDepth)
+    return fail(
+        "the compilers found in PATH call incc again and again; set INCC_CC to the real one", 126);
+  std::string Called = nameCalled(CalledAs);
+  bool Launched = false;
+  // A link with a launcher's name is in front of that: `ccache gcc` is then `incc ccache gcc`.
+  bool Launches = isLauncher(Called);
+  if (Launches)
+    Arguments.insert(Arguments.begin(), Called);
+  if (Called.empty() || Launches) {
+    Found.Name = namedFirst(Arguments);
+    Launched = !Found.Name.empty();
+    if (Launches && !Launched)
+      Arguments.erase(Arguments.begin());
+  }
+  // Under another incc (INCC_CC="ccache gcc", and that gcc is a link to incc), the name called by
+  // is the right one.
+  bool Open = Launched ? isLauncher(Found.Name.back()) : !Launches;
+  std::string Setting = depth() == 0 ? variable("INCC_CC") : "";
+  if (Setting.empty())
+    Setting = Option;
+  if (Open && !Setting.empty()) {
+    std::string Error;
+    Words Named = splitShell(Setting, Error);
+    if (!Error.empty())
+      return fail("cannot read the compiler's name '" + Setting + "': " + Error, 127);
+    Found.Name.insert(Found.Name.end(), Named.begin(), Named.end());
+    Open = Named.empty();
+  }
+  if (Found.Name.empty() || (Launched && Open))
+    Found.Name.push_back(Called.empty() || Launched ? "cc" : Called);
+  std::string &First = Found.Name[0];
+  if (First.find('/') != First.npos) {
+    if (isThere(First) && realPath(First) == ownPath()) {
+      if (!Launched)
+        return fail(First + " is incc itself, not a compiler", 126);
+      First = nameCalled(First);
+    } else if (!isProgram(First)) {
+      bool There = isThere(First);
+      return fail(First + (There ? ": not executable" : ": no such compiler"), There ? 126 : 127);
+    }
+  }
+  if (Launched && First.starts_with("incc-"))
+    First = nameCalled(First);
+  bool PassedOver = false;
+  Found.Path = findProgram(First, PassedOver);
+  if (Found.Path.empty())
+    return fail(First + ": no such compiler in PATH", 127);
+  if (PassedOver)
+    First = Found.Path;
+  leadCachesPastOwn(Found.Name);
+  return Found;
+}
+
+Family incc::familyOf(const Compiler &Compiler) {
+  if (isLauncher(Compiler.Path))
+    return Family::Launcher;
+  // `cc` and `gcc` may be links to anything; what they lead to has its own name.
+  std::string Real = realPath(Compiler.Path);
+  std::string_view Name = plainName(Real);
+  if (isLauncher(Real))
+    return Family::Launcher;
+  if (isOneOf(Name, ClangNames))
+    return Family::Clang;
+  unsigned char Start[4] = {};
+  int File = open(Real.c_str(), O_RDONLY | O_CLOEXEC);
+  if (File >= 0) {
+    if (read(File, Start, sizeof Start) != sizeof Start)
+      Start[0] = 0;
+    close(File);
+  }
+  // A script of that name may start anything.
+  if (isOneOf(Name, GccNames) && memcmp(Start, "\177ELF", 4) == 0)
+    return Family::Gcc;
+  return Family::Unknown;
+}
+
+void incc::become(const Compiler &Compiler, const Words &Arguments) {
+  setDepth();
+  std::vector<char *> Argv;
+  for (const Words *Part : {&Compiler.Name, &Arguments})
+    for (const std::string &Word : *Part)
+      Argv.push_back(const_cast<char *>(Word.c_str()));
+  Argv.push_back(nullptr);
+  execv(Compiler.Path.c_str(), Argv.data());
+}

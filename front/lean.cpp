@@ -1,0 +1,466 @@
+//===- lean.cpp - One compilation, analysed by what it makes --------------===//
+//
+// The compiler does what it would do. Of gcc, what goes to the assembler is
+// kept (sub.cpp); of other compilers, what they made is looked at. That is a
+// job, which is answered from the cache of units, left for others, or given to
+// Python at once. Whatever goes wrong in all this, the compilation's outcome
+// is the compiler's.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lean.h"
+
+#include "files.h"
+#include "job.h"
+#include "processes.h"
+#include "sub.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace incc;
+
+namespace {
+
+/// Options with which gcc's driver shows what it starts, or does something else where it has a
+/// wrapper, and those by which what goes to the assembler is not what is compiled.
+bool keepsWrapperOut(const Command &Command) {
+  // The driver tells its options to what it starts in one variable, of which Linux takes 128 KiB.
+  size_t Size = 0;
+  for (const std::string &Argument : Command.Arguments)
+    Size += Argument.size() + strlen("'' ");
+  if (Size > 100'000)
+    return true;
+  return Command.has({"-v", "-time", "-wrapper", "-no-integrated-cpp", "-freport-bug"}) ||
+         !Command.last({"-save-temps", "--save-temps", "-time=", "-wrapper=", "-fcompare-debug"})
+              .empty();
+}
+
+bool isLto(const Words &Words) {
+  bool Lto = false, Fat = false;
+  for (const std::string &Word : Words) {
+    if (Word == "-flto" || Word.starts_with("-flto="))
+      Lto = true;
+    else if (Word == "-fno-lto")
+      Lto = false;
+    else if (Word == "-ffat-lto-objects" || Word == "-fno-fat-lto-objects")
+      Fat = Word == "-ffat-lto-objects";
+  }
+  return Lto && !Fat;
+}
+
+bool isStdin(std::string_view Name) {
+  return Name == "-" || Name == "/dev/stdin" || Name == "/dev/fd/0" || Name == "/proc/self/fd/0";
+}
+
+/// The name for the wrapper, which gcc's driver gives to what crashes.
+std::string properName(const Compiler &Compiler, const Command &Command) {
+  const std::string &Source = Command.Sources.empty() ? "" : Command.Sources[0];
+  std::string_view End = ending(Source);
+  std::string_view Driver = baseName(Compiler.Path);
+  if (!End.empty() && (End[0] == 'f' || End[0] == 'F'))
+    return "f951";
+  bool Cxx = End == "C" || End == "ii" || (End.size() > 1 && (End[0] == 'c' || End[0] == 'C'));
+  return Cxx || Driver.find("++") != Driver.npos ? "cc1plus" : "cc1";
+}
+
+/// The user's source in the words of a compiler proper: the one of them that he named.
+std::string sourceIn(const Words &Proper, const Command &Command) {
+  for (size_t I = 1; I < Proper.size(); ++I) {
+    const std::string &Before = Proper[I - 1];
+    if (Before == "-o" || Before == "-dumpbase" || Before == "-auxbase" || Before == "-MF")
+      continue;
+    if (std::find(Command.Sources.begin(), Command.Sources.end(), Proper[I]) !=
+        Command.Sources.end())
+      return Proper[I];
+  }
+  return "";
+}
+
+class Lean {
+public:
+  Lean(const Compiler &Real, const Words &Arguments, const Command &Asked, Way Chosen,
+       const Python &Python, std::string Scratch)
+      : Real(Real), Arguments(Arguments), Asked(Asked), Chosen(Chosen), Beside(Python),
+        Scratch(std::move(Scratch)) {}
+
+  /// Compiles; returns the compiler's status, none if it could not be started as a child.
+  std::optional<int> compile();
+  void findUnits();
+  /// Has the units analysed; returns the exit status of a compilation that succeeded.
+  int analyse();
+
+  Processes Children;
+
+private:
+  void skip(const std::string &Source, const std::string &Why);
+  void unitsOfSubCommands();
+  void unitsOfFiles();
+  void unitOfLink();
+  std::string outputOf(const std::string &Source, const std::string &Made) const;
+  bool leave(const std::string &Jobs);
+  int analyseNow();
+
+  const Compiler &Real;
+  const Words &Arguments;
+  const Command &Asked;
+  Way Chosen;
+  const Python &Beside;
+  std::string Scratch;
+  Job Work;
+};
+
+std::optional<int> Lean::compile() {
+  Words Argv = Real.Name;
+  std::vector<Processes::Setting> Settings = {{"INCC_DEPTH", std::to_string(depth() + 1)}};
+  if (Chosen == Way::Wrapper) {
+    // In a folder of its own: nothing else there is to be found through PATH.
+    std::string Bin = Scratch + "/bin", Name = properName(Real, Asked);
+    if (makeFolders(Bin) && symlink(ownPath().c_str(), (Bin + "/" + Name).c_str()) == 0) {
+      Argv.push_back("-wrapper");
+      Argv.push_back(Name + "," + std::string(SubArgument));
+      Settings.push_back({"PATH", Bin + ":" + variable("PATH")});
+      Settings.push_back({SubVariable, Scratch});
+    } else {
+      skip("", "no place for temporary files");
+    }
+  }
+  Argv.insert(Argv.end(), Arguments.begin(), Arguments.end());
+  if (!Children.start(Real.Path, Argv, Settings)) {
+    // No room for another process, or for what is added to the environment.
+    skip("", Real.Path + ": " + strerror(errno));
+    return std::nullopt;
+  }
+  return Children.wait();
+}
+
+void Lean::skip(const std::string &Source, const std::string &Why) {
+  log("warning: " + (Source.empty() ? "" : Source + ": ") + "not analysed: " + Why);
+}
+
+/// The file that the command makes of a source: what an assembler made, but of a program's parts.
+std::string Lean::outputOf(const std::string &Source, const std::string &Made) const {
+  return Asked.Until == Command::Stop::Link || Made.empty() ? Asked.outputOf(Source) : Made;
+}
+
+void Lean::unitsOfSubCommands() {
+  // What a compiler proper wrote, by the file's name: preprocessed assembly (.S), or the text.
+  struct Written {
+    Words Proper;
+    std::string Source;
+    bool Assembly; ///< preprocessed, of the user's
+    bool NoCode;   ///< LTO's intermediate language
+  };
+  std::map<std::string, Written> Files;
+  for (const SubCommand &Sub : subCommands(Scratch)) {
+    JobUnit Unit;
+    if (Sub.What == SubCommand::Compiler) {
+      const Words &Words = Sub.Argv;
+      auto has = [&](std::string_view Word) {
+        return std::find(Words.begin(), Words.end(), Word) != Words.end();
+      };
+      Written File = {Words, sourceIn(Words, Asked), has("-lang-asm"), isLto(Words)};
+      std::string Made = valueOf(Words, "-o");
+      if (has("-E") && !File.Assembly)
+        continue;
+      if (File.NoCode)
+        log("note: " + File.Source +
+            ": nothing to analyse: -flto writes GIMPLE; machine code is made when "
+            "linking");
+      bool Text = Asked.Until == Command::Stop::Assembly && !File.Assembly;
+      if (Made != "-" && !Text) {
+        Files[Made] = std::move(File);
+        continue;
+      }
+      if (File.NoCode)
+        continue;
+      Unit.Source = File.Source;
+      Unit.Way = File.Assembly ? "given" : "assembler";
+      Unit.Proper = Words;
+      if (Text && Made != "-") {
+        // The text is what the user wants, and may be changed before it is read.
+        Unit.File = Scratch + "/text." + std::to_string(Work.Units.size()) + ".s";
+        Unit.Output = Made;
+        if (!isFile(Made)) {
+          skip(Unit.Source, Made + " is no file");
+          continue;
+        }
+        if (!copyFile(Made, Unit.File)) {
+          skip(Unit.Source, Made + ": " + strerror(errno));
+          continue;
+        }
+      } else {
+        Unit.File = Sub.Kept;
+        Unit.Output = Asked.outputOf(Unit.Source);
+      }
+    } else {
+      std::string Read = assemblerInput(Sub.Argv);
+      if (Read.empty())
+        continue;
+      auto Found = Files.find(Read);
+      bool Generated = Found != Files.end();
+      if (Generated && Found->second.NoCode)
+        continue;
+      Unit.Source = Generated ? Found->second.Source : Read;
+      Unit.Way = Generated && !Found->second.Assembly ? "assembler" : "given";
+      if (Generated)
+        Unit.Proper = Found->second.Proper;
+      Unit.File = Sub.Kept;
+      Unit.Output = outputOf(Unit.Source, valueOf(Sub.Argv, "-o"));
+    }
+    if (Unit.File.empty() || !isFile(Unit.File)) {
+      skip(Unit.Source, "the assembly could not be kept");
+      continue;
+    }
+    if (isStdin(Unit.Source))
+      Unit.Source = "<stdin>";
+    Work.Units.push_back(std::move(Unit));
+  }
+}
+
+void Lean::unitsOfFiles() {
+  for (const std::string &Source : Asked.Sources) {
+    JobUnit Unit;
+    Unit.Source = isStdin(Source) ? "<stdin>" : Source;
+    Unit.Output = Asked.outputOf(Source);
+    bool Given = ending(Source) == "s";
+    Unit.Way = Given ? "given" : Chosen == Way::Object ? "object" : "assembler";
+    Unit.File = absolute(Given ? Source : Unit.Output, Work.Folder);
+    Unit.Own = false;
+    std::string Start;
+    if (!isFile(Unit.File)) {
+      skip(Unit.Source, "no file " + Unit.File);
+      continue;
+    }
+    if (Unit.Way == "object" && (!readFile(Unit.File, Start) || !Start.starts_with("\177ELF"))) {
+      log("note: " + Unit.Source + ": nothing to analyse: " +
+          (isLto(Asked.Arguments) ? "-flto writes LLVM bitcode; machine code is made when linking"
+                                  : "no machine code in " + Unit.Output));
+      continue;
+    }
+    if (Unit.Way == "object" && isLto(Asked.Arguments)) {
+      log("note: " + Unit.Source +
+          ": nothing to analyse: -flto; machine code is made when linking");
+      continue;
+    }
+    if (Unit.Way == "assembler" && Asked.has({"-emit-llvm"})) {
+      log("note: " + Unit.Source + ": nothing to analyse: -emit-llvm writes LLVM IR, not code");
+      continue;
+    }
+    Work.Units.push_back(std::move(Unit));
+  }
+}
+
+/// What was linked, and what the driver says of the link: who looks at it later finds neither the
+/// command's response files, which build systems remove, nor the environment in which libraries are
+/// looked for.
+void Lean::unitOfLink() {
+  JobUnit Unit;
+  Unit.Output = Asked.outputOf("");
+  Unit.Source = Unit.Output;
+  Unit.Way = "link";
+  Unit.File = absolute(Unit.Output, Work.Folder);
+  Unit.Own = false;
+  if (!isFile(Unit.File))
+    return; // linked to nowhere (-o /dev/null), or only asked
+  Words Argv = Real.Name;
+  Argv.push_back("-###");
+  Argv.insert(Argv.end(), Asked.Arguments.begin(), Asked.Arguments.end());
+  std::string Said = Scratch + "/asked";
+  // In English; and with nothing written that clang's driver itself would write, or some other
+  // part.
+  std::vector<Processes::Setting> Settings = {
+      {"INCC_DEPTH", std::to_string(depth() + 1)},
+      {"LC_ALL", "C"},
+      {"TMPDIR", Scratch},
+      {"CCC_OVERRIDE_OPTIONS",
+       "# X-MJ s/^-MJ.+$/-w/ X--serialize-diagnostics X-serialize-diagnostics"}};
+  for (const char *Writing :
+       {"DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES", "CC_PRINT_OPTIONS", "CC_PRINT_HEADERS",
+        "CC_PRINT_INTERNAL_STAT", "CC_PRINT_PROC_STAT", "CC_LOG_DIAGNOSTICS"})
+    Settings.push_back({Writing, ""});
+  if (!Children.start(Real.Path, Argv, Settings, "/dev/null", Said, "/dev/null"))
+    return skip(Unit.Source, Real.Path + ": " + strerror(errno));
+  Children.wait();
+  if (!readFile(Said, Unit.Asked) || Unit.Asked.empty())
+    return skip(Unit.Source,
+                Real.Path + " does not answer -###, which says what goes into the link");
+  Work.Units.push_back(std::move(Unit));
+}
+
+void Lean::findUnits() {
+  Work.Folder = workingFolder();
+  Work.Real = &Real;
+  Work.Arguments = &Arguments;
+  Work.Expanded = &Asked.Arguments;
+  Work.Output = Asked.Output;
+  if (Work.Folder.empty())
+    skip("", "the working directory is gone");
+  else if (Chosen == Way::Wrapper)
+    unitsOfSubCommands();
+  else if (Chosen == Way::Link)
+    unitOfLink();
+  else
+    unitsOfFiles();
+}
+
+/// Leaves the job where those who work off jobs look for them.
+bool Lean::leave(const std::string &Jobs) {
+  std::string Name = uniqueName();
+  std::string Begun = Jobs + "/.tmp-" + Name;
+  if (!makeFolders(Begun))
+    return false;
+  bool Done = true;
+  int Number = 0;
+  for (JobUnit &Unit : Work.Units) {
+    std::string Kept = Begun + "/" + std::to_string(Number++) +
+                       (Unit.Way == "object" ? ".o"
+                        : Unit.Way == "link" ? ".out"
+                                             : ".s");
+    // What is the user's may be changed or removed by the time that it is looked at.
+    Done = Done && (Unit.Own ? moveFile(Unit.File, Kept) : copyFile(Unit.File, Kept));
+    Unit.File = Kept;
+    Unit.Own = true;
+  }
+  Done = Done && writeFile(Begun + "/job.json", Work.json()) &&
+         rename(Begun.c_str(), (Jobs + "/" + Name).c_str()) == 0;
+  if (!Done) {
+    int Error = errno;
+    removeTree(Begun);
+    errno = Error;
+  }
+  return Done;
+}
+
+int Lean::analyseNow() {
+  std::string Place = Scratch + "/job";
+  bool Done = makeFolders(Place);
+  for (JobUnit &Unit : Work.Units) {
+    std::string Kept = Place + "/" + std::string(baseName(Unit.File));
+    if (!Unit.Own)
+      continue;
+    Done = Done && moveFile(Unit.File, Kept);
+    Unit.File = Kept;
+  }
+  if (!Done || !writeFile(Place + "/job.json", Work.json())) {
+    skip(Work.Units[0].Source, strerror(errno));
+    return 0;
+  }
+  // Builds compare what compilers write; who has the reports elsewhere reads of mistakes in the
+  // log.
+  std::string Errors =
+      !reportsToStdout() && !isOn("INCC_DEBUG") && !isOn("INCC_STRICT") ? "/dev/null" : "";
+  Words Argv = pythonCommand(Beside, "job", "main", {Place});
+  if (Beside.Interpreter.empty() ||
+      !Children.start(Beside.Interpreter, Argv, {}, "/dev/null", Errors)) {
+    skip(Work.Units[0].Source,
+         (Beside.Interpreter.empty() ? "python3" : Beside.Interpreter) + ": " + strerror(errno));
+    return 0;
+  }
+  int Status = Children.wait();
+  if (isOn("INCC_STRICT") && Status != 0)
+    return 1;
+  // It says itself what it could not do; this is about one that could not do even that.
+  if (Status != 0 && !Children.interrupted()) {
+    bool TooLong = WIFSIGNALED(Status) && WTERMSIG(Status) == SIGPROF;
+    skip(Work.Units[0].Source,
+         TooLong               ? "it took too long (INCC_MAX_SECONDS)"
+         : WIFSIGNALED(Status) ? "Python was ended by signal " + std::to_string(WTERMSIG(Status))
+                               : "Python failed");
+  }
+  return 0;
+}
+
+int Lean::analyse() {
+  if (Work.Units.empty())
+    return 0;
+  std::string Reports = folderOfReports();
+  identify(Work, Beside);
+  if (!Reports.empty()) {
+    takeCached(Work, Reports);
+    if (Work.Units.empty())
+      return 0;
+    if (isOn("INCC_DEFER") || isOn("INCC_QUEUE")) {
+      // A part of a build may have a folder of its own; its workers look into theirs.
+      std::string Jobs = isOn("INCC_DEFER") ? Reports + "/.incc/jobs"
+                                            : absolute(variable("INCC_QUEUE"), Work.Folder);
+      if (!leave(Jobs))
+        skip(Work.Units[0].Source, Jobs + ": " + strerror(errno));
+      return 0;
+    }
+  }
+  return analyseNow();
+}
+
+} // namespace
+
+void incc::log(const std::string &Line) {
+  std::string Text = "incc: " + Line + "\n";
+  std::string File = variable("INCC_LOG");
+  bool Written = !File.empty() && appendFile(File, Text);
+  if (isOn("INCC_DEBUG") || (!Written && reportsToStdout()))
+    writeAll(2, Text);
+}
+
+std::optional<Way> incc::wayOf(const Compiler &Compiler, const Command &Command) {
+  if (Command.Unclear || Command.WritesStdout)
+    return std::nullopt;
+  // Without PATH programs are looked for elsewhere than with any.
+  if (familyOf(Compiler) == Family::Gcc && !keepsWrapperOut(Command) && getenv("PATH"))
+    return Way::Wrapper;
+  if (Command.Until == Command::Stop::Assembly)
+    return Way::Text;
+  if (Command.Until == Command::Stop::Object)
+    return Way::Object;
+  return std::nullopt;
+}
+
+std::optional<Way> incc::wayOfLink(const Command &Command) {
+  if (Command.Unclear || Command.WritesStdout)
+    return std::nullopt;
+  if (Command.Sources.empty())
+    return Way::Link;
+  for (const std::string &Source : Command.Sources)
+    if (ending(Source) == "s" || ending(Source) == "S" || ending(Source) == "sx")
+      return std::nullopt;
+  return isLto(Command.Arguments) ? std::optional(Way::Link) : std::nullopt;
+}
+
+bool incc::compileLean(const Compiler &Compiler, const Words &Arguments, const Command &Command,
+                       Way Way, const Python &Python) {
+  std::string Scratch = makeScratch();
+  if (Scratch.empty()) {
+    log("warning: not analysed: no place for temporary files");
+    return false;
+  }
+  Lean Run(Compiler, Arguments, Command, Way, Python, Scratch);
+  std::optional<int> Ended = Run.compile();
+  if (!Ended || (*Ended != 0 && missedSubCommand(Scratch))) {
+    removeTree(Scratch);
+    Run.Children.release();
+    return false;
+  }
+  int Status = *Ended;
+  // What we write must not end us.
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
+  int Code = 0;
+  if (Status == 0 && !Run.Children.interrupted()) {
+    Run.findUnits();
+    Code = Run.analyse();
+    if (Run.Children.interrupted()) {
+      removeTree(Scratch);
+      Processes::dieBy(Run.Children.interrupted());
+    }
+  }
+  removeTree(Scratch);
+  if (Status != 0)
+    Processes::endAs(Status);
+  exit(Code);
+}

@@ -1,0 +1,227 @@
+//===- main.cpp - The command incc ----------------------------------------===//
+//
+// Stands in for the compiler. Builds start it thousands of times, mostly for
+// what has nothing to analyse: so it decides from arguments and environment
+// alone, within a millisecond, and becomes the compiler, or compiles in the lean
+// mode (lean.h), or becomes the part of incc that is Python (driver/incc.py),
+// which knows all options, says what is wrong with them, and compiles in the
+// full mode.
+//
+//===----------------------------------------------------------------------===//
+
+#include "command.h"
+#include "compiler.h"
+#include "files.h"
+#include "job.h"
+#include "lean.h"
+#include "processes.h"
+#include "python.h"
+#include "sub.h"
+#include "watch.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <unistd.h>
+
+using namespace incc;
+
+namespace {
+
+constexpr std::string_view CompilerOption = "--incc-cc";
+/// The argument by which Python says that it cannot do its part: what follows are the reason, the
+/// compiler and its arguments.
+constexpr std::string_view BareArgument = "--incc-bare";
+
+[[noreturn]] void fail(const std::string &Message, int Status) {
+  writeAll(2, "incc: error: " + Message + "\n");
+  _exit(Status);
+}
+
+[[noreturn]] void becomeCompiler(const Compiler &Compiler, const Words &Arguments) {
+  if (!Compiler.Error.empty())
+    fail(Compiler.Error, Compiler.Status);
+  become(Compiler, Arguments);
+  fail(Compiler.Path + ": " + strerror(errno), 126);
+}
+
+/// The words of the compiler in front of arguments, for Python and back.
+Words withCompiler(const Compiler &Compiler, const Words &Arguments) {
+  Words Result = {Compiler.Path, std::to_string(Compiler.Name.size())};
+  Result.insert(Result.end(), Compiler.Name.begin(), Compiler.Name.end());
+  Result.insert(Result.end(), Arguments.begin(), Arguments.end());
+  return Result;
+}
+
+[[noreturn]] void becomeBare(const std::string &Why, const Compiler &Compiler,
+                             const Words &Arguments) {
+  Words Own, Rest;
+  split(Arguments, Own, Rest);
+  warn("not analysed: " + Why);
+  becomeCompiler(Compiler, Rest);
+}
+
+/// What Python calls if it finds that it cannot do its part, before anything is done.
+[[noreturn]] void resumeBare(const Words &Arguments) {
+  leaveWatch();
+  // Python ignores these two.
+  signal(SIGPIPE, SIG_DFL);
+  signal(SIGXFSZ, SIG_DFL);
+  Compiler Compiler;
+  Compiler.Path = Arguments.at(1);
+  size_t Count = std::stoul(Arguments.at(2));
+  Compiler.Name.assign(Arguments.begin() + 3, Arguments.begin() + 3 + Count);
+  becomeBare(Arguments[0], Compiler, Words(Arguments.begin() + 3 + Count, Arguments.end()));
+}
+
+[[noreturn]] void becomePython(const Compiler &Compiler, const Words &Arguments) {
+  Python Python = findPython();
+  Words Argv =
+      pythonCommand(Python, "incc", "started", withCompiler(Compiler, Arguments), BareArgument);
+  bool Strict = isOn("INCC_STRICT") || std::find(Arguments.begin(), Arguments.end(),
+                                                 "--analyze-strict") != Arguments.end();
+  becomeBare(runWatched(Python, Argv, Strict), Compiler, Arguments);
+}
+
+/// Puts incc's options of the command line into the environment, which is what the lean mode reads.
+void passOptions(const Words &Own) {
+  std::string Options = variable("INCC_OPTIONS");
+  for (const std::string &Argument : Own) {
+    if (Argument.starts_with(CompilerOption) || Argument.starts_with("--analyze-mode"))
+      continue;
+    if (Argument.starts_with("--analyze=")) {
+      setenv("INCC_OUTPUT", Argument.c_str() + strlen("--analyze="), /*overwrite=*/1);
+      continue;
+    }
+    if (Argument == "--analyze")
+      continue;
+    Options += Options.empty() ? "'" : " '";
+    for (char C : Argument)
+      Options += C == '\'' ? std::string("'\\''") : std::string(1, C);
+    Options += '\'';
+  }
+  if (!Options.empty())
+    setenv("INCC_OPTIONS", Options.c_str(), /*overwrite=*/1);
+  if (!isOn("INCC_ANALYZE"))
+    setenv("INCC_ANALYZE", "1", /*overwrite=*/1);
+}
+
+/// Whether INCC_OPTIONS wants what only the full mode makes, or asks for it by itself.
+bool optionsWantFull(bool &Asks) {
+  std::string Options = variable("INCC_OPTIONS");
+  bool Written = Options.find("--emit-marked") != Options.npos ||
+                 Options.find("--analyze-keep-assembly") != Options.npos;
+  Asks |= Written;
+  return Written || Options.find("--try") != Options.npos ||
+         Options.find("--analyze-try") != Options.npos ||
+         Options.find("--analyze-measure") != Options.npos;
+}
+
+/// How link-time optimisation is to be analysed, as the last that says so: "link", "compile" or "",
+/// which is at the link if an option of the command asks for that optimisation.
+std::string ltoMode(const Words &Own) {
+  constexpr std::string_view Option = "--analyze-lto=";
+  for (size_t I = Own.size(); I-- > 0;)
+    if (Own[I].starts_with(Option))
+      return Own[I].substr(Option.size());
+  return variable("INCC_LTO");
+}
+
+/// Whether what is compiled may have marks (docs/source-marks.md), which are comments, pragmas or
+/// attributes: nothing else has expectations.
+bool mayHaveMarks(const Command &Command) {
+  return Command.Unclear ||
+         std::any_of(Command.Sources.begin(), Command.Sources.end(), [](const std::string &Source) {
+           std::string Text;
+           return isFile(Source) && readFile(Source, Text) && Text.find("incc") != Text.npos;
+         });
+}
+
+} // namespace
+
+int main(int Count, char **Values) {
+  Words Arguments(Values + std::min(Count, 1), Values + Count);
+  std::string CalledAs = Count ? Values[0] : "";
+  if (!Arguments.empty() && Arguments[0] == SubArgument) {
+    std::string Scratch = variable(SubVariable);
+    if (!Scratch.empty())
+      runSubCommand(Words(Arguments.begin() + 1, Arguments.end()), Scratch);
+  }
+  if (Arguments.size() > 3 && Arguments[0] == BareArgument)
+    resumeBare(Words(Arguments.begin() + 1, Arguments.end()));
+
+  Words Own, Rest;
+  split(Arguments, Own, Rest);
+  std::string Option;
+  bool Commanded = false, CommandedLean = false, Checks = false;
+  for (const std::string &Argument : Own) {
+    if (Argument.starts_with(CompilerOption) && Argument.size() > CompilerOption.size() + 1)
+      Option = Argument.substr(CompilerOption.size() + 1);
+    else if (Argument.starts_with("--analyze-mode="))
+      CommandedLean = Argument == "--analyze-mode=lean", Commanded |= !CommandedLean;
+    else if (Argument.starts_with("-W"))
+      Checks = Argument != "-Wno-incc" && (Checks || Argument != "-Wno-error=incc");
+    else
+      Commanded = true;
+  }
+  Compiler Compiler = findCompiler(Rest, Option, CalledAs);
+  // Under another incc, which analyses already, incc's options are only taken out.
+  if (depth() > 0)
+    becomeCompiler(Compiler, Rest);
+
+  if (CommandedLean) {
+    passOptions(Own);
+    Commanded = Checks = false;
+  }
+  std::string Analyze = variable("INCC_ANALYZE");
+  bool Asked = !Analyze.empty() && Analyze != "0";
+  bool Full = optionsWantFull(Asked);
+  if (!Commanded && !Asked && !Checks)
+    becomeCompiler(Compiler, Rest);
+
+  bool Help = std::any_of(Own.begin(), Own.end(), [](const std::string &Argument) {
+    return Argument.starts_with("--analyze-help");
+  });
+  Command Command = readCommand(Rest);
+  if (Checks && !Command.CompilesNothing)
+    Commanded |= mayHaveMarks(Command);
+  if (!Commanded && !Asked)
+    becomeCompiler(Compiler, Rest);
+  // What is linked is looked at. gcc generates code of objects for link-time optimisation
+  // whether -flto is among the arguments or not; only the whole of a build is not asked without.
+  std::string Lto = ltoMode(Own);
+  bool AtLink = Command.Links && Lto != "compile" && (Commanded || Command.Lto || Lto == "link");
+  bool Recompiled = Lto == "compile" && Command.Lto;
+  if (Command.CompilesNothing && Command.MeansSomething && !Help && !AtLink)
+    becomeCompiler(Compiler, Rest);
+  if (!Commanded && Command.CompilesNothing && !AtLink)
+    becomeCompiler(Compiler, Rest);
+  std::string Folder = workingFolder();
+  if (!Commanded && isTrial(Command, Folder))
+    becomeCompiler(Compiler, Rest);
+  if (!Compiler.Error.empty() && !Help)
+    fail(Compiler.Error, Compiler.Status);
+  if (Commanded) {
+    // As they were given, but for a compiler among them.
+    Words Given = Own;
+    Given.insert(Given.end(), Rest.begin(), Rest.end());
+    becomePython(Compiler, Given);
+  }
+  std::string Mode = variable("INCC_MODE");
+  std::optional<Way> Way;
+  if (!Full && !Recompiled && (CommandedLean || Mode.empty() || Mode == "lean"))
+    Way = AtLink ? wayOfLink(Command) : wayOf(Compiler, Command);
+  std::string Why = Way ? whyNoReports() : "";
+  if (!Why.empty()) {
+    // Nothing is to be had for all of the build, which is not for a log that nobody opens.
+    writeAll(2, "incc: warning: not analysed: " + Why + "\n");
+    becomeCompiler(Compiler, Rest);
+  }
+  if (Way) {
+    compileLean(Compiler, Rest, Command, *Way, findPython());
+    becomeCompiler(Compiler, Rest);
+  }
+  becomePython(Compiler, Rest);
+}

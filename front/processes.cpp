@@ -1,0 +1,166 @@
+//===- processes.cpp - Child processes and signals ------------------------===//
+//
+// Signals are taken synchronously, because only so one can tell who sent them:
+// what comes from the terminal went to the child as well, and a second time
+// might keep a compiler from removing half-written files.
+//
+//===----------------------------------------------------------------------===//
+
+#include "processes.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <tuple>
+#include <unistd.h>
+
+using namespace incc;
+
+extern char **environ;
+
+namespace {
+
+constexpr int Stopping[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+
+} // namespace
+
+bool incc::openPipe(int (&Pipe)[2]) {
+  int Opened[2];
+  if (pipe2(Opened, O_CLOEXEC) != 0)
+    return false;
+  for (int End : {0, 1})
+    Pipe[End] = fcntl(Opened[End], F_DUPFD_CLOEXEC, 3);
+  close(Opened[0]);
+  close(Opened[1]);
+  if (Pipe[0] >= 0 && Pipe[1] >= 0)
+    return true;
+  close(Pipe[0]);
+  close(Pipe[1]);
+  return false;
+}
+
+std::vector<char *> incc::pointers(const Words &Argv) {
+  std::vector<char *> Result;
+  for (const std::string &Word : Argv)
+    Result.push_back(const_cast<char *>(Word.c_str()));
+  Result.push_back(nullptr);
+  return Result;
+}
+
+Processes::Processes() {
+  sigemptyset(&Watched);
+  sigaddset(&Watched, SIGCHLD);
+  for (int Signal : Stopping) {
+    // What was ignored when we were started (nohup) stays ignored, here and in children.
+    struct sigaction Action;
+    if (sigaction(Signal, nullptr, &Action) == 0 && Action.sa_handler != SIG_IGN)
+      sigaddset(&Watched, Signal);
+  }
+  sigprocmask(SIG_BLOCK, &Watched, &Before);
+  // make and shells may have children ignored; then nobody could be waited for.
+  struct sigaction Default = {};
+  Default.sa_handler = SIG_DFL;
+  sigaction(SIGCHLD, &Default, &ChildBefore);
+}
+
+bool Processes::start(const std::string &Path, const Words &Argv,
+                      const std::vector<Setting> &Settings, const std::string &Input,
+                      const std::string &Errors, const std::string &Output) {
+  std::vector<char *> Arguments = pointers(Argv);
+  std::vector<std::string> Set;
+  std::vector<char *> Environment;
+  for (char **Entry = environ; *Entry; ++Entry) {
+    bool Changed = false;
+    for (const Setting &S : Settings)
+      Changed |=
+          strncmp(*Entry, S.Name.c_str(), S.Name.size()) == 0 && (*Entry)[S.Name.size()] == '=';
+    if (!Changed)
+      Environment.push_back(*Entry);
+  }
+  for (const Setting &S : Settings)
+    if (!S.Value.empty())
+      Set.push_back(S.Name + "=" + S.Value);
+  for (std::string &Entry : Set)
+    Environment.push_back(Entry.data());
+  Environment.push_back(nullptr);
+  // vfork: the child shares our memory until it is another program.
+  volatile int Error = 0;
+  pid_t Process = vfork();
+  if (Process == 0) {
+    sigaction(SIGCHLD, &ChildBefore, nullptr);
+    sigprocmask(SIG_SETMASK, &Before, nullptr);
+    for (auto [File, Descriptor, Flags] :
+         {std::tuple(&Input, 0, O_RDONLY), std::tuple(&Errors, 2, O_WRONLY | O_CREAT | O_TRUNC),
+          std::tuple(&Output, 1, O_WRONLY | O_CREAT | O_TRUNC)}) {
+      if (File->empty())
+        continue;
+      int Opened = open(File->c_str(), Flags, 0600);
+      if (Opened >= 0 && Opened != Descriptor) {
+        dup2(Opened, Descriptor);
+        close(Opened);
+      }
+    }
+    execve(Path.c_str(), Arguments.data(), Environment.data());
+    Error = errno;
+    _exit(127);
+  }
+  if (Process < 0)
+    return false;
+  if (Error != 0) {
+    int Status;
+    waitpid(Process, &Status, 0);
+    errno = Error;
+    return false;
+  }
+  Child = Process;
+  return true;
+}
+
+int Processes::wait() {
+  int Status = 0;
+  while (true) {
+    pid_t Reaped = waitpid(Child, &Status, WNOHANG);
+    if (Reaped == Child || (Reaped < 0 && errno != EINTR))
+      break;
+    siginfo_t Info;
+    int Signal = sigwaitinfo(&Watched, &Info);
+    if (Signal < 0 || Signal == SIGCHLD)
+      continue;
+    Interrupted = Signal;
+    // si_code above 0: the kernel sent it, that is, somebody typed it; the child got it too.
+    if (Info.si_code <= 0)
+      kill(Child, Signal);
+  }
+  Child = 0;
+  return Status;
+}
+
+void Processes::release() {
+  sigaction(SIGCHLD, &ChildBefore, nullptr);
+  sigprocmask(SIG_SETMASK, &Before, nullptr);
+}
+
+void Processes::endAs(int Status) {
+  if (WIFSIGNALED(Status))
+    dieBy(WTERMSIG(Status));
+  exit(WEXITSTATUS(Status));
+}
+
+void Processes::dieBy(int Signal) {
+  // The compiler has left its core file, if any; one of ours would only be in the way.
+  rlimit Limit;
+  if (getrlimit(RLIMIT_CORE, &Limit) == 0) {
+    Limit.rlim_cur = 0;
+    setrlimit(RLIMIT_CORE, &Limit);
+  }
+  signal(Signal, SIG_DFL);
+  sigset_t Set;
+  sigemptyset(&Set);
+  sigaddset(&Set, Signal);
+  sigprocmask(SIG_UNBLOCK, &Set, nullptr);
+  kill(getpid(), Signal);
+  _exit(128 + Signal);
+}

@@ -1,0 +1,91 @@
+//===- python.cpp - Starting the part of incc that is Python --------------===//
+
+#include "python.h"
+
+#include "compiler.h"
+#include "files.h"
+
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+
+using namespace incc;
+
+// What CMake knows: the interpreter, its version (3.11), and for a program that is run from the
+// tree the folder with the package.
+#ifndef INCC_PYTHON
+#define INCC_PYTHON ""
+#endif
+#ifndef INCC_PYTHON_VERSION
+#define INCC_PYTHON_VERSION ""
+#endif
+#ifndef INCC_PLACE
+#define INCC_PLACE ""
+#endif
+
+Python incc::findPython() {
+  Python Found;
+  std::string Folder = folderOf(ownPath());
+  Found.Interpreter = Folder + "/python3";
+  if (!isProgram(Found.Interpreter))
+    Found.Interpreter = INCC_PYTHON;
+  // As pip installs it: for an environment, for a user (whose folder an isolated interpreter does
+  // not look into), or with --target.
+  std::string Above = folderOf(Folder);
+  for (const std::string &Place :
+       {std::string(INCC_PLACE), Above + "/lib/python" INCC_PYTHON_VERSION "/site-packages",
+        Above + "/lib64/python" INCC_PYTHON_VERSION "/site-packages", Above}) {
+    if (Place.empty() || !isFile(Place + "/incc/driver/incc.py"))
+      continue;
+    Found.Place = Place;
+    Found.Package = Place + "/incc";
+    break;
+  }
+  return Found;
+}
+
+namespace {
+
+/// Whether files may come out short: Python does not look whether its compiled modules were written
+/// whole, and would not start again with what is left.
+bool filesMayBeCutOff(const std::string &Place) {
+  constexpr rlim_t Enough = 64 << 20;
+  rlimit Limit;
+  if (getrlimit(RLIMIT_FSIZE, &Limit) == 0 && Limit.rlim_cur < Enough)
+    return true;
+  struct statvfs Space;
+  return !Place.empty() && statvfs(Place.c_str(), &Space) == 0 &&
+         static_cast<unsigned long long>(Space.f_bavail) * Space.f_frsize < Enough;
+}
+
+} // namespace
+
+Words incc::pythonCommand(const Python &Python, const std::string &Module,
+                          const std::string &Function, const Words &Arguments,
+                          std::string_view Otherwise) {
+  // Who interrupts a compilation wants no traceback. `signal` would import more than it takes to
+  // get to here.
+  std::string Program = "import sys, _signal\n";
+  Program += "_signal.signal(_signal.SIGINT, _signal.SIG_DFL)\n";
+  Program += "place = sys.argv.pop(1)\n";
+  Program += "if place and place not in sys.path: sys.path.insert(0, place)\n";
+  std::string Import = "from incc.driver." + Module + " import " + Function + " as main\n";
+  const char *Isolated = filesMayBeCutOff(Python.Package) ? "-IB" : "-I";
+  Words Result = {Python.Interpreter, Isolated, "-c", "", Python.Place};
+  if (Otherwise.empty()) {
+    Program += Import;
+  } else {
+    Program += "front, otherwise = sys.argv[1:3]\n";
+    Program += "del sys.argv[1:3]\n";
+    Program += "try: " + Import;
+    Program += "except Exception as error:\n";
+    Program += "  import os\n";
+    Program += "  why = ' '.join(f'{type(error).__name__}: {error}'.split())\n";
+    Program += "  os.execv(front, [front, otherwise, why, *sys.argv[1:]])\n";
+    Result.push_back(ownPath());
+    Result.emplace_back(Otherwise);
+  }
+  Program += "sys.exit(main(sys.argv[1:]))";
+  Result[3] = Program;
+  Result.insert(Result.end(), Arguments.begin(), Arguments.end());
+  return Result;
+}

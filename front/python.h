@@ -1,0 +1,31 @@
+//===- python.h - Starting the part of incc that is Python ------*- C++ -*-===//
+
+#ifndef INCC_FRONT_PYTHON_H
+#define INCC_FRONT_PYTHON_H
+
+#include "text.h"
+
+namespace incc {
+
+/// Where Python and the package are.
+struct Python {
+  /// The interpreter: beside this program, else the one that it was built with.
+  std::string Interpreter;
+  /// The folder that has the package, "" if the interpreter knows it by itself.
+  std::string Place;
+  /// The package's folder, as far as it can be told without the interpreter, else "".
+  std::string Package;
+};
+
+Python findPython();
+
+/// The words of a command that calls `main(arguments)` of a module of the package. The interpreter
+/// takes no notice of PYTHONHOME, PYTHONPATH and their like, which may be the build's. `Otherwise`:
+/// where the package cannot be imported, it becomes this program again, with that argument, the
+/// reason and `Arguments`.
+Words pythonCommand(const Python &Python, const std::string &Module, const std::string &Function,
+                    const Words &Arguments, std::string_view Otherwise = {});
+
+} // namespace incc
+
+#endif
