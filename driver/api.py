@@ -23,10 +23,9 @@ if TYPE_CHECKING:
 
     from incc.core.analysis import KernelResult
     from incc.core.whatif import Change
+    from incc.driver.code import ObjectCode
     from incc.driver.report import types as t
     from incc.driver.report.build import UnitResult
-    from incc.frontends.kernel import Kernel as Code
-    from incc.frontends.kernel import LeftOut
     from incc.frontends.unit import Unit
     from incc.models.model import Form, MachineModel
 
@@ -182,6 +181,12 @@ class Kernel(_Frozen):
         """The prediction: cycles per iteration of the steady state, simulated and never below a bound."""
         return float(self._result.cycles)
 
+    def total_cycles(self, iterations: int) -> int:
+        """The cycles of exactly so many iterations from a cold start: from the one in which the first µop is dispatched
+        to the one in which the last instruction retires. Raises ValueError for fewer iterations than one, RuntimeError
+        where the simulation does not come to an end."""
+        return self._result.total_cycles(iterations)
+
     @property
     def exact_cycles(self) -> Fraction:
         """The same as a fraction."""
@@ -254,7 +259,8 @@ class Kernel(_Frozen):
 
     @property
     def elements(self) -> float | None:
-        """How many elements of the source's loop an iteration stands for, as inferred; None where it cannot be told."""
+        """How many elements of the source's loop an iteration stands for, as the compiler says or is
+        inferred; None where it cannot be told."""
         elements = self._report["elements"]
         return elements["per_iteration"] if elements else None
 
@@ -353,7 +359,7 @@ class Report(_Frozen):
     def problems(self) -> tuple[str, ...]:
         """What of the input was not analysed, with file and line: statements that could not be decoded, loops that were
         left out."""
-        from incc.driver.report.build import problems
+        from incc.driver.report.problems import problems
 
         return tuple(problems(self._found.report()))
 
@@ -453,7 +459,7 @@ def analyze(
     arguments that are no good. What of the source could not be analysed is in the report's `problems`. Safe to call
     from several threads.
     """
-    from incc.driver.code import ObjectCode, of_functions
+    from incc.driver.code import of_functions
     from incc.driver.pipeline import analyze_kernels, analyze_unit, choose_model
 
     settings = _settings(
@@ -478,9 +484,9 @@ def analyze(
     reader = _one_of("input", input, {"asm": None, "hex": _machine_code, "obj": _object})
     assert reader is not None, "assembly is read above"
     model, reason, note = choose_model(settings.mcpu, "", settings.model_path)
-    unit, kernels, left_out = reader(source, name, model.isa)
-    kernels, left_out = of_functions(ObjectCode(kernels, left_out), settings.functions)
-    result = analyze_kernels(unit, kernels, settings, model, reason, left_out=left_out)
+    unit, code = reader(source, name, model.isa)
+    code = of_functions(code, settings.functions)
+    result = analyze_kernels(unit, code.kernels, settings, model, reason, places=code.places(), left_out=code.left_out)
     return Report(_Found([result._replace(model_note=note)]))
 
 
@@ -544,7 +550,7 @@ def compile(
     return Report(found, compiled.status, [*said, *compiled.warnings, *compiled.notes])
 
 
-_Read = tuple["Unit", "list[Code]", "list[LeftOut]"]
+_Read = tuple["Unit", "ObjectCode"]
 
 
 def _assembly(source: Path | bytes, name: str) -> Unit:
@@ -569,6 +575,7 @@ def _contents(path: str) -> bytes:
 
 
 def _machine_code(source: Path | bytes, name: str, isa_name: str) -> _Read:
+    from incc.driver.code import ObjectCode
     from incc.frontends.isa import DecodeError, isa
     from incc.frontends.unit import Unit
 
@@ -580,7 +587,7 @@ def _machine_code(source: Path | bytes, name: str, isa_name: str) -> _Read:
         except ValueError as error:
             raise AnalysisError(f"{name}: not hexadecimal: {error}") from error
     try:
-        return Unit("", name), [isa(isa_name).decode_bytes(source)], []
+        return Unit("", name), ObjectCode([isa(isa_name).decode_bytes(source)], [])
     except (ValueError, DecodeError) as error:
         raise AnalysisError(f"{name}: {error}") from error
 
@@ -590,8 +597,7 @@ def _object(source: Path | bytes, name: str, _isa_name: str) -> _Read:
     from incc.frontends.unit import Unit
 
     path = name or "<object>" if isinstance(source, bytes) else os.fspath(source)
-    kernels, left_out = object_code(source if isinstance(source, bytes) else path, path)
-    return Unit("", name or path), kernels, left_out
+    return Unit("", name or path, way="object"), object_code(source if isinstance(source, bytes) else path, path)
 
 
 # --- arguments --------------------------------------------------------------------------------------------------------

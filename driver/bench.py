@@ -78,15 +78,15 @@ def _positive(text: str) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    import argparse
-
+    from incc.driver.parsers import Parser
     from incc.measuring.notation import FORMS
 
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="incc-bench",
+        summary="latency, throughput and conflicts of instructions, measured",
         description="Measure instructions on the processor at hand: latency from each operand to each result, "
         "throughput, ports, conflicts in pairs, and kernels (docs/measuring.md).",
-        epilog="exit status: 0; 1 if something could not be measured, or not all was; 2 for a mistake on the command "
+        status="0; 1 if something could not be measured, or not all was; 2 for a mistake on the command "
         "line, or files that cannot be used",
     )
     parser.add_argument(
@@ -192,6 +192,9 @@ def _run(options: argparse.Namespace) -> int:
         raise UsageError(NO_FORM)
     if options.html.endswith(".svg") and not options.pairs:
         raise UsageError(f"{options.html}: a picture is of pairs (--pairs)")
+    folder = os.path.dirname(options.html)
+    if folder and not os.path.isdir(folder):
+        raise UsageError(f"{options.html}: there is no folder {folder}")
     try:
         choice = choose_model(options.mcpu, "", options.model_path)
     except AnalysisError as error:
@@ -324,9 +327,12 @@ def _kernels(options: argparse.Namespace, model: MachineModel) -> list[tuple[str
                 chosen = select(unit, parsed, Settings(regions="loops", system_headers=True)).regions
             kernels = decode_unit(unit, parsed, chosen)
         except AnalysisError as error:
-            raise UsageError(f"{path}: {error}") from error
+            where = "" if str(error).startswith(path) else f"{path}: "
+            raise UsageError(f"{where}{error}") from error
         if not kernels:
             raise UsageError(f"{path}: no loop and no marked region in it")
+        for refused in (each for kernel in kernels for each in kernel.refused):
+            _say(f"{path}:{refused.line}: {refused.message}")
         found += [(f"{path}:{k.region.first_line if k.region else 1}", k) for k in kernels]
     return found
 
@@ -334,7 +340,7 @@ def _kernels(options: argparse.Namespace, model: MachineModel) -> list[tuple[str
 # --- doing it --------------------------------------------------------------------------------------------------------
 
 
-_PASSING = ("timeout", "harness", "killed")
+_PASSING = ("timeout", "harness", "killed", "unsteady")
 """Failures that may be the machine's and not the loop's."""
 
 
@@ -470,7 +476,7 @@ class _Session:
 
         from incc.core.analysis import KernelSettings, analyze_kernel
         from incc.measuring.harness import Failure
-        from incc.measuring.kernels import prepare, together
+        from incc.measuring.kernels import prepare, together, unsteady
         from incc.measuring.records import name
 
         self.total += len(kernels)
@@ -500,6 +506,9 @@ class _Session:
                 self._keep({**record, "failure": failure._asdict()})
                 continue
             cycles, spread = together(prepared, times)
+            if failure := unsteady(cycles, spread):
+                self._keep({**record, "failure": failure._asdict()})
+                continue
             try:
                 model = float(analyze_kernel(kernel, self.model, KernelSettings()).cycles)
             except ValueError:
@@ -526,7 +535,7 @@ class _Session:
         if self.options.simulated:
             return "simulated, not measured"
         if self._machine is None:
-            return "measured before"
+            return "measured before" if any("failure" not in r for r in self.measured) else "nothing was measured"
         if self._machine.counters_missing:
             return f"by the clock, beside a chain of additions (no counters: {self._machine.counters_missing})"
         return "by performance counters"
@@ -551,7 +560,7 @@ def open_machine(options: argparse.Namespace, model: MachineModel) -> Harness | 
 
 
 class _signals:
-    """SIGTERM ends as an interruption does: with what was measured."""
+    """SIGTERM and SIGHUP end as an interruption does: with what was measured. Who ignores them (nohup) goes on."""
 
     def __enter__(self) -> None:
         import signal
@@ -559,12 +568,17 @@ class _signals:
         def stop(number: int, frame: FrameType | None) -> None:
             raise _Stopped
 
-        self._before = signal.signal(signal.SIGTERM, stop)
+        self._before = {
+            number: signal.signal(number, stop)
+            for number in (signal.SIGTERM, signal.SIGHUP)
+            if signal.getsignal(number) != signal.SIG_IGN
+        }
 
     def __exit__(self, *_: object) -> None:
         import signal
 
-        signal.signal(signal.SIGTERM, self._before)
+        for number, before in self._before.items():
+            signal.signal(number, before)
 
 
 def _progress(items: Sequence[_Item]) -> Iterator[_Item]:
@@ -582,7 +596,8 @@ def _progress(items: Sequence[_Item]) -> Iterator[_Item]:
 
 
 def _write(options: argparse.Namespace, session: _Session, core: str, note: str) -> None:
-    from incc.driver.deliver import write_stream, write_whole
+    from incc.driver.deliver import write_stream
+    from incc.driver.files import write_whole
 
     found = _found(session, core, note)
 

@@ -9,7 +9,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from incc.driver.report.build import KernelPlace
     from incc.frontends.kernel import Kernel, LeftOut
+    from incc.frontends.objects.kernels import KernelSource
+    from incc.frontends.objects.spans import Addresses
 
 # ELF, PE (and COFF for x86-64), Mach-O of either byte order and with several instruction sets.
 OBJECT_MAGIC = (b"\x7fELF", b"MZ", b"\x64\x86", b"\xcf\xfa\xed\xfe", b"\xfe\xed\xfa\xcf", b"\xca\xfe\xba\xbe")
@@ -19,25 +22,43 @@ ASSEMBLY_ENDINGS = (".s", ".S", ".asm")
 
 
 class ObjectCode(NamedTuple):
-    """The loops of an object, and the cycles of its control flow that are left out."""
+    """The loops or spans of an object, what of that is left out, and where they are in the source: one for each of
+    them, or none without debug information."""
 
     kernels: list[Kernel]
     left_out: list[LeftOut]
+    sources: list[KernelSource] = []  # noqa: RUF012 -- nobody changes it
+
+    def places(self) -> list[KernelPlace]:
+        """Where the loops are, for reports."""
+        from incc.driver.report.build import KernelPlace
+
+        return [KernelPlace(source.lines, None, source.place) for source in self.sources]
 
 
-def object_code(source: str | bytes, name: str, functions: Sequence[str] = ()) -> ObjectCode:
-    """The loops of an object at a path, or in bytes, which messages call `name`; `functions`: globs of names, none for
-    all. Raises AnalysisError."""
-    from incc.frontends.objects.kernels import object_kernels
+def object_code(
+    source: str | bytes,
+    name: str,
+    functions: Sequence[str] = (),
+    addresses: Sequence[Addresses] = (),
+    marked: bool = False,
+) -> ObjectCode:
+    """The loops of an object at a path, or in bytes, which messages call `name`; or the code at these `addresses`, or,
+    if it is to be `marked`, that between byte markers where there are some. `functions`: globs of names, none for all.
+    Raises AnalysisError."""
+    from incc.frontends.objects.kernels import addressed_kernels, located_kernels, marked_kernels
     from incc.frontends.objects.read import ObjectError
 
     try:
-        kernels, left_out = object_kernels(source)
+        if addresses:
+            found = addressed_kernels(source, addresses)
+        elif not marked or not ((found := marked_kernels(source)).kernels or found.left_out):
+            found = located_kernels(source)
     except ObjectError as error:
         raise AnalysisError(f"{name}: {error}") from error
     except OSError as error:
         raise AnalysisError(f"{name}: {error.strerror}") from error
-    return of_functions(ObjectCode(kernels, left_out), functions)
+    return of_functions(ObjectCode(found.kernels, found.left_out, found.sources), functions)
 
 
 def of_functions(code: ObjectCode, functions: Sequence[str]) -> ObjectCode:
@@ -51,4 +72,5 @@ def of_functions(code: ObjectCode, functions: Sequence[str]) -> ObjectCode:
     return ObjectCode(
         [kernel for kernel, symbol in zip(code.kernels, symbols, strict=True) if symbol in wanted],
         [x for x in code.left_out if x.function in wanted],
+        [source for source, symbol in zip(code.sources, symbols, strict=False) if symbol in wanted],
     )

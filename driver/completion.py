@@ -5,6 +5,8 @@ The options of `incc` and `incc-mca` come from the table, those of the others fr
 
 from __future__ import annotations
 
+import importlib
+
 from incc.driver.options import BOTH, MCA, options_of
 from incc.driver.usage import names
 from incc.frontends.records import NamedTuple
@@ -50,6 +52,10 @@ _incc_word() {
 """
 
 
+PARSED = ("bench", "build", "db", "diff", "rank", "scan", "model")
+"""The modules of the commands that have a parser."""
+
+
 class _Value(NamedTuple):
     """What may follow an option: words, "models" for the names of cores, or "files"."""
 
@@ -74,13 +80,13 @@ def script() -> str:
     parts = [_HEAD]
     for command in BOTH:
         parts.append(_function(command, _of_table(command)))
-    from incc.driver import bench, db, diff, model, scan
-
-    parts.append(_function("incc-bench", _of_parser(bench._parser())))
-    parts.append(_function("incc-db", _of_parser(db._parser())))
-    parts.append(_function("incc-diff", _of_parser(diff._parser())))
-    parts.append(_function("incc-scan", _of_parser(scan._parser())))
-    parts.append(_function("incc-model", _of_parser(model._parser())))
+    for name in PARSED:
+        # By name: the commands print this script themselves.
+        parser = importlib.import_module(f"incc.driver.{name}")._parser()
+        found = _of_parser(parser)
+        found.options.append("--help=")
+        found.values["--help"] = _Value(tuple(parser.HELP_VALUES))
+        parts.append(_function(parser.prog, found))
     return "\n".join(parts)
 
 

@@ -66,11 +66,15 @@ def _say(message: str) -> None:
 def _parser() -> argparse.ArgumentParser:
     import argparse
 
-    parser = argparse.ArgumentParser(
+    from incc.driver.parsers import Parser
+
+    parser = Parser(
         prog="incc-db",
+        summary="a database of reports over commits and builds",
         description="Keep reports in a database: what became of kernels over commits, which build is the fastest, "
         "baselines to compare with (docs/database.md).",
-        epilog="exit status: 0; 1 if not all could be done, or nothing was found; 2 for a mistake on the command line "
+        environment=[("INCC_DB", "the database, where --db names none")],
+        status="0; 1 if not all could be done, or nothing was found; 2 for a mistake on the command line "
         "or a database that cannot be used",
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")

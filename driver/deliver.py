@@ -6,7 +6,11 @@ Every command that writes a report does it through here.
 from __future__ import annotations
 
 import os
+import sys
 
+from incc.driver.files import replace_file as replace_file
+from incc.driver.files import write_all, write_file
+from incc.driver.files import write_whole as write_whole
 from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
@@ -24,7 +28,7 @@ if TYPE_CHECKING:
 PLAIN_WIDTH = 120
 """Columns of a text that goes to a file."""
 
-FILES = {"graph": "dot", "cfg": "cfg.dot", "html": "html"}
+FILES = {"graph": "dot", "cfg": "cfg.dot", "html": "html", "sarif": "sarif", "opt-record": "opt.yaml"}
 """What can be written beside a report, and the endings of such files in a folder."""
 
 
@@ -69,12 +73,19 @@ def deliver(report: t.Report, request: Request, stream: TextIO | None) -> Undeli
     """Write the report and the files beside it. `stream`: where it goes if `request` has no output, None for one that
     is closed. What cannot be written does not keep the rest from being written."""
     failures: list[str] = []
-    empty: list[str] = []
     try:
         _write_report(report, request, stream)
     except OSError as error:
         where = f"{request.output}: " if request.output else ""
         failures.append(f"the report could not be written: {where}{error.strerror}")
+    beside = deliver_beside(report, request)
+    return Undelivered((*failures, *beside.failures), beside.empty)
+
+
+def deliver_beside(report: t.Report, request: Request) -> Undelivered:
+    """Write the files beside a report."""
+    failures: list[str] = []
+    empty: list[str] = []
     for name, path in request.files.items():
         folder = os.path.isdir(path)
         target = os.path.join(path, file_name(report, FILES[name])) if folder else path
@@ -100,7 +111,8 @@ def unmet(report: t.Report, settings: Settings, request: Request, prefix: str) -
     from incc.driver.pipeline import untried
 
     units = report["units"]
-    name = (units[0]["source"] or units[0]["assembly_file"]) if len(units) == 1 else ""
+    names = {unit["source"] or unit["assembly_file"] for unit in units}
+    name = names.pop() if len(names) == 1 else ""
     found = [Message(name, text) for text in untried(report, settings)]
     if request.kernels:
         from incc.driver.report.places import unfound
@@ -136,105 +148,113 @@ def write_stream(stream: TextIO | None, render: Render) -> None:
         return
     try:
         stream.flush()
-        _write_all(descriptor, text)
+        write_all(descriptor, text)
     except BrokenPipeError:
         pass
 
 
-def write_file(path: str, text: str, append: bool = False) -> None:
-    """Write or add to a file; raises OSError. Additions of builds with many jobs do not mix: the file is locked for
-    each."""
-    import fcntl
+def file_name(report: t.Report, ending: str, folder: str = "") -> str:
+    """A name in a folder of reports: the same for what was compiled into the same file, another for any other.
+    `folder`: where the command was run, if the report does not say it, "" for the current one."""
+    from incc.driver.folder.names import report_name
 
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_APPEND if append else 0), 0o666)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        if not append and os.path.isfile(path):
-            os.ftruncate(descriptor, 0)
-        _write_all(descriptor, text)
-    finally:
-        os.close(descriptor)
+    return report_name(report["units"][0], ending, folder)
 
 
-def replace_file(path: str, text: str) -> None:
-    """Write a file that others may read at any time: they find the old or the new one, whole. Raises OSError."""
-    new = f"{path}.{os.getpid()}.new"
-    try:
-        write_file(new, text)
-        os.replace(new, path)
-    except OSError:
-        if os.path.exists(new):
-            os.unlink(new)
-        raise
+def identified(name: str, command: Sequence[str], ending: str, folder: str = "") -> str:
+    """A file's name in a folder for what was made of the file `name` by a command that is run in `folder`, by default
+    here."""
+    from incc.driver.folder.names import name_for
 
-
-def write_whole(path: str, text: str) -> None:
-    """Write a file of which there is never half: an old one stays until the new one is complete. What is no file, such
-    as a pipe or /dev/stdout, is written to; links stay what they are. Raises OSError."""
-    path = os.path.realpath(path) if os.path.islink(path) else path
-    if os.path.exists(path) and not os.path.isfile(path):
-        write_file(path, text)
-    else:
-        replace_file(path, text)
-
-
-def file_name(report: t.Report, ending: str) -> str:
-    """A name in a folder of reports: the same for the same compilation, another for any other."""
-    unit = report["units"][0]
-    name = unit["source"] or unit["assembly_file"]
-    return identified(os.path.basename(name), unit["command"] or (name,), ending)
-
-
-def identified(name: str, command: Sequence[str], ending: str) -> str:
-    """A file's name in a folder for what was made of the file `name` by a command that is run here."""
-    import zlib
-
-    base = os.path.basename(name)
-    # A command may compile two sources of one name.
-    where = () if base == name else (name,)
-    identity = "\0".join((os.getcwd(), *command, *where))
-    return f"{base.strip('<>')}-{zlib.crc32(os.fsencode(identity)):08x}.{ending}"
+    return name_for(name, (folder or os.getcwd(), name, "", *command), ending)
 
 
 def _write_report(report: t.Report, request: Request, stream: TextIO | None) -> None:
     def render(width: int, colour: bool) -> str:
-        if request.format == "json":
-            from incc.driver.views.json import render as render_json
-
-            # One line for each report where many come together, so that readers can take the file line by line.
-            return render_json(report, compact=request.append)
-        from incc.driver.views.text import VIEWS, Show
-        from incc.driver.views.text import render as render_text
-
-        show = Show(
-            [view for view in VIEWS if view in request.views],
-            list(request.places),
-            request.overview,
-            request.kernels,
-            request.few,
-            _MORE,
-            request.uops,
-        )
-        return render_text(report, width, colour, show)
+        return _rendered(report, request, width, colour)
 
     if not request.output:
         write_stream(stream, render)
     elif os.path.isdir(request.output):
-        ending = "json" if request.format == "json" else "txt"
-        path = os.path.join(request.output, file_name(report, ending))
-        write_file(path, render(PLAIN_WIDTH, False))
+        from incc.driver.folder.outcome import put
+
+        for name, part in named_parts(report, request):
+            put(request.output, name, part["units"][0], _rendered(part, request, PLAIN_WIDTH, False))
     else:
         write_file(request.output, render(PLAIN_WIDTH, False), request.append)
+
+
+def named_parts(report: t.Report, request: Request) -> list[tuple[str, t.Report]]:
+    """The reports of a folder that a command's report comes to, and their names."""
+    from incc.driver.folder.names import parts, report_name
+
+    ending = "json" if request.format == "json" else "txt"
+    return [(report_name(part["units"][0], ending), part) for part in parts(report)]
+
+
+def write_remarks(report: t.Report, stream: TextIO | None) -> None:
+    """Write the report as a compiler's diagnostics; raises OSError."""
+    from incc.driver.views.diagnostics import remarks
+
+    sources = diagnosed_lines(report)
+    write_stream(stream, lambda width, colour: remarks(report, sources, colour))
+
+
+def write_warnings(report: t.Report, stream: TextIO | None, error: bool) -> bool:
+    """Write what of the expectations in the sources does not hold, and return whether there is something; raises
+    OSError. `error`: as errors, not as warnings."""
+    from incc.driver.views.diagnostics import unmet, warnings
+
+    if not any(True for unit in report["units"] for _ in unmet(unit)):
+        return False
+    sources = diagnosed_lines(report)
+    write_stream(stream, lambda width, colour: warnings(report, sources, colour, error))
+    return True
+
+
+def _rendered(report: t.Report, request: Request, width: int, colour: bool) -> str:
+    if request.format == "json":
+        from incc.driver.views.json import render as render_json
+
+        # One line for each report where many come together, so that readers can take the file line by line.
+        return render_json(report, compact=request.append)
+    from incc.driver.views.text import UNIT_VIEWS, VIEWS, Show
+    from incc.driver.views.text import render as render_text
+
+    show = Show(
+        [view for view in (*UNIT_VIEWS, *VIEWS) if view in request.views],
+        list(request.places),
+        request.overview,
+        request.kernels,
+        request.few,
+        _MORE,
+        request.uops,
+    )
+    return render_text(report, width, colour, show)
 
 
 _MORE = "More of a loop: --analyze-kernel=FUNCTION[:LINE]; of all: --analyze-views=compact, or all."
 
 
-def _write_all(descriptor: int, text: str) -> None:
-    # surrogateescape: names and comments may hold any bytes.
-    data = memoryview(text.encode("utf-8", "surrogateescape"))
-    while data:
-        data = data[os.write(descriptor, data) :]
+_MANY = 30
+"""Kernels of which writing takes longer than importing what writes them quickly."""
+
+
+def _kernels(report: t.Report) -> int:
+    return sum([len(unit["kernels"]) for unit in report["units"]])
+
+
+def text_of(report: t.Report, request: Request) -> bytes:
+    """A report's text for a file, in UTF-8."""
+    if request.format == "json" and request.append and ("msgspec" in sys.modules or _kernels(report) >= _MANY):
+        import msgspec
+
+        # A tenth of the time, once it is there; it has no way to write bytes that are no characters.
+        try:
+            return msgspec.json.encode(report) + b"\n"
+        except (UnicodeEncodeError, msgspec.MsgspecError):
+            pass
+    return _rendered(report, request, PLAIN_WIDTH, False).encode("utf-8", "surrogateescape")
 
 
 def _contents(name: str, target: str, report: t.Report) -> str:
@@ -252,6 +272,14 @@ def _contents(name: str, target: str, report: t.Report) -> str:
         from incc.driver.views.flow import render as render_flow
 
         return render_flow(report)
+    if name == "sarif":
+        from incc.driver.views.sarif import render as render_sarif
+
+        return render_sarif(report)
+    if name == "opt-record":
+        from incc.driver.views.opt_record import render as render_record
+
+        return render_record(report)
     from incc.driver.views.html import render as render_page
 
     return render_page(report, source_lines(report))
@@ -264,12 +292,26 @@ _LARGEST_SOURCE = 1 << 24
 def source_lines(report: t.Report) -> dict[str, dict[int, str]]:
     """The lines of source files that instructions come from, by the report's names of the files. What cannot be read is
     left out: a report may be of code that was compiled elsewhere."""
-    wanted: dict[str, set[int]] = {}
+    instructions = [i for unit in report["units"] for kernel in unit["kernels"] for i in kernel["instructions"]]
+    return _lines_at([instruction["source"] for instruction in instructions])
+
+
+def diagnosed_lines(report: t.Report) -> dict[str, dict[int, str]]:
+    """The lines of source files that diagnostics are at, likewise."""
+    places: list[t.Location | None] = []
     for unit in report["units"]:
         for kernel in unit["kernels"]:
-            for instruction in kernel["instructions"]:
-                if place := instruction["source"]:
-                    wanted.setdefault(place["file"], set()).add(place["line"])
+            places += [kernel["source"], *(remark["source"] for remark in kernel["remarks"])]
+        places += [mark["at"] for mark in unit["marks"]]
+        places += [problem["source"] for problem in unit["mark_problems"]]
+    return _lines_at(places)
+
+
+def _lines_at(places: Sequence[t.Location | None]) -> dict[str, dict[int, str]]:
+    wanted: dict[str, set[int]] = {}
+    for place in places:
+        if place:
+            wanted.setdefault(place["file"], set()).add(place["line"])
     found: dict[str, dict[int, str]] = {}
     for name, numbers in wanted.items():
         try:

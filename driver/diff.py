@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from incc.driver.messages import interrupted, say
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
@@ -26,7 +28,6 @@ the kernel. An input is a report, a folder of them, a database (FILE.db, or FILE
 code: assembly, objects, libraries, programs; - is standard input."""
 
 EXAMPLES = """\
-examples:
   incc-diff old.json new.json                        reports of incc, incc-mca or incc-scan
   incc-diff build-old/reports build-new/reports      folders of them (INCC_OUTPUT of two builds)
   incc-diff old/libm.so new/libm.so --mcpu=znver4    code
@@ -36,10 +37,11 @@ examples:
   incc-diff --baseline=perf.db@main new.json --fail-if 'cycles > +5%' --junit=perf.xml --github
   incc-diff old.json new.json --side-by-side=gemm:120
   incc-diff old.json new.json --where 'cycles_b > 1.1*cycles_a and function like "gemm*"' --format=markdown
-
-exit status: 0; 1 if --fail-if holds for a kernel; 2 for a mistake on the command line, input that cannot be read or
-compiled, or output that cannot be written
 """
+
+STATUS = """\
+0; 1 if --fail-if holds for a kernel; 2 for a mistake on the command line, input that cannot be read or
+compiled, or output that cannot be written"""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -70,7 +72,7 @@ def main(arguments: list[str] | None = None) -> int:
     except RuntimeError as error:  # a worker process died
         return _error(str(error))
     except KeyboardInterrupt:
-        return _interrupted()
+        return interrupted()
     failures = _deliver(comparison, options, show)
     for failure in failures:
         _error(failure)
@@ -84,24 +86,7 @@ def _error(message: str) -> int:
 
 
 def _say(message: str) -> None:
-    """A line on standard error. That nobody can be told changes nothing."""
-    from incc.driver.views.layout import harmless
-
-    if sys.stderr is not None:  # closed when we were started
-        import contextlib
-
-        with contextlib.suppress(OSError):
-            print(harmless(f"incc-diff: {message}", False), file=sys.stderr, flush=True)
-
-
-def _interrupted() -> int:
-    """Ends as whoever started us expects of one that was interrupted: by the signal."""
-    import os
-    import signal
-
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    os.kill(os.getpid(), signal.SIGINT)
-    return 128 + signal.SIGINT  # where it is blocked
+    say("incc-diff", message)
 
 
 # --- options ----------------------------------------------------------------------------------------------------------
@@ -110,13 +95,16 @@ def _interrupted() -> int:
 def _parser() -> argparse.ArgumentParser:
     import argparse
 
+    from incc.driver.parsers import Parser
     from incc.driver.views.comparison.cells import SORTS
 
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="incc-diff",
+        summary="kernels of several builds, compilers or cores beside each other",
         usage="incc-diff [options] A B [C …]\n       incc-diff [options] --run COMPILER… -- ARGS",
         description=ABOUT,
-        epilog=EXAMPLES,
+        examples=EXAMPLES,
+        status=STATUS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
@@ -345,7 +333,8 @@ def _say_of_other_cores(sides: Sequence[Side], cores: Sequence[str], reading: Re
 
 def _deliver(comparison: c.Comparison, options: argparse.Namespace, show: Show) -> list[str]:
     """Writes what was asked for; returns what could not be written. What cannot does not keep the rest from it."""
-    from incc.driver.deliver import PLAIN_WIDTH, write_stream, write_whole
+    from incc.driver.deliver import PLAIN_WIDTH, write_stream
+    from incc.driver.files import write_whole
 
     failures = []
 

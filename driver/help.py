@@ -6,12 +6,12 @@ import sys
 
 
 def print_help(command: str, wanted: str) -> int:
-    """Print what --help=`wanted` asks for ("all": the text); returns the exit status."""
+    """Print what --help=`wanted` of a command asks for ("all": the text); returns the exit status."""
     if wanted == "man":
         from incc.driver.manual import page
 
         text = page(command)
-    elif wanted == "bash":
+    elif wanted in ("bash", "zsh"):  # one script is for both
         from incc.driver.completion import script
 
         text = script()
@@ -19,6 +19,11 @@ def print_help(command: str, wanted: str) -> int:
         from incc.driver.usage import help_text
 
         text = help_text(command)
+    return write(text)
+
+
+def write(text: str) -> int:
+    """Write help to standard output; returns the exit status."""
     from incc.driver.deliver import write_stream
 
     try:

@@ -1,27 +1,55 @@
-"""The command `incc`: stands in for the compiler, and reports on the loops of what was compiled when asked to."""
+"""The part of the command `incc` that is Python: all options, help, and compilations with a second run.
+
+The command itself is a small program (front/), which finds the compiler and comes here where there is more to do than
+to become it.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
 
+from incc.driver import watched
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from incc.frontends.gcc_wrapper.compiler import Compiler
+
+
+def started(arguments: list[str]) -> int:
+    """What the program calls: `arguments` are the compiler's path, how many words name it, these words, and the
+    command's arguments with incc's own options. Returns the exit status."""
+    from incc.frontends.gcc_wrapper.compiler import Compiler
+
+    watched.begin(os.environ)
+    count = int(arguments[1])
+    status = _run(Compiler(arguments[0], arguments[2 : 2 + count]), arguments[2 + count :])
+    watched.leaving()
+    return status
+
 
 def main() -> int:
-    """Run the command that `sys.argv` holds; returns its exit status. Does not return if nothing asks for analysis."""
+    """Run the command that `sys.argv` holds, without the program: `python -m incc.driver.incc`. Of the ways to name a
+    compiler there are only INCC_CC, --incc-cc and `cc`."""
+    return _run(None, sys.argv[1:])
+
+
+def _run(compiler: Compiler | None, given: list[str]) -> int:
     from incc.driver import UsageError
     from incc.driver.own_options import split
     from incc.frontends.gcc_wrapper.compiler import CompilerError, child_environment, find_compiler, replace_process
 
     try:
-        options, arguments = split(sys.argv[1:], os.environ)
+        options, arguments = split(given, os.environ)
         if options.help:
             from incc.driver.help import print_help
             from incc.driver.options import WRAPPER
 
             return print_help(WRAPPER, options.help)
-        compiler = find_compiler(options.compiler, os.environ, sys.argv[0])
+        compiler = compiler or find_compiler(os.environ.get("INCC_CC") or options.compiler or "cc", os.environ)
         environment = child_environment(os.environ)
         if not options.wants_analysis or "-###" in arguments:
+            watched.leaving()
             replace_process(compiler, arguments, environment)
         from incc.driver.wrapping import run
 

@@ -5,6 +5,7 @@ Whatever is measured is kept in a folder of JSON lines, so that a run that was i
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -19,11 +20,13 @@ from incc.measuring.stand_in import Simulated
 from incc.models.check import check
 from incc.models.host import read
 from incc.models.loading import find_cpu, load, purge, search_places
+from incc.models.merge import replace_file
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from incc.measuring import host_aarch64
     from incc.measuring.cores import Target
     from incc.measuring.forms import Machine
     from incc.measuring.harness import Failure, Loop, Measurement
@@ -74,7 +77,13 @@ def run(args: argparse.Namespace) -> int:
             print(why)
             if harness.counters_missing:
                 print(f"time is told by the clock: {harness.counters_missing}")
-            status = make(options, name, relative, harness, folder)
+            if host.has_forms_alone(relative):
+                from incc.measuring.host_aarch64 import Assembled
+
+                with _own_folder(folder):
+                    return make_aarch64(options, name, relative, Assembled(harness), folder)
+            with _own_folder(folder):
+                status = make(options, name, relative, harness, folder)
             if harness.busy > _BUSY:
                 print(
                     f"the machine was busy: something else ran beside {harness.busy:.0%} of the samples; figures of\n"
@@ -89,6 +98,14 @@ def run(args: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         return INTERRUPTED
+    except BrokenPipeError:
+        raise
+    except OSError as e:
+        # Half a line that stands at the end of a file then is measured again.
+        return _failed(
+            f"{e.filename or folder}: {e.strerror}; what was measured is in {folder}: the same command goes on from "
+            "there"
+        )
     finally:
         signal.signal(signal.SIGTERM, before)
 
@@ -97,8 +114,8 @@ def _relative(options: Options) -> tuple[MachineModel | None, str]:
     """The model to start from, and a sentence about it."""
     if options.relative:
         model = load(options.relative, options.model_path)
-        if model.isa != host.ISA:
-            return None, f"{model.name} has another instruction set than {host.ISA}"
+        if model.isa != host.isa_here():
+            return None, f"{model.name} has another instruction set than this machine"
         return model, f"starting from {model.name} ({model.title})"
     # A model of this host that was made before is not its own relative: only those that come with incc count.
     cpu = find_cpu("native", options.model_path)
@@ -106,8 +123,8 @@ def _relative(options: Options) -> tuple[MachineModel | None, str]:
         why = f": {cpu.why}" if cpu.why else ""
         return None, f"no model is near to this processor{why}; name one with --relative"
     model = load(cpu.model, options.model_path)
-    if model.isa != host.ISA:
-        return None, f"{model.name} has another instruction set than {host.ISA}"
+    if model.isa != host.isa_here():
+        return None, f"{model.name} has another instruction set than this machine"
     nearest = f", the nearest to this core ({cpu.why})" if cpu.nearest else ""
     return model, f"starting from {model.name} ({model.title}){nearest}"
 
@@ -126,20 +143,32 @@ def make(
     def measure(loops: Iterable[Loop]) -> Iterator[Measurement | Failure]:
         return (machine.measure(loop) for loop in loops)
 
-    folder = _own_folder(folder, relative)
-    print(f"figures are kept in {folder}")
     bench = Bench(measure, os.path.join(folder, "loops.jsonl"), options.quick)
-    compared = _pipeline(bench, relative)
+    again = Bench(measure, os.path.join(folder, "loops_again.jsonl"), options.quick)
+    compared = _pipeline(bench, again, relative)
     loops = host.cases()
     core = target(relative, features_of_host(read().features) if there is None else there)
     end = time.monotonic() + 60 * options.minutes if options.minutes else float("inf")
     result = _forms(options, relative, machine, loops, folder, core, end)
     result, ports = _ports(options, relative, machine, loops, folder, core, end, result)
-    forms = host_forms.entries(result.different, relative)
-    written = host.model_text(name, relative, host.processor_name(), compared, forms, result, ports)
-    _replace(options.output, written.text)
+
+    def write() -> host.Written:
+        forms = host_forms.entries(result.different, relative)
+        written = host.model_text(name, relative, host.processor_name(), compared, forms, result, ports)
+        replace_file(options.output, written.text)
+        purge()
+        return written
+
     places = search_places(options.model_path)
+    written = write()
     findings = check(os.path.abspath(options.output), places)
+    if not any(f.level == "error" for f in findings):
+        compared, result, some = _without_contradicted(
+            bench, loops, relative, load(options.output, options.model_path), written, compared, result
+        )
+        if some:
+            written = write()
+            findings = check(os.path.abspath(options.output), places)
     for finding in findings:
         print(finding)
     errors = sum(f.level == "error" for f in findings)
@@ -149,34 +178,88 @@ def make(
     )
     if errors:
         return FAILED
-    purge()
     made = load(options.output, options.model_path)
     _accuracy(bench, loops, relative, made)
     print(f"use it as -mcpu={_as_argument(options.output)}")
     return OK
 
 
-def _own_folder(folder: str, relative: MachineModel) -> str:
-    """The folder, with a note about what its figures are of: those of another processor are no use."""
+def make_aarch64(
+    options: Options, name: str, relative: MachineModel, machine: host_aarch64.Machine, folder: str
+) -> int:
+    """What there is for AArch64: its forms, without probes of the pipeline and without loops to compare on."""
+    from incc.measuring import forms_aarch64, host_aarch64
+
+    print(forms_aarch64.NOT_TRIED)
+    path = os.path.join(folder, "forms.jsonl")
+    todo = host_aarch64.wanted(relative)
+    end = time.monotonic() + 60 * options.minutes if options.minutes else float("inf")
+    known = host_forms.read(path)
+    with _Progress("forms", len(todo)) as progress:
+
+        def said() -> bool:
+            progress.step()
+            return time.monotonic() < end
+
+        result = host_aarch64.compare(machine, relative, todo, path, known, said)
+    done = len(known.records) + len(known.failed)
+    if done < len(todo):
+        print(
+            f"{options.minutes:g} minutes are over: {done} of {len(todo)} forms\n"
+            "more: the same command goes on from there"
+        )
+    print(
+        f"forms: {result.same} as in {relative.name}, {len(result.different)} differ, {len(result.unsteady)} do not "
+        f"repeat,\n  {len(result.faster)} are faster than its ports allow, {len(known.failed)} cannot be measured"
+    )
+    forms = host_forms.entries(result.different, relative)
+    written = host.model_text(name, relative, host.processor_name(), [], forms, result, note=forms_aarch64.NOT_TRIED)
+    replace_file(options.output, written.text)
+    purge()
+    findings = check(os.path.abspath(options.output), search_places(options.model_path))
+    for finding in findings:
+        print(finding)
+    errors = sum(f.level == "error" for f in findings)
+    print(f"{options.output}: {len(written.forms)} forms differ from {relative.name}; {errors} errors")
+    return FAILED if errors else OK
+
+
+@contextlib.contextmanager
+def _own_folder(folder: str) -> Iterator[str]:
+    """The folder, with a note about what its figures are of: those of another processor are no use. While it is this
+    run's, no other one measures into it: both would be busy with the same, and beside each other."""
+    import fcntl
+
     os.makedirs(folder, exist_ok=True)
-    who = os.path.join(folder, "processor")
     mine = f"{host.processor_name()}\n{read().family} {read().model} {read().stepping}\n"
-    if os.path.exists(who):
-        with open(who, encoding="utf-8", errors="replace") as f:
-            if f.read() != mine:
-                raise Unavailable(f"{folder} has the figures of another processor; name another folder with --resume")
-    else:
-        with open(who, "w", encoding="utf-8") as f:
-            f.write(mine)
-    return folder
+    with open(os.path.join(folder, "processor"), "a+", encoding="utf-8", errors="replace") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Unavailable(f"{folder}: another run is measuring into it just now") from None
+        except OSError:
+            pass  # a file system without locks
+        file.seek(0)
+        there = file.read()
+        if not there:
+            file.write(mine)
+            file.flush()
+        elif there != mine:
+            raise Unavailable(f"{folder} has the figures of another processor; name another folder with --resume")
+        print(f"figures are kept in {folder}")
+        yield folder
 
 
-def _pipeline(bench: Bench, relative: MachineModel) -> list[Compared]:
+def _pipeline(bench: Bench, again: Bench, relative: MachineModel) -> list[Compared]:
+    """`again`: for what differs, which is measured once more."""
     found: list[Compared] = []
     with _Progress("pipeline", len(pipeline.PROBES)) as progress:
-        for _, findings in pipeline.probe(bench):
-            found += pipeline.compare(findings, relative)
+        for name, findings in pipeline.probe(bench):
+            found += pipeline.compare(findings, relative, name)
             progress.step()
+        # What probes tell each other is as sure as it gets.
+        again.plain_nops, again.seen = bench.plain_nops, dict(bench.seen)
+        found = pipeline.confirmed(again, found, relative)
     rows = [c for c in found if not c.finding.name.startswith(("macro_fusion.", "note:"))]
     width = max((len(c.finding.name) for c in rows), default=0)
     print(f"\n{'parameter':{width}}  {'found':>10}  {relative.name:>16}")
@@ -199,6 +282,7 @@ _VERDICTS = {
     "agrees": "kept",
     "differs": "taken",
     "unsure": "does not repeat; kept",
+    "against": "contradicted by loops; kept",
     "unknown": "not measured; kept",
     "note": "no parameter",
 }
@@ -230,7 +314,7 @@ def _forms(
         known = host_forms.read(path)
         before = len(known.records) + len(known.failed)
         result = host_forms.compare(
-            host_forms.measure(bench, todo, path, known, said), bench, simulated, relative, path
+            host_forms.measure(bench, todo, path, known, said, simulated), bench, simulated, relative, path
         )
     done = len(known.records) + len(known.failed)
     if time.monotonic() >= end:
@@ -306,6 +390,49 @@ def _ports(
     return host_forms.with_ports(result, believed, relative), [m for m in found if m in believed or m not in first]
 
 
+def _without_contradicted(
+    bench: Bench,
+    loops: Sequence[host.Case],
+    relative: MachineModel,
+    made: MachineModel,
+    written: host.Written,
+    compared: list[Compared],
+    result: host_forms.Result,
+) -> tuple[list[Compared], host_forms.Result, bool]:
+    """Without the changes that loops measured here contradict (`measuring/choice.py`), and whether there are any."""
+    from incc.measuring.choice import contradicted
+
+    bench.tries = min(bench.tries, 3)
+    outcomes, _ = host.compare_loops(bench, loops, relative, made)
+    cycles = {o.name: o.cycles for o in outcomes}
+    cases = [case for case in loops if case.name in cycles]
+    found = contradicted(cases, [cycles[c.name] for c in cases], relative, made, written.parameters, written.forms)
+    for one in found:
+        print(
+            f"left out: {one.change.name}: the {one.loops} loops here that it concerns are {one.with_it:.1%} off "
+            f"with it, {one.without:.1%} without"
+        )
+    parameters = {one.change.parameter: one for one in found if one.change.parameter}
+    forms = {one.change.form: one for one in found if one.change.form}
+    after = []
+    for c in compared:
+        left = parameters.get(c.finding.name.partition(".")[0])
+        if left is not None and c.verdict == "differs":
+            text = f"{c.finding.text} ({left.loops} loops {left.with_it:.1%} off with it, {left.without:.1%} without)"
+            c = c._replace(verdict="against", finding=c.finding._replace(text=text))
+        after.append(c)
+    against = [
+        f"{form}: seen twice as other than {text}, but {forms[form].loops} loops are {forms[form].with_it:.1%} off "
+        f"with it, {forms[form].without:.1%} without"
+        for (form, conditions), _, text in result.different
+        if form in forms and not conditions
+    ]
+    result = result._replace(
+        different=[d for d in result.different if d.key[0] not in forms], against=(*result.against, *against)
+    )
+    return after, result, bool(found)
+
+
 def _accuracy(bench: Bench, loops: Sequence[host.Case], before: MachineModel, after: MachineModel) -> None:
     bench.tries = min(bench.tries, 3)
     outcomes, left_out = host.compare_loops(bench, loops, before, after)
@@ -323,17 +450,6 @@ def _accuracy(bench: Bench, loops: Sequence[host.Case], before: MachineModel, af
     print(f"  {'measured':>9} {'before':>9} {'after':>9}  farthest off")
     for o in worst:
         print(f"  {o.cycles:9.2f} {o.before:9.2f} {o.after:9.2f}  {o.name}")
-
-
-def _replace(path: str, text: str) -> None:
-    temporary = f"{path}.{os.getpid()}.tmp"
-    try:
-        with open(temporary, "w", encoding="utf-8") as f:
-            f.write(text)
-        os.replace(temporary, path)
-    finally:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
 
 
 def _as_argument(path: str) -> str:

@@ -1,49 +1,88 @@
-"""A command's manual page, in troff's language (man(7)), made from the table of options: `incc-mca --help=man`."""
+"""A command's manual page, in troff's language (man(7)), made from the table of options: `incc-mca --help=man`.
+
+`whole` writes those of the other commands as well, whose options are in a parser (`parsers.py`)."""
 
 from __future__ import annotations
 
 from incc import __version__
 from incc.driver.usage import COMMANDS, entries
 
-SEE_ALSO = ("incc", "incc-mca", "incc-scan", "incc-diff", "incc-db", "incc-model", "incc-bench")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SEE_ALSO = (
+    "incc",
+    "incc-mca",
+    "incc-scan",
+    "incc-diff",
+    "incc-db",
+    "incc-model",
+    "incc-bench",
+    "incc-build",
+    "incc-report",
+)
 
 
 def page(command: str) -> str:
-    """The manual page of a command, for `man -l` or share/man/man1."""
+    """The manual page of a command of the table, for `man -l` or share/man/man1."""
     about = COMMANDS[command]
+    options = []
+    for group, title in about.groups:
+        options.append(heading(title or "other"))
+        for entry in entries(command, group):
+            options += tagged(", ".join(entry.heads), entry.text)
+    for paragraph in about.after:
+        options += [".PP", plain(paragraph)]
+    return whole(command, about.summary, [about.usage], about.about, options, [], about.environment, about.status)
+
+
+def heading(text: str) -> str:
+    return f".SS {_macro(text)}"
+
+
+def whole(
+    command: str,
+    summary: str,
+    synopsis: Sequence[str],
+    about: Sequence[str],
+    options: list[str],
+    examples: Sequence[str],
+    environment: Sequence[tuple[str, str]],
+    status: str,
+) -> str:
+    """A page. `options` and what `heading` and `tagged` make are troff already, the rest is plain text; `examples` are
+    lines that stay as they are."""
     lines = [
         f'.TH {_macro(command.upper())} 1 "" {_macro(f"incc {__version__}")} "User commands"',
         # Names of options are searched for and copied: they are not to be divided.
         ".nh",
         ".SH NAME",
-        f"{_text(command)} \\- {_text(about.summary)}",
+        f"{plain(command)} \\- {plain(summary)}",
         ".SH SYNOPSIS",
-        _text(about.usage),
-        ".SH DESCRIPTION",
     ]
-    for number, paragraph in enumerate(about.about):
-        lines += [".PP"] * (number > 0) + [_text(paragraph)]
-    lines.append(".SH OPTIONS")
-    for group, heading in about.groups:
-        lines.append(f".SS {_macro(heading)}" if heading else ".SS other")
-        for entry in entries(command, group):
-            lines += _tagged(", ".join(entry.heads), entry.text)
-    for paragraph in about.after:
-        lines += [".PP", _text(paragraph)]
+    for number, line in enumerate(synopsis):
+        lines += [".br"] * (number > 0) + [plain(" ".join(line.split()))]
+    lines.append(".SH DESCRIPTION")
+    for number, paragraph in enumerate(about):
+        lines += [".PP"] * (number > 0) + [plain(paragraph)]
+    lines += [".SH OPTIONS", *options]
+    if examples:
+        lines += [".SH EXAMPLES", ".nf", *map(plain, examples), ".fi"]
     lines.append(".SH ENVIRONMENT")
-    for variables, text in about.environment:
-        lines += _tagged(variables, text)
-    lines += [".SH EXIT STATUS", _text(about.status)]
-    others = ", ".join(f"\\fB{_text(name)}\\fR(1)" for name in SEE_ALSO if name != command)
+    for variables, text in environment:
+        lines += tagged(variables, text)
+    lines += [".SH EXIT STATUS", plain(" ".join(status.split()))]
+    others = ", ".join(f"\\fB{plain(name)}\\fR(1)" for name in SEE_ALSO if name != command)
     lines += [".SH SEE ALSO", others]
     return "".join(f"{line}\n" for line in lines)
 
 
-def _tagged(tag: str, text: str) -> list[str]:
-    return [".TP", f"\\fB{_text(tag)}\\fR", _text(text)]
+def tagged(tag: str, text: str) -> list[str]:
+    return [".TP", f"\\fB{plain(tag)}\\fR", plain(text)]
 
 
-def _text(text: str) -> str:
+def plain(text: str) -> str:
     """A line of text: nothing in it is a macro or an escape, and its dashes can be searched for and copied."""
     escaped = text.replace("\\", "\\e").replace("-", "\\-")
     escaped = escaped.replace("'", "\\(aq").replace("`", "\\(ga").replace("^", "\\(ha").replace("~", "\\(ti")
@@ -52,4 +91,4 @@ def _text(text: str) -> str:
 
 def _macro(text: str) -> str:
     """An argument of a macro."""
-    return '"' + _text(text).replace('"', "\\(dq") + '"'
+    return '"' + plain(text).replace('"', "\\(dq") + '"'

@@ -9,6 +9,7 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from incc.driver.parsers import Parser
 from incc.models.importers import SOURCES, importer
 from incc.models.instruction_sets import rules_of
 from incc.models.loading import find_model, list_models, load, search_places
@@ -52,7 +53,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="incc-model", description="Lists, shows, checks and imports machine models.")
+    parser = Parser(
+        prog="incc-model",
+        summary="list, show, check, measure and import models of processor cores",
+        description="Lists, shows, checks, measures and imports machine models.",
+        status="0; 1 for findings or bad input; 2 for a mistake on the command line",
+    )
     parser.add_argument(
         "--model-path", action="append", default=[], metavar="DIR", help="look for models there first (may be repeated)"
     )
@@ -71,6 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument(
         "-mcpu", "--mcpu", metavar="NAME", help="the model, or its .toml file; without, what every core says"
     )
+    command.add_argument("--ports", action="store_true", help="draw the core: front end, window, ports, what each does")
     command.set_defaults(run=_show)
 
     command = commands.add_parser("diff", help="what is different between two models, or between a model's sources")
@@ -95,7 +102,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--no-warnings", action="store_true", help="report errors only")
     command.set_defaults(run=_check)
 
-    command = commands.add_parser("make", help="measure this machine and write a model of it", add_help=True)
+    command = commands.add_parser("make", help="measure this machine and write a model of it")
     _add_make_arguments(command)
     command.set_defaults(run=_make)
 
@@ -145,15 +152,18 @@ def _minutes(text: str) -> float:
     return value
 
 
-class _SourceParser(argparse.ArgumentParser):
+class _SourceParser(Parser):
     """The options of one source; its importer, which brings them, is loaded when they are needed."""
 
     source = ""
 
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+    def complete(self) -> None:
         if self.source:
             importer(self.source).add_arguments(self)
             self.source = ""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        self.complete()
         return super().parse_known_args(args, namespace)
 
 
@@ -182,7 +192,7 @@ def _show(args: argparse.Namespace) -> int:
     if not args.mcpu:
         from incc.driver.model_views import show_by_core
 
-        if args.what is None:
+        if args.what is None or args.ports:
             print("incc-model: name a core (-mcpu=NAME), or an instruction form", file=sys.stderr)
             return USAGE
         if not show_by_core(args.what, args.model_path, _matching):
@@ -193,6 +203,11 @@ def _show(args: argparse.Namespace) -> int:
             return FAILED
         return OK
     model = load(args.mcpu, args.model_path)
+    if args.ports:
+        from incc.driver.model_views import show_ports
+
+        show_ports(model)
+        return OK
     if args.what is None:
         _show_model(model)
         return OK

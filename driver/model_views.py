@@ -63,6 +63,16 @@ def show_by_core(what: str, search_path: Sequence[str], matching: Callable[[Mach
     return bool(rows)
 
 
+def show_ports(model: MachineModel) -> None:
+    """The core drawn in text, as `incc-mca -port-model` does."""
+    from incc.driver.report.core import core_report
+    from incc.driver.views.layout import Layout, terminal
+    from incc.driver.views.port_model import lines
+
+    for line in lines(core_report(model), Layout(*terminal(sys.stdout))):
+        print(line)
+
+
 # --- diff ------------------------------------------------------------------------------------------------------------
 
 

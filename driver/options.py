@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from incc.driver.deliver import Request
     from incc.driver.pipeline import Settings
     from incc.driver.report.places import Choice, Place
+    from incc.frontends.objects.spans import Addresses
 
 MCA, WRAPPER = "incc-mca", "incc"
 BOTH = (MCA, WRAPPER)
@@ -65,11 +66,14 @@ class Option(NamedTuple):
 
     @property
     def needs_value(self) -> bool:
-        return self.kind not in ("switch", "flag", "mode")
+        return self.kind not in ("switch", "flag", "mode", "changes")
 
 
 _OF_MCA, _OF_WRAPPER = (MCA,), (WRAPPER,)
-_VIEWS = "compact, summary, info, pressure, waits, timeline, dependencies"
+_VIEWS = (
+    "port-model, compact, summary, what-if, info, pressure, waits, timeline, dependencies, critical-path, loop-carried"
+)
+_USUAL = "compact, summary, info, pressure, dependencies"
 _SEVERAL = "may be given several times"
 _HELP = "this text; or the manual page, or completion for bash and zsh"
 
@@ -78,14 +82,21 @@ OPTIONS: tuple[Option, ...] = (
     Option("--analyze", "text", "write", "[=FILE]",
            "the report, to FILE or standard output (standard error if the compiler writes to that)",
            commands=_OF_WRAPPER),
-    Option("format", "choice", "write", "=text|json", "the report's format (text)", "text", commands=_OF_WRAPPER),
+    Option("format", "choice", "write", "=text|json", "the report's format (text, in a folder json)", "text",
+           commands=_OF_WRAPPER),
     Option("json", "switch", "write", "", "the report as JSON (docs/report.md)", False, commands=_OF_MCA),
     Option("o", "text", "write", "=FILE", "write the report to FILE", commands=_OF_MCA),
     Option("graph", "file", "write", "=FILE.dot|FILE.graphml", "the dependency graphs, in Graphviz's language "
-           "or, by the ending, as GraphML", aliases=("dg",)),
+           "or, by the ending, as GraphML", aliases=("dependency-graph", "dg")),
     Option("cfg", "file", "write", "=FILE.dot", "the control-flow graphs of the functions that are analysed",
            field="control_flow", wrapper_help="the control-flow graphs of the functions with loops"),
     Option("html", "file", "write", "=FILE.html", "the report as a page for the browser"),
+    Option("remarks", "flag", "write", "",
+           "the report as the compiler's diagnostics, at the loops' lines, on standard error; without --analyze "
+           "instead of the text", False, commands=_OF_WRAPPER),
+    Option("sarif", "file", "write", "=FILE.sarif", "the report as SARIF 2.1.0, for editors and code hosting"),
+    Option("opt-record", "file", "write", "=FILE.opt.yaml",
+           "the report as LLVM's optimisation remarks, for opt-viewer and editors"),
     Option("keep-assembly", "text", "write", "=FOLDER", "the assembly that the report's lines refer to",
            commands=_OF_WRAPPER),
     Option("--emit-marked", "text", "write", "=FILE", "the assembly with markers around the loops, for other tools",
@@ -93,9 +104,10 @@ OPTIONS: tuple[Option, ...] = (
     Option("--marker", "choice", "write", "=osaca|llvm-mca|iaca|all", "whose markers (all)", "all",
            commands=_OF_WRAPPER),
 
-    Option("mcpu", "text", "analyse", "=NAME", "the core, see `incc-model list`; default: the host", field="mcpu",
-           wrapper_help="the core, see `incc-model list`; default: the one that the code is tuned or generated for "
-           "(-mtune, -march, -mcpu), else the host"),
+    Option("mcpu", "text", "analyse", "=NAME", "the core, see `incc-model list`, or several with commas between "
+           "them; default: the host", field="mcpu",
+           wrapper_help="the core, see `incc-model list`, or several with commas between them; default: the one that "
+           "the code is tuned or generated for (-mtune, -march, -mcpu), else the host"),
     Option("model-path", "list", "analyse", "=FOLDER|FILE",
            f"look for models there first; {_SEVERAL} (also: INCC_MODEL_PATH)", (), "model_path"),
     Option("auto", "switch", "analyse", "", "innermost loops instead of marked regions", False, "regions",
@@ -103,25 +115,65 @@ OPTIONS: tuple[Option, ...] = (
     Option("function", "list", "analyse", "=GLOB",
            f"only functions of this name (symbol, or C++ name with or without parameters); {_SEVERAL}", (),
            "functions"),
+    Option("address", "addresses", "analyse", "=A-B|A+N",
+           "of an object only the code from address A up to B, or N bytes of it, in hexadecimal; "
+           f"{_SEVERAL}", (), "addresses", commands=_OF_MCA),
+    Option("raw", "switch", "analyse", "", "FILE is machine code and nothing else", False, commands=_OF_MCA),
+    Option("hex", "switch", "analyse", "",
+           "FILE is machine code written as hexadecimal numbers, with empty lines between blocks", False,
+           commands=_OF_MCA),
     Option("system-headers", "switch", "analyse", "",
            "also loops that are the system headers' alone, which are only counted otherwise", False, "system_headers"),
+    Option("mtriple", "text", "analyse", "=TRIPLE", "", commands=_OF_MCA),
+    Option("march", "text", "analyse", "=NAME", "the target, as x86_64-linux-gnu or x86-64; there is no other than x86",
+           commands=_OF_MCA),
+    Option("mattr", "commas", "analyse", "=+NAME,-NAME",
+           "features, or help for a list; whatever they are, every instruction is analysed", (), commands=_OF_MCA),
+    Option("x86-asm-syntax", "choice", "analyse", "=att|intel", "the syntax that the file begins in", "att",
+           commands=_OF_MCA),
+    Option("skip-unsupported-instructions", "choice", "analyse", "=none|lack-sched|parse-failure|any",
+           "with --compat: go on without instructions that there are no figures for (lack-sched), lines that cannot be "
+           "read (parse-failure), or both", "none", commands=_OF_MCA),
+    Option("dispatch", "uint", "analyse", "=N", "", 0, "dispatch_width", commands=_OF_MCA),
+    Option("register-file-size", "uint", "analyse", "=N", "", 0, "register_file", commands=_OF_MCA),
+    Option("lqueue", "uint", "analyse", "=N", "", 0, "load_queue", commands=_OF_MCA),
+    Option("squeue", "uint", "analyse", "=N", "", 0, "store_queue", commands=_OF_MCA),
+    Option("micro-op-queue-size", "uint", "analyse", "=N", "", 0, "uop_queue", commands=_OF_MCA),
+    Option("decoder-throughput", "uint", "analyse", "=N",
+           "another size of that part of the core, for the run from a cold start; 0: the model's", 0, "decoders",
+           commands=_OF_MCA),
+    Option("call-latency", "uint", "analyse", "=N", "cycles that a call takes in that run", 0, "call_latency",
+           commands=_OF_MCA),
+    Option("noalias", "switch", "analyse", "=false", "each load may depend on any store before it", True, "noalias",
+           commands=_OF_MCA),
+    Option("disable-cb", "switch", "analyse", "", "", False, commands=_OF_MCA),
+    Option("disable-im", "switch", "analyse", "", "taken for llvm-mca's sake, without a meaning", False,
+           commands=_OF_MCA),
     Option("fixed-ports", "switch", "analyse", "",
            "equal shares to all ports that a µop may use, instead of the best distribution", False, "fixed_ports"),
     Option("simulate", "switch", "analyse", "=false", "bounds alone", True, "simulate"),
+    Option("marks", "choice", "analyse", "=use|ignore", "marks in the source (docs/source-marks.md): only what is "
+           "marked, if there are any (use, the default), or everything", "use", "marks", commands=_OF_WRAPPER),
     Option("measure", "switch", "analyse", "",
            "also run each kernel's code on this machine, and say what it takes; without -mcpu for this core", False,
            "measure", wrapper_help="also run each loop's code on this machine, and say what it takes; without mcpu "
            "for this core"),
+    Option("lto", "choice", "analyse", "=link|compile",
+           "of link-time optimisation: report on the linked code, where it is linked (default), or on each source "
+           "compiled with -fno-lto, where it is compiled (also: INCC_LTO)", "link", commands=_OF_WRAPPER),
     Option("try", "flag", "analyse", "",
            "compile again with the flags that hints name, to nowhere, and say what each brings", False,
            commands=_OF_WRAPPER, aliases=("--try",)),
+    Option("mode", "choice", "analyse", "=lean|full", "what is analysed: the code that the compiler made "
+           "(lean), or that of a second compilation beside it, with source lines (full; the default)", "full",
+           commands=_OF_WRAPPER),
     Option("strict", "flag", "analyse", "", "an analysis that fails is an error (exit status 1), not a warning", False,
            commands=_OF_WRAPPER),
 
     Option("views", "views", "show", "=all|none|NAME,…",
-           f"the views of each kernel by name: {_VIEWS} (default: all but waits and timeline)", (),
-           wrapper_help=f"the views of each loop by name: {_VIEWS}; default: all but waits in a report of up to "
-           f"{FEW} loops, none in a longer one"),
+           f"the views of each kernel by name: {_VIEWS} (default: {_USUAL})", (),
+           wrapper_help=f"the views of each loop by name: {_VIEWS}; default: {_USUAL} and timeline in a report of up "
+           f"to {FEW} loops, none in a longer one"),
     Option("kernel", "kernels", "show", "=FUNCTION[:LINE]",
            f"of the text only the overview and these kernels (by function, name or line); {_SEVERAL}", (),
            wrapper_help="of the text only the overview and, with its views, the loop of that function (symbol, C++ "
@@ -134,7 +186,14 @@ OPTIONS: tuple[Option, ...] = (
     Option("instruction-info", "switch", "show", "", "", True, view="info"),
     Option("resource-pressure", "switch", "show", "", "", True, view="pressure"),
     Option("dependency-view", "switch", "show", "", "on unless switched off with =false", True, view="dependencies"),
-    Option("wait-view", "switch", "show", "", "who waits for whom, in the simulation", False, "waits", "waits"),
+    Option("critical-path", "switch", "show", "", "", False, view="critical-path"),
+    Option("loop-carried", "switch", "show", "",
+           "the critical path of one iteration, and each loop-carried chain, step by step", False, view="loop-carried"),
+    Option("port-model", "switch", "show", "",
+           "the core as its model has it: front end, window, ports and what each does", False, "port_model",
+           "port-model"),
+    Option("wait-view", "switch", "show", "", "who waits for whom, in the simulation", False, "waits", "waits",
+           aliases=("wait-states",)),
     Option("detail", "places", "show", "=LINE",
            "the same for the instruction in that line, with each partner and port; FILE:LINE may be a line of the "
            f"source; {_SEVERAL}", (), "waits",
@@ -148,17 +207,43 @@ OPTIONS: tuple[Option, ...] = (
            view="timeline", commands=_OF_MCA),
     Option("timeline-uops", "switch", "show", "=false", "one row an instruction in the timeline, none for µops", True,
            commands=_OF_WRAPPER),
-    Option("timeline-max-iterations", "number", "show", "=N", f"how many ({PAGE_ITERATIONS})", PAGE_ITERATIONS,
+    Option("timeline-max-iterations", "uint", "show", "=N", f"how many ({PAGE_ITERATIONS})", PAGE_ITERATIONS,
            "timeline_iterations", commands=_OF_MCA),
-    Option("timeline-max-cycles", "number", "show", "=N", "cut it after N cycles (80)", 80, "timeline_cycles"),
+    Option("timeline-max-cycles", "uint", "show", "=N", "cut it after N cycles (80), 0 for nowhere", 80,
+           "timeline_cycles", commands=_OF_MCA),
+    Option("timeline-max-cycles", "number", "show", "=N", "cut it after N cycles (80)", 80, "timeline_cycles",
+           commands=_OF_WRAPPER),
     Option("all-views", "switch", "show", "[=false]", "every view, or only those named", False, "waits"),
-    Option("iterations", "number", "show", "=N", "iterations that the summary counts (100)", 100, "iterations"),
+    Option("all-stats", "switch", "show", "[=false]", "the four statistics that follow", False, commands=_OF_MCA),
+    Option("dispatch-stats", "switch", "show", "", "", False, commands=_OF_MCA),
+    Option("scheduler-stats", "switch", "show", "", "", False, commands=_OF_MCA),
+    Option("retire-stats", "switch", "show", "", "", False, commands=_OF_MCA),
+    Option("register-file-stats", "switch", "show", "", "llvm-mca's statistics of the run from a cold start", False,
+           commands=_OF_MCA),
+    Option("bottleneck-analysis", "switch", "show", "", "what holds up that run, as llvm-mca has it", False,
+           "pressure", commands=_OF_MCA),
+    Option("show-encoding", "switch", "show", "", "", False, commands=_OF_MCA),
+    Option("show-barriers", "switch", "show", "",
+           "llvm-mca's instruction info with the instructions' bytes; with what bars memory accesses", False,
+           commands=_OF_MCA),
+    Option("instruction-tables", "switch", "show", "",
+           "llvm-mca's table of the resources that instructions take, in place of a run", False, commands=_OF_MCA),
+    Option("output-asm-variant", "int", "show", "=0|1", "instructions as LLVM prints them, in AT&T's (0) or Intel's "
+           "(1) syntax, instead of as they are written", -1, "syntax", commands=_OF_MCA),
+    Option("print-imm-hex", "switch", "show", "", "immediate values in hexadecimal", False, "hex_immediates",
+           commands=_OF_MCA),
+    Option("iterations", "uint", "show", "=N", "iterations that the summary counts (100)", 100, "iterations",
+           commands=_OF_MCA),
+    Option("iterations", "number", "show", "=N", "iterations that the summary counts (100)", 100, "iterations",
+           commands=_OF_WRAPPER),
     Option("perfect-front-end", "switch", "show", "", "", False, "what_if"),
     Option("unlimited-ports", "switch", "show", "", "", False, "what_if"),
     Option("no-dependencies", "mode", "show", "[=register|memory]",
            "also simulate the core so changed; several: each alone and all together", "", "what_if"),
-    Option("what-if", "changes", "show", "=CHANGE",
-           f"the same for a change like 'port 5 += 1', 'rob = 512' or 'latency VADDPD = 3'; {_SEVERAL}", (), "what_if"),
+    Option("what-if", "changes", "show", "[=CHANGE]",
+           f"the same for a change like 'port 5 += 1', 'rob = 512' or 'latency VADDPD = 3'; {_SEVERAL}; without a "
+           "change: a table of all those that are always tried", (), "what_if"),
+    Option("what-if-view", "switch", "show", "", "that table", False, view="what-if"),
     Option("ghz", "clock", "show", "=GHZ", "also GFLOP/s, GB/s and elements a second at that clock, as 3.5", 0.0,
            "ghz"),
     Option("loop", "number", "show", "=N",
@@ -177,8 +262,10 @@ OPTIONS: tuple[Option, ...] = (
            "the share of branches inside loops that is predicted wrongly, 0 to 1: adds what that costs", None,
            "mispredict_rate"),
 
-    Option("help", "mode", "other", "[=man|bash]", _HELP, commands=_OF_MCA, aliases=("h",)),
-    Option("help", "mode", "other", "[=man|bash]", _HELP, commands=_OF_WRAPPER),
+    Option("compat", "flag", "other", "", "print what llvm-mca prints, to the character but for the numbers; also if "
+           "called by a name that begins with llvm-mca (docs/llvm-mca.md)", False, commands=_OF_MCA),
+    Option("help", "mode", "other", "[=man|bash|zsh]", _HELP, commands=_OF_MCA, aliases=("h",)),
+    Option("help", "mode", "other", "[=man|bash|zsh]", _HELP, commands=_OF_WRAPPER),
     Option("version", "flag", "other", "", "the version", False, commands=_OF_MCA),
     Option("--incc-cc", "text", "other", "=NAME", 'the compiler, with arguments if need be ("ccache gcc")',
            commands=_OF_WRAPPER),
@@ -194,15 +281,20 @@ def options_of(command: str) -> list[Option]:
 _found: dict[str, dict[str, Option]] = {}
 
 
-def find(command: str, spelled: str) -> Option:
-    """The option that is written like this (for incc-mca with one dash). Raises UsageError, with what may have been
-    meant."""
+def has(command: str, spelled: str) -> bool:
+    """Whether an option is written like this (for incc-mca with one dash)."""
     if command not in _found:
         known = {option.spelled(command): option for option in options_of(command)}
         for option in list(known.values()):
             known |= {a if a.startswith("-") else PREFIXES[command] + a: option for a in option.aliases}
         _found[command] = known
-    if spelled not in _found[command]:
+    return spelled in _found[command]
+
+
+def find(command: str, spelled: str) -> Option:
+    """The option that is written like this (for incc-mca with one dash). Raises UsageError, with what may have been
+    meant."""
+    if not has(command, spelled):
         from difflib import get_close_matches
 
         # Only what follows the prefix that all have is compared.
@@ -229,6 +321,25 @@ def _number(option: str, value: str) -> int:
     if value.isdecimal() and value.strip("0"):
         raise UsageError(f"{option} is at most {MOST}")
     raise UsageError(f"{option} needs a number above 0, not {value!r}")
+
+
+def _uint(option: str, value: str) -> int:
+    """A number as LLVM reads it: 0x10, 0b1, 010 for 8."""
+    from incc.driver.llvm_options import integer
+
+    if value.isascii() and value.isdecimal() and len(value) > _DIGITS:
+        raise UsageError(f"{option} is at most {MOST}")
+    found = integer(value)
+    if found is None:
+        raise UsageError(f"{option} needs a number, not {value!r}")
+    if found > MOST:
+        raise UsageError(f"{option} is at most {MOST}")
+    return found
+
+
+def _int(option: str, value: str) -> int:
+    found = _uint(option, value.removeprefix("-"))
+    return -found if value.startswith("-") else found
 
 
 def _count(option: str, value: str) -> int:
@@ -309,6 +420,12 @@ def _change(option: str, value: str) -> Change:
         raise UsageError(str(error)) from error
 
 
+def _addresses(option: str, value: str) -> Addresses:
+    from incc.driver.addresses import addresses
+
+    return addresses(option, value)
+
+
 def _text(option: str, value: str) -> str:
     return value
 
@@ -317,6 +434,8 @@ _ONE: dict[str, Callable[[str, str], Any]] = {
     "text": _text,
     "file": _text,
     "number": _number,
+    "uint": _uint,
+    "int": _int,
     "count": _count,
     "alignment": _alignment,
     "probability": _probability,
@@ -325,15 +444,21 @@ _ONE: dict[str, Callable[[str, str], Any]] = {
 }
 _MANY: dict[str, Callable[[str, str], Any]] = {
     "list": _text,
+    "commas": _text,
     "places": _place,
+    "addresses": _addresses,
     "changes": _change,
     "kernels": _choice,
 }
 
+YES, NO = ("true", "1", "TRUE", "True"), ("false", "0", "FALSE", "False")
+"""The values of a switch, as LLVM reads them."""
+
 KINDS = frozenset(("switch", "flag", "mode", "choice", *_ONE, *_MANY))
 """The kinds of options. A switch may have the value true or false, a flag none, a mode none (which is "all") or one of
-several, a choice must have one of several; views are names with commas between them; lists, places, kernels and changes
-may be given several times; a file is written."""
+several, a choice must have one of several; views are names with commas between them; lists, places, kernels, changes
+and addresses may be given several times, as may lists with commas; a file is written. A uint is a number as LLVM reads
+it, an int may be negative."""
 
 
 class Given:
@@ -352,14 +477,22 @@ class Given:
     def take(self, spelled: str, value: str | None) -> None:
         """Take an option; None: without a value. Raises UsageError."""
         option = find(self.command, spelled)
+        if option.kind == "changes" and value is None:
+            # Nothing is named, so all that are tried are meant.
+            option = next(o for o in options_of(self.command) if o.view == "what-if")
         self._values[option.name] = self._read(option, spelled, value)
         self.names.add(option.name)
 
+    def put(self, name: str, value: Any) -> None:
+        """Take the value of an option that was read already."""
+        self._values[name] = value
+        self.names.add(name)
+
     def _read(self, option: Option, spelled: str, value: str | None) -> Any:
         if option.kind == "switch":
-            if value not in (None, "true", "false", "1", "0"):
+            if value not in (None, *YES, *NO):
                 raise UsageError(f"{spelled} is true or false, not {value!r}")
-            return value in (None, "true", "1")
+            return value in (None, *YES)
         if option.kind == "flag":
             if value is not None:
                 raise UsageError(f"{spelled} takes no value")
@@ -374,6 +507,8 @@ class Given:
             if value not in option.choices():
                 raise UsageError(f"{spelled} is one of {', '.join(option.choices())}, not {value!r}")
             return value
+        if option.kind == "commas":
+            return (*self._values[option.name], *value.split(","))
         if option.kind in _MANY:
             return (*self._values[option.name], _MANY[option.kind](spelled, value))
         return _ONE[option.kind](spelled, value)
@@ -415,7 +550,9 @@ class Given:
         """How the report is to be delivered: in the format `form`, to `output`."""
         from incc.driver.deliver import Request
 
-        chosen = {"views", "kernel", "all-views"} | {option.name for option in options_of(self.command) if option.view}
+        chosen = {"views", "kernel", "all-views"}
+        # The core's own view says nothing of what is wanted of kernels.
+        chosen |= {o.name for o in options_of(self.command) if o.view and o.field != "port_model"}
         asked = bool(chosen & self.names)
         wrapper = self.command == WRAPPER
         return Request(
@@ -438,7 +575,7 @@ class Given:
 def _timeline(given: Given) -> int:
     if given.command == MCA:
         wanted = "timeline" in given.views() or given["timeline-uops"] or given["html"]
-        return given["timeline-max-iterations"] if wanted else 0
+        return (given["timeline-max-iterations"] or PAGE_ITERATIONS) if wanted else 0
     if given["timeline"] >= 0:
         return int(given["timeline"])
     if given["html"]:
@@ -461,10 +598,29 @@ def _changes(given: Given) -> tuple[Change, ...]:
     return (*(NAMED[name] for name in chosen), *given["what-if"])
 
 
+_STATS = ("dispatch-stats", "scheduler-stats", "retire-stats", "register-file-stats")
+_LLVM_VIEWS = (*_STATS, "bottleneck-analysis", "instruction-tables", "show-encoding", "show-barriers")
+
+
+def llvm_views(given: Given) -> set[str]:
+    """The options of views that are llvm-mca's alone, those that are asked for."""
+    asked = {name for name in _LLVM_VIEWS if given[name]}
+    general = _STATS if given["all-stats"] else ()
+    if given["all-views"]:
+        # As in llvm-mca -all-stats=0 leaves these out; a view that is named is as it is said.
+        general = ("bottleneck-analysis", *(_STATS if given["all-stats"] or "all-stats" not in given.names else ()))
+    return asked.union(name for name in general if name not in given.names)
+
+
 READERS: dict[str, Callable[[Given], Any]] = {
     "regions": lambda given: "loops" if given["auto"] else "marked",
+    "iterations": lambda given: given["iterations"] or 100,
+    "timeline_cycles": lambda given: given["timeline-max-cycles"] or MOST,
+    "pressure": lambda given: "bottleneck-analysis" in llvm_views(given),
+    "syntax": lambda given: {0: "att", 1: "intel"}.get(given["output-asm-variant"], ""),
     "timeline_iterations": _timeline,
     "what_if": _changes,
+    "port_model": lambda given: "port-model" in given.views(),
     "waits": lambda given: "waits" in given.views() or bool(given["detail"]),
     "ways": lambda given: tuple(name for name in ("branch", "paths") if given[name]),
     "control_flow": lambda given: bool(given["cfg"]),

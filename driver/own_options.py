@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 PREFIX = "--analyze-"
 
+WARNINGS = ("-Wincc", "-Wno-incc", "-Werror=incc", "-Wno-error=incc")
+"""Options as the compiler's, of warnings that are incc's: the last one counts."""
+
 OTHERS = ("--analyze", "--emit-marked", "--incc-cc", "--marker", "--try")
 """The options of the table that do not begin with the prefix. What else only looks alike is the compiler's."""
 
@@ -28,24 +31,63 @@ class Options:
     """What was asked of incc.
 
     `report`: a report is wanted; it goes to `output`, "" for standard output (or standard error, see `wrapping`), or a
-    file or folder, to which it is added if `append`. `compiler`: the value of --incc-cc. `given`: all other options,
-    None if there are none. `problems` are mistakes in the environment: they must not stop a build, so they are kept for
-    a warning.
+    file or folder, to which it is added if `append`. `commanded`: it is the command line that asks. `named`: by
+    --analyze or INCC_ANALYZE, not only by options that say what of it. `warnings`: what the source expects and is not
+    so is told of, as an error if `errors`; `checks`: an option asks for that. `compiler`: the value of --incc-cc.
+    `given`: all other options, None if there are none. `problems` are mistakes in the environment: they must not stop a
+    build, so they are kept for a warning.
     """
 
-    __slots__ = ("append", "compiler", "given", "output", "problems", "report")
+    __slots__ = (
+        "append",
+        "checks",
+        "commanded",
+        "compiler",
+        "errors",
+        "given",
+        "named",
+        "output",
+        "problems",
+        "report",
+        "warnings",
+    )
 
     def __init__(self) -> None:
         self.report = False
         self.output = ""
         self.append = False
+        self.commanded = False
         self.compiler = ""
+        self.named = False
+        self.checks = self.errors = False
+        self.warnings = True
         self.given: Given | None = None
         self.problems: list[str] = []
 
     @property
+    def printed(self) -> bool:
+        """Whether the report itself is wanted, not only diagnostics."""
+        return self.report and (self.named or not (self.given and self.given["remarks"]))
+
+    @property
     def wants_analysis(self) -> bool:
-        return self.report or bool(self.given and (self.given["--emit-marked"] or self.given["keep-assembly"]))
+        return (
+            self.report
+            or self.checks
+            or bool(self.given and (self.given["--emit-marked"] or self.given["keep-assembly"]))
+        )
+
+    @property
+    def folder(self) -> str:
+        """The folder of reports, "" if the report goes elsewhere."""
+        return self.output if self.output and os.path.isdir(self.output) else ""
+
+    @property
+    def format(self) -> str:
+        """The report's format. A folder of reports is for programs (incc-report, incc-diff …), but where somebody says
+        otherwise."""
+        given = self.all()
+        return "json" if self.folder and "format" not in given.names else str(given["format"])
 
     @property
     def help(self) -> str:
@@ -71,7 +113,7 @@ def split(arguments: list[str], environment: Mapping[str, str]) -> tuple[Options
     rest: list[str] = []
     theirs = False
     for argument in arguments:
-        if theirs or not argument.startswith("--") or not _is_own(argument):
+        if theirs or not argument.startswith(("--", "-W")) or not _is_own(argument):
             rest.append(argument)
             theirs = argument in TAKES_NEXT
         else:
@@ -84,8 +126,9 @@ def split(arguments: list[str], environment: Mapping[str, str]) -> tuple[Options
             _read_settings(options, environment)
     for argument in own:
         _take(options, argument)
+    options.commanded = any(not argument.startswith(_COMPILER) for argument in own)
     if nested:
-        options.report, options.given = False, None
+        options.report, options.checks, options.given = False, False, None
     elif options.wants_analysis and not options.help and (options.output or options.given):
         try:
             _check(options, rest)
@@ -99,7 +142,7 @@ def split(arguments: list[str], environment: Mapping[str, str]) -> tuple[Options
 
 def _is_own(argument: str) -> bool:
     name = argument.partition("=")[0]
-    return name in OTHERS or name.startswith(PREFIX)
+    return name in OTHERS or argument in WARNINGS or name.startswith(PREFIX)
 
 
 def _read_environment(options: Options, environment: Mapping[str, str]) -> None:
@@ -108,7 +151,7 @@ def _read_environment(options: Options, environment: Mapping[str, str]) -> None:
         _read_words(options, words)
     analyze = get("INCC_ANALYZE", "")
     if analyze not in ("", "0"):
-        options.report = True
+        options.report = options.named = True
         if analyze not in ("1", "-"):
             options.output, options.append = os.path.abspath(analyze), True
     if output := get("INCC_OUTPUT", ""):
@@ -127,12 +170,20 @@ def _read_settings(options: Options, environment: Mapping[str, str]) -> None:
             options.all().take(f"{PREFIX}format", chosen)
         else:
             options.problems.append(f"INCC_FORMAT is {' or '.join(formats)}, not {chosen!r}")
+    mode = get("INCC_MODE", "")
+    if mode not in ("", "lean", "full"):
+        options.problems.append(f"INCC_MODE is lean or full, not {mode!r}")
     if mcpu := get("INCC_MCPU", ""):
         options.all().take(f"{PREFIX}mcpu", mcpu)
     for glob in get("INCC_FUNCTION", "").split():
         options.all().take(f"{PREFIX}function", glob)
     if get("INCC_STRICT", "") not in ("", "0"):
         options.all().take(f"{PREFIX}strict", None)
+    if lto := get("INCC_LTO", ""):
+        if lto in ("link", "compile"):
+            options.all().take(f"{PREFIX}lto", lto)
+        else:
+            options.problems.append(f"INCC_LTO is link or compile, not {lto!r}")
 
 
 def _read_words(options: Options, words: str) -> None:
@@ -150,7 +201,7 @@ def _read_words(options: Options, words: str) -> None:
         options.problems.append(f"INCC_OPTIONS: {error}; see --analyze-help")
         options.given = None
     # It says how to analyse, not that: so that it may stand in a user's environment for good.
-    options.report = False
+    options.report = options.checks = options.named = False
 
 
 def _take(options: Options, argument: str) -> None:
@@ -161,9 +212,15 @@ def _take(options: Options, argument: str) -> None:
         # Not through the table, which a run without analysis has no other use for.
         options.compiler = value
         return
+    if argument in WARNINGS:
+        options.warnings = argument != "-Wno-incc"
+        options.errors = argument == "-Werror=incc" or (options.errors and argument == "-Wincc")
+        options.checks = options.warnings and (options.checks or argument != "-Wno-error=incc")
+        return
     if name.startswith("--analyze") or name == "--try":
         options.report = True
     if name == "--analyze":
+        options.named = True
         if value == "":
             raise UsageError("--analyze= needs a file name; without one, write --analyze")
         if value:

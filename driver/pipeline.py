@@ -13,11 +13,14 @@ if TYPE_CHECKING:
     from incc.core.analysis import KernelSettings
     from incc.core.whatif import Change
     from incc.driver.report import types as t
-    from incc.driver.report.build import KernelPlace, UnitResult
+    from incc.driver.report.brief import Wanted
+    from incc.driver.report.found import KernelPlace, UnitResult
     from incc.driver.report.selection import Selection
     from incc.frontends.asm.loops import LoopPath
     from incc.frontends.asm.parse import Assembly
     from incc.frontends.kernel import Kernel, LeftOut, Region, SourceLocation
+    from incc.frontends.marks import Mark
+    from incc.frontends.objects.spans import Addresses
     from incc.frontends.unit import Unit
     from incc.models.loading import Cpu
     from incc.models.model import MachineModel
@@ -34,11 +37,21 @@ class Settings(NamedTuple):
     `cold_iterations`: also simulate so many from a cold start, 0 for not. `alignment`: of the kernel's first byte
     within 64, -1 for where it was found, -2 to simulate all. `ways`: "paths" to analyse every way through loops with
     branches inside, "branch" the sides of the first branch. `branch_probability`: how likely a branch is not taken,
-    None for all sides alike. `control_flow`: of the functions that are analysed. `what_ifs`: try those changes that
+    None for all sides alike. `control_flow`: of the functions that are analysed. `port_model`: also describe the core
+    itself, as its model has it. `what_ifs`: try those changes that
     always are, and simulate both ends of predictions. `mispredict_rate`: of the branches inside loops, None for not
     known. `system_headers`: also loops that no line of the user's is in. `ghz`: the clock at which
     rates a second are to be told, 0 for none. `measure`: run the kernels on this machine, and take its core's model
-    where `mcpu` names none.
+    where `mcpu` names none. `marks`: those in the source restrict the analysis (use), and without any there is none
+    (only). `addresses`: of an object only the code there.
+
+    What llvm-mca has as well: `regions` may be "llvm-mca", for its markers alone, by its rules, or the whole file.
+    `dispatch_width`, `load_queue`, `store_queue`, `register_file`, `uop_queue`, `decoders`: sizes of the core for the
+    run from a cold start, 0 for the model's. `call_latency`: cycles that a call takes there. `noalias`: stores and
+    loads do not meet in memory unless their addresses say so. `pressure`: why µops pile up in that run. `steady`: False
+    if that run is all that is wanted beside the bounds. `syntax`: instructions as LLVM prints them, "att" or "intel",
+    "" for as they are written; `hex_immediates`: with immediate values in hexadecimal then. `wanted`: the parts of the
+    report that are read (`report/brief.py`), None for the whole of it.
     """
 
     mcpu: str = ""
@@ -57,11 +70,27 @@ class Settings(NamedTuple):
     ways: tuple[Literal["paths", "branch"], ...] = ()
     branch_probability: float | None = None
     control_flow: bool = False
+    port_model: bool = False
     what_ifs: bool = True
     mispredict_rate: float | None = None
     system_headers: bool = False
     ghz: float = 0
     measure: bool = False
+    marks: Literal["use", "only", "ignore"] = "use"
+    addresses: tuple[Addresses, ...] = ()
+    steady: bool = True
+    pressure: bool = False
+    dispatch_width: int = 0
+    load_queue: int = 0
+    store_queue: int = 0
+    register_file: int = 0
+    uop_queue: int = 0
+    decoders: int = 0
+    call_latency: int = 0
+    noalias: bool = True
+    syntax: Literal["", "att", "intel"] = ""
+    hex_immediates: bool = False
+    wanted: tuple[Wanted, ...] | None = None
 
     def kernel_settings(self) -> KernelSettings:
         """What of it is asked of each kernel."""
@@ -77,6 +106,17 @@ class Settings(NamedTuple):
             alignment=self.alignment,
             timeline_iterations=self.timeline_iterations,
             timeline_cycles=self.timeline_cycles,
+            steady=self.steady,
+            pressure=self.pressure,
+            explained=self.wanted is None or "pressure" in self.wanted,
+            dispatch_width=self.dispatch_width,
+            load_queue=self.load_queue,
+            store_queue=self.store_queue,
+            register_file=self.register_file,
+            uop_queue=self.uop_queue,
+            decoders=self.decoders,
+            call_latency=self.call_latency,
+            noalias=self.noalias,
         )
 
 
@@ -90,9 +130,77 @@ def analyze_units(units: Sequence[Unit], settings: Settings) -> t.Report:
 
     Problems with single statements or loops are in the report and do not stop the rest.
     """
+    return analyze_for_cores([(unit, [settings]) for unit in units])
+
+
+def analyze_for_cores(asked: Sequence[tuple[Unit, Sequence[Settings]]]) -> t.Report:
+    """The same with each unit's own settings, such as one for each core: analyses of a unit follow each other. Raises
+    AnalysisError."""
+    wanted = asked[0][1][0].wanted if asked and asked[0][1] else None
+    if wanted is not None:
+        from incc.driver.report.brief import brief_report
+
+        return brief_report(
+            [
+                found
+                for unit, settings in asked
+                for number, one in enumerate(settings)
+                for found in analyses(unit, one, again=number > 0)
+            ],
+            wanted,
+        )
     from incc.driver.report.build import build_report, unit_report
 
-    return build_report(unit_report(analyze_unit(unit, settings)) for unit in units)
+    return build_report(
+        unit_report(found)
+        for unit, settings in asked
+        for number, one in enumerate(settings)
+        for found in analyses(unit, one, again=number > 0)
+    )
+
+
+def core_reports(settings: Sequence[Settings]) -> t.Report:
+    """The report on cores by themselves, without any code: a unit for each. Raises AnalysisError."""
+    from incc.driver.report.build import build_report, unit_report
+    from incc.frontends.unit import Unit
+
+    found = []
+    for one in settings:
+        unit = Unit("", "")
+        model, reason, note = _model_of(unit, one)
+        found.append(analyze_kernels(unit, (), one, model, reason)._replace(model_note=note))
+    return build_report([unit_report(one) for one in found])
+
+
+def analyses(unit: Unit, settings: Settings, again: bool = False) -> list[UnitResult]:
+    """What was found of a unit: once, but where marks in its source name several cores. `again`: it was analysed for
+    another core already, and with it for those that marks name. Raises AnalysisError."""
+    if settings.marks == "ignore":
+        return [analyze_unit(unit, settings)]
+    from incc.driver.report.marks import read_marks
+
+    marks = read_marks(unit)
+    found: list[UnitResult] = []
+    for core in marks.cores():
+        if core and again:
+            continue
+        asked = settings._replace(mcpu=core) if core else settings
+        try:
+            _model_of(unit, asked)
+        except AnalysisError as error:
+            if not core:
+                raise
+            marks = marks.without_core(core, str(error))
+            continue
+        if (result := analyze_marked(unit, asked, marks.of_core(core))) is not None:
+            found.append(result)
+    if not found and (settings.marks == "use" or marks.errors):
+        nothing = () if settings.marks == "only" else None
+        if (result := analyze_marked(unit, settings, nothing)) is not None:
+            found.append(result)
+    if found and marks.errors:
+        found[0] = found[0]._replace(mark_errors=(*marks.errors, *found[0].mark_errors))
+    return found
 
 
 def untried(report: t.Report, settings: Settings) -> list[str]:
@@ -130,8 +238,8 @@ def _choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str]) -> Cho
     from incc.models.loading import find_cpu, host_cpu, load
 
     if mcpu and mcpu != "native":
-        cpu = find_cpu(mcpu, model_path)
-        model = load(cpu.model if cpu.nearest else mcpu, model_path)
+        cpu = find_cpu(mcpu, model_path, levels=True)
+        model = load(cpu.model or mcpu, model_path)
         return Choice(model, f"-mcpu={mcpu}{_nearest(cpu)}", _stand_in(mcpu, cpu))
     instead = note = ""
     if not mcpu and command_cpu and command_cpu != "native":
@@ -206,12 +314,14 @@ def read_assembly(unit: Unit, isa: str = "") -> Assembly:
     return parsed
 
 
-def find_regions(parsed: Assembly, settings: Settings) -> tuple[list[Region], list[LeftOut]]:
-    """The regions that the settings ask for, and what was left out."""
-    from incc.frontends.asm.regions import innermost_loops, marked_regions, whole_file
+def find_regions(parsed: Assembly, settings: Settings, text: str = "") -> tuple[list[Region], list[LeftOut]]:
+    """The regions that the settings ask for, and what was left out. `text`: the assembly, for llvm-mca's."""
+    from incc.frontends.asm.regions import innermost_loops, llvm_mca_regions, marked_regions, whole_file
 
     if settings.regions == "loops":
         regions, left_out = innermost_loops(parsed)
+    elif settings.regions == "llvm-mca":
+        regions, left_out = llvm_mca_regions(parsed, text), []
     else:
         regions, left_out = marked_regions(parsed)
         if not regions and not left_out:
@@ -238,7 +348,11 @@ def select(unit: Unit, parsed: Assembly, settings: Settings) -> Selection:
     """The regions that the settings ask for, without those that are nobody's, each where it is in the user's source."""
     from incc.driver.report.selection import located
 
-    regions, left_out = find_regions(parsed, settings)
+    regions, left_out = find_regions(parsed, settings, unit.assembly)
+    if unit.loops:
+        from incc.frontends.asm.compiled import with_compiled
+
+        regions = with_compiled(parsed, unit.assembly, regions, unit.loops)
     loops = settings.regions == "loops"
     if not loops and not parsed.debug:
         from incc.driver.report.selection import Selection
@@ -248,8 +362,9 @@ def select(unit: Unit, parsed: Assembly, settings: Settings) -> Selection:
     return located(unit, parsed, regions, left_out, settings.functions, calls=loops, hide=hide)
 
 
-def decode_unit(unit: Unit, parsed: Assembly, regions: Sequence[Region]) -> list[Kernel]:
-    """The kernels of a unit's regions, laid out as the code is when it is run. Raises AnalysisError."""
+def decode_unit(unit: Unit, parsed: Assembly, regions: Sequence[Region], markers: bool = True) -> list[Kernel]:
+    """The kernels of a unit's regions, laid out as the code is when it is run. `markers`: instructions that are markers
+    are no code. Raises AnalysisError."""
     if not regions:
         return []
     from incc.frontends.asm.before import code_before
@@ -257,7 +372,7 @@ def decode_unit(unit: Unit, parsed: Assembly, regions: Sequence[Region]) -> list
     from incc.frontends.isa import DecodeError, isa
 
     try:
-        text = without_byte_markers(parsed, unit.assembly)
+        text = without_byte_markers(parsed, unit.assembly) if markers else unit.assembly
         before = code_before(parsed, regions)
         return isa(parsed.isa).decode_regions(text, regions, unit.assembly_file, before=before)
     except DecodeError as error:
@@ -266,34 +381,46 @@ def decode_unit(unit: Unit, parsed: Assembly, regions: Sequence[Region]) -> list
 
 def analyze_unit(unit: Unit, settings: Settings) -> UnitResult:
     """Everything that was found of a unit. Raises AnalysisError as `analyze_units`."""
-    from incc.driver.report.build import KernelPlace
+    found = analyze_marked(unit, settings, None)
+    assert found is not None
+    return found
+
+
+def analyze_marked(unit: Unit, settings: Settings, marks: Sequence[Mark] | None) -> UnitResult | None:
+    """The same of what these marks are about, None for everything. There is no result where there are marks and none
+    of them is about this unit, which are those of headers."""
     from incc.frontends.isa import isa
 
-    # What runs here is compared with this core, whatever the code was made for.
-    model, reason, note = choose_model(settings.mcpu, "" if settings.measure else unit.cpu, settings.model_path)
-    if other := _other_native(unit, model, settings):
-        reason += f"; {other}"
-        note += f"; {other}" if note else other
+    model, reason, note = _model_of(unit, settings)
     if unreadable := isa(model.isa).unreadable:
         raise AnalysisError(f"{model.name} is an {model.isa} core, and {unreadable}")
     parsed = read_assembly(unit, model.isa)
     found = select(unit, parsed, settings)
+    marked = None
+    if marks is not None:
+        from incc.driver.report.marks import choose_marked
+
+        marked = choose_marked(unit, found, marks)
+        if marked is None:
+            return None
+        found = marked.selection
     regions = found.regions
     inside = _paths_inside(parsed, regions, settings)
     paths = [path.region for of_loop, _ in inside for path in of_loop]
-    decoded = decode_unit(unit, parsed, [*regions, *paths])
+    if settings.regions == "llvm-mca":
+        decoded = _with_the_rest(unit, parsed, regions)
+    else:
+        decoded = decode_unit(unit, parsed, [*regions, *paths])
     kernels, on_paths = decoded[: len(regions)], iter(decoded[len(regions) :])
-    lines = {s.line: s.location for s in parsed.statements if s.location is not None} if kernels else {}
-    places = [
-        KernelPlace(lines, None, found.places[n]) if found.places else KernelPlace(lines, _near(parsed, kernel.region))
-        for n, kernel in enumerate(kernels)
-    ]
+    places = kernel_places(parsed, found, kernels, unit.assembly)
     result = analyze_kernels(
         unit, kernels, settings, model, reason, places=places, left_out=found.left_out, among=found.all_regions
     )
     result = result._replace(
         model_note=note, system_loops=found.system_loops, calls=tuple(found.calls), user_functions=found.outlined
     )
+    if marked is not None:
+        result = result._replace(marks=marked.marks, marked=marked.of, mark_errors=marked.errors)
     if settings.functions:
         from incc.driver.report.not_found import not_found
 
@@ -322,6 +449,78 @@ def analyze_unit(unit: Unit, settings: Settings) -> UnitResult:
     return result
 
 
+def kernel_places(parsed: Assembly, found: Selection, kernels: Sequence[Kernel], text: str = "") -> list[KernelPlace]:
+    """Where the kernels of the regions found are in the user's source. `text`: the assembly, for the columns."""
+    from incc.driver.report.found import KernelPlace
+
+    lines = {s.line: s.location for s in parsed.statements if s.location is not None} if kernels else {}
+    columns: dict[int, tuple[int, int]] = {}
+    if lines and text:
+        from incc.frontends.asm.parse import columns_of
+
+        columns = columns_of(text, {line for k in kernels if k.region for line in k.region.lines if line in lines})
+    return [
+        KernelPlace(lines, None, found.places[n], columns)
+        if found.places
+        else KernelPlace(lines, _near(parsed, kernel.region), None, columns)
+        for n, kernel in enumerate(kernels)
+    ]
+
+
+def _model_of(unit: Unit, settings: Settings) -> Choice:
+    """The model that a unit is analysed with. Raises AnalysisError."""
+    # What runs here is compared with this core, whatever the code was made for.
+    model, reason, note = choose_model(settings.mcpu, "" if settings.measure else unit.cpu, settings.model_path)
+    if other := _other_native(unit, model, settings):
+        reason += f"; {other}"
+        note += f"; {other}" if note else other
+    return Choice(model, reason, note)
+
+
+def _with_the_rest(unit: Unit, parsed: Assembly, regions: Sequence[Region]) -> list[Kernel]:
+    """The kernels of a unit's regions; the first one also has the instructions of the rest of the text that were
+    refused, since llvm-mca reads all of it."""
+    from incc.frontends.asm.parse import INSTRUCTION
+
+    if not regions:
+        return []
+    rest = sorted({s.line for s in parsed.statements if s.kind == INSTRUCTION}.difference(*(r.lines for r in regions)))
+    outside = [regions[0]._replace(lines=tuple(rest), body_lines=tuple(rest))] if rest else []
+    kernels = decode_unit(unit, parsed, [*regions, *outside], markers=False)
+    if outside:
+        *kernels, others = kernels
+        kernels[0] = kernels[0]._replace(refused=(*kernels[0].refused, *others.refused))
+    return kernels
+
+
+def analyze_object(unit: Unit, source: str | bytes, settings: Settings) -> UnitResult:
+    """The same of a unit whose code is read from the object that was made of it, at a path or in bytes. Raises
+    AnalysisError."""
+    from incc.driver.code import object_code
+
+    model, reason, note = _model_of(unit, settings)
+    code = object_code(source, unit.assembly_file, settings.functions, settings.addresses, settings.regions == "marked")
+    if code.kernels and code.kernels[0].isa != model.isa:
+        found = code.kernels[0].isa
+        raise AnalysisError(f"{unit.assembly_file}: {found} code, but {model.name} is an {model.isa} core")
+    result = analyze_kernels(unit, code.kernels, settings, model, reason, places=code.places(), left_out=code.left_out)
+    return result._replace(model_note=note)
+
+
+def analyze_bytes(unit: Unit, blocks: Sequence[tuple[str, bytes]], settings: Settings) -> UnitResult:
+    """The same of a unit that is nothing but these blocks of machine code with their names. Raises AnalysisError."""
+    from incc.frontends.isa import DecodeError, isa
+
+    model, reason, note = _model_of(unit, settings)
+    kernels = []
+    for name, code in blocks:
+        try:
+            kernels.append(isa(model.isa).decode_bytes(code, name))
+        except (ValueError, DecodeError) as error:
+            raise AnalysisError(f"{unit.assembly_file}: {name}: {error}") from error
+    return analyze_kernels(unit, kernels, settings, model, reason)._replace(model_note=note)
+
+
 def analyze_kernels(
     unit: Unit,
     kernels: Sequence[Kernel],
@@ -337,19 +536,25 @@ def analyze_kernels(
     they were chosen from, if that is known. Raises AnalysisError where the core or the kernels do not allow what the
     settings ask for."""
     from incc.core.analysis import analyze_kernel
-    from incc.driver.report.build import UnitResult
-    from incc.driver.report.identity import kernel_ids
+    from incc.driver.report.found import UnitResult
 
     asked = settings.kernel_settings()
-    notes: tuple[str, ...] = ()
+    notes = unit.notes
     if len(kernels) > MOST_WITH_WHAT_IFS and asked.what_ifs and not asked.asked:
         asked = asked._replace(what_ifs=False)
-        notes = (f"no what-ifs, since there are more than {MOST_WITH_WHAT_IFS} kernels: choose some by function",)
+        notes = (
+            *notes,
+            f"no what-ifs, since there are more than {MOST_WITH_WHAT_IFS} kernels: choose some by function",
+        )
     try:
         results = tuple([analyze_kernel(kernel, model, asked) for kernel in kernels])
     except ValueError as error:
         raise AnalysisError(str(error)) from error
-    ids = tuple(kernel_ids(kernels, among))
+    ids: tuple[str, ...] = ()
+    if settings.wanted is None:
+        from incc.driver.report.identity import kernel_ids
+
+        ids = tuple(kernel_ids(kernels, among))
     found = UnitResult(
         unit,
         model,
@@ -362,6 +567,9 @@ def analyze_kernels(
         iterations=settings.iterations,
         mispredict_rate=settings.mispredict_rate,
         ghz=settings.ghz,
+        syntax=settings.syntax,
+        hex_immediates=settings.hex_immediates,
+        port_model=settings.port_model,
     )
     if settings.measure:
         from incc.measuring.kernels import measure_kernels
@@ -389,7 +597,7 @@ def _paths_inside(parsed: Assembly, regions: Sequence[Region], settings: Setting
     inside, and where no range is wanted."""
     from incc.frontends.asm.regions import paths_inside
 
-    if not settings.what_ifs or settings.fixed_ports or len(regions) > MOST_WITH_WHAT_IFS:
+    if not settings.what_ifs or not settings.steady or settings.fixed_ports or len(regions) > MOST_WITH_WHAT_IFS:
         return []
     found = paths_inside(parsed, regions, MOST_WAYS_OF_RANGES)
     return [(paths, complete) if len(paths) > 1 else ([], True) for paths, complete in found]
@@ -397,9 +605,14 @@ def _paths_inside(parsed: Assembly, regions: Sequence[Region], settings: Setting
 
 def _of_ways(settings: Settings) -> KernelSettings:
     """What is asked of the ways through loops."""
-    from incc.core.analysis import KernelSettings
-
-    return KernelSettings(settings.simulate, settings.fixed_ports, alignment=max(settings.alignment, -1))
+    return settings.kernel_settings()._replace(
+        what_ifs=False,
+        asked=(),
+        waits=False,
+        cold_iterations=0,
+        alignment=max(settings.alignment, -1),
+        timeline_iterations=0,
+    )
 
 
 MOST_WAYS = 16
@@ -463,9 +676,12 @@ def _near(parsed: Assembly, region: Region | None) -> SourceLocation | None:
 
 
 def write_marked(unit: Unit, settings: Settings, path: str, dialect: str) -> None:
-    """Write the unit's assembly with markers of one dialect (or "all") around the regions that would be analysed."""
+    """Write the unit's assembly with markers of one dialect (or "all") around the regions that would be analysed, and
+    what the compiler says of them, if it was asked."""
+    from incc.driver.report.compiled import remark
     from incc.frontends.asm.markers import insert_markers
 
     regions = select(unit, read_assembly(unit), settings).regions
+    said = [remark(region.compiled) if region.compiled else "" for region in regions]
     with open(path, "w", encoding="utf-8", errors="surrogateescape") as f:
-        f.write(insert_markers(unit.assembly, regions, dialect))
+        f.write(insert_markers(unit.assembly, regions, dialect, remarks=said))

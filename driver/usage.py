@@ -41,7 +41,8 @@ COMMANDS = {
         summary="cycles of loops in assembly, and what bounds them",
         about=(
             "Analyse the assembly in FILE (standard input for - or none): its marked regions (markers of OSACA, "
-            "llvm-mca or IACA), or without any the whole file as one region. Options may be written with one dash or "
+            "llvm-mca or IACA), or without any the whole file as one region. Of an object or executable: what is "
+            "between IACA's byte markers, or without any the innermost loops. Options may be written with one dash or "
             "two.",
         ),
         groups=(
@@ -71,7 +72,12 @@ COMMANDS = {
             ("show", "what to show, beside what is shown anyway"),
             ("other", ""),
         ),
-        after=("Every --analyze-… option asks for the analysis; --emit-marked alone writes no report.",),
+        after=(
+            "Every --analyze-… option asks for the analysis; --emit-marked alone writes no report.",
+            "-Wincc warns where marks in the source (// incc: analyze expect(cycles <= 2), docs/source-marks.md) "
+            "expect something else than what is predicted, also without a report; -Werror=incc does so as an error, "
+            "after the object is written; -Wno-incc and -Wno-error=incc take that back.",
+        ),
         environment=(
             ("INCC_ANALYZE=1|FILE", "as --analyze; reports are added to FILE"),
             (
@@ -87,11 +93,16 @@ COMMANDS = {
                 "more of the options above, with blanks between them and quotes as in a shell; they say how to "
                 "analyse, not that",
             ),
+            (
+                "INCC_MODE=lean|full",
+                "as --analyze-mode; lean where only the environment asks",
+            ),
             ("INCC_CC", "the compiler"),
             *_OF_ALL,
             ("INCC_DEBUG=1", "a traceback where the analysis fails"),
         ),
-        status="the compiler's; 1 with --analyze-strict if the analysis fails; 2 for a mistake in the options",
+        status="the compiler's; 1 with --analyze-strict if the analysis fails, and with -Werror=incc if what the "
+        "source expects is not so; 2 for a mistake in the options",
     ),
 }
 

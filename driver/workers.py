@@ -79,6 +79,8 @@ def _work_off(work: Callable[[T], R], pieces: Sequence[T], numbers: int, results
                 while left:
                     left = left[out.write(left) :]
         status = 0
+    except SystemExit:  # told to end, which it did in good order
+        pass
     except BaseException as error:  # whatever it is, this process must not go on as its parent
         with contextlib.suppress(OSError):
             os.write(2, f"{type(error).__name__}: {error}\n".encode())

@@ -98,6 +98,7 @@ def compare(sides: Sequence[Side], wanted: Wanted = Wanted()) -> c.Comparison:  
 
 def _compare(sides: Sequence[Side], wanted: Wanted) -> c.Comparison:
     rows = _rows(sides)
+    several = any(len({model["name"] for model in side.info["models"]}) > 1 for side in sides)
     totals: list[c.Totals | None] = [None, *(_totals(rows, side) for side in range(1, len(sides)))]
     # What became a part of another loop's counterpart, and is nowhere a loop of its own, has no row.
     kept = [row for row in rows if not row.part_of or len(row.there()) > 1]
@@ -113,7 +114,7 @@ def _compare(sides: Sequence[Side], wanted: Wanted) -> c.Comparison:
         "sides": [side.info for side in sides],
         "totals": totals,
         "where": wanted.where.text if wanted.where is not None else "",
-        "rows": [_row(row, shown) for row, shown in zip(kept, _with_assembly(kept, wanted), strict=True)],
+        "rows": [_row(row, shown, several) for row, shown in zip(kept, _with_assembly(kept, wanted), strict=True)],
         "gate": gate,
         "notes": _notes(sides, rows),
     }
@@ -156,7 +157,8 @@ def _pair(rows: Sequence[_Row], side: Side, found: Match) -> _Pair:
     return _Pair(change(a, b, found, parts_a, parts_b), parts_a, parts_b)
 
 
-def _row(row: _Row, assembly: bool) -> c.Row:
+def _row(row: _Row, assembly: bool, several: bool) -> c.Row:
+    """A row as it is told; `several`: there are sides with several cores."""
     first = row.first()
     instructions: list[list[t.Instruction] | None] = [
         entry.instructions() if assembly and entry is not None else None for entry in row.entries
@@ -175,8 +177,10 @@ def _row(row: _Row, assembly: bool) -> c.Row:
         for side, (entry, own) in enumerate(zip(row.entries, instructions, strict=True))
     ]
     sources = [entry.kernel["source"] for entry in row.there() if entry.kernel["source"]]
+    name = first.kernel["overview"]["function"]
+    cores = {entry.unit["model"]["name"] for entry in row.there()}
     return {
-        "name": first.kernel["overview"]["function"],
+        "name": f"{name} ({cores.pop()})" if name and several and len(cores) == 1 else name,
         "source": sources[-1] if sources else None,
         "members": members,
         "base": row.base,
@@ -451,7 +455,8 @@ def _notes(sides: Sequence[Side], rows: Sequence[_Row]) -> list[str]:
         for side in sides
         if side.info["models"]
     }
-    if len(set(cores.values())) > 1:
+    crossed = any(len({entry.unit["model"]["name"] for entry in row.there()}) > 1 for row in rows)
+    if len(set(cores.values())) > 1 and (crossed or not any(len(row.there()) > 1 for row in rows)):
         words = [
             f"{label} is of {core}" if not n else f"{label} of {core}" for n, (label, core) in enumerate(cores.items())
         ]

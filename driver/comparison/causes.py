@@ -245,6 +245,7 @@ _EMPTY_SLOTS = {
     "group": " to groups of µops that do not fit",
     "load_buffer": " to a full load buffer",
     "store_buffer": " to a full store buffer",
+    "registers": " to registers of which none was free",
 }
 
 

@@ -41,7 +41,18 @@ NOT_KEPT = {
     "Kernel": LEFT_OUT - {"instructions"},
     "Unit": frozenset(("ways", "control_flow", "trials")),
 }
-"""Fields of reports that are skipped, by type."""
+"""Fields of reports that a comparison does not look at, by type."""
+
+
+class Kept(NamedTuple):
+    """What is read of reports: `skipped` has the fields that are not, by type; `pressure`: whether instructions have
+    their figures."""
+
+    skipped: tuple[tuple[str, frozenset[str]], ...]
+    pressure: bool = True
+
+
+COMPARED = Kept(tuple(NOT_KEPT.items()))
 
 
 class NotAReportError(InputError):
@@ -95,31 +106,32 @@ def texts(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-def read_document(text: bytes, where: str, line: int = 1) -> Document:
-    """A document, brought to this version. `where`: the file, and `line`: where in it the text begins, for messages.
+def read_document(text: bytes, where: str, line: int = 1, kept: Kept = COMPARED) -> Document:
+    """A document, brought to this version. `where`: the file, and `line`: where in it the text begins, for messages;
+    `kept`: what of it is read.
 
     Raises InputError, NotAReportError for other JSON.
     """
     import msgspec
 
     try:
-        found = _decoder("same").decode(text)
+        found = _decoder("same", kept).decode(text)
     except msgspec.ValidationError as error:
-        return _other_version(text, where, line, error)
+        return _other_version(text, where, line, error, kept)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(malformed(text, where, line, error)) from None
     version = found.get("schema_version", "")
     place = f"{where}:{line}" if line > 1 else where
     if "cpus" in found and "units" not in found:
-        _check_pressure(((f"cpus[{core!r}]", kernel) for core, kernel in found["cpus"].items()), place)
+        _check_pressure(((f"cpus[{core!r}]", kernel) for core, kernel in found["cpus"].items()), place, kept)
         return Document(_scanned(found), VERSION, True)
     if "units" not in found or version != VERSION:
-        return _other_version(text, where, line, None)
-    _check_pressure(_kernels(found["units"]), place)
+        return _other_version(text, where, line, None, kept)
+    _check_pressure(_kernels(found["units"]), place, kept)
     return Document(found["units"], version, False)
 
 
-def _other_version(text: bytes, where: str, line: int, error: msgspec.ValidationError | None) -> Document:
+def _other_version(text: bytes, where: str, line: int, error: msgspec.ValidationError | None, kept: Kept) -> Document:
     """What does not fit this version: a report of another one, or none."""
     import msgspec
 
@@ -135,7 +147,7 @@ def _other_version(text: bytes, where: str, line: int, error: msgspec.Validation
     if not head.units:
         if not head.cpus:
             raise NotAReportError(f'{place}: no report of incc: there is no "units" in it')
-        return _scanned_before(text, place, error)
+        return _scanned_before(text, place, error, kept)
     version = head.schema_version
     try:
         number, own = numbers(version) if isinstance(version, str) else (0, 0), numbers(VERSION)
@@ -153,28 +165,28 @@ def _other_version(text: bytes, where: str, line: int, error: msgspec.Validation
             raise InputError(f"{place}: no report that can be read: {version!r} is no version of its schema")
         raise InputError(_mistyped(place, error))
     try:
-        found = _decoder("newer" if number > own else "older").decode(text)
+        found = _decoder("newer" if number > own else "older", kept).decode(text)
     except msgspec.ValidationError as problem:
         raise InputError(_mistyped(place, problem, f", for a report of schema {version}")) from None
     for unit in found["units"]:
         upgrade(unit, version)
-    _check_pressure(_kernels(found["units"]), place)
+    _check_pressure(_kernels(found["units"]), place, kept)
     return Document(found["units"], version, False)
 
 
-def _scanned_before(text: bytes, place: str, error: msgspec.ValidationError | None) -> Document:
+def _scanned_before(text: bytes, place: str, error: msgspec.ValidationError | None, kept: Kept) -> Document:
     """A line of an incc-scan of another version, which it does not tell."""
     import msgspec
 
     try:
-        found = _decoder("older").decode(text)
+        found = _decoder("older", kept).decode(text)
     except msgspec.ValidationError as problem:
         more = ", in a line of incc-scan (the oldest have no report of a kernel)"
         raise InputError(_mistyped(place, error or problem, more)) from None
     units = _scanned(found)
     for unit in units:
         upgrade(unit, "1.0")
-    _check_pressure(((f"cpus[{core!r}]", kernel) for core, kernel in found["cpus"].items()), place)
+    _check_pressure(((f"cpus[{core!r}]", kernel) for core, kernel in found["cpus"].items()), place, kept)
     return Document(units, "", True)
 
 
@@ -192,6 +204,9 @@ def _scanned(line: Any) -> list[dict[str, Any]]:
                 "compiler": "",
                 "compiler_version": "",
                 "command": [],
+                "folder": "",
+                "output": "",
+                "way": "given",
                 "target_cpu": "",
                 "model": {
                     "name": core,
@@ -218,9 +233,11 @@ def _kernels(units: Iterable[dict[str, Any]]) -> Iterator[tuple[str, dict[str, A
             yield f"units[{u}].kernels[{k}]", kernel
 
 
-def _check_pressure(kernels: Iterable[tuple[str, dict[str, Any]]], place: str) -> None:
+def _check_pressure(kernels: Iterable[tuple[str, dict[str, Any]]], place: str, kept: Kept) -> None:
     """Refuse kernels of which an instruction has not as many figures as there are resources: types do not say that, and
     views go through both together."""
+    if not kept.pressure:
+        return
     for at, kernel in kernels:
         wanted = len(kernel["resources"])
         for n, instruction in enumerate(kernel["instructions"]):
@@ -259,13 +276,13 @@ _Which = Literal["same", "older", "newer"]
 
 
 @cache
-def _decoder(which: _Which) -> Any:
+def _decoder(which: _Which, kept: Kept) -> Any:
     """A decoder of a report, or a line of incc-scan, of this version, an older or a newer one."""
     import msgspec
 
     from incc.driver.report import types
 
-    derived = _Derived(which)
+    derived = _Derived(which, kept)
     document = TypedDict(  # noqa: UP013 -- its types are computed
         "Document",
         {
@@ -294,8 +311,9 @@ class _Derived:
     """Types for the decoder from those of reports: without what is not kept, with what is said of values in the
     decoder's words. Of another version than this, words may be others; an older one may lack fields."""
 
-    def __init__(self, which: _Which) -> None:
+    def __init__(self, which: _Which, kept: Kept) -> None:
         self.which = which
+        self.skipped = dict(kept.skipped)
         self.missing = added_fields() if which == "older" else {}
         self.made: dict[tuple[str, bool], Any] = {}
         # There are so many instructions that looking at the form of their texts takes a third of all the reading.
@@ -344,7 +362,7 @@ class _Derived:
 
     def _fields(self, kind: Any) -> Any:
         name = kind.__name__
-        left_out = NOT_KEPT.get(name, frozenset())
+        left_out = self.skipped.get(name, frozenset())
         missing = self.missing.get(name, frozenset())
         fields = {
             field: NotRequired[self.type(what)] if field in missing else self.type(what)

@@ -77,7 +77,29 @@ class Matching(NamedTuple):
 
 
 def match(a: Sequence[Entry], b: Sequence[Entry]) -> Matching:
-    """Match the kernels of two builds. `match(b, a)` finds the same pairs."""
+    """Match the kernels of two builds. `match(b, a)` finds the same pairs. Where a side has been analysed for several
+    cores, kernels are those of one core on both sides, if there is one that both have."""
+    cores_a, cores_b = _of_cores(a), _of_cores(b)
+    both = [core for core in cores_a if core in cores_b]
+    if not both or len(cores_a) == len(cores_b) == 1:
+        return _match(a, b)
+    matches: list[Match] = []
+    for core in both:
+        of_a, of_b = cores_a[core], cores_b[core]
+        for m in _match([a[n] for n in of_a], [b[n] for n in of_b]).matches:
+            parts_a, parts_b = tuple([of_a[n] for n in m.parts_a]), tuple([of_b[n] for n in m.parts_b])
+            matches.append(m._replace(a=of_a[m.a], b=of_b[m.b], parts_a=parts_a, parts_b=parts_b))
+    return _with_the_rest(matches, len(a), len(b))
+
+
+def _of_cores(entries: Sequence[Entry]) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for n, entry in enumerate(entries):
+        found.setdefault(entry.unit["model"]["name"], []).append(n)
+    return found
+
+
+def _match(a: Sequence[Entry], b: Sequence[Entry]) -> Matching:
     from incc.driver.comparison.match_features import features
 
     found_a, found_b = features(a), features(b)
@@ -99,11 +121,13 @@ def _result(matcher: _Matcher, swapped: bool) -> Matching:
         if swapped:
             one, other, parts_one, parts_other = other, one, parts_other, parts_one
         matches.append(Match(one, other, by, sure, parts_one, parts_other))
+    counts = len(matcher.a), len(matcher.b)
+    return _with_the_rest(matches, *(reversed(counts) if swapped else counts))
+
+
+def _with_the_rest(matches: list[Match], count_a: int, count_b: int) -> Matching:
     used_a = {index for m in matches for index in (m.a, *m.parts_a)}
     used_b = {index for m in matches for index in (m.b, *m.parts_b)}
-    count_a, count_b = len(matcher.a), len(matcher.b)
-    if swapped:
-        count_a, count_b = count_b, count_a
     return Matching(
         tuple(sorted(matches, key=lambda m: m.b)),
         tuple(index for index in range(count_a) if index not in used_a),

@@ -35,7 +35,9 @@ class Entry:
         return self._load()
 
 
-LEFT_OUT = frozenset(("instructions", "timeline", "waits", "dependencies", "alignments", "cold", "mispredictions"))
+LEFT_OUT = frozenset(
+    ("instructions", "timeline", "waits", "dependencies", "alignments", "cold", "mispredictions", "llvm_resources")
+)
 """Fields of a report's kernel that entries have not."""
 
 
@@ -76,6 +78,10 @@ def side_info(entries: Sequence[Entry], label: str, named: str, notes: Sequence[
     }
 
 
+NOT_COUNTED = "Not counted: "
+"""What such a sentence begins with."""
+
+
 def _not_counted(entries: Sequence[Entry]) -> list[str]:
     """Sentences on what is in no figure of the kernels: statements that could not be decoded, and instructions that the
     model lacks; each with the place of the first."""
@@ -86,13 +92,13 @@ def _not_counted(entries: Sequence[Entry]) -> list[str]:
         entry, first = refused[0]
         what = f"{len(refused)} statements" if len(refused) > 1 else "a statement"
         found.append(
-            f"Not counted: {what} that could not be decoded, {_place(entry, first['line'])}{first['message']}."
+            f"{NOT_COUNTED}{what} that could not be decoded, {_place(entry, first['line'])}{first['message']}."
         )
     if unknown:
         entry, instruction = unknown[0]
         what = f"{len(unknown)} instructions" if len(unknown) > 1 else "an instruction"
         text = " ".join(instruction["text"].split())
-        found.append(f"Not counted: {what} that the model lacks, {_place(entry, instruction['line'])}{text}.")
+        found.append(f"{NOT_COUNTED}{what} that the model lacks, {_place(entry, instruction['line'])}{text}.")
     return found
 
 

@@ -196,7 +196,7 @@ class Change(TypedDict):
 class Row(TypedDict):
     """Kernels of the sides that are one loop of the source."""
 
-    name: Annotated[str, "The function as one speaks of it."]
+    name: Annotated[str, "The function as one speaks of it; with the core where a side has several."]
     source: Annotated[Location | None, "Where it is, in the last side that says so."]
     members: Annotated[list[Member | None], "By side; null where it has none."]
     base: Annotated[Annotated[int, AtLeast(0)], "The side that the others are compared with: the first that has it."]

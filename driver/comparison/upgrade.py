@@ -158,9 +158,44 @@ def _to_1_6(unit: dict[str, Any]) -> None:
         kernel.setdefault("measured", None)
 
 
+def _to_1_7(unit: dict[str, Any]) -> None:
+    unit.setdefault("folder", "")
+    unit.setdefault("output", "")
+    unit.setdefault("way", "second-run" if unit["compiler"] else "given")
+
+
+def _to_1_8(unit: dict[str, Any]) -> None:
+    for name in ("marks", "mark_problems"):
+        unit.setdefault(name, [])
+    for kernel in unit["kernels"]:
+        kernel.setdefault("column", 0)
+        kernel.setdefault("remarks", [])
+        kernel.setdefault("compiled", None)
+        kernel["role"].setdefault("basis", "inferred")
+
+
+def _to_1_9(unit: dict[str, Any]) -> None:
+    unit.setdefault("core", None)
+    for kernel in unit["kernels"]:
+        kernel.setdefault("llvm_resources", None)
+        if kernel["simulated"]:
+            kernel["simulated"]["lost_slots"].setdefault("registers", 0.0)
+        # Of a run of which only the cycles are known, the rest would be invented.
+        if kernel.get("cold") and "uops" not in kernel["cold"]:
+            kernel["cold"] = None
+
+
 def _instruction_1_5(instruction: dict[str, Any]) -> None:
     instruction.setdefault("work", [])
     instruction.setdefault("frame", False)
+
+
+def _instruction_1_9(instruction: dict[str, Any]) -> None:
+    instruction.setdefault("encoding", "")
+    instruction.setdefault("may_load", instruction["loads"])
+    instruction.setdefault("may_store", instruction["stores"])
+    for name in ("side_effects", "load_barrier", "store_barrier"):
+        instruction.setdefault(name, False)
 
 
 STEPS = (
@@ -217,5 +252,28 @@ STEPS = (
         _instruction_1_5,
     ),
     Step("1.6", {"Kernel": ("measured",)}, "", _to_1_6),
+    Step("1.7", {"Unit": ("folder", "output", "way")}, "", _to_1_7),
+    Step(
+        "1.8",
+        {"Unit": ("marks", "mark_problems"), "Kernel": ("column", "remarks", "compiled"), "Role": ("basis",)},
+        "",
+        _to_1_8,
+    ),
+    Step(
+        "1.9",
+        {
+            "Unit": ("core",),
+            "Kernel": ("llvm_resources",),
+            "Instruction": ("encoding", "may_load", "may_store", "side_effects", "load_barrier", "store_barrier"),
+            "LostSlots": ("registers",),
+            "Cold": (
+                *("uops", "stalls", "dispatched", "issued", "retired", "schedulers", "reorder_buffer", "registers"),
+                *("events", "waits", "waits_total", "pressure"),
+            ),
+        },
+        "",
+        _to_1_9,
+        _instruction_1_9,
+    ),
 )
 """From the oldest on. The first version was 1.0."""

@@ -9,30 +9,24 @@ from __future__ import annotations
 
 from incc import __version__
 from incc.driver.report.advice import read_build
-from incc.driver.report.kernel import ITERATIONS, kernel_report, location
+from incc.driver.report.found import KernelPlace as KernelPlace
+from incc.driver.report.found import UnitResult as UnitResult
+from incc.driver.report.kernel import kernel_report, location
 from incc.driver.report.overview import overview
 from incc.driver.report.roles import set_role, withhold_not_vectorised
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Final
 
     from incc.core.analysis import KernelResult
     from incc.core.roles import Part
-    from incc.core.ways import Ways
     from incc.driver.report import types as t
-    from incc.driver.report.selection import LibraryCall
     from incc.frontends.asm.parse import Origin
-    from incc.frontends.asm.places import UserPlace
-    from incc.frontends.kernel import LeftOut, SourceLocation
-    from incc.frontends.unit import Unit
-    from incc.measuring.harness import Failure
-    from incc.measuring.kernels import KernelMeasurement
     from incc.models.model import MachineModel
 
-SCHEMA_VERSION: Final = "1.6"
+SCHEMA_VERSION: Final = "1.9"
 
 
 def build_report(units: Iterable[t.Unit]) -> t.Report:
@@ -42,6 +36,11 @@ def build_report(units: Iterable[t.Unit]) -> t.Report:
     _demangle_functions(
         [part for unit in units for name in ("ways", "control_flow", "became_calls") for part in unit[name] or ()]
     )
+    for unit in units:
+        if unit["marks"]:
+            from incc.driver.report.marks import check_expectations
+
+            check_expectations(unit)
     return {
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "incc", "version": __version__},
@@ -81,54 +80,6 @@ def _demangle_functions(parts: Sequence[t.Ways | t.ControlFlow | t.BecameCall]) 
             part["function_name"] = replace(part["function_name"], readable)
 
 
-class KernelPlace(NamedTuple):
-    """Where a kernel is in the user's source: of each line of the assembly, what is next to a kernel that comes from
-    another file, else None, and what debug information says of it, if there is any."""
-
-    lines: Mapping[int, SourceLocation]
-    near: SourceLocation | None
-    place: UserPlace | None = None
-
-
-class UnitResult(NamedTuple):
-    """What was found of a translation unit.
-
-    `chosen_by`: what named the model. `results` and `kernel_ids`: of its kernels, in the order given; `places`: one for
-    each of them, or none. `left_out`: loops and marked spans that are not analysed. `notes`: what is to be said of
-    every kernel. `ways` (from `ways.py`), `control_flow` (from `control_flow.py`): None where they were not asked for.
-    `iterations`: how many the summaries count. `model_note`: what must be said of the choice of the model, if anything.
-    `inside`: of each kernel the ways through its loop, None without branches inside; or none at all. `mispredict_rate`:
-    of those branches, None where it is not known. `system_loops`, `calls`: see `selection.Selection`. `user_functions`:
-    of functions that are parts of others, those. `not_found`: from `not_found.py`. `ghz`: the clock for rates a
-    second, 0 for none. `parts`: role and elements of each kernel, if they are known already. `measured`: what each
-    takes on this machine, or why that is not known; none if it was not asked for. `host`: the core that this is, and
-    whether `model` is of that core.
-    """
-
-    unit: Unit
-    model: MachineModel
-    chosen_by: str
-    results: tuple[KernelResult, ...]
-    kernel_ids: tuple[str, ...] = ()
-    places: tuple[KernelPlace, ...] = ()
-    left_out: tuple[LeftOut, ...] = ()
-    notes: tuple[str, ...] = ()
-    ways: tuple[t.Ways, ...] | None = None
-    control_flow: tuple[t.ControlFlow, ...] | None = None
-    iterations: int = ITERATIONS
-    model_note: str = ""
-    inside: tuple[Ways | None, ...] = ()
-    mispredict_rate: float | None = None
-    system_loops: int = 0
-    calls: tuple[LibraryCall, ...] = ()
-    user_functions: Mapping[str, str] = {}
-    not_found: tuple[t.NotFound, ...] = ()
-    ghz: float = 0
-    parts: Sequence[Part] = ()
-    measured: Sequence[KernelMeasurement | Failure] = ()
-    host: tuple[str, bool] = ("", False)
-
-
 def unit_parts(found: UnitResult) -> list[Part]:
     """Role and elements of each of a unit's kernels."""
     from incc.core.roles import parts
@@ -152,11 +103,27 @@ def unit_parts(found: UnitResult) -> list[Part]:
     return parts(found.results, places, origins)
 
 
+def _steady(found: UnitResult) -> bool:
+    return all(result.settings.steady for result in found.results)
+
+
+def _no_parts(found: UnitResult) -> list[Part]:
+    """Where the run from a cold start is all that is wanted."""
+    from incc.core.roles import Part, Role
+
+    return [Part(Role(""), None)] * len(found.results)
+
+
 def unit_report(found: UnitResult) -> t.Unit:
     """One translation unit: how its assembly came about, the model and what named it, and its kernels."""
     unit, model = found.unit, found.model
-    parts = found.parts or unit_parts(found)
+    parts = found.parts or (unit_parts(found) if _steady(found) else _no_parts(found))
     nowhere = KernelPlace({}, None)
+    written = None
+    if found.syntax:
+        from incc.driver.report.written import Written
+
+        written = Written(unit, model.isa, found.syntax, found.hex_immediates)
     build = read_build(unit, native=found.chosen_by.startswith("the host"))
     kernels = [
         kernel_report(
@@ -165,6 +132,7 @@ def unit_report(found: UnitResult) -> t.Unit:
             source_lines=place.lines,
             near=place.near,
             place=place.place,
+            column=_column(result, place),
             user_function=found.user_functions.get(_function(result), ""),
             iterations=found.iterations,
             notes=found.notes,
@@ -176,6 +144,7 @@ def unit_report(found: UnitResult) -> t.Unit:
             build=build,
             measured=found.measured[n] if found.measured else None,
             host=found.host,
+            written=written,
         )
         for n, result in enumerate(found.results)
         for place in (found.places[n] if found.places else nowhere,)
@@ -186,12 +155,31 @@ def unit_report(found: UnitResult) -> t.Unit:
         else:
             set_role(kernel, role)
     withhold_not_vectorised(kernels)
+    if unit.remarks and found.places:
+        from incc.driver.report.remarks import set_remarks
+
+        set_remarks(
+            kernels,
+            [_places(result, place) for result, place in zip(found.results, found.places, strict=True)],
+            unit.remarks,
+            unit.folder,
+        )
+    marks: list[t.Mark] = []
+    problems: list[t.MarkProblem] = []
+    if found.marks or found.mark_errors:
+        from incc.driver.report.marks import marks_part, problems_part
+
+        marks, misread = marks_part(kernels, found.marks, found.marked)
+        problems = [*problems_part(found.mark_errors), *misread]
     return {
         "source": unit.source,
         "assembly_file": unit.assembly_file,
         "compiler": unit.compiler,
         "compiler_version": unit.compiler_version,
         "command": list(unit.command),
+        "folder": unit.folder,
+        "output": unit.output,
+        "way": unit.way,
         "target_cpu": unit.cpu,
         "model": {
             "name": model.name,
@@ -201,6 +189,7 @@ def unit_report(found: UnitResult) -> t.Unit:
             "chosen_by": found.chosen_by,
             "note": found.model_note,
         },
+        "core": _core(model) if found.port_model else None,
         "kernels": kernels,
         "left_out": [
             {
@@ -226,25 +215,39 @@ def unit_report(found: UnitResult) -> t.Unit:
         "not_found": list(found.not_found),
         "ways": None if found.ways is None else list(found.ways),
         "control_flow": None if found.control_flow is None else list(found.control_flow),
+        "marks": marks,
+        "mark_problems": problems,
         "trials": None,
     }
+
+
+def _core(model: MachineModel) -> t.Core:
+    from incc.driver.report.core import core_report
+
+    return core_report(model)
+
+
+def _column(result: KernelResult, place: KernelPlace) -> int:
+    """Of the kernel's place, if that is the one of its last instruction, which closes a loop."""
+    region = result.kernel.region
+    if region is None or region.source is None or not region.lines:
+        return 0
+    last = region.lines[-1]
+    line, column = place.columns.get(last, (0, 0))
+    return column if place.lines.get(last) == region.source and line == region.source.line else 0
+
+
+def _places(result: KernelResult, place: KernelPlace) -> dict[int, tuple[str, int, int]]:
+    """File, line and column of the instructions of a kernel's path, by their lines in the assembly."""
+    region = result.kernel.region
+    found: dict[int, tuple[str, int, int]] = {}
+    for line in region.lines if region else ():
+        if where := place.lines.get(line):
+            at = place.columns.get(line, (0, 0))
+            found[line] = where.file, where.line, at[1] if at[0] == where.line else 0
+    return found
 
 
 def _function(result: KernelResult) -> str:
     region = result.kernel.region
     return region.function if region else ""
-
-
-def problems(report: t.Report) -> list[str]:
-    """What of the input was not analysed, as messages with file and line: statements that the assembler refused, loops
-    and marked spans that were left out. Ordered by unit and line."""
-    messages: list[str] = []
-    for unit in report["units"]:
-        file = unit["assembly_file"]
-        parts = [*unit["kernels"], *(way for loop in unit["ways"] or () for way in loop["ways"])]
-        found = [(item["line"], f"error: {item['message']}") for part in parts for item in part["refused"]]
-        found += [(item["first_line"], f"warning: not analysed: {item['reason']}") for item in unit["left_out"]]
-        messages += [
-            f"{file}:{line}: {message}" if line else f"{file}: {message}" for line, message in sorted(set(found))
-        ]
-    return messages

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from incc.core import RENAMERS, figures
 from incc.core.ranges import find_range, not_counted, rare_calls
-from incc.driver.report import hints, verdict, wording
+from incc.driver.report import verdict, wording
 from incc.driver.report.advice import ASSEMBLY
+from incc.driver.report.brief import DECIMALS, llvm_resources, own_throughput, port_title, refused_statement, rounded
+from incc.driver.report.cold import cold_report
+from incc.driver.report.compiled import compiled
+from incc.driver.report.found import ITERATIONS
 from incc.driver.report.identity import content_hash
 from incc.driver.report.range import kernel_range, mispredicted
 from incc.frontends.isa import isa
@@ -22,7 +26,6 @@ from incc.models.bound import (
     UOP_STORE_DATA,
     ZEROED,
 )
-from incc.models.throughput import port_bound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,23 +35,19 @@ if TYPE_CHECKING:
     from incc.core import Analysis, Chain, Edge, Simulation, Step
     from incc.core.analysis import KernelResult
     from incc.core.elements import Elements
+    from incc.core.ranges import KernelRange
     from incc.core.waits import Waits
     from incc.core.ways import Ways
     from incc.driver.report import types as t
     from incc.driver.report.advice import Build
+    from incc.driver.report.written import Written
     from incc.frontends.asm.places import UserPlace
-    from incc.frontends.kernel import Frame, Instruction, Kernel, Refused, SourceLocation
+    from incc.frontends.isa import Effects
+    from incc.frontends.kernel import Frame, Instruction, Kernel, SourceLocation
     from incc.measuring.harness import Failure
     from incc.measuring.kernels import KernelMeasurement
     from incc.models.bound import BoundKernel
     from incc.models.model import Form
-
-# Iterations that the summary counts unless told otherwise; llvm-mca's default.
-ITERATIONS = 100
-
-# Fractions of cycles are written with six decimals: shares such as 1/3 have no exact decimal form, and more digits
-# would show differences in rounding between compilers of the core.
-DECIMALS = 6
 
 
 def kernel_report(
@@ -58,6 +57,7 @@ def kernel_report(
     source_lines: Mapping[int, SourceLocation] | None = None,
     near: SourceLocation | None = None,
     place: UserPlace | None = None,
+    column: int = 0,
     user_function: str = "",
     iterations: int = ITERATIONS,
     notes: Sequence[str] = (),
@@ -69,26 +69,30 @@ def kernel_report(
     build: Build = ASSEMBLY,
     measured: KernelMeasurement | Failure | None = None,
     host: tuple[str, bool] = ("", False),
+    written: Written | None = None,
 ) -> t.Kernel:
     """Everything about one kernel.
 
     `kernel_id`: of `identity.kernel_ids`. `near`: where the function's own source is next to a kernel that comes from
-    elsewhere. `place`: where it is in the user's source, from debug information. `user_function`: the function of which
-    the kernel's is a part, if the compiler made it one. `source_lines`: where in the user's source each assembly line
-    comes from. `iterations`: how many the summary counts. `notes` follow those of the region and of the result. `ways`:
-    through the loop, if there are branches inside, and `mispredict_rate` of these. `elements`: what is known of the
-    source's elements; `step`: bytes by which its streams move on; the kernel's role follows from others
-    (`roles.set_roles`). `ghz`: the clock, 0 for none. `build`: how it was compiled. `measured`: what it takes on this
-    machine, if that was asked for; `host`: the core that this is, and whether the result's model is of that core.
+    elsewhere. `place`: where it is in the user's source, from debug information; `column`: in that line.
+    `user_function`: the function of which the kernel's is a part, if the compiler made it one. `source_lines`: where in
+    the user's source each assembly line comes from. `iterations`: how many the summary counts. `notes` follow those of
+    the region and of the result. `ways`: through the loop, if there are branches inside, and `mispredict_rate` of
+    these. `elements`: what is known of the source's elements; `step`: bytes by which its streams move on; the kernel's
+    role follows from others (`roles.set_roles`). `ghz`: the clock, 0 for none. `build`: how it was compiled.
+    `measured`: what it takes on this machine, if that was asked for; `host`: the core that this is, and whether the
+    result's model is of that core. `written`: how instructions are, None for as they are in the assembly.
     """
     kernel, bound, analysis = result.kernel, result.bound, result.analysis
     region = kernel.region
     fixed_ports = result.settings.fixed_ports
     unknown = result.unknown
-    bounds = verdict.bounds(result)
-    found = find_range(result, ways)
+    # Where no steady state was wanted, nothing is said of one.
+    steady = result.settings.steady
+    bounds = verdict.bounds(result, explained=steady)
+    found = find_range(result, ways) if steady else None
     at_least = bool(kernel.refused or not_counted(result))
-    load = analysis.fixed_port_load if fixed_ports else analysis.port_load
+    load = rounded(analysis.fixed_port_load if fixed_ports else analysis.port_load)
     busiest = verdict.busiest_ports(bound, analysis, fixed_ports)
     work, moved = figures.operations(kernel), figures.traffic(kernel)
     simulation = result.simulation
@@ -107,11 +111,14 @@ def kernel_report(
         "function": region.function if region else "",
         "function_name": user_function or (region.function if region else ""),
         "source": location(region.source) if region else None,
+        "column": column,
         "source_function": place.function if place else region.function if region else "",
         "near": location(near),
         "inlined": [_frame(frame) for frame in place.inlined] if place else [],
         "inlined_into": [_frame(frame) for frame in place.inlined_into] if place else [],
-        "role": {"name": "", "of": "", "instead": False, "text": ""},
+        "remarks": [],
+        "role": {"name": "", "of": "", "instead": False, "basis": "inferred", "text": ""},
+        "compiled": compiled(region.compiled) if region and region.compiled else None,
         "elements": _elements(result, elements) if elements else None,
         "rates": _rates(figures.rates(work, moved, result.cycles, elements and elements.per_iteration, ghz)),
         "range": range_,
@@ -135,12 +142,12 @@ def kernel_report(
         },
         "arithmetic": _arithmetic(work, moved),
         "memory": _memory(kernel, bound, moved, analysis, step),
-        "verdict": verdict.sentence(result, bounds),
-        "hints": verdict.consistent(hints.hints(result, build, found), result),
+        "verdict": verdict.sentence(result, bounds) if steady else "",
+        "hints": _hints(result, build, found) if steady else [],
         "bounds": bounds,
         "simulated": _simulated(bound, simulation) if simulation else None,
         "what_ifs": _what_ifs(result),
-        "cold": _cold(result.cold) if result.cold else None,
+        "cold": cold_report(result) if result.cold else None,
         "alignments": [ratio(cycles) for cycles in result.alignments],
         "dispatch_width": bound.issue_width,
         "port_assignment": "equal" if fixed_ports else "balanced",
@@ -148,13 +155,14 @@ def kernel_report(
             {
                 "name": name,
                 "kind": "port" if p < bound.n_ports else "unit",
-                "title": f"Port{name}" if p < bound.n_ports and name.isdigit() else name,
-                "load": round(load[p], DECIMALS),
+                "title": port_title(bound, p),
+                "load": load[p],
                 "busiest": p in busiest,
             }
             for p, name in enumerate(bound.port_names)
         ],
-        "instructions": _instructions(result, source_lines or {}),
+        "llvm_resources": llvm_resources(result),
+        "instructions": _instructions(result, source_lines or {}, written),
         "critical_path": {
             "cycles": analysis.critical_path_cycles,
             "instructions": list(analysis.critical_path_instructions),
@@ -162,7 +170,7 @@ def kernel_report(
         },
         "chains": [_chain(kernel, bound, chain) for chain in analysis.chains],
         "chains_complete": analysis.chains_complete,
-        "dependencies": _dependencies(kernel, bound, analysis),
+        "dependencies": _dependencies(kernel, bound, analysis) if steady else [],
         "waits": _waits(bound, result.waits) if result.waits else None,
         "timeline": _timeline(result) if result.events is not None else None,
         "unknown_instructions": [
@@ -179,6 +187,12 @@ def kernel_report(
     }
 
 
+def _hints(result: KernelResult, build: Build, found: KernelRange | None) -> list[t.Hint]:
+    from incc.driver.report.hints import hints
+
+    return verdict.consistent(hints(result, build, found), result)
+
+
 def _rare(kernel: Kernel, calls: Sequence[Instruction]) -> list[str]:
     """That a way through the loop is left out of its range."""
     if not calls:
@@ -192,11 +206,6 @@ def _rare(kernel: Kernel, calls: Sequence[Instruction]) -> list[str]:
 def ratio(cycles: Fraction) -> t.Ratio:
     """A duration in cycles, as a number and exactly."""
     return {"cycles": float(cycles), "exact": str(cycles)}
-
-
-def refused_statement(refused: Refused) -> t.RefusedStatement:
-    """A statement that is missing in the analysis."""
-    return {"line": refused.line, "text": refused.text, "message": refused.message}
 
 
 # --- parts of a kernel ------------------------------------------------------------------------------------------------
@@ -221,10 +230,11 @@ def _elements(result: KernelResult, elements: Elements) -> t.Elements:
     return {
         "per_iteration": float(number),
         "cycles": round(each, DECIMALS),
-        "basis": "inferred",
+        "basis": elements.basis,
         "why": elements.why,
         "text": f"{least}{float(result.cycles):.2f} cycles an iteration, {each:.2f} an element "
-        f"({float(number):g} {'element' if number == 1 else 'elements'} an iteration, inferred)",
+        f"({float(number):g} {'element' if number == 1 else 'elements'} an iteration, "
+        f"{'inferred' if elements.basis == 'inferred' else 'says the compiler'})",
     }
 
 
@@ -314,7 +324,23 @@ def _vectorisation(work: figures.Operations, moved: figures.Traffic) -> str:
     return f"{share} % of {wording.listed(operations)} in {work.vector_bits}-bit vectors"
 
 
-def _instructions(result: KernelResult, source_lines: Mapping[int, SourceLocation]) -> list[t.Instruction]:
+def _lines(kernel: Kernel) -> Sequence[int]:
+    """The line of each instruction by which its source is known: of objects, in which they have none, the region's."""
+    lines = [instruction.line for instruction in kernel.instructions]
+    region = kernel.region
+    return region.lines if region and not any(lines) and len(region.lines) == len(lines) else lines
+
+
+_Kept = tuple[
+    "dict[tuple[tuple[int, int], ...], tuple[str, t.Ratio]]",
+    "dict[tuple[str, tuple[int, ...], tuple[tuple[int, int], ...]], list[str]]",
+]
+"""What is kept with a model: of µops the ports and the throughput, of an instruction what it does."""
+
+
+def _instructions(
+    result: KernelResult, source_lines: Mapping[int, SourceLocation], written: Written | None
+) -> list[t.Instruction]:
     kernel, bound, analysis, forms = result.kernel, result.bound, result.analysis, result.forms
     pressure = analysis.fixed_pressure if result.settings.fixed_ports else analysis.pressure
     path = analysis.critical_path
@@ -328,28 +354,35 @@ def _instructions(result: KernelResult, source_lines: Mapping[int, SourceLocatio
         steps = analysis.chains[0].steps
         in_chain = figures.cycles_by_instruction((step.consumer for step in steps), steps)
     # kernels repeat few kinds of instruction
-    known: dict[tuple[tuple[int, int], ...], tuple[str, t.Ratio]] = {}
-    works: dict[tuple[str, tuple[int, ...]], list[str]] = {}
+    kept: _Kept = result.model.pieces.setdefault("report", ({}, {}))
+    known, works = kept
     rows: list[t.Instruction] = []
+    lines = _lines(kernel)
+    described: dict[bytes, Effects] = {}
+    llvm_effects = isa(kernel.isa).llvm_effects
     for i, instruction in enumerate(kernel.instructions):
         flags = bound.instruction_flags[i]
+        effects = described.get(instruction.encoding)
+        if effects is None:
+            effects = described[instruction.encoding] = llvm_effects(instruction)
         form = forms[i] if forms else None
         first, last = bound.uop_start[i], bound.uop_start[i + 1]
-        uops = tuple((bound.uop_ports[u], bound.uop_cycles[u]) for u in range(first, last))
+        uops = tuple(zip(bound.uop_ports[first:last], bound.uop_cycles[first:last], strict=True))
         if uops not in known:
-            known[uops] = _port_usage(uops, bound), _own_throughput(uops, bound.n_ports)
+            known[uops] = _port_usage(uops, bound), own_throughput(uops, bound.n_ports)
         usage, throughput = known[uops]
         # What an instruction does is told by its form and the kinds of its µops.
-        kinds = tuple(bound.uop_kind[u] for u in range(first, last))
-        if (key := (instruction.form, kinds)) not in works:
+        kinds = tuple(bound.uop_kind[first:last])
+        if (key := (instruction.form, kinds, uops)) not in works:
             works[key] = _works(kernel, bound, i)
         rows.append(
             {
                 "index": i,
                 "line": instruction.line,
-                "source": location(source_lines.get(instruction.line)),
-                "text": instruction.text,
+                "source": location(source_lines.get(lines[i])),
+                "text": written.text(instruction) if written else instruction.text,
                 "bytes": instruction.length,
+                "encoding": (written.encoding(instruction) if written else instruction.encoding).hex(),
                 "form": instruction.form,
                 "unknown": bool(flags & UNKNOWN),
                 "latency": bound.latency[i],
@@ -359,15 +392,20 @@ def _instructions(result: KernelResult, source_lines: Mapping[int, SourceLocatio
                 "uops": last - first,
                 "ports": usage,
                 "work": list(works[key]),
-                "rthroughput": throughput,
+                "rthroughput": {**throughput},
                 "measured_rthroughput": form.throughput if form else None,
                 "loads": bool(flags & IS_LOAD),
                 "stores": bool(flags & IS_STORE),
+                "may_load": effects.may_load,
+                "may_store": effects.may_store,
+                "side_effects": effects.side_effects,
+                "load_barrier": effects.load_barrier,
+                "store_barrier": effects.store_barrier,
                 "frame": _on_frame(kernel, instruction),
                 "macro_fused": bool(flags & FUSED_INTO_PREVIOUS),
                 "eliminated": bool(flags & ELIMINATED),
                 "zero_idiom": bool(flags & ZEROED),
-                "pressure": [round(cycles, DECIMALS) for cycles in pressure[i]],
+                "pressure": rounded(pressure[i]),
                 "critical_path_cycles": on_path.get(i),
                 "chain_cycles": in_chain.get(i),
                 "figures": {"source": form.source, "derived": form.derived} if form else None,
@@ -386,13 +424,6 @@ def _remarks(flags: int, form: Form | None) -> str:
         + "Z" * bool(flags & ZEROED)
         + "D" * bool(form and form.derived)
     )
-
-
-def _own_throughput(uops: Sequence[tuple[int, int]], n_ports: int) -> t.Ratio:
-    """Cycles between two instances of the instruction as far as its own ports and units say."""
-    numerator, denominator = port_bound(uops, n_ports)
-    exact = str(numerator) if denominator == 1 else f"{numerator}/{denominator}"
-    return {"cycles": numerator / denominator, "exact": exact}
 
 
 def _works(kernel: Kernel, bound: BoundKernel, i: int) -> list[str]:
@@ -456,6 +487,7 @@ def _simulated(bound: BoundKernel, run: Simulation) -> t.Simulated:
             "group": share(lost.group, slots),
             "load_buffer": share(lost.load_buffer, slots),
             "store_buffer": share(lost.store_buffer, slots),
+            "registers": share(lost.registers, slots),
         },
         "port_uops": [share(count, run.cycles) for count in run.port_uops[: len(bound.port_names)]],
         "moves": {
@@ -477,10 +509,6 @@ def _what_ifs(result: KernelResult) -> list[t.WhatIf]:
         }
         for w in result.what_ifs
     ]
-
-
-def _cold(run: Simulation) -> t.Cold:
-    return {"iterations": run.iterations, "cycles": run.cycles}
 
 
 def _waits(bound: BoundKernel, waits: Waits) -> t.Waits:

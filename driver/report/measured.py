@@ -22,6 +22,9 @@ WORTH_EXPLAINING = 0.1
 _NOISY = 0.05
 """Of the measured cycles: what samples differ by from which on the measurement itself is in doubt."""
 
+_TELLS = 0.25
+"""Of the difference: what samples differ by up to which that is not why there is a difference."""
+
 _DECIMALS = 6
 
 _EXITS = {
@@ -112,7 +115,7 @@ def _explanations(
     kernel, cycles, predicted = result.kernel, found.cycles, float(result.cycles)
     if not same:
         yield f"{core or 'this processor'} differs from {result.model.title}, whose model is used"
-    if found.spread > _NOISY * cycles:
+    if found.spread > max(_NOISY * cycles, _TELLS * abs(predicted - cycles)):
         yield f"the measurement is not sure: samples differ by {wording.cycles(found.spread)} (is the machine busy?)"
     if result.unknown:
         noun = (

@@ -29,7 +29,13 @@ def set_role(kernel: t.Kernel, role: Role, main_id: str = "", main: Kernel | Non
 
     `main`, `main_id`: the loop that the role is beside.
     """
-    kernel["role"] = {"name": role.name, "of": main_id, "instead": role.instead, "text": _text(role, main)}
+    kernel["role"] = {
+        "name": role.name,
+        "of": main_id,
+        "instead": role.instead,
+        "basis": role.basis,
+        "text": _text(role, main),
+    }
     if is_side(kernel["role"]):
         kernel["hints"] = [hint for hint in kernel["hints"] if hint["rule"] in _ALWAYS]
 

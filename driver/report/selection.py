@@ -72,7 +72,7 @@ def located(
     found = [LibraryCall(f, name, parsed.statements[i].line, None) for f, name, i in of_functions]
     if not parsed.debug or not (regions or left_out or found):
         return Selection(regions, left_out, regions, [], 0, found, user_functions)
-    from incc.frontends.asm.places import Numbered, Places
+    from incc.frontends.asm.places import Numbered, places_of_text
     from incc.frontends.headers import Headers
 
     numbered = Numbered(parsed)
@@ -80,11 +80,13 @@ def located(
     of_spans = [numbered.of_span(span) if span.first_line else [] for span in left_out]
     statements = {i for members in (*(body for _, body in of_regions), *of_spans) for i in members}
     statements.update(i for _, _, i in of_functions)
-    where = Places(parsed, unit.assembly, statements, Headers(unit.folders).is_system)
-    if not where.known:
+    where = places_of_text(parsed, unit.assembly, statements, Headers(unit.folders).is_system)
+    if where is None:
         return Selection(regions, left_out, regions, [], 0, found, user_functions)
     places = [
-        where.of(region.function, path, body, region.is_loop)
+        where.of(
+            region.function, path, body, region.is_loop, region.compiled.lines if region.compiled is not None else ()
+        )
         for region, (path, body) in zip(regions, of_regions, strict=True)
     ]
     of_calls = [(f, name, i, where.of(f, [i], [i], False)) for f, name, i in of_functions]

@@ -87,6 +87,51 @@ class Model(TypedDict):
     note: Annotated[str, 'Where the model is not that of the core that was named: which it is, and why; else "".']
 
 
+class CorePart(TypedDict):
+    """A part of the core before its ports."""
+
+    stage: Literal["front end", "rename", "window", "memory"]
+    name: str
+    text: Annotated[str, "What the model says of it, in words."]
+
+
+class CoreScheduler(TypedDict):
+    """Entries in which µops wait for some of the ports."""
+
+    ports: list[str]
+    entries: Count
+    kind: Annotated[
+        Literal["scheduler", "queue"], "queue: before the schedulers of these ports, which µops leave in order."
+    ]
+
+
+class CoreWork(TypedDict):
+    """A kind of work, by the model's figures for instructions that do it and little else."""
+
+    name: str
+    bits: Annotated[list[Count], "The widths of vectors for which this holds; empty where there are none."]
+    ports: Annotated[list[str], "Those that some of its µops can use."]
+    uops: Annotated[Count, "On ports."]
+    latency: Annotated[list[Count], "The least and the greatest; empty where there is none."]
+    rthroughput: Annotated[Amount | None, "Cycles between two; null for a part of an instruction."]
+    unit: Annotated[str | None, "Another unit that it takes, such as the divider."]
+    unit_cycles: Annotated[Count, "For so long."]
+
+
+class Core(TypedDict):
+    """The core as its model has it: what the model does not say is not there."""
+
+    title: str
+    model: Annotated[str, "LLVM's -mcpu name."]
+    issue_width: Annotated[Count, "Fused µops a cycle."]
+    retire_width: Annotated[Count, "Likewise."]
+    parts: list[CorePart]
+    schedulers: Annotated[list[CoreScheduler], "Empty where µops start in program order."]
+    ports: list[str]
+    units: Annotated[list[str], "What else an instruction may take for itself."]
+    work: list[CoreWork]
+
+
 class LeftOut(TypedDict):
     """A loop or marked span that is not analysed."""
 
@@ -95,6 +140,41 @@ class LeftOut(TypedDict):
     function: str
     label: str
     reason: str
+
+
+class Expectation(TypedDict):
+    """What a mark in the source expects of a kernel, and whether it is so."""
+
+    condition: Annotated[str, "In the language of docs/filters.md."]
+    kernel_id: Annotated[str, "Of the kernel that it was asked of."]
+    holds: Annotated[bool | None, "Null where the kernel does not tell."]
+    text: Annotated[str, "What is predicted and what was expected; empty where it holds."]
+
+
+class Mark(TypedDict):
+    """A mark in the source: what is to be analysed there, and what is expected of it."""
+
+    source: Annotated[Location, "The mark's line."]
+    column: Annotated[Count, "Of the mark in its line; 0 where it is not known."]
+    at: Annotated[Location, "The first line of the statement that it marks."]
+    at_column: Annotated[Count, "Of the statement's first character; 0 where it is not known."]
+    last_line: Annotated[Count, "Of that statement, or function."]
+    name: Annotated[str, "What it calls the kernel; empty for nothing."]
+    mcpu: Annotated[list[str], "The cores that it names; none for that of the unit."]
+    kernels: Annotated[list[str], "The kernel_id of the unit's kernels that are marked."]
+    expectations: list[Expectation]
+
+
+class MarkProblem(TypedDict):
+    """A mark that cannot be understood, or of which there is nothing in the code."""
+
+    source: Location
+    column: Count
+    text: str
+    end_column: Annotated[Count, "Behind what is meant, if that is known, else 0."]
+    fix: Annotated[
+        str | None, "What to write instead of it, to insert where it ends where it begins; null for no advice."
+    ]
 
 
 class BecameCall(TypedDict):
@@ -120,13 +200,25 @@ class NotFound(TypedDict):
 class Unit(TypedDict):
     """One translation unit and how its assembly came about."""
 
-    source: Annotated[str, "The file that was compiled; empty for assembly that was given."]
+    source: Annotated[
+        str,
+        "The file that was compiled; the linked file for code that was generated at the link; empty for assembly that "
+        "was given.",
+    ]
     assembly_file: Annotated[str, "What the lines of instructions refer to."]
     compiler: str
     compiler_version: str
     command: Annotated[list[str], "The user's command line."]
+    folder: Annotated[str, "The folder that the command ran in; empty where that is not known."]
+    output: Annotated[str, "The file that the command made of the source, as it names it; empty for none."]
+    way: Annotated[
+        Literal["given", "second-run", "assembler", "object"],
+        "Where the code comes from: it was given as it is, a second run of the compiler beside the user's wrote it, it "
+        "is what the compiler handed to the assembler, or it was read from the object.",
+    ]
     target_cpu: Annotated[str, "The core that the command line implies; empty if none."]
     model: Model
+    core: Annotated[Core | None, "Null where it was not asked for."]
     kernels: list[Kernel]
     left_out: list[LeftOut]
     system_loops: Annotated[
@@ -147,6 +239,11 @@ class Unit(TypedDict):
         list[ControlFlow] | None,
         "Control-flow graphs of the functions that kernels are in; null if they were not asked for.",
     ]
+    marks: Annotated[
+        list[Mark],
+        "The marks in the source that this unit is analysed for: with any there are only kernels that are marked.",
+    ]
+    mark_problems: list[MarkProblem]
     trials: Annotated[
         list[Trial] | None,
         "What the flags of the hints bring, each hint's by themselves and then all together; null if that was not "
@@ -353,6 +450,20 @@ class Hint(TypedDict):
     source_change: Annotated[str, "What to change in the source, in words; empty for nothing."]
 
 
+class Remark(TypedDict):
+    """What the compiler said of the loop in the source."""
+
+    kind: Annotated[
+        Literal["vectorised", "not-vectorised", "versioned", "unrolled", "other"],
+        "versioned: there is another loop for where this one cannot run.",
+    ]
+    text: Annotated[str, "In words, alike for all compilers where they mean the same."]
+    said: Annotated[str, "In the compiler's words."]
+    by: Annotated[str, "The compiler's pass; empty where it does not say."]
+    source: Annotated[Location | None, "The place that the compiler names."]
+    column: Annotated[Count, "Of that line; 0 where it is not known."]
+
+
 class Frame(TypedDict):
     """A function around a loop."""
 
@@ -398,6 +509,47 @@ class Role(TypedDict):
     ]
     of: Annotated[str, "The kernel_id of the main loop; empty for a main loop. For an outer one: of the inner loop."]
     instead: Annotated[bool, "A remainder that also runs instead of the main loop, where that cannot run."]
+    basis: Annotated[
+        Literal["inferred", "compiler"],
+        "inferred: from the code, its places in the source and control flow; compiler: the compiler said so.",
+    ]
+    text: Annotated[str, "The same in words."]
+
+
+class CompiledStream(TypedDict):
+    """Loads or stores of a loop that are alike, as the compiler has them."""
+
+    store: bool
+    element_bytes: Amount
+    lanes: Annotated[int, "Elements of each access.", AtLeast(1)]
+    scalable: Annotated[bool, "That many times vscale."]
+    step: Annotated[int | None, "Bytes by which it goes on in an iteration; null where that is no constant."]
+    accesses: Annotated[int, AtLeast(1)]
+
+
+class Compiled(TypedDict):
+    """What the compiler says of the loop: what its own passes made of the source's."""
+
+    kind: Annotated[
+        Literal["plain", "vector-body", "interleaved", "epilogue", "scalar", "unroll-rest", "unversioned", "unknown"],
+        "plain: as it was, or unrolled; vector-body: in vectors; interleaved: copies side by side without vectors; "
+        "epilogue: shorter vectors, for what the vector body leaves; scalar: the loop that was vectorised, for what is "
+        "left or where vectors cannot be used; unroll-rest: what an unrolled loop leaves over; unversioned: "
+        "without assumptions that are checked before the loop; unknown: its origin was lost.",
+    ]
+    iterations: Annotated[int | None, "Of the source's loop in one of this one; times vscale if scalable."]
+    width: Annotated[int, "Lanes of the vectoriser's vectors, 1 without; times vscale if scalable.", AtLeast(1)]
+    scalable: bool
+    interleave: Annotated[int, "Vectors of the vectoriser side by side.", AtLeast(1)]
+    unroll: Annotated[int, "How often that was unrolled again.", AtLeast(1)]
+    peeled: Annotated[int, "Iterations that are done before the loop.", AtLeast(0)]
+    trip_count: Annotated[int | None, "Iterations of this loop each time that it is entered, if that is a constant."]
+    max_trip_count: Annotated[int | None, "The most that there can be."]
+    trip_multiple: Annotated[int, "Their number is a multiple of this one.", AtLeast(1)]
+    expected_trip_count: Annotated[int | None, "By the profile that the compiler was given; null without one."]
+    source_trip_count: Annotated[int | None, "Iterations of the loop that it was made of, if that is a constant."]
+    source_max_trip_count: Annotated[int | None, "The most that there can be of those."]
+    streams: Annotated[list[CompiledStream], "What it loads and stores."]
     text: Annotated[str, "The same in words."]
 
 
@@ -507,10 +659,137 @@ class WhatIf(TypedDict):
 
 
 class Cold(TypedDict):
-    """A run of so many iterations from a cold start: all their cycles, which are no prediction of the steady state."""
+    """A run of exactly so many iterations from a cold start, which is no prediction of the steady state. Cycle 0 is the
+    one in which the first µop is dispatched. Where the model describes no pipeline, of an ideal one."""
 
     iterations: Positive
-    cycles: Count
+    cycles: Annotated[Count, "To the one in which the last instruction retires."]
+    uops: Annotated[Count, "Issue slots."]
+    stalls: Stalls
+    dispatched: Annotated[list[CyclesOf], "The cycles in which so many µops filled issue slots, ascending."]
+    issued: Annotated[list[CyclesOf], "In which so many µops started on their ports."]
+    retired: Annotated[list[CyclesOf], "In which so many instructions retired."]
+    schedulers: list[Scheduler]
+    reorder_buffer: Buffer
+    registers: Annotated[list[RegisterFile], AtLeastItems(1), "The first is all of them, without a name."]
+    events: Annotated[
+        list[ColdEvent], "Of the iterations that a timeline shows, those that retire before its last cycle."
+    ]
+    waits: Annotated[list[ColdWait], "For each instruction, over these iterations; empty without events."]
+    waits_total: Annotated[ColdWait | None, "Of all instructions; null without events."]
+    pressure: Annotated[Pressure | None, "Null unless asked for."]
+
+
+class Stalls(TypedDict):
+    """Cycles in which the renamer left issue slots empty though there were instructions to come, by what stood in the
+    way of the next."""
+
+    registers: Annotated[Count, "No register was free, where their number is limited."]
+    reorder_buffer: Count
+    scheduler: Count
+    load_buffer: Count
+    store_buffer: Count
+    group: Annotated[Count, "What is issued together did not fit."]
+    front_end: Annotated[Count, "No µop was there."]
+    other: Count
+
+
+class CyclesOf(TypedDict):
+    """In so many cycles there were so many."""
+
+    count: Count
+    cycles: Positive
+
+
+class Buffer(TypedDict):
+    """How full a buffer was at the ends of the cycles."""
+
+    entries: Annotated[Count, "0 for no limit."]
+    average: Amount
+    most: Count
+
+
+class Scheduler(Buffer):
+    """A scheduler, or a queue before some."""
+
+    name: str
+
+
+class RegisterFile(TypedDict):
+    """Registers that instructions got, from their issue to their retirement."""
+
+    name: str
+    entries: Annotated[Count, "0 for no limit."]
+    mappings: Annotated[Count, "How often an instruction got one."]
+    most: Annotated[Count, "In use at once."]
+    moves: MovesOf
+
+
+class MovesOf(TypedDict):
+    """The moves from register to register that the renamer may eliminate."""
+
+    candidates: Count
+    eliminated: Count
+    zero: Annotated[Count, "Of these, those of a register that was known to be zero; no core is told apart by that: 0."]
+    most: Annotated[Count, "Eliminated in one cycle."]
+
+
+class ColdEvent(TypedDict):
+    """The life of one dynamic instruction. One that takes no port is ready, issued and executed when it is
+    dispatched."""
+
+    iteration: Count
+    instruction: Index
+    dispatched: Count
+    ready: Annotated[Count, "The µop that starts first could start, were its port free."]
+    issued: Annotated[Count, "It starts."]
+    executed: Annotated[Count, "The last result is there."]
+    retired: Count
+
+
+class ColdWait(TypedDict):
+    """llvm-mca's average waiting times in cycles."""
+
+    executions: Count
+    queue: Annotated[Amount, "From dispatch to the start of the first µop."]
+    ready: Annotated[Amount, "Of these, while its inputs were there."]
+    writeback: Annotated[Amount, "From the result to retirement."]
+
+
+class Pressure(TypedDict):
+    """Why µops pile up, in cycles of the run."""
+
+    increase: Annotated[Count, "More µops got into the schedulers than started, or these had no room for another one."]
+    resources: Annotated[Count, "Of these, those in which a µop whose inputs were there found its port or unit taken."]
+    registers: Annotated[Count, "Of these, those in which one waited for a result."]
+    memory: Annotated[Count, "Of these, those in which one waited for what was loaded from where it had been stored."]
+    data: Annotated[Count, "Of these, those of `registers` or `memory`."]
+    by_resource: Annotated[list[ResourcePressure], "Those of `resources` by port or unit; several may be in a cycle."]
+    sequence: Annotated[
+        list[SequenceStep],
+        "µops of which each one started when it did because of the one before. If the first and the last are the same "
+        "in different iterations, it repeats itself.",
+    ]
+
+
+class ResourcePressure(TypedDict):
+    """The cycles in which µops waited for a resource."""
+
+    resource: Annotated[int, AtLeast(0), "In `resources`."]
+    cycles: Positive
+
+
+SequenceKind = Literal["", "register", "memory", "resource"]
+
+
+class SequenceStep(TypedDict):
+    """A µop of the critical sequence."""
+
+    instruction: Index
+    iteration_offset: Annotated[int, "From the first one's iteration."]
+    kind: Annotated[SequenceKind, "What it waited for; empty for the first."]
+    via: Annotated[str, "The register or flag, or the resource."]
+    cycles: Annotated[int, "From the start of the one before."]
 
 
 class Resource(TypedDict):
@@ -521,6 +800,16 @@ class Resource(TypedDict):
     title: str
     load: Annotated[Amount, "Cycles per iteration."]
     busiest: Annotated[bool, "One of the ports that make the port bound."]
+
+
+class LlvmResource(TypedDict):
+    """A unit as LLVM's scheduling model of the core names it."""
+
+    name: str
+    number: Annotated[str, "LLVM's number of it, as llvm-mca prints it: 3, or 3.1 of a resource with several units."]
+    resource: Annotated[Index | None, "Which of `resources` it is; null where none, or none that is used."]
+    cycles: Annotated[Amount, "Per iteration."]
+    instructions: Annotated[list[Amount], "Cycles of each instruction."]
 
 
 class CriticalPath(TypedDict):
@@ -589,9 +878,9 @@ class Kernel(TypedDict):
     name: Annotated[str, "What it is called in messages."]
     cycles: Annotated[Amount, "The prediction: cycles per iteration of the steady state, as in bounds.prediction."]
     kind: Annotated[
-        Literal["loop", "marker", "file", "code"],
-        "loop: an innermost loop; marker: between markers; file: a whole assembly file; code: machine code "
-        "without text.",
+        Literal["loop", "marker", "address", "file", "code"],
+        "loop: an innermost loop; marker: between markers; address: machine code between two addresses; file: a whole "
+        "assembly file; code: machine code without text.",
     ]
     function: Annotated[str, "The function's symbol."]
     function_name: Annotated[str, "The function as the source writes it: C++ names demangled."]
@@ -599,6 +888,10 @@ class Kernel(TypedDict):
         Location | None,
         "Where the loop is in the user's source, from debug information: the innermost line around it that is not in a "
         "system header, if there is one.",
+    ]
+    column: Annotated[
+        Count,
+        "Of that line, where the line information has one for the branch that closes the loop: 0 where it has not.",
     ]
     source_function: Annotated[
         str, "The function which that line is in, without parameters: another one than the symbol's if it was inlined."
@@ -616,7 +909,15 @@ class Kernel(TypedDict):
         "The functions that source_function was inlined into, the outermost first: the last one's line is that of its "
         "call.",
     ]
+    remarks: Annotated[
+        list[Remark], "What the compiler said of the loop of the source, from a second run with its remarks."
+    ]
     role: Role
+    compiled: Annotated[
+        Compiled | None,
+        "What the compiler says of the loop (clang with incc's pass plugin); null where it was not asked, or code "
+        "generation has left nothing of what it said.",
+    ]
     elements: Annotated[Elements | None, "Null where it cannot be told."]
     rates: Annotated[Rates | None, "Null where nothing takes any time, or accesses of unknown size are left out."]
     range: Annotated[Range | None, "Null where nothing but the prediction is to be said."]
@@ -663,6 +964,11 @@ class Kernel(TypedDict):
         " to all allowed ports.",
     ]
     resources: list[Resource]
+    llvm_resources: Annotated[
+        list[LlvmResource] | None,
+        "The same under the names, and in the order, of LLVM's scheduling model of the core; null where its resources"
+        " are not the model's (docs/llvm-mca.md).",
+    ]
     instructions: list[Instruction]
     critical_path: CriticalPath
     chains: Annotated[list[Chain], "Loop-carried dependencies, longest first."]
@@ -693,6 +999,12 @@ class Instruction(TypedDict):
     source: Location | None
     text: str
     bytes: Annotated[Count, "Length of its encoding."]
+    encoding: Annotated[
+        str,
+        Pattern("^([0-9a-f]{2})*$"),
+        "Its bytes. Where texts are LLVM's, what LLVM's assembler makes of it by itself: without what depends on where "
+        "symbols are, and with long jumps to them.",
+    ]
     form: Annotated[str, "Its name in the model."]
     unknown: Annotated[bool, "Not in the model."]
     latency: Annotated[Count, "Cycles from the slowest input to the slowest result."]
@@ -712,6 +1024,11 @@ class Instruction(TypedDict):
     ]
     loads: bool
     stores: bool
+    may_load: Annotated[bool, "LLVM's description of it says so, as do the following; it need not be true."]
+    may_store: bool
+    side_effects: Annotated[bool, "Others than on registers, flags and memory (hasUnmodeledSideEffects)."]
+    load_barrier: bool
+    store_barrier: bool
     frame: Annotated[bool, "It accesses a fixed place of the function's stack frame: a spill or a reload."]
     macro_fused: Annotated[bool, "Second half of a macro-fused pair."]
     eliminated: Annotated[bool, "Move done by the renamer."]
@@ -748,7 +1065,7 @@ class Uops(TypedDict):
 
 class LostSlots(TypedDict):
     """Share of the issue slots left empty: no µop was there, the reorder buffer was full, the scheduler was full,
-    µops that are issued together did not fit, or the load or the store buffer was full."""
+    µops that are issued together did not fit, the load or the store buffer was full, or no register was free."""
 
     no_uops: Amount
     reorder_buffer: Amount
@@ -756,6 +1073,7 @@ class LostSlots(TypedDict):
     group: Amount
     load_buffer: Amount
     store_buffer: Amount
+    registers: Amount
 
 
 class Moves(TypedDict):
@@ -898,7 +1216,7 @@ class Report(TypedDict):
     kernel. Instructions are numbered from 0 within their kernel, lines from 1; line 0 means that there is none."""
 
     schema_version: Annotated[
-        Literal["1.6"],
+        Literal["1.9"],
         "The first number changes when a reader of the old format would misread the new one, the second with "
         "every addition.",
     ]

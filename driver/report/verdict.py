@@ -22,17 +22,11 @@ if TYPE_CHECKING:
     from incc.models.bound import BoundKernel
 
 
-def bounds(result: KernelResult) -> t.Bounds:
-    """Every lower bound in cycles per iteration with its cause in words, and the prediction."""
-    kernel, bound, analysis = result.kernel, result.bound, result.analysis
-    fixed_ports = result.settings.fixed_ports
-    causes: dict[BoundName, str] = {
-        "port": _port_cause(kernel, bound, busiest_ports(bound, analysis, fixed_ports), fixed_ports),
-        "divider": _divider_cause(kernel, bound, analysis),
-        "front_end": _width_cause(sum(bound.issue_slots), bound.issue_width),
-        "retire": _width_cause(sum(bound.retire_slots), bound.retire_width),
-        "loop_carried": _chain_cause(kernel, bound, analysis),
-    }
+def bounds(result: KernelResult, explained: bool = True) -> t.Bounds:
+    """Every lower bound in cycles per iteration with its cause in words (if `explained`), and the prediction."""
+    causes: dict[BoundName, str] = dict.fromkeys(ORDER, "")
+    if explained:
+        causes = _causes(result)
 
     def bound_by(name: BoundName) -> t.Bound:
         cycles: Fraction = getattr(result.bounds, name)
@@ -50,6 +44,19 @@ def bounds(result: KernelResult) -> t.Bounds:
             "by": "simulation" if result.simulation else "bounds",
             "limited_by": list(result.limits),
         },
+    }
+
+
+def _causes(result: KernelResult) -> dict[BoundName, str]:
+    """What makes each bound."""
+    kernel, bound, analysis = result.kernel, result.bound, result.analysis
+    fixed_ports = result.settings.fixed_ports
+    return {
+        "port": _port_cause(kernel, bound, busiest_ports(bound, analysis, fixed_ports), fixed_ports),
+        "divider": _divider_cause(kernel, bound, analysis),
+        "front_end": _width_cause(sum(bound.issue_slots), bound.issue_width),
+        "retire": _width_cause(sum(bound.retire_slots), bound.retire_width),
+        "loop_carried": _chain_cause(kernel, bound, analysis),
     }
 
 
@@ -107,6 +114,7 @@ _LOST = {
     "reorder_buffer": "since the reorder buffer is full{}",
     "scheduler": "since the scheduler is full{}",
     "group": "since µops that are issued together do not fit",
+    "registers": "since no register is free",
     "load_buffer": "since the load buffer is full{}",
     "store_buffer": "since the store buffer is full",
 }

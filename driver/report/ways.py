@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from incc.driver.report.kernel import DECIMALS, location, ratio, refused_statement
+from incc.driver.report.brief import DECIMALS, refused_statement
+from incc.driver.report.kernel import location, ratio
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from functools import cache
 
+from incc.frontends.marks import parentheses
 from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
@@ -50,7 +51,8 @@ class Name(NamedTuple):
 
 
 class PairName(NamedTuple):
-    """A name that conditions on two kernels may use for both together: its kind of value and what that means."""
+    """A name for what no kernel's report says by itself, as that of two kernels together: its kind of value and what
+    that means."""
 
     kind: str
     meaning: str
@@ -153,7 +155,12 @@ NAMES: dict[str, Name] = {
         TEXT, "the file that it is in: the source if that is known, else the assembly", lambda u, k: _place(u, k)[0]
     ),
     "line": Name(NUMBER, "the line in that file; not always known", lambda u, k: _place(u, k)[1] or None),
-    "source": Name(TEXT, "the file that was compiled; empty for assembly that was given", lambda u, k: u["source"]),
+    "source": Name(
+        TEXT,
+        "the file that was compiled, or the linked one for code that was generated at the link; empty for assembly "
+        "that was given",
+        lambda u, k: u["source"],
+    ),
     "assembly_file": Name(TEXT, "the file of the assembly", lambda u, k: u["assembly_file"]),
     "assembly_line": Name(NUMBER, "its first line there; not always known", lambda u, k: k["first_line"] or None),
     "compiler": Name(TEXT, "what compiled it; empty for assembly that was given", lambda u, k: u["compiler"]),
@@ -192,6 +199,17 @@ PAIR_NAMES: dict[str, PairName] = {
     "causes": PairName(TEXT, "the kinds of what accounts for the change: `chain-memory, ports`"),
 }
 """What conditions may say of two kernels together."""
+
+RANKED_NAMES: dict[str, PairName] = {
+    "headroom": PairName(NUMBER, "the part of its cycles that the best of what was tried takes away, 0 to 1"),
+    "hot": PairName(TRUTH, "whether it was seen to run; never without --hot"),
+    "weight": PairName(NUMBER, "its part of the time, 0 to 1; not known without --hot"),
+    "saved": PairName(NUMBER, "the part of the time that its headroom is; not known without --hot"),
+    "iterations": PairName(NUMBER, "how often it iterates; known where executions were counted"),
+    "copies": PairName(NUMBER, "how many kernels of the build are this one"),
+    "variants": PairName(NUMBER, "how many codes there are of the same loop of the source"),
+}
+"""What conditions may also say of a kernel among all of a build (incc-report, docs/builds.md)."""
 
 
 def _ends(kernel: t.Kernel) -> tuple[float, float]:
@@ -242,15 +260,16 @@ class Condition:
         return self._test(values, baseline) is True
 
 
-def parse(text: str, pairs: bool = False, names: Mapping[str, Name] = NAMES) -> Condition:
+def parse(text: str, pairs: bool = False, names: Mapping[str, Name] = NAMES, ranked: bool = False) -> Condition:
     """The condition that a text says. `pairs`: it is about two kernels, so that names may end in `_a` and `_b`.
+    `ranked`: it is about one among all of a build.
 
     Raises ValueError, with the column (from 1) and what is wrong there.
     """
     if len(text) > MAX_LENGTH:
         raise ValueError(f"a condition has at most {MAX_LENGTH} characters, not {len(text)}")
     _check_depth(text)
-    checker = _Checker(names, PAIR_NAMES if pairs else None)
+    checker = _Checker({**names, **RANKED_NAMES} if ranked else names, PAIR_NAMES if pairs else None)
     kind, test = checker.check(_tree(text))
     if kind != TRUTH:
         raise ValueError(f"{text.strip()!r} is {_described(kind)}, not a condition: compare it with something")
@@ -258,17 +277,9 @@ def parse(text: str, pairs: bool = False, names: Mapping[str, Name] = NAMES) -> 
 
 
 def _check_depth(text: str) -> None:
-    depth = 0
-    quote = ""
-    for i, character in enumerate(text):
-        if quote:
-            quote = "" if character == quote else quote
-        elif character in "\"'":
-            quote = character
-        elif character in "()":
-            depth += 1 if character == "(" else -1
-            if depth > MAX_DEPTH:
-                raise _error(i, f"more than {MAX_DEPTH} parentheses within each other")
+    for i, depth in parentheses(text, 0, len(text)):
+        if depth > MAX_DEPTH:
+            raise _error(i, f"more than {MAX_DEPTH} parentheses within each other")
 
 
 def _error(at: int, message: str) -> ValueError:
@@ -405,7 +416,7 @@ def _grammar() -> pp.ParserElement:
 class _Checker:
     """Makes a test of a tree: finds its names, and says what cannot be compared or computed. `used`: the names."""
 
-    def __init__(self, names: Mapping[str, Name], of_pairs: Mapping[str, PairName] | None) -> None:
+    def __init__(self, names: Mapping[str, Name | PairName], of_pairs: Mapping[str, PairName] | None) -> None:
         self.names = names
         self.pairs = of_pairs is not None
         self.of_pairs = of_pairs or {}

@@ -63,10 +63,10 @@ def object_pieces(source: str | bytes, name: str, settings: Settings) -> list[Pi
     if len(code.kernels) > MOST_WITH_WHAT_IFS:
         settings = settings._replace(what_ifs=False)
         notes = (f"no what-ifs, since there are more than {MOST_WITH_WHAT_IFS} kernels: choose some by function",)
-    unit = Unit("", name)
-    pieces = [Piece(unit, settings, code._replace(kernels=[]), (), notes)] if code.left_out else []
+    unit = Unit("", name, way="object")
+    pieces = [Piece(unit, settings, code._replace(kernels=[], sources=[]), (), notes)] if code.left_out else []
     for start, end in _chunks(code.kernels):
-        part = code._replace(kernels=code.kernels[start:end], left_out=[])
+        part = code._replace(kernels=code.kernels[start:end], left_out=[], sources=code.sources[start:end])
         pieces.append(Piece(unit, settings, part, tuple(ids[start:end]), notes))
     return pieces
 
@@ -117,7 +117,13 @@ def _analysed(piece: Piece) -> Analysed:
                 what = f"{kernels[0].isa} code, but {model.name} is an {model.isa} core"
                 return Analysed({}, [], f"{piece.unit.assembly_file}: {what}")
             result = analyze_kernels(
-                piece.unit, kernels, piece.settings, model, reason, left_out=piece.code.left_out
+                piece.unit,
+                kernels,
+                piece.settings,
+                model,
+                reason,
+                places=piece.code.places(),
+                left_out=piece.code.left_out,
             )._replace(model_note=note, kernel_ids=piece.ids, notes=piece.notes)
         (unit,) = build_report([unit_report(result)])["units"]
     except AnalysisError as error:

@@ -8,7 +8,8 @@ import stat
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from incc.driver.comparison.side import Entry, InputError, Side, side_info
+from incc.driver.comparison.side import NOT_COUNTED, Entry, InputError, Side, side_info
+from incc.driver.folder.manifest import OWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
 class Reading(NamedTuple):
     """How inputs are read. `mcpu`: the core for code, "" for the host; several with commas between them make a side
-    each. `functions`: globs of names, none for all. `model_path`: folders of models. `jobs`: processes that analyse
-    code."""
+    each. Of reports for several cores it chooses among these. `functions`: globs of names, none for all. `model_path`:
+    folders of models. `jobs`: processes that analyse code."""
 
     mcpu: str = ""
     functions: tuple[str, ...] = ()
@@ -30,8 +31,8 @@ class Reading(NamedTuple):
 
 
 def read_sides(names: Sequence[str], reading: Reading = Reading()) -> list[Side]:  # noqa: B008 -- it cannot be changed
-    """A side of each name, with labels that tell them apart; of code for several cores one for each. Raises
-    InputError."""
+    """A side of each name, with labels that tell them apart; of code for several cores, and of reports on them, one for
+    each. Raises InputError."""
     from incc.driver.sides.labels import distinct, labels
 
     if names.count("-") > 1:
@@ -39,7 +40,7 @@ def read_sides(names: Sequence[str], reading: Reading = Reading()) -> list[Side]
     found: list[tuple[str, Side]] = []
     with _without_collections():
         for name, label in zip(names, labels(names), strict=True):
-            sides = _sides(name, reading)
+            sides = [part for mcpu, side in _sides(name, reading) for part in _by_cores(mcpu, side, reading)]
             several = len(sides) > 1
             for mcpu, side in sides:
                 # Of one input its core is all that differs.
@@ -49,6 +50,22 @@ def read_sides(names: Sequence[str], reading: Reading = Reading()) -> list[Side]
         side._replace(info={**side.info, "label": label})
         for label, (_, side) in zip(distinct([label for label, _ in found]), found, strict=True)
     ]
+
+
+def _by_cores(mcpu: str, side: Side, reading: Reading) -> list[tuple[str, Side]]:
+    """Of reports for several cores a side for each of those that are asked for, if there are such."""
+    names = [name.strip() for name in reading.mcpu.split(",") if name.strip()]
+    if mcpu or not names or len({model["name"] for model in side.info["models"]}) < 2:
+        return [(mcpu, side)]
+    from incc.driver.pipeline import choose_model
+
+    # What is in none of the figures is said of each core.
+    notes = [note for note in side.info["notes"] if not note.startswith(NOT_COUNTED)]
+    found: dict[str, Side] = {}
+    for core in dict.fromkeys(choose_model(name, "", reading.model_path).model.name for name in names):
+        if entries := [entry for entry in side.entries if entry.unit["model"]["name"] == core]:
+            found[core] = Side(side_info(entries, "", side.info["input"], notes), entries)
+    return list(found.items()) or [(mcpu, side)]
 
 
 @contextmanager
@@ -352,10 +369,16 @@ class _Builds:
             self.collected.add([unit])
             if not unit["command"]:  # code that was given: nothing tells whether it is the same
                 continue
-            key = unit["source"], tuple(unit["command"]), unit["model"]["name"]
+            key: Any
+            known = bool(unit["folder"] and unit["output"])
+            if known:
+                # The same file made anew, with whatever options.
+                key = unit["folder"], unit["source"], unit["output"], unit["model"]["name"]
+            else:
+                key = unit["source"], tuple(unit["command"]), unit["model"]["name"]
             before = self.places.get(key)
-            # In a build of several folders others have files of that name, too.
-            if before is not None and self._ids(*before) & ids:
+            # In a build of several folders others have files of that name, too, where the folder is not told.
+            if before is not None and (known or self._ids(*before) & ids):
                 self.replaced[unit["source"]] = None
                 self.collected.entries[before[0] : before[1]] = [_GONE] * (before[1] - before[0])
             self.places[key] = start, len(self.collected.entries)
@@ -422,7 +445,8 @@ def _files(folder: str) -> Iterator[tuple[str, str]]:
         raise InputError(f"{_shown(error.filename)}: {(error.strerror or str(error)).lower()}")
 
     for place, folders, names in os.walk(folder, onerror=failed):
-        folders.sort()
+        # What a folder of reports has beside them is none of them: jobs that wait are JSON, too.
+        folders[:] = sorted(name for name in folders if name != OWN)
         for name in sorted(names):
             path = os.path.join(place, name)
             if os.path.isfile(path):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     """What was asked for by name, where the view that it belongs to is switched off."""
-    changed = any(change["asked"] for change in kernel["what_ifs"])
+    changed = "what-if" not in layout.views and any(change["asked"] for change in kernel["what_ifs"])
     if changed:
         yield from changes(kernel, layout)
     yield from places(kernel, changed)

@@ -48,11 +48,30 @@ def lines(found: dict[str, Any], layout: Layout) -> Iterator[str]:
         yield from matrix(found["matrix"], layout)
     if found["kernels"]:
         yield ""
-        yield from _table((Column("kernel", glad=30, least=16, gives_way=2), *_FIGURES[2:]), found["kernels"], layout)
+        yield from _table(
+            (Column("kernel", glad=30, least=16, gives_way=2, end=True), *_FIGURES[2:]), found["kernels"], layout
+        )
 
 
 def _table(columns: Sequence[Column], rows: Sequence[Sequence[str]], layout: Layout) -> Iterator[str]:
-    yield from table(columns, [list(row) for row in rows], layout)
+    """The table, and below it, whole, what the last column has no room for: why something was not measured."""
+    cells = [list(row) for row in rows]
+    printed = list(table(columns, cells, layout))[1:]
+    title, below = "", []
+    for row, line in zip(cells, printed, strict=True):
+        title = row[0] or title
+        if row[-1] not in line:
+            below.append(f"{title}: {row[-1]}")
+            row[-1] = row[-1].partition(":")[0]
+    yield from table(columns, cells, layout)
+    if below:
+        import textwrap
+
+        yield ""
+        for text in dict.fromkeys(below):
+            yield from textwrap.wrap(
+                text, layout.width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+            )
 
 
 def matrix(found: dict[str, Any], layout: Layout) -> Iterator[str]:

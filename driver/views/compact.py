@@ -19,7 +19,7 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     each other with every instruction share one."""
     instructions = kernel["instructions"]
     together = groups(kernel["instructions"], kernel["resources"])
-    heads = [",".join(kernel["resources"][p]["name"] for p in group) for group in together]
+    names = [[kernel["resources"][p]["name"] for p in group] for group in together]
     styles = [YELLOW if any(kernel["resources"][p]["busiest"] for p in group) else "" for group in together]
     numbers, by_line = dependencies.rows(kernel)
     number = max(4, *(len(text) for text in numbers))
@@ -28,11 +28,15 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     marks = max((len(_mark(i)) for i in instructions), default=0)
     mark = marks + 1 if marks else 0
 
-    widths = [max(4, len(head)) for head in heads]
     fixed = number + 12 + source + mark + 2
-    fine = not layout.width or fixed + sum(widths) + 2 * len(widths) + MIN_TEXT <= layout.width
-    if not fine:
-        widths = [max(3, len(head)) for head in heads]
+    tallest = max((len(group) for group in names), default=1)
+    # In one line, and, where that is too wide, a line for each of the names that stand together.
+    ways = [[[_names(group)] for group in names], [[""] * (tallest - len(group)) + group for group in names]]
+    for heads, least in ((ways[0], 4), (ways[0], 3), (ways[1], 4), (ways[1], 3), (ways[0], 3)):
+        widths = [max(least, *(len(line) for line in head)) for head in heads]
+        if not layout.width or fixed + sum(widths) + 2 * len(widths) + MIN_TEXT <= layout.width:
+            break
+    fine = least > 3
 
     def row(first: str, cells: list[str], path: str, chain: str, where: str) -> str:
         """A line up to its instruction."""
@@ -47,8 +51,11 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     yield from layout.wrap(
         "Cycles on each port, of the critical path (CP) and of the longest loop-carried dependency (LCD):"
     )
+    *above, last = zip(*heads, strict=True) if heads else [()]
+    for line in above:
+        yield row("", list(line), "", "", "").rstrip()
     yield (
-        row("Line" if by_line else "No.", heads, "CP", "LCD", "Source" if sources else "")
+        row("Line" if by_line else "No.", list(last), "CP", "LCD", "Source" if sources else "")
         + " " * mark
         + (layout.cut("Instructions:", room + mark))
     )
@@ -69,6 +76,16 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
         yield from layout.wrap(f"({'; '.join(legend)}{unknown_legend(kernel)})")
     elif kernel["unknown_instructions"]:
         yield from layout.wrap(f"({unknown_legend(kernel).removeprefix('; ')})")
+
+
+def _names(names: Sequence[str]) -> str:
+    """Names beside each other, what is before their numbers once: ALU0,3 for ALU0 and ALU3."""
+    found, before = "", ""
+    for name in names:
+        stem = name.rstrip("0123456789")
+        found += f",{name.removeprefix(stem) if stem == before and name != stem else name}"
+        before = stem
+    return found[1:]
 
 
 _MARKS = {"F": "F:\xa0macro-fused into the one before", "E": "E:\xa0move eliminated", "Z": "Z:\xa0zero idiom"}

@@ -27,22 +27,23 @@ def render(report: t.Report) -> str:
         '  node [shape=box, fontname="monospace", fontsize=10];',
         '  edge [fontname="monospace", fontsize=9];',
     ]
-    kernels = [kernel for unit in report["units"] for kernel in unit["kernels"]]
-    for number, kernel in enumerate(kernels):
+    several = len({unit["model"]["name"] for unit in report["units"]}) > 1
+    kernels = [(unit["model"]["name"], kernel) for unit in report["units"] for kernel in unit["kernels"]]
+    for number, (core, kernel) in enumerate(kernels):
         lines.append(f"  subgraph cluster_{number} {{")
-        lines += (f"    {line}" for line in _cluster(number, kernel))
+        lines += (f"    {line}" for line in _cluster(number, kernel, f" on {core}" if several else ""))
         lines.append("  }")
     lines.append("}")
     return "\n".join(lines) + "\n"
 
 
-def _cluster(number: int, kernel: t.Kernel) -> Iterator[str]:
+def _cluster(number: int, kernel: t.Kernel, core: str) -> Iterator[str]:
     source = kernel["source"]
     title = f"{source['file']}:{source['line']} {kernel['function']}".rstrip() if source else kernel["name"]
     prediction = kernel["bounds"]["prediction"]
     # The fraction of a bound says more than its decimals; that of a simulated run does not.
     cycles = prediction["exact"] if prediction["by"] == "bounds" else f"{prediction['cycles']:.2f}"
-    yield f"label={quoted(f'{title}: {cycles} cycles per iteration')};"
+    yield f"label={quoted(f'{title}: {cycles} cycles per iteration{core}')};"
     for instruction in kernel["instructions"]:
         where = instruction["line"] or instruction["index"]
         attributes = {"label": f"{where}: {instruction['text']}"}

@@ -19,7 +19,9 @@ def render(report: t.Report) -> str:
     """
     lines = ["digraph control_flow {", '  node [shape=box, fontname="monospace", fontsize=10];']
     lines.append('  edge [fontname="monospace", fontsize=9];')
-    functions = [function for unit in report["units"] for function in unit["control_flow"] or ()]
+    # Of a source that was analysed for several cores once.
+    units = {(u["folder"], u["source"], u["assembly_file"], *u["command"]): u for u in reversed(report["units"])}
+    functions = [function for unit in reversed(units.values()) for function in unit["control_flow"] or ()]
     for number, function in enumerate(functions):
         lines.append(f"  subgraph cluster_{number} {{")
         lines += (f"    {line}" for line in _cluster(function, number))

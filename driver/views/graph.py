@@ -60,15 +60,18 @@ def graph(kernel: t.Kernel) -> networkx.MultiDiGraph[int]:
 
 def render(report: t.Report) -> str:
     """All kernels of a report as one graph in GraphML: nodes are named "kernel/instruction", by the kernel's number.
-    A node also has the name of its `kernel` and its `unit`."""
+    A node also has the name of its `kernel` and its `unit`, of several cores also of its `core`."""
     import networkx
 
     whole: networkx.MultiDiGraph[str] = networkx.MultiDiGraph()
     number = 0
+    several = len({unit["model"]["name"] for unit in report["units"]}) > 1
     for unit in report["units"]:
         for kernel in unit["kernels"]:
             own = graph(kernel)
             place = {"kernel": kernel["name"], "unit": unit["source"] or unit["assembly_file"]}
+            if several:
+                place["core"] = unit["model"]["name"]
             for node, attributes in own.nodes(data=True):
                 whole.add_node(f"{number}/{node}", **attributes, **place)
             for start, end, attributes in own.edges(data=True):

@@ -120,6 +120,8 @@ def facts(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[tuple[str,
     yield what[0].upper() + what[1:], "", ""
     if kernel["inlined"] or kernel["inlined_into"]:
         yield inlining(kernel, layout), "Inlined: ", "  "
+    if kernel["compiled"]:
+        yield kernel["compiled"]["text"], "Compiler: ", "  "
     sizes = count(size["instructions"], "instruction")
     if kernel["unknown_instructions"]:
         sizes += f" ({len(kernel['unknown_instructions'])} not in the model)"
@@ -133,6 +135,13 @@ def facts(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[tuple[str,
     yield f"Per iteration {moved}", "", ""
     for text in _elements(kernel):
         yield text, "", ""
+    if kernel["remarks"]:
+        yield remarks(kernel), f"{unit['compiler']}: ", "  "
+
+
+def remarks(kernel: t.Kernel) -> str:
+    """What the compiler said of it."""
+    return "; ".join(remark["text"] for remark in kernel["remarks"])
 
 
 def _elements(kernel: t.Kernel) -> Iterator[str]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from incc.driver.comparison import types as c
+    from incc.driver.ranking import types as r
     from incc.driver.report import types as t
 
 # Lists and objects that fit are written in one line: a row of port pressures reads as a row.
@@ -23,18 +24,19 @@ _flat = JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _compact = JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
-def render(report: t.Report | c.Comparison, compact: bool = False) -> str:
-    """The report, or a comparison, with keys in its own order and two blanks of indentation, lists and objects of plain
-    values in one line where they fit; `compact`: all in one line without blanks. Ends in a line break."""
+def render(report: t.Report | c.Comparison | r.Ranking, compact: bool = False) -> str:
+    """The report, a comparison or a ranking, with keys in its own order and two blanks of indentation, lists and
+    objects of plain values in one line where they fit; `compact`: all in one line without blanks. Ends in a line
+    break."""
     if compact:
         return _compact(report) + "\n"
     document: Any = report
-    return (_comparison(document) if "rows" in document else _indented(document, 0)) + "\n"
+    return (_rows(document) if "rows" in document else _indented(document, 0)) + "\n"
 
 
-def _comparison(comparison: c.Comparison) -> str:
-    """Each row in a line of its own: a large comparison has ten thousand, and as many more lines as a row has values
-    would take seven times as long, and be read by nobody."""
+def _rows(comparison: c.Comparison | r.Ranking) -> str:
+    """Each row in a line of its own: a large comparison or ranking has ten thousand, and as many more lines as a row
+    has values would take seven times as long, and be read by nobody."""
     rows = "".join(f"\n    {_flat(row)}," for row in comparison["rows"])[:-1]
     parts = [
         f"  {_flat(key)}: " + (f"[{rows}\n  ]" if key == "rows" and rows else _indented(value, 1))

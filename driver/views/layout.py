@@ -85,11 +85,13 @@ def fitted(columns: Sequence[Column], rows: Sequence[Sequence[str]], room: int, 
 
 class Layout:
     """The room for a line (`width` columns, 0 for as much as it takes), whether there is colour, whether a timeline has
-    rows for µops (`uops`) or one for each instruction, as llvm-mca's, and what files are called."""
+    rows for µops (`uops`) or one for each instruction, as llvm-mca's, which views are shown (`views`: what one of them
+    has in full, another need not have), and what files are called."""
 
-    __slots__ = ("_files", "colour", "uops", "width")
+    __slots__ = ("_files", "colour", "uops", "views", "width")
 
-    def __init__(self, width: int, colour: bool, uops: bool = True) -> None:
+    def __init__(self, width: int, colour: bool, uops: bool = True, views: Sequence[str] = ()) -> None:
+        self.views = views
         self.width = width
         self.colour = colour
         self.uops = uops
@@ -154,6 +156,7 @@ def short_files(paths: Iterable[str]) -> dict[str, str]:
         here = os.getcwd().rstrip("/") + "/"
     except OSError:  # it has been removed
         here = "/"
+    paths = list(dict.fromkeys(paths))
     names: dict[str, str] = {}
     elsewhere: dict[str, list[str]] = {}
     for path in paths:
@@ -165,14 +168,20 @@ def short_files(paths: Iterable[str]) -> dict[str, str]:
             names[path] = whole[len(here) :]
         else:
             elsewhere[path] = whole.strip("/").split("/")
-    for path, parts in elsewhere.items():
-        count = 2
-        while count < len(parts) and any(
-            other[-count:] == parts[-count:] for other in elsewhere.values() if other != parts
-        ):
-            count += 1
-        names[path] = f"…/{'/'.join(parts[-count:])}" if count < len(parts) else f"/{'/'.join(parts)}"
-    return names
+    # A build has thousands of files: each number of parts is looked at once for all.
+    left = {path: tuple(parts) for path, parts in elsewhere.items()}
+    distinct = set(left.values())
+    count = 2
+    while left:
+        ends: dict[tuple[str, ...], int] = {}
+        for parts in distinct:
+            ends[parts[-count:]] = ends.get(parts[-count:], 0) + 1
+        for path, parts in list(left.items()):
+            if count >= len(parts) or ends[parts[-count:]] == 1:
+                names[path] = f"…/{'/'.join(parts[-count:])}" if count < len(parts) else f"/{'/'.join(parts)}"
+                del left[path]
+        count += 1
+    return {path: names[path] for path in paths}
 
 
 def terminal(stream: TextIO) -> tuple[int, bool]:

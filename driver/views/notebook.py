@@ -24,9 +24,7 @@ _BOUNDS: dict[BoundName, tuple[str, str]] = {
 _COLUMNS = (
     Column("Kernel"),
     Column("Cycles", True, "Per iteration: simulated, or the largest bound"),
-    Column(
-        "An element", True, "Cycles for an element of the source's loop, as inferred; empty where it cannot be told"
-    ),
+    Column("An element", True, "Cycles for an element of the source's loop; empty where it cannot be told"),
     *(Column(heading, True, f"{meaning}, in cycles per iteration") for heading, meaning in _BOUNDS.values()),
 )
 

@@ -74,7 +74,7 @@ def row_of(unit: t.Unit, kernel: t.Kernel, numbers: dict[str, int], layout: Layo
         # What a user has marked and named is known by that name.
         kernel["name"] if kernel["kind"] == "marker" else overview["function"],
         _role(kernel, numbers),
-        _cycles(kernel),
+        cycles_of(kernel),
         measured(kernel),
         each(elements["cycles"]) if elements else "",
         overview["limit"],
@@ -98,7 +98,7 @@ def measured(kernel: t.Kernel) -> str:
     return "-" if found["cycles"] is None else f"{found['cycles']:.2f}"
 
 
-def _cycles(kernel: t.Kernel) -> str:
+def cycles_of(kernel: t.Kernel) -> str:
     """The prediction, or its two ends; at least so many where something is not counted."""
     spread = kernel["range"]
     text = f"{(spread['least'] if spread else kernel['cycles']):.2f}"

@@ -30,4 +30,6 @@ def lines(unit: t.Unit, numbers: Sequence[int], layout: Layout) -> Iterator[str]
     yield from layout.wrap(f"{where}: {size}, {kernel['arithmetic']['text']}", INDENT, INDENT)
     if kernel["inlined"] or kernel["inlined_into"]:
         yield from layout.wrap(header.inlining(kernel, layout), INDENT, INDENT)
+    if kernel["remarks"]:
+        yield from layout.wrap(f"{unit['compiler']}: {header.remarks(kernel)}", INDENT, f"{INDENT}  ")
     yield from header.verdict(kernel, layout, INDENT)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from incc.driver.report.types import BoundName
 
     _Source = Literal["loop_stream_detector", "uop_cache", "decoders", "microcode"]
-    _Cause = Literal["no_uops", "scheduler", "reorder_buffer", "load_buffer", "store_buffer", "group"]
+    _Cause = Literal["no_uops", "scheduler", "reorder_buffer", "load_buffer", "store_buffer", "registers", "group"]
     from collections.abc import Iterator
 
     from incc.driver.report import types as t
@@ -68,8 +68,9 @@ def _bounds(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     yield f"  {'Critical path':<13} {cycles(path['cycles']):>8}  from start to end of one iteration on its own"
     if kernel["simulated"]:
         yield ""
-        yield from asked.changes(kernel, layout)
-        yield ""
+        if "what-if" not in layout.views:
+            yield from asked.changes(kernel, layout)
+            yield ""
         yield from _counters(kernel["simulated"], layout)
         yield from asked.places(kernel, True)
 
@@ -108,6 +109,7 @@ _LOST: dict[_Cause, str] = {
     "reorder_buffer": "the reorder buffer was full",
     "load_buffer": "the load buffer was full",
     "store_buffer": "the store buffer was full",
+    "registers": "no register was free",
     "group": "what is issued together did not fit",
 }
 

@@ -30,7 +30,8 @@ def table(
         cells = [[row[n] for n in used] for row in rows]
         gap = 2
         widths = fitted(chosen, cells, layout.width, gap)
-        if widths != fitted(chosen, cells, 0, gap):  # every column counts
+        whole = fitted(chosen, cells, 0, gap)
+        if widths != whole or 0 < layout.width < sum(whole) + gap * (len(whole) - 1):  # every column counts
             gap = 1
             widths = fitted(chosen, cells, layout.width, gap)
         if not layout.width or sum(widths) + gap * (len(widths) - 1) <= layout.width:

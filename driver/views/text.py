@@ -13,33 +13,51 @@ from incc.driver.views.layout import Layout, harmless, terminal
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Any
 
     from incc.driver.report import types as t
     from incc.driver.report.places import Choice, Place
 
     View = Callable[[t.Unit, t.Kernel, Layout], Iterable[str]]
 
-__all__ = ["VIEWS", "Show", "render", "terminal"]
+__all__ = ["UNIT_VIEWS", "VIEWS", "Show", "render", "terminal"]
 
-VIEWS = ("compact", "summary", "info", "pressure", "waits", "timeline", "dependencies")
-"""The views of a kernel in the report's order: the names that users know and those of their files."""
+VIEWS = (
+    "compact",
+    "summary",
+    "what-if",
+    "info",
+    "pressure",
+    "waits",
+    "timeline",
+    "dependencies",
+    "critical-path",
+    "loop-carried",
+)
+"""The views of a kernel in the report's order: the names that users know and, with _ for -, those of their files."""
+
+UNIT_VIEWS = ("port-model",)
+"""The views of a unit, before its kernels."""
+
+USUAL = tuple(view for view in VIEWS if view not in ("what-if", "critical-path", "loop-carried"))
+"""What a text has of a kernel where nobody says: of what an analysis has to be asked for, what is there."""
 
 
 class Show:
     """What a text shows.
 
-    `views`: those of VIEWS that follow header and verdict of each kernel. `details`: lines whose instructions are shown
-    with all that they wait for. `overview`: with so many kernels in the report there is a table of them before all
-    else, 0 for never. `kernels`: only of these there is more than the overview has, all if empty. `few`: with more
-    kernels than that each has a few lines without views, None for never. `how`: how the user asks for more. `uops`: the
-    timeline has rows for µops.
+    `views`: those of VIEWS that follow header and verdict of each kernel, and those of UNIT_VIEWS before all kernels.
+    `details`: lines whose instructions are shown with all that they wait for. `overview`: with so many kernels in the
+    report there is a table of them before all else, 0 for never. `kernels`: only of these there is more than the
+    overview has, all if empty. `few`: with more kernels than that each has a few lines without views, None for never.
+    `how`: how the user asks for more. `uops`: the timeline has rows for µops.
     """
 
     __slots__ = ("details", "few", "how", "kernels", "overview", "uops", "views")
 
     def __init__(
         self,
-        views: Sequence[str] = VIEWS,
+        views: Sequence[str] = USUAL,
         details: Sequence[Place] = (),
         overview: int = 0,
         kernels: Sequence[Choice] = (),
@@ -65,18 +83,33 @@ def render(report: t.Report, width: int = 80, colour: bool = False, show: Show =
     Raises ValueError for a view that does not exist.
     """
     for view in show.views:
-        if view not in VIEWS:
-            raise ValueError(f"no view {view!r}; there are {', '.join(VIEWS)}")
-    layout = Layout(width, colour, show.uops)
+        if view not in (*VIEWS, *UNIT_VIEWS):
+            raise ValueError(f"no view {view!r}; there are {', '.join((*VIEWS, *UNIT_VIEWS))}")
+    layout = Layout(width, colour, show.uops, show.views)
     layout.name_files(report)
     count = sum(len(unit["kernels"]) for unit in report["units"])
+    several = _on_several_cores(report["units"])
     many = show.few is not None and count > show.few
     left = False
     lines: list[str] = []
-    for unit in report["units"]:
+    for n, unit in enumerate(report["units"]):
         lines += [""] if lines else []
-        lines += header.unit_lines(report, unit, layout)
-        if 0 < show.overview <= count and unit["kernels"]:
+        if n in several and several[n][0] is unit:
+            from incc.driver.views import cores
+
+            lines += [*cores.lines(several[n], layout), ""]
+        alone = not (unit["assembly_file"] or unit["source"])
+        if not alone:
+            lines += [*header.unit_lines(report, unit, layout), ""]
+        for view in UNIT_VIEWS:
+            if view in show.views:
+                lines += [*_module(view).of_unit(unit, layout), ""]
+        lines.pop()
+        if alone:  # cores by themselves
+            continue
+        # On several cores they are the same kernels.
+        once = len(unit["kernels"]) if n in several else count
+        if 0 < show.overview <= once and unit["kernels"]:
             from incc.driver.views import overview
 
             lines += ["", *overview.lines(unit, layout)]
@@ -106,6 +139,18 @@ def render(report: t.Report, width: int = 80, colour: bool = False, show: Show =
         rest = "Loops beside a main loop are in the table alone. " if left else ""
         lines += layout.wrap(f"{rest}{show.how}")
     return "".join(harmless(line.rstrip(), colour) + "\n" for line in lines)
+
+
+def _on_several_cores(units: Sequence[t.Unit]) -> dict[int, list[t.Unit]]:
+    """The units that are one code on several cores, by the index of each of them."""
+    files = [unit["assembly_file"] for unit in units if unit["assembly_file"]]
+    if len(set(files)) == len(files):
+        return {}
+    from incc.driver.views.cores import groups
+
+    all_groups = groups(units)
+    each = [group for group in all_groups for _ in group]
+    return {n: group for n, group in enumerate(each) if len(group) > 1 and any(unit["kernels"] for unit in group)}
 
 
 def _of_another(kernel: t.Kernel) -> bool:
@@ -141,9 +186,12 @@ def _details(unit: t.Unit, kernel: t.Kernel, layout: Layout, show: Show) -> Iter
 
 def _view(name: str) -> View:
     """The function of the view of this name. Only views that are printed are imported: a compiler is started often."""
-    module = __import__(f"incc.driver.views.{name}", fromlist=["lines"])
-    lines: View = module.lines
+    lines: View = _module(name).lines
     return lines
+
+
+def _module(name: str) -> Any:
+    return __import__(f"incc.driver.views.{name.replace('-', '_')}", fromlist=["lines"])
 
 
 def _set_off(lines: Iterable[str]) -> Iterator[str]:

@@ -129,7 +129,9 @@ def where(side: int, member: c.Member, row: c.Row, layout: Layout) -> str:
     """Where a kernel is: in the source only where that is not what the row says."""
     texts = []
     place = cells.member_place(member, layout)
-    if member["source"] and (place, member["function_name"]) != (cells.place(row, layout), row["name"]):
+    function = member["function_name"]
+    same = place == cells.place(row, layout) and row["name"] in (function, f"{function} ({member['model']})")
+    if member["source"] and not same:
         texts.append(f"{place} in {member['function_name']}" if member["function_name"] else place)
     where = layout.file(member["assembly_file"])
     texts.append(f"{where}:{member['first_line']}-{member['last_line']}" if member["first_line"] else where)

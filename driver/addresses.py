@@ -1,0 +1,32 @@
+"""Ranges of addresses, as options have them."""
+
+from __future__ import annotations
+
+from incc.driver import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from incc.frontends.objects.spans import Addresses
+
+
+def addresses(option: str, text: str) -> Addresses:
+    """A range of addresses as 0x401000-0x401040 or 401000+40: hexadecimal, the second behind the last byte, or behind a
+    plus how many bytes. Raises UsageError."""
+    from incc.frontends.objects.spans import Addresses
+
+    first, sign, second = text.partition("+" if "+" in text else "-")
+    try:
+        start, number = _number(first), _number(second)
+    except ValueError:
+        start = number = -1
+    end = start + number if sign == "+" else number
+    if not 0 <= start < end <= 1 << 64:
+        raise UsageError(f"{option} is a range of addresses, as 401000-401040 or 401000+40, not {text!r}")
+    return Addresses(start, end)
+
+
+def _number(text: str) -> int:
+    digits = text.strip().removeprefix("0x").removeprefix("0X")
+    if not digits or not all(c in "0123456789abcdefABCDEF" for c in digits):
+        raise ValueError(text)
+    return int(digits, 16)

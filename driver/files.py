@@ -1,0 +1,82 @@
+"""Writes files that others read, or write to, at the same time; reads what commands are given."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def write_file(path: str, text: str | bytes, append: bool = False) -> None:
+    """Write or add to a file; raises OSError. Additions of builds with many jobs do not mix: the file is locked for
+    each."""
+    import fcntl
+
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_APPEND if append else 0), 0o666)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if not append and os.path.isfile(path):
+            os.ftruncate(descriptor, 0)
+        write_all(descriptor, text)
+    finally:
+        os.close(descriptor)
+
+
+def add_line(path: str, text: str) -> None:
+    """Add to a log, with a single write; raises OSError. A pipe that nobody reads is not waited for."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
+    descriptor = os.open(path, flags, 0o666)
+    try:
+        write_all(descriptor, text)
+    finally:
+        os.close(descriptor)
+
+
+def replace_file(path: str, text: str | bytes) -> None:
+    """Write a file that others may read at any time: they find the old or the new one, whole. Raises OSError."""
+    new = f"{path}.{os.getpid()}.new"
+    try:
+        write_file(new, text)
+        os.replace(new, path)
+    except OSError:
+        if os.path.exists(new):
+            os.unlink(new)
+        raise
+
+
+def write_whole(path: str, text: str) -> None:
+    """Write a file of which there is never half: an old one stays until the new one is complete. What is no file, such
+    as a pipe or /dev/stdout, is written to; links stay what they are. Raises OSError."""
+    path = os.path.realpath(path) if os.path.islink(path) else path
+    if os.path.exists(path) and not os.path.isfile(path):
+        write_file(path, text)
+    else:
+        replace_file(path, text)
+
+
+def write_all(descriptor: int, text: str | bytes) -> None:
+    # surrogateescape: names and comments may hold any bytes.
+    data = memoryview(text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text)
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+def read_input(file: str) -> str:
+    """The text of a file, "" or - for standard input. Raises OSError."""
+    return text_of(read_bytes(file))
+
+
+def text_of(data: bytes) -> str:
+    """A text whose comments and strings may hold any bytes: those that are not UTF-8 are no reason to stop."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def read_bytes(file: str) -> bytes:
+    """What is in a file, "" or - for standard input. Raises OSError."""
+    if file in ("", "-"):
+        if sys.stdin is None:  # closed when we were started
+            import errno
+
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        return sys.stdin.buffer.read()
+    with open(file, "rb") as f:
+        return f.read()

@@ -1,0 +1,71 @@
+"""What -mtriple, -march and -mattr name, as LLVM reads them: the target, and features that there are not."""
+
+from __future__ import annotations
+
+import re
+
+from incc.frontends.records import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+DEFAULT = "x86_64-pc-linux-gnu"
+
+_TARGETS = {"x86": "i386", "x86-64": "x86_64"}
+"""LLVM's targets that there is a reader for, and how their architectures are called in a triple."""
+
+_ARCHITECTURES = r"i[3-9]86|x86_64h?|amd64"
+_OTHERS = (
+    r"aarch64|amdgcn|arm|avr|bpf|csky|hexagon|lanai|loongarch|m68k|mips|msp430|nvptx|powerpc|ppc|r600|riscv|s390x|"
+    r"systemz|sparc|thumb|ve\b|wasm|xcore|xtensa"
+)
+
+
+class TargetError(Exception):
+    """There is no such target; the message is to be printed as it is."""
+
+
+class Target(NamedTuple):
+    """The triple as it was given or is the default, and the architecture in it. `narrow`: one of 32 bits."""
+
+    triple: str
+    march: str
+    narrow: bool
+
+    @property
+    def normal(self) -> str:
+        """The triple as messages have it."""
+        return "-".join(part or "unknown" for part in self.triple.split("-"))
+
+
+def target(march: str, mtriple: str, program: str) -> Target:
+    """The target that is named. Raises TargetError."""
+    triple = mtriple or DEFAULT
+    if march:
+        if march not in _TARGETS:
+            raise TargetError(_unread(march) or f"{program}: invalid target '{march}'.\n")
+        _, *rest = triple.split("-", 3)
+        triple = "-".join([_TARGETS[march], *rest, *[""] * (2 - len(rest))])
+    architecture = triple.partition("-")[0]
+    if architecture != "x86_64" and not re.fullmatch(_ARCHITECTURES, architecture):
+        unknown = f"{program}: unable to get target for '{triple}', see --version and --triple."
+        raise TargetError(_unread(architecture) or unknown)
+    return Target(triple, architecture, architecture[0] == "i")
+
+
+def _unread(name: str) -> str:
+    if not re.match(_OTHERS, name):
+        return ""
+    return f"error: there is no reader for code of LLVM's target '{name}' here, only for x86-64's\n"
+
+
+def features(named: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Of the features that -mattr names those that LLVM does not know, with their signs, and those that are switched
+    off, which changes nothing: what cannot be run is analysed as well."""
+    from incc.driver.llvm_names import FEATURES
+
+    known = {line.partition("\t")[0] for line in FEATURES.strip().split("\n")}
+    signed = [name if name[0] in "+-" else f"+{name}" for name in (n.strip().lower() for n in named) if name]
+    asked = [name for name in signed if name[1:] != "help"]
+    return [n for n in asked if n[1:] not in known], [n for n in asked if n[0] == "-" and n[1:] in known]

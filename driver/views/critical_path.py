@@ -1,0 +1,67 @@
+"""The critical path of one iteration step by step: what each instruction adds, and what hands it on to the next."""
+
+from __future__ import annotations
+
+from incc.driver.views.dependencies import rows
+from incc.driver.views.layout import BOLD
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from incc.driver.report import types as t
+    from incc.driver.views.layout import Layout
+
+
+def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
+    """A row for each instruction on the path, in its order."""
+    path = kernel["critical_path"]
+    yield from layout.wrap(
+        f"Critical path, {path['cycles']} cycles from start to end of one iteration on its own:"
+        if path["instructions"]
+        else "No critical path: nothing takes any time."
+    )
+    # An instruction that passes a value on in two steps, as one that loads it first, has one row.
+    arrives = {step["to"]: step for step in path["steps"] if step["kind"] != "internal"}
+    found = [
+        (instruction, kernel["instructions"][instruction]["critical_path_cycles"] or 0, arrives.get(instruction))
+        for instruction in path["instructions"]
+    ]
+    if found:
+        yield from step_rows(kernel, found, layout)
+
+
+def step_rows(
+    kernel: t.Kernel, steps: Sequence[tuple[int, int, t.Step | None]], layout: Layout, indent: str = ""
+) -> Iterator[str]:
+    """A table of the instructions on a path, the cycles that each takes of it, and what brings it its input."""
+    names, by_line = rows(kernel)
+    carried = [(step["via"] or "memory", _origin(step, names)) if step else ("", "") for _, _, step in steps]
+    number = "Line" if by_line else "No."
+    heads = (number, "Cycles", "Ready", "Through", "From")
+    cells = []
+    ready = 0
+    for (instruction, takes, _), (via, origin) in zip(steps, carried, strict=True):
+        ready += takes
+        cells.append((names[instruction], str(takes), str(ready), via, origin))
+    widths = [max(len(row[n]) for row in (heads, *cells)) for n in range(len(heads))]
+    # A single instruction has nothing from another one.
+    shown = [n for n in range(len(heads)) if n < 3 or any(row[n] for row in cells)]
+    # The sum so far gives way to the text of instructions.
+    longest = max(len(kernel["instructions"][instruction]["text"]) for instruction, _, _ in steps)
+    if 0 < layout.width < len(indent) + sum(widths[n] + 2 for n in shown) + longest:
+        shown.remove(2)
+
+    def row(texts: Sequence[str]) -> str:
+        parts = [f"{texts[n]:>{widths[n]}}" if n < 3 else f"{texts[n]:<{widths[n]}}" for n in shown]
+        return f"{indent}{'  '.join(parts)}  "
+
+    head = row(heads)
+    yield layout.paint(f"{head}Instructions:", BOLD)
+    for texts, (instruction, _, _) in zip(cells, steps, strict=True):
+        yield row(texts) + layout.cut(kernel["instructions"][instruction]["text"], len(head))
+
+
+def _origin(step: t.Step, names: Sequence[str]) -> str:
+    """The instruction that a value comes from, with the iterations between."""
+    return names[step["from"]] + (f" (it. -{step['distance']})" if step["distance"] else "")

@@ -1,0 +1,49 @@
+"""Each loop-carried dependency step by step: the instructions once around, their latencies, and what carries them."""
+
+from __future__ import annotations
+
+from incc.driver.views.critical_path import step_rows
+from incc.driver.views.layout import BOLD, RED, count, cycles
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from incc.driver.report import types as t
+    from incc.driver.views.layout import Layout
+
+
+def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
+    """A table for each chain, the longest first."""
+    chains = kernel["chains"]
+    if not chains:
+        yield "No loop-carried dependencies."
+        return
+    yield from layout.wrap(f"{count(len(chains), 'loop-carried chain')}, in cycles once around:")
+    for number, chain in enumerate(chains, 1):
+        yield ""
+        ratio = f"{cycles(chain['cycles_per_iteration']['cycles'])} cycles an iteration"
+        if chain["iterations"] > 1:
+            ratio += f", {chain['latency']} in {chain['iterations']} iterations"
+        title = f"[{number}] {ratio}, through {', '.join(chain['through'])}"
+        for line in layout.wrap(title, "", "    "):
+            yield layout.paint(line, RED if number == 1 else BOLD)
+        yield from step_rows(kernel, _around(chain), layout, "    ")
+    if not kernel["chains_complete"]:
+        yield ""
+        yield from layout.wrap("There are more than were searched for; the longest is among those found.")
+
+
+def _around(chain: t.Chain) -> list[tuple[int, int, t.Step | None]]:
+    """The instructions once around, beginning with the one whose input comes from an earlier iteration, with the cycles
+    that each takes of the chain and what brings its input. What an instruction does with its own load is its own."""
+    steps = chain["steps"]
+    first = next((n for n, step in enumerate(steps) if step["distance"]), 0)
+    found: list[tuple[int, int, t.Step | None]] = []
+    for step in (*steps[first:], *steps[:first]):
+        if step["kind"] == "internal" and found and found[-1][0] == step["to"]:
+            instruction, takes, arrives = found[-1]
+            found[-1] = instruction, takes + step["latency"], arrives
+        else:
+            found.append((step["to"], step["latency"], step))
+    return found

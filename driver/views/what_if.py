@@ -1,0 +1,31 @@
+"""What each changed core makes of the kernel: all that were tried, while the summary has those that gain something."""
+
+from __future__ import annotations
+
+from incc.driver.views.layout import BOLD, cycles, percent
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from incc.driver.report import types as t
+    from incc.driver.views.layout import Layout
+
+
+def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
+    """A row for each change, those that take the fewest cycles first."""
+    if not kernel["what_ifs"]:
+        why = "nothing was simulated" if kernel["simulated"] is None else "none was tried"
+        yield f"No changed cores: {why}."
+        return
+    before = kernel["cycles"]
+    yield f"Simulated with a changed core ({cycles(before)} cycles per iteration without):"
+    yield layout.paint("  Cycles    Gain  The core", BOLD)
+    for change in kernel["what_ifs"]:
+        share = percent(change["gained"] / before).replace("\xa0", " ") if before else ""
+        # What is lost or won by rounding alone is nothing.
+        gain = share if abs(change["gained"]) >= 0.005 else "-"
+        row = f"{cycles(change['cycles']):>8}  {gain:>6}  "
+        text = f"{change['text']}{' (asked for)' if change['asked'] else ''}"
+        for line in layout.wrap(text, row, " " * len(row)):
+            yield layout.paint(line, BOLD if change["gained"] >= 0.01 * before else "")
