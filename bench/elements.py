@@ -1,12 +1,14 @@
 """How often the elements of a loop are inferred rightly, wrongly, and not at all (docs/report.md).
 
-    python bench/elements.py [--compilers=gcc-12,clang-19] [--levels=-O3,…] [--functions=GLOB] [--lines=-g0] [-v]
+    python bench/elements.py [--compilers=gcc-12,clang-19] [--levels=-O3,…] [--functions=GLOB] [--lines=-g0] [--plugin]
+                             [-v]
 
 The loops of bench/elements_kernels.c are compiled by each compiler with each set of options. In a copy of the assembly
 each innermost loop counts how often its header is reached; the functions are run with many lengths, and from two
 lengths between which only one loop's count changes follows how many iterations of the source one of its own is. Loops
 that never run so alone, or whose counts do not tell, are left out and counted as such. The host must be able to run
-the code.
+the code. With --plugin clang says itself what it made of each loop (docs/plugin.md); `compiler` counts the answers that
+it gave.
 """
 
 from __future__ import annotations
@@ -22,13 +24,19 @@ from collections import Counter
 from fnmatch import fnmatchcase
 from fractions import Fraction
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from incc.core.roles import Part
 from incc.driver.errors import AnalysisError
 from incc.driver.pipeline import Settings, analyze_unit
 from incc.driver.report.build import unit_parts
-from incc.frontends.kernel import Kernel
+from incc.frontends.clang_plugin.find import clang_major, plugin_for
+from incc.frontends.clang_plugin.table import read_table
+from incc.frontends.kernel import CompiledLoop, Kernel
 from incc.frontends.unit import Unit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 SOURCE = Path(__file__).with_name("elements_kernels.c")
 COMPILERS = ("gcc-12", "gcc-11", "clang-19", "clang-14")
@@ -119,38 +127,66 @@ def truth(runs: dict[str, list[tuple[Fraction, list[int]]]], loop: int) -> Fract
     return ratios.pop() if len(ratios) == 1 else None
 
 
-def measured(
-    compiler: str, folder: Path, assembly: str, kernels: list[Kernel], wanted: list[tuple[str, str, str]]
-) -> list[Fraction | None]:
-    """The truth for each kernel, None where it cannot be told."""
-    (folder / "kernels.s").write_text(instrumented(assembly, kernels))
-    numbers = lengths()
+def declarations(source: str, functions: Iterable[str]) -> str:
+    """What the driver, which is C, must know of functions: their declarations, in front of them the source's types."""
+    known = re.findall(r"^(?:#include <(?:complex|stddef|stdint)\.h>|typedef .*;)$", source, re.M)
+    for function in dict.fromkeys(functions):
+        found = re.search(rf"^(\w[\w ]*?[ *]{function}\([^{{\n]*\)) \{{", source, re.M)
+        assert found, function
+        known.append(f"{found[1]};")
+    return "\n".join(known) + "\n"
+
+
+def counted_runs(
+    compiler: str,
+    folder: Path,
+    assembly: str,
+    counters: int,
+    source: str,
+    wanted: list[tuple[str, str, list[str]]],
+    run_lengths: list[int],
+) -> list[tuple[int, list[int], list[int]]]:
+    """Runs the functions of an instrumented assembly: (function, call, expressions) for each length. Of each run which
+    call it is, the expressions' values and the counters."""
+    (folder / "kernels.s").write_text(assembly)
     body = []
-    for index, (_, call, iterations) in enumerate(wanted):
+    for index, (_, call, expressions) in enumerate(wanted):
+        values = ", ".join(f"(long)({expression})" for expression in expressions)
         body.append(
             "    prepare(P0, P1, P2, A0, P3, P4, P5, n);\n"
-            f'    {call}; printf("{index} %ld", (long)({iterations}));\n'
-            f'    for (int c = 0; c < {len(kernels)}; ++c) printf(" %ld", incc_counters[c]);\n'
+            f'    {call}; printf("{index}{" %ld" * len(expressions)}", {values});\n'
+            f'    for (int c = 0; c < {counters}; ++c) printf(" %ld", incc_counters[c]);\n'
             '    puts(""); ((int *)P4)[n] = 0;'
         )
     text = DRIVER % {
-        "counters": max(1, len(kernels)),
-        "lengths": ", ".join(map(str, numbers)),
+        "counters": max(1, counters),
+        "lengths": ", ".join(map(str, run_lengths)),
         "calls": "\n".join(body),
     }
-    # Only what is declared of the functions is wanted here.
-    declarations = re.sub(
-        r"^(\w[\w ]*?[ *]\w+\([^{\n]*\)) \{(?:.+|\n(?: .*\n)*\})$", r"\1;", SOURCE.read_text(), flags=re.M
-    )
-    (folder / "kernels.c").write_text(declarations)
+    (folder / "kernels.c").write_text(declarations(source, [function for function, _, _ in wanted]))
     (folder / "driver.c").write_text(text)
     subprocess.run([compiler, "-c", "kernels.s", "-o", "kernels.o"], cwd=folder, check=True)
     subprocess.run(["gcc", "-O1", "-w", "-no-pie", "driver.c", "kernels.o", "-o", "run", "-lm"], cwd=folder, check=True)
     output = subprocess.run([folder / "run"], check=True, capture_output=True, text=True).stdout
+    found = []
+    for line in output.splitlines():
+        index, *values = map(int, line.split())
+        of = len(wanted[index][2])
+        found.append((index, values[:of], values[of:]))
+    return found
+
+
+def measured(
+    compiler: str, folder: Path, assembly: str, kernels: list[Kernel], wanted: list[tuple[str, str, str]]
+) -> list[Fraction | None]:
+    """The truth for each kernel, None where it cannot be told."""
     runs: dict[str, dict[str, list[tuple[Fraction, list[int]]]]] = {}
     functions = [kernel.region.function if kernel.region else "" for kernel in kernels]
-    for line in output.splitlines():
-        index, iterations, *counts = map(int, line.split())
+    code = instrumented(assembly, kernels)
+    calls_of = [(function, call, [iterations]) for function, call, iterations in wanted]
+    for index, (iterations,), counts in counted_runs(
+        compiler, folder, code, len(kernels), SOURCE.read_text(), calls_of, lengths()
+    ):
         function, call, _ = wanted[index]
         own = [count for count, of in zip(counts, functions, strict=True) if of == function]
         runs.setdefault(function, {}).setdefault(call, []).append((Fraction(iterations), own))
@@ -162,8 +198,15 @@ def measured(
     return found
 
 
-def compare(compiler: str, options: str, lines: str, functions: str, verbose: bool) -> Counter[str] | None:
-    """Right, wrong, none and unknown for one compiler and its options; None where it does not compile."""
+def plugin_of(compiler: str) -> str:
+    """The pass plugin for a compiler, "" for none."""
+    line = subprocess.run([compiler, "--version"], check=True, capture_output=True, text=True).stdout
+    return plugin_for(clang_major(line), os.environ)
+
+
+def compare(compiler: str, options: str, lines: str, functions: str, plugin: str, verbose: bool) -> Counter[str] | None:
+    """Right, wrong, none and unknown for one compiler and its options, and how many answers are the compiler's; None
+    where it does not compile."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         command = [
@@ -178,13 +221,21 @@ def compare(compiler: str, options: str, lines: str, functions: str, verbose: bo
             "-o",
             folder / "in.s",
         ]
-        if subprocess.run(command, capture_output=True, check=False).returncode:
+        loops: tuple[CompiledLoop, ...] = ()
+        if plugin:
+            command.append(f"-fpass-plugin={plugin}")
+        table = folder / "loops.json"
+        environment = {**os.environ, "INCC_LOOP_TABLE": str(table)}
+        if subprocess.run(command, capture_output=True, check=False, env=environment).returncode:
             return None
+        if plugin:
+            loops = read_table(table.read_text())
         assembly = (folder / "in.s").read_text()
         cpu = next((m for m in re.findall(r"-march=(\S+)", options) if m != "x86-64"), "skylake-avx512")
         try:
             unit = analyze_unit(
-                Unit(assembly, "in.s"), Settings(mcpu=cpu, what_ifs=False, timeline_iterations=0, simulate=False)
+                Unit(assembly, "in.s", loops=loops),
+                Settings(mcpu=cpu, what_ifs=False, timeline_iterations=0, simulate=False),
             )
         except AnalysisError as error:
             sys.exit(str(error))
@@ -199,10 +250,11 @@ def compare(compiler: str, options: str, lines: str, functions: str, verbose: bo
         said = part.elements.per_iteration if part.elements else None
         verdict = "unknown" if true is None else "none" if said is None else "right" if said == true else "wrong"
         counted[verdict] += 1
+        counted["compiler"] += part.elements is not None and part.elements.basis == "compiler"
         if (verbose and verdict in ("wrong", "none")) or functions != "*":
             print(
                 f"  {compiler} {options}: {kernel.name} line {kernel.region.first_line} {part.role.name}: "
-                f"{verdict}: {said}, true {true}"
+                f"{verdict}: {said}, true {true} ({part.elements.basis if part.elements else ''})"
             )
     return counted
 
@@ -214,17 +266,21 @@ def main() -> None:
     parser.add_argument("--targets", default=",".join(TARGETS))
     parser.add_argument("--functions", default="*")
     parser.add_argument("--lines", default="-g1", help="-g0: without line information, as in most objects")
+    parser.add_argument("--plugin", action="store_true", help="let clang say what it made of each loop")
     parser.add_argument("-v", "--verbose", action="store_true", help="print what is wrong or missing")
     options = parser.parse_args()
     total: Counter[str] = Counter()
-    print(f"{'':<70}  right  wrong   none  unknown", flush=True)
+    print(f"{'':<70}  right  wrong   none  unknown  compiler", flush=True)
     for compiler in options.compilers.split(","):
         if not shutil.which(compiler):
             print(f"{compiler}: not here")
             continue
+        plugin = plugin_of(compiler) if options.plugin else ""
         for level in options.levels.split(","):
             for target in options.targets.split(","):
-                counted = compare(compiler, f"{level} {target}", options.lines, options.functions, options.verbose)
+                counted = compare(
+                    compiler, f"{level} {target}", options.lines, options.functions, plugin, options.verbose
+                )
                 if counted is None:
                     print(f"{compiler} {level} {target}: does not compile")
                     continue
@@ -234,7 +290,7 @@ def main() -> None:
 
 
 def _row(name: str, counted: Counter[str]) -> str:
-    return f"{name:<70}" + "".join(f"{counted[key]:>7}" for key in ("right", "wrong", "none", "unknown"))
+    return f"{name:<70}" + "".join(f"{counted[key]:>7}" for key in ("right", "wrong", "none", "unknown", "compiler"))
 
 
 if __name__ == "__main__":

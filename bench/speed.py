@@ -1,6 +1,9 @@
 """Speed: `bench/speed.py [--kernel FILE.s]` times incc-mca against its peers, many loops in one file, and the wrapper.
 
 Every time is the best of several runs of a whole process, in milliseconds, start-up included, peers in the same run.
+`bench/speed.py --mca` prints no more than what stands beside llvm-mca: both faces of incc-mca on one kernel, on 200
+regions with all views, with summaries alone and as JSON, and on what is long; processor time first, which what else
+runs disturbs less, then time of the clock.
 
 `bench/speed.py --scan FILE` times incc-scan instead, on a file whose lines begin with the machine code of a block in
 hexadecimal: user time, which other processes on the machine disturb less.
@@ -11,6 +14,7 @@ from __future__ import annotations
 import argparse
 import os
 import pathlib
+import resource
 import shutil
 import subprocess
 import sys
@@ -111,6 +115,74 @@ def one_kernel(folder: pathlib.Path, given: pathlib.Path | None, osaca: str | No
             break
     if osaca:
         row("  osaca --arch SKX", f"{best([osaca, '--arch', 'SKX', str(file)], 3):.1f}")
+
+
+REGION = """\
+# LLVM-MCA-BEGIN r{n}
+	vmovupd	(%rdx,%rax), %ymm1
+	vfmadd213pd	(%rsi,%rax), %ymm2, %ymm1
+	vmovupd	%ymm1, (%rdi,%rax)
+	vaddpd	%ymm{a}, %ymm3, %ymm4
+	imulq	${b}, %r9, %r9
+	addq	$32, %rax
+	cmpq	%r8, %rax
+	jne	.L4
+# LLVM-MCA-END
+"""
+
+
+def processor_and_clock(command: list[str], runs: int) -> tuple[float, float]:
+    """The least processor time of `runs` runs of a command and its children, and the least wall time, in milliseconds.
+
+    Raises CalledProcessError if it fails.
+    """
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    cpu, wall = [], []
+    for _ in range(runs):
+        before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+        run = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment)
+        wall.append(1000 * (time.perf_counter() - start))
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        if run.returncode:
+            raise subprocess.CalledProcessError(run.returncode, command, stderr=run.stderr)
+        cpu.append(1000 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime))
+    return min(cpu), min(wall)
+
+
+def beside_llvm_mca(folder: pathlib.Path) -> None:
+    """Both faces of incc-mca beside llvm-mca: start-up, many regions by what is printed of them, and what is long."""
+    incc, llvm = tool("incc-mca"), tool("llvm-mca-19") or tool("llvm-mca")
+    if incc is None:
+        raise FileNotFoundError("incc-mca is not installed")
+    one = folder / "one.s"
+    one.write_text(TRIAD)
+    regions = folder / "regions200.s"
+    regions.write_text("".join(REGION.format(n=n, a=n % 16, b=n + 3) for n in range(200)))
+    body = REGION.format(n=0, a=5, b=7).split("\n")[1:-3]
+    long = folder / "long.s"
+    long.write_text("\n".join((body * (5000 // len(body) + 1))[:5000]) + "\n")
+    marked = folder / "marked.s"
+    before = "\tvaddpd\t%ymm1, %ymm3, %ymm4\n" * 10000
+    marked.write_text(before + REGION.format(n=0, a=5, b=7) + before)
+    tools = [("incc-mca", [incc]), ("incc-mca --compat", [incc, "--compat"])]
+    tools += [(pathlib.Path(llvm).name, [llvm])] if llvm else []
+    rows = (
+        ("start-up: one kernel", one, [], 15),
+        ("200 regions, all views", regions, ["-all-views"], 3),
+        ("200 regions, summaries alone", regions, ["-instruction-info=0", "-resource-pressure=0"], 3),
+        ("200 regions, JSON", regions, ["-json"], 3),
+        ("one region of 5,000 instructions, all views", long, ["-all-views"], 1),
+        ("a million iterations", one, ["-iterations=1000000"], 1),
+        ("20,000 lines, one region marked in them", marked, [], 1),
+    )
+    row("beside llvm-mca, -mcpu=skylake-avx512", "ms CPU      wall")
+    python = processor_and_clock([sys.executable, "-c", "pass"], 15)
+    row("  python -c pass", f"{python[0]:.0f}  {python[1]:>8.0f}")
+    for name, file, options, runs in rows:
+        row(f"  {name}", "")
+        for called, command in tools:
+            cpu, wall = processor_and_clock([*command, "-mcpu=skylake-avx512", *options, str(file)], runs)
+            row(f"    {called}", f"{cpu:.0f}  {wall:>8.0f}")
 
 
 def many_loops(folder: pathlib.Path) -> None:
@@ -254,6 +326,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kernel", type=pathlib.Path, help="a marked assembly file instead of the built-in triad")
     parser.add_argument("--scan", type=pathlib.Path, metavar="FILE", help="time incc-scan on the blocks of this file")
+    parser.add_argument("--mca", action="store_true", help="no more than both faces of incc-mca beside llvm-mca")
     parser.add_argument("--osaca", default=tool("osaca"), help="OSACA's program (default: on PATH)")
     arguments = parser.parse_args()
     try:
@@ -261,7 +334,11 @@ def main() -> int:
             if arguments.scan:
                 scan(arguments.scan, pathlib.Path(name))
                 return 0
-            one_kernel(pathlib.Path(name), arguments.kernel, arguments.osaca)
+            if not arguments.mca:
+                one_kernel(pathlib.Path(name), arguments.kernel, arguments.osaca)
+            beside_llvm_mca(pathlib.Path(name))
+            if arguments.mca:
+                return 0
             many_loops(pathlib.Path(name))
             wrapper(pathlib.Path(name))
     except (OSError, subprocess.CalledProcessError) as problem:

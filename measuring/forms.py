@@ -235,10 +235,14 @@ _COPIES = 16
 """Links of a chain, and a third of the independent copies."""
 _TRIES, _STEADY = 4, 0.1
 """How often a loop is tried that was disturbed, and the relative spread that says so."""
+_LIKE = 0.03
+"""How far a disturbed figure may be from an expected one to be taken for it."""
 _TRUE = 0.06
 """How far a blocker may be from what the model says."""
 _NOTHING = 0.04
 """Cycles beside others that are none."""
+_PLANS = 256
+"""Forms of which the loops are kept."""
 ALL = ("latency", "tp", "ports")
 """What can be measured of a form."""
 
@@ -252,9 +256,11 @@ def _read(v: Variant) -> Iterator[str]:
 
 
 class Machine(Protocol):
-    """What runs loops: `harness.Harness`, or a stand-in."""
+    """What runs loops: `harness.Harness`, or a stand-in. `measure_all`: many, in less time and less exactly."""
 
     def measure(self, loop: Loop) -> Measurement | Failure: ...
+
+    def measure_all(self, loops: Sequence[Loop]) -> list[Measurement | Failure]: ...
 
 
 class NotMeasured(Exception):
@@ -282,12 +288,39 @@ def loop_of(code: bytes) -> Loop:
     return Loop(body + (-len(body) - 4).to_bytes(4, "little", signed=True), _COUNTER, _REGISTERS, _CONTENT)
 
 
+def _is_steady(found: Measurement | Failure) -> bool:
+    """Whether it is not to be measured again: what fails, fails again."""
+    return isinstance(found, Failure) or found.spread <= _STEADY * found.cycles
+
+
+def _unsteadiness(found: Measurement | Failure) -> float:
+    return float("inf") if isinstance(found, Failure) else found.spread / max(found.cycles, 0.1)
+
+
 class Figure(NamedTuple):
     """Cycles, between what they are, and counts of performance counters."""
 
     cycles: float
     spread: float
     events: Mapping[str, float] = MappingProxyType({})
+
+
+class Step(NamedTuple):
+    """A loop from which a figure of a form comes: `code`, of which `copies` take what is asked and what `added` says,
+    cycles and names of ways (negative numbers). `to` and `source` name a latency, "" a throughput."""
+
+    to: str
+    source: str
+    code: bytes
+    copies: int
+    added: tuple[int, ...] = ()
+
+
+class Plan(NamedTuple):
+    """The loops of a form, and the figures that cannot be had, with the reason."""
+
+    steps: tuple[Step, ...]
+    failed: Mapping[str, str]
 
 
 class Bench:
@@ -308,6 +341,8 @@ class Bench:
         self.load_latency = {"gpr": 0, "vector": core.vector_load, "zmm": 0}
         self.filler: iced.Instruction | None = None
         self._found: tuple[Blocker, ...] | None = None
+        self._plans: dict[tuple[str, tuple[str, ...]], Plan] = {}
+        self._ready: dict[bytes, Measurement | Failure] = {}
         self._avx = "AVX" in core.features
         self._measure_ways()
 
@@ -329,12 +364,13 @@ class Bench:
         """A loop, again where it was disturbed: the steadiest of a few measurements."""
         best: Measurement | None = None
         for _ in range(_TRIES):
-            result = self.machine.measure(loop)
+            fetched = self._ready.pop(loop.code, None)
+            result = fetched or self.machine.measure(loop)
             if isinstance(result, Failure):
                 raise NotMeasured(result)
             if best is None or result.spread < best.spread:
                 best = result
-            if best.spread <= _STEADY * best.cycles:
+            if fetched or _is_steady(best):
                 break
         assert best is not None
         return best
@@ -402,25 +438,89 @@ class Bench:
             "blockers": {b.name: b.shape.key for b in self.blockers},
         }
 
+    def plan(self, v: Variant) -> Plan:
+        """The loops for throughput and latencies of a form, made once. Raises NotMeasured if it has no encoding."""
+        key = v.shape.key, tuple(v.conditions)
+        if key not in self._plans:
+            failed: dict[str, str] = {}
+            copies = 3 * self.unroll
+            try:
+                code = encode(i for n in range(copies) for i in self.copy(v, n))
+            except ValueError as e:
+                raise NotMeasured(Failure("encoding", str(e))) from None
+            steps = (Step("", "", code, copies), *self._chains(v, failed))
+            if len(self._plans) >= _PLANS:
+                del self._plans[next(iter(self._plans))]
+            self._plans[key] = Plan(steps, failed)
+        return self._plans[key]
+
+    def with_plans_of(self, other: Bench) -> Bench:
+        """This one, which takes another's loops where it has them: both are of one core, and unroll as often."""
+        self._plans = other._plans
+        return self
+
+    def fetch(self, some: Iterable[Variant], expected: Bench | None = None) -> None:
+        """Has the loops of forms measured together, in less time and less exactly than one by one, those that were
+        disturbed a few times. The next record of each is made of that, as sure as its spreads say.
+
+        `expected`: another machine's bench. What takes as long there is not measured a second time, disturbed or not:
+        a disturbance adds to what a loop takes, and hardly ever makes it another machine's figure."""
+        codes: list[bytes] = []
+        for v in some:
+            try:
+                codes += [step.code for step in self.plan(v).steps]
+            except NotMeasured:
+                continue
+        loops = [loop_of(code) for code in dict.fromkeys(codes)]
+        self._ready = {}
+        if expected is not None:
+            expected._ready = {}
+        for _ in range(_TRIES):
+            if not loops:
+                break
+            for loop, found in zip(loops, self.machine.measure_all(loops), strict=True):
+                before = self._ready.get(loop.code)
+                if before is None or _unsteadiness(found) < _unsteadiness(before):
+                    self._ready[loop.code] = found
+            loops = [loop for loop in loops if not self._is_enough(loop, expected)]
+
+    def _is_enough(self, loop: Loop, expected: Bench | None) -> bool:
+        found = self._ready[loop.code]
+        if isinstance(found, Failure) or _is_steady(found):
+            return True
+        if expected is None:
+            return False
+        if loop.code not in expected._ready:
+            expected._ready[loop.code] = expected.machine.measure(loop)
+        there = expected._ready[loop.code]
+        return isinstance(there, Measurement) and abs(found.cycles - there.cycles) <= _LIKE * there.cycles
+
     def record(self, v: Variant, what: Collection[str] = ALL) -> dict[str, Any]:
         """The figures of a form that are wanted ("latency", "tp", "ports"). Raises NotMeasured where it cannot be run.
 
         Under "failed" are figures that could not be had, with the reason; spreads are in cycles.
         """
+        plan = self.plan(v)
         spread: dict[str, float] = {}
         failed: dict[str, str] = {}
         record: dict[str, Any] = {"form": v.shape.key, "conditions": list(v.conditions)}
         latency: list[tuple[str, str, float]] = []
         throughput = None
         if "tp" in what or "ports" in what:
-            throughput = self.throughput(v)
+            throughput = self.figure_of(plan.steps[0])
             spread["tp"] = round(throughput.spread, 3)
             if throughput.events:
                 record["counted"] = {name: round(count, 2) for name, count in throughput.events.items()}
         if "latency" in what or "ports" in what:
-            for to, source, cycles in self.latencies(v, failed):
-                latency.append((to, source, max(0.0, cycles.cycles)))
-                spread[f"{to}<{source}"] = round(cycles.spread, 2)
+            failed.update(plan.failed)
+            for step in plan.steps[1:]:
+                try:
+                    cycles = self.figure_of(step)
+                except NotMeasured as e:
+                    failed[f"{step.to}<{step.source}"] = str(e)
+                    continue
+                latency.append((step.to, step.source, max(0.0, cycles.cycles)))
+                spread[f"{step.to}<{step.source}"] = round(cycles.spread, 2)
         if "ports" in what:
             # From one trip through the loop to the next, the instruction depends on itself.
             chain = max((c for t, s, c in latency if t == s), default=1)
@@ -433,6 +533,13 @@ class Bench:
         if failed:
             record["failed"] = failed
         return record
+
+    def figure_of(self, step: Step) -> Figure:
+        """Cycles of an instruction, or from operand to result. Raises NotMeasured."""
+        found = self.cycles(step.code)
+        added = sum(self.ways[c] if c < 0 else c for c in step.added)
+        events = {name: count / step.copies for name, count in found.events.items()}
+        return Figure(found.cycles / step.copies - added, found.spread / step.copies, events)
 
     def slots(self, v: Variant, scale: int) -> float:
         """Issue slots: what the instruction takes of those that instructions without a µop on a port leave."""
@@ -490,16 +597,6 @@ class Bench:
             self.baselines[key] = min(self.figure(code).cycles for _ in range(5))
         return self.baselines[key]
 
-    def throughput(self, v: Variant) -> Figure:
-        """Cycles an instruction in a row of copies. Raises NotMeasured."""
-        copies = 3 * self.unroll
-        try:
-            found = self.figure(i for n in range(copies) for i in self.copy(v, n))
-        except ValueError as e:
-            raise NotMeasured(Failure("encoding", str(e))) from None
-        events = {name: count / copies for name, count in found.events.items()}
-        return Figure(found.cycles / copies, found.spread / copies, events)
-
     def copy(self, v: Variant, n: int, shift: int = 0) -> list[iced.Instruction]:
         """The n-th of copies of a form that write to different registers, and to different memory behind `shift`.
 
@@ -537,8 +634,8 @@ class Bench:
             code.append(_code("CMP_R64_RM64", ONE, ONE))
         return code
 
-    def latencies(self, v: Variant, failed: dict[str, str]) -> Iterator[tuple[str, str, Figure]]:
-        """(to, from, cycles) for all pairs of registers and flags, by chains; those that fail go into `failed`."""
+    def _chains(self, v: Variant, failed: dict[str, str]) -> Iterator[Step]:
+        """The chains between all pairs of registers and flags; those that cannot be encoded go into `failed`."""
         if v.flow.stores:
             return
         operands = [source for source in v.flow.sources if source.isdigit()]
@@ -549,12 +646,12 @@ class Bench:
                 if source in ("m", "a") and not v.shape.has_memory:
                     continue
                 try:
-                    found = self.chain(v, linked, target)
-                except (NotMeasured, ValueError) as e:
+                    step = self._chain(v, linked, target)
+                except ValueError as e:
                     failed[f"{target}<{source}"] = str(e)
                     continue
-                if found is not None:
-                    yield target, source, found
+                if step is not None:
+                    yield step._replace(source=source)
 
     def _register(self, instruction: iced.Instruction, name: str) -> int | None:
         if name.isdigit():
@@ -567,9 +664,8 @@ class Bench:
             return cast(int, Register.R12)
         return cast(int, getattr(Register, name.upper()))
 
-    def chain(self, v: Variant, source: str, target: str) -> Figure | None:
-        """Cycles from a source to a result: what a link of a chain takes less what was put in to make it one. None if
-        there is no chain.
+    def _chain(self, v: Variant, source: str, target: str) -> Step | None:
+        """The chain from a source to a result, with what was put in to make it one. None if there is none.
 
         From "m": from the address register to the result; the load is in it.
         """
@@ -616,7 +712,6 @@ class Bench:
             links.append((_code("AND_R64_RM64", Register.R12, ZERO), 1))
         else:
             links += self._move(start, end)
-        code = [*before, instruction, *(i for i, _ in links)] * self.unroll
-        found = self.figure(code)
-        added = sum(self.ways[c] if c < 0 else c for _, c in links)
-        return Figure(found.cycles / self.unroll - added, found.spread / self.unroll)
+        # Once encoded, its bytes are repeated: nothing in it is relative to where it stands.
+        code = encode([*before, instruction, *(i for i, _ in links)]) * self.unroll
+        return Step(target, source, code, self.unroll, tuple(c for _, c in links))

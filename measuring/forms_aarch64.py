@@ -94,10 +94,15 @@ def latencies(form: str) -> Iterator[tuple[int, Code]]:
             yield n, Code(_looped([line] * UNROLL), UNROLL)
 
 
+def registers_written(form: str) -> int:
+    """How many registers the copies of a form write to in turn. Raises NotMeasurable."""
+    return len(_WRITTEN) if _kind(operands(form)[1][0]) == "gpr" else _MANY_VECTORS
+
+
 def throughput(form: str) -> Code:
     """A loop of copies with other results; what reads what it writes (`fmla`) waits for itself."""
     mnemonic, shapes = operands(form)
-    many = len(_WRITTEN) if _kind(shapes[0]) == "gpr" else _MANY_VECTORS
+    many = registers_written(form)
     return Code(_looped([_line(mnemonic, shapes, n % many) for n in range(3 * many)]), 3 * many)
 
 

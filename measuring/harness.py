@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     import subprocess
@@ -83,7 +83,7 @@ class Harness:
             raise Unavailable(why)
         # A session of its own: an interruption at the terminal ends this process first, which has what was measured.
         process = subprocess.Popen(
-            [sys.executable, "-m", "incc.measuring.server", *self._arguments],
+            [sys.executable, "-m", "incc.measuring.server", *self._arguments, str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -102,17 +102,35 @@ class Harness:
 
     def measure(self, loop: Loop) -> Measurement | Failure:
         """A loop's cycles. If the measuring process ends, that is the loop's failure, and another one is started."""
-        job = {
-            "code": loop.code.hex(),
-            "counter": loop.counter,
-            "registers": loop.registers,
-            "content": loop.content,
-            "step": loop.step,
-        }
+        found = self._ask(_job(loop))
+        return Failure("harness", "the measuring process ended") if found is None else self._understood(found)
+
+    def measure_all(self, loops: Sequence[Loop]) -> list[Measurement | Failure]:
+        """Rough cycles of loops, in their order, several in one child: a tenth of the time, and good to a few per cent
+        where the spread says so. Raises Unavailable."""
+        found: list[Measurement | Failure] = []
+        while len(found) < len(loops):
+            some = loops[len(found) : len(found) + _AT_ONCE]
+            answers = self._ask([{**_job(loop), "rough": True} for loop in some])
+            if answers is None:
+                # Which one it was shows when each is alone.
+                found += [self.measure(loop) for loop in some]
+            else:
+                found += [self._understood(answer) for answer in answers]
+        return found
+
+    def _understood(self, found: dict[str, Any]) -> Measurement | Failure:
+        if "kind" in found:
+            return Failure(found["kind"], found["text"])
+        self._samples.append(found["disturbed"])
+        return Measurement(found["cycles"], found["spread"], found["way"], found["events"])
+
+    def _ask(self, what: Any) -> Any:
+        """What the measuring process answers; None if it ended, and another one is started."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:
-            self._process.stdin.write(json.dumps(job) + "\n")
+            self._process.stdin.write(json.dumps(what) + "\n")
             self._process.stdin.flush()
             line = self._process.stdout.readline()
         except BrokenPipeError:
@@ -120,12 +138,8 @@ class Harness:
         if not line:
             self.close()
             self._process = self._start()
-            return Failure("harness", "the measuring process ended")
-        found = json.loads(line)
-        if "kind" in found:
-            return Failure(found["kind"], found["text"])
-        self._samples.append(found["disturbed"])
-        return Measurement(found["cycles"], found["spread"], found["way"], found["events"])
+            return None
+        return json.loads(line)
 
     def close(self) -> None:
         """Ends the process, at once."""
@@ -137,6 +151,20 @@ class Harness:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+_AT_ONCE = 64
+"""Loops in a question to the measuring process."""
+
+
+def _job(loop: Loop) -> dict[str, Any]:
+    return {
+        "code": loop.code.hex(),
+        "counter": loop.counter,
+        "registers": loop.registers,
+        "content": loop.content,
+        "step": loop.step,
+    }
 
 
 def missing() -> str:

@@ -29,17 +29,26 @@ MARK = "# Made by `incc-model make host`"
 """What a file begins with that may be written anew."""
 
 
-ISA = "x86"
-"""The instruction set that probes are written in."""
+def isa_here() -> str:
+    """The instruction set of this machine, "" for one of which there are no loops. Probes of the pipeline are in
+    "x86"; of "aarch64" there are forms."""
+    import platform
+
+    return {"x86_64": "x86", "AMD64": "x86", "aarch64": "aarch64", "arm64": "aarch64"}.get(platform.machine(), "")
+
+
+def has_forms_alone(model: MachineModel) -> bool:
+    """Whether a core of the model's instruction set has its forms measured, and neither its pipeline nor loops."""
+    return model.isa == "aarch64"
 
 
 def why_not_here() -> str:
     """Why no model of this processor can be made, "" if one can."""
     import platform
 
-    if platform.machine() in ("x86_64", "AMD64"):
+    if isa_here():
         return ""
-    return f"a model of the host can be made on x86-64 only: there are no probes and no forms of {platform.machine()}"
+    return f"a model of the host can be made on x86-64 and AArch64: there are no forms of {platform.machine()}"
 
 
 # --- loops that are measured and predicted ----------------------------------------------------------------------------
@@ -158,13 +167,16 @@ def model_text(
     forms: Forms,
     result: Result | None,
     ports: Sequence[FormPorts] = (),
+    note: str = "",
 ) -> Written:
-    """The model file. `processor`: how the processor calls itself; `ports`: what was found of ports."""
+    """The model file. `processor`: how the processor calls itself; `ports`: what was found of ports; `note`: something
+    to know about all figures."""
     parameters = changed_parameters(list(compared), relative)
     fusion, strange = changed_fusion(list(compared), relative)
     lines = [
         f"{MARK} on {processor or 'a processor without a name'}: the model of {relative.title}, and what was",
         "# measured to be different. Figures come from time alone (docs/host.md).",
+        *([_comment(note[0].upper() + note[1:])] if note else []),
         "format = 1",
         f"name = {_string(name)}",
         f"title = {_string(f'{processor or name}, measured')}",
@@ -210,6 +222,7 @@ def _findings(compared: Sequence[Compared], strange: Sequence[str]) -> list[str]
         lines.append("")
     for verdict, title in (
         ("unsure", "# Differs, but does not repeat; the inherited figure stays:"),
+        ("against", "# Differs, but loops measured here are predicted worse so; the inherited figure stays:"),
         ("unknown", "# Not measured; the inherited figure stays:"),
         ("note", "# Measured, and no parameter says it:"),
     ):
@@ -245,6 +258,7 @@ def _forms_said(result: Result | None) -> list[str]:
         if names:
             more = f" and {len(names) - 12} more" if len(names) > 12 else ""
             lines += [_comment(f"{len(names)} {text}: {', '.join(names[:12])}{more}")]
+    lines += [_comment(f"{text}; it stays as inherited") for text in result.against]
     for (form, conditions), _, before in result.different:
         lines.append(_comment(f"{form_key(form, conditions)}: seen twice; inherited {before}"))
     return [*lines, ""]
@@ -285,7 +299,7 @@ _UNSURE = {
 
 def _why(compared: Sequence[Compared], parameter: str) -> list[str]:
     lines = []
-    for finding, known, verdict in compared:
+    for finding, known, verdict, _ in compared:
         if verdict == "differs" and (finding.name == parameter or finding.name.startswith(f"{parameter}.")):
             key = finding.name[len(parameter) + 1 :]
             lines.append(_comment(f"{key + ': ' if key else ''}inherited {_shown(known)}; {finding.text}"))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from incc.measuring.cores import Target
     from incc.measuring.forms import Machine, Variant
     from incc.measuring.ports import FormPorts
+    from incc.models.importers.shapes import Shape
     from incc.models.model import Form, MachineModel
 
 WANTED = ("latency", "tp")
@@ -57,9 +58,19 @@ def read(path: str) -> Measured:
     return found
 
 
+_MASKED = ("VMASKMOVPS", "VMASKMOVPD", "VPMASKMOVD", "VPMASKMOVQ")
+
+
+def _is_misleading(shape: Shape) -> bool:
+    """Whether what independent copies take is no figure of the form: those of x87 use its stack, which overflows, and
+    moves under a mask that is empty do not touch their memory, which is not mapped then: hundreds of cycles either way.
+    """
+    return shape.mnemonic in _MASKED or (shape.encoding == "LEGACY" and shape.mnemonic.startswith("F"))
+
+
 def wanted(target: Target, first: Iterable[str], only: bool) -> Iterator[Variant]:
     """What is to be measured: forms named in `first`, then, unless `only` these, all others."""
-    shapes = {shape.key: shape for shape in measurable(target)}
+    shapes = {shape.key: shape for shape in measurable(target) if not _is_misleading(shape)}
     names = [name for name in dict.fromkeys(first) if name in shapes]
     rest = [] if only else [name for name in shapes if name not in set(names)]
     # What compilers emit without being told about vectors of 512 bits.
@@ -73,13 +84,27 @@ def wanted(target: Target, first: Iterable[str], only: bool) -> Iterator[Variant
         yield from (v for v in variants(shapes[name]) if v.conditions)
 
 
+_TOGETHER = 12
+"""Forms whose loops are measured in one go: some fifty loops."""
+
+
 def measure(
-    bench: Bench, todo: Iterable[Variant], path: str, known: Measured, said: Callable[[Key], bool]
+    bench: Bench,
+    todo: Iterable[Variant],
+    path: str,
+    known: Measured,
+    said: Callable[[Key], bool],
+    expected: Bench | None = None,
 ) -> Iterator[tuple[Variant, dict[str, Any]]]:
     """Each form's record, measured now or read from the file, to which every new one is added at once.
 
-    `said`: called with each form, measured or not; what it returns says whether to go on.
+    `said`: called with each form, measured or not; what it returns says whether to go on. `expected`: the relative's.
     """
+
+    def is_known(v: Variant) -> bool:
+        key = key_of(v)
+        return key in known.records or key in known.failed
+
     new = not os.path.exists(path) or not os.path.getsize(path)
     with open(path, "a+b") as file:
         if new:
@@ -88,23 +113,43 @@ def measure(
             file.seek(-1, os.SEEK_END)
             if file.read() != b"\n":
                 file.write(b"\n")
-        for v in todo:
-            key = v.shape.key, tuple(v.conditions)
-            if key not in known.records and key not in known.failed:
-                line: dict[str, Any]
-                try:
-                    line = known.records[key] = bench.record(v, WANTED)
-                except NotMeasured as e:
-                    known.failed[key] = str(e)
-                    line = {"form": key[0], "conditions": list(key[1]), "not_measured": str(e)}
-                    if e.failure.kind in ("timeout", "harness", "killed"):
-                        continue
-                file.write(json.dumps(line).encode() + b"\n")
-                file.flush()
-            if not said(key):
-                return
-            if key in known.records:
-                yield v, known.records[key]
+        for some in _in_turn(todo, is_known):
+            bench.fetch([v for v in some if not is_known(v)], expected)
+            for v in some:
+                key = key_of(v)
+                if not is_known(v):
+                    line: dict[str, Any]
+                    try:
+                        line = known.records[key] = bench.record(v, WANTED)
+                    except NotMeasured as e:
+                        known.failed[key] = str(e)
+                        line = {"form": key[0], "conditions": list(key[1]), "not_measured": str(e)}
+                        if e.failure.kind in ("timeout", "harness", "killed"):
+                            continue
+                    file.write(json.dumps(line).encode() + b"\n")
+                    file.flush()
+                if not said(key):
+                    return
+                if key in known.records:
+                    yield v, known.records[key]
+
+
+def key_of(v: Variant) -> Key:
+    return v.shape.key, tuple(v.conditions)
+
+
+def _in_turn(todo: Iterable[Variant], is_known: Callable[[Variant], bool]) -> Iterator[list[Variant]]:
+    """The forms in their order, so that as many as are measured together are not known yet."""
+    some: list[Variant] = []
+    missing = 0
+    for v in todo:
+        some.append(v)
+        missing += not is_known(v)
+        if missing == _TOGETHER or len(some) == 4 * _TOGETHER:
+            yield some
+            some, missing = [], 0
+    if some:
+        yield some
 
 
 # --- differences ------------------------------------------------------------------------------------------------------
@@ -120,7 +165,8 @@ class Difference(NamedTuple):
 
 class Result(NamedTuple):
     """`same`: forms whose figures are the relative's; `different`; `unsteady`: those that differ, but not each time;
-    `faster`: with a better throughput than the relative's ports allow, which stays; `missing`: the relative has none.
+    `faster`: with a better throughput than the relative's ports allow, which stays; `missing`: the relative has none;
+    `against`: that differ, though measured loops are predicted better without.
     """
 
     same: int
@@ -128,6 +174,7 @@ class Result(NamedTuple):
     unsteady: list[str]
     faster: list[str]
     missing: list[str]
+    against: tuple[str, ...] = ()
 
 
 _CYCLE = 0.6
@@ -175,8 +222,8 @@ def is_faster(record: dict[str, Any], simulated: dict[str, Any], form: Form) -> 
 def compare(
     measured: Iterable[tuple[Variant, dict[str, Any]]], bench: Bench, simulated: Bench, model: MachineModel, path: str
 ) -> Result:
-    """The forms that differ. What differs is measured again, and believed if it differs in the same way; the second
-    figures go into the file of the first."""
+    """The forms that differ. What differs is measured again, exactly, and believed if it differs in the same way; these
+    figures go into the same file, before those that they replace."""
     result = Result(0, [], [], [], [])
     same = 0
     for v, record in measured:
@@ -197,20 +244,43 @@ def compare(
         if not fields:
             same += 1
             continue
-        if "again" not in record:
-            try:
-                record["again"] = bench.record(v, WANTED)
-            except NotMeasured:
-                record["again"] = None
+        if "before" not in record:
+            record = _repeated(bench, v, record, there, form)
             with open(path, "a", encoding="utf-8") as file:
                 file.write(json.dumps(record) + "\n")
-        again = record["again"] and fields_that_differ(record["again"], there, form, v.shape.has_memory)
-        believed = {n: f for n, f in fields.items() if again and _repeats(n, f, again.get(n))}
+        seen = [fields_that_differ(one, there, form, v.shape.has_memory) for one in (record, *record["before"]) if one]
+        if not seen[0]:
+            same += 1  # the rough figure was wrong
+            continue
+        others = {n: f for other in seen[1:] for n, f in other.items() if _repeats(n, f, seen[0].get(n))}
+        believed = {n: f for n, f in seen[0].items() if n in others}
         if believed:
-            result.different.append(Difference((v.shape.key, v.conditions), believed, _said(believed, form)))
-        if believed.keys() != fields.keys():
+            result.different.append(Difference(key_of(v), believed, _said(believed, form)))
+        if believed.keys() != seen[0].keys():
             result.unsteady.append(name)
     return result._replace(same=same)
+
+
+def _repeated(bench: Bench, v: Variant, record: dict[str, Any], there: dict[str, Any], form: Form) -> dict[str, Any]:
+    """A form's figures anew, exactly, with those before them: until two differ from the relative's in the same way, or
+    the last one does not any more."""
+    before: list[dict[str, Any]] = []
+    last = record
+    for _ in range(_AGAIN):
+        before.append(last)
+        try:
+            last = bench.record(v, WANTED)
+        except NotMeasured:
+            # What cannot be run any more is not believed.
+            return {**record, "before": []}
+        now, then = (fields_that_differ(one, there, form, v.shape.has_memory) for one in (last, before[-1]))
+        if not now or (now.keys() == then.keys() and all(_repeats(n, f, then[n]) for n, f in now.items())):
+            break
+    return {**last, "before": before}
+
+
+_AGAIN = 2
+"""How often what differs is measured again."""
 
 
 def with_ports(result: Result, found: Iterable[FormPorts], model: MachineModel) -> Result:
@@ -280,4 +350,5 @@ def entries(differences: Iterable[Difference], model: MachineModel) -> Forms:
 
 def benches(target: Target, machine: Machine, simulation: Machine) -> tuple[Bench, Bench]:
     """For the machine, and for the relative's simulation."""
-    return Bench(target, machine), Bench(target, simulation)
+    bench = Bench(target, machine)
+    return bench, Bench(target, simulation).with_plans_of(bench)

@@ -78,6 +78,15 @@ def together(prepared: Prepared, times: Sequence[harness.Measurement]) -> tuple[
     return max(cycles, 0.0), spread
 
 
+def unsteady(cycles: float, spread: float) -> Failure | None:
+    """Why a figure is none, if what it may be off by is all of it: a loop that takes another time whenever it runs."""
+    if spread < cycles:
+        return None
+    return Failure(
+        "unsteady", f"its times do not repeat: {cycles:.2f} cycles in one sample, {spread:.2f} more in another"
+    )
+
+
 def lacking(needed: Iterable[str], there: frozenset[str]) -> list[str]:
     """The features of computing instructions that a processor (its `there` as `host.feature` spells them) lacks. None
     do, where nothing is known of it."""
@@ -124,6 +133,8 @@ class Measurer:
                 return found
             times.append(found)
         cycles, spread = together(prepared, times)
+        if failure := unsteady(cycles, spread):
+            return failure
         return KernelMeasurement(cycles, spread, times[0].way, prepared.exit, prepared.notes)
 
     def _timed(self, loop: Loop) -> harness.Measurement | Failure:

@@ -24,10 +24,12 @@ LONGEST = CODE_BYTES - 4096
 STACK, OUTER, LEAVE, FLOATING, CONTENT, FAULTS, MOST_FAULTS, PAGE = range(0, 64, 8)
 VECTOR = 64
 REGISTERS = 128
+TOUCHED, MOST_TOUCHED = 1024, 256
+"""The last pages that were mapped since a loop touched them, and how many of them are known; a power of two."""
 STATE_BYTES = 4096
 
 # What the fault handler ends the child with.
-BAD_ADDRESS, TOO_MANY_PAGES, NO_MEMORY, OWN_MEMORY = 101, 102, 103, 104
+BAD_ADDRESS, TOO_MANY_PAGES, NO_MEMORY, OWN_MEMORY, PROTECTION = 101, 102, 103, 104, 105
 
 LINKS = 100
 """Dependent additions in a unit of a chain."""
@@ -77,6 +79,10 @@ def _x86_64(features: dict[str, bool]) -> Architecture:
         *vectors,
         *(f"mov {r}, [rax + {REGISTERS + 8 * n}]" for n, r in enumerate(_X86_GPR) if n),
         f"mov rax, [rax + {REGISTERS}]",
+        # What the run before it has not finished (stores, the end of a chain) is waited for, else the next one would
+        # begin beside it, the more of it the better the branch predictor foresees the end.
+        "mfence",
+        "lfence",
         "clc",
         "jmp qword ptr [rip + incc_code]",
         "incc_code:",
@@ -128,6 +134,8 @@ def _aarch64(features: dict[str, bool]) -> Architecture:
         "mov sp, x1",
         *(f"ldr x{n}, [x0, #{REGISTERS + 8 * n}]" for n in range(1, 31) if n != 16),
         f"ldr x0, [x0, #{REGISTERS}]",
+        "dsb sy",
+        "isb",
         # The linker's scratch register takes the jump, so that no loop finds a value of its own in it.
         f"movz x16, #{CODE & 0xFFFF}",
         *(f"movk x16, #{CODE >> s & 0xFFFF}, lsl #{s}" for s in (16, 32)),
@@ -303,6 +311,17 @@ define void @incc_fault(i32 %signal, ptr %info, ptr %context) {
 entry:
   %where = getelementptr i8, ptr %info, i64 16
   %address = load i64, ptr %where
+  %how = getelementptr i8, ptr %info, i64 8
+  %code = load i32, ptr %how
+  ; SI_KERNEL without an address: x86-64 has a general protection fault of its own for these.
+  %kernel = icmp eq i32 %code, 128
+  %none = icmp eq i64 %address, 0
+  %general = and i1 %kernel, %none
+  br i1 %general, label %protected, label %named
+protected:
+  call void @_exit(i32 @PROTECTION@)
+  unreachable
+named:
   %size = load i64, ptr inttoptr (i64 @PAGE@ to ptr)
   %minus = sub i64 0, %size
   %page = and i64 %address, %minus
@@ -323,6 +342,9 @@ mapped:
   %same = icmp eq ptr %got, %place
   br i1 %same, label %filled, label %refused
 filled:
+  %turn = and i64 %faults, @LAST_TOUCHED@
+  %known = getelementptr i64, ptr inttoptr (i64 @TOUCHED@ to ptr), i64 %turn
+  store i64 %page, ptr %known
   %content = load i64, ptr inttoptr (i64 @CONTENT@ to ptr)
   %words = lshr i64 %size, 3
   br label %fill
@@ -370,10 +392,13 @@ def text(architecture: Architecture, dialect: str) -> str:
         "FAULTS": str(STATE + FAULTS),
         "MOST_FAULTS": str(STATE + MOST_FAULTS),
         "CONTENT": str(STATE + CONTENT),
+        "TOUCHED": str(STATE + TOUCHED),
+        "LAST_TOUCHED": str(MOST_TOUCHED - 1),
         "BAD_ADDRESS": str(BAD_ADDRESS),
         "TOO_MANY_PAGES": str(TOO_MANY_PAGES),
         "NO_MEMORY": str(NO_MEMORY),
         "OWN_MEMORY": str(OWN_MEMORY),
+        "PROTECTION": str(PROTECTION),
     }
     found = _TEXT
     for name, value in values.items():

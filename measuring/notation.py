@@ -14,7 +14,12 @@ NO_FORM = "name a form ('imul r64, r64'), or --all, or --match=GLOB, or --kernel
 
 def wrong_model(isa: str, name: str) -> str:
     """Why a model of that instruction set is of no use here, "" if it is."""
-    return "" if isa == "x86" else f"{name} is no x86-64 core, of which alone forms can be measured"
+    if isa == "x86":
+        return ""
+    more = (
+        "" if isa != "aarch64" else "; on an AArch64 processor, `incc-model make host` measures data-processing forms"
+    )
+    return f"{name} is no x86-64 core, of which alone single forms can be measured or simulated{more}"
 
 
 def wrong_machine() -> str:

@@ -2,7 +2,8 @@
 
 Each probe has a file of its kind (`probe_window.py`, `probe_front.py`, `probe_memory.py`). What it finds is held
 against a model of the core, or of its nearest relative: figures that agree leave the model's, which may be exact where
-measuring is not; those that repeat and differ go before them; where nothing could be told the model's stay.
+measuring is not; those that repeat, in a second pass as well, and differ go before them; where nothing could be told
+the model's stay.
 """
 
 from __future__ import annotations
@@ -38,21 +39,24 @@ def probe(bench: Bench, probes: tuple[Probe, ...] = PROBES) -> Iterator[tuple[st
         yield one.__name__, found
 
 
-Verdict = Literal["agrees", "differs", "unsure", "unknown", "note"]
+Verdict = Literal["agrees", "differs", "unsure", "against", "unknown", "note"]
 
 
 class Compared(NamedTuple):
-    """A finding beside a model. `known`: what the model says, None where it says nothing of that."""
+    """A finding beside a model. `known`: what the model says, None where it says nothing of that; `probe`: which one
+    found it."""
 
     finding: Finding
     known: Any
     verdict: Verdict
+    probe: str = ""
 
 
-def compare(findings: list[Finding], model: MachineModel) -> list[Compared]:
-    """What was found beside what a model says.
+def compare(findings: list[Finding], model: MachineModel, name: str = "") -> list[Compared]:
+    """What a probe found beside what a model says.
 
-    "unsure": it differs, but the figures do not repeat; "note": no parameter is about it.
+    "unsure": it differs, but the figures do not repeat; "note": no parameter is about it. ("against" is said later, of
+    what differs and is contradicted by loops.)
     """
     compared = []
     for finding in findings:
@@ -65,8 +69,33 @@ def compare(findings: list[Finding], model: MachineModel) -> list[Compared]:
             verdict = "agrees"
         else:
             verdict = "differs" if finding.repeats else "unsure"
-        compared.append(Compared(finding, known, verdict))
+        compared.append(Compared(finding, known, verdict, name))
     return compared
+
+
+def confirmed(
+    bench: Bench, compared: list[Compared], model: MachineModel, probes: tuple[Probe, ...] = PROBES
+) -> list[Compared]:
+    """What differs, as far as it differs in the same way when it is measured once more. `bench`: one that knows nothing
+    of the first time; a probe of which nothing differs is not run again."""
+    names = {c.finding.name for c in compared if c.verdict == "differs"}
+    if not names:
+        return compared
+    again: dict[str, Compared] = {}
+    for one in probes:
+        if one.__name__ in {c.probe for c in compared if c.finding.name in names}:
+            for _, findings in probe(bench, (one,)):
+                again |= {c.finding.name: c for c in compare(findings, model, one.__name__)}
+    return [
+        c._replace(verdict="unsure") if c.finding.name in names and not _is_same(c, again.get(c.finding.name)) else c
+        for c in compared
+    ]
+
+
+def _is_same(first: Compared, second: Compared | None) -> bool:
+    if second is None or second.verdict != "differs" or second.finding.value is None:
+        return False
+    return first.finding.agrees(second.finding.value) or second.finding.agrees(first.finding.value)
 
 
 # --- what models say --------------------------------------------------------------------------------------------------
@@ -106,7 +135,7 @@ def jumps_of(operation: str, model: MachineModel) -> tuple[str, ...]:
 def changed_parameters(compared: list[Compared], model: MachineModel) -> dict[str, Any]:
     """The parameters that a model has to have to say what was found, whole tables. Without macro-fusion."""
     changes: dict[str, Any] = {}
-    for finding, known, verdict in compared:
+    for finding, known, verdict, _ in compared:
         parameter, _, key = finding.name.partition(".")
         if verdict != "differs" or parameter == "macro_fusion":
             continue
@@ -132,7 +161,7 @@ def changed_fusion(compared: list[Compared], model: MachineModel) -> tuple[dict[
     """Macro-fusion classes with other jumps than the model's; and what does not fit into its classes, in words."""
     found: dict[str, dict[str, set[str]]] = {}
     strange = []
-    for finding, _, verdict in compared:
+    for finding, _, verdict, _ in compared:
         parts = finding.name.split(".")
         if parts[0] != "macro_fusion" or verdict != "differs" or len(parts) < 3:
             continue

@@ -127,23 +127,6 @@ class Relative(NamedTuple):
         )
 
 
-def infer(
-    forms: Sequence[str],
-    oracle: Oracle,
-    relative: MachineModel | Relative,
-    *,
-    ports: int,
-    issue_width: int,
-    fused: int = 2,
-    noise: Noise = Noise(),  # noqa: B008 -- it cannot be changed
-    path: str | None = None,
-) -> list[FormPorts]:
-    """The port sets of forms, in their order: the mappings of `study`."""
-    return study(
-        forms, oracle, relative, ports=ports, issue_width=issue_width, fused=fused, noise=noise, path=path
-    ).mappings
-
-
 def study(
     forms: Sequence[str],
     oracle: Oracle,

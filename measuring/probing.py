@@ -120,7 +120,7 @@ class Bench:
         names = [_name(one) for one in loops]
         missing = {name: one for name, one in zip(names, loops, strict=True) if name not in self.known}
         if missing:
-            with _Log(self.keep) as log:
+            with Log(self.keep) as log:
                 for name, found in self._repeat(missing):
                     self.known[name] = found
                     self.measured += 1
@@ -143,7 +143,7 @@ class Bench:
             raise NotMeasured(f"{best.kind}: {best.text}")
         first = self.tried.get(name, 0)
         if first < (1 + pauses) * self.tries and (best is None or (best.cycles > limit and best.spread > 0)):
-            with _Log(self.keep) as log:
+            with Log(self.keep) as log:
                 for turn in range(first, (1 + pauses) * self.tries):
                     if turn and turn % self.tries == 0:
                         time.sleep(_PAUSE)
@@ -236,13 +236,13 @@ def _lowest(figures: Sequence[Measurement]) -> Measurement:
     return low._replace(spread=next_one.cycles - low.cycles)
 
 
-class _Log:
+class Log:
     """A file to which lines are added; nothing without a name."""
 
     def __init__(self, path: str) -> None:
         self.file = open(path, "a", encoding="utf-8") if path else None  # noqa: SIM115 -- closed by __exit__
 
-    def __enter__(self) -> _Log:
+    def __enter__(self) -> Log:
         if self.file is not None and self.file.tell():
             with open(self.file.name, "rb") as written:
                 written.seek(-1, os.SEEK_END)
