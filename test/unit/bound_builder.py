@@ -35,6 +35,7 @@ class BoundBuilder:
         k.issue_width = k.retire_width = 4
         k.rob, k.rs, k.load_buffer, k.store_buffer = 224, 97, 72, 56
         k.forward_class, k.forward_cycles = [0], [FORWARD_CYCLES]
+        k.port_delay_from, k.port_delay_to, k.port_delay_cycles = [0b11], [0b110], [1]
         k.is_loop = True
         for name, value in parameters.items():
             setattr(k, name, value)
@@ -117,6 +118,8 @@ class BoundBuilder:
         k.load_latency.append(load_latency)
         k.forward_group.append(-1)
         k.forward_delay.append(0)
+        k.delays_from.append(0)
+        k.delays_to.append(0)
 
     # --- whole instructions ---
 

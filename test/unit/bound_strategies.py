@@ -61,4 +61,8 @@ def kernels(draw: st.DrawFn, least_latency: int = 0) -> BoundBuilder:
             b.value(m.VALUE_REGISTER, [target], list(inputs.items()))
             b.value(m.VALUE_REGISTER, [draw(registers)], [(draw(registers), draw(st.integers(least_latency, 6)))])
             b.end()
+    # The delay between ports 0 or 1 and 1 or 2 (bound_builder) is between some of them.
+    b.k.port_delay_cycles = [draw(st.sampled_from([1, 1, 3, -1]))]
+    for row in (b.k.delays_from, b.k.delays_to):
+        row[:] = draw(st.lists(st.integers(0, 1), min_size=len(row), max_size=len(row)))
     return b

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # What incc, compilers, make and terminals read; the job server of a `make -j` around the tests is among it.
@@ -25,3 +27,15 @@ settings.register_profile(
 settings.register_profile("thorough", settings.get_profile("check"), max_examples=1000)
 settings.register_profile("explore", settings.get_profile("thorough"), derandomize=False, print_blob=True)
 settings.load_profile("check")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol() -> Iterator[None]:
+    """A job takes over the folder and the variables of its compilation, and its process is that of the next test."""
+    before = {name: value for name, value in os.environ.items() if name.startswith("INCC_")}
+    folder = os.getcwd()
+    yield
+    for name in [name for name in os.environ if name.startswith("INCC_")]:
+        del os.environ[name]
+    os.environ.update(before)
+    os.chdir(folder)

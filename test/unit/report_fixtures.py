@@ -169,6 +169,7 @@ def make_bound(rows: list[Row], locations: list[str]) -> BoundKernel:
     k.latency = [row.latency for row in rows]
     k.load_latency = [row.load_latency for row in rows]
     k.forward_group, k.forward_delay = [-1] * len(rows), [0] * len(rows)
+    k.delays_from, k.delays_to = [0] * len(rows), [0] * len(rows)
     k.uop_start, k.uop_ports, k.uop_cycles, k.uop_kind = [0], [], [], []
     for row in rows:
         for ports, kind, *cycles in row.uops:
@@ -233,8 +234,9 @@ def make_model() -> MachineModel:
     model = MachineModel.__new__(MachineModel)
     model.name, model.title, model.version, model.isa = "skylake-avx512", "Intel Skylake-X", "1", "x86"
     model.aliases, model.ports, model.resources = ("SKX",), tuple("01234567"), ("0DV",)
+    model._llvm = ("skylake-avx512", tuple((f"SKXPort{p}", p, p, "") for p in "01234567"), (), ())
     model.functions = {"load": "2,3", "store_address": "2,3,7", "store_address_indexed": "2,3", "store_data": "4"}
-    model.parameters, model.files = {}, ()
+    model.parameters, model.files, model.pieces = {}, (), {}
     model._forms, model._cache = {}, {}  # type: ignore[assignment]
     return model
 

@@ -350,7 +350,7 @@ def test_two_names_for_one_span_are_two_regions() -> None:
         ("# OSACA-BEGIN\n nop\n", 1, "OSACA-BEGIN without OSACA-END"),
         (" nop\n# OSACA-END\n", 2, "OSACA-END without OSACA-BEGIN"),
         ("# OSACA-BEGIN\n# OSACA-END\n nop\n", 1, "no instruction between the markers"),
-        ("# LLVM-MCA-BEGIN\n nop\n", 1, "LLVM-MCA-BEGIN without LLVM-MCA-END"),
+        (" nop\n# LLVM-MCA-BEGIN\n", 2, "no instruction between the markers"),
         (" nop\n# LLVM-MCA-END\n", 2, "LLVM-MCA-END without LLVM-MCA-BEGIN"),
         (" nop\n# LLVM-MCA-END x\n", 2, "LLVM-MCA-END: no region named 'x' is open"),
         (BEGIN["iaca"] + " nop\n", 1, "IACA begin marker without end marker"),
@@ -376,12 +376,19 @@ def test_wrong_nesting_is_said_and_the_rest_kept() -> None:
     regions, left_out = marked_regions(
         parse("# LLVM-MCA-BEGIN a\n# LLVM-MCA-BEGIN a\n# LLVM-MCA-BEGIN b\n nop\n# LLVM-MCA-END\n# LLVM-MCA-END a\n")
     )
-    assert [r.name for r in regions] == ["a"]
+    assert [r.name for r in regions] == ["a", "b"]
     assert [p.reason for p in left_out] == [
         "overlapping regions cannot have the same name: 'a' began in line 1",
-        "LLVM-MCA-BEGIN without LLVM-MCA-END",
         "LLVM-MCA-END without a name, but 2 named regions are open",
     ]
+
+
+def test_a_region_of_llvm_mca_that_nothing_ends_goes_as_far_as_the_text() -> None:
+    regions, left_out = marked_regions(
+        parse(" nop\n# LLVM-MCA-BEGIN a\n inc %eax\n# LLVM-MCA-BEGIN\n dec %eax\n# LLVM-MCA-END a\n nop\n")
+    )
+    assert not left_out
+    assert [(r.name, r.lines) for r in regions] == [("a", (3, 5)), ("line 5", (5, 7))]
 
 
 def test_ordinary_moves_and_bytes_are_no_markers() -> None:

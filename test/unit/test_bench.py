@@ -65,7 +65,11 @@ def terminate() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-@pytest.mark.parametrize("how", [interrupt, terminate])
+def hang_up() -> None:
+    os.kill(os.getpid(), signal.SIGHUP)
+
+
+@pytest.mark.parametrize("how", [interrupt, terminate, hang_up])
 def test_what_was_measured_is_kept(stand: type[Stand], tmp_path: Path, capsys: Any, how: Any) -> None:
     path = tmp_path / "a.jsonl"
     stand.then = staticmethod(how)
@@ -85,7 +89,20 @@ def test_what_was_measured_is_kept(stand: type[Stand], tmp_path: Path, capsys: A
     stand.after = -1
     assert run(*FORMS, "--parallel", "-o", str(path)) == 0
     assert records(path) == all_of_it
-    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    assert signal.getsignal(signal.SIGTERM) == signal.getsignal(signal.SIGHUP) == signal.SIG_DFL
+
+
+def test_who_ignores_a_signal_goes_on(stand: type[Stand], capsys: Any) -> None:
+    """As nohup does."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        stand.then = staticmethod(hang_up)
+        stand.after = 2
+        assert run(*FORMS, "--parallel") == 0
+        assert "vpermd" in capsys.readouterr().out
+        assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_what_was_not_measured_is_measured(stand: type[Stand], tmp_path: Path) -> None:
@@ -198,6 +215,28 @@ def test_kernels(stand: type[Stand], monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert "it is code for something else" in capsys.readouterr().out
 
 
+def test_why_not_is_whole(stand: type[Stand], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any) -> None:
+    """However narrow the terminal is: below the table, where it has no room there."""
+    from incc.measuring import kernels
+
+    source = tmp_path / "a.s"
+    source.write_text("a:\n.L1:\n\timulq %rax, %rax\n\tdecq %rcx\n\tjne .L1\n\tret\n", encoding="utf-8")
+    reason = f"`xsave (%rdi)` in line 3 {'is an instruction of the system ' * 9}and that is all"
+    monkeypatch.setattr(kernels, "prepare", lambda kernel: Failure("system", reason))
+    for columns in ("40", "80", "200"):
+        monkeypatch.setenv("COLUMNS", columns)
+        assert run("--kernel", str(source)) == 1
+        out = capsys.readouterr().out
+        assert f"not measured: {reason}" in " ".join(out.split())
+        assert max(len(line) for line in out.splitlines() if "/" not in line) <= int(columns)
+    loop = Loop(bytes.fromhex("480fafc048ffc975f7"), 1, (1,) * 16, 0)
+    monkeypatch.setattr(kernels, "prepare", lambda kernel: kernels.Prepared((loop,), (1.0,), "own", ()))
+    stand.after, stand.ran = 1, 0
+    stand.then = staticmethod(lambda: Failure("address", "nowhere"))
+    assert run("--kernel", str(source)) == 1
+    assert "not measured: nowhere" in capsys.readouterr().out.splitlines()[-1]
+
+
 def test_kernels_go_on(stand: type[Stand], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any) -> None:
     """A kernel that failed begins no file that nobody can go on with; another code is another kernel."""
     from incc.measuring import kernels
@@ -282,7 +321,10 @@ def test_mistakes_are_found_before_anything_is_measured(stand: type[Stand], tmp_
 def test_a_page_that_cannot_be_written(stand: type[Stand], tmp_path: Path, capsys: Any) -> None:
     """What is said is the name that was given, not that of the file beside it."""
     assert run("--parallel", FORMS[0], f"--html={tmp_path}/none/a.html") == 2
-    assert f"error: {tmp_path}/none/a.html: No such file" in capsys.readouterr().err
+    assert f"error: {tmp_path}/none/a.html: there is no folder {tmp_path}/none" in capsys.readouterr().err
+    assert stand.ran == 0
+    assert run("--parallel", FORMS[0], f"--html={tmp_path}") == 2
+    assert f"error: {tmp_path}: Is a directory" in capsys.readouterr().err
 
 
 def test_an_interruption_before_the_first_figure(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:

@@ -152,10 +152,20 @@ def test_unknown_instruction_is_excluded_and_passes_dependencies_on() -> None:
     assert set(inputs_of(b, 0).values()) == {0}
 
 
-@pytest.mark.parametrize("core", ["sapphirerapids", "skylake"])
-def test_what_does_as_much_as_there_is_to_do_has_no_figure(core: str) -> None:
+@pytest.mark.parametrize("core", ["sapphirerapids", "skylake", "gracemont", "silvermont"])
+def test_what_does_as_much_as_there_is_to_do_is_as_llvm_has_it(core: str) -> None:
     k = bound("wbinvd", core)
-    assert k.instruction_flags[0] & arrays.UNKNOWN
+    assert not k.instruction_flags[0] & arrays.UNKNOWN
+    assert k.issue_slots == [1]
+
+
+@pytest.mark.parametrize(("core", "register"), [("knl", "zmm"), ("haswell", "ymm"), ("core2", "xmm")])
+def test_a_load_wider_than_the_core_takes_as_long_as_the_widest(core: str, register: str) -> None:
+    widest = load(core).parameters["load_latency"]
+    k = bound(f"vaddps (%rdi), %{register}1, %{register}2" if core != "core2" else "addps (%rdi), %xmm2", core)
+    known = widest.get(register, widest[list(widest)[-1]])
+    assert k.value_kind[0] == arrays.VALUE_LOAD
+    assert k.load_latency == [known]
 
 
 def test_wrong_instruction_set_is_an_error() -> None:
@@ -173,3 +183,20 @@ def test_arrays_agree() -> None:
     assert len(b.uop_start) == len(b.value_start) == len(b.affine_start) == n + 1
     assert len(b.input_start) == len(b.output_start) == len(b.value_kind) + 1 == len(b.memory_of_value) + 1
     assert all(0 < mask < 1 << len(b.port_names) for mask in b.uop_ports)
+
+
+@pytest.mark.parametrize(
+    ("cpu", "text"),
+    [
+        ("knl", "vaddps (%rdi), %zmm1, %zmm0"),
+        ("knl", "vgatherdps (%rdi,%zmm1), %zmm2{%k1}"),
+        ("gracemont", "aesdec256kl (%rdi), %xmm0"),
+        ("generic-x86-64", "vmovups (%rdi), %zmm0"),
+    ],
+)
+def test_a_load_wider_than_the_cores_vectors_takes_as_long_as_the_widest(cpu: str, text: str) -> None:
+    latency = load(cpu).parameters["load_latency"]
+    assert "zmm" not in latency
+    b = bound(text, cpu)
+    assert b.value_kind[0] == arrays.VALUE_LOAD
+    assert b.load_latency[0] >= max(latency["xmm"], latency.get("ymm", 0))

@@ -170,7 +170,7 @@ def test_a_split_loop_is_one_row() -> None:
 
 def test_deep_main_loops_matter_more() -> None:
     deep = [make_kernel("d/loop1", cycles=c, depth=3, texts=(f"nop {c}",)) for c in (4.0, 5.0)]
-    rest = {"name": "remainder", "of": "r/loop0", "instead": False, "text": ""}
+    rest = {"name": "remainder", "of": "r/loop0", "instead": False, "basis": "inferred", "text": ""}
     few = [make_kernel("r/loop1", cycles=c, role=rest, texts=(f"nop {c}",)) for c in (4.0, 9.0)]
     plain = [("p/loop1", 4.0), ("p/loop1", 6.0)]
     found = compared(side("a", few[0], plain[0], deep[0]), side("b", few[1], plain[1], deep[1]))

@@ -7,13 +7,15 @@ import random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+from comparison_fixtures import loop, report_of
 from hypothesis import given
 from hypothesis import strategies as st
 
+from incc.driver.comparison.build import compare
 from incc.driver.comparison.match import Matching, match
 from incc.driver.comparison.match_assign import assign
 from incc.driver.comparison.match_features import Features, path_likeness
-from incc.driver.comparison.side import Entry
+from incc.driver.comparison.side import Entry, Side, in_memory
 from incc.frontends.isa import isa
 from properties import examples
 
@@ -66,7 +68,7 @@ def entry(loop: Loop) -> Entry:
         "near": None,
         "inlined": [],
         "inlined_into": [],
-        "role": {"name": loop.role, "of": loop.of, "instead": False, "text": ""},
+        "role": {"name": loop.role, "of": loop.of, "instead": False, "basis": "inferred", "text": ""},
         "kind": "loop",
         "depth": 1,
         "isa": "x86",
@@ -367,3 +369,31 @@ def test_another_function_of_the_source_is_another_loop() -> None:
     b = [Loop("caller", 1, (ADD, LOAD), 45, "b", inlined_from="two"), Loop("one", 1, (ADD, LOAD), 15, "b")]
     found = match([entry(loop) for loop in a], [entry(loop) for loop in b])
     assert {(m.a, m.b) for m in found.matches} == {(0, 1), (1, 0)}
+
+
+def test_kernels_of_several_cores_are_matched_core_by_core() -> None:
+    body = loop("\tvaddpd (%rdi,%rax), %ymm0, %ymm0\n\taddq $32, %rax\n", line=3)
+    faster = loop("\tvaddpd (%rdi,%rax), %zmm0, %zmm0\n\taddq $64, %rax\n", line=3)
+
+    def side(text: str, label: str, *cores: str) -> Side:
+        report = report_of(text, mcpu=cores[0])
+        for core in cores[1:]:
+            report["units"] += report_of(text, mcpu=core)["units"]
+        return in_memory(report, label)
+
+    both = side(body, "a", "skylake-avx512", "znver4")
+    other = side(faster, "b", "znver4", "skylake-avx512")
+    for a, b in ((both, other), (other, both)):
+        rows = compare([a, b])["rows"]
+        assert [{m["model"] for m in row["members"] if m} for row in rows] in (
+            [{"skylake-avx512"}, {"znver4"}],
+            [{"znver4"}, {"skylake-avx512"}],
+        )
+        assert {row["name"] for row in rows} == {"f (skylake-avx512)", "f (znver4)"}
+    one = compare([both, side(faster, "b", "znver4")])
+    assert sorted(len([m for m in row["members"] if m]) for row in one["rows"]) == [1, 2]
+    assert not any("different cores" in note for note in one["notes"])
+    # Without a core that both have, the loops are still the same.
+    crossed = compare([both, side(faster, "b", "haswell")])
+    assert max(len([m for m in row["members"] if m]) for row in crossed["rows"]) == 2
+    assert any("different cores" in note for note in crossed["notes"])

@@ -35,7 +35,7 @@ def kernel(name: str, cycles: float = 4.0, elements: float | None = 1.0, code: s
     made |= {"kernel_id": name, "function": function, "function_name": function, "cycles": cycles, "elements": each}
     made |= {"content_hash": HASHES.get(code, code), "source": {"file": "a.c", "line": 1}}
     made["overview"] = {**made["overview"], "function": function}
-    made["role"] = {"name": "main", "of": "", "instead": False, "text": ""}
+    made["role"] = {"name": "main", "of": "", "instead": False, "basis": "inferred", "text": ""}
     return made | more
 
 
@@ -82,7 +82,9 @@ def test_what_is_asked_for() -> None:
 
 def test_names_are_matched(path: Path) -> None:
     other = kernel("g/loop1") | {"function_name": "ns::g(int*) [clone]"}
-    rest = kernel("f/loop2", role={"name": "remainder", "of": "f/loop1", "instead": False, "text": ""})
+    rest = kernel(
+        "f/loop2", role={"name": "remainder", "of": "f/loop1", "instead": False, "basis": "inferred", "text": ""}
+    )
     add(path, "c", kernel("f/loop1"), rest, other)
 
     def found(name: str, **more: Any) -> list[str]:

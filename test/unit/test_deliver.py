@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from incc.driver import mca
-from incc.driver.deliver import Request, deliver, file_name, source_lines, unmet, write_file, write_stream
+from incc.driver.deliver import Request, deliver, file_name, source_lines, unmet, write_stream
+from incc.driver.files import write_file
 from incc.driver.options import MCA, Given
 from incc.driver.pipeline import analyze_units
 from incc.frontends.unit import Unit
@@ -77,13 +78,19 @@ def test_to_a_folder(plain: dict[str, Any], tmp_path: Path) -> None:
 
 
 def test_names_in_a_folder() -> None:
-    def unit(*command: str, source: str = "a/x.c", file: str = "x.s") -> dict[str, Any]:
-        return {"units": [{"source": source, "assembly_file": file, "command": list(command)}]}
+    def unit(*command: str, source: str = "a/x.c", file: str = "x.s", folder: str = "", output: str = "") -> Any:
+        of = {"source": source, "assembly_file": file, "command": list(command), "folder": folder, "output": output}
+        return {"units": [of]}
 
     name = file_name(unit("gcc", "-O2"), "txt")
     assert name == file_name(unit("gcc", "-O2"), "txt")
     assert name.startswith("x.c-")
     assert name != file_name(unit("gcc", "-O3"), "txt")
+    # What is compiled into the same file replaces what was compiled into it before.
+    made = file_name(unit("gcc", "-O2", folder="/b", output="x.o"), "txt")
+    assert made == file_name(unit("gcc", "-O3", folder="/b", output="x.o"), "txt")
+    others = [{"folder": "/c", "output": "x.o"}, {"folder": "/b", "output": "y.o"}]
+    assert made not in [file_name(unit("gcc", "-O2", **other), "txt") for other in others]
     assert file_name(unit(source="", file="<stdin>"), "txt").startswith("stdin-")
     assert file_name(unit(source="", file="a/x.s"), "txt") != file_name(unit(source="", file="b/x.s"), "txt")
 

@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 import pytest
 from made_comparisons import matrix, ordinary, side, with_assembly
 
-from incc.driver import deliver, diff
+from incc.driver import diff, files
 from incc.driver.comparison import build
 from incc.driver.comparison.side import InputError, Side
 from incc.driver.sides import read
@@ -266,7 +266,7 @@ def test_an_old_file_stays_where_the_new_one_has_no_room(
 
     target = tmp_path / "out.txt"
     target.write_text("old")
-    monkeypatch.setattr(deliver, "_write_all", half)
+    monkeypatch.setattr(files, "write_all", half)
     assert diff.main(["a.json", "b.json", "-o", str(target)]) == 2
     assert capfd.readouterr().err == f"incc-diff: error: {target} could not be written: No space left on device\n"
     assert target.read_text() == "old"
@@ -321,7 +321,7 @@ def test_status_of_what_could_not_be_compiled(calls: Calls, capfd: pytest.Captur
 PROGRAM = """
 import sys
 sys.path[:0] = {path!r}
-from incc.driver import deliver, diff
+from incc.driver import files, diff
 from incc.driver.comparison import build
 from incc.driver.sides import read
 from incc.driver.comparison.side import Side

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -117,8 +118,33 @@ def test_this_host() -> None:
     assert loading.host_cpu_name() == name
 
 
+def test_what_llvm_says_of_a_host_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """For as long as the kernel says the same of it, but for what changes all the time."""
+    monkeypatch.setattr(loading, "data_folder", lambda: str(tmp_path))
+    text = f"vendor_id\t: {INTEL}\ncpu family\t: 6\nmodel\t: 85\nflags\t: avx512f\n"
+    asked = []
+
+    def read(said: str) -> host.Host:
+        asked.append(said)
+        return made_up("cascadelake" if "avx512_vnni" in said else "skylake-avx512", INTEL, "avx512f")
+
+    monkeypatch.setattr(host, "read", read)
+    for said, name, reads in (
+        (f"{text}cpu MHz\t: 2000.5", "skylake-avx512", 1),
+        (f"{text}cpu MHz\t: 3100.0", "skylake-avx512", 1),
+        (text.replace("avx512f", "avx512f avx512_vnni"), "cascadelake", 2),
+        (f"{text}cpu MHz\t: 3100.0", "skylake-avx512", 3),
+        ("", "skylake-avx512", 4),
+        ("", "skylake-avx512", 5),
+    ):
+        monkeypatch.setattr(host, "cpuinfo", lambda said=said: said)
+        assert loading.host_cpu_name() == name
+        assert len(asked) == reads
+
+
 def test_it_is_said_how_a_host_was_recognised(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host, "read", lambda: made_up("rocketlake", INTEL, f"{SERVER} amx_tile"))
+    monkeypatch.setattr(host, "cpuinfo", lambda: "")
+    monkeypatch.setattr(host, "read", lambda _: made_up("rocketlake", INTEL, f"{SERVER} amx_tile"))
     model, how, note = choose_model("native", "")
     assert model.name == "sapphirerapids"
     assert how == (

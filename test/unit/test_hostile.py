@@ -130,9 +130,9 @@ def test_numbers_that_the_core_cannot_count_to(tmp_path: Path, number: str) -> N
         assert f"-{option} is at most 1000000000000" in found.stderr
 
 
-def test_a_timeline_that_does_not_end_is_a_note() -> None:
+def test_a_timeline_that_nobody_reads_is_cut_off_with_a_note() -> None:
     (kernel,) = incc.analyze(LOOP, input="asm", mcpu="skylake", timeline=100_000_000, what_ifs=False)
-    assert any(note.startswith("no timeline: the simulation was given up") for note in kernel.notes)
+    assert any(note.startswith("the timeline has the first ") for note in kernel.notes)
 
 
 def test_a_form_that_cannot_be_read_is_an_error_of_the_analysis(tmp_path: Path) -> None:
@@ -170,9 +170,49 @@ def test_standard_output_that_is_closed(module: str, arguments: list[str]) -> No
     assert "Bad file descriptor" in found.stderr
 
 
-@pytest.mark.parametrize("content", [b"\x7fELF junk", b"\tnop\n\0\n"])
-def test_a_binary_is_no_assembly(tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes) -> None:
+@pytest.mark.parametrize(
+    ("content", "reason"), [(b"\x7fELF junk", "code for NONE"), (b"\tnop\n\0\n", "not assembly: there are NUL bytes")]
+)
+def test_a_binary_is_no_assembly(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes, reason: str
+) -> None:
     file = tmp_path / "x.s"
     file.write_bytes(content)
     assert mca.main(["-mcpu=skylake", "--auto", str(file)]) == 1
-    assert f"{file}: not assembly: " in capsys.readouterr().err
+    assert f"{file}: {reason}" in capsys.readouterr().err
+
+
+# --- input without anything in it -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("module", "options"), [("mca", []), ("mca", ["--auto"]), ("mca", ["--auto", "--function=f"]), ("scan", [])]
+)
+@pytest.mark.parametrize("content", ["", "# nothing\n", "\t.data\nx:\t.long 1\n"])
+def test_a_file_without_an_instruction_is_no_input(
+    module: str, options: list[str], content: str, tmp_path: Path
+) -> None:
+    """As to llvm-mca."""
+    path = tmp_path / "empty.s"
+    path.write_text(content)
+    done = run(module, *options, str(path))
+    assert done.returncode == 1
+    assert "empty.s: " in done.stderr
+    assert done.stderr.endswith("not analysed: the file has no instruction\n")
+
+
+@pytest.mark.parametrize(("module", "options"), [("mca", ["--auto"]), ("scan", [])])
+def test_code_without_a_loop_is_no_error_but_is_told(module: str, options: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "straight.s"
+    path.write_text("f:\n\tret\n")
+    done = run(module, *options, str(path))
+    assert done.returncode == 0
+    assert "no loop to analyse" in (done.stdout + done.stderr).lower()
+
+
+def test_conditions_that_hold_for_nothing_are_told_of(tmp_path: Path) -> None:
+    path = tmp_path / "loop.s"
+    path.write_text("f:\n.L1:\n\tdecl %eax\n\tjne .L1\n\tret\n")
+    done = run("scan", "--where=cycles > 1000", str(path))
+    assert (done.returncode, done.stderr) == (0, "incc-scan: note: no loop to analyse for which the condition holds\n")
+    assert run("scan", str(path)).stderr == ""

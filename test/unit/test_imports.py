@@ -69,7 +69,7 @@ def test_no_circles(imports: dict[str, set[str]]) -> None:
     assert circle(imports) == []
 
 
-_TYPES = ("incc.driver.comparison.types", "incc.driver.database.types")
+_TYPES = ("incc.driver.comparison.types", "incc.driver.database.types", "incc.driver.ranking.types")
 """What views print beside reports."""
 
 

@@ -16,7 +16,7 @@ from incc.driver.report.demangle import choose_functions, of_openmp, short_name
 from incc.driver.views.layout import short_files
 from incc.frontends.asm.inlining import DebugInformation
 from incc.frontends.asm.parse import INSTRUCTION, Assembly, parse
-from incc.frontends.asm.places import Numbered, Places
+from incc.frontends.asm.places import Numbered, places_of_text
 from incc.frontends.gcc_wrapper.assembly import include_folders
 from incc.frontends.headers import Headers
 from incc.frontends.unit import IncludeFolders
@@ -208,8 +208,8 @@ def test_the_users_line_and_what_is_around_it(tmp_path: Path, compiler: str) -> 
     members = [numbered.of_region(region) for region in regions]
 
     def found(is_system: Headers) -> list[tuple[str, str, list[str], list[str], bool]]:
-        where = Places(assembly, text, {i for _, body in members for i in body}, is_system.is_system)
-        assert where.known
+        where = places_of_text(assembly, text, {i for _, body in members for i in body}, is_system.is_system)
+        assert where is not None
         places = [
             where.of(region.function, path, body, True) for region, (path, body) in zip(regions, members, strict=True)
         ]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import random
 import signal
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from incc.driver import make_host
 from incc.driver.model import main
 from incc.measuring import host, host_forms, pipeline, probe_front, probe_memory, probe_window
 from incc.measuring.assemble import assemble, loop
+from incc.measuring.choice import contradicted
 from incc.measuring.cores import features_of, target
 from incc.measuring.forms import Bench as FormBench
 from incc.measuring.harness import Failure, Loop, Measurement, Unavailable
@@ -170,6 +173,39 @@ def test_the_same_is_found_on_a_busy_machine(seed: int) -> None:
     assert {"rob", "load_buffer", "store_buffer"} <= {c.finding.name for c in compared if c.verdict == "agrees"}
 
 
+def test_what_differs_is_taken_if_it_differs_in_a_second_pass() -> None:
+    machine, relative = load("skylake").with_parameters({"rob": 120}), load("skylake")
+    probes = (probe_window.reorder_buffer, probe_front.issue_width)
+
+    def first() -> list[Compared]:
+        bench = Bench(all_of(Simulated(machine)), quick=True)
+        return [c for name, some in pipeline.probe(bench, probes) for c in compare(some, relative, name)]
+
+    asked = 0
+
+    def counted(one: MachineModel) -> Machine:
+        def measure(loops: Iterable[Loop]) -> Iterator[Measurement | Failure]:
+            nonlocal asked
+            for each in loops:
+                asked += 1
+                yield Simulated(one).measure(each)
+
+        return measure
+
+    compared = first()
+    assert [c.finding.name for c in compared if c.verdict == "differs"] == ["rob"]
+    assert pipeline.confirmed(Bench(counted(machine), quick=True), compared, relative) == compared
+    assert asked
+    asked = 0
+    other = pipeline.confirmed(Bench(counted(relative), quick=True), compared, relative)
+    assert [c.verdict for c in other if c.finding.name == "rob"] == ["unsure"]
+    assert changed_parameters(other, relative) == {}
+    # Where nothing differs, nothing is measured.
+    asked = 0
+    assert pipeline.confirmed(Bench(counted(relative), quick=True), other, relative) == other
+    assert asked == 0
+
+
 def test_figures_that_do_not_repeat_are_no_findings() -> None:
     state = random.Random(5)
 
@@ -313,6 +349,13 @@ def test_forms_that_differ_are_found_and_no_others(changed: MachineModel, tmp_pa
     assert host_forms.entries(again.different, relative) == entries
 
 
+def test_forms_whose_copies_tell_nothing_are_left_out() -> None:
+    core = target(load("skylake"), features_of(load("skylake")))
+    names = {v.shape.key for v in host_forms.wanted(core, [], False)}
+    assert {"ADD_RM64_R64/r", "VEX_VMOVUPS_YMM_YMMM256/m"} <= names
+    assert not any(name.startswith(("FLD", "FADD", "VEX_VMASKMOV", "VEX_VPMASKMOV")) for name in names)
+
+
 def test_a_figure_that_does_not_repeat_is_not_believed(tmp_path: Path) -> None:
     relative = load("skylake")
     core = target(relative, features_of(relative))
@@ -321,8 +364,72 @@ def test_a_figure_that_does_not_repeat_is_not_believed(tmp_path: Path) -> None:
     todo = [v for v in host_forms.wanted(core, ["ADD_RM64_R64/r"], True) if not v.conditions]
     record = bench.record(todo[0], host_forms.WANTED)
     wrong = {**record, "latency": [[t, s, c + 3] for t, s, c in record["latency"]]}
+    # The exact figure is the relative's: what was measured roughly was wrong.
     result = host_forms.compare([(todo[0], wrong)], bench, simulated, relative, path)
-    assert (result.different, result.unsteady) == ([], ["ADD_RM64_R64/r"])
+    assert (result.same, result.different, result.unsteady) == (1, [], [])
+    # It is kept, so that the next run measures nothing.
+    known = host_forms.read(path).records[host_forms.key_of(todo[0])]
+    assert (known["latency"], known["before"]) == (record["latency"], [wrong])
+
+    class Different(Simulated):
+        more = 0
+
+        def measure(self, loop: Loop) -> Measurement | Failure:
+            Different.more += 1
+            found = super().measure(loop)
+            return found._replace(cycles=found.cycles * Different.more) if isinstance(found, Measurement) else found
+
+    bench.machine = Different(relative)
+    result = host_forms.compare([(todo[0], wrong)], bench, simulated, relative, path)
+    assert (result.same, result.different, result.unsteady) == (0, [], ["ADD_RM64_R64/r"])
+
+
+def test_forms_are_measured_together_and_disturbed_ones_again() -> None:
+    relative = load("skylake")
+    asked: list[int] = []
+
+    class Busy(Simulated):
+        def measure_all(self, loops: Sequence[Loop]) -> list[Measurement | Failure]:
+            asked.append(len(loops))
+            found = [Simulated.measure(self, one) for one in loops]
+            # Every other loop is disturbed, as long as there are several.
+            return [
+                f._replace(cycles=2 * f.cycles, spread=f.cycles) if n % 2 and isinstance(f, Measurement) else f
+                for n, f in enumerate(found)
+            ]
+
+        def measure(self, loop: Loop) -> Measurement | Failure:
+            asked.append(1)
+            return super().measure(loop)
+
+    core = target(relative, features_of(relative))
+    bench, simulated = host_forms.benches(core, Busy(relative), Simulated(relative))
+    some = [v for v in host_forms.wanted(core, ["ADD_RM64_R64/r", "POPCNT_R64_RM64/r"], True) if not v.conditions]
+    asked.clear()
+    bench.fetch(some)
+    assert asked[0] == sum(len(bench.plan(v).steps) for v in some)
+    assert asked == sorted(set(asked), reverse=True), asked
+    together = list(asked)
+    assert [bench.record(v, host_forms.WANTED) for v in some] == [simulated.record(v, host_forms.WANTED) for v in some]
+    assert asked == together
+    # What is as expected is not measured again, though disturbed.
+    asked.clear()
+    slow = target(relative, features_of(relative))
+    twice, expected = host_forms.benches(slow, Busy(relative), Simulated(relative))
+
+    class Twice(Simulated):
+        def measure(self, loop: Loop) -> Measurement | Failure:
+            found = super().measure(loop)
+            return found._replace(cycles=2 * found.cycles) if isinstance(found, Measurement) else found
+
+    expected.machine = Twice(relative)
+    asked.clear()
+    twice.fetch(some, expected)
+    assert asked == together[:1]
+    asked[:] = together
+    # The next figures are measured one by one.
+    bench.record(some[0], host_forms.WANTED)
+    assert asked[len(together) :] == [1] * len(bench.plan(some[0]).steps)
 
 
 def test_ports_that_differ_are_written_and_those_in_doubt_are_not(tmp_path: Path, capsys: Any) -> None:
@@ -384,6 +491,54 @@ def test_ports_wait_for_the_next_run_if_there_is_no_time(tmp_path: Path, capsys:
     assert "the time is over" in capsys.readouterr().out
 
 
+# --- what measured loops contradict -----------------------------------------------------------------------------------
+
+
+def test_changes_that_make_measured_loops_worse_are_left_out(changed: MachineModel) -> None:
+    before = load("skylake")
+    after = changed.with_parameters({"store_forward": {"gpr": 9, "xmm": 9, "ymm": 9, "zmm": 9}, "rob": 230})
+    loops = [
+        host.Case("forwarded", loop("movq %rax, (%rsi)\nmovq (%rsi), %rax")),
+        host.Case("multiplied", loop("imulq %rbx, %rax\nimulq %rbx, %rax")),
+        host.Case("added", loop("vaddpd %xmm1, %xmm0, %xmm0")),
+    ]
+    parameters = ["store_forward", "rob"]
+    forms = ["IMUL_R64_RM64/r", "VEX_VADDPD_XMM_XMM_XMMM128/r", "VEX_VPADDD_XMM_XMM_XMMM128/r"]
+
+    def cycles(model: MachineModel) -> list[float]:
+        return [float(host.predict(case.loop, model).cycles) for case in loops]
+
+    assert contradicted(loops, cycles(after), before, after, parameters, forms) == []
+    found = contradicted(loops, cycles(before), before, after, parameters, forms)
+    # What no loop tells, the windows and an instruction that none has, stays.
+    assert {one.change.name for one in found} == {"store_forward", "IMUL_R64_RM64/r", "VEX_VADDPD_XMM_XMM_XMMM128/r"}
+    assert all((one.loops, one.without) == (1, 0) and one.with_it > 0.2 for one in found)
+    # Better with one than without it, and worse with another: only that one goes.
+    mixed = [cycles(after)[0], *cycles(before)[1:]]
+    found = contradicted(loops, mixed, before, after, parameters, forms)
+    assert {one.change.name for one in found} == {"IMUL_R64_RM64/r", "VEX_VADDPD_XMM_XMM_XMMM128/r"}
+
+
+def test_what_is_left_out_is_said(changed: MachineModel, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    relative = load("skylake")
+    machine = Simulated(relative)  # the loops run as on the relative, whatever the forms said
+    loops = [host.Case("multiplied", loop("imulq %rbx, %rax\nimulq %rbx, %rax"))]
+    bench = Bench(all_of(machine), str(tmp_path / "loops.jsonl"), quick=True)
+    compared = compare([number("rob", 300, "seen")], relative)
+    key = ("IMUL_R64_RM64/r", ())
+    result = host_forms.Result(0, [host_forms.Difference(key, {"latency": "0<0,1:5"}, "latency 0<0,1:3")], [], [], [])
+    entries = host_forms.entries(result.different, relative)
+    written = host.model_text("mine", relative, "x", compared, entries, result)
+    after, kept, some = make_host._without_contradicted(
+        bench, loops, relative, changed.with_parameters({"rob": 300}), written, compared, result
+    )
+    assert (some, after, kept.different) == (True, compared, [])
+    assert "left out: IMUL_R64_RM64/r: the 1 loops here" in capsys.readouterr().out
+    text = host.model_text("mine", relative, "x", after, {}, kept).text
+    assert "# IMUL_R64_RM64/r: seen twice as other than latency 0<0,1:3, but 1 loops are" in text
+    assert "rob = 300" in text
+
+
 # --- all together -----------------------------------------------------------------------------------------------------
 
 
@@ -397,9 +552,8 @@ def test_a_made_core_becomes_a_model(
     monkeypatch.setattr(host, "cases", lambda: few)
     output = tmp_path / "mine.toml"
     options = make_host.Options(str(output), quick=True)
-    status = make_host.make(
-        options, "mine", relative, Simulated(machine), str(tmp_path / "kept"), features_of(relative)
-    )
+    with make_host._own_folder(str(tmp_path / "kept")) as folder:
+        status = make_host.make(options, "mine", relative, Simulated(machine), folder, features_of(relative))
     said = capsys.readouterr().out
     assert status == 0, said
     assert check(str(output), search_places(())) == []
@@ -424,10 +578,101 @@ def test_a_made_core_becomes_a_model(
     assert "0.0% with mine" in said
 
 
+class Ended(Exception):
+    """The machine goes down."""
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, Ended])
+def test_wherever_a_run_ends_the_next_one_goes_on(
+    kind: type[BaseException], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    relative = load("skylake")
+    machine = relative.with_parameters({"store_forward": {"gpr": 8, "xmm": 9, "ymm": 9, "zmm": 9}})
+    few = [
+        host.Case("multiply", loop("imulq %rbx, %rax\naddq %rcx, %rax")),
+        host.Case("load", loop("movq (%rsi), %rax")),
+    ]
+    monkeypatch.setattr(host, "cases", lambda: few)
+    monkeypatch.setattr(pipeline, "PROBES", (probe_front.issue_width, probe_memory.forwarding))
+
+    class Ending(Simulated):
+        left = 10**9
+        count = 0
+
+        def measure(self, one: Loop) -> Measurement | Failure:
+            if not Ending.left:
+                raise kind
+            Ending.left -= 1
+            Ending.count += 1
+            return super().measure(one)
+
+    def run(folder: str) -> str:
+        output = tmp_path / "mine.toml"
+        options = make_host.Options(str(output), quick=True)
+        with make_host._own_folder(folder):
+            make_host.make(options, "mine", relative, Ending(machine), folder, features_of(relative))
+        return output.read_text()
+
+    whole = run(str(tmp_path / "whole"))
+    assert "[parameters.store_forward]\ngpr = 8" in whole
+    needed = Ending.count
+    assert needed > 60
+    for steps in (needed // 5, needed // 2):
+        folder = str(tmp_path / f"after {steps}")
+        os.makedirs(folder)
+        ends = 0
+        while True:
+            # As many steps as a run needs to begin with, its ways between registers, which are not kept, and some more.
+            Ending.left = 20 + steps
+            try:
+                text = run(folder)
+                break
+            except kind:
+                ends += 1
+                assert ends < 20
+                # A line that was not finished
+                with open(os.path.join(folder, "loops.jsonl"), "a", encoding="utf-8") as file:
+                    file.write('{"loop": "a')
+        assert ends
+        assert text == whole
+
+
 def test_a_folder_of_another_processor_is_refused(tmp_path: Path) -> None:
     (tmp_path / "processor").write_text("Another one\n6 1 1\n")
-    with pytest.raises(Unavailable, match="another processor"):
-        make_host._own_folder(str(tmp_path), load("skylake"))
+    with pytest.raises(Unavailable, match="another processor"), make_host._own_folder(str(tmp_path)):
+        pass
+    assert (tmp_path / "processor").read_text() == "Another one\n6 1 1\n"
+
+
+def test_two_runs_do_not_share_a_folder(tmp_path: Path) -> None:
+    first, second = make_host._own_folder(str(tmp_path)), make_host._own_folder(str(tmp_path))
+    # Of another process, or, as here, of this one.
+    with first, pytest.raises(Unavailable, match="another run"), second:
+        pass
+    with make_host._own_folder(str(tmp_path)) as folder:
+        assert folder == str(tmp_path)
+
+
+def test_a_full_disk_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Full(Simulated):
+        def __enter__(self) -> Full:
+            return self
+
+        def __exit__(self, *_: object) -> None: ...
+
+        def measure(self, one: Loop) -> Measurement | Failure:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(make_host, "missing", lambda: "")
+    monkeypatch.setattr(host, "isa_here", lambda: "x86")
+    monkeypatch.setattr(make_host, "Harness", lambda: Full(load("skylake")))
+    output = str(tmp_path / "mine.toml")
+    assert main(["make", "host", "--relative", "skylake", "-o", output]) == 1
+    said = capsys.readouterr().err
+    assert "mine.measured: No space left on device; what was measured is in" in said
+    assert not os.path.exists(output)
 
 
 def test_the_loops_that_come_with_incc() -> None:
@@ -478,8 +723,8 @@ def test_where_nothing_can_be_measured_it_says_why(
 def test_a_run_that_is_ended_says_where_the_figures_are(
     number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    class Ended(Simulated):
-        def __enter__(self) -> Ended:
+    class Stopped(Simulated):
+        def __enter__(self) -> Stopped:
             return self
 
         def __exit__(self, *_: object) -> None: ...
@@ -489,8 +734,8 @@ def test_a_run_that_is_ended_says_where_the_figures_are(
             raise AssertionError("went on")
 
     monkeypatch.setattr(make_host, "missing", lambda: "")
-    monkeypatch.setattr(host, "why_not_here", lambda: "")
-    monkeypatch.setattr(make_host, "Harness", lambda: Ended(load("skylake")))
+    monkeypatch.setattr(host, "isa_here", lambda: "x86")
+    monkeypatch.setattr(make_host, "Harness", lambda: Stopped(load("skylake")))
     before = signal.getsignal(signal.SIGTERM)
     assert main(["make", "host", "--relative", "skylake", "-o", str(tmp_path / "mine.toml")]) == 130
     assert "mine.measured: the same command goes on from there" in capsys.readouterr().err

@@ -213,6 +213,18 @@ def test_a_difference_is_explained_from_ten_percent_on(monkeypatch: pytest.Monke
     standin(monkeypatch, took(6.0, 1.0))
     (why,) = report(SUM)["explanations"]  # type: ignore[misc]
     assert why.startswith("the measurement is not sure: samples differ by 1 cycle ")
+    # Samples that differ by far less than that are no reason.
+    standin(monkeypatch, took(16.0, 1.0))
+    assert report(SUM)["explanations"] == []
+
+
+def test_what_does_not_repeat_is_no_figure(monkeypatch: pytest.MonkeyPatch) -> None:
+    standin(monkeypatch, took(0.0, 400.0))
+    found = report(SUM)
+    assert (found["cycles"], found["failure"]) == (None, "unsteady")
+    assert "its times do not repeat" in str(found["text"])
+    standin(monkeypatch, took(4.0, 3.9))
+    assert report(SUM)["failure"] == ""
 
 
 def test_code_across_a_boundary_explains_what_takes_longer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,9 +242,9 @@ def test_another_core_explains_a_difference(monkeypatch: pytest.MonkeyPatch) -> 
     assert (found["core"], found["same_core"]) == ("skylake-avx512", False)
     assert found["explanations"][0] == "skylake-avx512 differs from Intel Haswell, whose model is used"  # type: ignore[index]
     # The nearest model is another core's too.
-    monkeypatch.setattr("incc.models.loading.host_cpu", lambda: ("cannonlake", ""))
+    monkeypatch.setattr("incc.models.loading.host_cpu", lambda: ("diamondrapids", ""))
     found = report(SUM)
-    assert (found["core"], found["same_core"]) == ("cannonlake", False)
+    assert (found["core"], found["same_core"]) == ("diamondrapids", False)
 
 
 def test_a_range_explains_what_is_within_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -417,6 +429,10 @@ def test_nothing_escapes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
             measurer._known.clear()
             after = measurer.measure(plain)
             assert not isinstance(after, Failure) or after.kind == "timeout", (name, after)
+        # What is not aligned is no address that nobody has: movaps 4(%rdi), %xmm0, beside a pointer that is.
+        found = measurer.measure(decode_bytes(bytes.fromhex("0f2847044801c849ffcf75f4")))
+        assert isinstance(found, Failure)
+        assert found.kind == "timeout" or "not aligned" in found.text, found
         # What is odd, and harmless.
         for code in ("48890dfaffffff", "488d05f9ffffff488908", "c5f877", "0f31", "ebfe", "31e4"):
             found = measurer.measure(decode_bytes(bytes.fromhex(code)))

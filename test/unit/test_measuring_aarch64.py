@@ -9,8 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from incc.driver import make_host
 from incc.measuring import forms_aarch64 as forms
-from incc.models.loading import load
+from incc.measuring import host, host_aarch64, host_forms
+from incc.measuring.harness import Failure, Loop, Measurement
+from incc.models.check import check
+from incc.models.loading import load, search_places
 
 NAMED = ["add/x,x,x", "add/w,w,#", "madd/x,x,x,x", "fmul/d,d,d", "fmla/v.4s,v.4s,v.4s", "eor/v.16b,v.16b,v.16b"]
 
@@ -52,3 +56,117 @@ def test_loops_are_assembled(tmp_path: Path) -> None:
             arguments = ["--target=aarch64-linux-gnu", "-w", "-c", str(source), "-o", str(tmp_path / "a.o")]
             done = subprocess.run(["clang-19", *arguments], capture_output=True, text=True, check=False)
             assert done.returncode == 0, (form, done.stderr)
+
+
+# --- beside the nearest relative's figures ----------------------------------------------------------------------------
+
+
+def test_nothing_differs_from_the_model_that_is_the_machine(tmp_path: Path) -> None:
+    for name in ("neoverse-n1", "neoverse-v2"):
+        model = load(name)
+        todo = host_aarch64.wanted(model)
+        assert len(todo) > 1000
+        known = host_forms.Measured({}, {})
+        machine = host_aarch64.Expected(model)
+        result = host_aarch64.compare(machine, model, todo, str(tmp_path / name), known, lambda: True)
+        assert result == host_forms.Result(len(todo), [], [], [], [])
+
+
+def test_a_made_core_becomes_a_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "changed.toml"
+    path.write_text(
+        'format = 1\nname = "changed"\ntitle = "x"\nisa = "aarch64"\ninherits = "neoverse-n1"\n[forms]\n'
+        '"add/x,x,x" = { latency = "0<1,2:3" }\n'
+        '"fmul/d,d,d" = { latency = "0<1,2:5", tp = 2.0 }\n'
+    )
+    relative, output = load("neoverse-n1"), tmp_path / "mine.toml"
+
+    class Counting(host_aarch64.Expected):
+        count = 0
+
+        def measure(self, asked: host_aarch64.Asked) -> Measurement | Failure:
+            Counting.count += 1
+            if asked.form == "sub/x,x,x":
+                return Failure("SIGILL", "no such instruction")
+            found = super().measure(asked)
+            if asked.form == "eor/x,x,x" and Counting.count % 2 and isinstance(found, Measurement):
+                return found._replace(cycles=3 * found.cycles)
+            return found
+
+    folder = str(tmp_path / "kept")
+    for _ in range(2):  # the second time from the file alone
+        with make_host._own_folder(folder):
+            options = make_host.Options(str(output))
+            assert make_host.make_aarch64(options, "mine", relative, Counting(load(str(path))), folder) == 0
+        said = capsys.readouterr().out
+        assert "nobody has run the AArch64 loops yet" in said
+        assert "2 differ" in said
+        assert "1 cannot be measured" in said
+        text = output.read_text()
+        assert "# Not tried on hardware: nobody has run the AArch64 loops yet" in text
+        assert check(str(output), search_places(())) == []
+        count, Counting.count = Counting.count, 0
+    assert count == 0
+    made = load(str(output))
+    form = made.lookup("fmul/d,d,d", frozenset())
+    assert form is not None
+    assert (form.latency, form.throughput, form.source) == ((("0", "1", 5), ("0", "2", 5)), 2.0, "measured")
+    same = made.lookup("mul/x,x,x", frozenset())
+    before = relative.lookup("mul/x,x,x", frozenset())
+    assert same is not None
+    assert before is not None
+    assert same.latency == before.latency
+
+
+def test_time_that_is_over_leaves_the_rest_for_the_next_run(tmp_path: Path) -> None:
+    model, known = load("neoverse-n1"), host_forms.Measured({}, {})
+    said = iter([True, True, False])
+    todo = host_aarch64.wanted(model)[:10]
+    path = str(tmp_path / "forms.jsonl")
+    host_aarch64.compare(host_aarch64.Expected(model), model, todo, path, known, lambda: next(said))
+    assert len(known.records) == 3
+    assert host_forms.read(path).records == known.records
+
+
+def test_the_harness_gets_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Loop] = []
+
+    class Machine:
+        def measure(self, loop: Loop) -> Measurement | Failure:
+            asked.append(loop)
+            return Measurement(16.0, 0.0, "clock", {})
+
+    one = host_aarch64.Asked("add/x,x,x", 1, next(code for _, code in forms.latencies("add/x,x,x")))
+    if platform.machine() != "aarch64":
+        found = host_aarch64.Assembled(Machine()).measure(one)
+        assert isinstance(found, Failure)
+        assert (found.kind, asked) == ("encoding", [])
+    monkeypatch.setattr(forms, "machine_code", lambda code: bytes(4 * code.copies))
+    assert host_aarch64.Assembled(Machine()).measure(one) == Measurement(16.0, 0.0, "clock", {})
+    assert (asked[0].counter, len(asked[0].registers), asked[0].code) == (28, 32, bytes(64))
+
+
+def test_the_command_takes_the_forms_of_an_aarch64_processor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from incc.driver.model import main
+
+    class Machine:
+        counters_missing = ""
+        busy = 0.0
+
+        def __enter__(self) -> Machine:
+            return self
+
+        def __exit__(self, *_: object) -> None: ...
+
+    model = load("neoverse-n1")
+    monkeypatch.setattr(make_host, "missing", lambda: "")
+    monkeypatch.setattr(host, "isa_here", lambda: "aarch64")
+    monkeypatch.setattr(make_host, "Harness", Machine)
+    monkeypatch.setattr(host_aarch64, "Assembled", lambda _: host_aarch64.Expected(model))
+    output = str(tmp_path / "mine.toml")
+    assert main(["make", "host", "--relative", "neoverse-n1", "-o", output]) == 0
+    assert f"forms: {len(host_aarch64.wanted(model))} as in neoverse-n1, 0 differ" in capsys.readouterr().out
+    assert main(["make", "host", "--relative", "skylake", "-o", output]) == 1
+    assert "skylake has another instruction set than this machine" in capsys.readouterr().err

@@ -135,7 +135,7 @@ def test_disturbed_loops_are_tried_again_and_repeated_ones_give_the_median() -> 
             return Measurement(cycles[n], spreads[n], "clock", {})
 
     other = forms.Bench.__new__(forms.Bench)
-    other.machine, other.repeat = Noisy(), 3
+    other.machine, other.repeat, other._ready = Noisy(), 3, {}
     found = other.cycles(b"\x90")
     assert found.cycles == 4.1
     assert found.spread == pytest.approx(0.2)

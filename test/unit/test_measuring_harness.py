@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -53,6 +55,37 @@ def test_two_states_of_the_core_are_told() -> None:
         rows.append([*slow[:5], *fast[5:]])
     found = server.evaluate(rows, 3000, EMPTY, 0.25)
     assert found.spread > 2
+
+
+@examples(200)
+@given(
+    streams=st.lists(
+        st.tuples(st.integers(0, 4095), st.sampled_from([0, 1, 4, 8, 16, 24, 64, 192, 1000, 5000])), max_size=9
+    ),
+    most=st.integers(0, 100_000),
+)
+def test_a_run_stays_in_the_cache(streams: list[tuple[int, int]], most: int) -> None:
+    """However slowly it goes through memory: the longest run touches six pages at most, and a longer one would not."""
+
+    def pages(trips: int) -> int:
+        return sum((start + step * (trips - 1)) // 4096 + 1 for start, step in streams)
+
+    longest_run = 0
+
+    def touched(trips: int) -> int:
+        nonlocal longest_run
+        longest_run = max(longest_run, trips)
+        return pages(longest_run)
+
+    found = server.longest(touched, most)
+    allowed = min(max(most, 16), 6000)
+    assert found <= allowed
+    if found:
+        assert pages(found) <= 6
+        # Not much shorter than it need be.
+        assert found == allowed or pages(found + found // 8 + 1) > 6
+    else:
+        assert pages(16) > 6
 
 
 def test_where_all_is_disturbed_that_is_said() -> None:
@@ -313,6 +346,43 @@ def test_the_child_s_own_code_reaches_nothing(tmp_path: Path) -> None:
     assert kept.exists()
 
 
+OUTLIVES = """
+import os, sys, time
+from incc.measuring import server
+read, write = os.pipe()
+if not os.fork():
+    server.outlive_nobody(int(sys.argv[1]) if sys.argv[1:] else os.getppid())
+    print(os.getpid(), flush=True)
+    os.write(write, b"x")
+    time.sleep(30)
+    print("outlived", flush=True)
+    os._exit(0)
+os.close(write)
+if os.read(read, 1):
+    time.sleep(30)
+print("ended", os.wait()[1] >> 8, flush=True)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="not Linux")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL], ids=lambda n: n.name)
+def test_nothing_that_measures_outlives_its_parent(number: signal.Signals) -> None:
+    parent = subprocess.Popen([sys.executable, "-c", OUTLIVES], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    child = int(parent.stdout.readline())
+    os.kill(child, 0)
+    parent.send_signal(number)
+    # Its end of the pipe is closed when it has ended, which nobody else has to wait for.
+    assert parent.stdout.read() == ""
+    assert parent.wait() == -number
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="not Linux")
+def test_a_parent_that_has_ended_already_is_noticed() -> None:
+    done = subprocess.run([sys.executable, "-c", OUTLIVES, "1"], capture_output=True, text=True, check=True)
+    assert done.stdout == "ended 1\n"
+
+
 def test_a_finder_that_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
     import importlib.util
     import platform
@@ -325,3 +395,49 @@ def test_a_finder_that_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
     assert "llvmlite" in harness.missing()
+
+
+def test_many_loops_are_asked_for_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    four, none = json.loads(FOUR), {"kind": "SIGILL", "text": "no such instruction"}
+    started = [FakeProcess([READY, json.dumps([four, none, four])]), FakeProcess([READY, FOUR, json.dumps(none), FOUR])]
+    left = list(started)
+    monkeypatch.setattr(harness, "missing", lambda: "")
+    monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: left.pop(0))
+    wanted = [Measurement(4.0, 0.1, "clock", {}), Failure(**none), Measurement(4.0, 0.1, "clock", {})]
+    with harness.Harness() as machine:
+        assert machine.measure_all([LOOP] * 3) == wanted
+        assert [one["rough"] for one in started[0].asked[0]] == [True] * 3
+        # The process ends: each is asked for alone, as what one does to it is no other's fault.
+        assert machine.measure_all([LOOP] * 3) == wanted
+        assert [one["code"] for one in started[1].asked] == [LOOP.code.hex()] * 3
+
+
+@pytest.mark.skipif(bool(harness.missing()), reason="no x86-64 Linux")
+def test_a_loop_in_a_child_with_others() -> None:
+    """Faults are their loop's alone, and each finds memory as if it were the first."""
+    import platform
+
+    if platform.machine() != "x86_64":
+        pytest.skip("no x86-64 Linux")
+    dec_jnz = b"\x48\xff\xc9\x75"
+
+    def loop(body: bytes) -> Loop:
+        back = -(len(body) + len(dec_jnz) + 1)
+        code = body + dec_jnz + back.to_bytes(1, "little", signed=True)
+        return Loop(code, 1, tuple(0x2000_0000 + 0x100_0000 * n for n in range(16)), 7)
+
+    spoil = loop(b"\x48\xc7\x06\x00\x00\x00\x00")  # movq $0, (%rsi)
+    # xorl %edx, %edx; movl $1, %eax; divl (%rsi): it stops where the one before it left a zero
+    divide = loop(b"\x31\xd2\xb8\x01\x00\x00\x00\xf7\x36")
+    fine, illegal, null = loop(b"\x90"), loop(b"\x0f\x0b"), loop(b"\x48\x8b\x04\x25\x00\x00\x00\x00")
+    runs = (fine, "", spoil, "", divide, "", illegal, "SIGILL", fine, "", null, "address", spoil, "", divide, "")
+    loops, kinds = [one for one in runs if isinstance(one, Loop)], [one for one in runs if isinstance(one, str)]
+    with harness.Harness() as machine:
+        found = machine.measure_all(loops)
+        for one, kind in zip(found, kinds, strict=True):
+            assert (one.kind if isinstance(one, Failure) else "") == kind, found
+        assert machine.measure_all([]) == []
+        # More loops than one child runs, and one that is too long for any.
+        long = loop(b"\x90")._replace(code=b"\x90" * (native.LONGEST + 1))
+        found = machine.measure_all([*[fine] * 70, long, fine])
+        assert [n for n, one in enumerate(found) if isinstance(one, Failure)] == [70]

@@ -230,6 +230,7 @@ CHANGES: dict[str, tuple[str, Any]] = {
     "wide_vectors": ("skylake-avx512", {"width": 512, "closes": "5", "instead": "0"}),
     "sum_folding": ("skylake", {"constant_bits": 4, "taken_by": ["0"], "refused_by": [], "late": 2}),
     "late_beside_flags": ("skylake", {"ADD_*": "CMOV*"}),
+    "port_delays": ("skylake", {"classes": {"all": "*"}, "rules": {"all@0,1,5,6 all@0,1,5,6": 1}}),
     "move_fusion": ("skylake", {"MOV_*": "ADD_*"}),
     "self_moves_execute": ("znver4", True),
     "fused_jump_computes": ("skylake", True),

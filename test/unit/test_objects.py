@@ -5,15 +5,21 @@ from __future__ import annotations
 import pathlib
 import shutil
 import subprocess
+import tempfile
+from functools import cache
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from incc.frontends.asm.parse import parse
 from incc.frontends.asm.regions import innermost_loops
 from incc.frontends.kernel import Kernel
+from incc.frontends.objects import elf
 from incc.frontends.objects.kernels import object_kernels
-from incc.frontends.objects.read import ObjectError
+from incc.frontends.objects.read import ObjectError, read
 from incc.frontends.x86.kernels import decode_regions
+from properties import examples
 
 SOURCE = """
 #include <stddef.h>
@@ -36,6 +42,22 @@ int search(const int *a, int n, int x) {
   int found = 0;
   for (int i = 0; i < n; ++i) if (a[i] == x) found = 2 * found + i;
   return found;
+}
+"""
+
+WITH_DATA = """
+static const char *const words[] = {"a", "b"};
+const char *word(int n) { return words[n & 1]; }
+int zeros[99];
+int chosen(int n) {
+  switch (n) {
+  case 0: return 4;
+  case 1: return 9;
+  case 2: return 7;
+  case 3: return 1;
+  case 4: zeros[n] = (int)g(n);
+  }
+  return zeros[n];
 }
 """
 
@@ -72,6 +94,47 @@ def test_objects_give_the_kernels_of_the_assembly(
     # The order of the sections is the compiler's affair.
     assert sorted(map(repr, map(shape, found))) == sorted(map(repr, map(shape, expected)))
     assert sorted(k.region.function for k in found if k.region) == sorted(r.function for r in regions)
+
+
+@pytest.mark.parametrize("flags", [("-O2",), ("-O3", "-g", "-ffunction-sections", "-fPIC")])
+@pytest.mark.parametrize("compiler", ["gcc", "clang-14", "clang-19", "clang-19 --target=aarch64-linux-gnu"])
+def test_objects_are_what_lief_makes_of_them(
+    tmp_path: pathlib.Path, compiler: str, flags: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = compiler.split()
+    if shutil.which(words[0]) is None:
+        pytest.skip(f"no {words[0]}")
+    (tmp_path / "x.c").write_text(f"{SOURCE}{WITH_DATA}")
+    path = str(tmp_path / "x.o")
+    subprocess.run([*words, *flags, "-c", tmp_path / "x.c", "-o", path], check=True)
+    assert elf.read_object(pathlib.Path(path).read_bytes())
+    found = read(path)
+    assert any(section.relocations for section in found.sections)
+    monkeypatch.setattr(elf, "read_object", lambda data: None)
+    assert read(path) == found
+
+
+@cache
+def whole_object() -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        return compiled(pathlib.Path(folder), "gcc", "-O2")[0].read_bytes()
+
+
+@examples(200)
+@given(st.data())
+def test_damaged_objects_are_read_whole_or_left_to_lief(data: st.DataObject) -> None:
+    bytes_ = bytearray(whole_object())
+    for _ in range(data.draw(st.integers(1, 4))):
+        # The header, or any place: the table of sections stands at the end.
+        at = data.draw(st.integers(0, 63) | st.integers(0, len(bytes_) - 1))
+        bytes_[at] = data.draw(st.sampled_from((0, 1, 8, 127, 255)))
+    del bytes_[data.draw(st.just(len(bytes_)) | st.integers(0, len(bytes_))) :]
+    found = elf.read_object(bytes(bytes_))
+    if found is not None:
+        for section in found.sections:
+            assert section.type == elf.NO_BITS or len(section.content) == section.size
+        assert set(found.relocations(frozenset((2,)))) <= set(range(len(found.sections)))
+        assert {name for _, _, name in found.functions()} <= {symbol.name for symbol in found.symbols}
 
 
 def test_objects_in_memory_are_those_of_files(tmp_path: pathlib.Path) -> None:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import pathlib
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incc.driver import UsageError, mca, own_options
+from incc.driver import UsageError, bench, db, diff, mca, model, own_options, scan
 from incc.driver.completion import script
 from incc.driver.manual import page
 from incc.driver.options import BOTH, KINDS, MCA, OPTIONS, READERS, WRAPPER, Given, Option, options_of
+from incc.driver.parsers import Parser
+from incc.driver.parsers import page as parsers_page
 from incc.driver.pipeline import Settings
 from incc.driver.report.places import Choice, Place
 from incc.driver.usage import COMMANDS, help_text, names, written
@@ -32,11 +36,15 @@ VALUES = {
     "text": ("some", "some"),
     "file": ("some.dot", "some.dot"),
     "number": ("7", 7),
+    "uint": ("0x11", 17),
+    "int": ("1", 1),
+    "commas": ("+avx,-sse", ("+avx", "-sse")),
     "count": ("0", 0),
     "list": ("/some", ("/some",)),
     "probability": ("0.25", 0.25),
     "clock": ("3.5", 3.5),
     "alignment": ("all", -2),
+    "addresses": ("401000+40", ((0x401000, 0x401040),)),
     "changes": ("rob = 512", None),
     "places": ("a.c:12", (Place("a.c", 12),)),
     "kernels": ("dot:12", (Choice("dot", 12),)),
@@ -114,8 +122,12 @@ def test_every_field_is_set(command: str, option: Option) -> None:
 
 def test_the_table_is_consistent() -> None:
     assert {option.kind for option in OPTIONS} <= KINDS
-    # Whether to try changes at all is for programs: a command prints what it finds.
-    assert {option.field for option in OPTIONS if option.field} == set(Settings._fields) - {"what_ifs"}
+    # Whether to try changes, and to predict, is for programs: a command prints what it finds.
+    assert {option.field for option in OPTIONS if option.field} == set(Settings._fields) - {
+        "what_ifs",
+        "steady",
+        "wanted",
+    }
     assert set(READERS) <= set(Settings._fields)
     for command in BOTH:
         spelled = [name for option in options_of(command) for name in names(option, command)]
@@ -138,7 +150,7 @@ def test_the_table_is_consistent() -> None:
         ("-o", "-o needs a value: -o=…"),
         ("--version=1", "-version takes no value"),
         ("--json=maybe", "-json is true or false, not 'maybe'"),
-        ("--help=html", "-help takes man or bash, not 'html'"),
+        ("--help=html", "-help takes man or bash or zsh, not 'html'"),
     ],
 )
 def test_mistakes(argument: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -228,6 +240,67 @@ def test_manual_page_in_troff(command: str) -> None:
         assert written(option, command)[0] in letters
 
 
+PARSERS = {p.prog: p for p in (bench._parser(), db._parser(), diff._parser(), model._parser(), scan._parser())}
+each_parser = pytest.mark.parametrize("command", PARSERS)
+
+
+def _spelled(parser: argparse.ArgumentParser) -> Iterator[str]:
+    """The options of a parser and of its sub-commands that are in its help."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for inner in action.choices.values():
+                yield from _spelled(inner)
+        elif action.help != argparse.SUPPRESS:
+            yield from action.option_strings
+
+
+@each_parser
+def test_manual_page_of_a_parser(command: str) -> None:
+    parser = PARSERS[command]
+    assert isinstance(parser, Parser)
+    text = parsers_page(parser)
+    assert text.startswith(f'.TH "{command.upper()}"'.replace("-", "\\-"))
+    assert f"{parser.prog} - {parser.summary}" in text.replace("\\-", "-")
+    for name in _spelled(parser):
+        assert name.replace("-", "\\-") in text
+    assert " ".join(parser.status.split()) in text.replace("\\-", "-")
+    macros = (".TH ", ".nh", ".SH ", ".SS ", ".TP", ".PP", ".br", ".nf", ".fi")
+    assert all(line.startswith(macros) for line in text.splitlines() if line.startswith((".", "'")))
+    assert "-" not in text.replace("\\-", "")
+
+
+@each_parser
+@pytest.mark.skipif(not shutil.which("groff"), reason="no groff")
+def test_manual_page_of_a_parser_in_troff(command: str) -> None:
+    parser = PARSERS[command]
+    assert isinstance(parser, Parser)
+    done = subprocess.run(
+        ["groff", "-man", "-Tutf8", "-ww", "-k", "-P-c", "-rLL=110n"],
+        input=parsers_page(parser),
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@each_parser
+def test_help_of_a_parser(command: str, capfd: pytest.CaptureFixture[str]) -> None:
+    parser = PARSERS[command]
+    assert isinstance(parser, Parser)
+    # Whatever stands beside it: what is missing or wrong is no matter then.
+    for wanted, text in (("man", parsers_page(parser)), ("bash", script()), ("zsh", script())):
+        with pytest.raises(SystemExit) as end:
+            parser.parse_args(["--nonsense", f"--help={wanted}"])
+        assert end.value.code == 0
+        assert capfd.readouterr().out == text
+    with pytest.raises(SystemExit) as end:
+        parser.parse_args(["--help=html"])
+    assert end.value.code == 2
+    with pytest.raises(SystemExit) as end:
+        parser.parse_args(["-h"])
+    assert end.value.code == 0
+
+
 # --- completion ------------------------------------------------------------------------------------------------------
 
 COMPLETE = """
@@ -274,6 +347,8 @@ def completion(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
         ("incc-diff --sort=r", "--sort=ratio"),
         ("incc-diff --mcpu = z", "znver4"),
         ("incc-model sh", "show"),
+        ("incc-bench --help = z", "zsh"),
+        ("incc-mca --help = z", "zsh"),
         ("incc-model show --mcpu = z", "znver4"),
     ],
 )

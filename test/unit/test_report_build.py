@@ -13,9 +13,9 @@ from incc.core import Analysis
 from incc.core.figures import summary
 from incc.core.roles import Role
 from incc.driver.report import wording
-from incc.driver.report.build import problems
 from incc.driver.report.hints.common import hint
 from incc.driver.report.kernel import kernel_report
+from incc.driver.report.problems import problems
 from incc.driver.report.roles import set_role, withhold_not_vectorised
 from incc.frontends.kernel import Arithmetic, Kernel, Refused
 from incc.models import bound as b
@@ -492,7 +492,7 @@ def test_what_is_advised_for_main_loops() -> None:
     report = build(sum_parts())
     set_role(report, Role("main"))
     assert rules(report) == ["sum-chain"]
-    assert report["role"] == {"name": "main", "of": "", "instead": False, "text": "main loop"}
+    assert report["role"] == {"name": "main", "of": "", "instead": False, "basis": "inferred", "text": "main loop"}
 
 
 def test_straight_code_is_not_called_a_loop() -> None:

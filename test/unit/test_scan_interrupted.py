@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from incc.driver import scan
 
 def test_what_was_found_is_printed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any) -> None:
     def results(*_: object) -> Iterator[Any]:
-        yield SimpleNamespace(problems=(), text="the first\n")
+        yield scan.Result([scan.Line("the first\n")], [], [])
         raise KeyboardInterrupt
 
     monkeypatch.setattr(scan, "_results", results)

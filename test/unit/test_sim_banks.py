@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from fractions import Fraction
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from bind_kernels import kernel as decoded
 from incc.core import simulate
 from incc.models.bind import bind
+from incc.models.bound import BoundKernel
 from incc.models.loading import load
 
 LOADS = {1: "movzbl {}(%rdi), %eax", 4: "movl {}(%rdi), %eax", 8: "movq {}(%rdi), %rax"}
@@ -103,3 +105,56 @@ def test_without_a_limit_all_stores_to_a_block_go_together() -> None:
         stores(8, 0, 8, 16, 24, store_commit_most=0) == stores(8, 0, 8, 16, 24) == 2
     )  # two stores are executed a cycle
     assert stores(8, 0, 8, 16, 24, store_commit_most=1) == 4
+
+
+def pair(first: str, second: str, places: int = 0, cpu: str = "sandybridge", **parameters: object) -> float:
+    """Cycles of two loads and a fused jump."""
+    text = "1: " + "; ".join([f"movq {first}, %rax", f"movq {second}, %rbx", "dec %r15", "jne 1b"])
+    model = load(cpu).with_parameters(parameters)
+    bound, _ = bind(decoded(text)._replace(alignment=0), model)
+    return float(simulate(at_places(bound, places)).cycles_per_iteration)
+
+
+def at_places(bound: BoundKernel, places: int) -> BoundKernel:
+    changed = copy.copy(bound)
+    changed.line_places = places
+    return changed
+
+
+@pytest.mark.parametrize("cpu", ["sandybridge", "ivybridge"])
+@pytest.mark.parametrize(
+    ("second", "cycles"),
+    [
+        ("0(%rdi)", 1),  # the same set
+        ("4096(%rdi)", 1),
+        ("64(%rdi)", 2),
+        ("68(%rdi)", 2),  # eight bytes are two banks
+        ("72(%rdi)", 1),
+        ("2048(%rdi)", 2),
+    ],
+)
+def test_on_sandy_bridge_a_bank_serves_one_set(cpu: str, second: str, cycles: int) -> None:
+    assert pair("0(%rdi)", second, cpu=cpu) == pytest.approx(cycles, abs=0.02)
+    assert pair("0(%rdi)", second, cpu=cpu, bank_bytes=0) == pytest.approx(1, abs=0.02)
+
+
+def test_different_pointers_meet_in_a_bank_at_one_place_of_eight() -> None:
+    assert pair("0(%rdi)", "0(%rsi)") == 1
+    assert pair("0(%rdi)", "0(%rsi)", places=3) == pytest.approx(1 + 1 / 8, abs=0.03)
+    # What is known of one pointer stays as it is.
+    assert pair("0(%rdi)", "64(%rdi)", places=3) == pytest.approx(2, abs=0.02)
+    assert pair("0(%rdi)", "72(%rdi)", places=3) == pytest.approx(1, abs=0.02)
+
+
+def test_the_average_over_places_is_between_equal_and_different_ones() -> None:
+    def three(places: int, *offsets: int) -> float:
+        registers = ("%rdi", "%rsi", "%rdx")
+        lines = [LOADS[8].format(at).replace("%rdi", r) for at, r in zip(offsets, registers, strict=True)]
+        text = "1: " + "; ".join([*lines, "dec %r15", "jne 1b"])
+        bound, _ = bind(decoded(text)._replace(alignment=0), load("sapphirerapids"))
+        return float(simulate(at_places(bound, places)).cycles_per_iteration)
+
+    assert three(0, 0, 0, 0) == pytest.approx(1.5, abs=0.02)
+    assert three(0, 0, 8, 16) == 1
+    assert 1 <= three(3, 0, 0, 0) < 1.1  # all three meet at one place of 64
+    assert three(3, 0, 8, 16) == pytest.approx(three(3, 0, 0, 0), abs=0.05)

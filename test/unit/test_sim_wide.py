@@ -8,6 +8,7 @@ import pytest
 
 from bind_kernels import kernel as decoded
 from incc.core import bounds, simulate
+from incc.frontends.x86.kernels import decode_bytes
 from incc.models.bind import bind
 from incc.models.bound import BoundKernel
 from incc.models.loading import load
@@ -55,6 +56,41 @@ def test_three_of_512_bits_start_in_a_cycle() -> None:
     # A store's data take two µops, and count once.
     assert float(cycles("z", 8, 4, 4)) == pytest.approx(16 / 3, rel=0.03)
     assert float(cycles("z", 8, 4, 4, starts_512bit=0)) < 5
+
+
+@pytest.mark.parametrize(
+    ("offsets", "logic", "measured"),
+    [((0, 8, 64, 72), 5, 3.67), ((0, 8, 64, 72), 6, 3.9), ((0, 8, 64, 128), 6, 3.51), ((0, 64, 128, 192), 6, 3.28)],
+)
+def test_a_load_across_a_line_is_two(offsets: tuple[int, ...], logic: int, measured: float) -> None:
+    # Wherever the pointer lies, as many cross as do with it at a line's start.
+    lines = [f"vmovups {at}(%rsi), %zmm{n}" for n, at in enumerate(offsets)]
+    lines += [f"vandps %zmm14, %zmm15, %zmm{8 + n % 4}" for n in range(logic)]
+    text = "1: " + "; ".join([*lines, "dec %r15", "jne 1b"])
+
+    run = simulate(bind(decoded(text)._replace(alignment=0), load("sapphirerapids"))[0])
+    assert float(run.cycles_per_iteration) == pytest.approx(measured, rel=0.05)
+
+
+def test_a_stencil_of_whole_lines() -> None:
+    # Fourteen of its loads cross, wherever it begins; measured on Redwood Cove.
+    code = (
+        "62e1fd4810921000000062e1fd48108a2000000062e1ed405882f0ffffff62f1fd481092080000006251f54058ff62c1fd40"
+        "59c362f1ed485892f8ffffff6271854859fc4889c34989d362d2fd4098d462e1fd481082180000004983e9806251fd4058f6"
+        "4883ea804883c0026252854898f26271fd4810bae0ffffff62c1f54058cf62d1ed4858d66271fd4810b2a8ffffff62e1f540"
+        "59cc62f18d4858c062f1fd4859c362f29548b842fe62f1ed4858c062d1fd481141fe62f1fd481082c8ffffff62f1fd485892"
+        "b8ffffff62f1fd481082d0ffffff62f1fd485882b0ffffff62d1fd4859c362d2fd4898d462f1fd481082d8ffffff62718d48"
+        "58f06252f54098f262d1ed4858d66271fd4810b2e8ffffff62a18d4858c062e1fd4059c362e29548b842ff62b1ed4858d062"
+        "d1fd481151ff4839cb49ffcf0f85c2feffff"
+    )
+    kernel = decode_bytes(bytes.fromhex(code))
+
+    def cycles_of(**parameters: object) -> float:
+        model = load("graniterapids").with_parameters(parameters)
+        return float(simulate(bind(kernel, model)[0]).cycles_per_iteration)
+
+    assert cycles_of() == pytest.approx(19.71, rel=0.05)
+    assert cycles_of(starts_512bit=0) < 0.85 * 19.71
 
 
 def test_each_width_takes_its_share_of_a_cycle() -> None:

@@ -12,7 +12,7 @@ from incc.driver.pipeline import Settings, analyze_units
 from incc.driver.report.overview import overview
 from incc.driver.report.places import Choice, choice
 from incc.driver.views.layout import Column, fitted
-from incc.driver.views.text import Show, render
+from incc.driver.views.text import UNIT_VIEWS, VIEWS, Show, render
 from incc.frontends.unit import Unit
 
 SUM = """\
@@ -188,7 +188,7 @@ def test_the_commands_ask_for_it() -> None:
 @pytest.mark.parametrize(
     ("value", "views", "waits", "timeline"),
     [
-        ("all", {"compact", "summary", "info", "pressure", "waits", "timeline", "dependencies"}, True, 2),
+        ("all", {*VIEWS, *UNIT_VIEWS}, True, 2),
         ("none", set(), False, 2),
         ("compact", {"compact"}, False, 2),
         ("waits,timeline", {"waits", "timeline"}, True, 2),

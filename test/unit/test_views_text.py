@@ -145,6 +145,9 @@ def test_views_can_be_chosen(report: dict[str, Any]) -> None:
         "waits": "Who waits for whom",
         "timeline": "Timeline view:",
         "dependencies": "Critical path (CP)",
+        "what-if": "No changed cores: nothing was simulated.",
+        "critical-path": "Critical path, ",
+        "loop-carried": "in cycles once around:",
     }
     assert set(marks) == set(VIEWS)
     for chosen in VIEWS:

@@ -206,15 +206,19 @@ def test_stores_that_wait_for_the_cache() -> None:
 
 
 def test_loads_that_cross_cache_lines() -> None:
-    # vmovupd (%rdi,%rax), %zmm0; vaddpd 8(%rdi,%rax), %zmm0, %zmm1; add $64, %rax; cmp %rsi, %rax; jne: seven of eight
-    # places make a vector of eight elements cross, so that two loads take a port (2 + 14/8) times.
-    code = "62f1fd48100407" + "62f1fd48588c0708000000" + "4883c040" + "4839f0" + "75e5"
-    s = scenario(code, "skylake-avx512")
-    assert cycles(s) == pytest.approx((2 + 14 / 8) / 2, rel=0.02)
+    # vmovupd (%rdi,%rax), %ymm0; vaddpd 8(%rdi,%rax), %ymm0, %ymm1; add $32, %rax; cmp %rsi, %rax; jne: three of eight
+    # places make a vector of four elements cross, so that two loads take a port (2 + 6/8) times.
+    code = "c5fd100407" + "c5fd584c0708" + "4883c020" + "4839f0" + "75ec"
+    s = scenario(code, "skylake")
+    assert cycles(s) == pytest.approx((2 + 6 / 8) / 2, rel=0.02)
     found = tried(s)
     assert found["line-crossings"] < 1.3
-    aligned = code.replace("08000000", "40000000")
-    assert "line-crossings" not in tried(scenario(aligned, "skylake-avx512"))
+    # Vectors as wide as a line are taken to be aligned to one, but the second of these always crosses.
+    wide = scenario("62f1fd48100407" + "62f1fd48588c0708000000" + "4883c040" + "4839f0" + "75e5", "skylake-avx512")
+    assert (1 + 2) / 2 <= cycles(wide) <= 2
+    assert tried(wide)["line-crossings"] < 1.3
+    aligned = scenario("62f1fd48100407" + "62f1fd48588c0740000000" + "4883c040" + "4839f0" + "75e5", "skylake-avx512")
+    assert "line-crossings" not in tried(aligned)
 
 
 def test_pipelined_divider() -> None:

@@ -9,11 +9,14 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from incc.frontends.gcc_wrapper.compile import Compiled, compile_units
-from incc.frontends.gcc_wrapper.compiler import CompilerError
+from incc.frontends.gcc_wrapper.compiler import Compiler, CompilerError
+from incc.frontends.gcc_wrapper.processes import Processes
+from incc.frontends.gcc_wrapper.session import Compilation
 
 DATA = Path(__file__).parent / "data" / "wrapper"
 
@@ -204,10 +207,10 @@ def test_no_command(command: str | list[str], words: str) -> None:
 
 
 @needs_gcc
-def test_temporary_files_cannot_be_made(place: Path) -> None:
+def test_temporary_files_go_where_the_compilers_go(place: Path) -> None:
+    """To /tmp, where the folder that is named is none."""
     done = compile_units("gcc -c triad.c", folder=place, environment=dict(os.environ) | {"TMPDIR": "/no/where"})
-    assert (done.status, done.units) == (0, ())
-    assert done.warnings[0].startswith("not analysed: /no/where/incc-")
+    assert (done.status, len(done.units), done.warnings) == (0, 1, ())
     assert (place / "triad.o").exists()
 
 
@@ -241,3 +244,33 @@ def test_nothing_of_the_driver_is_imported() -> None:
     code = "import sys, incc.frontends.gcc_wrapper.compile; print(*[m for m in sys.modules if m.startswith('incc.')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert all(module.startswith("incc.frontends") for module in done.stdout.split())
+
+
+@needs_gcc
+def test_what_is_not_wanted_is_not_compiled_again(place: Path) -> None:
+    started: list[str] = []
+
+    class Noted(Processes):
+        def start(self, path: str, words: Any, *rest: Any, **more: Any) -> int:
+            started.append(" ".join(words))
+            return super().start(path, words, *rest, **more)
+
+    gcc = shutil.which("gcc")
+    assert gcc
+    arguments = ["-c", "triad.c", "dot.c"]
+    processes = Noted(str(place), b"", None)
+    compilation = Compilation(
+        Compiler(gcc, ["gcc"]), arguments, dict(os.environ), processes, str(place), wanted=lambda name: name != "dot.c"
+    )
+    try:
+        assert [unit.source for unit in compilation.units()] == ["triad.c"]
+        assert compilation.unwanted == ["dot.c"]
+        assert compilation.finish() == 0
+        assert (place / "dot.o").exists()
+        assert [unit.source for unit in compilation.assembly_with(["-O3"])] == ["triad.c"]
+        proper = [words for words in started if "cc1" in words.split()[0]]
+        assert len(proper) == 2
+        assert not any("dot.c" in words for words in proper)
+    finally:
+        processes.end()
+        compilation.close()

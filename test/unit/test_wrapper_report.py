@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -15,7 +16,7 @@ from wrapper_launcher import REPORT, Result, make_incc, run, tree
 
 from incc.driver import UsageError
 from incc.driver.own_options import split
-from incc.frontends.gcc_wrapper.compiler import CompilerError, child_environment, find_compiler
+from incc.frontends.gcc_wrapper.compiler import child_environment
 
 DATA = Path(__file__).parent / "data" / "wrapper"
 
@@ -130,7 +131,6 @@ def test_environment() -> None:
         ("--analyze-strict=no", "--analyze-strict takes no value"),
         ("--analyze-timeline=-1", "--analyze-timeline takes a number of iterations, not '-1'"),
         ("--emit-marked", "--emit-marked needs a value"),
-        ("--analyze-what-if", "--analyze-what-if needs a value"),
         ("--analyze-what-if=port 5 =+ 1", "what-if 'port 5 =+ 1': column 9: expected a number"),
         ("--analyze-no-dependencies=flag", "--analyze-no-dependencies takes register or memory, not 'flag'"),
         ("--analyze-detail=x", "--analyze-detail takes a line, or FILE:LINE, not 'x'"),
@@ -194,26 +194,111 @@ def program(folder: Path, name: str, text: str = "") -> Path:
 
 
 def test_which_compiler(tmp_path: Path) -> None:
-    for name in ("cc", "gcc", "clang++-19", "icx"):
-        program(tmp_path, name)
-    path = {"PATH": str(tmp_path)}
+    compilers = tmp_path / "bin"
+    for name in ("cc", "gcc", "clang++-19", "icx", "x86_64-linux-gnu-gcc-12", "ccache"):
+        program(compilers, name, f'echo {name} "$@"')
+    incc = make_incc(tmp_path)
+    path = f"{compilers}:/usr/bin:/bin"
 
-    def found(option: str, called: str, **environment: str) -> str:
-        return find_compiler(option, path | environment, called).name
+    def found(*arguments: str, called: str = "incc", **environment: str) -> str:
+        if called != "incc":
+            (tmp_path / called).unlink(missing_ok=True)
+            (tmp_path / called).symlink_to(incc)
+        done = run([tmp_path / called, *arguments], tmp_path, PATH=path, **environment)
+        return (done.out or done.err).decode().removesuffix("\n")
 
-    assert found("", "incc") == "cc"
-    assert found("", "/a/incc-gcc") == "gcc"
-    assert found("", "incc-clang++-19") == "clang++-19"
-    assert found("", "gcc") == "gcc"
-    assert found("", "/a/b/incc.py") == "cc"
-    assert found("icx", "incc-gcc") == "icx"
-    assert found("icx", "incc-gcc", INCC_CC="cc") == "cc"
-    compiler = find_compiler("", path | {"INCC_CC": "gcc -m64 '-DX=a b'"}, "incc")
-    assert (compiler.path, compiler.words) == (str(tmp_path / "gcc"), ["gcc", "-m64", "-DX=a b"])
-    assert find_compiler(str(tmp_path / "icx"), {}, "incc").path == str(tmp_path / "icx")
+    assert found("-c") == "cc -c"
+    assert found("-c", called="incc-gcc") == "gcc -c"
+    assert found(called="incc-clang++-19") == "clang++-19"
+    assert found(called="gcc") == "gcc"
+    assert found("--incc-cc=icx", called="incc-gcc") == "icx"
+    assert found("--incc-cc=icx", called="incc-gcc", INCC_CC="cc") == "cc"
+    assert found(INCC_CC="gcc -m64 '-DX=a b'") == "gcc -m64 -DX=a b"
+    assert found(f"--incc-cc={compilers / 'icx'}") == "icx"
+    # As a launcher: the first argument names the compiler, and wins.
+    assert found("gcc", "-c", "a.c", INCC_CC="icx") == "gcc -c a.c"
+    assert found(str(compilers / "clang++-19"), "a.o") == "clang++-19 a.o"
+    assert found("x86_64-linux-gnu-gcc-12", "-v") == "x86_64-linux-gnu-gcc-12 -v"
+    assert found("ccache", "gcc", "-c", "a.c") == "ccache gcc -c a.c"
+    assert found("ccache", "gcc", "-c", "a.c", called="incc-icx") == "icx ccache gcc -c a.c"
+    assert found("-c", "gcc") == "cc -c gcc"
+    assert found("no-such-gcc", "-c") == "cc no-such-gcc -c"
+    assert found(str(tmp_path / "incc-gcc"), "-c") == "gcc -c"
+    # What a compiler links, whatever it is called and allows.
+    for name, content in (("gcc", b"\x7fELF\2\1\1" + bytes(9) + b"\1\0>\0"), ("c++", b"text")):
+        (tmp_path / "objects").mkdir(exist_ok=True)
+        (tmp_path / "objects" / name).write_bytes(content)
+        (tmp_path / "objects" / name).chmod(0o755)
+        assert found(f"objects/{name}", "-o", "x") == f"cc objects/{name} -o x"
+
+
+def test_in_front_of_launchers(tmp_path: Path) -> None:
+    """A link with a launcher's name stands in front of that; caches are told the compiler itself."""
+    real = tmp_path / "real"
+    for name in ("cc", "gcc", "icx", "ccache", "sccache", "distcc"):
+        program(real, name, f'echo {name} "$@"')
+    front = tmp_path / "front"
+    front.mkdir()
+    incc = make_incc(front)
+    for name in ("cc", "gcc", "ccache", "sccache", "distcc"):
+        (front / name).symlink_to(incc)
+    path = f"{front}:{real}:/usr/bin:/bin"
+
+    def found(*command: str | Path, **environment: str) -> str:
+        done = run([*command], tmp_path, PATH=path, **environment)
+        return (done.out or done.err).decode().removesuffix("\n")
+
+    assert found("ccache", "gcc", "-c", "a.c") == f"ccache {real}/gcc -c a.c"
+    assert found("ccache", front / "gcc", "-c", "a.c") == f"ccache {real}/gcc -c a.c"
+    assert found("ccache", real / "gcc", "-c", "a.c") == f"ccache {real}/gcc -c a.c"
+    assert found("ccache", "icx", "-c", "a.c") == "ccache icx -c a.c"
+    assert found("ccache", "debug=true", "gcc", "-c", "a.c") == f"ccache debug=true {real}/gcc -c a.c"
+    assert found(real / "sccache", "gcc") == "sccache gcc"
+    assert found("incc", real / "sccache", "gcc", "-v") == f"sccache {real}/gcc -v"
+    assert found("gcc", "-v", INCC_CC="ccache gcc") == f"ccache {real}/gcc -v"
+    # Other machines know compilers by their names.
+    assert found("distcc", "gcc", "-c", "a.c") == "distcc gcc -c a.c"
+    # incc itself stands for the compiler that is asked for.
+    assert found("ccache", "incc", "-v", INCC_CC="icx -m64") == "ccache icx -m64 -v"
+    assert found("ccache", incc, "-v", "--incc-cc=icx") == "ccache icx -v"
+    assert found("ccache", "incc", "-v") == f"ccache {real}/cc -v"
+    assert found("ccache", "gcc", "-v", INCC_CC="icx") == f"ccache {real}/gcc -v"
+    # What is for the launcher alone.
+    assert found("ccache", "-s") == "ccache -s"
+    assert found("ccache", "-s", INCC_CC="icx") == "ccache -s"
+    assert found("ccache", "my-compiler", "-c") == "ccache my-compiler -c"
+
+
+def test_by_its_own_name_the_compiler_gets_its_path(tmp_path: Path) -> None:
+    """gcc looks itself up in PATH by the name that it was called by, and must not find incc."""
+    front = tmp_path / "front"
+    front.mkdir()
+    incc = make_incc(front)
+    (front / "gcc").symlink_to(incc)
+    compilers = tmp_path / "bin"
+    compilers.mkdir()
+    # The kernel gives a script its path, so what shows argv[0] is a program.
+    (compilers / "gcc").symlink_to(shutil.which("bash") or "/bin/bash")
+    path = f"{front}:{compilers}:/usr/bin:/bin"
+    assert run([front / "gcc", "-c", "echo $0"], tmp_path, PATH=path).out.decode() == f"{compilers / 'gcc'}\n"
+    assert run([incc, "--incc-cc=gcc", "-c", "echo $0"], tmp_path, PATH=path).out.decode() == f"{compilers / 'gcc'}\n"
+    behind = f"{compilers}:{front}:/usr/bin:/bin"
+    assert run([incc, "--incc-cc=gcc", "-c", "echo $0"], tmp_path, PATH=behind).out.decode() == "gcc\n"
+
+
+@needs_gcc
+def test_gcc_behind_a_link_of_its_name(tmp_path: Path) -> None:
+    incc = make_incc(tmp_path)
+    (tmp_path / "gcc").symlink_to(incc)
+    shutil.copy(DATA / "triad.c", tmp_path)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    assert run(["gcc", "-c", "triad.c"], tmp_path, PATH=path) == Result(0, b"", b"")
+    done = run(["gcc", "-c", "triad.c", "--analyze"], tmp_path, PATH=path)
+    assert done == Result(0, REPORT.encode(), b"")
 
 
 def test_no_compiler(tmp_path: Path) -> None:
+    incc = make_incc(tmp_path)
     (tmp_path / "text").write_text("not a program")
     for command, words, status in (
         ("nowhere", "nowhere: no such compiler in PATH", 127),
@@ -222,9 +307,9 @@ def test_no_compiler(tmp_path: Path) -> None:
         (str(tmp_path), "not executable", 126),
         ("'gcc", "cannot read the compiler's name", 127),
     ):
-        with pytest.raises(CompilerError, match=words) as caught:
-            find_compiler("", {"PATH": str(tmp_path), "INCC_CC": command}, "incc")
-        assert caught.value.status == status
+        done = run([incc, "-c", "x.c"], tmp_path, INCC_CC=command)
+        assert (done.status, done.out) == (status, b"")
+        assert words in done.err.decode()
 
 
 @pytest.mark.parametrize("own", [[], ["--analyze"]])
@@ -297,11 +382,25 @@ def test_report_to_a_file(place: Path) -> None:
 def test_reports_are_added_by_environment(place: Path) -> None:
     shutil.copy(DATA / "dot.c", place)
     for variables in ({"INCC_ANALYZE": "all"}, {"INCC_ANALYZE": "1", "INCC_OUTPUT": "all"}):
-        assert run([place / "incc", "-c", "triad.c"], place, **variables) == Result(0, b"", b"")
+        assert run([place / "incc", "-c", "triad.c"], place, INCC_MODE="full", **variables) == Result(0, b"", b"")
     assert (place / "all").read_text() == REPORT * 2
-    done = run([place / "incc", "-c", "triad.c"], place, INCC_ANALYZE="1", INCC_OUTPUT="lines", INCC_FORMAT="json")
+    done = run(
+        [place / "incc", "-c", "triad.c"],
+        place,
+        INCC_MODE="full",
+        INCC_ANALYZE="1",
+        INCC_OUTPUT="lines",
+        INCC_FORMAT="json",
+    )
     assert done == Result(0, b"", b"")
-    done = run([place / "incc", "-c", "dot.c"], place, INCC_ANALYZE="1", INCC_OUTPUT="lines", INCC_FORMAT="json")
+    done = run(
+        [place / "incc", "-c", "dot.c"],
+        place,
+        INCC_MODE="full",
+        INCC_ANALYZE="1",
+        INCC_OUTPUT="lines",
+        INCC_FORMAT="json",
+    )
     lines = (place / "lines").read_text().splitlines()
     assert [json.loads(line)["units"][0]["source"] for line in lines] == ["triad.c", "dot.c"]
 
@@ -311,10 +410,17 @@ def test_reports_in_a_folder(place: Path) -> None:
     (place / "out").mkdir()
     for flags in (["-O1"], ["-O2"], ["-O2"]):
         command = [place / "incc", *flags, "-c", "triad.c"]
-        assert run(command, place, INCC_ANALYZE="1", INCC_OUTPUT="out") == Result(0, b"", b"")
-    files = tree(place / "out")
-    assert len(files) == 2, "one for each compilation, replaced by the same one"
-    assert all(n.startswith("triad.c-") and n.endswith(".txt") for n in files)
+        assert run(command, place, INCC_MODE="full", INCC_ANALYZE="1", INCC_OUTPUT="out") == Result(0, b"", b"")
+    command = [place / "incc", "-c", "triad.c", "-o", "other.o"]
+    assert run(command, place, INCC_MODE="full", INCC_ANALYZE="1", INCC_OUTPUT="out") == Result(0, b"", b"")
+    files = [n for n in tree(place / "out") if not n.startswith(".incc")]
+    assert len(files) == 2, "one for each file that is made, replaced when it is made again"
+    assert all(n.startswith("triad.c-") and n.endswith(".json") for n in files)
+    lines = [json.loads(line) for line in (place / "out" / ".incc" / "manifest.jsonl").read_text().splitlines()]
+    assert [line["output"] for line in lines] == ["triad.o"] * 3 + ["other.o"]
+    assert {line["report"] for line in lines} == set(files)
+    assert lines[1] == lines[2] != lines[0]
+    assert lines[3]["digest"] == hashlib.blake2b((place / "other.o").read_bytes(), digest_size=16).hexdigest()
 
 
 @needs_gcc
@@ -356,9 +462,13 @@ def test_failing_analysis(place: Path, variable: str, words: str) -> None:
     expected = Result(0, b"", f"incc: warning: {words}\n".encode())
     assert run([place / "incc", "--analyze", "-c", "triad.c"], place, **{variable: "1"}) == expected
     assert (place / "triad.o").exists()
+    logged = run([place / "incc", "--analyze", "-c", "triad.c"], place, INCC_LOG="log", **{variable: "1"})
+    assert (logged, (place / "log").read_bytes()) == (Result(0, b"", b""), expected.err)
     done = run([place / "incc", "--analyze", "--analyze-strict", "-c", "triad.c"], place, **{variable: "1"})
     assert done == expected._replace(status=1)
-    done = run([place / "incc", "-c", "triad.c"], place, INCC_ANALYZE="1", INCC_STRICT="1", **{variable: "1"})
+    done = run(
+        [place / "incc", "-c", "triad.c"], place, INCC_MODE="full", INCC_ANALYZE="1", INCC_STRICT="1", **{variable: "1"}
+    )
     assert done == expected._replace(status=1)
 
 
@@ -368,14 +478,12 @@ def test_failing_analysis(place: Path, variable: str, words: str) -> None:
     [
         ({"INCC_FORMAT": "xml"}, "INCC_FORMAT is text or json, not 'xml'"),
         ({"INCC_OUTPUT": "/no/where/at all"}, "the report could not be written: /no/where/at all"),
-        ({"TMPDIR": "/no/where"}, "not analysed: /no/where/incc-"),
     ],
 )
 def test_mistakes_in_the_environment_do_not_stop_a_build(place: Path, environment: dict[str, str], words: str) -> None:
-    done = run([place / "incc", "-c", "triad.c"], place, **({"INCC_ANALYZE": "1"} | environment))
+    done = run([place / "incc", "-c", "triad.c"], place, **({"INCC_ANALYZE": "1", "INCC_MODE": "full"} | environment))
     assert done.err.decode().startswith(f"incc: warning: {words}")
     assert (done.status, done.out, done.err.count(b"\n")) == (0, b"", 1)
-    # gcc itself takes /tmp where TMPDIR is wrong.
     assert (place / "triad.o").exists()
 
 
@@ -422,7 +530,13 @@ def test_make_with_many_jobs(tmp_path: Path) -> None:
     make = ["make", "-s", "-j4", "ARFLAGS=rcD"]
     assert run([*make, "CC=gcc"], plain).status == 0
     done = run(
-        [*make, f"CC={incc}"], wrapped, INCC_CC="gcc", INCC_ANALYZE="1", INCC_OUTPUT=str(output), INCC_FORMAT="json"
+        [*make, f"CC={incc}"],
+        wrapped,
+        INCC_CC="gcc",
+        INCC_MODE="full",
+        INCC_ANALYZE="1",
+        INCC_OUTPUT=str(output),
+        INCC_FORMAT="json",
     )
     assert done.status == 0, done.err
     assert tree(wrapped) == tree(plain)

@@ -8,7 +8,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -502,6 +501,7 @@ def test_command_is_unchanged(incc: Path, tmp_path: Path, analyze: bool) -> None
     fake = script(tmp_path, "fakecc", f"{RECORD}{wait}cat; echo out; echo err >&2; exit 42\n")
     arguments = [
         "-O2",
+        "x.c",
         "",
         "a b",
         "--",
@@ -664,15 +664,15 @@ def test_compiler_and_second_run_overlap(incc: Path, tmp_path: Path) -> None:
     assert (process.returncode, out) == (0, REPORT.encode())
 
 
-def test_no_module_of_the_analysis_is_imported_without_need(tmp_path: Path) -> None:
-    """Without analysis, starting the compiler costs the interpreter's start and little more."""
-    fake = script(tmp_path, "fakecc", "exit 0\n")
-    code = (
-        "import sys, os; before = set(sys.modules)\n"
-        "os.execve = lambda *a: (print(*sorted(set(sys.modules) - before)), sys.exit(0))\n"
-        f"sys.argv = ['incc', '--incc-cc={fake}', '-c', 'x.c']\n"
-        "from incc.driver.incc import main\nmain()"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    modules = [m for m in done.stdout.split() if not m.startswith(("incc", "_"))]
-    assert modules == []
+@pytest.mark.parametrize(
+    "arguments",
+    [["-c", "x.c"], ["--analyze", "-E", "x.c"], ["--analyze", "-M", "x.c"], ["--analyze", "--version"]],
+    ids=" ".join,
+)
+def test_python_is_not_started_without_need(tmp_path: Path, arguments: list[str]) -> None:
+    fake = script(tmp_path, "fakecc", 'echo "$@"\n')
+    own = make_incc(tmp_path)
+    script(tmp_path, "python3", "echo started\n")
+    done = run([own, f"--incc-cc={fake}", *arguments], tmp_path)
+    assert done.out.decode().split() == [a for a in arguments if a != "--analyze"]
+    assert run([own, f"--incc-cc={fake}", "--analyze", "-c", "x.c"], tmp_path).out.startswith(b"started\n")

@@ -329,3 +329,13 @@ def test_object_reader_refuses() -> None:
         read_object(b"\x7fELF\x02\x01" + bytes(12) + b"\x3e\x00" + b"\xff" * 60)
     with pytest.raises(ValueError, match="another machine"):
         read_object(b"\x7fELF\x02\x01" + bytes(12) + b"\xb7\x00" + bytes(60))
+
+
+def test_llvm_is_asked_for_what_as_does_not_know() -> None:
+    """Instructions that are newer than it, LLVM's suffixes, and operands as LLVM up to 19 writes them."""
+    text = "aaddl %r9d, (%r14)\nrdrandl %r8d; nop\nfrob %eax\njmp end\n.intel_syntax noprefix\n"
+    text += "vgatherdpd ymm4 {k1}, ymmword ptr [r14 + 4*xmm12]\nend:\n"
+    found = assembler.assemble(text, range(1, 7))
+    codes = [statement.code.hex() for line in sorted(found.statements) for statement in found.statements[line]]
+    assert codes == ["450f38fc0e", "410fc7f0", "90", "eb07", "6292fd299224a6"]
+    assert [reason.text for reasons in found.refused.values() for reason in reasons] == ["frob %eax"]

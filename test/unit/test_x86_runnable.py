@@ -214,6 +214,48 @@ def test_pointers_are_apart_and_indices_begin_at_zero() -> None:
     assert found.content == 0x3FF8_0000_0000_0000
 
 
+VARIABLES = """
+movq -24(%rbp), %rax
+movslq -28(%rbp), %rcx
+movsd (%rax,%rcx,8), %xmm0
+movq -16(%rbp), %rdx
+movq %rdx, -40(%rbp)
+movq -40(%rbp), %rdx
+movsd %xmm0, (%rdx,%rcx,8)
+addl $1, -28(%rbp)
+"""
+
+
+def test_variables_on_the_stack_are_followed() -> None:
+    """As code has them that is not optimised: what they hold at first is put there before the loop, at no other place
+    within 64 bytes."""
+    of = loop(VARIABLES, "cmpq %r8, %r9\njne .L1")
+    found = made(of)
+    frame = register(found, "rbp")
+    first = found.codes[0].index(of.instructions[0].encoding)
+    assert first % 64 == of.alignment % 64
+    values = {}
+    for i in decode_bytes(found.codes[0][:first]).instructions:
+        if i.mnemonic == "mov":
+            assert i.immediate is not None
+            (access,) = i.memory
+            values[access.displacement - frame] = access.size, i.immediate
+    assert sorted(values) == [-28, -24, -16]
+    assert values[-28] == (4, 0)
+    (size, loaded), (also, stored) = values[-24], values[-16]
+    assert size == also == 8
+    assert abs(loaded - stored) >= 1 << 20
+    assert min(abs(loaded - frame), abs(stored - frame)) >= 1 << 20
+    assert not found.notes
+
+
+@pytest.mark.parametrize("last", ["addq $8, %rdi", "movq %rbx, %rdi"])
+def test_what_a_pointer_goes_through_holds_no_variables(last: str) -> None:
+    found = made(loop(f"movq (%rdi), %rax\naddq (%rax), %rbx\n{last}", "cmpq %r8, %r9\njne .L1"))
+    assert texts(found)[0] == "mov (%rdi), %rax"
+    assert "all pointers that are loaded lead to one place in the first-level cache" in found.notes
+
+
 def test_which_of_two_registers_is_the_pointer_follows_from_the_others() -> None:
     """`(%rax,%rdi)` may have its pointer in the index."""
     found = made(loop("mov (%rax,%rdi), %rcx\nadd (%rdi), %rcx\nadd $8, %rax\ncmp %rax, %rdx", "jne .L1"))

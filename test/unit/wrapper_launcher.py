@@ -1,4 +1,4 @@
-"""An `incc` for the wrapper's tests: the real wrapper around an analysis that only notes what it was given.
+"""An `incc` for the wrapper's tests: the real program, and a Python with an analysis that only notes what it was given.
 
 So the tests say what the wrapper does, whatever the analysis can do. The notes go to the file $NOTED_UNITS.
 """
@@ -7,21 +7,24 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-# The shell finds Python: what follows #! may be neither long nor have blanks in it.
-LAUNCHER = f"""#!/bin/sh
-'''exec' "{sys.executable}" "$0" "$@"
-' '''
+import incc
+
+# What the program takes for Python, since it is beside it: `python3 -I -c PROGRAM PLACE ARGUMENTS…`.
+LAUNCHER = f"""
 import sys
 sys.path[:0] = {[p for p in sys.path if p]!r}
 import wrapper_launcher
 wrapper_launcher.install()
-from incc.driver.incc import main
-sys.exit(main())
+program = sys.argv[3]
+del sys.argv[1:4]
+exec(program)
 """
 
 REPORT = "the report\n"
@@ -31,16 +34,16 @@ def install() -> None:
     """Put the noting analysis in the place of the real one."""
     import types
 
-    from incc.driver import pipeline
+    from incc.driver import deliver, pipeline
     from incc.driver.pipeline import AnalysisError, Settings
     from incc.frontends.unit import Unit
 
-    def analyze_units(units: list[Unit], settings: Settings) -> dict[str, Any]:
+    def analyze_for_cores(asked: list[tuple[Unit, list[Settings]]]) -> dict[str, Any]:
         if os.environ.get("FAIL_ANALYSIS"):
             raise AnalysisError("no model for\nthis")
         if os.environ.get("CRASH_ANALYSIS"):
             raise ZeroDivisionError("oh")
-        noted = {"units": [u._asdict() for u in units], "settings": settings._asdict()}
+        noted = {"units": [u._asdict() for u, _ in asked], "settings": asked[0][1][0]._asdict()}
         if path := os.environ.get("NOTED_UNITS"):
             Path(path).write_text(json.dumps(noted))
         return noted
@@ -48,23 +51,33 @@ def install() -> None:
     def write_marked(unit: Unit, settings: Settings, path: str, dialect: str) -> None:
         Path(path).write_text(f"{dialect} {unit.source}\n")
 
-    pipeline.analyze_units = analyze_units  # type: ignore[assignment]
+    pipeline.analyze_for_cores = analyze_for_cores  # type: ignore[assignment]
     pipeline.write_marked = write_marked
     pipeline.untried = lambda report, settings: []
     pipeline.model_notes = lambda report: []
+    deliver.write_warnings = lambda report, stream, error: False
     text = types.ModuleType("incc.driver.views.text")
     text.terminal = lambda stream: (80, False)  # type: ignore[attr-defined]
     text.render = lambda report, width, colour, show: REPORT  # type: ignore[attr-defined]
     text.VIEWS = ()  # type: ignore[attr-defined]
+    text.UNIT_VIEWS = ()  # type: ignore[attr-defined]
     text.Show = lambda *arguments: None  # type: ignore[attr-defined]
     sys.modules["incc.driver.views.text"] = text
 
 
+def front() -> Path:
+    """The program `incc` that belongs to the package under test: of `make dev`, or as it was installed."""
+    beside = Path(incc.__file__).parent.parent / "bin" / "incc"
+    return beside if beside.exists() else Path(sys.executable).parent / "incc"
+
+
 def make_incc(folder: Path, name: str = "incc") -> Path:
-    """Write the launcher into a folder."""
+    """Put the program into a folder, with the Python that it is to find there."""
     path = folder / name
-    path.write_text(LAUNCHER)
-    path.chmod(0o755)
+    shutil.copy(front(), path)
+    python = folder / "python3"
+    python.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -c {shlex.quote(LAUNCHER)} "$@"\n')
+    python.chmod(0o755)
     return path
 
 
@@ -82,7 +95,7 @@ def run(command: list[Any], cwd: Path, stdin: bytes | None = None, **environment
         cwd=cwd,
         input=stdin if stdin is not None else b"",
         capture_output=True,
-        env=kept | environment,
+        env=kept | {"INCC_CACHE": "0"} | environment,
         timeout=120,
     )
     return Result(done.returncode, done.stdout, done.stderr)

@@ -1,0 +1,4 @@
+# CASE: -mcpu=skylake %s
+lock movl	%eax, (%rdi)
+lock addl	%eax, %ebx
+

@@ -1,0 +1,5 @@
+# CASE: -mcpu=skylake %s
+	.rept	12
+	bad_one	%eax
+	.endr
+

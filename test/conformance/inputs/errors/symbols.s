@@ -1,0 +1,7 @@
+# CASE: -mcpu=skylake %s
+twice:
+	addl	%eax, %ebx
+twice:
+	.set	x, x + 1
+	.globl	"
+

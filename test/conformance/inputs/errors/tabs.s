@@ -1,0 +1,4 @@
+# CASE: -mcpu=skylake %s
+		addl	%eax,	%bogus
+	  	 subl	$1,		%nothing
+

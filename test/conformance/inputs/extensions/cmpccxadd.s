@@ -1,0 +1,4 @@
+# CASE: -mcpu=sierraforest %s
+cmpbexadd	%eax, %ebx, (%rdi)
+cmpzxadd	%rcx, %rdx, 8(%rsi)
+

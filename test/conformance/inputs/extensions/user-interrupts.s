@@ -1,0 +1,7 @@
+# CASE: -mcpu=sapphirerapids %s
+clui
+stui
+testui
+senduipi	%rax
+uiret
+

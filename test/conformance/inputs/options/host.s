@@ -1,0 +1,4 @@
+# CASE host: %s
+# CASE host: -mcpu=native %s
+# CASE host: -timeline < %s
+addl	%eax, %ebx

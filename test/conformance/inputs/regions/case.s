@@ -1,0 +1,6 @@
+# CASE: -mcpu=skylake %s
+# llvm-mca-begin small
+addl	%eax, %ebx
+# llvm-mca-end small
+subl	%eax, %ebx
+

@@ -1,0 +1,6 @@
+# CASE: -mcpu=skylake %s
+# CASE: -mcpu=skylake -json %s
+addl	%eax, %ebx
+# LLVM-MCA-BEGIN nothing
+# LLVM-MCA-END nothing
+

@@ -1,0 +1,4 @@
+# CASE: -mcpu=skylake %s
+addl	%eax, %ebx
+# LLVM-MCA-END ghost
+

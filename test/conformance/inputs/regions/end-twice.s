@@ -1,0 +1,6 @@
+# CASE: -mcpu=skylake %s
+# LLVM-MCA-BEGIN x
+addl	%eax, %ebx
+# LLVM-MCA-END x
+# LLVM-MCA-END x
+

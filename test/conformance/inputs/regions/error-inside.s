@@ -1,0 +1,8 @@
+# CASE: -mcpu=skylake %s
+# LLVM-MCA-BEGIN good
+addl	%eax, %ebx
+# LLVM-MCA-END good
+# LLVM-MCA-BEGIN bad
+addl	%eax, %nothing
+# LLVM-MCA-END bad
+

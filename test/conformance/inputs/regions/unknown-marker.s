@@ -1,0 +1,5 @@
+# CASE: -mcpu=skylake %s
+# LLVM-MCA-PAUSE
+addl	%eax, %ebx
+# LLVM-MCA
+

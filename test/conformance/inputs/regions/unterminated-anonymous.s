@@ -1,0 +1,4 @@
+# CASE: -mcpu=btver2 %s
+# LLVM-MCA-BEGIN
+imull	%ecx, %edx
+

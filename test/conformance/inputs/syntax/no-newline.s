@@ -1,0 +1,3 @@
+# CASE: -mcpu=skylake %s
+addq	%rax, %rbx
+

@@ -1,0 +1,4 @@
+# CASE: -mcpu=skylake %s
+popq	%rbx
+retq
+

@@ -1,0 +1,146 @@
+"""What is known of the corpus: what llvm-mca prints (recorded.json), what is alike (expected.toml), what is excepted.
+
+`recorded.json` holds the facts of every case, results masked, so that tests need no llvm-mca; lists of instructions,
+messages, rows and sections that several cases share are there once. `expected.toml` has a line for each case: `alike`,
+or `differs: in what`; cases of the group `aarch64` are `xfail`. `exceptions.toml` lists the differences that are meant,
+with a reason each. The first two are written by `bench/conformance.py --record` and `--update`.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import itertools
+import json
+import re
+import tomllib
+from typing import Any, NamedTuple
+
+from mca_cases import HERE, Case
+from mca_masks import TEXT, Difference, Facts, Section, differences
+
+RECORDED = HERE / "recorded.json"
+EXPECTED = HERE / "expected.toml"
+EXCEPTIONS = HERE / "exceptions.toml"
+
+
+class Exception_(NamedTuple):
+    """Differences that are meant: in which cases, aspects and sections (patterns), and why."""
+
+    cases: list[str]
+    aspect: str
+    where: str
+    reason: str
+
+
+def read_exceptions() -> list[Exception_]:
+    """All exceptions."""
+    with open(EXCEPTIONS, "rb") as f:
+        rows = tomllib.load(f).get("exception", [])
+    return [Exception_(row["cases"], row["aspect"], row.get("where", "*"), row["reason"]) for row in rows]
+
+
+def names(pattern: str, case: Case) -> bool:
+    """Whether a pattern of exceptions.toml is about a case."""
+    return fnmatch.fnmatchcase(case.name, pattern)
+
+
+def _excepts(exception: Exception_, case: Case, difference: Difference) -> bool:
+    return (
+        fnmatch.fnmatchcase(difference.aspect, exception.aspect)
+        and fnmatch.fnmatchcase(difference.where, exception.where)
+        and any(names(pattern, case) for pattern in exception.cases)
+    )
+
+
+def judged(
+    case: Case, expected: Facts, got: Facts, exceptions: list[Exception_]
+) -> tuple[list[Difference], list[Difference]]:
+    """The differences of a case, and those of them that are excepted."""
+    counted: list[Difference] = []
+    excepted: list[Difference] = []
+    for each in differences(expected, got):
+        (excepted if any(_excepts(e, case, each) for e in exceptions) else counted).append(each)
+    return counted, excepted
+
+
+def _packed(numbers: list[int]) -> list[int | list[int]]:
+    """Numbers with those that repeat themselves as [number, times]."""
+    runs = [(number, len(list(each))) for number, each in itertools.groupby(numbers)]
+    return [number if times == 1 else [number, times] for number, times in runs]
+
+
+def _unpacked(packed: list[Any]) -> list[int]:
+    return [number for each in packed for number in ([each] if isinstance(each, int) else [each[0]] * each[1])]
+
+
+def _joined(rows: list[str], texts: list[str]) -> list[str]:
+    """The lines of a section, whose instructions stand behind those rows that end in TEXT."""
+    left = iter(texts)
+    return [row + next(left) if row.endswith(TEXT) else row for row in rows]
+
+
+def read_recorded() -> dict[str, Facts]:
+    """What llvm-mca printed, by case."""
+    document = json.loads(RECORDED.read_text("utf-8"))
+    texts, messages, rows = document["texts"], document["messages"], document["rows"]
+    shared = [
+        Section(title, _joined([rows[each] for each in _unpacked(packed)], texts[n]))
+        for title, packed, n in document["sections"]
+    ]
+    return {
+        name: Facts(status, messages[n], [shared[each] for each in sections])
+        for name, (status, n, sections) in document["cases"].items()
+    }
+
+
+class _Table(dict[str, int]):
+    """Values as JSON, each with its number."""
+
+    def number(self, value: object) -> int:
+        return self.setdefault(json.dumps(value, ensure_ascii=False), len(self))
+
+    def written(self) -> str:
+        return "[\n" + ",\n".join(self) + "\n]"
+
+
+def write_recorded(facts: dict[str, Facts], version: str) -> None:
+    """Write what llvm-mca printed; a line for each list of instructions, section and case."""
+    texts, messages, rows, sections = _Table(), _Table(), _Table(), _Table()
+    cases = []
+    for name in sorted(facts):
+        each = facts[name]
+        numbers = []
+        for title, lines in each.sections:
+            before = [line[: line.index(TEXT) + 1] if TEXT in line else line for line in lines]
+            packed = _packed([rows.number(row) for row in before])
+            number = texts.number([line.partition(TEXT)[2] for line in lines if TEXT in line])
+            numbers.append(sections.number([title, packed, number]))
+        row = json.dumps([each.status, messages.number(each.stderr), numbers])
+        cases.append(f"{json.dumps(name)}: {row}")
+    found = re.search(r"version (\S+)", version)
+    text = f'{{"llvm-mca": "{found[1] if found else ""}",\n"texts": {texts.written()},\n'
+    text += f'"messages": {messages.written()},\n"rows": {rows.written()},\n"sections": {sections.written()},\n'
+    RECORDED.write_text(text + '"cases": {\n' + ",\n".join(cases) + "\n}}\n", "utf-8")
+
+
+def verdict(case: Case, found: list[Difference]) -> str:
+    """The case's line in expected.toml."""
+    if case.group == "aarch64" and found:
+        return "xfail: AArch64 is not decoded yet"
+    return f"differs: {', '.join(dict.fromkeys(each.aspect for each in found))}" if found else "alike"
+
+
+def read_expected() -> dict[str, str]:
+    """What is expected of each case."""
+    with open(EXPECTED, "rb") as f:
+        return tomllib.load(f)
+
+
+def write_expected(verdicts: dict[str, str], keep: bool) -> None:
+    """Write the table; with `keep`, the lines of other cases stay."""
+    rows = {**(read_expected() if keep and EXPECTED.exists() else {}), **verdicts}
+    EXPECTED.write_text(
+        "# Written by bench/conformance.py --update: which cases are alike, and in what the others differ.\n"
+        + "".join(f'"{name}" = "{rows[name]}"\n' for name in sorted(rows)),
+        "utf-8",
+    )

@@ -1,0 +1,2 @@
+#include <stdlib.h>
+void llvmGetPassPluginInfo(void) { abort(); }

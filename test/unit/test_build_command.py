@@ -1,0 +1,53 @@
+"""incc-build: for which programs incc stands in, and what a build finds in its environment."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from incc.driver.build import LAUNCHERS, compilers, make_links, stands_for
+from incc.driver.builds.workers import Queue
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("name", ["gcc", "/usr/bin/x86_64-linux-gnu-g++-12", "clang++-19", "gfortran", "ccache", "icx"])
+def test_what_incc_stands_for(name: str) -> None:
+    assert stands_for(name)
+
+
+@pytest.mark.parametrize("name", ["gcc-ar", "clang-format-19", "ccache-swig", "distccd", "gcov", "cc1", "incc", ""])
+def test_what_incc_does_not_stand_for(name: str) -> None:
+    assert not stands_for(name)
+
+
+def test_all_parts_know_the_same_launchers() -> None:
+    """What is found to be incc has to be known by it, and to stand behind it where CMake puts it in front."""
+    front = (ROOT / "front" / "compiler.cpp").read_text(encoding="utf-8")
+    listed = re.search(r"Launchers = \{([^}]*)\}", front)
+    assert listed
+    assert set(LAUNCHERS) <= set(re.findall(r'"(\w+)"', listed[1]))
+    package = (ROOT / "cmake" / "InccConfig.cmake").read_text(encoding="utf-8")
+    behind = re.search(r'MATCHES "\^\(\.\*/\)\?\(([\w|]+)\)\$"', package)
+    assert behind
+    assert sorted(behind[1].split("|")) == sorted(LAUNCHERS)
+
+
+def test_links_lead_to_incc_for_what_is_in_path(tmp_path: Path) -> None:
+    place, incc = tmp_path / "bin", tmp_path / "incc"
+    place.mkdir()
+    for name in ("gcc", "ccache", "ld", "g++-12"):
+        (place / name).touch(0o755)
+    (place / "clang").touch(0o644)
+    incc.touch(0o755)
+    (place / "cc").symlink_to(incc)
+    assert compilers(f"{place}:/no/where", str(incc)) == ["ccache", "g++-12", "gcc"]
+    environment = {"PATH": str(place), "XDG_DATA_HOME": str(tmp_path / "data")}
+    for _ in range(2):
+        links = make_links(environment, str(incc), Queue(str(tmp_path / "reports")))
+        assert {name: os.readlink(Path(links) / name) for name in os.listdir(links)} == dict.fromkeys(
+            ["ccache", "g++-12", "gcc"], str(incc)
+        )

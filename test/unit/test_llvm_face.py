@@ -1,0 +1,291 @@
+"""`incc-mca` in llvm-mca's place: what the views are told, and all that is said beside them."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from incc.driver import mca
+from incc.driver.llvm_mca import Heading, Views
+
+ADD = "addl %eax, %ebx\n"
+HOST = ["-mcpu=skylake"]
+
+Run = Callable[..., tuple[int, Any, Any, str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    """Runs the command as `llvm-mca` on a text: status, report and views (None if nothing is printed), messages."""
+    monkeypatch.chdir(tmp_path)
+    seen: list[tuple[Any, Views]] = []
+
+    def render(report: Any, views: Views) -> str:
+        seen.append((report, views))
+        return "printed\n"
+
+    module = types.ModuleType("incc.driver.views.llvm_mca")
+    module.render = render  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "incc.driver.views.llvm_mca", module)
+
+    def run_it(text: str, *arguments: str, cpu: bool = True) -> tuple[int, Any, Any, str]:
+        seen.clear()
+        (tmp_path / "f.s").write_text(text)
+        status = mca.main([*(HOST if cpu else []), *arguments, "f.s"], "/opt/bin/llvm-mca")
+        out, err = capfd.readouterr()
+        assert out == ("printed\n" if seen else "")
+        report, views = seen[0] if seen else (None, None)
+        return status, report, views, err
+
+    return run_it
+
+
+def test_what_is_printed_by_default(run: Run) -> None:
+    status, report, views, said = run(ADD)
+    assert (status, said) == (0, "")
+    assert views == Views(cpu="skylake", headings=(Heading(),))
+    (kernel,) = report["units"][0]["kernels"]
+    assert kernel["cold"]["iterations"] == kernel["summary"]["iterations"] == 100
+    assert [i["line"] for i in kernel["instructions"]] == [1]
+
+
+SHOWN = {
+    "": "summary info pressure",
+    "-all-views": "summary bottleneck info pressure timeline dispatch scheduler retire registers",
+    "-all-views=false": "",
+    "-all-views -timeline=0": "summary bottleneck info pressure dispatch scheduler retire registers",
+    "-timeline=0 -all-views": "summary bottleneck info pressure timeline dispatch scheduler retire registers",
+    "-all-views=0 -timeline": "timeline",
+    "-timeline -all-views=0": "",
+    "-all-stats": "summary info pressure dispatch scheduler retire registers",
+    "-all-stats -all-views=0": "",
+    "-all-views=0 -all-stats": "dispatch scheduler retire registers",
+    "-all-stats=0 -all-views": "summary bottleneck info pressure timeline dispatch scheduler retire registers",
+    "-all-views -all-stats=0": "summary bottleneck info pressure timeline",
+    "-dispatch-stats -all-stats=0": "summary info pressure",
+    "-all-stats=0 -dispatch-stats": "summary info pressure dispatch",
+    "-all-views=0 -bottleneck-analysis": "bottleneck",
+    "-resource-pressure=0 -instruction-info=False": "summary",
+}
+FIELDS = {
+    "summary": "summary", "bottleneck": "bottleneck_analysis", "info": "info", "pressure": "pressure",
+    "timeline": "timeline", "dispatch": "dispatch_stats", "scheduler": "scheduler_stats", "retire": "retire_stats",
+    "registers": "register_file_stats",
+}  # fmt: skip
+HEADS = {
+    "summary": "Iterations:", "bottleneck": ("No resource or data dep", "Cycles with backend"),
+    "info": "Instruction Info:", "pressure": "Resources:", "timeline": "Timeline view:",
+    "dispatch": "Dynamic Dispatch Stall", "scheduler": "Schedulers - number", "retire": "Retire Control Unit",
+    "registers": "Register File stat",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("options", SHOWN)
+def test_views(run: Run, options: str) -> None:
+    _, _, views, _ = run(ADD, *options.split())
+    assert [name for name, field in FIELDS.items() if getattr(views, field)] == SHOWN[options].split()
+
+
+@pytest.mark.skipif(not shutil.which("llvm-mca-19"), reason="no llvm-mca-19")
+@pytest.mark.parametrize("options", SHOWN)
+def test_llvm_mca_shows_the_same(options: str) -> None:
+    command = ["llvm-mca-19", "-mtriple=x86_64", *HOST, *options.split()]
+    lines = subprocess.run(command, capture_output=True, text=True, input=ADD).stdout.splitlines()
+    found = [name for name, head in HEADS.items() if any(line.startswith(head) for line in lines)]
+    assert found == SHOWN[options].split()
+
+
+def test_what_options_say(run: Run) -> None:
+    _, report, views, said = run(
+        ADD, "--iterations", "0x5", "-dispatch=3", "-noalias=0", "-lqueue=7", "-show-encoding", "-json",
+        "-timeline-max-cycles=0", "-timeline-max-iterations=20", "-mtriple=x86_64-apple-macos",
+    )  # fmt: skip
+    assert said == ""
+    assert views.parameters == (("-dispatch", 3), ("-lqueue", 7), ("-noalias", False))
+    assert (views.timeline_cycles, views.timeline_iterations) == (0, 5)
+    assert (views.encoding, views.json, views.triple) == (True, True, "x86_64-apple-macos")
+    assert report["units"][0]["kernels"][0]["cold"]["iterations"] == 5
+
+
+def test_instruction_tables(run: Run) -> None:
+    assert run(ADD, "-instruction-tables", "-resource-pressure=0")[2].pressure
+    assert not run(ADD, "-instruction-tables=0", "-resource-pressure=0")[2].pressure
+
+
+@pytest.mark.parametrize(
+    ("options", "triple", "march"),
+    [
+        ("-march=x86-64", "x86_64-pc-linux-gnu", "x86_64"),
+        ("-march=x86-64 -mtriple=aarch64", "x86_64--", "x86_64"),
+        ("-march=x86-64 -mtriple=amd64-apple-macos-macho", "x86_64-apple-macos-macho", "x86_64"),
+        ("-mtriple=amd64", "amd64", "amd64"),
+    ],
+)
+def test_targets(run: Run, options: str, triple: str, march: str) -> None:
+    _, _, views, said = run(ADD, *options.split())
+    assert (views.triple, views.march, said) == (triple, march, "")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("-march=frob", "/opt/bin/llvm-mca: invalid target 'frob'.\n"),
+        ("-mtriple=frob", "/opt/bin/llvm-mca: unable to get target for 'frob', see --version and --triple."),
+        ("-mtriple=aarch64", "error: there is no reader for code of LLVM's target 'aarch64' here, only for x86-64's\n"),
+        ("-mcpu=frob", "'frob' is not a recognized processor for this target (ignoring processor)\n" * 2),
+        ("-mcpu=", ""),
+        (
+            "-mcpu=athlon",
+            "error: unable to find instruction-level scheduling information for target triple 'x86_64-pc-linux-gnu' "
+            "and cpu 'athlon'.\n",
+        ),
+        (
+            "-mcpu=skylake -output-asm-variant=7",
+            "error: unable to create instruction printer for target triple 'x86_64-pc-linux-gnu' with assembly "
+            "variant 7.\n",
+        ),
+        ("-mcpu=skylake -x", "llvm-mca: Unknown command line argument '-x'.  Try: '/opt/bin/llvm-mca --help'\n"
+         "llvm-mca: Did you mean '-o'?\n"),
+    ],
+)  # fmt: skip
+def test_mistakes(run: Run, options: str, said: str) -> None:
+    status, _, views, err = run(ADD, *options.split(), cpu=False)
+    assert (status, views, err) == (1, None, said)
+
+
+def test_features(run: Run) -> None:
+    assert run(ADD, "-mattr=avx,+sse,frob")[3] == (
+        "'+frob' is not a recognized feature for this target (ignoring feature)\n"
+    )
+    assert "-mattr=-avx has no meaning" in run(ADD, "-mattr=-avx")[3]
+    assert run(ADD, "-mattr=help")[3].startswith("Available CPUs for this target:\n\n  alderlake  ")
+
+
+def test_options_without_a_meaning_are_named_once(run: Run) -> None:
+    status, _, views, said = run(ADD, "-mc-relax-all", "-disable-cb", "-mc-relax-all", "-dwarf-version", "4", "-color")
+    assert status == 0
+    assert views is not None
+    assert sorted(said.splitlines()) == [
+        f"note: {name} has no meaning here" for name in ("-disable-cb", "-dwarf-version", "-mc-relax-all")
+    ]
+
+
+def test_headings(run: Run) -> None:
+    text = (
+        f"{ADD}# LLVM-MCA-BEGIN a\n# LLVM-MCA-END\n# LLVM-MCA-BEGIN\n{ADD}# LLVM-MCA-END\n"
+        f"# LLVM-MCA-BEGIN b\n{ADD}# LLVM-MCA-BEGIN c\n{ADD}# LLVM-MCA-END b\n"
+    )
+    _, report, views, _ = run(text)
+    assert views.headings == (Heading(0, ""), Heading(1, "b"), Heading(2, "c"))
+    lines = [[i["line"] for i in kernel["instructions"]] for kernel in report["units"][0]["kernels"]]
+    assert lines == [[5], [8, 10], [10]]
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", ".text\n", "# LLVM-MCA-BEGIN x\n# LLVM-MCA-END x\n" + ADD])
+def test_no_instructions(run: Run, text: str) -> None:
+    assert run(text) == (1, None, None, "error: no assembly instructions found.\n")
+
+
+PARSE_ERRORS = (
+    "error: Assembly input parsing had errors, use -skip-unsupported-instructions=parse-failure to drop failing lines "
+    "from the input.\n"
+)
+
+
+def test_what_cannot_be_read(run: Run) -> None:
+    text = f"# LLVM-MCA-BEGIN\n{ADD}\tfrob\t%eax\n# LLVM-MCA-END\n movl %eax, %q\n # LLVM-MCA-END z\n"
+    status, _, views, said = run(text)
+    assert (status, views) == (1, None)
+    errors = [line for line in said.splitlines() if line.startswith("f.s:")]
+    assert [line.split(":")[1] for line in errors] == ["3", "5", "6", "6"]
+    assert errors[0].startswith("f.s:3:2: error: ")
+    assert "\n        frob    %eax\n        ^" in said
+    assert said.endswith(PARSE_ERRORS)
+
+
+def test_what_cannot_be_read_is_skipped(run: Run) -> None:
+    text = f"{ADD}frob # LLVM-MCA-BEGIN x\n{ADD}"
+    status, report, views, said = run(text, "-skip-unsupported-instructions=parse-failure")
+    assert (status, views.headings) == (0, (Heading(0, "x"),))
+    assert [i["line"] for i in report["units"][0]["kernels"][0]["instructions"]] == [3]
+    assert said.count("f.s:2:1: error: ") == 2  # llvm-mca reads a file twice
+    assert run("frob\n", "-skip-unsupported-instructions=any")[3].endswith("error: no assembly instructions found.\n")
+
+
+CALL = (
+    "warning: found a call in the input assembly sequence.\n"
+    "note: call instructions are not correctly modeled. Assume a latency of {}cy.\n"
+)
+RETURN = (
+    "warning: found a return instruction in the input assembly sequence.\nnote: program counter updates are ignored.\n"
+)
+
+
+def test_calls_and_returns(run: Run) -> None:
+    assert run(f"{ADD}call f\ncall *%rax\nret\nretq\n")[3] == CALL.format(100) + RETURN
+    assert run("ret\ncall f\n", "-call-latency=7")[3] == RETURN + CALL.format(7)
+
+
+def test_instructions_without_figures(run: Run) -> None:
+    text = f"# LLVM-MCA-BEGIN a\n{ADD}# LLVM-MCA-END\n# LLVM-MCA-BEGIN b\n{ADD}ud0 %eax, %ebx\n# LLVM-MCA-END\n"
+    status, report, views, said = run(text)
+    what = "found an unsupported instruction in the input assembly sequence"
+    assert said == (
+        f"error: {what}, use -skip-unsupported-instructions=lack-sched to ignore these on the input.\n"
+        "note: instruction: \tud0l\t%eax, %ebx\n"
+    )
+    assert (status, len(report["units"][0]["kernels"]), len(views.headings)) == (1, 1, 2)
+    assert run(text, "-json")[:3] == (1, None, None)
+    status, report, views, said = run(text, "-skip-unsupported-instructions=lack-sched")
+    assert said.startswith(f"warning: {what}, skipping with -skip-unsupported-instructions, note accuracy will be")
+    assert (status, [len(kernel["instructions"]) for kernel in report["units"][0]["kernels"]]) == (0, [1, 1])
+
+
+def test_syntax(run: Run) -> None:
+    text = "add eax, ebx\n"
+    _, report, _, said = run(text, "-x86-asm-syntax=intel")
+    assert (said, report["units"][0]["kernels"][0]["instructions"][0]["line"]) == ("", 1)
+    assert run(f".intel_syntax noprefix\n{text}")[0] == 0
+
+
+def test_several_cores(run: Run) -> None:
+    _, report, views, _ = run(ADD, "-mcpu=skylake,znver4", cpu=False)
+    assert [unit["model"]["name"] for unit in report["units"]] == ["skylake", "znver4"]
+    assert views.cpu == "skylake,znver4"
+    assert len(views.headings) == 2
+
+
+def test_files(run: Run, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "out").write_text("old")
+    run(ADD)
+    assert mca.main([*HOST, "-o", "/nonexistent/x", "f.s"], "llvm-mca-19") == 1
+    assert capfd.readouterr() == ("", "error: No such file or directory\n")
+    assert mca.main([*HOST, "-o=out", "f.s"], "llvm-mca-19") == 0
+    assert (tmp_path / "out").read_text() == "printed\n"
+    assert mca.main([*HOST, "none.s"], "llvm-mca-19") == 1
+
+
+def test_compat_is_the_same_face(run: Run, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(ADD, "--compat")[0] == 0
+    assert mca.main([*HOST, "--compat", "f.s"]) == 0
+    assert capfd.readouterr().out == "printed\n"
+
+
+def test_incc_mca_takes_the_same_options(run: Run, capfd: pytest.CaptureFixture[str]) -> None:
+    run(ADD)
+    arguments = [*HOST, "-march=x86-64", "-mattr=+avx", "-iterations=0x20", "-views=summary", "-mc-relax-all", "f.s"]
+    assert mca.main(arguments) == 0
+    out, said = capfd.readouterr()
+    assert "Instructions:      32" in out
+    assert said == "incc-mca: note: -mc-relax-all has no meaning here\n"
+    assert mca.main([*HOST, "-march=aarch64", "f.s"]) == 2
+    assert "no reader for code of LLVM's target 'aarch64'" in capfd.readouterr().err
+    assert mca.main([*HOST, "-dispatch-stats", "-views=none", "f.s"]) == 0
+    assert capfd.readouterr().out.endswith("\nprinted\n")

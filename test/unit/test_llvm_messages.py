@@ -1,0 +1,135 @@
+"""How LLVM reads texts that assemblers read differently, and what it says of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from incc.driver.llvm_messages import refusals
+from incc.frontends.x86.decode import UndecodableError, decode, decode_refused, prefix_alone
+from incc.frontends.x86.llvm_messages import expanded, messages, unusual, with_plain_numbers
+from incc.frontends.x86.llvm_text import printed
+
+pytest.importorskip("llvmlite")
+
+
+def told(text: str) -> str:
+    return "".join(each.text for each in refusals(text, "f.s", [], False))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\t.rept 3\n",
+        "x: .if 1\n",
+        "nop; .bogus\n",
+        '\t.include "a"\n',
+        '# 3 "a.c"\n',
+        "nop\rnop\n",
+        "nop\0\n",
+        "\f\n",
+        "\ufeffnop\n",
+        "rep; movsb\n",
+        "\taddr32 movl (%edi), %eax\n",
+        "\tlock\n",
+        "\tREX64 nop\n",
+        "\t.intel_syntax prefix\n",
+    ],
+)
+def test_unusual(text: str) -> None:
+    assert unusual(text)
+
+
+def test_what_compilers_write_is_not_unusual() -> None:
+    text = '\t.file\t"a.c"\n\t.text\n\t.globl\tf\n\t.type\tf, @function\nf:\n.LFB0:\n\t.cfi_startproc\n\trep stosq\n'
+    text += "\tlock addl $1, (%rdi)\n.L3:\r\n\t.loc 1 3 4\n\tmovl\t%fs:0, %eax\n\tcsinc:\n.LC0:\t.long\t1\n#APP\n"
+    assert not unusual(text)
+
+
+def test_masm_numbers_keep_their_columns() -> None:
+    assert with_plain_numbers("mov rbx, 0ffh ; x") == "mov rbx, 0xff ; x"
+    assert with_plain_numbers("mov ecx, 1010b, 17q, 10d, 9t") == "mov ecx, 10   , 15 , 10 , 9 "
+    assert with_plain_numbers("jne 1b") == "jne 1 "
+    for text in (
+        "jne 1f",
+        "movl $0x1b, %eax",
+        "jne 2b",
+        '.ascii "1b"',
+        "nop # 0ffh",
+        "movb %r10b, %al",
+        "vmovd %xmm1b",
+    ):
+        assert with_plain_numbers(text) == text
+
+
+def test_what_a_repetition_says() -> None:
+    instance = "error: invalid instruction mnemonic 'bad'\n"
+    note = "f.s:1:2: note: while in macro instantiation\n        .rept 2\n        ^\n"
+    first = f"<instantiation>:1:1: {instance}bad\n^~~\n{note}"
+    second = f"<instantiation>:2:2: {instance}        bad\n        ^~~\n{note}"
+    assert told("\t.rept 2\n\tbad\n\t.endr\n") == first + second
+
+
+def test_what_a_macro_says() -> None:
+    text = "\t.macro m a, b=%ebx\n\taddl \\a, \\b\n\t\\a\n\t.endm\n\tm %eax\n"
+    assert told(text) == (
+        "<instantiation>:2:2: error: unexpected token at start of statement\n        %eax\n        ^\n"
+        "f.s:5:2: note: while in macro instantiation\n        m %eax\n        ^\n"
+    )
+
+
+def test_what_an_included_file_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("part.inc").write_text("nop\nbad\n")
+    text = 'nop\n.include "part.inc"\n'
+    assert told(text) == ("Included from f.s:2:\npart.inc:2:1: error: invalid instruction mnemonic 'bad'\nbad\n^~~\n")
+
+
+def test_warnings_are_no_errors() -> None:
+    (said,) = messages('nop\n.warning "slow"\n')
+    assert (said.kind, said.line, said.column, said.text) == ("warning", 2, 1, "slow")
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("\f\n", [(1, 1, "invalid character in input"), (1, 1, "unexpected token at start of statement")]),
+        ("nop\n.if 1\n", [(3, 1, "unmatched .ifs or .elses")]),
+        ('.ascii "a\nnop\nbad', [(1, 8, "expected string")]),
+        ("vaddps %zmm0, %zmm1, %zmm2 {%k8}\n",
+         [(1, 29, "invalid register name"), (1, 30, "Expected an op-mask register at this point")]),
+        ('# 7 "a.c"\n\tbad\n', [(2, 2, "invalid instruction mnemonic 'bad'")]),
+    ],
+)  # fmt: skip
+def test_places(text: str, places: list[tuple[int, int, str]]) -> None:
+    assert [(each.line, each.column, each.text) for each in messages(text)] == places
+
+
+def test_a_line_marker_names_the_file() -> None:
+    assert told('# 7 "a.c"\n\tbad\n').startswith("a.c:7:2: error: ")
+
+
+def test_repetitions_and_conditions_are_carried_out() -> None:
+    text = "# LLVM-MCA-BEGIN a\n.rept 2\nnop\n.endr\n.if 0\nbad\n.else\nincl %eax\n.endif\n# LLVM-MCA-END a\n"
+    lines = [line.strip() for line in expanded(text).splitlines() if line.strip() and line.strip()[0] != "."]
+    assert lines == ["# LLVM-MCA-BEGIN a", "nop", "nop", "incl\t%eax", "# LLVM-MCA-END a"]
+    assert expanded("bad\n") == ""
+    assert "{alone} rep\n" in expanded("rep; nop\n")
+
+
+def test_prefixes_that_stand_alone() -> None:
+    alone = prefix_alone(b"\xf3", 4, "rep", 2)
+    assert alone is not None
+    assert (alone.offset, alone.line, alone.length, printed(alone)) == (4, 2, 1, "rep")
+    assert prefix_alone(b"\x06", 0, "push", 1) is None
+
+
+def test_lock_where_no_processor_takes_it() -> None:
+    code = b"\xf0\x89\x0f\x90"
+    with pytest.raises(UndecodableError):
+        decode(code)
+    found = decode_refused(code, 0, "lock movl %ecx, (%rdi)", 1)
+    assert found is not None
+    assert (found.length, printed(found)) == (3, "lock\t\tmovl\t%ecx, (%rdi)")
+    assert decode_refused(b"\x06", 0, "", 1) is None

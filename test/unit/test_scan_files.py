@@ -1,0 +1,316 @@
+"""What incc-scan finds in folders and libraries, and the commands of projects: what is in the way has a line each."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from incc.driver import scan
+from incc.driver.scan_files import find, kind_of
+from incc.driver.scan_project import project_of
+from incc.frontends.gcc_wrapper.compile_commands import Command, read_commands
+from incc.frontends.objects.archive import listed, members
+from incc.frontends.objects.read import ObjectError
+from properties import examples
+
+LOOP = "\t.globl {0}\n\t.type {0}, @function\n{0}:\n.L1:\n\tmulsd %xmm1, %xmm0\n\tdecq %rdi\n\tjne .L1\n\tret\n"
+
+
+@pytest.fixture(scope="module")
+def objects(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """A folder with the objects of two functions."""
+    folder = tmp_path_factory.mktemp("objects")
+    if shutil.which("as") is None:
+        pytest.skip("no as")
+    for name in ("one", "two"):
+        (folder / f"{name}.s").write_text(LOOP.format(name) + "\tnop\n" * (name == "two"))
+        subprocess.run(["as", "--64", folder / f"{name}.s", "-o", folder / f"{name}.o"], check=True)
+    return folder
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[str], str]:
+    status = scan.main(["-mcpu=skylake", *arguments])
+    output, errors = capsys.readouterr()
+    return status, output.splitlines()[1:], errors
+
+
+def archive(path: pathlib.Path, *files: pathlib.Path, flags: str = "rcs") -> None:
+    subprocess.run(["ar", flags, path, *files], check=True)
+
+
+def test_members_are_listed_without_being_read(tmp_path: pathlib.Path, objects: pathlib.Path) -> None:
+    long = tmp_path / "a_name_of_more_than_sixteen_characters.o"
+    shutil.copy(objects / "two.o", long)
+    archive(tmp_path / "x.a", objects / "one.o", long)
+    found = list(listed(str(tmp_path / "x.a")))
+    assert [member.name for member in found] == ["one.o", long.name]
+    assert [(member.name, member.read()) for member in found] == list(members(str(tmp_path / "x.a")))
+    assert found[1].read() == long.read_bytes()
+
+
+@examples(60)
+@given(st.data())
+def test_damaged_libraries_are_read_as_far_as_they_go(data: st.DataObject) -> None:
+    header = b"%-16s%-12d%-6d%-6d%-8o%-10d`\n"
+    whole = b"!<arch>\n" + b"".join(
+        header % (name, 0, 0, 0, 0o644, 6) + b"\x7fELF12" for name in (b"one.o/", b"two.o/", b"three.o/")
+    )
+    damaged = bytearray(whole[: data.draw(st.integers(0, len(whole)))])
+    for _ in range(data.draw(st.integers(0, 4))):
+        if damaged:
+            damaged[data.draw(st.integers(0, len(damaged) - 1))] = data.draw(st.integers(0, 255))
+    path = pathlib.Path(os.environ.get("TMPDIR", "/tmp")) / f"incc-test-{os.getpid()}.a"
+    path.write_bytes(bytes(damaged))
+    try:
+        found = find([str(path)])
+    except ObjectError:
+        pytest.fail("a damaged library stops the scan")
+    finally:
+        path.unlink()
+    assert len(found.files) <= 3
+    # Either there is all of it, or there is a word about what is missing, or it is something else.
+    assert bytes(damaged) != whole or len(found.files) == 3
+
+
+@pytest.mark.parametrize("name", ["a\0b", "pipe", "/dev/zero", "folder", "gone"])
+def test_what_a_damaged_thin_library_names(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    """Nothing is waited for, or read without end."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    header = "%-16s%-12d%-6d%-6d%-8o%-10d`\n"
+    text = "!<thin>\n" + header % (f"{name}/", 0, 0, 0, 0o644, 6)
+    (tmp_path / "thin.a").write_bytes(text.encode())
+    status, lines, problems = run(capsys, str(tmp_path / "thin.a"))
+    assert (status, lines[1:]) == (1, [])
+    assert problems.startswith(f"incc-scan: {tmp_path}/thin.a(")
+    assert problems.count("\n") == 1
+
+
+def test_folders_are_searched_by_content(tmp_path: pathlib.Path, objects: pathlib.Path) -> None:
+    (tmp_path / "b" / "deep").mkdir(parents=True)
+    shutil.copy(objects / "one.o", tmp_path / "b" / "deep" / "data.bin")
+    shutil.copy(objects / "two.o", tmp_path / "b" / "z.o")
+    archive(tmp_path / "a.a", objects / "one.o", objects / "two.o")
+    (tmp_path / "loop").symlink_to(tmp_path)
+    (tmp_path / "outside.o").symlink_to(objects / "one.o")
+    (tmp_path / "dangling.o").symlink_to(tmp_path / "nowhere")
+    os.mkfifo(tmp_path / "pipe.o")
+    (tmp_path / "text.o").write_text("no object\n")
+    (tmp_path / "Main.class").write_bytes(b"\xca\xfe\xba\xbe\x00\x00\x00\x41" + bytes(40))
+    (tmp_path / "MZ.txt").write_bytes(b"MZ is how programs for DOS begin" * 4)
+    found = find([str(tmp_path)])
+    assert found.problems == []
+    assert [file.name for file in found.files] == [str(tmp_path / "b/z.o"), str(tmp_path / "b/deep/data.bin")]
+
+
+def test_the_same_code_counts_once_in_a_folder(
+    tmp_path: pathlib.Path, objects: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copy(objects / "one.o", tmp_path / "one.o")
+    subprocess.run(["ld", "-shared", objects / "one.o", objects / "two.o", "-o", tmp_path / "a.so"], check=True)
+    status, lines, errors = run(capsys, str(tmp_path))
+    assert status == 0
+    assert [line.split()[-1].rsplit("/", 1)[1] for line in lines] == ["one.o:one+0x0", "a.so:two+0x0"]
+    assert errors == "incc-scan: note: left out 1 kernel that is in another file as well\n"
+    # What is named itself is all shown.
+    _, lines, errors = run(capsys, str(tmp_path / "one.o"), str(tmp_path / "a.so"))
+    assert (len(lines), errors) == (3, "")
+
+
+def test_names_with_any_bytes(
+    tmp_path: pathlib.Path, objects: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = os.fsdecode(os.fsencode(tmp_path) + b"/a\nb\x1b[31m\xff.o")
+    shutil.copy(objects / "one.o", name)
+    with open(name + ".bad.o", "wb") as file:
+        file.write(b"\x7fELF and no more")
+    status, lines, errors = run(capsys, str(tmp_path))
+    assert status == 1
+    assert len(lines) == 1
+    assert "a?b?[31m?.o:one" in lines[0]
+    assert errors.startswith("incc-scan: ")
+    assert errors.count("\n") == 1
+    assert "a?b?[31m?.o.bad.o: " in errors
+
+
+def test_what_is_in_the_way(tmp_path: pathlib.Path, objects: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good = tmp_path / "good.o"
+    shutil.copy(objects / "one.o", good)
+    (tmp_path / "noise.bin").write_bytes(bytes(range(256)) * 4096)
+    status, lines, errors = run(capsys, str(tmp_path / "noise.bin"), str(good))
+    assert status == 1
+    assert len(lines) == 1
+    assert errors == f"incc-scan: {tmp_path / 'noise.bin'}: not an ELF, PE/COFF or Mach-O file\n"
+    assert run(capsys, "/dev/null") == (0, [], "incc-scan: note: nothing to analyse\n")
+    archive(tmp_path / "gone.a", good, flags="rcsT")
+    good.unlink()
+    status, lines, errors = run(capsys, str(tmp_path / "gone.a"))
+    assert (status, lines) == (1, [])
+    assert errors.endswith("good.o): No such file or directory\n")
+    (tmp_path / "code.bc").write_bytes(b"BC\xc0\xde" + bytes(60))
+    _, _, errors = run(capsys, str(tmp_path / "code.bc"))
+    assert "LLVM's bitcode" in errors
+
+
+def test_folders_that_cannot_be_read(
+    tmp_path: pathlib.Path, objects: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(objects / "one.o", tmp_path / "one.o")
+    (tmp_path / "locked").mkdir()
+    scandir = os.scandir
+
+    def refuse(path: str) -> object:
+        if str(path).endswith("locked"):
+            raise PermissionError(13, "Permission denied", path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    found = find([str(tmp_path)])
+    assert [file.name for file in found.files] == [str(tmp_path / "one.o")]
+    assert found.problems == [f"{tmp_path / 'locked'}: Permission denied"]
+
+
+@given(st.binary(max_size=64))
+def test_any_bytes_are_of_some_kind(start: bytes) -> None:
+    assert kind_of(start) in ("object", "library", "bitcode", "")
+
+
+# --- projects ---------------------------------------------------------------------------------------------------------
+
+
+def database(folder: pathlib.Path, content: object) -> str:
+    path = folder / "compile_commands.json"
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return str(path)
+
+
+def test_commands_in_either_form(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "sub").mkdir()
+    here = str(tmp_path)
+    path = database(
+        tmp_path,
+        [
+            {"directory": here, "file": "a b.c", "command": 'ccache distcc gcc -DX="1 2" -c "a b.c"'},
+            {"directory": "sub", "file": "../x.c", "arguments": ["gcc", "-c", "../x.c"], "output": "x.o"},
+            {"directory": "sub", "file": "../x.c", "arguments": ["gcc", "-c", "../x.c"]},
+            {"file": "y.c", "command": "ccache"},
+        ],
+    )
+    assert read_commands(path) == [
+        Command("a b.c", here, ("gcc", "-DX=1 2", "-c", "a b.c")),
+        Command("../x.c", f"{here}/sub", ("gcc", "-c", "../x.c")),
+        Command("y.c", f"{here}/", ("ccache",)),
+    ]
+    assert [command.file for command in project_of(here, [f"{here}/sub/../x.c"]).commands] == ["../x.c"]
+    with pytest.raises(ValueError, match=r"no command for z\.c"):
+        project_of(here, ["z.c"])
+
+
+@pytest.mark.parametrize(
+    ("entry", "problem"),
+    [
+        (None, "it has no file"),
+        ({"file": "x.c"}, "it has no command"),
+        ({"file": "x.c", "command": "gcc 'x.c"}, "its command cannot be read: No closing quotation"),
+        ({"file": "x.c", "command": 5}, "its command cannot be read"),
+        ({"file": "x.c", "arguments": ["gcc", 5]}, "it has no command"),
+        ({"file": "x.c", "arguments": "gcc -c x.c"}, "it has no command"),
+        ({"file": "x.c", "directory": ["y"], "command": "gcc"}, "it has no file"),
+        ({"file": "x.c", "arguments": ["gcc", "x\0.c"]}, "NUL"),
+        ({"file": "x.c", "arguments": ["gcc", "\ud800.c"]}, "no UTF-8"),
+        ({"file": "\ud800.c", "arguments": ["gcc", "x.c"]}, "no UTF-8"),
+    ],
+)
+def test_entries_that_are_no_commands(tmp_path: pathlib.Path, entry: object, problem: str) -> None:
+    (command,) = read_commands(database(tmp_path, [entry]))
+    assert problem in command.problem
+
+
+@pytest.mark.parametrize("text", ["", "{}", "5", "[", "[" * 100_000, "\udcff"])
+def test_files_that_are_no_databases(tmp_path: pathlib.Path, text: str) -> None:
+    path = tmp_path / "compile_commands.json"
+    path.write_text(text, errors="surrogateescape")
+    with pytest.raises(ValueError, match="no compilation database: "):
+        project_of(str(tmp_path), [])
+
+
+OTHERS = [
+    ("cmake", "-E rm -f x.c", "x.c"),
+    ("/usr/bin/ar", "qc libx.a x.c.o", "x.c.o"),
+    ("python3", "generate.py x.c", "generate.py"),
+    ("rm", "-f x.c", "x.c"),
+    (":", "&& g++ x.o -o x", "x.o"),
+    ("g++", "x.o -o x", "x.o"),
+    ("gcc", "-c x.c && rm x.c", "x.c"),
+    ("clang-cl", "/c x.c", "x.c"),
+    ("accounting", "x.c", "x.c"),
+]
+
+
+def test_programs_that_are_no_compilers_are_never_run(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here = str(tmp_path)
+    (tmp_path / "x.c").write_text("void f(int *a) { for (int i = 0; i < 99; ++i) a[i] = i * i; }\n")
+    entries = [{"directory": here, "file": file, "command": f"{name} {rest}"} for name, rest, file in OTHERS]
+    database(tmp_path, entries)
+    with pytest.raises(ValueError, match="no commands of compilers that are known, but of "):
+        project_of(here, [])
+    database(tmp_path, [*entries, {"directory": here, "file": "x.c", "command": "x86_64-linux-gnu-gcc-12.1 -c x.c"}])
+    project = project_of(here, [])
+    assert [command.words[0] for command in project.commands] == ["x86_64-linux-gnu-gcc-12.1"]
+    assert project.note.startswith("9 commands compile no source and are left out (:, accounting, ar, …")
+    database(tmp_path, [*entries, {"directory": here, "file": "x.c", "command": "gcc -O1 -c x.c"}])
+    status, lines, errors = run(capsys, "-p", here)
+    assert (status, len(lines)) == (0, 1)
+    assert errors == f"incc-scan: note: {project.note}\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["compile_commands.json", "x.c"]
+
+
+def test_an_empty_database(tmp_path: pathlib.Path) -> None:
+    database(tmp_path, [])
+    with pytest.raises(ValueError, match="there are no commands in it"):
+        project_of(str(tmp_path), [])
+
+
+@pytest.mark.parametrize("jobs", ["-j1", "-j2"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_scan_leaves_nothing(tmp_path: pathlib.Path, jobs: str, number: int) -> None:
+    """The compiler is in the middle of its work when the signal comes."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    compiler = tmp_path / "slow-gcc"
+    compiler.write_text(f"#!/bin/sh\necho started > {tmp_path}/pipe\nexec sleep 600\n")
+    compiler.chmod(0o755)
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "x.c").write_text("int x;\n")
+    entry = {"directory": str(tmp_path), "arguments": [str(compiler), "-c", "x.c"]}
+    # Of two commands one is of no compiler, so that one process works.
+    database(tmp_path, [{**entry, "file": "x.c"}, {"directory": str(tmp_path), "file": "y.c", "command": "no-such-cc"}])
+    process = subprocess.Popen(
+        [sys.executable, "-m", "incc.driver.scan", "-mcpu=skylake", "-p", str(tmp_path), jobs],
+        env={**os.environ, "TMPDIR": str(scratch)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    assert (tmp_path / "pipe").read_text() == "started\n"
+    if number == signal.SIGINT:  # as from a terminal
+        os.killpg(process.pid, number)
+    else:
+        process.send_signal(number)
+    _, errors = process.communicate()
+    assert process.returncode != 0
+    assert b"Traceback" not in errors
+    assert list(scratch.iterdir()) == []
