@@ -8,8 +8,8 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 BUILD := build/core
-SOURCES := $(shell find core driver frontends measuring models -type f -not -path '*/__pycache__/*' 2>/dev/null) CMakeLists.txt pyproject.toml
-CXX_SOURCES := core/*.cpp core/*/*.cpp core/*/*.h core/lib/sim/*.cpp core/lib/sim/*.h core/include/incc/*.h
+SOURCES := $(shell find core driver front frontends measuring models -type f -not -path '*/__pycache__/*' 2>/dev/null) CMakeLists.txt pyproject.toml
+CXX_SOURCES := core/*.cpp core/*/*.cpp core/*/*.h core/lib/sim/*.cpp core/lib/sim/*.h core/include/incc/*.h front/*.cpp front/*.h frontends/clang_plugin/*.cpp frontends/clang_plugin/*.h frontends/clang_plugin/source/*.cpp frontends/clang_plugin/source/*.h
 
 # pyproject.toml alone says which packages are wanted, for building as for testing.
 WANTED = import sys, tomllib; p = tomllib.load(open("pyproject.toml", "rb")); \
@@ -95,11 +95,20 @@ dev: core-test
 	@ln -sfn ../../../driver/package.py build/dev/incc/__init__.py
 # Not over one that some process has in use.
 	@for f in $(BUILD)/_core*.so; do cp "$$f" core/python/_core.new && mv core/python/_core.new "core/python/$$(basename "$$f")"; done
+	@for f in $(BUILD)/incc_markers-*.so $(BUILD)/incc_source-*.so; do [ ! -e "$$f" ] || \
+	  { cp "$$f" frontends/clang_plugin/new && mv frontends/clang_plugin/new "frontends/clang_plugin/$$(basename "$$f")"; }; done
 	@mkdir -p build/dev/bin
+	$(IN_VENV) cmake $(BUILD) -DINCC_DEV_PYTHON="$(CURDIR)/$(BIN)/python" -DINCC_DEV_PLACE="$(CURDIR)/build/dev" >/dev/null
+	$(IN_VENV) cmake --build $(BUILD) --target incc_dev
+	@cp $(BUILD)/incc_dev build/dev/bin/incc.new && mv build/dev/bin/incc.new build/dev/bin/incc
+	@mkdir -p build/dev/share/cmake/Incc
+	@ln -sfn ../../../../../cmake/InccConfig.cmake build/dev/share/cmake/Incc/InccConfig.cmake
+	@ln -sfn ../../../../core/InccConfigVersion.cmake build/dev/share/cmake/Incc/InccConfigVersion.cmake
 # The shell finds Python, since what follows #! may be neither long nor have blanks in it.
-	@for c in incc incc-bench incc-db incc-diff incc-mca incc-model incc-scan; do \
+	@for c in incc-bench incc-build incc-db incc-diff incc-mca incc-model incc-report incc-scan; do \
+	  m=$${c#incc-}; if [ $$m = report ]; then m=rank; fi; \
 	  printf '%s\n' '#!/bin/sh' "'''exec' \"$(CURDIR)/$(BIN)/python\" \"\$$0\" \"\$$@\"" "' '''" \
-	    'import sys' 'sys.path.insert(0, "$(CURDIR)/build/dev")' "from incc.driver import $${c#incc-} as m" \
+	    'import sys' 'sys.path.insert(0, "$(CURDIR)/build/dev")' "from incc.driver import $$m as m" \
 	    'sys.exit(getattr(m, "command", m.main)())' > build/dev/bin/$$c; chmod +x build/dev/bin/$$c; done
 
 describe: dev
