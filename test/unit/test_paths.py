@@ -134,7 +134,7 @@ def test_statements_that_are_only_on_another_way_are_named(
     assert mca.main(["-mcpu=skylake", "--auto", str(file)]) == 0
     capsys.readouterr()
     assert mca.main(["-mcpu=skylake", "--auto", "--paths", str(file)]) == 1
-    assert f"{file}:11: error: " in capsys.readouterr().err
+    assert f"{file}:11:2: error: " in capsys.readouterr().err
 
 
 def test_no_loop_with_branches(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
