@@ -99,17 +99,18 @@ dev: core-test
 	  { cp "$$f" frontends/clang_plugin/new && mv frontends/clang_plugin/new "frontends/clang_plugin/$$(basename "$$f")"; }; done
 	@mkdir -p build/dev/bin
 	$(IN_VENV) cmake $(BUILD) -DINCC_DEV_PYTHON="$(CURDIR)/$(BIN)/python" -DINCC_DEV_PLACE="$(CURDIR)/build/dev" >/dev/null
-	$(IN_VENV) cmake --build $(BUILD) --target incc_dev
-	@cp $(BUILD)/incc_dev build/dev/bin/incc.new && mv build/dev/bin/incc.new build/dev/bin/incc
+	$(IN_VENV) cmake --build $(BUILD) --target incc_in_the_tree
+	@for c in incc incc-mca incc-scan; do \
+	  cp $(BUILD)/$${c}_dev build/dev/bin/$$c.new && mv build/dev/bin/$$c.new build/dev/bin/$$c; done
 	@mkdir -p build/dev/share/cmake/Incc
 	@ln -sfn ../../../../../cmake/InccConfig.cmake build/dev/share/cmake/Incc/InccConfig.cmake
 	@ln -sfn ../../../../core/InccConfigVersion.cmake build/dev/share/cmake/Incc/InccConfigVersion.cmake
 # The shell finds Python, since what follows #! may be neither long nor have blanks in it.
-	@for c in incc-bench incc-build incc-db incc-diff incc-mca incc-model incc-report incc-scan; do \
+	@for c in incc-bench incc-build incc-db incc-diff incc-model incc-report; do \
 	  m=$${c#incc-}; if [ $$m = report ]; then m=rank; fi; \
 	  printf '%s\n' '#!/bin/sh' "'''exec' \"$(CURDIR)/$(BIN)/python\" \"\$$0\" \"\$$@\"" "' '''" \
 	    'import sys' 'sys.path.insert(0, "$(CURDIR)/build/dev")' "from incc.driver import $$m as m" \
-	    'sys.exit(getattr(m, "command", m.main)())' > build/dev/bin/$$c; chmod +x build/dev/bin/$$c; done
+	    'sys.exit(m.main())' > build/dev/bin/$$c; chmod +x build/dev/bin/$$c; done
 
 describe: dev
 	PYTHONPATH=build/dev $(BIN)/python -m incc.models.describe

@@ -170,11 +170,6 @@ void incc::setDepth() {
   setenv("INCC_DEPTH", std::to_string(depth() + 1).c_str(), /*overwrite=*/1);
 }
 
-const std::string &incc::ownPath() {
-  static const std::string Path = realPath("/proc/self/exe");
-  return Path;
-}
-
 Compiler incc::findCompiler(Words &Arguments, const std::string &Option,
                             const std::string &CalledAs) {
   Compiler Found;

@@ -28,9 +28,6 @@ enum class Family {
 /// How often incc was started by what it started itself.
 int depth();
 
-/// This program's own path, without links.
-const std::string &ownPath();
-
 /// The compiler that the first of `Arguments` names (then it is taken out of them), else $INCC_CC,
 /// else `Option` (--incc-cc), else the name `CalledAs`, else `cc` stands for. incc itself is passed
 /// over in PATH, so that it may be installed under the compiler's own name in front of it.

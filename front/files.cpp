@@ -72,6 +72,11 @@ bool incc::readAll(int Descriptor, std::string &Text) {
   }
 }
 
+const std::string &incc::ownPath() {
+  static const std::string Path = realPath("/proc/self/exe");
+  return Path;
+}
+
 bool incc::readFile(const std::string &Path, std::string &Text) {
   int File = open(Path.c_str(), O_RDONLY | O_CLOEXEC);
   if (File < 0)

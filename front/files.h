@@ -23,6 +23,8 @@ bool isProgram(const std::string &Path);
 /// A path without links, "" if there is no such file.
 std::string realPath(const std::string &Path);
 std::string workingFolder();
+/// This program's own path, without links.
+const std::string &ownPath();
 
 bool readFile(const std::string &Path, std::string &Text);
 /// What can be read of an open file; false if something could not.

@@ -2,8 +2,9 @@
 
 #include "python.h"
 
-#include "compiler.h"
 #include "files.h"
+
+#include <string_view>
 
 #include <sys/resource.h>
 #include <sys/statvfs.h>
@@ -22,18 +23,41 @@ using namespace incc;
 #define INCC_PLACE ""
 #endif
 
+namespace {
+
+constexpr const char *Packages = "/lib/python" INCC_PYTHON_VERSION "/site-packages";
+
+/// The path of a program in PATH, "" if there is none.
+std::string inPath(const std::string &Name) {
+  std::string Variable = variable("PATH");
+  std::string_view Places = Variable;
+  while (!Places.empty()) {
+    size_t Colon = Places.find(':');
+    std::string File = std::string(Places.substr(0, Colon)) + "/" + Name;
+    if (Places[0] == '/' && isProgram(File))
+      return File;
+    Places.remove_prefix(Colon == Places.npos ? Places.size() : Colon + 1);
+  }
+  return "";
+}
+
+} // namespace
+
 Python incc::findPython() {
   Python Found;
   std::string Folder = folderOf(ownPath());
   Found.Interpreter = Folder + "/python3";
   if (!isProgram(Found.Interpreter))
     Found.Interpreter = INCC_PYTHON;
+  if (!isProgram(Found.Interpreter))
+    Found.Interpreter = inPath("python" INCC_PYTHON_VERSION);
   // As pip installs it: for an environment, for a user (whose folder an isolated interpreter does
-  // not look into), or with --target.
+  // not look into), as Debian has it, or with --target.
   std::string Above = folderOf(Folder);
   for (const std::string &Place :
-       {std::string(INCC_PLACE), Above + "/lib/python" INCC_PYTHON_VERSION "/site-packages",
-        Above + "/lib64/python" INCC_PYTHON_VERSION "/site-packages", Above}) {
+       {std::string(INCC_PLACE), Above + Packages,
+        Above + "/lib64/python" INCC_PYTHON_VERSION "/site-packages",
+        Above + "/lib/python" INCC_PYTHON_VERSION "/dist-packages", Above}) {
     if (Place.empty() || !isFile(Place + "/incc/driver/incc.py"))
       continue;
     Found.Place = Place;
@@ -87,5 +111,30 @@ Words incc::pythonCommand(const Python &Python, const std::string &Module,
   Program += "sys.exit(main(sys.argv[1:]))";
   Result[3] = Program;
   Result.insert(Result.end(), Arguments.begin(), Arguments.end());
+  return Result;
+}
+
+Words incc::commandOfPython(const Python &Python, const std::string &Module,
+                            const Words &CalledAs) {
+  // Of the tree or nothing. Installed packages must not hide the standard library's modules.
+  bool First = Python.Place == INCC_PLACE;
+  std::string Program = "import sys\n";
+  Program += "place, packages, *sys.argv = sys.argv[1:]\n";
+  Program += First ? "sys.path[:0] = [place] * bool(place)\n" : "sys.path.append(place)\n";
+  Program += "if packages and packages not in sys.path: sys.path.append(packages)\n";
+  Program += "try: from incc.driver.start import start\n";
+  Program += "except ImportError as error:\n";
+  Program += "  sys.exit(f'incc-" + Module + ": error: {sys.executable}: {error}')\n";
+  Program += "start('" + Module + "')";
+  Words Result = {Python.Interpreter, "-P"};
+  if (!Python.Place.empty())
+    Result.emplace_back("-S");
+  if (filesMayBeCutOff(Python.Package))
+    Result.emplace_back("-B");
+  // Where the rest of what incc needs is, if not with it.
+  std::string Rest = folderOf(folderOf(Python.Interpreter)) + Packages;
+  bool Other = !Python.Place.empty() && Rest != Python.Place && isFolder(Rest);
+  Result.insert(Result.end(), {"-c", Program, Python.Place, Other ? Rest : ""});
+  Result.insert(Result.end(), CalledAs.begin(), CalledAs.end());
   return Result;
 }

@@ -9,7 +9,8 @@ namespace incc {
 
 /// Where Python and the package are.
 struct Python {
-  /// The interpreter: beside this program, else the one that it was built with.
+  /// The interpreter: beside this program, else the one that it was built with, else one of the
+  /// same version in PATH; "" if there is none.
   std::string Interpreter;
   /// The folder that has the package, "" if the interpreter knows it by itself.
   std::string Place;
@@ -25,6 +26,11 @@ Python findPython();
 /// reason and `Arguments`.
 Words pythonCommand(const Python &Python, const std::string &Module, const std::string &Function,
                     const Words &Arguments, std::string_view Otherwise = {});
+
+/// The words of a command that is a program of its own: `CalledAs` are its name and arguments.
+/// Other than that of a build, Python is started as its variables want it, and without its module
+/// `site` where the package is known.
+Words commandOfPython(const Python &Python, const std::string &Module, const Words &CalledAs);
 
 } // namespace incc
 

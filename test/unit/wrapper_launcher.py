@@ -71,6 +71,12 @@ def front() -> Path:
     return beside if beside.exists() else Path(sys.executable).parent / "incc"
 
 
+def installed(name: str) -> Path:
+    """A program as it is installed, which knows of no tree: of `make dev`, or where it was installed."""
+    built = Path(incc.__file__).parents[2] / "core" / name
+    return built if built.exists() else Path(sys.executable).parent / name
+
+
 def make_incc(folder: Path, name: str = "incc") -> Path:
     """Put the program into a folder, with the Python that it is to find there."""
     path = folder / name
