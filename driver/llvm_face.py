@@ -112,10 +112,10 @@ def _in_order(report: t.Report) -> bool:
 
 def _say(text: str) -> None:
     if sys.stdout is not None:
-        import contextlib
-
-        with contextlib.suppress(OSError):  # nothing more fits: that is told of where it is written
+        try:  # noqa: SIM105 -- contextlib is another import at start-up
             sys.stdout.flush()
+        except OSError:  # nothing more fits: that is told of where it is written
+            pass
     tell(text)
 
 
@@ -335,7 +335,7 @@ def _last_syntax(text: str) -> Literal["att", "intel"]:
     """The syntax that the text ends in, which llvm-mca prints in."""
     if ".intel_syntax" not in text:
         return "att"
-    import re
+    from incc.frontends import regex as re
 
     found = re.findall(r"^[^#\n]*?\.(att|intel)_syntax\b", text, re.M)
     return "intel" if found and found[-1] == "intel" else "att"

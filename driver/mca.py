@@ -7,6 +7,7 @@ import sys
 from incc.driver import UsageError
 from incc.driver.messages import tell
 from incc.driver.options import MCA, Given, check_targets, find, has, llvm_views
+from incc.frontends import regex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -302,6 +303,7 @@ def command() -> None:
 
     gc.set_threshold(100_000)
     status = main()
+    regex.keep()
     try:
         sys.stdout.flush()
         sys.stderr.flush()

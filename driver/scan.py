@@ -6,6 +6,7 @@ import os
 import sys
 
 from incc.driver.scan_files import printable
+from incc.frontends import regex
 from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
@@ -849,6 +850,7 @@ def _stderr_console() -> Any:
 def command() -> None:
     """The installed command: `main`, without taking the interpreter and its libraries apart at the end."""
     status = main()
+    regex.keep()
     try:
         sys.stdout.flush()
         sys.stderr.flush()

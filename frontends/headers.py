@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
+
+from incc.frontends import regex as re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ is neutral data, whoever reads it: a plugin of a compiler has the same from its 
 
 from __future__ import annotations
 
-import re
-
+from incc.frontends import regex as re
 from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False

@@ -11,6 +11,7 @@ import sys
 import time
 import zlib
 
+from incc.frontends import sealed
 from incc.frontends.records import NamedTuple
 from incc.models.model import MachineModel, ModelError, ModelName, PackedForms, checksum, pack_forms
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-CACHE_VERSION = 6
+CACHE_VERSION = 7
 """Raised with every change of what the compiled tables contain (models/compile.py)."""
 
 TABLE_CHECKSUM = 0x92A0B716
@@ -44,17 +45,18 @@ def load(name: str, search_path: Iterable[str] = ()) -> MachineModel:
     if known is not None and (known.stamp.holds() or _unchanged(known.contents)):
         return known.model
     stamp_before = time.time_ns()
-    compiled = _read_cache(path, seal)
+    compiled: tuple[tuple[Any, ...], bytes | memoryview] | None = _read_cache(path, seal)
     if compiled is None:
         from incc.models import compile as compiler
 
-        files, header, forms, version = compiler.compile_model(path, places, find_model)
-        compiled = (COMPILED_VERSION, files, header, pack_forms(forms), version, seal)
-        _seal(path, compiled)
-    _, files, header, packed, version, _ = compiled
+        files, header, found, version = compiler.compile_model(path, places, find_model)
+        starts, packed = pack_forms(found)
+        compiled = (COMPILED_VERSION, files, header, starts, version, seal), packed
+        _seal(path, *compiled)
+    (_, files, header, starts, version, _), forms = compiled
     folder = os.path.dirname(path)
     contents = tuple([(os.path.join(folder, f), checksum) for f, checksum in files])
-    model = MachineModel(header, PackedForms(packed), tuple([f for f, _ in contents]), version)
+    model = MachineModel(header, PackedForms(starts, forms), tuple([f for f, _ in contents]), version)
     if len(_LOADED) >= _MOST_LOADED:
         _LOADED.clear()
     _LOADED[path, seal] = _Loaded(model, contents, _Stamp(model.files, stamp_before))
@@ -328,23 +330,13 @@ _HEAD = 16384
 
 # --- cache -----------------------------------------------------------------------------------------------------------
 #
-# A cache file is a line that names the format, the checksum of the rest, and the rest: a marshalled tuple that starts
-# with COMPILED_VERSION. Marshalled data of another Python version or cut short must never be read, hence the name of
-# the interpreter in the file's name and the checksum. Whatever goes wrong, the cache counts as missing.
-
-_MAGIC = b"incc model cache\n"
+# What is kept (frontends/sealed.py) is a tuple that starts with COMPILED_VERSION.
 
 
 def _cache_files(path: str) -> list[str]:
     """Where the cache of a model file (or of a folder's index) may be, in the order of preference."""
     folder, name = os.path.split(path)
-    name = f"{name}.{sys.implementation.cache_tag}.incc"
-    files = []
-    if folder == data_folder():
-        files.append(os.path.join(folder, "__pycache__", name))
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    files.append(os.path.join(base, "incc", f"{zlib.crc32(folder.encode()):08x}-{name}"))
-    return files
+    return sealed.places(folder, name, own=folder == data_folder())
 
 
 def _shipped(path: str) -> list[str]:
@@ -352,69 +344,46 @@ def _shipped(path: str) -> list[str]:
     folder, name = os.path.split(path)
     if folder != data_folder():
         return []
-    return [os.path.join(os.path.dirname(folder), "tables", f"{name}.{sys.implementation.cache_tag}.incc")]
+    return [os.path.join(os.path.dirname(folder), "tables", sealed.file_name(name))]
 
 
 def _unseal(path: str) -> tuple[Any, ...] | None:
-    for file in (*_cache_files(path), *_shipped(path)):
-        try:
-            with open(file, "rb") as f:
-                data = f.read()
-        except OSError:
-            continue
-        start = len(_MAGIC) + 4
-        if data.startswith(_MAGIC) and data[len(_MAGIC) : start] == zlib.crc32(data[start:]).to_bytes(4, "little"):
-            try:
-                content = marshal.loads(memoryview(data)[start:])
-            except (EOFError, ValueError, TypeError):
-                continue
-            if isinstance(content, tuple) and content[:1] == (COMPILED_VERSION,):
-                return content
-    return None
+    found = _unseal_all(path)
+    return found and found[0]
 
 
-def _seal(path: str, content: tuple[Any, ...]) -> None:
-    payload = marshal.dumps(content)
-    for file in _cache_files(path):
-        # Several processes may write at once: each its own file, put in place whole.
-        temporary = f"{file}.{os.getpid()}.tmp"
-        try:
-            os.makedirs(os.path.dirname(file), exist_ok=True)
-            with open(temporary, "wb") as f:
-                f.write(_MAGIC + zlib.crc32(payload).to_bytes(4, "little") + payload)
-            os.replace(temporary, file)
-        except OSError:
-            try:  # noqa: SIM105 -- contextlib is another import at start-up
-                os.unlink(temporary)
-            except OSError:
-                pass
-            continue
-        return
+def _unseal_all(path: str) -> tuple[tuple[Any, ...], memoryview] | None:
+    return sealed.read((*_cache_files(path), *_shipped(path)), COMPILED_VERSION)
 
 
-def _read_cache(path: str, seal: int) -> tuple[Any, ...] | None:
+def _seal(path: str, content: tuple[Any, ...], more: bytes = b"") -> None:
+    sealed.write(_cache_files(path), content, more)
+
+
+def _read_cache(path: str, seal: int) -> tuple[tuple[Any, ...], memoryview] | None:
     """The compiled tables of a model if they are still good.
 
-    They are (cache version, files with checksums, header, forms, version, seal).
+    They are (cache version, files with checksums, header, where the parts of its forms start, version, seal), and the
+    forms.
 
     Files in the model's own folder are named without it, since the folder may be reached by several ways.
     """
-    content = _unseal(path)
-    if content is None or content[-1] != seal:
+    found = _unseal_all(path)
+    if found is None or found[0][-1] != seal:
         return None
     folder = os.path.dirname(path)
-    contents = [(os.path.join(folder, file), expected) for file, expected in content[1]]
+    contents = [(os.path.join(folder, file), expected) for file, expected in found[0][1]]
     # Checksums of files of a megabyte take 2 ms: what the files with these checksums looked like is written down.
     stamp = _Stamp([file for file, _ in contents], time.time_ns())
     seen = (COMPILED_VERSION, contents, stamp.seen)
     record = f"{path}.seen"
     if stamp.good and _unseal(record) == seen:
-        return content
+        return found
     if not _unchanged(contents):
         return None
     if stamp.good:
         _seal(record, seen)
-    return content
+    return found
 
 
 def _unchanged(contents: Iterable[tuple[str, tuple[int, int, int]]]) -> bool:

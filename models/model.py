@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import marshal
 import zlib
-from types import MappingProxyType
+from itertools import accumulate
 
 from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from types import MappingProxyType
     from typing import Any, Final
 
     from incc.models.llvm_names import Llvm
+
+
+if not TYPE_CHECKING:
+    MappingProxyType = type(type.__dict__)  # without importing `types`
 
 
 class ModelError(Exception):
@@ -246,25 +251,26 @@ class MachineModel:
 
 
 class PackedForms:
-    """The entries of forms, still packed, by name; those of a few forms are had without reading the names of all."""
+    """The entries of forms, still packed, by name; those of a few forms are had without reading all."""
 
-    __slots__ = ("_known", "_parts", "_unread")
+    __slots__ = ("_known", "_packed", "_starts")
 
-    def __init__(self, packed: tuple[bytes, tuple[bytes, ...]]) -> None:
-        self._unread, self._parts = packed
+    def __init__(self, starts: Sequence[int], packed: bytes | memoryview) -> None:
+        self._starts = starts
+        self._packed = packed
         self._known: dict[int, dict[str, bytes]] = {}
 
     def get(self, form: str) -> bytes | None:
         """The marshalled entries of a form, None without any."""
-        number = zlib.crc32(form.encode()) % len(self._parts)
+        number = zlib.crc32(form.encode()) % (len(self._starts) - 1)
         part = self._known.get(number)
         if part is None:
-            part = self._known[number] = marshal.loads(self._parts[number])
+            part = self._known[number] = marshal.loads(self._packed[self._starts[number] : self._starts[number + 1]])
         return part.get(form)
 
     def names(self) -> list[str]:
         """All forms, in the order of the model files."""
-        found: list[str] = marshal.loads(self._unread)
+        found: list[str] = marshal.loads(self._packed[self._starts[-1] :])
         return found
 
 
@@ -289,12 +295,14 @@ _PARTS = 128
 """Parts of a model's forms, of which each is read when one of its forms is looked up: some 50 forms."""
 
 
-def pack_forms(forms: dict[str, bytes]) -> tuple[bytes, tuple[bytes, ...]]:
-    """What `PackedForms` is made from: the names, and the parts, each marshalled."""
+def pack_forms(forms: dict[str, bytes]) -> tuple[tuple[int, ...], bytes]:
+    """What `PackedForms` is made from: where each part begins, and the names; these and the parts, each marshalled."""
     parts: list[dict[str, bytes]] = [{} for _ in range(_PARTS)]
     for form, entries in forms.items():
         parts[zlib.crc32(form.encode()) % _PARTS][form] = entries
-    return marshal.dumps(list(forms)), tuple([marshal.dumps(part) for part in parts])
+    packed = [marshal.dumps(part) for part in parts]
+    starts = tuple(accumulate(map(len, packed), initial=0))
+    return starts, b"".join([*packed, marshal.dumps(list(forms))])
 
 
 _MOST_LOOKED_UP = 32768

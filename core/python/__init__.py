@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import lru_cache
 
 from incc.core import _core
 from incc.core.counters import LostSlots, UopsBySource
@@ -142,7 +141,18 @@ class Bounds(NamedTuple):
 
 
 # Many kernels have the same few bounds, and making a Fraction takes as long as finding one.
-_fraction = lru_cache(maxsize=1 << 12)(Fraction)
+_FRACTIONS: dict[tuple[int, int], Fraction] = {}
+
+
+def _fraction(numerator: int, denominator: int) -> Fraction:
+    try:
+        return _FRACTIONS[numerator, denominator]
+    except KeyError:
+        pass
+    if len(_FRACTIONS) >= 1 << 12:
+        _FRACTIONS.clear()
+    found = _FRACTIONS[numerator, denominator] = Fraction(numerator, denominator)
+    return found
 
 
 def bounds(bound: BoundKernel) -> Bounds:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from incc.frontends import regex as re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ or a call that it was inlined through.
 from __future__ import annotations
 
 import os
-import re
 
 from incc.driver.report import wording
+from incc.frontends import regex as re
 from incc.frontends.kernel import SourceLocation
 from incc.frontends.marks import MarkError
 from incc.frontends.records import NamedTuple

@@ -11,7 +11,8 @@ loops that became of one is told apart by the width of vectors, and by elements.
 from __future__ import annotations
 
 import os
-import re
+
+from incc.frontends import regex as re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from incc.frontends import regex as re
 from incc.frontends.isa import (
     ByteMarkers,
     DecodeError,

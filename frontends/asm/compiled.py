@@ -17,8 +17,7 @@ of it, and no place with the name of another is. A loop that is none of the comp
 
 from __future__ import annotations
 
-import re
-
+from incc.frontends import regex as re
 from incc.frontends.asm.parse import INSTRUCTION
 
 TYPE_CHECKING = False

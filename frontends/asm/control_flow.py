@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 
+from incc.frontends import regex as re
 from incc.frontends.asm.graph import Jump, Routine, build, group, hot_part, main_name, returns
 from incc.frontends.asm.parse import DIRECTIVE, INSTRUCTION, LABEL
 from incc.frontends.isa import isa, words

@@ -8,9 +8,9 @@ understood (data written in ways that compilers do not write it) is as if it wer
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 
+from incc.frontends import regex as re
 from incc.frontends.kernel import Inlined
 from incc.frontends.records import NamedTuple
 

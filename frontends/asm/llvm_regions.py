@@ -7,9 +7,9 @@ its marks, so that regions may overlap.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 
+from incc.frontends import regex as re
 from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False

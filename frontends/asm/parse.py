@@ -7,8 +7,7 @@ set is written is its `Isa`'s.
 
 from __future__ import annotations
 
-import re
-
+from incc.frontends import regex as re
 from incc.frontends.isa import detect, isa
 from incc.frontends.kernel import SourceLocation
 from incc.frontends.records import NamedTuple

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 
+from incc.frontends import regex as re
 from incc.frontends.asm import loops
 from incc.frontends.asm.control_flow import control_flow, label_index
 from incc.frontends.asm.graph import loops as natural_loops

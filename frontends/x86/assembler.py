@@ -8,10 +8,10 @@ reported.
 from __future__ import annotations
 
 import os
-import re
 import sys
 from bisect import bisect_left
 
+from incc.frontends import regex as re
 from incc.frontends.isa import DecodeError
 from incc.frontends.kernel import Refused, Relocation
 from incc.frontends.records import NamedTuple

@@ -60,7 +60,7 @@ class _Registers(dict[int, Register]):
 
 
 _REGISTERS = _Registers()
-_NUMBERS = {name: number for number, name in iced.REGISTER_NAMES.items()}
+_NUMBERS = {name: number for number, name in enumerate(iced.REGISTER_NAMES)}
 _NONE, _RIP, _EIP, _FS, _GS = (_NUMBERS[name] for name in ("NONE", "RIP", "EIP", "FS", "GS"))
 _SEGMENTS = frozenset(_NUMBERS[name] for name in ("ES", "CS", "SS", "DS", "FS", "GS"))
 _LOW8 = {
@@ -149,7 +149,7 @@ def form_key(instruction: Any) -> str:
     "/m" with an explicit memory operand (ModRM or an absolute address), "/r" otherwise, also with implicit memory
     operands (push, movs).
     """
-    name = iced.CODE_NAMES[instruction.code]
+    name: str = iced.CODE_NAMES[instruction.code]
     explicit = _KIND_MEMORY in [instruction.op_kind(i) for i in range(instruction.op_count)]
     # xlat's table is addressed by rbx and al, always.
     return name + ("/m" if explicit and name != "XLAT_M8" else "/r")

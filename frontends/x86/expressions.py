@@ -3,7 +3,7 @@ them, parentheses around what is no constant or symbol."""
 
 from __future__ import annotations
 
-import re
+from incc.frontends import regex as re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,19 +1,33 @@
 """Access to the iced-x86 decoder at a quarter of what `import iced_x86` costs.
 
-The package's `__init__` loads forty modules of constants and `enum`, 16 ms; decoding needs the extension module and a
-few tables of names, 4 ms. They are found and loaded one by one, and the extension is registered under its own name, so
-that a later `import iced_x86` shares it. Should the package be laid out differently, it is imported as usual.
+The package's `__init__` loads forty modules of constants and `enum`, 16 ms; decoding needs the extension module, 3 ms,
+and a few tables, which are read once and kept. They are found and loaded one by one, and the extension is registered
+under its own name, so that a later `import iced_x86` shares it. Should the package be laid out differently, it is
+imported as usual.
 """
 
 from __future__ import annotations
 
+import os
 import sys
-from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, ModuleSpec, PathFinder, SourceFileLoader
+
+from incc.frontends import sealed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, ModuleSpec, SourceFileLoader
     from types import CodeType
     from typing import Any
+else:
+    try:
+        # Without `importlib`, which imports `warnings`.
+        from _frozen_importlib import ModuleSpec
+        from _frozen_importlib_external import ExtensionFileLoader, SourceFileLoader
+        from _imp import extension_suffixes
+
+        EXTENSION_SUFFIXES = extension_suffixes()
+    except ImportError:
+        from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, ModuleSpec, SourceFileLoader
 
 __all__ = [
     "CODE_NAMES",
@@ -33,10 +47,12 @@ def _package_folder() -> str | None:
     """The folder of iced_x86, or None where it is not a plain folder (or the package is imported already)."""
     if "iced_x86" in sys.modules:
         return None
-    spec = PathFinder.find_spec("iced_x86")
-    if spec is None or not spec.submodule_search_locations:
-        return None
-    return str(next(iter(spec.submodule_search_locations)))
+    for finder in list(sys.meta_path):
+        spec = finder.find_spec("iced_x86", None)
+        if spec is not None:
+            places = spec.submodule_search_locations
+            return str(next(iter(places))) if places else None
+    return None
 
 
 def _load_extension(folder: str) -> Any:
@@ -73,15 +89,30 @@ def _load() -> tuple[Any, str | None]:
     return iced_x86, None
 
 
-def constants(name: str) -> dict[str, int]:
-    """The constants of one of iced-x86's modules, such as "OpKind", by name.
+_TABLES = (
+    *("CpuidFeature", "DecoderOptions", "EncodingKind", "FlowControl", "FormatterSyntax", "OpAccess", "OpKind"),
+    *("RflagsBits", "RoundingControl"),
+)
+"""The modules of constants that are kept by name."""
 
-    SourceFileLoader takes the compiled file from the cache as an import does. Raises ImportError.
-    """
+_NAMES = ("Code", "Mnemonic", "Register")
+"""Those of which only the names are wanted, by number."""
+
+
+def constants(name: str) -> dict[str, int]:
+    """The constants of one of iced-x86's modules, such as "OpKind", by name. Raises ImportError."""
+    known = _KEPT.get(name)
+    return _constants(name) if known is None else known
+
+
+def _constants(name: str) -> dict[str, int]:
+    """The same, from the module. SourceFileLoader takes the compiled file from the cache as an import does."""
     if _FOLDER is None:
         namespace: dict[str, Any] = vars(__import__(f"iced_x86.{name}", fromlist=[name]))
     else:
-        code = _code(name)
+        loader = SourceFileLoader(f"iced_x86.{name}", f"{_FOLDER}/{name}.py")
+        code: CodeType | None = loader.get_code(f"iced_x86.{name}")
+        assert code is not None  # only namespace packages have none
         # These modules ask `typing`, 7 ms of imports, for nothing but TYPE_CHECKING, which is here as well.
         builtins = {"int": int, "__import__": lambda *_: sys.modules[__name__]}
         namespace = {"__builtins__": builtins}
@@ -92,25 +123,37 @@ def constants(name: str) -> dict[str, int]:
     return {key: value for key, value in namespace.items() if type(value) is int}
 
 
-def _code(name: str) -> CodeType:
-    code = SourceFileLoader(f"iced_x86.{name}", f"{_FOLDER}/{name}.py").get_code(f"iced_x86.{name}")
-    assert code is not None  # only namespace packages have none
-    return code
+def _names(name: str) -> list[str]:
+    """The names of such constants by their values, "" for numbers without one. Raises ImportError."""
+    named = {value: key for key, value in _constants(name).items()}
+    return [named.get(number, "") for number in range(max(named) + 1)]
 
 
-def _names(name: str) -> dict[int, str]:
-    """The names of such constants by their values. Raises ImportError.
-
-    A module that numbers its names from 0 has them, and the numbers, in this order in its code: running thousands of
-    assignments for their sake would take 2 ms.
-    """
-    if _FOLDER is not None:
-        code = _code(name)
-        names = [name for name in code.co_names if name.isupper() and name != "TYPE_CHECKING"]
-        numbers = [value for value in code.co_consts if type(value) is int]
-        if names and numbers == list(range(len(names))):
-            return dict(enumerate(names))
-    return {value: name for name, value in constants(name).items()}
+def _tables() -> tuple[dict[str, dict[str, int]], list[list[str]]]:
+    """The tables by their modules' names, and the names of _NAMES, from what is kept of this very package."""
+    if _FOLDER is None:
+        return {}, [_names(name) for name in _NAMES]
+    stamps = []
+    for file in (f"{_FOLDER}/Code.py", _MODULE.__file__):
+        try:
+            status = os.stat(file)
+            stamps.append((file, status.st_size, status.st_mtime_ns))
+        except OSError:  # in an archive
+            stamps.append((file, 0, 0))
+    version = (1, *stamps)
+    files = sealed.places(os.path.dirname(os.path.abspath(__file__)), "iced")
+    found = sealed.read(files, version)
+    if found is None:
+        content = (
+            version,
+            {name: _constants(name) for name in _TABLES},
+            ["\n".join(_names(name)) for name in _NAMES],
+        )
+        sealed.write(files, content)
+    else:
+        content = found[0]
+    _, tables, names = content
+    return tables, [text.split("\n") for text in names]
 
 
 _MODULE, _FOLDER = _load()
@@ -120,6 +163,7 @@ Formatter = _MODULE.Formatter
 InstructionInfoFactory = _MODULE.InstructionInfoFactory
 MemorySizeExt = _MODULE.MemorySizeExt
 
-CODE_NAMES: dict[int, str] = _names("Code")
-MNEMONIC_NAMES: dict[int, str] = _names("Mnemonic")
-REGISTER_NAMES: dict[int, str] = _names("Register")
+_KEPT, _ALL_NAMES = _tables()
+CODE_NAMES: list[str] = _ALL_NAMES[0]
+MNEMONIC_NAMES: list[str] = _ALL_NAMES[1]
+REGISTER_NAMES: list[str] = _ALL_NAMES[2]

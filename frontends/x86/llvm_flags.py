@@ -20,7 +20,7 @@ def _flags() -> dict[str, str]:
     """Where LLVM's description is not what the decoder says, by form: see the file."""
     if not _FLAGS:
         path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "llvm_flags.txt")
-        with open(path, encoding="ascii") as file:
+        with open(path, encoding="utf-8") as file:
             for line in file:
                 if line[0] != "#":
                     form, flags = line.split()

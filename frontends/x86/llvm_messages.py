@@ -8,8 +8,8 @@ the statement is blanked for the next one.
 from __future__ import annotations
 
 import os
-import re
 
+from incc.frontends import regex as re
 from incc.frontends.records import NamedTuple
 from incc.frontends.x86.assembler import ALONE
 from incc.frontends.x86.classify import words

@@ -9,8 +9,8 @@ prefixes in braces that choose an encoding.
 from __future__ import annotations
 
 import os
-import re
 
+from incc.frontends import regex as re
 from incc.frontends.isa import words
 from incc.frontends.x86 import iced
 from incc.frontends.x86.decode import constant_offsets, native_of, register_of
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 # --- operands of the machine code -------------------------------------------------------------------------------------
 
 _KIND = {number: name for name, number in iced.constants("OpKind").items()}
-_NUMBERS = {name: number for number, name in iced.REGISTER_NAMES.items()}
+_NUMBERS = {name: number for number, name in enumerate(iced.REGISTER_NAMES)}
 _NONE = _NUMBERS["NONE"]
 _RIP, _EIP = _NUMBERS["RIP"], _NUMBERS["EIP"]
 _DS = _NUMBERS["DS"]
@@ -86,8 +86,8 @@ _BY_ROOT: dict[tuple[str, int], int] = {}
 
 def _by_root(root: str, width: int) -> int:
     if not _BY_ROOT:
-        for number, name in iced.REGISTER_NAMES.items():
-            if name != "NONE" and name not in ("AH", "BH", "CH", "DH"):
+        for number, name in enumerate(iced.REGISTER_NAMES):
+            if name and name not in ("NONE", "AH", "BH", "CH", "DH"):
                 register = register_of(number)
                 _BY_ROOT[register.root, register.width] = number
     return _BY_ROOT[root, width]
@@ -289,7 +289,7 @@ def _width(number: int) -> int:
 def usual(native: Any, intel: bool) -> str:
     """The template of most forms: the mnemonic, in AT&T syntax with a suffix where a general-purpose register or an
     integer in memory is an operand of an instruction without a vector prefix, and the operands."""
-    mnemonic = iced.MNEMONIC_NAMES[native.mnemonic].lower()
+    mnemonic: str = iced.MNEMONIC_NAMES[native.mnemonic].lower()
     operands: list[str] = []
     constant = iced.CODE_NAMES[native.code].endswith("_1")
     sizes = 0
@@ -340,7 +340,7 @@ def _others() -> dict[str, tuple[str, str]]:
     """Templates of forms where LLVM does not print what `usual` says, AT&T and Intel; "" where it does."""
     if not _OTHERS:
         path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "llvm_forms.txt")
-        with open(path, encoding="ascii") as file:
+        with open(path, encoding="utf-8") as file:
             for line in file:
                 if line[0] != "#":
                     key, att, intel = line.rstrip("\n").replace("~", "\t").split("|")
@@ -350,7 +350,7 @@ def _others() -> dict[str, tuple[str, str]]:
 
 def template_key(native: Any) -> str:
     """The key in llvm_forms.txt of an iced-x86 instruction: its form's, with * for a broadcast, + for {sae}."""
-    name = iced.CODE_NAMES[native.code]
+    name: str = iced.CODE_NAMES[native.code]
     memory = name != "XLAT_M8" and any(_KIND[native.op_kind(n)] == "MEMORY" for n in range(native.op_count))
     extra = "*" if native.is_broadcast else "+" if native.rounding_control or native.suppress_all_exceptions else ""
     return name + ("/m" if memory else "/r") + extra
@@ -410,15 +410,11 @@ def _with_condition(template: str, native: Any, intel: bool) -> str:
 
 # --- prefixes ---------------------------------------------------------------------------------------------------------
 
-_INDIRECT = frozenset(
-    code
-    for code, name in iced.CODE_NAMES.items()
-    if name in ("JMP_RM64", "JMP_RM32", "JMP_RM16", "CALL_RM64", "CALL_RM32", "CALL_RM16")
-)
+_INDIRECT = frozenset(("JMP_RM64", "JMP_RM32", "JMP_RM16", "CALL_RM64", "CALL_RM32", "CALL_RM16"))
 
 
 def _notrack(native: Any) -> bool:
-    return native.segment_prefix == _DS and native.code in _INDIRECT
+    return native.segment_prefix == _DS and iced.CODE_NAMES[native.code] in _INDIRECT
 
 
 def _short_address(native: Any) -> bool:
@@ -534,7 +530,8 @@ def _exchange(template: str, native: Any, written: Statement, intel: bool) -> st
 
 def _exchanges(native: Any) -> bool:
     """Whether it is an exchange of two registers that a ModRM byte names."""
-    return iced.CODE_NAMES[native.code].startswith("XCHG_RM") and native.op_kind(0) == native.op_kind(1)
+    name: str = iced.CODE_NAMES[native.code]
+    return name.startswith("XCHG_RM") and bool(native.op_kind(0) == native.op_kind(1))
 
 
 def _first_in_front(native: Any, written: Statement) -> bool:

@@ -6,34 +6,23 @@ use `movups` and `xorps` for whatever there is), so they have none here.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
+from incc.frontends import regex as re
 from incc.frontends.isa import Operation
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import re
+from incc.frontends.x86.kept import keep
 
 
 class _Pattern:
     """A regular expression that is compiled when a mnemonic first might fit: most kernels need one or two of these, and
     compiling all of them takes longer than the rest of this module."""
 
-    __slots__ = ("_compiled", "begins", "text")
+    __slots__ = ("_pattern", "begins")
 
     def __init__(self, text: str, begins: str | tuple[str, ...] = "") -> None:
-        self.text = text
         self.begins = begins
-        self._compiled: re.Pattern[str] | None = None
+        self._pattern = re.compile(text)
 
     def fullmatch(self, name: str) -> re.Match[str] | None:
-        if not name.startswith(self.begins):
-            return None
-        if self._compiled is None:
-            import re
-
-            self._compiled = re.compile(self.text)
-        return self._compiled.fullmatch(name)
+        return self._pattern.fullmatch(name) if name.startswith(self.begins) else None
 
 
 _FLOAT = {"ps": 32, "ss": 32, "pd": 64, "sd": 64, "ph": 16, "sh": 16}
@@ -84,12 +73,21 @@ _IRREGULAR = {
 _KINDS = {"mull": "mul", "comi": "compare", "ucomi": "compare", "cmp": "compare"}
 
 
-@lru_cache(maxsize=1 << 12)
+_OPERATIONS: dict[str, Operation | None] = {}
+
+
 def operation(mnemonic: str) -> Operation | None:
     """What a mnemonic (lower case, Intel's) does to elements of vector registers, None where it does not say that.
 
     `pmuludq` has none: compilers put products of 32 and of 64 bits together from it.
     """
+    try:
+        return _OPERATIONS[mnemonic]
+    except KeyError:
+        return keep(_OPERATIONS, mnemonic, _operation(mnemonic))
+
+
+def _operation(mnemonic: str) -> Operation | None:
     name = mnemonic.removeprefix("v")
     if name in _IRREGULAR:
         return Operation(*_IRREGULAR[name], True, False)

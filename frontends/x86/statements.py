@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from incc.frontends import regex as re
 from incc.frontends.records import NamedTuple
 from incc.frontends.x86.expressions import Expression, NotAnExpressionError, evaluate, expression, has_symbols
 from incc.frontends.x86.kept import keep

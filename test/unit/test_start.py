@@ -127,6 +127,43 @@ def test_it_is_ended_by_signals(place: Place) -> None:
         assert b"Traceback" not in said
 
 
+FRACTIONS = """
+import sys
+from incc.driver import start
+if sys.argv[1:] == ["broken"]:
+    start.builtins = None
+sys.meta_path.insert(0, start.Fractions)
+from fractions import Fraction
+assert ("decimal" in sys.modules) == (sys.argv[1:] == ["broken"])
+half = Fraction(1, 2)
+assert Fraction("1/2") == Fraction(" 0.5 ") == Fraction(0.5) == half
+assert Fraction(3, 7) + half == Fraction(13, 14)
+from decimal import Decimal
+assert Fraction(Decimal("0.5")) == Fraction.from_decimal(Decimal("0.5")) == half
+import copy, pickle, numbers
+assert isinstance(half, numbers.Rational)
+assert copy.copy(half) == pickle.loads(pickle.dumps(half)) == half
+assert f"{half!r} {half}" == "Fraction(1, 2) 1/2"
+for wrong in ("x", "1/0"):
+    try:
+        Fraction(wrong)
+    except (ValueError, ZeroDivisionError):
+        continue
+    raise AssertionError(wrong)
+try:
+    Fraction(object())
+except TypeError:
+    print("done")
+"""
+
+
+@pytest.mark.parametrize("how", ["", "broken"])
+def test_fractions_are_those_of_the_library(how: str) -> None:
+    words = [how] if how else []
+    done = run(sys.executable, "-S", "-c", FRACTIONS, *words, PYTHONPATH=str(PACKAGE.parent))
+    assert done == Result(0, b"done\n", b"")
+
+
 # --- where things may be ---------------------------------------------------------------------------------------------
 
 

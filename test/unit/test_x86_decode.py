@@ -576,7 +576,7 @@ def check_registers_used(instruction: Instruction, native: Any) -> None:
 
     if instruction.idiom or instruction.mnemonic == "vzeroupper" or instruction.registers == ():
         return
-    numbers = {name: number for number, name in iced.REGISTER_NAMES.items()}
+    numbers = {name: number for number, name in enumerate(iced.REGISTER_NAMES)}
     expected: dict[int, tuple[bool, bool]] = {}
     for used in iced.InstructionInfoFactory().info(native).used_registers():
         if iced_x86.RegisterExt.is_segment_register(used.register):

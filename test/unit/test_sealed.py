@@ -1,0 +1,48 @@
+"""Files of what is kept for later runs: whole, or missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from incc.frontends import sealed
+
+CONTENT = (3, "text", {"a": [1, 2]})
+
+
+def test_what_was_written_is_read(tmp_path: Path) -> None:
+    file = str(tmp_path / "folder" / "kept")
+    sealed.write([file], CONTENT, b"more")
+    found = sealed.read([str(tmp_path / "other"), file], 3)
+    assert found is not None
+    assert (found[0], bytes(found[1])) == (CONTENT, b"more")
+    assert sealed.read([file], 4) is None
+    assert [path.name for path in (tmp_path / "folder").iterdir()] == ["kept"]
+
+
+def test_every_byte_counts(tmp_path: Path) -> None:
+    file = tmp_path / "kept"
+    sealed.write([str(file)], CONTENT, b"more")
+    data = file.read_bytes()
+    for at in range(len(data)):
+        file.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+        assert sealed.read([str(file)], 3) is None
+        file.write_bytes(data[:at])
+        assert sealed.read([str(file)], 3) is None
+
+
+def test_the_next_place_is_taken(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    files = [str(tmp_path / "file" / "kept"), str(tmp_path / "kept")]
+    sealed.write(files, CONTENT)
+    assert sealed.read(files, 3) is not None
+    sealed.write(files[:1], CONTENT)  # nowhere
+
+
+def test_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    own, user = sealed.places("/folder", "name")
+    assert own.startswith("/folder/__pycache__/name.")
+    assert Path(user).parent == tmp_path / "incc"
+    assert sealed.places("/folder", "name", own=False) == [user]
