@@ -7,7 +7,6 @@ import sys
 from incc.driver import UsageError
 from incc.driver.messages import tell
 from incc.driver.options import MCA, Given, check_targets, find, has, llvm_views
-from incc.frontends import regex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -293,24 +292,5 @@ def _with_views(report: t.Report, views: Views, request: Request, undelivered: U
     return undelivered
 
 
-def command() -> None:
-    """The installed command: `main` without what only longer runs have use for.
-
-    Collections during the imports and taking the interpreter apart at the end cost 4 to 7 ms of a run on one kernel.
-    """
-    import gc
-    import os
-
-    gc.set_threshold(100_000)
-    status = main()
-    regex.keep()
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except (AttributeError, OSError):  # closed, or a reader that has gone; `main` has said what there was to say
-        pass
-    os._exit(status)
-
-
 if __name__ == "__main__":
-    command()
+    sys.exit(main())

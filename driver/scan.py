@@ -6,7 +6,6 @@ import os
 import sys
 
 from incc.driver.scan_files import printable
-from incc.frontends import regex
 from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
@@ -847,17 +846,5 @@ def _stderr_console() -> Any:
     return Console(stderr=True)
 
 
-def command() -> None:
-    """The installed command: `main`, without taking the interpreter and its libraries apart at the end."""
-    status = main()
-    regex.keep()
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except (AttributeError, OSError):  # closed, or a reader that has gone; `main` has said what there was to say
-        pass
-    os._exit(status)
-
-
 if __name__ == "__main__":
-    command()
+    sys.exit(main())

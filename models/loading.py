@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
+    from incc.frontends.sealed import Parts
+
 CACHE_VERSION = 7
 """Raised with every change of what the compiled tables contain (models/compile.py)."""
 
@@ -45,22 +47,43 @@ def load(name: str, search_path: Iterable[str] = ()) -> MachineModel:
     if known is not None and (known.stamp.holds() or _unchanged(known.contents)):
         return known.model
     stamp_before = time.time_ns()
-    compiled: tuple[tuple[Any, ...], bytes | memoryview] | None = _read_cache(path, seal)
-    if compiled is None:
-        from incc.models import compile as compiler
+    content, parts = _read_cache(path, seal) or _compiled(path, places, seal)
+    _, files, header, parts_at, version, _ = content
 
-        files, header, found, version = compiler.compile_model(path, places, find_model)
-        starts, packed = pack_forms(found)
-        compiled = (COMPILED_VERSION, files, header, starts, version, seal), packed
-        _seal(path, *compiled)
-    (_, files, header, starts, version, _), forms = compiled
+    def again() -> PackedForms:
+        content, parts = _compiled(path, places, seal)
+        return PackedForms(content[3], parts, again)
+
     folder = os.path.dirname(path)
     contents = tuple([(os.path.join(folder, f), checksum) for f, checksum in files])
-    model = MachineModel(header, PackedForms(starts, forms), tuple([f for f, _ in contents]), version)
+    model = MachineModel(header, PackedForms(parts_at, parts, again), tuple([f for f, _ in contents]), version)
     if len(_LOADED) >= _MOST_LOADED:
         _LOADED.clear()
     _LOADED[path, seal] = _Loaded(model, contents, _Stamp(model.files, stamp_before))
     return model
+
+
+def _compiled(path: str, places: Sequence[str], seal: int) -> tuple[tuple[Any, ...], Parts | _InMemory]:
+    """The tables of a model from its files, as `_read_cache` has them; they are kept. Raises ModelError."""
+    from incc.models import compile as compiler
+
+    files, header, forms, version = compiler.compile_model(path, places, find_model)
+    parts_at, parts = sealed.packed(pack_forms(forms))
+    content = (COMPILED_VERSION, files, header, parts_at, version, seal)
+    _seal(path, content, parts)
+    return content, _InMemory(parts)
+
+
+class _InMemory:
+    """Parts that no file has yet."""
+
+    __slots__ = ("_parts",)
+
+    def __init__(self, parts: bytes) -> None:
+        self._parts = memoryview(parts)
+
+    def get(self, start: int, end: int) -> memoryview:
+        return self._parts[start + 4 : end]
 
 
 class _Stamp:
@@ -352,19 +375,19 @@ def _unseal(path: str) -> tuple[Any, ...] | None:
     return found and found[0]
 
 
-def _unseal_all(path: str) -> tuple[tuple[Any, ...], memoryview] | None:
+def _unseal_all(path: str) -> tuple[tuple[Any, ...], Parts] | None:
     return sealed.read((*_cache_files(path), *_shipped(path)), COMPILED_VERSION)
 
 
-def _seal(path: str, content: tuple[Any, ...], more: bytes = b"") -> None:
-    sealed.write(_cache_files(path), content, more)
+def _seal(path: str, content: tuple[Any, ...], parts: bytes = b"") -> None:
+    sealed.write(_cache_files(path), content, parts)
 
 
-def _read_cache(path: str, seal: int) -> tuple[tuple[Any, ...], memoryview] | None:
+def _read_cache(path: str, seal: int) -> tuple[tuple[Any, ...], Parts] | None:
     """The compiled tables of a model if they are still good.
 
-    They are (cache version, files with checksums, header, where the parts of its forms start, version, seal), and the
-    forms.
+    They are (cache version, files with checksums, header, the places of its forms' parts, version, seal), and the
+    parts.
 
     Files in the model's own folder are named without it, since the folder may be reached by several ways.
     """

@@ -8,17 +8,22 @@ from __future__ import annotations
 
 import marshal
 import zlib
-from itertools import accumulate
 
 from incc.frontends.records import NamedTuple
+from incc.frontends.sealed import Damaged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from types import MappingProxyType
-    from typing import Any, Final
+    from typing import Any, Final, Protocol
 
     from incc.models.llvm_names import Llvm
+
+    class Parts(Protocol):
+        """What parts of a file are read from; `get` raises Damaged."""
+
+        def get(self, start: int, end: int) -> memoryview | bytes: ...
 
 
 if not TYPE_CHECKING:
@@ -251,27 +256,39 @@ class MachineModel:
 
 
 class PackedForms:
-    """The entries of forms, still packed, by name; those of a few forms are had without reading all."""
+    """The entries of forms by name, in parts (frontends/sealed.py) of which a run reads few.
 
-    __slots__ = ("_known", "_packed", "_starts")
+    `places` are those of the parts, behind them that of the names. Where a part is damaged, `again` gives all anew.
+    """
 
-    def __init__(self, starts: Sequence[int], packed: bytes | memoryview) -> None:
-        self._starts = starts
-        self._packed = packed
+    __slots__ = ("_again", "_known", "_parts", "_places")
+
+    def __init__(self, places: Sequence[tuple[int, int]], parts: Parts, again: Callable[[], PackedForms]) -> None:
+        self._places = places
+        self._parts = parts
+        self._again = again
         self._known: dict[int, dict[str, bytes]] = {}
 
     def get(self, form: str) -> bytes | None:
         """The marshalled entries of a form, None without any."""
-        number = zlib.crc32(form.encode()) % (len(self._starts) - 1)
+        number = zlib.crc32(form.encode()) % (len(self._places) - 1)
         part = self._known.get(number)
         if part is None:
-            part = self._known[number] = marshal.loads(self._packed[self._starts[number] : self._starts[number + 1]])
+            part = self._known[number] = self._read(number)
         return part.get(form)
 
     def names(self) -> list[str]:
         """All forms, in the order of the model files."""
-        found: list[str] = marshal.loads(self._packed[self._starts[-1] :])
+        found: list[str] = self._read(-1)
         return found
+
+    def _read(self, number: int) -> Any:
+        try:
+            return marshal.loads(self._parts.get(*self._places[number]))
+        except Damaged:
+            new = self._again()
+            self._places, self._parts, self._again = new._places, new._parts, new._again
+            return self._read(number)
 
 
 class _SomeForms(PackedForms):
@@ -291,18 +308,16 @@ class _SomeForms(PackedForms):
         return names + [name for name, entries in self._own.items() if entries is not None and name not in names]
 
 
-_PARTS = 128
-"""Parts of a model's forms, of which each is read when one of its forms is looked up: some 50 forms."""
+_PARTS = 512
+"""Parts of a model's forms, of which each is read when one of its forms is looked up: some 12 forms."""
 
 
-def pack_forms(forms: dict[str, bytes]) -> tuple[tuple[int, ...], bytes]:
-    """What `PackedForms` is made from: where each part begins, and the names; these and the parts, each marshalled."""
+def pack_forms(forms: dict[str, bytes]) -> list[bytes]:
+    """The parts that `PackedForms` reads: of the forms, and last their names, each marshalled."""
     parts: list[dict[str, bytes]] = [{} for _ in range(_PARTS)]
     for form, entries in forms.items():
         parts[zlib.crc32(form.encode()) % _PARTS][form] = entries
-    packed = [marshal.dumps(part) for part in parts]
-    starts = tuple(accumulate(map(len, packed), initial=0))
-    return starts, b"".join([*packed, marshal.dumps(list(forms))])
+    return [*map(marshal.dumps, parts), marshal.dumps(list(forms))]
 
 
 _MOST_LOOKED_UP = 32768

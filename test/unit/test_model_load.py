@@ -332,8 +332,25 @@ def test_damaged_cache(tmp_path: Path, cache_home: Path, damage: bytes | None) -
         data = damage
     file.write_bytes(data)
     loading.purge()
-    assert loading.load(str(path)).lookup("F/r", frozenset()) is not None
+    model = loading.load(str(path))
+    assert model.lookup("F/r", frozenset()) is not None
+    assert list(model.forms()) == ["F/r"]  # parts are read when they are wanted
     assert file.read_bytes() != data
+
+
+def test_damaged_part(tmp_path: Path, cache_home: Path) -> None:
+    path = write(tmp_path, "one", "".join(f'"F{n}/r" = {{ ports = "1*p0" }}\n' for n in range(300)))
+    loading.load(str(path))
+    file = cached(cache_home, "one")
+    data = bytearray(file.read_bytes())
+    for at in range(len(data) // 2, len(data), 7):
+        data[at] ^= 0x40
+    file.write_bytes(data)
+    loading.purge()
+    model = loading.load(str(path))
+    for n in range(300):
+        assert model.lookup(f"F{n}/r", frozenset()) is not None
+    assert len(list(model.forms())) == 300
 
 
 def test_nothing_writable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -168,13 +168,13 @@ def test_fractions_are_those_of_the_library(how: str) -> None:
 
 
 def fake(folder: Path, text: str = "") -> Path:
-    """A package `incc` with the module that starts commands and a command that says how it was called."""
-    driver = folder / "incc" / "driver"
-    driver.mkdir(parents=True)
-    for name in ("incc/__init__.py", "incc/driver/__init__.py", "incc/driver/incc.py"):
-        (folder / name).write_text("")
-    shutil.copy(PACKAGE / "driver" / "start.py", driver)
-    (driver / "mca.py").write_text(f"def command():\n    {HERE}\n{text}")
+    """A package `incc` with the modules that start commands and a command that says how it was called."""
+    for name in ("driver/start.py", "driver/bundle.py", "frontends/sealed.py", "frontends/regex.py"):
+        (folder / "incc" / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(PACKAGE / name, folder / "incc" / name)
+    for name in ("__init__.py", "driver/__init__.py", "driver/incc.py", "frontends/__init__.py"):
+        (folder / "incc" / name).write_text("")
+    (folder / "incc/driver/mca.py").write_text(f"def main():\n    {HERE}\n{text}    return 0\n")
     return folder / "incc"
 
 
