@@ -54,11 +54,13 @@ def _unit(found: UnitResult, wanted: frozenset[str]) -> dict[str, Any]:
 
 class _Shared:
     """What kernels of one unit have together if the core cannot tell them apart (core/python/known.py), by the
-    identities of what it found: runs from a cold start, and parts of the report made of analyses."""
+    identities of what it found: runs from a cold start, and parts of the report made of analyses. And what
+    instructions do, by encoding."""
 
-    __slots__ = ("runs", "usage")
+    __slots__ = ("effects", "runs", "usage")
 
     def __init__(self) -> None:
+        self.effects: dict[bytes, Effects] = {}
         self.runs: dict[int, tuple[Simulation, t.Cold]] = {}
         self.usage: dict[tuple[int, ...], tuple[Any, ...]] = {}
 
@@ -81,7 +83,7 @@ def _kernel(
         "cold": cold_report(result, shared.runs) if result.cold else None,
         "resources": ports,
         "llvm_resources": units,
-        "instructions": _instructions(result, written, wanted, pressure),
+        "instructions": _instructions(result, written, wanted, pressure, shared.effects),
         "refused": [refused_statement(refused) for refused in kernel.refused],
         "summary": {
             "iterations": summary.iterations,
@@ -110,12 +112,15 @@ def _usage(
 
 
 def _instructions(
-    result: KernelResult, written: Written | None, wanted: frozenset[str], pressure: list[list[float]] | None
+    result: KernelResult,
+    written: Written | None,
+    wanted: frozenset[str],
+    pressure: list[list[float]] | None,
+    described: dict[bytes, Effects],
 ) -> list[dict[str, Any]]:
     kernel, bound, forms = result.kernel, result.bound, result.forms
     text, facts, encoding = "text" in wanted, "facts" in wanted, "encoding" in wanted
     known: dict[tuple[tuple[int, int], ...], t.Ratio] = result.model.pieces.setdefault("throughputs", {})
-    described: dict[bytes, Effects] = {}
     llvm_effects = isa(kernel.isa).llvm_effects
     rows: list[dict[str, Any]] = []
     for i, instruction in enumerate(kernel.instructions):
