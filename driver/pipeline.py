@@ -546,8 +546,13 @@ def analyze_kernels(
             *notes,
             f"no what-ifs, since there are more than {MOST_WITH_WHAT_IFS} kernels: choose some by function",
         )
+    known = None
+    if len(kernels) > 1:
+        from incc.core.known import Known
+
+        known = Known()
     try:
-        results = tuple([analyze_kernel(kernel, model, asked) for kernel in kernels])
+        results = tuple([analyze_kernel(kernel, model, asked, known) for kernel in kernels])
     except ValueError as error:
         raise AnalysisError(str(error)) from error
     ids: tuple[str, ...] = ()

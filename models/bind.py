@@ -102,7 +102,7 @@ class _Binder:
         if self.forms:
             instructions = self.kernel.instructions
             pieces = [self._piece(n, i, form) for n, (i, form) in enumerate(zip(instructions, self.forms, strict=True))]
-            self.locations = join(k, pieces)
+            self.locations = join(k, pieces, self.known)
         else:
             self._init_arrays(k)
         k.location_names = list(self.locations)

@@ -227,9 +227,12 @@ class MachineModel:
     def llvm(self) -> Llvm | None:
         """How LLVM's scheduling model of this core names its resources, schedulers and register files; None where its
         resources are not this model's (docs/llvm-mca.md)."""
-        from incc.models.llvm_names import from_header
+        if "llvm" not in self.pieces:
+            from incc.models.llvm_names import from_header
 
-        return from_header(self._llvm)
+            self.pieces["llvm"] = from_header(self._llvm)
+        found: Llvm | None = self.pieces["llvm"]
+        return found
 
     @property
     def macro_fusion(self) -> dict[str, tuple[str, ...]]:

@@ -4,7 +4,7 @@ Most instructions of a program are ones that were bound before, or that differ f
 of registers and constants. What binding makes of one depends on its neighbours in few ways (macro-fusion, pointers just
 loaded, being the last), and beyond that only in numbers that count along: those of locations, symbols, values and
 memory operands. A shape has them from 0, a piece adds the names and constants of one encoding, and `join` shifts them
-to their place.
+to their place. Kernels of the same shapes whose locations are numbered alike have these arrays in common.
 """
 
 from __future__ import annotations
@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 MOST_KEPT = 16384
 """Pieces kept for a core and context; less than 1 KB each. They are dropped when there are more, and made again."""
 
+MOST_JOINED = 256
+"""Kernels of which the joined arrays are kept for a core and context, of those of at most LONGEST_JOINED instructions:
+loops of one file that differ in names and constants alone."""
+LONGEST_JOINED = 64
+
 _ROW = (
     *("instruction_flags", "issue_slots", "retire_slots", "latency", "load_latency"),
     *("forward_group", "forward_delay", "delays_from", "delays_to"),
@@ -35,6 +40,11 @@ _PLAIN = (
     *("memory_scale", "memory_size", "memory_class", "memory_elements", "memory_partial", "affine_term_coefficient"),
 )
 _LOCATED = ("output_location", "memory_base", "memory_index", "affine_target", "affine_term_location")
+
+_JOINED = (
+    *(*_ROW, *_PLAIN, *_LOCATED, "input_id", "memory_of_value", "memory_symbol"),
+    *("uop_start", "value_start", "affine_start", "output_start", "input_start", "affine_term_start"),
+)
 
 _OWN_VALUE = -1
 
@@ -160,10 +170,12 @@ def shape_key(i: Instruction, split_roots: frozenset[str]) -> tuple[Any, dict[st
 
 
 class Known(NamedTuple):
-    """What is kept for a core and context: pieces by encoding, shapes by what makes them, each with its neighbours."""
+    """What is kept for a core and context: pieces by encoding, shapes by what makes them, each with its neighbours;
+    the arrays of whole kernels by shapes and the numbers of locations."""
 
     pieces: dict[Any, Piece]
     shapes: dict[Any, Shape]
+    joined: dict[tuple[tuple[Shape, ...], tuple[int, ...]], tuple[tuple[str, list[int]], ...]]
 
 
 def known_for(model: MachineModel, split_roots: frozenset[str], closed: int, instead: int) -> Known:
@@ -176,20 +188,37 @@ def known_for(model: MachineModel, split_roots: frozenset[str], closed: int, ins
     if sum([len(known.pieces) + len(known.shapes) for known in list(kept.values())]) > MOST_KEPT:
         # Another thread may be at work with the one that is let go, and go on with it.
         kept = model.pieces["known"] = {}
-    return kept.setdefault((split_roots, closed, instead), Known({}, {}))
+    return kept.setdefault((split_roots, closed, instead), Known({}, {}, {}))
 
 
-def join(k: b.BoundKernel, pieces: Sequence[Piece]) -> dict[str, int]:
-    """Set the arrays of a kernel of at least one instruction to those of its pieces, one behind the other.
+def join(k: b.BoundKernel, pieces: Sequence[Piece], known: Known) -> dict[str, int]:
+    """Set the arrays of a kernel of at least one instruction to those of its pieces, one behind the other. Several
+    kernels may have one and the same array: who changes one puts another in its place.
 
     Returns the numbers of its locations by their names.
     """
-    shapes = [piece.shape for piece in pieces]
-    names = dict.fromkeys(chain.from_iterable([piece.locations for piece in pieces]))
-    locations = dict(zip(names, count()))  # there is no end to count
-    # Behind the numbers of the locations of a piece stands -1, which -1 finds.
-    located = [[*[locations[name] for name in piece.locations], -1] for piece in pieces]
+    shapes = tuple([piece.shape for piece in pieces])
+    named = [*chain.from_iterable([piece.locations for piece in pieces])]
+    locations = dict(zip(dict.fromkeys(named), count()))  # there is no end to count
+    like = shapes, tuple([locations[name] for name in named])
+    joined = known.joined.get(like)
+    if joined is None:
+        # Behind the numbers of the locations of a piece stands -1, which -1 finds.
+        joined = _joined(shapes, [[*[locations[name] for name in piece.locations], -1] for piece in pieces])
+        if len(pieces) <= LONGEST_JOINED:
+            if len(known.joined) >= MOST_JOINED:
+                known.joined.clear()
+            known.joined[like] = joined
+    for name, array in joined:
+        setattr(k, name, array)
+    k.affine_constant = [*chain.from_iterable([piece.constants for piece in pieces])]
+    k.memory_displacement = [*chain.from_iterable([piece.displacements for piece in pieces])]
+    return locations
 
+
+def _joined(shapes: Sequence[Shape], located: Sequence[Sequence[int]]) -> tuple[tuple[str, list[int]], ...]:
+    """The arrays of these shapes by their names, but for those of constants. `located`: numbers of locations."""
+    k = b.BoundKernel()
     *row, uops, values, affines = zip(*[s.row for s in shapes], strict=True)
     for name, column in zip(_ROW, row, strict=True):
         setattr(k, name, list(column))
@@ -209,15 +238,13 @@ def join(k: b.BoundKernel, pieces: Sequence[Piece]) -> dict[str, int]:
         for first, number, s in zip(k.value_start, located, shapes, strict=False)
         for x in s.input_id
     ]
-    k.affine_constant = [*chain.from_iterable([piece.constants for piece in pieces])]
-    k.memory_displacement = [*chain.from_iterable([piece.displacements for piece in pieces])]
     operand = count()
     k.memory_of_value = [-1 if x < 0 else next(operand) for s in shapes for x in s.memory_of_value]
     symbols: dict[str, int] = {}
     k.memory_symbol = [
         -1 if x < 0 else symbols.setdefault(s.symbols[x], len(symbols)) for s in shapes for x in s.memory_symbol
     ]
-    return locations
+    return tuple([(name, getattr(k, name)) for name in _JOINED])
 
 
 # --- registers --------------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from incc.frontends.records import NamedTuple
 from incc.models import bound as b
-from incc.models.pieces import register_facts
+from incc.models.pieces import LONGEST_JOINED, MOST_JOINED, register_facts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,8 +67,8 @@ def bind_pipeline(
         if facts is None or facts.form is not form or facts.registers != i.registers:
             facts = known[key] = _facts(i, form, flags, slots, model, mask, stack)
         found.append(facts)
-    for name, column in zip(_FROM_FACTS, zip(*[f.numbers for f in found], strict=True), strict=False):
-        setattr(p, name, list(column))
+    for name, column in zip(_FROM_FACTS, _columns(core, found), strict=False):
+        setattr(p, name, column)
     merges = _high8_merges(kernel, split_roots)
     p.move_from = [location(f.move_from) if f.move_from else -1 for f in found]
     p.move_to = [location(f.move_to) if f.move_to else -1 for f in found]
@@ -87,10 +87,12 @@ def bind_pipeline(
 
 class _Core(NamedTuple):
     """What is the same for all kernels on a core: `attributes` of their pipelines by name, the `facts` of instructions
-    by encoding, flags and slots. It is kept with the model, which does not change."""
+    by encoding, flags and slots, columns of kernels by the rows (_Facts.numbers) that these are made of. It is kept
+    with the model, which does not change."""
 
     attributes: tuple[tuple[str, Any], ...]
     facts: dict[Any, _Facts]
+    columns: dict[tuple[tuple[int, ...], ...], list[list[int]]]
 
 
 def _core(model: MachineModel, mask: Callable[[str], int]) -> _Core | None:
@@ -129,8 +131,22 @@ def _core(model: MachineModel, mask: Callable[[str], int]) -> _Core | None:
     by_slot = [[number(port) for port in ports.split(",")] for ports in parameters["ports_by_slot"]]
     attributes["slot_set"] = sum({1 << port for ports in by_slot for port in ports})
     attributes["slot_ports"] = [port for ports in by_slot for port in ports]
-    core = model.pieces["pipeline"] = _Core(tuple(attributes.items()), {})
+    core = model.pieces["pipeline"] = _Core(tuple(attributes.items()), {}, {})
     return core
+
+
+def _columns(core: _Core, found: Sequence[_Facts]) -> list[list[int]]:
+    """The facts of a kernel in the order of _FROM_FACTS; none for no instructions. Kernels have them in common, as
+    `pieces.join` has its arrays."""
+    rows = tuple([f.numbers for f in found])
+    columns = core.columns.get(rows)
+    if columns is None:
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        if len(rows) <= LONGEST_JOINED:
+            if len(core.columns) >= MOST_JOINED:
+                core.columns.clear()
+            core.columns[rows] = columns
+    return columns
 
 
 class _Facts(NamedTuple):

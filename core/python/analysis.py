@@ -13,9 +13,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
+    from types import ModuleType
     from typing import Any
 
     from incc.core import Analysis, Bounds, Event, Simulation, StartedUop
+    from incc.core.known import Known
     from incc.core.prediction import BoundName
     from incc.core.waits import Waits
     from incc.core.whatif import Change, WhatIf
@@ -87,6 +89,7 @@ class KernelResult:
     `alignments`: the prediction for each place of the first byte within 64, if that was asked for; `placements`:
     (place, prediction) for those where the linker may put the code, where that matters. `waits`. `events` and
     `started`: the timeline, None where none was asked for. `notes`: what was left out, in sentences for the reader.
+    `known`: what was found of the kernels that were analysed together, None for one alone.
     """
 
     __slots__ = (
@@ -99,6 +102,7 @@ class KernelResult:
         "events",
         "forms",
         "kernel",
+        "known",
         "model",
         "notes",
         "placements",
@@ -125,6 +129,7 @@ class KernelResult:
     events: tuple[Event, ...] | None
     started: tuple[StartedUop, ...]
     notes: tuple[str, ...]
+    known: Known | None
     _analysis: Analysis | None
 
     def __init__(
@@ -146,6 +151,7 @@ class KernelResult:
         events: tuple[Event, ...] | None = None,
         started: tuple[StartedUop, ...] = (),
         notes: tuple[str, ...] = (),
+        known: Known | None = None,
     ) -> None:
         self.kernel = kernel
         self.model = model
@@ -163,6 +169,7 @@ class KernelResult:
         self.events = events
         self.started = started
         self.notes = notes
+        self.known = known
         self._analysis = analysis
 
     @property
@@ -174,7 +181,7 @@ class KernelResult:
     def analysis(self) -> Analysis:
         """Port pressure, dependency graph, critical path and chains: made when first asked for."""
         if self._analysis is None:
-            self._analysis = core.analyze(self.bound)
+            self._analysis = (self.known or core).analyze(self.bound)
         return self._analysis
 
     @property
@@ -202,9 +209,10 @@ def cold_run(
     event_cycles: int = 0,
     pressure: bool = False,
     buffers: Sequence[tuple[int, int]] = (),
+    known: Known | None = None,
 ) -> Simulation:
     """`core.cold_run`, on a core of which the model describes no pipeline through an ideal one."""
-    return core.cold_run(
+    return (known or core).cold_run(
         bound,
         iterations,
         ideal=bound.pipeline is None,
@@ -215,8 +223,14 @@ def cold_run(
     )
 
 
-def analyze_kernel(kernel: Kernel, model: MachineModel, settings: KernelSettings = KernelSettings()) -> KernelResult:  # noqa: B008
-    """Analyse a kernel on a core. A kernel that is a loop is run as one, another as copies of it in a row.
+def analyze_kernel(
+    kernel: Kernel,
+    model: MachineModel,
+    settings: KernelSettings = KernelSettings(),  # noqa: B008
+    known: Known | None = None,
+) -> KernelResult:
+    """Analyse a kernel on a core. A kernel that is a loop is run as one, another as copies of it in a row. `known`:
+    what was found of kernels that were analysed before, to which is added what is found of this one.
 
     Raises ValueError where the kernel cannot be analysed on this core, or a change that was asked for cannot be made to
     it. What cannot be simulated is in the result's notes.
@@ -227,6 +241,7 @@ def analyze_kernel(kernel: Kernel, model: MachineModel, settings: KernelSettings
         bound, forms = bind(kernel, model)
     except ModelError as error:  # forms are read when they are needed
         raise ValueError(str(error)) from error
+    of = known or core
     analysis: Analysis | None = None
     simulation: Simulation | None = None
     more: dict[str, Any] = {}
@@ -238,38 +253,39 @@ def analyze_kernel(kernel: Kernel, model: MachineModel, settings: KernelSettings
         said = alter(kernel, bound, settings)
     if not settings.steady:
         if settings.explained or settings.fixed_ports:
-            analysis = core.analyze(bound)
-        cold, notes = _cold(bound, model, settings)
+            analysis = of.analyze(bound)
+        cold, notes = _cold(bound, model, settings, known)
         return KernelResult(
             kernel,
             model,
             bound,
             forms,
-            bounds_of(analysis, settings.fixed_ports) if analysis else core.bounds(bound),
+            bounds_of(analysis, settings.fixed_ports) if analysis else of.bounds(bound),
             None,
             settings,
             analysis=analysis,
             cold=cold,
             notes=(*said, *notes),
+            known=known,
         )
     if settings.fixed_ports:
-        analysis = core.analyze(bound)
+        analysis = of.analyze(bound)
         bounds = bounds_of(analysis, fixed_ports=True)
     else:
-        bounds, simulation, notes = _predict(bound, model, settings)
+        bounds, simulation, notes = _predict(bound, model, settings, of)
     if simulation is not None:
         try:
-            analysis = _more_simulations(kernel, bound, bounds, simulation, settings, more)
+            analysis = _more_simulations(kernel, bound, bounds, simulation, settings, more, known)
         except RuntimeError as error:
             notes = (f"not simulated with changes: {error}",)
         notes = (*more.pop("notes", ()), *notes)
     if settings.cold_iterations and settings.simulate and not settings.fixed_ports:
-        more["cold"], problems = _cold(bound, model, settings)
+        more["cold"], problems = _cold(bound, model, settings, known)
         notes = (*notes, *problems)
     if settings.timeline_iterations and kernel.instructions:
         count = _recorded(bound, settings)
         try:
-            recorded = core.simulate(bound, ideal=simulation is None, iterations=count, record=True)
+            recorded = of.simulate(bound, ideal=simulation is None, iterations=count, record=True)
         except RuntimeError as error:
             notes = (*notes, f"no timeline: {error}")
         else:
@@ -279,29 +295,37 @@ def analyze_kernel(kernel: Kernel, model: MachineModel, settings: KernelSettings
             if count < settings.timeline_iterations and len(more["events"]) == len(recorded.events):
                 notes = (*notes, f"the timeline has the first {count} iterations, not all that were asked for")
     if settings.waits and simulation is not None:
-        from incc.core.waits import waits
-
         try:
-            more["waits"] = waits(core.simulate(bound, record=True), len(kernel.instructions))
+            more["waits"] = _waits(bound, len(kernel.instructions), known)
         except RuntimeError as error:
             notes = (*notes, f"no waits: {error}")
     return KernelResult(
-        kernel, model, bound, forms, bounds, simulation, settings, analysis=analysis, notes=(*said, *notes), **more
+        kernel,
+        model,
+        bound,
+        forms,
+        bounds,
+        simulation,
+        settings,
+        analysis=analysis,
+        notes=(*said, *notes),
+        known=known,
+        **more,
     )
 
 
 def _predict(
-    bound: BoundKernel, model: MachineModel, settings: KernelSettings
+    bound: BoundKernel, model: MachineModel, settings: KernelSettings, of: Known | ModuleType
 ) -> tuple[Bounds, Simulation | None, tuple[str, ...]]:
     """The bounds, the run to the steady state, and what is to be said where there is none though it was wanted."""
     if not settings.simulate or not any(bound.issue_slots):
-        return core.bounds(bound), None, ()
+        return of.bounds(bound), None, ()
     if bound.pipeline is None:
-        return core.bounds(bound), None, (f"not simulated: {model.why_not_simulated}",)
+        return of.bounds(bound), None, (f"not simulated: {model.why_not_simulated}",)
     try:
-        return *core.bounds_and_simulation(bound), ()
+        return *of.bounds_and_simulation(bound), ()
     except RuntimeError as error:
-        return core.bounds(bound), None, (f"not simulated: {error}",)
+        return of.bounds(bound), None, (f"not simulated: {error}",)
 
 
 def _recorded(bound: BoundKernel, settings: KernelSettings) -> int:
@@ -310,7 +334,7 @@ def _recorded(bound: BoundKernel, settings: KernelSettings) -> int:
 
 
 def _cold(
-    bound: BoundKernel, model: MachineModel, settings: KernelSettings
+    bound: BoundKernel, model: MachineModel, settings: KernelSettings, known: Known | None
 ) -> tuple[Simulation | None, tuple[str, ...]]:
     """The run from a cold start, and what is to be said where there is none though it was wanted."""
     if not settings.cold_iterations or not bound.issue_slots:  # nothing that could run
@@ -322,21 +346,26 @@ def _cold(
             events=_recorded(bound, settings),
             event_cycles=settings.timeline_cycles,
             pressure=settings.pressure,
-            buffers=_llvm_buffers(bound, model),
+            buffers=_llvm_buffers(model),
+            known=known,
         ), ()
     except RuntimeError as error:
         return None, (f"not simulated from a cold start: {error}",)
 
 
-def _llvm_buffers(bound: BoundKernel, model: MachineModel) -> list[tuple[int, int]]:
+def _llvm_buffers(model: MachineModel) -> tuple[tuple[int, int], ...]:
     """Ports and entries of LLVM's schedulers, but for those that stand for the buffers of loads and stores."""
-    if model.llvm is None:
-        return []
-    return [
-        (sum(1 << port for port, name in enumerate(bound.port_names) if name in scheduler.ports), scheduler.entries)
-        for scheduler in model.llvm.schedulers
-        if not scheduler.queue
-    ]
+    found: tuple[tuple[int, int], ...] | None = model.pieces.get("llvm buffers")
+    if found is None:
+        names = (*model.ports, *model.resources)
+        found = model.pieces["llvm buffers"] = tuple(
+            [
+                (sum(1 << port for port, name in enumerate(names) if name in scheduler.ports), scheduler.entries)
+                for scheduler in (model.llvm.schedulers if model.llvm else ())
+                if not scheduler.queue
+            ]
+        )
+    return found
 
 
 def _more_simulations(
@@ -346,28 +375,38 @@ def _more_simulations(
     base: Simulation,
     settings: KernelSettings,
     more: dict[str, Any],
+    known: Known | None,
 ) -> Analysis | None:
     """Add to `more` what the other simulations that were asked for found; returns the analysis if it was needed."""
     analysis = None
     if settings.what_ifs or settings.asked:
         from incc.core import whatif
 
-        analysis = core.analyze(bound)
+        analysis = (known or core).analyze(bound)
         asked, notes = whatif.applicable(settings.asked, kernel, bound)
         more["notes"] = tuple(notes)
         # A change that gains nothing leaves what is predicted, not the run's own average.
         steady = base._replace(cycles_per_iteration=predicted(bounds, base.cycles_per_iteration))
-        more["what_ifs"] = whatif.what_ifs(kernel, bound, analysis, steady, asked, settings.what_ifs)
+        more["what_ifs"] = whatif.what_ifs(kernel, bound, analysis, steady, asked, settings.what_ifs, known)
     if settings.alignment == EVERYWHERE:
-        more["alignments"] = tuple([at(bound, bounds, place) for place in range(64)])
+        more["alignments"] = tuple([at(bound, bounds, place, known) for place in range(64)])
     elif settings.alignment == AS_FOUND and settings.what_ifs:
-        more["placements"] = placements(kernel, bound, bounds, base)
+        more["placements"] = placements(kernel, bound, bounds, base, known)
     return analysis
 
 
-def at(bound: BoundKernel, bounds: Bounds, place: int) -> Fraction:
+def _waits(bound: BoundKernel, instructions: int, known: Known | None) -> Waits:
+    """Raises RuntimeError where the run does not end."""
+    if known is not None:
+        return known.waits(bound, instructions)
+    from incc.core.waits import waits
+
+    return waits(core.simulate(bound, record=True), instructions)
+
+
+def at(bound: BoundKernel, bounds: Bounds, place: int, known: Known | None = None) -> Fraction:
     """The prediction where the kernel's first byte is at `place` within 64."""
-    return predicted(bounds, core.simulate(bound, alignment=place).cycles_per_iteration)
+    return predicted(bounds, (known or core).simulate(bound, alignment=place).cycles_per_iteration)
 
 
 # Slots that stay empty because no µop has come, of all, from which on it may matter where the code lies.
@@ -377,7 +416,7 @@ _LEAST_UNIT = 8
 
 
 def placements(
-    kernel: Kernel, bound: BoundKernel, bounds: Bounds, base: Simulation
+    kernel: Kernel, bound: BoundKernel, bounds: Bounds, base: Simulation, known: Known | None = None
 ) -> tuple[tuple[int, Fraction], ...]:
     """Places of the first byte within 64 that the linker may choose, and the prediction there: for a kernel that waits
     for its front end, 0 and those that its section's alignment allows. Empty where all are alike."""
@@ -387,5 +426,5 @@ def placements(
         return ()
     found = [(kernel.alignment, predicted(bounds, base.cycles_per_iteration))]
     for place in {0, *range(kernel.alignment, 64, unit)} - {kernel.alignment}:
-        found.append((place, at(bound, bounds, place)))
+        found.append((place, at(bound, bounds, place, known)))
     return tuple(sorted(found)) if len({cycles for _, cycles in found}) > 1 else ()

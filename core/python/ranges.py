@@ -185,12 +185,13 @@ def _changed(result: KernelResult, changes: Mapping[str, object]) -> Fraction:
     bound = copy(result.bound)
     for name, value in changes.items():
         setattr(bound, name, value)
+    of = result.known or core
     if result.simulation is None:
-        return predicted(core.bounds(bound), None)
+        return predicted(of.bounds(bound), None)
     try:
-        bounds, simulation = core.bounds_and_simulation(bound)
+        bounds, simulation = of.bounds_and_simulation(bound)
     except RuntimeError:  # does not end: what is known is the bound
-        return predicted(core.bounds(bound), None)
+        return predicted(of.bounds(bound), None)
     return predicted(bounds, simulation.cycles_per_iteration)
 
 

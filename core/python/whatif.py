@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from incc.core import Analysis, Simulation
+    from incc.core.known import Known
     from incc.frontends.kernel import Kernel
     from incc.models.bound import BoundKernel
 
@@ -58,11 +59,12 @@ class WhatIf(NamedTuple):
     asked: bool
 
 
-def simulate(scenario: Scenario) -> Simulation:
-    """A simulation until the throughput is steady. Raises RuntimeError where it does not end."""
+def simulate(scenario: Scenario, known: Known | None = None) -> Simulation:
+    """A simulation until the throughput is steady, or what is `known` of it. Raises RuntimeError where it does not
+    end."""
     from incc import core
 
-    return core.simulate(scenario.bound, **scenario.assumed)
+    return (known or core).simulate(scenario.bound, **scenario.assumed)
 
 
 def applicable(asked: Sequence[Change], kernel: Kernel, bound: BoundKernel) -> tuple[list[Change], list[str]]:
@@ -87,27 +89,29 @@ def what_ifs(
     base: Simulation,
     asked: Sequence[Change] = (),
     usual: bool = True,
+    known: Known | None = None,
 ) -> tuple[WhatIf, ...]:
     """The changes that make sense for a kernel (unless not `usual`), and those asked for, alone and together; by the
     cycles that remain.
 
     `base` is the simulation of the core as it is. Changes without a meaning for the kernel are not tried: a divider
     that it does not use, ports that are mostly idle. Those of which it is known that they gain next to nothing have the
-    cycles of `base`, without a simulation (see `_Trials`). Raises RuntimeError as `simulate` does.
+    cycles of `base`, without a simulation (see `_Trials`). `known`: of kernels analysed before. Raises
+    RuntimeError as `simulate` does.
     """
     start = Scenario(kernel, bound, {})
     names = {c.name for c in asked}
-    trials = _Trials(start, analysis, base)
+    trials = _Trials(start, analysis, base, known)
     tried = [c for c in changes(bound, analysis, base) if c.name not in names] if usual else []
     found = [WhatIf(c.name, c.text, trials.cycles(c), False) for c in tried]
-    found += [WhatIf(c.name, c.text, simulate(c.apply(start)).cycles_per_iteration, True) for c in asked]
+    found += [WhatIf(c.name, c.text, simulate(c.apply(start), known).cycles_per_iteration, True) for c in asked]
     if len(asked) > 1:
         together = start
         for change in asked:
             together = change.apply(together)
         name = ", ".join(c.name for c in asked)
         text = f"all together: {', '.join(c.text for c in asked)}"
-        found.append(WhatIf(name, text, simulate(together).cycles_per_iteration, True))
+        found.append(WhatIf(name, text, simulate(together, known).cycles_per_iteration, True))
     # Stable: of equal ones the more tangible change, which is tried first, stays in front.
     return tuple(sorted(found, key=lambda w: w.cycles))
 
@@ -122,8 +126,9 @@ class _Trials:
     - another one that takes away more of the core's limits gains nothing.
     """
 
-    def __init__(self, start: Scenario, analysis: Analysis, base: Simulation) -> None:
+    def __init__(self, start: Scenario, analysis: Analysis, base: Simulation, before: Known | None = None) -> None:
         self.start = start
+        self.before = before
         self.analysis = analysis
         self.base = base
         self.enough = base.cycles_per_iteration * (1 - WORTH_TRYING)
@@ -137,7 +142,7 @@ class _Trials:
         if found is None:
             found = self.base.cycles_per_iteration
             if not self._is_hopeless(change):
-                found = simulate(change.apply(self.start)).cycles_per_iteration
+                found = simulate(change.apply(self.start), self.before).cycles_per_iteration
             self.known[change.name] = found
         return found
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any, Literal
 
+    from incc.core import Simulation
     from incc.core.analysis import KernelResult
     from incc.driver.report import types as t
     from incc.driver.report.found import UnitResult
@@ -43,18 +44,34 @@ def _unit(found: UnitResult, wanted: frozenset[str]) -> dict[str, Any]:
 
     model = found.model
     written = Written(found.unit, model.isa, found.syntax, found.hex_immediates) if found.syntax else None
+    shared = _Shared()
     return {
         "assembly_file": found.unit.assembly_file,
         "model": {"name": model.name, "isa": model.isa, "note": found.model_note},
-        "kernels": [_kernel(result, found.iterations, written, wanted) for result in found.results],
+        "kernels": [_kernel(result, found.iterations, written, wanted, shared) for result in found.results],
     }
 
 
-def _kernel(result: KernelResult, iterations: int, written: Written | None, wanted: frozenset[str]) -> dict[str, Any]:
+class _Shared:
+    """What kernels of one unit have together if the core cannot tell them apart (core/python/known.py), by the
+    identities of what it found: runs from a cold start, and parts of the report made of analyses. And what
+    instructions do, by encoding."""
+
+    __slots__ = ("effects", "runs", "usage")
+
+    def __init__(self) -> None:
+        self.effects: dict[bytes, Effects] = {}
+        self.runs: dict[int, tuple[Simulation, t.Cold]] = {}
+        self.usage: dict[tuple[int, ...], tuple[Any, ...]] = {}
+
+
+def _kernel(
+    result: KernelResult, iterations: int, written: Written | None, wanted: frozenset[str], shared: _Shared
+) -> dict[str, Any]:
     kernel, bound = result.kernel, result.bound
     region = kernel.region
     summary = figures.summary(result, iterations)
-    busy = "pressure" in wanted
+    ports, units, pressure = _usage(result, shared) if "pressure" in wanted else ([], None, None)
     return {
         "name": kernel.name,
         "kind": region.kind if region else "code",
@@ -63,10 +80,10 @@ def _kernel(result: KernelResult, iterations: int, written: Written | None, want
         "isa": kernel.isa,
         "dispatch_width": bound.issue_width,
         "size": {"issue_slots": sum(bound.issue_slots)},
-        "cold": cold_report(result) if result.cold else None,
-        "resources": resources(result) if busy else [],
-        "llvm_resources": llvm_resources(result) if busy else None,
-        "instructions": _instructions(result, written, wanted),
+        "cold": cold_report(result, shared.runs) if result.cold else None,
+        "resources": ports,
+        "llvm_resources": units,
+        "instructions": _instructions(result, written, wanted, pressure, shared.effects),
         "refused": [refused_statement(refused) for refused in kernel.refused],
         "summary": {
             "iterations": summary.iterations,
@@ -77,19 +94,39 @@ def _kernel(result: KernelResult, iterations: int, written: Written | None, want
     }
 
 
-def _instructions(result: KernelResult, written: Written | None, wanted: frozenset[str]) -> list[dict[str, Any]]:
+def _usage(
+    result: KernelResult, shared: _Shared
+) -> tuple[list[dict[str, Any]], list[t.LlvmResource] | None, list[list[float]] | None]:
+    """How busy our resources are and LLVM's are; where there are none of LLVM's, ours by instruction."""
+    # Forms have the names of units of their own, and some are counted for some of LLVM's units alone. Of what the model
+    # does not have, the kernel itself knows what it is.
+    key = id(result.analysis), *map(id, (result, *result.forms) if None in result.forms else result.forms)
+    found = shared.usage.get(key)
+    if found is None:
+        units = llvm_resources(result)
+        rows = [rounded(row) for row in _pressure(result)] if units is None else None
+        # With what it is found by, which lives as long.
+        found = shared.usage[key] = resources(result), units, rows, result
+    ports, units, rows, _ = found
+    return ports, units, rows
+
+
+def _instructions(
+    result: KernelResult,
+    written: Written | None,
+    wanted: frozenset[str],
+    pressure: list[list[float]] | None,
+    described: dict[bytes, Effects],
+) -> list[dict[str, Any]]:
     kernel, bound, forms = result.kernel, result.bound, result.forms
     text, facts, encoding = "text" in wanted, "facts" in wanted, "encoding" in wanted
-    busy = "pressure" in wanted and result.model.llvm is None
-    pressure = _pressure(result) if busy else ()
     known: dict[tuple[tuple[int, int], ...], t.Ratio] = result.model.pieces.setdefault("throughputs", {})
-    described: dict[bytes, Effects] = {}
     llvm_effects = isa(kernel.isa).llvm_effects
     rows: list[dict[str, Any]] = []
     for i, instruction in enumerate(kernel.instructions):
         unknown = bool(bound.instruction_flags[i] & UNKNOWN)
         # Messages show the text of what has no figures, and tell calls and returns by it.
-        shown = written is not None and (text or unknown or instruction.branch != "")
+        shown = written is not None and (text or unknown or instruction.branch in ("call", "return"))
         row: dict[str, Any] = {
             "index": i,
             "line": instruction.line,
@@ -116,8 +153,8 @@ def _instructions(result: KernelResult, written: Written | None, wanted: frozens
             row["store_barrier"] = effects.store_barrier
         if encoding:
             row["encoding"] = (written.encoding(instruction) if written else instruction.encoding).hex()
-        if busy:
-            row["pressure"] = rounded(pressure[i])
+        if pressure is not None:
+            row["pressure"] = pressure[i]
         rows.append(row)
     return rows
 

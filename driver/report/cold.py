@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incc.core import Mappings, Pressure, Statistics, Usage, WaitSums
+    from incc.core import Mappings, Pressure, Simulation, Statistics, Usage, WaitSums
     from incc.core.analysis import KernelResult
     from incc.driver.report import types as t
     from incc.models.bound import BoundKernel
@@ -16,12 +16,25 @@ if TYPE_CHECKING:
 DECIMALS = 6
 
 
-def cold_report(result: KernelResult) -> t.Cold | None:
-    """The part of the report; None where there is no such run."""
+def cold_report(result: KernelResult, before: dict[int, tuple[Simulation, t.Cold]] | None = None) -> t.Cold | None:
+    """The part of the report; None where there is no such run. `before`: for who does not change it, what there is
+    already of other kernels of the same unit, by the identities of their runs: several kernels may have one."""
     run = result.cold
     if run is None or run.statistics is None:
         return None
-    found = run.statistics
+    if before is not None and id(run) in before:
+        part = before[id(run)][1]
+        if run.statistics.pressure:
+            # Names of registers are each kernel's own.
+            part = {**part, "pressure": _pressure(result, run.statistics.pressure)}
+        return part
+    part = _cold_report(result, run, run.statistics)
+    if before is not None:
+        before[id(run)] = run, part
+    return part
+
+
+def _cold_report(result: KernelResult, run: Simulation, found: Statistics) -> t.Cold:
     stalls = found.stalls
     total = [sum(column) for column in zip(*found.waits, strict=True)]
     return {

@@ -67,6 +67,8 @@ _MAX_ROUNDS = 64
 
 _LABEL = re.compile(r'\s*(?:[\w.$@?]+|"[^"]*")\s*:(?!:)')
 _ASSIGNMENT = re.compile(r"[\w.$@?]+\s*=")
+# What a line has that may be more than one statement and nothing else.
+_more = re.compile(r"""[;:#/"={]""").search
 
 # A prefix may be a statement of its own; it belongs to the next one.
 _PREFIXES = words(
@@ -212,6 +214,13 @@ def _mark_line(
     line: str, number: int, statements: list[_Statement], carried: _Carried | None
 ) -> tuple[str, _Carried | None]:
     """The line with labels around its instructions, and what prefixes at its end wait for theirs."""
+    if carried is None and not _more(line):
+        text = " ".join(line.split())
+        if text and text[0] != "." and text.lower() not in _PREFIXES:
+            count = len(statements)
+            start, end = f"__incc_{count}_{number}", f"__incc_e{count}"
+            statements.append(_Statement(number, text, start, end))
+            return f"{start}: {text}; {end}:", None
     parts: list[str] = []
     open_end = ""
     for piece in _pieces(line):

@@ -110,6 +110,7 @@ def _string(table: bytes, offset: int) -> str:
 def _symbols(table: bytes, strings: bytes, section_names: list[str], extended: bytes) -> list[tuple[str, int, int]]:
     """Name, section index and value of each symbol; a section's symbol has the section's name."""
     found: list[tuple[str, int, int]] = []
+    text = strings.decode("ascii") if strings.isascii() else None
     for k, (name, info, _, index, value, _) in enumerate(struct.iter_unpack("<IBBHQQ", table)):
         if index == _SHN_XINDEX:
             (index,) = struct.unpack_from("<I", extended, 4 * k)
@@ -117,6 +118,8 @@ def _symbols(table: bytes, strings: bytes, section_names: list[str], extended: b
             index = 0
         if info & 15 == _STT_SECTION and not name:
             found.append((section_names[index], index, value))
+        elif text is not None:
+            found.append((text[name : text.find("\0", name)], index, value))
         else:
             found.append((strings[name : strings.find(b"\0", name)].decode("utf-8", "replace"), index, value))
     return found

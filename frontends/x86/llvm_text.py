@@ -456,6 +456,9 @@ def _with_prefixes(text: str, native: Any, braces: str = "") -> str:
 _PRINTED: tuple[dict[bytes, str], ...] = ({}, {}, {}, {})
 """Of encodings whose statement says no more than they do: in AT&T and Intel syntax, then with hexadecimal numbers."""
 
+_WRITTEN: dict[tuple[bytes, str, str, bool, bool, bool], str] = {}
+"""Of statements and their encodings that no name of the whole text changes."""
+
 
 def printed(
     instruction: Instruction, syntax: str = "att", hex_immediates: bool = False, names: Names | None = None
@@ -465,10 +468,18 @@ def printed(
     `instruction.text` is asked for symbols and for constants as they are written, if it is a statement of either
     syntax; that it is a macro's name does no harm. `names` are those of the whole text that LLVM replaces.
     """
+    intel = syntax == "intel"
+    if names is not None and names.any:
+        return _printed(instruction, intel, hex_immediates, names)
+    key = instruction.encoding, instruction.text, instruction.target, intel, hex_immediates, names is None
+    text = _WRITTEN.get(key)
+    return text if text is not None else keep(_WRITTEN, key, _printed(instruction, intel, hex_immediates, names))
+
+
+def _printed(instruction: Instruction, intel: bool, hex_immediates: bool, names: Names | None) -> str:
     if is_prefix(instruction):
         return instruction.mnemonic
     written = _statement(instruction, names)
-    intel = syntax == "intel"
     plain = not written.says_more
     known = _PRINTED[intel + 2 * hex_immediates]
     if plain and (text := known.get(instruction.encoding)):

@@ -204,7 +204,9 @@ def _sum(terms: list[str]) -> Expression | None:
 
 # --- names of a whole text --------------------------------------------------------------------------------------------
 
-_LOCAL = re.compile(r"(?m)^[^#\n]*?(?<![\w.$@])(\d+)(?::|[bf]\b)")
+# First where such a label may be at all: that is asked of long texts.
+_MAYBE_LOCAL = re.compile(r"(?<![\w.$@])\d+(?::|[bf]\b)")
+_LOCAL = r"(?m)^[^#\n]*?(?<![\w.$@])(\d+)(?::|[bf]\b)"
 _EACH_LOCAL = r"(?<![\w.$@])(\d+)(:|[bf]\b)"
 _ASSIGNED = r"\s*(?:\.(?:set|equ|equiv)\s+([A-Za-z_.$][\w.$]*)\s*,|([A-Za-z_.$][\w.$]*)\s*==?)\s*([^#;\n]+)"
 
@@ -217,12 +219,17 @@ class Names:
         self._locals: dict[tuple[int, str], str] = {}
         self._constants: list[tuple[int, str, int]] = []
         lines = text.split("\n")
-        if _LOCAL.search(text):
+        if _MAYBE_LOCAL.search(text) and re.search(_LOCAL, text):
             self._number_labels(lines)
         if "=" in text or ".set" in text or ".equ" in text:
             for number, line in enumerate(lines, 1):
                 if match := re.match(_ASSIGNED, line):
                     self._assign(number, match[1] or match[2], match[3])
+
+    @property
+    def any(self) -> bool:
+        """Whether there are such names."""
+        return bool(self._locals or self._constants)
 
     def _number_labels(self, lines: list[str]) -> None:
         defined: dict[str, int] = {}

@@ -9,13 +9,14 @@ from incc.driver.views.llvm_mca.resources import resources
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from incc.driver.report import types as t
     from incc.driver.views.llvm_mca.asked import Options
 
 COLUMN = 7
+_NOTHING = " - "
 
 
 def lines(unit: t.Unit, kernel: t.Kernel, options: Options) -> Iterator[str]:
@@ -28,16 +29,16 @@ def lines(unit: t.Unit, kernel: t.Kernel, options: Options) -> Iterator[str]:
         yield padded(f"[{column.label}]", 6) + f"- {column.name}"
     yield ""
     yield ""
-    heads = _row(f"[{column.label}]" for column in columns)
+    heads = _row([f"[{column.label}]" for column in columns])
     yield "Resource pressure per iteration:"
     yield heads
-    yield _row(_cell(column.cycles) for column in columns)
+    yield _row([_cell(column.cycles) for column in columns])
     yield ""
     yield "Resource pressure by instruction:"
     yield heads + "Instructions:"
     rows = zip(*[column.instructions for column in columns], strict=True) if columns else repeat(())
     for cycles, instruction in zip(rows, kernel["instructions"], strict=False):
-        yield _row(map(_cell, cycles)) + instruction["text"]
+        yield _row([_cell(each) if each else _NOTHING for each in cycles]) + instruction["text"]
 
 
 def document(kernel: t.Kernel) -> dict[str, Any]:
@@ -56,8 +57,10 @@ def document(kernel: t.Kernel) -> dict[str, Any]:
     }
 
 
-def _row(cells: Iterable[str]) -> str:
+def _row(cells: Sequence[str]) -> str:
     """Cells that are too wide have one blank behind them, and move none but the next one."""
+    if max(map(len, cells), default=0) < COLUMN:
+        return "".join([cell.ljust(COLUMN) for cell in cells])
     row, end = "", 0
     for cell in cells:
         end += COLUMN
@@ -67,4 +70,4 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def _cell(cycles: float) -> str:
-    return " - " if cycles < 0.005 else rounded(cycles, 2)
+    return _NOTHING if cycles < 0.005 else rounded(cycles, 2)

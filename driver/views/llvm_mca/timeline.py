@@ -5,7 +5,6 @@ D: dispatched, =: waits to be issued, e: executes, E: executed, -: waits to reti
 
 from __future__ import annotations
 
-from incc.driver.views.llvm_mca.columns import padded
 from incc.driver.views.llvm_mca.run import statistics
 
 TYPE_CHECKING = False
@@ -38,10 +37,7 @@ def lines(unit: t.Unit, kernel: t.Kernel, options: Options) -> Iterator[str]:
     texts = [f"   {instruction['text']}" for instruction in kernel["instructions"]]
     if shown:
         yield ""
-    for event in shown:
-        number = event["instruction"]
-        place = padded(f"[{event['iteration']},{number}]", INDEX)
-        yield place + ground[: event["dispatched"]] + _life(event) + behind[event["retired"] + 1 :] + texts[number]
+    yield from [_row(event, ground, behind, texts) for event in shown]
     if not complete:
         yield "Truncated display due to cycle limit"
 
@@ -69,19 +65,24 @@ def _shown(kernel: t.Kernel, options: Options) -> tuple[Sequence[Any], bool, int
     # before the limit has its columns all the same; a report may not have them, and then there are all columns.
     shown = [event for event in events if event["retired"] < limit]
     complete = len(shown) == iterations * len(kernel["instructions"])
-    cycles = [event[stage] for event in events for stage in _STAGES if event[stage] < limit]
-    return shown, complete, max(cycles, default=0) if complete or len(shown) < len(events) else limit - 1
+    if complete:
+        return shown, True, max([event["retired"] for event in shown], default=0)
+    if len(shown) == len(events):
+        return shown, False, limit - 1
+    return shown, False, max([event[stage] for event in events for stage in _STAGES if event[stage] < limit], default=0)
 
 
-def _life(event: Any) -> str:
-    """From the cycle in which it is dispatched to that in which it retires."""
-    dispatched, issued, executed, retired = event["dispatched"], event["issued"], event["executed"], event["retired"]
-    row: str = "D"
+def _row(event: Any, ground: str, behind: str, texts: Sequence[str]) -> str:
+    """An instruction from the cycle in which it is dispatched to that in which it retires."""
+    number: int = event["instruction"]
+    dispatched, executed, retired = event["dispatched"], event["executed"], event["retired"]
+    row: str = f"[{event['iteration']},{number}]".ljust(INDEX - 1) + " " + ground[:dispatched] + "D"
     if executed > dispatched:  # else the renamer has done with it
+        issued = event["issued"]
         row += "=" * (issued - dispatched - 1)
-        if issued == executed:
-            row += "E"
-        else:
-            row += "e" * (executed - max(issued, dispatched + 1)) + "E"
-    row += "-" * (retired - executed - 1)
-    return row + "R" if retired > executed else row
+        if issued != executed:
+            row += "e" * (executed - (issued if issued > dispatched else dispatched + 1))
+        row += "E"
+    if retired > executed:
+        row += "-" * (retired - executed - 1) + "R"
+    return row + behind[retired + 1 :] + texts[number]

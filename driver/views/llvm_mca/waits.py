@@ -37,7 +37,10 @@ def lines(unit: t.Unit, kernel: t.Kernel, options: Options) -> Iterator[str]:
 
 
 def _row(number: str, wait: Any) -> str:
-    row = padded(number, 7) + str(wait["executions"])
-    for column, key in ((13, "queue"), (20, "ready"), (27, "writeback")):
-        row = padded(row, column) + rounded(wait[key], 1)
+    cells = str(wait["executions"]), *[rounded(wait[key], 1) for key in ("queue", "ready", "writeback")]
+    if len(number) < 7 and len(cells[0]) < 6 and max(map(len, cells)) < 7:
+        return f"{number:<7}{cells[0]:<6}{cells[1]:<7}{cells[2]:<7}{cells[3]:<7}"
+    row = padded(number, 7) + cells[0]
+    for column, cell in zip((13, 20, 27), cells[1:], strict=True):
+        row = padded(row, column) + cell
     return padded(row, 34)

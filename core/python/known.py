@@ -1,0 +1,96 @@
+"""What the native core found of kernels that it cannot tell apart, found once.
+
+Kernels of one file are often alike but for names and constants: loops that a compiler cloned or a template was made
+into, regions that a script wrote. Bound to a core they are the same numbers, and all that the core says of them is the
+same too.
+"""
+
+from __future__ import annotations
+
+from marshal import dumps
+from operator import attrgetter
+
+from incc import core
+from incc.models.bound import BoundKernel, Pipeline
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from incc.core import Analysis, Bounds, Simulation
+    from incc.core.waits import Waits
+
+MOST = 1024
+"""Results kept at a time. One is of a few kilobytes, as much as what it is found by; a recorded run is not kept."""
+
+# The core sees all of a kernel but the names of its columns and locations, of which it is told how many there are.
+_NAMES = ("location_names", "port_names")
+_of_kernel = attrgetter(*[name for name in BoundKernel.__slots__ if name not in (*_NAMES, "pipeline")])
+_of_pipeline = attrgetter(*Pipeline.__slots__)
+
+
+class Known:
+    """The functions of `core` of the same names, which remember what they returned. It is for one analysis of several
+    kernels, by one thread."""
+
+    __slots__ = ("_found",)
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[object, ...], Any] = {}
+
+    def bounds(self, bound: BoundKernel) -> Bounds:
+        """`core.bounds`."""
+        found: Bounds = self._of(bound, ("bounds",), lambda: core.bounds(bound))
+        return found
+
+    def analyze(self, bound: BoundKernel) -> Analysis:
+        """`core.analyze`."""
+        found: Analysis = self._of(bound, ("analyze",), lambda: core.analyze(bound))
+        return found
+
+    def bounds_and_simulation(self, bound: BoundKernel) -> tuple[Bounds, Simulation]:
+        """`core.bounds_and_simulation`."""
+        found: tuple[Bounds, Simulation]
+        found = self._of(bound, ("bounds and simulation",), lambda: core.bounds_and_simulation(bound))
+        return found
+
+    def simulate(self, bound: BoundKernel, **options: Any) -> Simulation:
+        """`core.simulate`."""
+        found: Simulation
+        found = self._of(bound, ("simulate", *options.items()), lambda: core.simulate(bound, **options))
+        return found
+
+    def cold_run(self, bound: BoundKernel, iterations: int, **options: Any) -> Simulation:
+        """`core.cold_run`; options are such as can be hashed."""
+        asked = ("cold run", iterations, *options.items())
+        found: Simulation = self._of(bound, asked, lambda: core.cold_run(bound, iterations, **options))
+        return found
+
+    def waits(self, bound: BoundKernel, instructions: int) -> Waits:
+        """`waits` of a run that is recorded for them. Raises what `core.simulate` does."""
+        from incc.core.waits import waits
+
+        found: Waits
+        found = self._of(bound, ("waits", instructions), lambda: waits(core.simulate(bound, record=True), instructions))
+        return found
+
+    def _of(self, bound: BoundKernel, asked: tuple[object, ...], find: Callable[[], Any]) -> Any:
+        try:
+            key = (_contents(bound), *asked)
+        except (AttributeError, ValueError):  # not all of it is set, or by no number: the core says what is wrong
+            return find()
+        if key not in self._found:
+            found = find()
+            if len(self._found) >= MOST:
+                self._found.clear()
+            self._found[key] = found
+        return self._found[key]
+
+
+def _contents(bound: BoundKernel) -> bytes:
+    """All that the core sees of a kernel. Raises AttributeError and ValueError where that is no kernel."""
+    p = bound.pipeline
+    pipeline = None if p is None else _of_pipeline(p)
+    # The last version that writes numbers as they are, whoever else refers to them.
+    return dumps((_of_kernel(bound), len(bound.location_names), len(bound.port_names), pipeline), 2)
