@@ -105,7 +105,11 @@ def main(arguments: list[str] | None = None, program: str = "") -> int:
     except UsageError as error:
         tell(f"incc-mca: error: {error}; see incc-mca --help\n")
         return error.status
-    return _run(options, settings)
+    try:
+        return _run(options, settings)
+    except MemoryError:
+        tell("incc-mca: error: out of memory\n")
+        return 1
 
 
 _OF_TARGET = {"mtriple", "march", "mattr", "disable-cb", "disable-im"}
@@ -192,8 +196,8 @@ def _nothing_at_all(text: str, name: str, report: t.Report, settings: Settings) 
 def _run(options: Options, settings: Settings) -> int:
     from incc.driver.cores import cores_of
     from incc.driver.deliver import deliver, unmet
-    from incc.driver.files import read_bytes, text_of
-    from incc.driver.machine_code import machine_code
+    from incc.driver.files import text_of
+    from incc.driver.machine_code import machine_code, read_for
     from incc.driver.pipeline import AnalysisError, analyze_for_cores, model_notes
     from incc.driver.report.problems import found_problems, shown
     from incc.frontends.unit import Unit
@@ -202,7 +206,7 @@ def _run(options: Options, settings: Settings) -> int:
     # The core by itself is no matter of input; "-" is standard input all the same.
     alone = not options.file and options.given["port-model"]
     try:
-        data = b"" if alone else read_bytes(options.file)
+        data = b"" if alone else read_for(options.given, options.file)
         code = machine_code(options.given, data, options.file, name)
     except OSError as error:
         tell(f"incc-mca: error: {name}: {error.strerror}\n")
@@ -245,7 +249,8 @@ def _run(options: Options, settings: Settings) -> int:
         lines.append(f"{name}: error: no function of such a name has a loop: {', '.join(settings.functions)}")
     lines += [f"{m.where}: error: {m.text}" for m in unmet(report, settings, request, "-")]
     # What several cores' analyses say alike is said once.
-    for line in dict.fromkeys([*(shown(each, source) for each in problems), *lines]):
+    source_lines = source.split("\n") if problems else []
+    for line in dict.fromkeys([*(shown(each, source_lines) for each in problems), *lines]):
         tell(f"{line}\n")
     return int(bool(lines) or not all(each.harmless for each in problems))
 
@@ -300,8 +305,10 @@ def command() -> None:
     import gc
     import os
 
+    from incc.driver.messages import interruptible
+
     gc.set_threshold(100_000)
-    status = main()
+    status = interruptible(main)
     try:
         sys.stdout.flush()
         sys.stderr.flush()

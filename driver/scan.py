@@ -848,7 +848,9 @@ def _stderr_console() -> Any:
 
 def command() -> None:
     """The installed command: `main`, without taking the interpreter and its libraries apart at the end."""
-    status = main()
+    from incc.driver.messages import interruptible
+
+    status = interruptible(main)
     try:
         sys.stdout.flush()
         sys.stderr.flush()
