@@ -575,3 +575,10 @@ def _write_reports(found: Iterable[Any], stream: Any) -> None:
 
             stream.write(json.dumps(report, separators=(",", ":")).encode() + b"\n")
     stream.flush()
+
+
+def command() -> int:
+    """The installed command: `main`, which signals end as they do other programs."""
+    from incc.driver.messages import interruptible
+
+    return interruptible(main)

@@ -414,5 +414,12 @@ def _status(comparison: c.Comparison, undelivered: bool) -> int:
     return ERROR if gate and problems else OK
 
 
+def command() -> int:
+    """The installed command: `main`, which signals end as they do other programs."""
+    from incc.driver.messages import interruptible
+
+    return interruptible(main)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command())

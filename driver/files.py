@@ -5,6 +5,10 @@ from __future__ import annotations
 import os
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
 
 def write_file(path: str, text: str | bytes, append: bool = False) -> None:
     """Write or add to a file; raises OSError. Additions of builds with many jobs do not mix: the file is locked for
@@ -70,13 +74,31 @@ def text_of(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
-def read_bytes(file: str) -> bytes:
-    """What is in a file, "" or - for standard input. Raises OSError."""
+LARGEST_INPUT = 1 << 28
+"""Bytes of an input, which no assembly that is worth an analysis has; /dev/zero has them, too."""
+
+
+def read_bytes(file: str, most: int = LARGEST_INPUT) -> bytes:
+    """What is in a file, "" or - for standard input. Raises OSError, EFBIG for more than `most` bytes."""
     if file in ("", "-"):
         if sys.stdin is None:  # closed when we were started
             import errno
 
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
-        return sys.stdin.buffer.read()
+        return _all_of(sys.stdin.buffer, most)
     with open(file, "rb") as f:
-        return f.read()
+        return _all_of(f, most)
+
+
+def _all_of(stream: BinaryIO, most: int) -> bytes:
+    # In pieces: a read of so many bytes would begin with as much memory.
+    parts = []
+    left = most
+    while part := stream.read(1 << 20):
+        parts.append(part)
+        left -= len(part)
+        if left < 0:
+            import errno
+
+            raise OSError(errno.EFBIG, f"more than {most >> 20} MiB")
+    return b"".join(parts)

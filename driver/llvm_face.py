@@ -53,6 +53,9 @@ def run(arguments: Sequence[str], program: str) -> int:
         return _run(arguments, program)
     except Stop as stop:
         return stop.status
+    except MemoryError:
+        _say("error: out of memory\n")
+        return 1
 
 
 def _run(arguments: Sequence[str], program: str) -> int:
@@ -91,7 +94,14 @@ def _run(arguments: Sequence[str], program: str) -> int:
         waits=False,
         wanted=None if views.json else _wanted(views),
     )
-    report, views, failed = _analysed(text, "<stdin>" if name == "-" else name, settings, views, values, code)
+    from incc.frontends.isa import DecodeError
+
+    shown_name = "<stdin>" if name == "-" else name
+    try:
+        report, views, failed = _analysed(text, shown_name, settings, views, values, code)
+    except DecodeError as error:  # what LLVM was stopped for
+        _say(f"error: {shown_name}: {error}\n")
+        return 1
     if _in_order(report):
         # -all-views and -all-stats do not bring what says nothing of such a core, but its own name does.
         if values.get("bottleneck-analysis"):
@@ -177,13 +187,13 @@ def _target(values: Mapping[str, object], program: str) -> Target:
 def _input(name: str, given: Given) -> tuple[str, Code | None]:
     """The assembly, or machine code."""
     from incc.driver.errors import AnalysisError
-    from incc.driver.files import read_bytes, text_of
-    from incc.driver.machine_code import machine_code
+    from incc.driver.files import text_of
+    from incc.driver.machine_code import machine_code, read_for
 
     try:
         if not name:
             raise FileNotFoundError(2, "No such file or directory")
-        data = read_bytes(name)
+        data = read_for(given, name)
         code = machine_code(given, data, name, "<stdin>" if name == "-" else name)
         return ("", code) if code is not None else (text_of(data), None)
     except (AnalysisError, UsageError) as error:

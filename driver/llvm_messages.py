@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from incc.driver.report.problems import with_caret
+from incc.driver.report.problems import LONGEST_LINE, with_caret
 from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
@@ -21,14 +21,20 @@ class Told(NamedTuple):
     error: bool = True
 
 
+_MANY = 100
+"""Messages behind which long lines are not shown."""
+
+
 def in_markers(text: str, name: str, problems: Sequence[Message]) -> list[Told]:
     """What is wrong with the markers of regions. A note stays behind its error."""
-    from incc.frontends.asm.llvm_regions import place
+    from incc.frontends.asm.llvm_regions import places
 
     told: list[Told] = []
-    for problem in problems:
-        line, column, source = place(text, problem.at)
-        shown = f"{name}:{line}:{column}: {problem.kind}: {problem.text}\n{with_caret(source, column)}"
+    found = places(text, [problem.at for problem in problems])
+    for problem, (line, column, source) in zip(problems, found, strict=True):
+        # LLVM shows each line as often as there is a message, also if it is the only one of a large file.
+        shown = "" if len(source) > LONGEST_LINE and len(told) >= _MANY else with_caret(source, column)
+        shown = f"{name}:{line}:{column}: {problem.kind}: {problem.text}\n{shown}"
         if problem.kind == "note":
             told[-1] = told[-1]._replace(text=told[-1].text + shown)
         else:
@@ -38,12 +44,21 @@ def in_markers(text: str, name: str, problems: Sequence[Message]) -> list[Told]:
 
 def refusals(text: str, name: str, refused: Iterable[t.RefusedStatement], every: bool, triple: str = "") -> list[Told]:
     """What is wrong with statements, in LLVM's words. In the assembler's where LLVM has nothing to say at all, or, for
-    `every` one that was refused, nothing of that one. What LLVM only warns of is there, too."""
+    `every` one that was refused, nothing of that one. What LLVM only warns of is there, too. Raises LimitError where
+    none was refused and LLVM had to be stopped."""
+    from incc.frontends.x86.assembler import LimitError
     from incc.frontends.x86.llvm_messages import SELF, TRIPLE, messages, with_plain_numbers
 
-    told = []
+    told: list[Told] = []
+    refused = list(refused)
     source, read = text.split("\n"), with_plain_numbers(text)
-    for said in messages(read, triple or TRIPLE):
+    try:
+        of_llvm = messages(read, triple or TRIPLE)
+    except LimitError:
+        if not refused:
+            raise
+        of_llvm = []
+    for said in of_llvm:
         lines_shown = said.shown
         if (
             (read != text or "gather" in text or "scatter" in text)
@@ -68,7 +83,7 @@ def refusals(text: str, name: str, refused: Iterable[t.RefusedStatement], every:
         whole = source[line - 1].rstrip("\r") if line <= len(source) else ""
         words = statement["text"].split(None, 1)
         column = max(whole.find(words[0]) if words else 0, 0) + 1
-        shown = with_caret(whole, column)
+        shown = "" if len(whole) > LONGEST_LINE and len(told) >= _MANY else with_caret(whole, column)
         told.append(Told((line, column), f"{name}:{line}:{column}: error: {statement['message']}\n{shown}"))
     return told
 

@@ -78,6 +78,28 @@ def code_of(given: Given, data: bytes, file: str, name: str) -> Code | None:
     return Code(name, file if os.path.isfile(file) else data)
 
 
+_HEADERS = 4096
+"""Bytes in which `kind_of` finds what it looks for; the header of PE may be anywhere, and is seldom behind these."""
+
+
+def read_for(given: Given, file: str) -> bytes:
+    """What is in the input, "" or - for standard input; of an object in a file, which is read again where it is, and
+    may be as large as the linker makes it, the beginning. Raises OSError."""
+    from incc.driver.files import read_bytes
+
+    if file not in ("", "-") and not (given["raw"] or given["hex"]):
+        with open(file, "rb") as f:
+            start = f.read(_HEADERS) if f.seekable() else b""
+        if start.startswith(_NO_TEXT):
+            import os
+
+            from incc.driver.scan_files import kind_of
+
+            if kind_of(start) and os.path.isfile(file):
+                return start
+    return read_bytes(file)
+
+
 def machine_code(given: Given, data: bytes, file: str, name: str) -> Code | None:
     """The input as machine code, None for assembly. Raises UsageError and AnalysisError."""
     if given.names.isdisjoint(("raw", "hex", "address")) and not data.startswith(_NO_TEXT):

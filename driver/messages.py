@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 
 def tell(text: str) -> None:
     """Text as it is on standard error. That nobody can be told changes nothing."""
@@ -26,11 +30,31 @@ def say(command: str, message: str) -> None:
             print(harmless(f"{command}: {message}", False), file=sys.stderr, flush=True)
 
 
-def interrupted() -> int:
-    """Ends as whoever started us expects of one that was interrupted: by the signal."""
+def interrupted(number: int = 2) -> int:
+    """Ends as whoever started us expects of one that was interrupted: by the signal, SIGINT if it is not said."""
     import os
     import signal
 
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    os.kill(os.getpid(), signal.SIGINT)
-    return 128 + signal.SIGINT  # where it is blocked
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+    return 128 + number  # where it is blocked
+
+
+def interruptible(main: Callable[[], int]) -> int:
+    """The exit status of a command. A signal that ends it lets it take away first what it has put in the way."""
+    # `signal` makes enumerations of its numbers, which takes longer than all else here.
+    signals = __import__("_signal")
+
+    got: list[int] = []
+
+    def end(number: int, frame: object) -> None:
+        got.append(number)
+        raise KeyboardInterrupt
+
+    for number in (signals.SIGINT, signals.SIGTERM, signals.SIGHUP):
+        if signals.getsignal(number) != signals.SIG_IGN:  # as by nohup
+            signals.signal(number, end)
+    try:
+        return main()
+    except KeyboardInterrupt:
+        return interrupted(got[-1] if got else 2)

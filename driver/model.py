@@ -411,5 +411,12 @@ def _report(args: argparse.Namespace, imported: Imported, added: int) -> None:
         print(f"{len(imported.skipped)} malformed records skipped")
 
 
+def command() -> int:
+    """The installed command: `main`, which signals end as they do other programs."""
+    from incc.driver.messages import interruptible
+
+    return interruptible(main)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command())

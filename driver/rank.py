@@ -401,5 +401,12 @@ def _status(ranking: r.Ranking, undelivered: bool) -> int:
     return ERROR if fails and ranking["unread"] else OK
 
 
+def command() -> int:
+    """The installed command: `main`, which signals end as they do other programs."""
+    from incc.driver.messages import interruptible
+
+    return interruptible(main)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command())

@@ -121,13 +121,10 @@ def start(command: str) -> None:
         sys.meta_path.append(Site)
     bundle = Bundle(command)
     sys.meta_path[:0] = [bundle] if "fractions" in sys.modules else [bundle, Fractions]
-    try:
-        # `importlib.import_module` is another import.
-        status = __import__(f"incc.driver.{command}", fromlist=["main"]).main()
-    except KeyboardInterrupt:
-        from incc.driver.messages import interrupted
+    from incc.driver.messages import interruptible
 
-        status = interrupted()
+    # `importlib.import_module` is another import.
+    status = interruptible(lambda: __import__(f"incc.driver.{command}", fromlist=["main"]).main())
     regex.keep()
     bundle.keep()
     try:

@@ -7,6 +7,8 @@ from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from incc.driver.report import types as t
 
 
@@ -44,14 +46,20 @@ def found_problems(report: t.Report) -> list[Problem]:
     return found
 
 
-def shown(problem: Problem, text: str) -> str:
-    """As compilers show it, without a line break at the end. `text` is what the problem's lines are those of."""
-    lines = text.split("\n", problem.line)
+LONGEST_LINE = 10_000
+"""Characters of a line that is shown: of longer ones, which programs write, each of many messages would show all."""
+
+
+def shown(problem: Problem, lines: Sequence[str]) -> str:
+    """As compilers show it, without a line break at the end. `lines` are those that the problem's is one of; longer
+    than LONGEST_LINE they are left out."""
     if not 0 < problem.line <= len(lines):
         return f"{_place(problem)}: {problem.kind}: {problem.text}"
     line = lines[problem.line - 1].rstrip("\r")
     words = problem.statement.split(None, 1)
     column = max(line.find(words[0]) if words else len(line) - len(line.lstrip()), 0) + 1
+    if len(line) > LONGEST_LINE:
+        return f"{_place(problem)}:{column}: {problem.kind}: {problem.text}"
     caret = with_caret(line, column).rstrip("\n")
     return f"{_place(problem)}:{column}: {problem.kind}: {problem.text}\n{caret}"
 

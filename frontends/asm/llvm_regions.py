@@ -14,7 +14,7 @@ from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 
 class Marked(NamedTuple):
@@ -144,8 +144,11 @@ def _leads(text: str, at: int) -> bool:
     return not text[text.rfind("\n", 0, at) + 1 : at].strip(" \t#/*")
 
 
-def place(text: str, at: int) -> tuple[int, int, str]:
-    """Line and column, 1-based, of an offset, and the text of that line."""
-    begin = text.rfind("\n", 0, at) + 1
-    end = text.find("\n", at)
-    return text.count("\n", 0, at) + 1, at - begin + 1, text[begin : end if end >= 0 else len(text)].rstrip("\r")
+def places(text: str, offsets: Iterable[int]) -> Iterator[tuple[int, int, str]]:
+    """Line and column, 1-based, of each offset, and the text of that line."""
+    breaks = [each.start() for each in re.finditer("\n", text)]
+    for at in offsets:
+        number = bisect_left(breaks, at)
+        begin = breaks[number - 1] + 1 if number else 0
+        end = breaks[number] if number < len(breaks) else len(text)
+        yield number + 1, at - begin + 1, text[begin:end].rstrip("\r")

@@ -54,9 +54,9 @@ class Assembled(NamedTuple):
     refused: dict[int, tuple[Refused, ...]]
 
 
-# What an assembler may take for one file: 100 MB of ordinary assembly take 30 s, `.fill 100000000000` any disk, and
-# `.include "/dev/zero"` and `.rept 1000000000` any time. LIMIT_SECONDS are those of the clock; of the
-# processor's time a file gets as much as its size explains.
+# What an assembler may take for one file, whatever its size: 100 MB of ordinary assembly take 30 s, and
+# `.fill 100000000000` any disk, `.include "/dev/zero"` and `.rept 1000000000` any time; a pipe that is included never
+# has an end. Less for files whose size explains less.
 LIMIT_SECONDS = 300
 LIMIT_BYTES = 1 << 30
 
@@ -306,16 +306,14 @@ def _run(command: Sequence[str], source: str, folder: str, meanwhile: Callable[[
     try:
         if meanwhile is not None:
             meanwhile()
-        status = _wait(process)
+        status = _wait(process, _patience(len(source)))
     finally:
         if status is None:  # something else ends the analysis, and must not wait for the assembler
             os.kill(process, 9)
             os.waitpid(process, 0)
-    if -status in _LIMIT_SIGNALS:
-        seconds = _seconds(len(source)) if status == -_SIGXCPU else LIMIT_SECONDS
-        raise LimitError(
-            f"the assembler {command[0]!r} was stopped: more than {seconds} s or {LIMIT_BYTES >> 20} MB of output"
-        )
+    if -status in _LIMITS:
+        most = _LIMITS[-status](len(source))
+        raise LimitError(f"the assembler {command[0]!r} was stopped: more than {most}")
     with open(paths[2], encoding="utf-8", errors="replace") as file:
         messages = file.read()
     data = b""
@@ -328,13 +326,28 @@ def _run(command: Sequence[str], source: str, folder: str, meanwhile: Callable[[
 heard: list[str] = []
 """What the assembler said of the text that it was given last, errors and warnings: for who then asks another one."""
 
-_SIGXCPU, _SIGXFSZ = 24, 25
-_LIMIT_SIGNALS = (_SIGXCPU, _SIGXFSZ)
+_SIGALRM, _SIGXCPU, _SIGXFSZ = 14, 24, 25
+_LIMITS: dict[int, Callable[[int], str]] = {
+    _SIGALRM: lambda size: f"{_patience(size)} s",
+    _SIGXCPU: lambda size: f"{processor_seconds(size)} s of the processor",
+    _SIGXFSZ: lambda size: f"{_bytes(size) >> 20} MiB of output",
+}
+"""What has ended an assembler, by the signal."""
 
 
-def _seconds(size: int) -> int:
-    """Of the processor, for a text of so many characters."""
+def processor_seconds(size: int) -> int:
+    """What an assembler may take for a text of so many characters."""
     return min(LIMIT_SECONDS, 5 + size // 500_000)
+
+
+def _patience(size: int) -> int:
+    """The same by the clock, in seconds: others may want the processor, too."""
+    return min(LIMIT_SECONDS, 12 * processor_seconds(size))
+
+
+def _bytes(size: int) -> int:
+    """What it may write, all of which is then read."""
+    return min(LIMIT_BYTES, (1 << 28) + 16 * size)
 
 
 def _limit(process: int, size: int) -> None:
@@ -343,8 +356,9 @@ def _limit(process: int, size: int) -> None:
     import resource
 
     try:
-        resource.prlimit(process, resource.RLIMIT_FSIZE, (LIMIT_BYTES, LIMIT_BYTES))
-        resource.prlimit(process, resource.RLIMIT_CPU, (_seconds(size), _seconds(size) + 1))
+        resource.prlimit(process, resource.RLIMIT_FSIZE, (_bytes(size), _bytes(size)))
+        seconds = processor_seconds(size)
+        resource.prlimit(process, resource.RLIMIT_CPU, (seconds, seconds + 1))
         data = (1 << 30) + 64 * size
         resource.prlimit(process, resource.RLIMIT_DATA, (data, data))
         resource.prlimit(process, resource.RLIMIT_CORE, (0, 0))
@@ -352,9 +366,9 @@ def _limit(process: int, size: int) -> None:
         pass
 
 
-def _wait(process: int) -> int:
-    """Wait for a process, but not for ever; returns its exit status, negative: the signal's number, SIGXCPU where the
-    clock says that it took too long."""
+def _wait(process: int, seconds: int) -> int:
+    """Wait for a process, but not longer than that; returns its exit status, negative: the signal's number, SIGALRM
+    where it took too long."""
     import select
 
     try:
@@ -364,10 +378,10 @@ def _wait(process: int) -> int:
     try:
         poll = select.poll()
         poll.register(descriptor, select.POLLIN)
-        if not poll.poll(LIMIT_SECONDS * 1000):
+        if not poll.poll(seconds * 1000):
             os.kill(process, 9)
             os.waitpid(process, 0)
-            return -_SIGXCPU
+            return -_SIGALRM
     finally:
         os.close(descriptor)
     return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])

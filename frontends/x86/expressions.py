@@ -29,8 +29,14 @@ _PRECEDENCE = {
 _WORDS = {"not": "~", "mod": "%", "shl": "<<", "shr": ">>", "and": "&", "or": "|", "xor": "^"}
 
 
+_MOST_TOKENS = 200
+"""Of an expression that is read: all that is done with one goes as deep as it is nested."""
+
+_BITS = (1 << 64) - 1
+
+
 class NotAnExpressionError(ValueError):
-    """Text that is no expression of an assembler's."""
+    """Text that is no expression of an assembler's, or one that is too long."""
 
 
 def expression(text: str, intel: bool = False) -> Expression:
@@ -44,6 +50,8 @@ def expression(text: str, intel: bool = False) -> Expression:
         token = match[1]
         tokens.append(_WORDS.get(token.lower(), token) if intel else token)
         at = match.end()
+        if len(tokens) > _MOST_TOKENS:
+            raise NotAnExpressionError(text)
     tokens.append("")
     found, position = _binary(tokens, 0, 1, intel)
     if tokens[position] or not tokens[0]:
@@ -104,19 +112,18 @@ def _number(token: str, intel: bool) -> Expression:
 
 def evaluate(expr: Expression) -> int | None:
     """The value of an expression without symbols, as a number with a sign and 64 bits; else None."""
-    value = _value(expr)
+    if isinstance(expr, str):
+        return None
+    # Every step has 64 bits, as in LLVM.
+    value = expr if isinstance(expr, int) else _value(expr)
     if value is None:
         return None
-    value &= (1 << 64) - 1
+    value &= _BITS
     return value - (1 << 64) if value >> 63 else value
 
 
-def _value(expr: Expression) -> int | None:
-    if isinstance(expr, int):
-        return expr
-    if isinstance(expr, str):
-        return None
-    operands = [_value(each) for each in expr[1:]]
+def _value(expr: tuple[str, Expression] | tuple[str, Expression, Expression]) -> int | None:
+    operands = [evaluate(each) for each in expr[1:]]
     if None in operands:
         return None
     if len(operands) == 1:
@@ -141,7 +148,7 @@ def _value(expr: Expression) -> int | None:
         case "<<" | ">>":
             if not 0 <= right < 64:
                 return None
-            return left << right if expr[0] == "<<" else (left & ((1 << 64) - 1)) >> right
+            return left << right if expr[0] == "<<" else (left & _BITS) >> right
         case "&":
             return left & right
         case "|":

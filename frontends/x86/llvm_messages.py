@@ -11,13 +11,13 @@ import os
 
 from incc.frontends import regex as re
 from incc.frontends.records import NamedTuple
-from incc.frontends.x86.assembler import ALONE
+from incc.frontends.x86.assembler import ALONE, LimitError, processor_seconds
 from incc.frontends.x86.classify import words
 
 MOST = 100
 """Messages of one text; each takes another run over it."""
 
-_SECONDS, _BYTES = 5, 1 << 30
+_BYTES = 1 << 30
 
 _HEAD = r"(?:\x1b\[[\d;]*m)*(error|warning): (.*?):(\d+):(\d+): (.*)\n(?:(.*)\n( *\^~*)?(?:\n|\Z))?"
 _INLINE, _INSTANCE = "<inline asm>", "<instantiation>"
@@ -65,7 +65,8 @@ def _for_any_llvm(text: str) -> str:
 
 
 def messages(text: str, triple: str = TRIPLE) -> list[Said]:
-    """The errors and warnings in a text, in its order; none where there is no LLVM, or where it finds none."""
+    """The errors and warnings in a text, in its order; none where there is no LLVM, or where it finds none. Those that
+    are found in the time that the text is worth; raises LimitError if that is over before the first."""
     if not _ready():
         return []
     text = _for_any_llvm(text)
@@ -73,8 +74,15 @@ def messages(text: str, triple: str = TRIPLE) -> list[Said]:
     found: list[Said] = []
     warnings: list[Said] = []
     flattened = 0
-    while len(found) < MOST:
-        output = _asked("\n".join(line.text for line in lines), triple, False)
+    left = float(processor_seconds(len(text)))
+    while len(found) < MOST and left > 0:
+        try:
+            output, seconds = _asked("\n".join(line.text for line in lines), triple, False, left)
+        except LimitError:
+            if not found:
+                raise
+            break  # what is known is worth telling
+        left -= seconds
         every = list(re.finditer(_HEAD, output))
         warnings = [_said(each, lines, _physical(each, lines)) for each in every if each[1] == "warning"]
         failed = next((each for each in every if each[1] == "error"), None)
@@ -84,6 +92,9 @@ def messages(text: str, triple: str = TRIPLE) -> list[Said]:
             flattened += 1
             if flattened <= MOST and _flatten(lines, failed[2]):
                 continue
+            shown = tuple(x for x in (failed[6], failed[7]) if x is not None)
+            where = Said(len(lines), int(failed[4]), failed[5], shown, failed[1], failed[2], int(failed[3]))
+            found.append(where)
             break
         at = _physical(failed, lines)
         said = _said(failed, lines, at)
@@ -156,6 +167,8 @@ def _flatten(lines: list[_Line], name: str) -> bool:
             if not included or included[1] != name:
                 continue
             try:
+                if not os.path.isfile(name):  # a pipe has been read, if it could be
+                    return False
                 with open(name, encoding="utf-8", errors="surrogateescape") as file:
                     inner = file.read(1 << 22).split("\n")
             except OSError:
@@ -311,10 +324,10 @@ def _plain(found: re.Match[str]) -> str:
 
 def expanded(text: str, triple: str = TRIPLE) -> str:
     """The text as LLVM has it after reading: repetitions, macros and conditions carried out, comments kept; "" where it
-    refuses it, or there is no LLVM."""
+    refuses it, or there is no LLVM. Raises LimitError where that is too much."""
     if not _ready():
         return ""
-    output = _asked(_for_any_llvm(text), triple, True)
+    output, _ = _asked(_for_any_llvm(text), triple, True, processor_seconds(len(text)))
     found = output.partition(_MARK)[2]
     lone = "|".join(sorted(map(re.escape, _PREFIXES)))
     found = re.sub(rf"(?mi)^[ \t]*({lone})[ \t]*$", rf"\t{ALONE}\1", found)
@@ -337,13 +350,15 @@ def _ready() -> bool:
     return True
 
 
-def _asked(text: str, triple: str, whole: bool) -> str:
-    """What LLVM says when it assembles the text; for `whole` behind a mark what it has read, too."""
+def _asked(text: str, triple: str, whole: bool, seconds: float) -> tuple[str, float]:
+    """What LLVM says when it assembles the text; for `whole` behind a mark what it has read, too. And the seconds of
+    the processor that it took, of which it has so many. Raises LimitError."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         try:
             os.close(reading)
+            _limit(seconds)
             os.dup2(writing, 2)
             written = _assemble(text, triple, whole)
             if whole:
@@ -352,26 +367,67 @@ def _asked(text: str, triple: str, whole: bool) -> str:
         finally:
             os._exit(0)
     os.close(writing)
-    with os.fdopen(reading, encoding="utf-8", errors="replace", newline="") as said:
-        found = said.read(_MOST_READ)
-    os.waitpid(child, 0)
-    return found
+    status = None
+    most = _MORE * len(text) + _MOST
+    try:
+        with os.fdopen(reading, "rb") as answer:
+            data = answer.read(most + 1)
+        _, status, used = os.wait4(child, 0)
+    finally:
+        if status is None:
+            os.kill(child, 9)
+            os.waitpid(child, 0)
+    found = data.decode("utf-8", "replace")
+    over = ""
+    if len(data) > most:
+        over = f"{most >> 20} MiB of what it has read" if whole else f"{most >> 20} MiB of messages"
+    elif (ended := os.waitstatus_to_exitcode(status)) in (-_SIGXCPU, -_SIGKILL):
+        over = f"{_whole(seconds)} s of the processor"
+    elif ended == -_SIGALRM:
+        over = f"{_PATIENCE} s"
+    elif ended < 0 and "out of memory" in found[-1000:]:
+        over = f"{_BYTES >> 20} MiB of memory"
+    if over:
+        raise LimitError(f"LLVM's assembler was stopped: more than {over}")
+    return found, used.ru_utime + used.ru_stime
 
 
-_MOST_READ = 64 << 20
+# Bytes of what LLVM writes of a text: of `.byte 1,2` it makes a line each.
+_MORE, _MOST = 16, 4 << 20
+
+_PATIENCE = 60
+"""Seconds by the clock: a pipe that is included may never have an end."""
+
+
+# `signal` itself is loaded by none of the runs on what compilers write.
+_SIGKILL, _SIGALRM, _SIGXCPU = 9, 14, 24
+
+
+def _whole(seconds: float) -> int:
+    return max(1, int(seconds + 0.999))
+
+
+def _limit(seconds: float) -> None:
+    """What `.fill` and `.rept` may ask for is no reason to fill the machine, nor what is included to wait for ever."""
+    import resource
+    import signal
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM, signal.SIGXCPU, signal.SIGABRT):
+        signal.signal(number, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_CPU, (_whole(seconds), _whole(seconds) + 1))
+    resource.setrlimit(resource.RLIMIT_AS, (_BYTES, _BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.alarm(_PATIENCE)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+
+
+_ESCAPES = {byte: f"\\{byte:02X}" for byte in range(256) if not 32 <= byte < 127 or byte in b'"\\'}
 
 
 def _assemble(text: str, triple: str, whole: bool) -> str:
-    import resource
-
     import llvmlite.binding as llvm
 
-    # What `.fill` and `.rept` may ask for is no reason to fill the machine.
-    resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
-    resource.setrlimit(resource.RLIMIT_AS, (_BYTES, _BYTES))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    code = text.encode("utf-8", "surrogateescape")
-    escaped = "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in code)
+    escaped = text.encode("utf-8", "surrogateescape").decode("latin-1").translate(_ESCAPES)
     module = llvm.parse_assembly(f'target triple = "{triple}"\nmodule asm "{escaped}"\n')
     machine = llvm.Target.from_triple(triple).create_target_machine(opt=0)
     if whole:

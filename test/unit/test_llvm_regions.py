@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incc.driver.llvm_messages import in_markers
-from incc.frontends.asm.llvm_regions import comments, place, regions, spans
+from incc.frontends.asm.llvm_regions import comments, places, regions, spans
 from incc.frontends.asm.parse import parse
 from incc.frontends.asm.regions import llvm_mca_regions
 from properties import examples
@@ -143,7 +143,7 @@ def test_places_are_in_the_text(text: str) -> None:
     marked, messages = regions(text)
     assert marked
     for message in messages:
-        line, column, source = place(text, message.at)
+        ((line, column, source),) = places(text, [message.at])
         assert source == text.split("\n")[line - 1].rstrip("\r")
         assert 1 < column <= len(source) + 2
 

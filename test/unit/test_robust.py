@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 
 import pytest
 
 from incc.core import cold_run
+from incc.driver import files
 from incc.driver.mca import main
 from incc.driver.pipeline import Settings, analyze_unit
 from incc.frontends.unit import Unit
+from incc.frontends.x86 import llvm_messages
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 STREAMS = ["<&-", ">&-", "2>&-", "<&- >&- 2>&-", ">/dev/full", "2>/dev/full", ">/dev/full 2>/dev/full"]
@@ -87,6 +93,137 @@ def test_all_views_have_statistics(folder: pathlib.Path, capfd: pytest.CaptureFi
         assert main(["-mcpu=skylake", *words, file]) == 0
         text = capfd.readouterr().out
         assert [head for head in heads if head in text] == shown
+
+
+@pytest.mark.parametrize("face", [[], ["--compat"]], ids=["incc-mca", "llvm-mca"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_it_as_it_does_others(tmp_path: pathlib.Path, face: list[str], number: int) -> None:
+    """Without a traceback, and without a folder left behind, whatever it is doing."""
+    (tmp_path / "as").write_text("#!/bin/sh\n: > started\nexec sleep 100\n")
+    (tmp_path / "as").chmod(0o755)
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "TMPDIR": str(temporary)}
+    code = "from incc.driver.mca import command; print(end='', flush=True); command()"
+    command = [sys.executable, "-c", code, *face, "-mcpu=skylake", "-"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    for text in (b"", b"addl %eax, %ebx\n"):  # while it waits for input, and for the assembler
+        process = subprocess.Popen(command, cwd=tmp_path, env=environment, **pipes)  # type: ignore[call-overload]
+        assert process.stdin is not None
+        if text:
+            process.stdin.write(text)
+            process.stdin.close()
+            process.stdin = None
+            wait_for((tmp_path / "started").exists)
+        else:
+            # It has handlers of its own by then.
+            wait_for(lambda: int(_signals_caught(process.pid), 16) >> 14 & 1 == 1)  # noqa: B023
+        process.send_signal(number)
+        _, said = process.communicate(timeout=60)
+        assert said == b""
+        assert process.returncode == -number
+        assert os.listdir(temporary) == []
+
+
+def _signals_caught(process: int) -> str:
+    lines = pathlib.Path(f"/proc/{process}/status").read_text().splitlines()
+    return next(line.split()[1] for line in lines if line.startswith("SigCgt:"))
+
+
+def wait_for(done: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not done():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("face", [[], ["--compat"]], ids=["incc-mca", "llvm-mca"])
+def test_input_without_an_end(face: list[str], capfd: pytest.CaptureFixture[str]) -> None:
+    assert main([*face, "-mcpu=skylake", "/dev/zero"]) == 1
+    assert capfd.readouterr().err.endswith("error: /dev/zero: more than 256 MiB\n")
+
+
+def test_an_object_is_not_limited_by_its_size(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """What lies in a file is read where it is needed: programs are larger than any text."""
+    (tmp_path / "a.s").write_text("f: addl %eax, %ebx\njne f\n.data\n.fill 20000\n")
+    subprocess.run(["as", "a.s", "-o", "a.o"], cwd=tmp_path, check=True)
+    monkeypatch.setattr(files.read_bytes, "__defaults__", (10000,))
+    for face in ([], ["--compat"]):
+        assert main([*face, "-mcpu=skylake", str(tmp_path / "a.o")]) == 0
+        assert "ebx" in capfd.readouterr().out
+        assert main([*face, "-mcpu=skylake", "--raw", str(tmp_path / "a.o")]) == 1
+        assert "more than 0 MiB" in capfd.readouterr().err
+
+
+def test_an_operand_as_deep_as_a_file_is_long(tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.s").write_text(f"movl $1{'+1' * 100_000}, %eax\n")
+    assert main(["--compat", "-mcpu=skylake", str(tmp_path / "a.s")]) == 0
+    assert "movl\t$100001, %eax\n" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# LLVM-MCA-BEGIN x\n# LLVM-MCA-END x\n" * 20_000,
+        "addl %eax, %ebx\n" + "# LLVM-MCA-END x\n" * 40_000,
+        "addl %eax, %ebx\n" + "/* LLVM-MCA-END x */" * 5_000,
+    ],
+    ids=["empty", "end", "line"],
+)
+@pytest.mark.parametrize("face", [[], ["--compat"]], ids=["incc-mca", "llvm-mca"])
+def test_messages_take_time_by_their_number(
+    tmp_path: pathlib.Path, text: str, face: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.s").write_text(text)
+    begin = time.process_time()
+    assert main([*face, "-mcpu=skylake", str(tmp_path / "a.s")]) == 1
+    assert time.process_time() - begin < 8
+    assert len(capfd.readouterr().err) < 1 << 25
+
+
+def test_what_llvm_cannot_tell_the_line_of_is_told(tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.s").write_text(".macro m a\nm \\a\nm \\a\n.endm\nm x\n")
+    assert main(["--compat", "-mcpu=skylake", str(tmp_path / "a.s")]) == 1
+    assert "error: macros cannot be nested more than 20 levels deep" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "over"),
+    [
+        (".rept 1000000\naddl %eax, %ebx\n.endr\n", "4 MiB of what it has read"),
+        ('.include "/dev/zero"\n', "1024 MiB of memory"),
+        ('.include "pipe"\n', "1 s"),
+        (".rept 1000000000\nnop\n.endr\n", "1 s of the processor"),
+    ],
+    ids=["rept", "zero", "pipe", "time"],
+)
+def test_what_llvm_reads_has_an_end(
+    tmp_path: pathlib.Path,
+    monkeypatch: pytest.MonkeyPatch,
+    text: str,
+    over: str,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe")
+    (tmp_path / "a.s").write_text(text)
+    if over.startswith("1 s"):
+        monkeypatch.setattr(llvm_messages, "_PATIENCE", 1 if over == "1 s" else 60)
+        monkeypatch.setattr(llvm_messages, "processor_seconds", lambda size: 1)
+    assert main(["--compat", "-mcpu=skylake", "a.s"]) == 1
+    assert capfd.readouterr().err == f"error: a.s: LLVM's assembler was stopped: more than {over}\n"
+
+
+def test_messages_have_one_limit_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each takes another run over the text."""
+    monkeypatch.setattr(llvm_messages, "processor_seconds", lambda size: 0.5)
+    begin = os.times()
+    found = llvm_messages.messages(".rept 100000\nnop\n.endr\n" + "frob\n" * 50)
+    end = os.times()
+    assert 0 < len(found) < 50
+    assert end.children_user + end.children_system - begin.children_user - begin.children_system < 5
 
 
 def test_the_fuzzer() -> None:
