@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
-
 from incc.frontends.isa import Effects
+from incc.frontends.x86.kept import Lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,26 +12,15 @@ if TYPE_CHECKING:
 # X86InstPostProcess::setMemBarriers of LLVM's target.
 _BARRIERS = {"lfence": (True, False), "sfence": (False, True), "mfence": (True, True)}
 
-_FLAGS: dict[str, str] = {}
-
-
-def _flags() -> dict[str, str]:
-    """Where LLVM's description is not what the decoder says, by form: see the file."""
-    if not _FLAGS:
-        path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "llvm_flags.txt")
-        with open(path, encoding="utf-8") as file:
-            for line in file:
-                if line[0] != "#":
-                    form, flags = line.split()
-                    _FLAGS[form] = flags
-    return _FLAGS
+_FLAGS = Lines("llvm_flags.txt", " ")
+"""Where LLVM's description is not what the decoder says, by form: see the file."""
 
 
 def effects(instruction: Instruction) -> Effects:
     """What LLVM's instruction description says of an instruction."""
     if instruction.length == 1 and instruction.form == "NOPD/r" and instruction.encoding != b"\x90":
         return Effects(False, False, True, False, False)  # a prefix in a statement of its own
-    found = _flags().get(instruction.form, "")
+    found = _FLAGS.get(instruction.form)
     if found and "mask" in instruction.traits and ("COMPRESS" in instruction.form or "EXPAND" in instruction.form):
         found = ""  # LLVM knows what these do with a mask only; the table has them without
     memory = instruction.memory
