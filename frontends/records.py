@@ -105,38 +105,33 @@ else:
             if any(type(base) is not _Meta for base in bases):
                 raise TypeError("a record has no other bases than NamedTuple")
             fields = tuple(namespace.get("__annotations__", ()))
-            defaults = {}
-            for field in fields:
-                if field[0] == "_":
-                    raise ValueError(f"Field names cannot start with an underscore: {field!r}")
-                if field in namespace:
-                    defaults[field] = namespace[field]
-                elif defaults:
-                    raise TypeError(
-                        f"Non-default namedtuple field {field} cannot follow default fields {', '.join(defaults)}"
-                    )
-            if taken := _OURS & namespace.keys():
-                raise AttributeError(f"Cannot overwrite NamedTuple attribute {sorted(taken)[0]}")
+            defaults = {field: namespace[field] for field in fields if field in namespace}
+            if "_" in [field[0] for field in fields]:
+                field = next(field for field in fields if field[0] == "_")
+                raise ValueError(f"Field names cannot start with an underscore: {field!r}")
+            last = fields[len(fields) - len(defaults) :]
+            if last != tuple(defaults):
+                field = next(field for field in reversed(last) if field not in defaults)
+                before = ", ".join([each for each in fields[: fields.index(field)] if each in defaults])
+                raise TypeError(f"Non-default namedtuple field {field} cannot follow default fields {before}")
+            if not _OURS.isdisjoint(namespace):
+                raise AttributeError(f"Cannot overwrite NamedTuple attribute {min(_OURS & namespace.keys())}")
+            while len(_GETTERS) < len(fields):
+                _GETTERS.append(_tuplegetter(len(_GETTERS), _ALIAS))
             new, belongs_to = _constructor(name, fields, defaults)
             # What the class says itself, its docstring and methods, goes before.
-            made = type.__new__(
-                type,
-                name,
-                (_Record,),
-                {
-                    "__doc__": f"{name}({', '.join(fields)})",
-                    **namespace,
-                    "__slots__": (),
-                    "__match_args__": fields,
-                    "_fields": fields,
-                    "_field_defaults": defaults,
-                    "__new__": new,
-                    **{field: _tuplegetter(i, _ALIAS) for i, field in enumerate(fields)},
-                },
-            )
+            if "__doc__" not in namespace:
+                namespace["__doc__"] = f"{name}({', '.join(fields)})"
+            namespace["__slots__"] = ()
+            namespace["__match_args__"] = namespace["_fields"] = fields
+            namespace["_field_defaults"] = defaults
+            namespace["__new__"] = new
+            namespace.update(zip(fields, _GETTERS))  # noqa: B905 -- there are more of these
+            made = type.__new__(type, name, (_Record,), namespace)
             belongs_to(made)
             return made
 
     _ALIAS = sys.intern("A field of a record.")
+    _GETTERS = []
 
     NamedTuple = type.__new__(_Meta, "NamedTuple", (), {"__doc__": "Base of records, as `typing.NamedTuple`."})

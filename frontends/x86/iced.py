@@ -15,6 +15,7 @@ from incc.frontends import sealed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, ModuleSpec, SourceFileLoader
     from types import CodeType
     from typing import Any
@@ -123,13 +124,39 @@ def _constants(name: str) -> dict[str, int]:
     return {key: value for key, value in namespace.items() if type(value) is int}
 
 
-def _names(name: str) -> list[str]:
-    """The names of such constants by their values, "" for numbers without one. Raises ImportError."""
+class Names:
+    """The names of constants by their numbers, "" for numbers without one."""
+
+    __slots__ = ("_starts", "_text")
+
+    def __init__(self, text: str, starts: bytes) -> None:
+        """`text`: a line for each number; `starts`: of the lines and of its end, 4 bytes each."""
+        self._text = text
+        self._starts = memoryview(starts).cast("I")
+
+    def __getitem__(self, number: int) -> str:
+        if number < 0:
+            raise IndexError(number)
+        return self._text[self._starts[number] : self._starts[number + 1] - 1]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._text.split("\n")[:-1])
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+
+def _names(name: str) -> tuple[str, bytes]:
+    """What `Names` of such constants are made from. Raises ImportError."""
     named = {value: key for key, value in _constants(name).items()}
-    return [named.get(number, "") for number in range(max(named) + 1)]
+    names = [named.get(number, "") for number in range(max(named) + 1)]
+    starts = [0]
+    for each in names:
+        starts.append(starts[-1] + len(each) + 1)
+    return "".join([f"{each}\n" for each in names]), b"".join([start.to_bytes(4, sys.byteorder) for start in starts])
 
 
-def _tables() -> tuple[dict[str, dict[str, int]], list[list[str]]]:
+def _tables() -> tuple[dict[str, dict[str, int]], list[tuple[str, bytes]]]:
     """The tables by their modules' names, and the names of _NAMES, from what is kept of this very package."""
     if _FOLDER is None:
         return {}, [_names(name) for name in _NAMES]
@@ -140,20 +167,20 @@ def _tables() -> tuple[dict[str, dict[str, int]], list[list[str]]]:
             stamps.append((file, status.st_size, status.st_mtime_ns))
         except OSError:  # in an archive
             stamps.append((file, 0, 0))
-    version = (1, *stamps)
+    version = (2, sys.byteorder, *stamps)
     files = sealed.places(os.path.dirname(os.path.abspath(__file__)), "iced")
     found = sealed.read(files, version)
     if found is None:
         content = (
             version,
             {name: _constants(name) for name in _TABLES},
-            ["\n".join(_names(name)) for name in _NAMES],
+            [_names(name) for name in _NAMES],
         )
         sealed.write(files, content)
     else:
         content = found[0]
     _, tables, names = content
-    return tables, [text.split("\n") for text in names]
+    return tables, names
 
 
 _MODULE, _FOLDER = _load()
@@ -164,6 +191,4 @@ InstructionInfoFactory = _MODULE.InstructionInfoFactory
 MemorySizeExt = _MODULE.MemorySizeExt
 
 _KEPT, _ALL_NAMES = _tables()
-CODE_NAMES: list[str] = _ALL_NAMES[0]
-MNEMONIC_NAMES: list[str] = _ALL_NAMES[1]
-REGISTER_NAMES: list[str] = _ALL_NAMES[2]
+CODE_NAMES, MNEMONIC_NAMES, REGISTER_NAMES = [Names(*each) for each in _ALL_NAMES]

@@ -7,6 +7,8 @@ dictionary's `get`. Threads may do both at once: who finds nothing works it out 
 
 from __future__ import annotations
 
+import os
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeVar
@@ -24,3 +26,32 @@ def keep(known: dict[_Key, _Value], encoding: _Key, value: _Value) -> _Value:
         known.clear()
     known[encoding] = value
     return value
+
+
+class Lines:
+    """A table of this folder, a text with a key at the start of each line, of which a run looks up a few."""
+
+    __slots__ = ("_behind", "_file", "_known", "_text")
+
+    def __init__(self, file: str, behind: str) -> None:
+        """`behind`: the sign that follows the keys."""
+        self._file = file
+        self._behind = behind
+        self._text = ""
+        self._known: dict[str, str] = {}
+
+    def get(self, key: str) -> str:
+        """What follows a key in its line, "" if no line has it."""
+        known = self._known.get(key)
+        return keep(self._known, key, self._found(key)) if known is None else known
+
+    def _found(self, key: str) -> str:
+        if not self._text:
+            path = os.path.join(os.path.dirname(os.path.abspath(__file__)), self._file)
+            with open(path, encoding="utf-8") as file:
+                self._text = f"\n{file.read()}\n"
+        start = self._text.find(sought := f"\n{key}{self._behind}")
+        if start < 0:
+            return ""
+        start += len(sought)
+        return self._text[start : self._text.index("\n", start)]

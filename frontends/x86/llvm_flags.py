@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
-
 from incc.frontends.isa import Effects
+from incc.frontends.x86.kept import Lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,19 +12,8 @@ if TYPE_CHECKING:
 # X86InstPostProcess::setMemBarriers of LLVM's target.
 _BARRIERS = {"lfence": (True, False), "sfence": (False, True), "mfence": (True, True)}
 
-_FLAGS: dict[str, str] = {}
-
-
-def _flags() -> dict[str, str]:
-    """Where LLVM's description is not what the decoder says, by form: see the file."""
-    if not _FLAGS:
-        path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "llvm_flags.txt")
-        with open(path, encoding="utf-8") as file:
-            for line in file:
-                if line[0] != "#":
-                    form, flags = line.split()
-                    _FLAGS[form] = flags
-    return _FLAGS
+_FLAGS = Lines("llvm_flags.txt", " ")
+"""Where LLVM's description is not what the decoder says, by form: see the file."""
 
 
 def effects(instruction: Instruction) -> Effects:
@@ -35,7 +23,7 @@ def effects(instruction: Instruction) -> Effects:
     if instruction.form.startswith("ENTER"):
         # The decoder looks at how many frames it copies.
         return Effects(False, False, True, False, False)
-    found = _flags().get(instruction.form, "")
+    found = _FLAGS.get(instruction.form)
     if found and "mask" in instruction.traits and ("COMPRESS" in instruction.form or "EXPAND" in instruction.form):
         found = ""  # LLVM knows what these do with a mask only; the table has them without
     memory = instruction.memory

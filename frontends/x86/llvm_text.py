@@ -8,14 +8,12 @@ prefixes in braces that choose an encoding.
 
 from __future__ import annotations
 
-import os
-
 from incc.frontends import regex as re
 from incc.frontends.isa import words
 from incc.frontends.x86 import iced
 from incc.frontends.x86.decode import constant_offsets, native_of, register_of
 from incc.frontends.x86.expressions import evaluate, has_symbols, shown
-from incc.frontends.x86.kept import keep
+from incc.frontends.x86.kept import Lines, keep
 from incc.frontends.x86.statements import read_statement
 
 TYPE_CHECKING = False
@@ -333,19 +331,13 @@ def usual(native: Any, intel: bool) -> str:
     return mnemonic + "\t" * bool(operands) + ", ".join(operands)
 
 
-_OTHERS: dict[str, tuple[str, str]] = {}
+_FORMS = Lines("llvm_forms.txt", "|")
 
 
-def _others() -> dict[str, tuple[str, str]]:
-    """Templates of forms where LLVM does not print what `usual` says, AT&T and Intel; "" where it does."""
-    if not _OTHERS:
-        path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "llvm_forms.txt")
-        with open(path, encoding="utf-8") as file:
-            for line in file:
-                if line[0] != "#":
-                    key, att, intel = line.rstrip("\n").replace("~", "\t").split("|")
-                    _OTHERS[key] = att, intel
-    return _OTHERS
+def _special(key: str, intel: bool) -> str:
+    """The template of a form where LLVM does not print what `usual` says; "" where it does."""
+    found = _FORMS.get(key)
+    return found.replace("~", "\t").split("|")[intel] if found else ""
 
 
 def template_key(native: Any) -> str:
@@ -367,8 +359,7 @@ def _template(native: Any, intel: bool) -> str:
     )
     found = _TEMPLATES.get(place, "")
     if not found:
-        special = _others().get(template_key(native))
-        found = _TEMPLATES[place] = (special[intel] if special else "") or usual(native, intel)
+        found = _TEMPLATES[place] = _special(template_key(native), intel) or usual(native, intel)
     if "cmp" in found[:5] or found.startswith("vpcom"):
         return _with_condition(found, native, intel)
     return found

@@ -1,4 +1,4 @@
-"""The modules of a command in one file: those that Python would have imported, whatever happened to it and to sources."""
+"""The modules of a command in one file: those that Python would have imported, whatever happened to it and them."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from incc.frontends.x86 import iced
     ("name", "names"),
     [("Code", iced.CODE_NAMES), ("Register", iced.REGISTER_NAMES), ("Mnemonic", iced.MNEMONIC_NAMES)],
 )
-def test_names(name: str, names: list[str]) -> None:
+def test_names(name: str, names: iced.Names) -> None:
     expected = {v: k for k, v in vars(getattr(iced_x86, name)).items() if type(v) is int}
     assert {number: name for number, name in enumerate(names) if name} == expected
     assert iced.constants(name) == {k: v for v, k in expected.items()}
