@@ -178,6 +178,17 @@ class _Binder:
             setattr(k, name, [0])
 
     def _set_parameters(self, k: b.BoundKernel) -> None:
+        known: list[tuple[str, Any]] | None = self.model.pieces.get("bound parameters")
+        if known is None:
+            own = b.BoundKernel()
+            self._find_parameters(own)
+            known = [(name, getattr(own, name)) for name in own.__slots__ if hasattr(own, name)]
+            self.model.pieces["bound parameters"] = known
+        for name, value in known:
+            setattr(k, name, value)
+
+    def _find_parameters(self, k: b.BoundKernel) -> None:
+        """What is the same for all kernels on a core."""
         p = self.parameters
         k.issue_width = p["issue_width"]
         k.retire_width = p["retire_width"]

@@ -32,12 +32,14 @@ _of_pipeline = attrgetter(*Pipeline.__slots__)
 
 class Known:
     """The functions of `core` of the same names, which remember what they returned. It is for one analysis of several
-    kernels, by one thread."""
+    kernels, by one thread, which changes none of them from the first question about it on."""
 
-    __slots__ = ("_found",)
+    __slots__ = ("_contents", "_found", "_last")
 
     def __init__(self) -> None:
         self._found: dict[tuple[object, ...], Any] = {}
+        self._last: BoundKernel | None = None
+        self._contents = b""
 
     def bounds(self, bound: BoundKernel) -> Bounds:
         """`core.bounds`."""
@@ -76,10 +78,13 @@ class Known:
         return found
 
     def _of(self, bound: BoundKernel, asked: tuple[object, ...], find: Callable[[], Any]) -> Any:
-        try:
-            key = (_contents(bound), *asked)
-        except (AttributeError, ValueError):  # not all of it is set, or by no number: the core says what is wrong
-            return find()
+        if bound is not self._last:
+            try:
+                self._contents = _contents(bound)
+            except (AttributeError, ValueError):  # not all of it is set, or by no number: the core says what is wrong
+                return find()
+            self._last = bound
+        key = (self._contents, *asked)
         if key not in self._found:
             found = find()
             if len(self._found) >= MOST:

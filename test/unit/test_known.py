@@ -96,7 +96,7 @@ def test_what_is_no_kernel_is_told_as_ever() -> None:
     bound.uop_ports = [object()]  # type: ignore[list-item]
     with pytest.raises(ValueError, match="uop_ports"):
         known.analyze(bound)
-    bound.uop_ports = []
+    bound, _ = bind(kernel("nop"), load("skylake"))
     with pytest.raises(ValueError, match="iterations"):
         known.cold_run(bound, 0)
 
@@ -104,8 +104,8 @@ def test_what_is_no_kernel_is_told_as_ever() -> None:
 def test_no_more_is_kept_than_a_number_of_results(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(known_results, "MOST", 3)
     known = Known()
-    bound, _ = bind(kernel("nop"), load("skylake"))
     for width in range(1, 9):
+        bound, _ = bind(kernel("nop"), load("skylake"))
         bound.issue_width = width
         known.bounds(bound)
         assert len(known._found) <= 3
