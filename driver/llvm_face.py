@@ -32,6 +32,9 @@ _PARSE_ERRORS = (
 )
 _NO_INSTRUCTIONS = "error: no assembly instructions found.\n"
 
+_NO_RETURNS = ("uiret", "sysret")
+"""Returns that LLVM's instruction descriptions do not have as such."""
+
 _BY_VIEWS = ("summary-view", "bottleneck-analysis", "resource-pressure", "timeline", "instruction-info")
 _BY_STATS = ("register-file-stats", "dispatch-stats", "scheduler-stats", "retire-stats")
 
@@ -489,7 +492,7 @@ def _instructions_seen(report: t.Report, skipped: bool, call_latency: int) -> li
                         "warning: found a call in the input assembly sequence.\n"
                         f"note: call instructions are not correctly modeled. Assume a latency of {call_latency}cy.\n"
                     )
-                if kind == "return" and not returns and not instruction["text"].lstrip().startswith("uiret"):
+                if kind == "return" and not returns and not instruction["text"].lstrip().startswith(_NO_RETURNS):
                     returns = True
                     _say(
                         "warning: found a return instruction in the input assembly sequence.\n"

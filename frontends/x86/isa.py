@@ -27,8 +27,8 @@ BRANCHES: dict[str, str] = {
     **dict.fromkeys(words("call callq calll callw lcall lcalll lcallq"), "call"),
     **dict.fromkeys(
         words(
-            "ret retq retl retw retn retf retfq lret lretq lretl lretw iret iretd iretq iretl sysret sysretq sysretl"
-            " sysexit sysexitq sysexitl uiret"
+            "ret retq retl retw retn retf retfq lret lretq lretl lretw iret iretw iretd iretq iretl"
+            " sysret sysretq sysretl sysexit sysexitq sysexitl uiret"
         ),
         "return",
     ),

@@ -5,3 +5,7 @@ xend
 xtest
 xabort	$1
 .Lout:
+xbegin	16
+loop	0
+jmp	-8
+call	0x20
