@@ -207,6 +207,7 @@ def _settings(given: Given, values: Mapping[str, Any]) -> Settings:
         regions=settings.regions if given["auto"] else "llvm-mca",
         cold_iterations=settings.iterations,
         call_latency=values.get("call-latency", 100),
+        lacking=True,
         steady=False,
         what_ifs=False,
         marks="ignore",
@@ -274,13 +275,15 @@ def _cpu(named: str, model_path: Sequence[str], target: Target) -> str:
         raise Stop
     names = [_host() if name == "native" else name for name in named_cores(named)]
     for name in names:
-        other, why = False, ""
+        other = foreign = False
+        why = ""
         if name == name.lower():  # LLVM's names are as they are written
             try:
-                other = bool(choose_model(name, "", model_path).note)
+                chosen = choose_model(name, "", model_path)
+                other, foreign = bool(chosen.note), chosen.model.isa != "x86"
             except AnalysisError as error:
                 why = str(error)
-            if not other and not why:
+            if not other and not foreign and not why:
                 continue
         from incc.driver.llvm_names import CPUS, UNSCHEDULED
 
@@ -290,7 +293,7 @@ def _cpu(named: str, model_path: Sequence[str], target: Target) -> str:
                 f"'{target.normal}' and cpu '{name}'.\n"
             )
             raise Stop
-        if other:
+        if other and not foreign:
             continue
         if name in CPUS.split():
             _say(f"error: {why}\n")
@@ -388,8 +391,10 @@ def _analysed(
             as_read = _as_llvm_reads(_plain(text, settings), triple) if odd else ""
         text = as_read or _plain(text, settings)
         report = _report(text, name, settings)
+        from incc.frontends.x86.assembler import ALONE
+
         if rest := _refused(report):  # there is no LLVM here, or the assembler does not know what LLVM writes
-            _say("".join(each.text for each in refusals(text, name, rest, True, triple)))
+            _say("".join(each.text for each in refusals(text.replace(ALONE, ""), name, rest, True, triple)))
             if not skipped:
                 _say(_PARSE_ERRORS)
                 raise Stop

@@ -91,6 +91,7 @@ class Settings(NamedTuple):
     syntax: Literal["", "att", "intel"] = ""
     hex_immediates: bool = False
     wanted: tuple[Wanted, ...] | None = None
+    lacking: bool = False
 
     def kernel_settings(self) -> KernelSettings:
         """What of it is asked of each kernel."""
@@ -412,6 +413,8 @@ def analyze_marked(unit: Unit, settings: Settings, marks: Sequence[Mark] | None)
     else:
         decoded = decode_unit(unit, parsed, [*regions, *paths])
     kernels, on_paths = decoded[: len(regions)], iter(decoded[len(regions) :])
+    if settings.lacking:
+        model, note = _with_lacking(model, note, settings.mcpu, kernels)
     places = kernel_places(parsed, found, kernels, unit.assembly)
     result = analyze_kernels(
         unit, kernels, settings, model, reason, places=places, left_out=found.left_out, among=found.all_regions
@@ -475,6 +478,18 @@ def _model_of(unit: Unit, settings: Settings) -> Choice:
         reason += f"; {other}"
         note += f"; {other}" if note else other
     return Choice(model, reason, note)
+
+
+def _with_lacking(model: MachineModel, note: str, cpu: str, kernels: Sequence[Kernel]) -> tuple[MachineModel, str]:
+    """The model with LLVM's figures of what is in the kernels and not in it, and the note on the model with that."""
+    lacking = {i.form for k in kernels for i in k.instructions if model.lookup(i.form, i.traits) is None}
+    if not lacking:
+        return model, note
+    from incc.models.llvm_figures import with_figures
+
+    model, found = with_figures(model, cpu, lacking)
+    said = f"{cpu} lacks {len(found)} of the instructions, which have LLVM's figures for it" if found else ""
+    return model, "; ".join(filter(None, (note, said)))
 
 
 def _with_the_rest(unit: Unit, parsed: Assembly, regions: Sequence[Region]) -> list[Kernel]:

@@ -196,7 +196,7 @@ class MachineModel:
         wrong += () if wrong else [message for _, message in parameters.problems_together(stated, self.ports)]
         if wrong:
             raise ModelError(f"{self.name}: {wrong[0]}")
-        header = {**self._header(), "stated": tuple(stated), "parameters": {**self.parameters, **changes}}
+        header = {**self.header(), "stated": tuple(stated), "parameters": {**self.parameters, **changes}}
         mark = zlib.crc32(repr(sorted(stated.items())).encode())
         return MachineModel(header, self._forms, self.files, f"{self.version.partition('+')[0]}+{mark:08x}")
 
@@ -204,9 +204,16 @@ class MachineModel:
         """The same core with the entries that another model, of the same ports, has of some forms."""
         own = {name: other._forms.get(name) for name in names}
         mark = zlib.crc32(repr((other.version, sorted(own))).encode())
-        return MachineModel(self._header(), _SomeForms(self._forms, own), self.files, f"{self.version}+{mark:08x}")
+        return MachineModel(self.header(), _SomeForms(self._forms, own), self.files, f"{self.version}+{mark:08x}")
 
-    def _header(self) -> dict[str, Any]:
+    def with_entries(self, packed: Mapping[str, bytes]) -> MachineModel:
+        """The same core with other entries of some forms, packed as in `models.compile.pack`."""
+        mark = zlib.crc32(repr(sorted(packed.items())).encode())
+        own: dict[str, bytes | None] = dict(packed)
+        return MachineModel(self.header(), _SomeForms(self._forms, own), self.files, f"{self.version}+{mark:08x}")
+
+    def header(self) -> dict[str, Any]:
+        """What the model is but for its forms, as compiled tables have it."""
         header = {name: getattr(self, name) for name in (*ModelName._fields[:4], "ports", "resources", "sources")}
         header.update(source=self._source, macro_fusion=self._fusion, functions=self.functions, stated=self._stated)
         header["llvm"] = self._llvm

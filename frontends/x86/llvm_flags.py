@@ -32,6 +32,9 @@ def effects(instruction: Instruction) -> Effects:
     """What LLVM's instruction description says of an instruction."""
     if instruction.length == 1 and instruction.form == "NOPD/r" and instruction.encoding != b"\x90":
         return Effects(False, False, True, False, False)  # a prefix in a statement of its own
+    if instruction.form.startswith("ENTER"):
+        # The decoder looks at how many frames it copies.
+        return Effects(False, False, True, False, False)
     found = _flags().get(instruction.form, "")
     if found and "mask" in instruction.traits and ("COMPRESS" in instruction.form or "EXPAND" in instruction.form):
         found = ""  # LLVM knows what these do with a mask only; the table has them without

@@ -477,7 +477,7 @@ def printed(
     known = _PRINTED[intel + 2 * hex_immediates]
     if plain and (text := known.get(instruction.encoding)):
         return text
-    native = native_of(instruction)
+    native = _widened(instruction)[0] if written.wide else native_of(instruction)
     printer = _Printer(native, intel, hex_immediates)
     printer.displacement = written.displacement
     printer.riz = written.riz
@@ -532,6 +532,16 @@ def _exchange(template: str, native: Any, written: Statement, intel: bool) -> st
     return template
 
 
+def _widened(instruction: Instruction) -> tuple[Any, bytes]:
+    """An instruction with 64 bits for operands, as iced-x86 has it and in bytes."""
+    code = bytearray(instruction.encoding)
+    if code[0] & 0xF0 == 0x40:
+        code[0] |= 8
+    else:
+        code.insert(0, 0x48)
+    return iced.Decoder(64, bytes(code)).decode(), bytes(code)
+
+
 def _exchanges(native: Any) -> bool:
     """Whether it is an exchange of two registers that a ModRM byte names."""
     return iced.CODE_NAMES[native.code].startswith("XCHG_RM") and native.op_kind(0) == native.op_kind(1)
@@ -562,6 +572,8 @@ def encoding(instruction: Instruction) -> bytes:
     written = read_statement(instruction.text)
     if not written.says_more:
         return code
+    if written.wide:
+        return _widened(instruction)[1]
     native = native_of(instruction)
     if written.mnemonic and _exchanges(native) and _first_in_front(native, written) == written.intel:
         return _exchanged(code)

@@ -17,7 +17,8 @@ class Statement(NamedTuple):
     `displacement`: of the operand in memory, None for a plain number or none. `immediates` in the statement's order.
     `target`: the operand of a direct branch. `braces`: the prefixes that choose an encoding. `riz`: the name of
     the register that stands for no index, if the statement has it. `mnemonic` and `first_register` (the first operand,
-    without %) only where the order of operands may be another one than the bytes'. `says_more`: there is any of it.
+    without %) only where the order of operands may be another one than the bytes'. `wide`: there is a register of 64
+    bits, of instructions that GNU as writes with one of 32, which come to the same. `says_more`: there is any of it.
     """
 
     intel: bool = False
@@ -28,6 +29,7 @@ class Statement(NamedTuple):
     riz: str = ""
     mnemonic: str = ""
     first_register: str = ""
+    wide: bool = False
     says_more: bool = False
 
 
@@ -42,6 +44,10 @@ _PREFIX = re.compile(
     r"(?i)(?:rep(?:n?[ez])?|lock|data16|data32|addr32|bnd|notrack|xacquire|xrelease|[cdefgs]s|rex(?:64|\.\w+)?)\s+"
 )
 _BRACES = r"\{(vex[23]?|evex|disp8|disp32|rex2?)\}\s*"
+_WIDE = (
+    r"(?i)(?:sldt|str)q?\s+%?r\w+$|movq?\s+(?:%?[cdefgs]s\s*,\s*%?r(?:\w[xip]|\d+)|"
+    r"%?r(?:\w[xip]|\d+)\s*,\s*%?[cdefgs]s)$"
+)
 _ATT = re.compile(r"[%$]|\bj|\bcall")
 _JUMP = re.compile(r"(?i)j|call|loop|xbegin")
 
@@ -76,6 +82,8 @@ def _read(text: str) -> Statement:
         found = _NOTHING._replace(intel=intel)
     if braces:
         found = found._replace(braces=braces, says_more=True)
+    if mnemonic[:3].lower() in ("mov", "sld", "str") and re.match(_WIDE, f"{mnemonic} {rest}"):
+        return found._replace(wide=True, says_more=True)
     if mnemonic[:4].lower() == "xchg":
         first = rest.partition(",")[0].strip().lower().lstrip("%")
         found = found._replace(mnemonic="xchg", first_register=first, says_more=True)

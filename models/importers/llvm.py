@@ -69,7 +69,7 @@ def _x86(request: Request) -> Imported:
     from incc.models.importers import llvm_units
 
     header, _ = read_header(request.chain)
-    processor = json.loads(_run(options.cpu, [], options.llvm_config)[0])
+    processor = json.loads(run(options.cpu, [], options.llvm_config)[0])
     if options.resources:
         old = request.chain[0].data.get("llvm", {})
         names = llvm_units.names_of(processor, old, header["ports"], header["resources"])
@@ -146,12 +146,12 @@ def import_cpu(
     """
     from incc.models.importers import llvm_units
 
-    queries = dict(_queries(forms, core is not None))
-    lines = [f"{key} {code.hex()}" for key, (_, _, code) in queries.items()]
+    asked = dict(queries(forms, core is not None))
+    lines = [f"{key} {code.hex()}" for key, (_, _, code) in asked.items()]
     full: dict[str, dict[tuple[str, ...], Entry]] = {}
     unmatched: list[tuple[str, str]] = []
     skipped: list[str] = []
-    for number, line in enumerate(_run(cpu, lines, llvm_config), 1):
+    for number, line in enumerate(run(cpu, lines, llvm_config), 1):
         place = f"llvm_sched {cpu}:{number}"
         try:
             data = json.loads(line)
@@ -163,7 +163,7 @@ def import_cpu(
             if any(r["name"].endswith("PortInvalid") for r in data["resources"]):
                 unmatched.append((data["key"], "LLVM does not know its ports"))
                 continue
-            shape, conditions, _ = queries[data["key"]]
+            shape, conditions, _ = asked[data["key"]]
             flow = dataflow(shape, "mask" in conditions)
             if flow is not None:
                 found = full.setdefault(shape.key, {})
@@ -201,9 +201,9 @@ def _idiom(base: Entry, data: dict[str, Any]) -> Entry:
     return {**{k: v for k, v in base.items() if k != "derived"}, **idle, "breaks": True}
 
 
-def _queries(
-    forms: Iterable[Shape], idioms: bool = False
-) -> Iterator[tuple[str, tuple[Shape, tuple[str, ...], bytes]]]:
+def queries(forms: Iterable[Shape], idioms: bool = False) -> Iterator[tuple[str, tuple[Shape, tuple[str, ...], bytes]]]:
+    """What LLVM is asked about some forms: "FORM[CONDITIONS]", the form, the conditions, and an example's bytes. With
+    `idioms` also with one register for all, where that may make a difference."""
     from incc.models.importers.llvm_units import idiom
 
     for shape in forms:
@@ -324,7 +324,11 @@ def print_x86(lines: list[str], llvm_config: str = "llvm-config-19") -> list[str
     return _start([_program(llvm_config), "x86_64", "sapphirerapids", "--print"], "\n".join(lines) + "\n")
 
 
-def _run(cpu: str, lines: list[str], llvm_config: str) -> list[str]:
+def run(cpu: str, lines: list[str], llvm_config: str) -> list[str]:
+    """What LLVM says of a processor, and of instructions on it, "KEY HEX": JSON, one a line.
+
+    Raises ImportFailed if LLVM's development files or its model of the processor are missing.
+    """
     return _start([_program(llvm_config), "x86_64", cpu], "\n".join(lines) + "\n")
 
 

@@ -233,7 +233,9 @@ def with_one_load_port(fields: Entry, flow: Dataflow, functions: Mapping[str, st
 
 
 def _names(ports: str) -> str:
-    """ "IN0,IN1" of "IN01"."""
+    """ "IN0,IN1" of "IN01"; what is a list already stays."""
+    if "," in ports:
+        return ports
     prefix = ports.rstrip("0123456789ABCDEF")
     return ",".join((("" if prefix == "p" else prefix) + c) for c in ports[len(prefix) :]) or ports
 

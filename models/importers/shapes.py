@@ -135,23 +135,34 @@ def shapes() -> tuple[Shape, ...]:
         kinds = [_OPERAND_KINDS[k] for k in info.op_kinds()]
         either = any(k in _REGISTER_OR_MEMORY for k in kinds)
         memory = any(k in _MEMORY for k in kinds)
-        for kind in "rm" if either and not memory else "m" if memory else "r":
-            operands = tuple(_operand(k, kind) for k in kinds)
-            bits = 8 * MemorySizeExt.size(info.memory_size) if kind == "m" else 0
-            found.append(
-                Shape(
-                    f"{name}/{kind}",
-                    code,
-                    _MNEMONICS[info.mnemonic].upper(),
-                    operands,
-                    bits,
-                    info.op_code,
-                    info.operand_size,
-                    _ENCODINGS[info.encoding],
-                    info,
-                )
-            )
+        ways = "rm" if either and not memory else "m" if memory else "r"
+        found += [_shape(code, name, info, kind) for kind in ways]
     return tuple(sorted(found))
+
+
+def shape_of(form: str) -> Shape:
+    """The form of this key, without looking at all others. Raises KeyError where there is none."""
+    name, _, kind = form.partition("/")
+    code = getattr(Code, name, None)
+    if code is None or kind not in ("r", "m"):
+        raise KeyError(form)
+    return _shape(code, name, OpCodeInfo(code), kind)
+
+
+def _shape(code: int, name: str, info: OpCodeInfo, kind: str) -> Shape:
+    operands = tuple(_operand(_OPERAND_KINDS[k], kind) for k in info.op_kinds())
+    bits = 8 * MemorySizeExt.size(info.memory_size) if kind == "m" else 0
+    return Shape(
+        f"{name}/{kind}",
+        code,
+        _MNEMONICS[info.mnemonic].upper(),
+        operands,
+        bits,
+        info.op_code,
+        info.operand_size,
+        _ENCODINGS[info.encoding],
+        info,
+    )
 
 
 @cache

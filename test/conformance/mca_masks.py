@@ -129,7 +129,19 @@ def _register_files(lines: list[str]) -> list[str]:
     return [_last_number(line) if ":" in line else line for line in lines if not _MOVES.match(line)]
 
 
-_WIDE = re.compile(r"(?=.*\d{4}\.\d\d)(?: *(?:-|\d+\.\d\d) *)+")
+def _wide_cells(line: str, cells: int) -> str | None:
+    """What stands behind the cells of a row in which a number has more than six digits; None where it is no such row.
+    What follows such a number is one blank further, until blanks make up for it."""
+    made = ""
+    words = line.split(maxsplit=cells)[:cells]
+    if len(words) < cells or max(map(len, words)) < 7:
+        return None
+    for n, word in enumerate(words, 1):
+        if word != "-" and not re.fullmatch(_NUMBER, word):
+            return None
+        made += " - " if word == "-" else word
+        made += " " * max(7 * n - len(made), 1)
+    return line[len(made) :] if line.startswith(made) else None
 
 
 def _pressure(lines: list[str]) -> list[str]:
@@ -145,13 +157,18 @@ def _pressure(lines: list[str]) -> list[str]:
         if cells and found[-1] and all(re.fullmatch(r"(?: -  |\d+\.\d\d) *", f) and len(f) == 7 for f in found):
             text = line[cells * 7 :]
             made.append("#" * cells + (f"{TEXT}{text}" if text else ""))
-        elif cells and (wide := _WIDE.match(line)) and len(wide[0].split()) >= cells:
-            # A number of seven characters or more pushes what follows, so there are no columns to look for.
-            rest = line.split(maxsplit=cells)[cells:]
-            made.append("#" * cells + (f"{TEXT}{rest[0]}" if rest else ""))
+        elif cells and (text_behind := _wide_cells(line, cells)) is not None:
+            made.append("#" * cells + (f"{TEXT}{text_behind}" if text_behind else ""))
         else:
             made.append(line)
     return made
+
+
+def _info_numbers(uops: str, latency: str, throughput: str) -> str:
+    """The three numbers of a row as llvm-mca fills them up: to three digits before the point, more push."""
+    before_point = len(throughput.partition(".")[0])
+    last = " -     " if throughput == "-" else throughput + " " * (1 + max(3 - before_point, 0))
+    return f" {uops}{' ' * (4 + max(3 - len(uops), 0))}{latency}{' ' * (3 + max(3 - len(latency), 0))}{last}"
 
 
 def _info(lines: list[str]) -> list[str]:
@@ -165,11 +182,13 @@ def _info(lines: list[str]) -> list[str]:
             encoded = "Encodings:" in line
             made.append(line)
             continue
-        row = re.match(r" (\d+) +(\d+) +(\d+\.\d\d|-) *", line) if columns else None
-        if row is None or (row.start(1), row.start(2)) != (1, 8):
+        row = re.match(r" (\d+) +(\d+) +(\d+\.\d\d|-) ", line) if columns else None
+        head = _info_numbers(row[1], row[2], row[3]) if row else ""
+        if not head or not line.startswith(head):
             made.append(line)
             continue
-        # Wider numbers push what follows; as many columns further is where the header's columns are then.
+        # Wider numbers push what follows.
+        line = " " * columns[3] + line[len(head) :]
         flags = "".join(line[column : column + 7] for column in columns[3:])
         if encoded:
             flags = "".join(line[column : column + 7] for column in columns[3:-1])
@@ -311,6 +330,8 @@ def text_sections(output: str) -> list[Section]:
 # Lists whose length is a result.
 _OPEN_LISTS = ("ResourcePressureInfo", "TimelineInfo", "DependenceEdge", "BottleneckAnalysis", "Usage")
 
+_ELEMENTS = {"ResourcePressureInfo": "{InstructionIndex #, ResourceIndex #, ResourceUsage #}"}
+
 
 def _json_lines(value: object, path: str) -> Iterable[str]:
     key = path.rpartition(".")[2]
@@ -327,7 +348,9 @@ def _json_lines(value: object, path: str) -> Iterable[str]:
             yield f"{path}: list"
             # Which instruction an element is about is its value here, not its place.
             lines = {line for each in value for line in _json_lines(each, f"{path}[]")}
-            yield from sorted({re.sub(r"\bInstruction \d+", "Instruction #", line) for line in lines})
+            found = {re.sub(r"\bInstruction \d+", "Instruction #", line) for line in lines}
+            # An instruction that takes nothing has no element, and a list may be empty.
+            yield from sorted(found - {f"{path}[]: {_ELEMENTS.get(key)}"})
         else:
             yield f"{path}: {len(value)} elements"
             for n, each in enumerate(value):

@@ -24,9 +24,11 @@ EXCEPTIONS = HERE / "exceptions.toml"
 
 
 class Exception_(NamedTuple):
-    """Differences that are meant: in which cases, aspects and sections (patterns), and why."""
+    """Differences that are meant: in which cases, aspects and sections (patterns), and why; where `cpus` are named,
+    only in cases for one of them."""
 
     cases: list[str]
+    cpus: list[str]
     aspect: str
     where: str
     reason: str
@@ -36,7 +38,10 @@ def read_exceptions() -> list[Exception_]:
     """All exceptions."""
     with open(EXCEPTIONS, "rb") as f:
         rows = tomllib.load(f).get("exception", [])
-    return [Exception_(row["cases"], row["aspect"], row.get("where", "*"), row["reason"]) for row in rows]
+    return [
+        Exception_(row.get("cases", ["*"]), row.get("cpus", []), row["aspect"], row.get("where", "*"), row["reason"])
+        for row in rows
+    ]
 
 
 def names(pattern: str, case: Case) -> bool:
@@ -44,11 +49,18 @@ def names(pattern: str, case: Case) -> bool:
     return fnmatch.fnmatchcase(case.name, pattern)
 
 
+def cpu_of(case: Case) -> str:
+    """The processor that a case names, "" for none; the last one of several."""
+    found = [argument.partition("=")[2] for argument in case.args if re.match(r"--?mcpu=", argument)]
+    return found[-1] if found else ""
+
+
 def _excepts(exception: Exception_, case: Case, difference: Difference) -> bool:
     return (
         fnmatch.fnmatchcase(difference.aspect, exception.aspect)
         and fnmatch.fnmatchcase(difference.where, exception.where)
         and any(names(pattern, case) for pattern in exception.cases)
+        and (not exception.cpus or cpu_of(case) in exception.cpus)
     )
 
 

@@ -153,7 +153,7 @@ def test_the_model_is_what_llvm_says(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_no_form_that_llvm_has_is_lacking(name: str) -> None:
     """Of the forms that the core has by LLVM's features, those without figures are such that LLVM has none either."""
     model = load(name)
-    processor = json.loads(llvm._run(name, [], "llvm-config-19")[0])
+    processor = json.loads(llvm.run(name, [], "llvm-config-19")[0])
     has = features_of(processor["features"], FEATURES.values())
     known = set(model.forms())
     assert len(known) > 2000

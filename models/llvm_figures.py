@@ -1,0 +1,123 @@
+"""Figures of instructions that a core does not have, as LLVM's scheduling models have them (llvm_figures.txt).
+
+llvm-mca analyses whatever the assembler takes: AVX-512 on Haswell, XOP on Skylake. No model file has such figures,
+since the core never runs them; who stands in llvm-mca's place asks for them here.
+"""
+
+from __future__ import annotations
+
+import os
+
+from incc.models.compile import pack
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
+
+    from incc.models.compile import Entry
+    from incc.models.importers.shapes import Dataflow, Shape
+    from incc.models.model import MachineModel
+
+FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "llvm_figures.txt")
+
+
+def with_figures(model: MachineModel, cpu: str, forms: Iterable[str]) -> tuple[MachineModel, list[str]]:
+    """The model with LLVM's figures, for its processor `cpu`, of those of these forms that the model lacks and LLVM
+    has figures of; and these forms. The same model where there are none."""
+    lacking = sorted(form for form in set(forms) if not model.entries(form))
+    if not lacking or model.isa != "x86":
+        return model, []
+    known = _read(cpu, lacking)
+    found = {form: pack(entries) for form, data in known.items() if (entries := _entries(model, form, data))}
+    return (model.with_entries(found) if found else model), list(found)
+
+
+def _read(cpu: str, forms: Sequence[str]) -> dict[str, dict[tuple[str, ...], dict[str, Any]]]:
+    """What LLVM says of these forms, by conditions, as llvm_sched.cpp writes it; {} for a processor without a model."""
+    with open(FILE, encoding="ascii") as file:
+        *models, classes, last = file.read().rstrip("\n").split("\n\n")[1:]
+    column = -1
+    for number, text in enumerate(models):
+        if cpu in text.partition("\n")[0].split()[1:]:
+            column = number
+    if column < 0:
+        return {}
+    resources, _, figures = models[column].partition("\nfigures\n")
+    members = {name: each for name, *each in (line.split() for line in resources.split("\n")[1:])}
+    lines, numbers = figures.split("\n"), classes.split("\n")[1:]
+    rows = {row.partition(" ")[0]: row for row in last.split("\n")[1:]}
+    found: dict[str, dict[tuple[str, ...], dict[str, Any]]] = {}
+    for form in forms:
+        if form not in rows:
+            continue
+        _, plain, *others = rows[form].split()
+        of = {(): plain, **{tuple(c.split(",")): n for c, _, n in (each.partition("=") for each in others)}}
+        for conditions, group in of.items():
+            at = numbers[int(group)].split()[column]
+            if at != "-":
+                found.setdefault(form, {})[conditions] = _data(lines[int(at)], members)
+    return {form: each for form, each in found.items() if () in each}
+
+
+def _data(line: str, members: Mapping[str, list[str]]) -> dict[str, Any]:
+    latency, uops, advance, *used = line.split()
+    resources = [
+        {"name": name, "cycles": int(cycles), "members": members[name]}
+        for name, _, cycles in (each.partition("*") for each in used)
+    ]
+    return {
+        "latency": int(latency),
+        "uops": int(uops),
+        "read_advance": [] if advance == "-" else [{"cycles": int(advance)}],
+        "resources": resources,
+    }
+
+
+def _entries(
+    model: MachineModel, form: str, found: Mapping[tuple[str, ...], dict[str, Any]]
+) -> dict[tuple[str, ...], Entry]:
+    """A form's entries for the model, in its ports."""
+    from incc.models.importers.common import reduced
+    from incc.models.importers.shapes import dataflow, shape_of
+
+    shape = shape_of(form)
+    entries: dict[tuple[str, ...], Entry] = {}
+    for conditions, data in found.items():
+        flow = dataflow(shape, "mask" in conditions)
+        if flow is not None:
+            fields = _in_ports(model, shape, flow, data)
+            entries[conditions] = {**fields, "source": "llvm", "derived": "the core has no such instruction"}
+    return reduced(entries) if () in entries else {}
+
+
+def _in_ports(model: MachineModel, shape: Shape, flow: Dataflow, data: dict[str, Any]) -> Entry:
+    from incc.models.importers import llvm, llvm_units
+    from incc.models.model import parse_ports
+
+    names = model.llvm
+    if names is None or any(unit.name.rpartition("Port")[2].isdigit() for unit in names.units):
+        try:
+            fields = llvm.entry(shape, flow, data)
+            if model.functions.get("load") == "2" and model.functions.get("store_address") == "3":
+                fields = llvm_units.with_one_load_port(fields, flow, model.functions)
+            parse_ports(fields["ports"], model.ports)
+            return fields
+        except ValueError:  # LLVM analyses the core as another one
+            pass
+    core = llvm_units.core_of(model.header(), "", ())
+    return llvm_units.entry(shape, flow, data, core if names is not None else core._replace(kinds=_kinds(model)))
+
+
+# An instruction of each kind that every core has.
+_OF_KIND = {"int": "ADD_R64_RM64/r", "vector": "PADDD_XMM_XMMM128/r", "branch": "JE_REL8_64/r"}
+
+
+def _kinds(model: MachineModel) -> dict[str, str]:
+    """The ports for each kind of work, as `llvm_units.Core` has them: those that take its plainest instruction."""
+    found = {}
+    for kind, form in _OF_KIND.items():
+        known = model.lookup(form, frozenset())
+        if known is not None and known.uops:
+            found[kind] = known.uops[0][0]
+    return found

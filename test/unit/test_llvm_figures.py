@@ -1,0 +1,67 @@
+"""Figures of instructions that a core does not have: LLVM's, for who stands in llvm-mca's place."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from incc.driver.mca import main
+from incc.models.importers import llvm_figures as written
+from incc.models.llvm_figures import FILE, with_figures
+from incc.models.loading import load
+
+WIDE = "EVEX_VADDPS_ZMM_K1Z_ZMM_ZMMM512B32_ER/m"
+XOP = "XOP_VPCOMB_XMM_XMM_XMMM128_IMM8/r"
+
+
+@pytest.mark.parametrize("cpu", ["haswell", "skylake", "znver1", "btver2", "gracemont", "bonnell", "core2", "knl"])
+def test_what_the_core_lacks_has_uops_on_its_ports(cpu: str) -> None:
+    model = load(cpu)
+    assert model.lookup(XOP, frozenset()) is None
+    filled, forms = with_figures(model, cpu, [XOP, "ADD_RM64_R64/r"])
+    assert forms == [XOP]
+    form = filled.lookup(XOP, frozenset())
+    assert form is not None
+    assert form.source == "llvm"
+    assert form.uops
+    assert form.latency
+    assert {port for ports, _ in form.uops for port in ports.split(",")} <= set(model.ports)
+    assert filled.version != model.version
+    assert model.lookup(XOP, frozenset()) is None
+
+
+def test_a_load_is_one_uop_more() -> None:
+    filled, _ = with_figures(load("haswell"), "haswell", [WIDE])
+    form = filled.lookup(WIDE, frozenset())
+    assert form is not None
+    assert ("2,3", 1) in form.uops
+    assert len(form.uops) == 2
+
+
+def test_what_llvm_has_no_figures_of_stays_unknown() -> None:
+    model = load("btver2")
+    same, forms = with_figures(model, "btver2", [WIDE])
+    assert same is model
+    assert not forms
+    assert with_figures(model, "of-nobody", [XOP]) == (model, [])
+
+
+def test_llvm_mca_analyses_it_and_incc_mca_marks_it(capsys: pytest.CaptureFixture[str], tmp_path) -> None:  # type: ignore[no-untyped-def]
+    file = tmp_path / "a.s"
+    file.write_text("vaddps %zmm1, %zmm2, %zmm3\naddl %eax, %ebx\n")
+    assert main(["--compat", "-mcpu=haswell", str(file)]) == 0
+    streams = capsys.readouterr()
+    assert "vaddps\t%zmm1" in streams.out
+    assert streams.err == "note: haswell lacks 1 of the instructions, which have LLVM's figures for it\n"
+    # incc's own face says what the core cannot do.
+    main(["-mcpu=haswell", str(file)])
+    assert "not in the model" in capsys.readouterr().out
+
+
+@pytest.mark.long
+def test_the_file_is_what_llvm_says() -> None:
+    if shutil.which("llvm-config-19") is None:
+        pytest.skip("no llvm-config-19")
+    with open(FILE, encoding="ascii") as file:
+        assert file.read() == written.made("llvm-config-19")
