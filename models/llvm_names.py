@@ -17,8 +17,9 @@ class LlvmUnit(NamedTuple):
     """A column of llvm-mca's resource pressure: one unit of a resource, in LLVM's order.
 
     `name`: of the resource; one with several units is there as often. `number`: "3", of one with several "3.0", as
-    llvm-mca prints it in brackets. `of`: the port or other unit of ours that it stands for, "" where there is none, and
-    the column always empty. `forms`: patterns of forms (models.patterns): only these are counted here, "" for all.
+    llvm-mca prints it in brackets. `of`: the port or other unit of ours that it stands for, or several with commas
+    between them, as where ours are kinds of unit behind a port of LLVM's; "" where there is none, and the column always
+    empty. `forms`: patterns of forms (models.patterns): only these are counted here, "" for all.
     """
 
     name: str

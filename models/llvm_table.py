@@ -42,9 +42,10 @@ def read(table: Mapping[str, Any], ports: Sequence[str], resources: Sequence[str
         wrong.append("llvm.units is missing")
     known = (*ports, *resources)
     wrong += [
-        f"llvm.units: {row['name']} is of {row['of']!r}, which the model does not have"
+        f"llvm.units: {row['name']} is of {of!r}, which the model does not have"
         for row in rows["units"]
-        if row.get("of") and row["of"] not in known
+        for of in filter(None, row.get("of", "").split(","))
+        if of not in known
     ]
     for row in rows["schedulers"]:
         wrong += [

@@ -198,8 +198,8 @@ def port_title(bound: BoundKernel, p: int) -> str:
 
 
 def llvm_resources(result: KernelResult) -> list[t.LlvmResource] | None:
-    """The pressure by LLVM's units. One that has patterns counts the forms that match; units of one name that are one
-    of ours have equal shares."""
+    """The pressure by LLVM's units. One that has patterns counts the forms that match, one that is several of ours has
+    their sum; units of one name that are one of ours have equal shares."""
     names = result.model.llvm
     if names is None:
         return None
@@ -213,19 +213,20 @@ def llvm_resources(result: KernelResult) -> list[t.LlvmResource] | None:
     none = [0.0] * len(result.kernel.instructions)
     rows: list[t.LlvmResource] = []
     for unit in names.units:
-        column = columns.get(unit.of)
+        own = [column for name in unit.of.split(",") if (column := columns.get(name)) is not None]
         cycles = none
-        if column is not None and any(row[column] for row in pressure):
+        if any(row[column] for column in own for row in pressure):
             shares = sharing[unit.name, unit.of]
+            taken = [row[own[0]] if len(own) == 1 else sum([row[column] for column in own]) for row in pressure]
             cycles = [
-                row[column] / shares if row[column] and (not unit.forms or matches(i.form, unit.forms)) else 0.0
-                for i, row in zip(result.kernel.instructions, pressure, strict=True)
+                cycles / shares if cycles and (not unit.forms or matches(i.form, unit.forms)) else 0.0
+                for i, cycles in zip(result.kernel.instructions, taken, strict=True)
             ]
         rows.append(
             {
                 "name": unit.name,
                 "number": unit.number,
-                "resource": column,
+                "resource": own[0] if own else None,
                 "cycles": round(sum(cycles), DECIMALS),
                 "instructions": rounded(cycles),
             }

@@ -807,7 +807,9 @@ class LlvmResource(TypedDict):
 
     name: str
     number: Annotated[str, "LLVM's number of it, as llvm-mca prints it: 3, or 3.1 of a resource with several units."]
-    resource: Annotated[Index | None, "Which of `resources` it is; null where none, or none that is used."]
+    resource: Annotated[
+        Index | None, "Which of `resources` it is, the first of several; null where none, or none that is used."
+    ]
     cycles: Annotated[Amount, "Per iteration."]
     instructions: Annotated[list[Amount], "Cycles of each instruction."]
 

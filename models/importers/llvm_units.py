@@ -57,7 +57,7 @@ def core_of(header: Mapping[str, Any], kinds: str, features: Iterable[str]) -> C
     units: dict[str, list[str]] = {}
     for unit in names.units if names else ():
         # With patterns, a port of ours stands for a part of what it does: it is LLVM's other unit that says so.
-        own = [unit.of] if unit.of and (not unit.forms or unit.of in header["resources"]) else []
+        own = [of for of in unit.of.split(",") if of and (not unit.forms or of in header["resources"])]
         units.setdefault(unit.name, []).extend(own)
     parameters = header["parameters"]
     return Core(
@@ -285,7 +285,7 @@ def names_of(
             else:
                 row |= {key: known[key] for key in ("of", "forms") if key in known}
             units.append(row)
-            ours.setdefault(name, []).append("" if row.get("forms") else row.get("of", ""))
+            ours.setdefault(name, []).extend([] if row.get("forms") else row.get("of", "").split(","))
     extra = processor["extra"] or {}
     queues = {extra.get("load_queue"): "load", extra.get("store_queue"): "store"}
     schedulers = []

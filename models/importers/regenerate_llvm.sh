@@ -15,7 +15,7 @@ from() {
 
 # Cores whose units have names in LLVM that are one of ours each; inherited by those that inherit from them.
 for model in core2 nehalem sandybridge haswell broadwell skylake skylake-avx512 icelake-client meteorlake graniterapids \
-  znver1 znver2 znver3 znver4 btver2 bdver2 silvermont; do
+  znver1 znver2 znver3 znver4 btver2 bdver2 silvermont bonnell; do
   from $model --resources --mcpu $model
 done
 

@@ -20,7 +20,7 @@ NAMED = [m.name for m in loading.list_models() if loading.load(m.name).llvm is n
 
 # Ports of these are kinds of unit, or LLVM analyses them as another core (docs/llvm-mca.md).
 OTHERS = {
-    *("arrowlake", "bonnell", "crestmont", "goldmont", "goldmont-plus", "gracemont", "skymont"),
+    *("arrowlake", "crestmont", "goldmont", "goldmont-plus", "gracemont", "skymont"),
     *("tremont", "znver5"),
 }
 
@@ -139,6 +139,16 @@ def test_pressure_by_llvms_units(name: str) -> None:
         plain = [r for r, u in zip(rows, names.units, strict=True) if r["resource"] == index and not u.forms]
         if plain:
             assert sum(r["cycles"] for r in plain) == pytest.approx(resource["load"], abs=1e-4)
+
+
+def test_a_port_of_llvms_may_be_several_of_ours() -> None:
+    kernel = reported(CODE, "bonnell")
+    names = loading.load("bonnell").llvm
+    assert names is not None
+    loads = {resource["title"]: resource["load"] for resource in kernel["resources"]}
+    for row, unit in zip(kernel["llvm_resources"], names.units, strict=True):
+        assert row["cycles"] == pytest.approx(sum(loads[of] for of in unit.of.split(",")), abs=1e-4)
+        assert row["cycles"] > 0
 
 
 def test_dividers_are_told_apart() -> None:
