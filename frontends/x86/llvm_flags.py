@@ -32,11 +32,14 @@ def effects(instruction: Instruction) -> Effects:
     """What LLVM's instruction description says of an instruction."""
     if instruction.length == 1 and instruction.form == "NOPD/r" and instruction.encoding != b"\x90":
         return Effects(False, False, True, False, False)  # a prefix in a statement of its own
-    found = _flags().get(instruction.form, "")
-    if found and "mask" in instruction.traits and ("COMPRESS" in instruction.form or "EXPAND" in instruction.form):
-        found = ""  # LLVM knows what these do with a mask only; the table has them without
+    flags = _flags()
+    found = flags.get(instruction.form)
+    if "mask" in instruction.traits:
+        found = flags.get(f"{instruction.form}{{k}}", found)
+    barriers = _BARRIERS.get(instruction.mnemonic, (False, False))
+    if found is not None:
+        return Effects("L" in found, "S" in found, "U" in found, *barriers)
     memory = instruction.memory
     loads = bool(memory) and any(access.load for access in memory)
     stores = bool(memory) and any(access.store for access in memory)
-    barriers = _BARRIERS.get(instruction.mnemonic, (False, False))
-    return Effects(loads != ("l" in found), stores != ("s" in found), "U" in found, *barriers)
+    return Effects(loads, stores, False, *barriers)

@@ -129,7 +129,7 @@ def _register_files(lines: list[str]) -> list[str]:
     return [_last_number(line) if ":" in line else line for line in lines if not _MOVES.match(line)]
 
 
-_WIDE = re.compile(r"(?=.*\d{5}\.\d\d)(?: *(?:-|\d+\.\d\d) *)+")
+_WIDE = re.compile(r"(?=.*\d{4}\.\d\d)(?: *(?:-|\d+\.\d\d) *)+")
 
 
 def _pressure(lines: list[str]) -> list[str]:
@@ -146,7 +146,7 @@ def _pressure(lines: list[str]) -> list[str]:
             text = line[cells * 7 :]
             made.append("#" * cells + (f"{TEXT}{text}" if text else ""))
         elif cells and (wide := _WIDE.match(line)) and len(wide[0].split()) >= cells:
-            # A number of eight digits or more pushes what follows, so there are no columns to look for.
+            # A number of seven characters or more pushes what follows, so there are no columns to look for.
             rest = line.split(maxsplit=cells)[cells:]
             made.append("#" * cells + (f"{TEXT}{rest[0]}" if rest else ""))
         else:
