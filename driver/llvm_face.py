@@ -95,6 +95,7 @@ def _run(arguments: Sequence[str], program: str) -> int:
         timeline_iterations=views.timeline_iterations if views.timeline else 0,
         pressure=views.bottleneck_analysis,
         waits=False,
+        cold_iterations=0 if views.instruction_tables else settings.cold_iterations,
         wanted=None if views.json else _wanted(views),
     )
     from incc.frontends.isa import DecodeError

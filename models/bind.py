@@ -7,6 +7,8 @@ result.
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 from incc.models import bound as b
 from incc.models.moves import find_fused_moves
 from incc.models.pieces import Piece, Shape, is_vector, join, known_for, register_facts, shape_key
@@ -79,6 +81,7 @@ class _Binder:
         self.locations: dict[str, int] = {}
         self.symbols: dict[str, int] = {}
         self.facts = facts
+        self.writers: dict[str, list[int]] | None = None  # of each register, once one of them is asked for
         self.fused = self._macro_fused()
         # Bits 8-15 of rax … rdx are a location of their own only where the kernel names one of them.
         split_roots: set[str] = set()
@@ -591,23 +594,31 @@ class _Binder:
             return False
         if not 0 <= m.displacement < 2048:
             return False
-        instructions = self.kernel.instructions
-        before = range(n - 1, n - 1 - len(instructions), -1)
-        for j in before:
-            writer = instructions[j]
-            if m.base.root in self.facts[j].written:
-                form = self.forms[j]
-                loads = [x for x in writer.memory if x.load]
-                written = [a for a in writer.registers if a.write and a.register.root == m.base.root]
-                return (
-                    form is not None
-                    and len(loads) == 1
-                    and loads[0].size == 8
-                    and not any(x.store for x in writer.memory)
-                    and all(a.register.width == 64 for a in written)
-                    and sum(count for _, count in form.uops) == 1
-                )
-        return False
+        j = self._last_writer(m.base.root, n)
+        if j < 0:
+            return False
+        writer, form = self.kernel.instructions[j], self.forms[j]
+        loads = [x for x in writer.memory if x.load]
+        written = [a for a in writer.registers if a.write and a.register.root == m.base.root]
+        return (
+            form is not None
+            and len(loads) == 1
+            and loads[0].size == 8
+            and not any(x.store for x in writer.memory)
+            and all(a.register.width == 64 for a in written)
+            and sum(count for _, count in form.uops) == 1
+        )
+
+    def _last_writer(self, root: str, n: int) -> int:
+        """The instruction that wrote a register last before the n-th, in this iteration or the one before it, -1 if
+        none does."""
+        if self.writers is None:
+            self.writers = {}
+            for j, facts in enumerate(self.facts):
+                for written in facts.written:
+                    self.writers.setdefault(written, []).append(j)
+        writers = self.writers.get(root)
+        return -1 if not writers else writers[bisect_left(writers, n) - 1]
 
     def _push_value(
         self,

@@ -20,14 +20,14 @@ def effects(instruction: Instruction) -> Effects:
     """What LLVM's instruction description says of an instruction."""
     if instruction.length == 1 and instruction.form == "NOPD/r" and instruction.encoding != b"\x90":
         return Effects(False, False, True, False, False)  # a prefix in a statement of its own
-    if instruction.form.startswith("ENTER"):
-        # The decoder looks at how many frames it copies.
-        return Effects(False, False, True, False, False)
-    found = _FLAGS.get(instruction.form)
-    if found and "mask" in instruction.traits and ("COMPRESS" in instruction.form or "EXPAND" in instruction.form):
-        found = ""  # LLVM knows what these do with a mask only; the table has them without
+    found = ""
+    if "mask" in instruction.traits:
+        found = _FLAGS.get(f"{instruction.form}{{k}}")
+    found = found or _FLAGS.get(instruction.form)
+    barriers = _BARRIERS.get(instruction.mnemonic, (False, False))
+    if found:
+        return Effects("L" in found, "S" in found, "U" in found, *barriers)
     memory = instruction.memory
     loads = bool(memory) and any(access.load for access in memory)
     stores = bool(memory) and any(access.store for access in memory)
-    barriers = _BARRIERS.get(instruction.mnemonic, (False, False))
-    return Effects(loads != ("l" in found), stores != ("s" in found), "U" in found, *barriers)
+    return Effects(loads, stores, False, *barriers)

@@ -86,6 +86,16 @@ def examples() -> Iterator[tuple[str, str, bytes]]:
         yield key, key, code
 
 
+def masked_examples() -> Iterator[tuple[str, str, bytes]]:
+    """The same of forms that can have a mask, with one."""
+    for shape in shapes():
+        if shape.encoding == "EVEX" and shape.info.can_use_op_mask_register:
+            instruction = example(shape, True)
+            code = None if instruction is None else encode(instruction)
+            if code is not None:
+                yield shape.key, shape.key, code
+
+
 def _with_immediates(instruction: iced.Instruction) -> iced.Instruction:
     changed = instruction.copy()
     for n in range(changed.op_count):
@@ -122,9 +132,8 @@ def template(native: Any, text: str, intel: bool) -> str:
     return mnemonic + tab + rest
 
 
-def read(llvm_config: str) -> tuple[list[Written], list[tuple[str, bytes, str]]]:
-    """All forms as LLVM writes them, and those that it does not know, with its reason."""
-    asked = list(examples())
+def read(llvm_config: str, asked: list[tuple[str, str, bytes]]) -> tuple[list[Written], list[tuple[str, bytes, str]]]:
+    """Forms (key, form, bytes) as LLVM writes them, and those that it does not know, with its reason."""
     lines = [f"{key} {code.hex()}" for key, _, code in asked]
     written, unknown = [], []
     for (key, form, code), line in zip(asked, print_x86(lines, llvm_config), strict=True):
@@ -158,22 +167,31 @@ def forms_file(written: list[Written]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def flags_file(written: list[Written]) -> str:
-    """The forms of which LLVM says otherwise than the decoder, or that have effects which its model has not."""
+def flags_file(written: list[Written], masked: list[Written]) -> str:
+    """The forms of which LLVM says otherwise than the decoder, or that have effects which its model has not; those with
+    a mask, where it says something else of them than without."""
     lines = [
         "# Made by `python -m incc.models.importers.llvm_text`, not by hand: see llvm_flags.py.",
-        "# FORM FLAGS: LLVM 19's instruction descriptions. U: has effects that are not modelled; l, s: that it may",
-        "# load or store is the opposite of what the decoder says.",
+        "# FORM FLAGS: LLVM 19's instruction descriptions where the decoder says otherwise. L: may load, S: may store,",
+        "# U: has effects that are not modelled, -: nothing of these. With {k}: only with a mask.",
     ]
+    flags: dict[str, str] = {}
     for each in written:
-        if each.key != each.form:
-            continue
-        memory = decode(each.code).memory
-        loads, stores = any(a.load for a in memory), any(a.store for a in memory)
-        flags = "U" * each.effects + "l" * (loads != each.load) + "s" * (stores != each.store)
-        if flags:
-            lines.append(f"{each.form} {flags}")
-    return "\n".join(lines) + "\n"
+        if each.key == each.form and (each.effects or _flags(each) != _decoded(each.code)):
+            flags[each.form] = _flags(each)
+    for each in masked:
+        if _flags(each) != flags.get(each.form, _decoded(each.code)):
+            flags[f"{each.form}{{k}}"] = _flags(each)
+    return "\n".join([*lines, *[f"{key} {value}" for key, value in sorted(flags.items())]]) + "\n"
+
+
+def _flags(written: Written) -> str:
+    return "L" * written.load + "S" * written.store + "U" * written.effects or "-"
+
+
+def _decoded(code: bytes) -> str:
+    memory = decode(code).memory
+    return "L" * any(a.load for a in memory) + "S" * any(a.store for a in memory) or "-"
 
 
 def main() -> int:
@@ -182,8 +200,9 @@ def main() -> int:
     parser.add_argument("--llvm-config", default="llvm-config-19", metavar="PROGRAM")
     parser.add_argument("--unknown", action="store_true", help="list the forms that LLVM does not know")
     options = parser.parse_args()
-    written, unknown = read(options.llvm_config)
-    for path, text in ((FORMS, forms_file(written)), (FLAGS, flags_file(written))):
+    written, unknown = read(options.llvm_config, list(examples()))
+    masked, _ = read(options.llvm_config, list(masked_examples()))
+    for path, text in ((FORMS, forms_file(written)), (FLAGS, flags_file(written, masked))):
         with open(path, "w", encoding="ascii") as file:
             file.write(text)
     print(f"{len(written)} forms and variants, {len(unknown)} that LLVM does not know")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from bind_kernels import analysis, bound, inputs_of, kernel, outputs_of, ports_of
@@ -107,6 +109,15 @@ def test_stack_engine_makes_push_and_pop_independent() -> None:
 def test_conditional_move_depends_on_its_old_value() -> None:
     b = bound("cmovbe %rax, %rbx")
     assert inputs_of(b, 0) == {"rbx": 1, "rax": 1, "flag C": 2, "flags SPAZO": 2}
+
+
+def test_loads_without_a_writer_of_their_base_are_bound_in_linear_time() -> None:
+    loop = kernel("movq (%rdi), %rax\naddq $8, %rcx")
+    load_, add = loop.instructions
+    many = loop._replace(instructions=(add, *[load_] * 20000))
+    begun = time.process_time()
+    bind(many, load("skylake"))
+    assert time.process_time() - begun < 20  # a search through all others for each takes minutes
 
 
 def test_pointer_chasing_saves_a_cycle() -> None:
