@@ -5,7 +5,7 @@
 # RUN: FileCheck %s --strict-whitespace <%t.out
 # RUN: FileCheck %s --check-prefix=ERR <%t.err
 #
-# ERR: unknown.s:[[#]]: error: {{.*}}nonsense
+# ERR: unknown.s:[[#]]:2: error: no such instruction: `nonsense
 #
 # CHECK:      3 instructions (1 not in the model)
 # CHECK:      - 1 instruction is not in the model (line [[X:[0-9]+]]); totals exclude it.
