@@ -36,12 +36,16 @@ MOST = 2_000_000
 class _Loader(SourceFileLoader):
     """Loads a module from a bundle."""
 
-    def __init__(self, name: str, source: str, code: memoryview) -> None:
+    def __init__(self, name: str, source: str, codes: Parts, number: int) -> None:
         super().__init__(name, source)
-        self._code = code
+        self._codes = codes
+        self._number = number
 
-    def get_code(self, fullname: str) -> CodeType:
-        code: CodeType = marshal.loads(self._code)
+    def get_code(self, fullname: str) -> CodeType | None:
+        try:
+            code: CodeType = marshal.loads(self._codes.get(self._number))
+        except sealed.Damaged:
+            return super().get_code(fullname)
         return code
 
 
@@ -53,8 +57,8 @@ class Bundle:
         self._files = sealed.places(folder, f"{command}.modules")
         self._version = (1, sys.version, sys.flags.optimize)
         found = sealed.read(self._files, self._version)
-        # Of each module the source, its size and time, where it is compiled, and the place of its code here.
-        self._known: dict[str, tuple[str, int, int, str, tuple[int, int]]] = {}
+        # Of each module the source, its size and time, where it is compiled, and the number of its code here.
+        self._known: dict[str, tuple[str, int, int, str, int]] = {}
         self._codes: Parts | None = None
         if found is not None:
             (_, self._known), self._codes = found
@@ -64,23 +68,21 @@ class Bundle:
     ) -> ModuleSpec | None:
         """As `importlib.abc.MetaPathFinder` has it."""
         known = self._known.get(name)
-        if known is None or path is None:
+        if known is None or path is None or self._codes is None:
             return None
-        source, size, time, cached, place = known
+        source, size, time, cached, number = known
         folder, _, file = source.rpartition(os.sep)
         package = file == "__init__.py"
         try:
             status = os.stat(source)
             same = status.st_size == size and status.st_mtime_ns == time
-            # The same package may also be somewhere else.
-            same = same and (os.path.dirname(folder) if package else folder) in path
-            code = self._codes.get(*place) if same and self._codes else None
-        except (OSError, sealed.Damaged):
-            code = None
-        if code is None:
+        except OSError:
+            same = False
+        # The same package may also be somewhere else.
+        if not same or (os.path.dirname(folder) if package else folder) not in path:
             del self._known[name]
             return None
-        loader = _Loader(name, source, code)
+        loader = _Loader(name, source, self._codes, number)
         spec = ModuleSpec(name, loader, origin=source, is_package=package)
         spec.has_location = True
         spec.cached = cached
@@ -111,15 +113,14 @@ class Bundle:
         old = {}
         for name, known in self._known.items():
             try:
-                old[name] = (*known[:4], bytes(self._codes.get(*known[4]) if self._codes else b""))
+                old[name] = (*known[:4], bytes(self._codes.get(known[4]) if self._codes else b""))
             except sealed.Damaged:
                 continue
         if sum(len(known[4]) for each in (old, new) for known in each.values()) > MOST:
             old = {name: known for name, known in old.items() if name in sys.modules}
         modules = old | new
-        places, codes = sealed.packed(known[4] for known in modules.values())
-        table = {name: (*known[:4], place) for (name, known), place in zip(modules.items(), places, strict=True)}
-        sealed.write(self._files, (self._version, table), codes)
+        table = {name: (*known[:4], number) for number, (name, known) in enumerate(modules.items())}
+        sealed.write(self._files, (self._version, table), [known[4] for known in modules.values()])
 
 
 _EARLIER = frozenset(name for name in sys.modules if name.partition(".")[0] == PACKAGE)

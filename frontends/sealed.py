@@ -1,9 +1,9 @@
 """What is worked out once and kept for later runs, in files that are whole, or count as missing.
 
-A file is a line that names the format, the checksum of what follows up to the end of a marshalled tuple, its length
-and that of the whole, that tuple, and parts of which few are read, each with a checksum of its own in front. Marshalled
-data of another Python version or cut short must never be read, hence the name of the interpreter in the file's name and
-the checksums.
+A file is a line that names the format, the checksum of what follows up to the end of a marshalled tuple, the lengths
+of that, of the places of parts and of the whole, these places, that tuple, and the parts, of which few are read, each
+with a checksum of its own in front. Marshalled data of another Python version or cut short must never be read, hence
+the name of the interpreter in the file's name and the checksums.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ import marshal
 import os
 import sys
 import zlib
+from itertools import accumulate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
-_MAGIC = b"incc kept 2\n"
-_START = len(_MAGIC) + 12
-_FIRST = 1 << 16  # bytes that are read at once
+_MAGIC = b"incc kept  2\n"
+_START = len(_MAGIC) + 16
+_FIRST = 1 << 15  # bytes that are read at once
 
 
 def file_name(name: str) -> str:
@@ -44,24 +45,38 @@ class Damaged(Exception):
 class Parts:
     """The parts of a file that stays open, read when they are wanted."""
 
-    __slots__ = ("_descriptor", "_start")
+    __slots__ = ("_descriptor", "_places", "_start")
 
-    def __init__(self, descriptor: int, start: int) -> None:
+    def __init__(self, descriptor: int, start: int, places: memoryview) -> None:
+        """`places`: where each part starts, in bytes from `start`, and where the last one ends, 4 bytes each."""
         self._descriptor = descriptor
         self._start = start
+        self._places = places.cast("I")
 
-    def get(self, start: int, end: int) -> memoryview:
-        """The part from `start` to `end`, as `write` has told. Raises Damaged."""
+    def __len__(self) -> int:
+        return len(self._places) - 1
+
+    def get(self, number: int) -> memoryview:
+        """The part of that number. Raises Damaged."""
+        start, end = self._places[number], self._places[number + 1]
         try:
             data = memoryview(os.pread(self._descriptor, end - start, self._start + start))
         except OSError:
             raise Damaged from None
-        if len(data) != end - start or data[:4] != zlib.crc32(data[4:]).to_bytes(4, "little"):
+        if len(data) != end - start or data[:4] != _number(zlib.crc32(data[4:])):
             raise Damaged
         return data[4:]
 
     def __del__(self) -> None:
         os.close(self._descriptor)
+
+
+def _number(value: int) -> bytes:
+    return value.to_bytes(4, sys.byteorder)
+
+
+def _places(parts: Iterable[bytes]) -> bytes:
+    return b"".join(map(_number, accumulate((4 + len(part) for part in parts), initial=0)))
 
 
 def read(files: Iterable[str], version: object) -> tuple[tuple[Any, ...], Parts] | None:
@@ -71,61 +86,56 @@ def read(files: Iterable[str], version: object) -> tuple[tuple[Any, ...], Parts]
             descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
             continue
-        content, end = _head(descriptor)
-        if content[:1] == (version,):
-            return content, Parts(descriptor, end)
+        head = _head(descriptor)
+        if head is not None and head[0][:1] == (version,):
+            content, end, places = head
+            return content, Parts(descriptor, end, places)
         os.close(descriptor)
     return None
 
 
-def _head(descriptor: int) -> tuple[tuple[Any, ...], int]:
-    """The tuple, () if it is not good, and where the parts begin."""
+def _head(descriptor: int) -> tuple[tuple[Any, ...], int, memoryview] | None:
+    """The tuple, where the parts begin, and their places; None if it is not good."""
     try:
         data = os.read(descriptor, _FIRST)
-        end = _START + int.from_bytes(data[_START - 8 : _START - 4], "little")
+        at = len(_MAGIC)
+        if data[:at] != _MAGIC or len(data) < _START:
+            return None
+        checksum, places, content, total = memoryview(data)[at:_START].cast("I")
+        end = _START + places + content
+        if total != os.fstat(descriptor).st_size or end > total:
+            return None
         if end > len(data):
             data += os.pread(descriptor, end - len(data), len(data))
-        total = os.fstat(descriptor).st_size
+        if len(data) < end or checksum != zlib.crc32(data[at + 4 : end]):
+            return None
     except OSError:
-        return (), 0
-    at = len(_MAGIC)
-    if (
-        data[:at] != _MAGIC
-        or len(data) < end
-        or data[at : at + 4] != zlib.crc32(data[at + 4 : end]).to_bytes(4, "little")
-        or int.from_bytes(data[_START - 4 : _START], "little") != total
-    ):
-        return (), 0
+        return None
+    head = memoryview(data)[_START:end]
     try:
-        content = marshal.loads(memoryview(data)[_START:end])
+        found = marshal.loads(head[places:])
     except (EOFError, ValueError, TypeError):
-        return (), 0
-    return (content, end) if isinstance(content, tuple) else ((), 0)
+        return None
+    return (found, end, head[:places]) if isinstance(found, tuple) else None
 
 
-def packed(parts: Iterable[bytes]) -> tuple[list[tuple[int, int]], bytes]:
-    """Where each of the parts of a file begins and ends, and all of them together, as `write` takes them."""
-    places, all_parts, at = [], [], 0
-    for part in parts:
-        all_parts += [zlib.crc32(part).to_bytes(4, "little"), part]
-        places.append((at, at + 4 + len(part)))
-        at += 4 + len(part)
-    return places, b"".join(all_parts)
-
-
-def write(files: Iterable[str], content: tuple[Any, ...], parts: bytes = b"") -> None:
-    """Keep a tuple, and parts that it tells the places of, in the first of the files that can be written, if there is
+def write(files: Iterable[str], content: tuple[Any, ...], parts: Sequence[bytes] = ()) -> None:
+    """Keep a tuple, and parts that are read one by one, in the first of the files that can be written, if there is
     one."""
     payload = marshal.dumps(content)
-    total = _START + len(payload) + len(parts)
-    checked = len(payload).to_bytes(4, "little") + total.to_bytes(4, "little") + payload
+    places = _places(parts)
+    total = _START + len(places) + len(payload) + sum(4 + len(part) for part in parts)
+    checked = b"".join([*map(_number, (len(places), len(payload), total)), places, payload])
+    pieces = [_MAGIC, _number(zlib.crc32(checked)), checked]
+    for part in parts:
+        pieces += [_number(zlib.crc32(part)), part]
     for file in files:
         # Several processes may write at once: each its own file, put in place whole.
         temporary = f"{file}.{os.getpid()}.tmp"
         try:
             os.makedirs(os.path.dirname(file), exist_ok=True)
             with open(temporary, "wb") as f:
-                f.write(b"".join([_MAGIC, zlib.crc32(checked).to_bytes(4, "little"), checked, parts]))
+                f.write(b"".join(pieces))
             os.replace(temporary, file)
         except OSError:
             try:  # noqa: SIM105 -- contextlib is another import at start-up

@@ -48,15 +48,11 @@ def load(name: str, search_path: Iterable[str] = ()) -> MachineModel:
         return known.model
     stamp_before = time.time_ns()
     content, parts = _read_cache(path, seal) or _compiled(path, places, seal)
-    _, files, header, parts_at, version, _ = content
-
-    def again() -> PackedForms:
-        content, parts = _compiled(path, places, seal)
-        return PackedForms(content[3], parts, again)
-
+    _, files, header, version, _ = content
     folder = os.path.dirname(path)
     contents = tuple([(os.path.join(folder, f), checksum) for f, checksum in files])
-    model = MachineModel(header, PackedForms(parts_at, parts, again), tuple([f for f, _ in contents]), version)
+    forms = PackedForms(parts, lambda: _compiled(path, places, seal)[1])
+    model = MachineModel(header, forms, tuple([f for f, _ in contents]), version)
     if len(_LOADED) >= _MOST_LOADED:
         _LOADED.clear()
     _LOADED[path, seal] = _Loaded(model, contents, _Stamp(model.files, stamp_before))
@@ -68,8 +64,8 @@ def _compiled(path: str, places: Sequence[str], seal: int) -> tuple[tuple[Any, .
     from incc.models import compile as compiler
 
     files, header, forms, version = compiler.compile_model(path, places, find_model)
-    parts_at, parts = sealed.packed(pack_forms(forms))
-    content = (COMPILED_VERSION, files, header, parts_at, version, seal)
+    parts = pack_forms(forms)
+    content = (COMPILED_VERSION, files, header, version, seal)
     _seal(path, content, parts)
     return content, _InMemory(parts)
 
@@ -79,11 +75,14 @@ class _InMemory:
 
     __slots__ = ("_parts",)
 
-    def __init__(self, parts: bytes) -> None:
-        self._parts = memoryview(parts)
+    def __init__(self, parts: Sequence[bytes]) -> None:
+        self._parts = parts
 
-    def get(self, start: int, end: int) -> memoryview:
-        return self._parts[start + 4 : end]
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def get(self, number: int) -> bytes:
+        return self._parts[number]
 
 
 class _Stamp:
@@ -379,15 +378,14 @@ def _unseal_all(path: str) -> tuple[tuple[Any, ...], Parts] | None:
     return sealed.read((*_cache_files(path), *_shipped(path)), COMPILED_VERSION)
 
 
-def _seal(path: str, content: tuple[Any, ...], parts: bytes = b"") -> None:
+def _seal(path: str, content: tuple[Any, ...], parts: Sequence[bytes] = ()) -> None:
     sealed.write(_cache_files(path), content, parts)
 
 
 def _read_cache(path: str, seal: int) -> tuple[tuple[Any, ...], Parts] | None:
     """The compiled tables of a model if they are still good.
 
-    They are (cache version, files with checksums, header, the places of its forms' parts, version, seal), and the
-    parts.
+    They are (cache version, files with checksums, header, version, seal), and the parts of its forms.
 
     Files in the model's own folder are named without it, since the folder may be reached by several ways.
     """

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     class Parts(Protocol):
         """What parts of a file are read from; `get` raises Damaged."""
 
-        def get(self, start: int, end: int) -> memoryview | bytes: ...
+        def get(self, number: int) -> memoryview | bytes: ...
+        def __len__(self) -> int: ...
 
 
 if not TYPE_CHECKING:
@@ -266,22 +267,21 @@ class MachineModel:
 
 
 class PackedForms:
-    """The entries of forms by name, in parts (frontends/sealed.py) of which a run reads few.
+    """The entries of forms by name, in parts (frontends/sealed.py) of which a run reads few; the last has the names.
 
-    `places` are those of the parts, behind them that of the names. Where a part is damaged, `again` gives all anew.
+    Where a part is damaged, `again` gives all anew.
     """
 
-    __slots__ = ("_again", "_known", "_parts", "_places")
+    __slots__ = ("_again", "_known", "_parts")
 
-    def __init__(self, places: Sequence[tuple[int, int]], parts: Parts, again: Callable[[], PackedForms]) -> None:
-        self._places = places
+    def __init__(self, parts: Parts, again: Callable[[], Parts]) -> None:
         self._parts = parts
         self._again = again
         self._known: dict[int, dict[str, bytes]] = {}
 
     def get(self, form: str) -> bytes | None:
         """The marshalled entries of a form, None without any."""
-        number = zlib.crc32(form.encode()) % (len(self._places) - 1)
+        number = zlib.crc32(form.encode()) % (len(self._parts) - 1)
         part = self._known.get(number)
         if part is None:
             part = self._known[number] = self._read(number)
@@ -289,16 +289,15 @@ class PackedForms:
 
     def names(self) -> list[str]:
         """All forms, in the order of the model files."""
-        found: list[str] = self._read(-1)
+        found: list[str] = self._read(len(self._parts) - 1)
         return found
 
     def _read(self, number: int) -> Any:
         try:
-            return marshal.loads(self._parts.get(*self._places[number]))
+            return marshal.loads(self._parts.get(number))
         except Damaged:
-            new = self._again()
-            self._places, self._parts, self._again = new._places, new._parts, new._again
-            return self._read(number)
+            self._parts = self._again()
+            return marshal.loads(self._parts.get(number))
 
 
 class _SomeForms(PackedForms):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from incc.driver.report.demangle import choose_functions
 from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
@@ -64,6 +63,8 @@ def located(
     user_functions = outlined(parsed) if "omp" in unit.assembly else {}
     if of_functions:
         if functions:
+            from incc.driver.report.demangle import choose_functions
+
             wanted = choose_functions([function for function, _, _ in of_functions], functions)
             of_functions = [call for call in of_functions if call[0] in wanted]
         # Those in loops that are analysed have a note there.
