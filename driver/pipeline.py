@@ -363,9 +363,11 @@ def select(unit: Unit, parsed: Assembly, settings: Settings) -> Selection:
     return located(unit, parsed, regions, left_out, settings.functions, calls=loops, hide=hide)
 
 
-def decode_unit(unit: Unit, parsed: Assembly, regions: Sequence[Region], markers: bool = True) -> list[Kernel]:
+def decode_unit(
+    unit: Unit, parsed: Assembly, regions: Sequence[Region], markers: bool = True, checked: Sequence[int] = ()
+) -> list[Kernel]:
     """The kernels of a unit's regions, laid out as the code is when it is run. `markers`: instructions that are markers
-    are no code. Raises AnalysisError."""
+    are no code. The first kernel also has what is refused on the lines `checked`. Raises AnalysisError."""
     if not regions:
         return []
     from incc.frontends.asm.before import code_before
@@ -375,7 +377,7 @@ def decode_unit(unit: Unit, parsed: Assembly, regions: Sequence[Region], markers
     try:
         text = without_byte_markers(parsed, unit.assembly) if markers else unit.assembly
         before = code_before(parsed, regions)
-        return isa(parsed.isa).decode_regions(text, regions, unit.assembly_file, before=before)
+        return isa(parsed.isa).decode_regions(text, regions, unit.assembly_file, before=before, checked=checked)
     except DecodeError as error:
         raise AnalysisError(str(error)) from error
 
@@ -500,12 +502,7 @@ def _with_the_rest(unit: Unit, parsed: Assembly, regions: Sequence[Region]) -> l
     if not regions:
         return []
     rest = sorted({s.line for s in parsed.statements if s.kind == INSTRUCTION}.difference(*(r.lines for r in regions)))
-    outside = [regions[0]._replace(lines=tuple(rest), body_lines=tuple(rest))] if rest else []
-    kernels = decode_unit(unit, parsed, [*regions, *outside], markers=False)
-    if outside:
-        *kernels, others = kernels
-        kernels[0] = kernels[0]._replace(refused=(*kernels[0].refused, *others.refused))
-    return kernels
+    return decode_unit(unit, parsed, regions, markers=False, checked=rest)
 
 
 def analyze_object(unit: Unit, source: str | bytes, settings: Settings) -> UnitResult:

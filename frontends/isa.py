@@ -275,8 +275,10 @@ class Isa(Protocol):
         file_name: str,
         assembler: Sequence[str] | None = None,
         before: Sequence[Before | None] = (),
+        checked: Sequence[int] = (),
     ) -> list[Kernel]:
-        """The kernels of regions of an assembly text; what is refused is in their `refused`.
+        """The kernels of regions of an assembly text; what is refused is in their `refused`, in the first one's also
+        what is on the lines `checked`.
 
         `before` is what `incc.frontends.asm.before.code_before` found for the regions: with it the kernels' `entry`
         and `pace` are worked out. `assembler` is a command that takes `-o OUT IN`, None for the usual one. Raises

@@ -77,6 +77,16 @@ class Known:
         found = self._of(bound, ("waits", instructions), lambda: waits(core.simulate(bound, record=True), instructions))
         return found
 
+    def once(self, what: str, of: object, make: Callable[[], Any]) -> Any:
+        """What is made of one of these results, by what it is called."""
+        key = what, id(of)
+        if key not in self._found:
+            if len(self._found) >= MOST:
+                self._found.clear()
+            # With what it is made of, which lives as long.
+            self._found[key] = make(), of
+        return self._found[key][0]
+
     def _of(self, bound: BoundKernel, asked: tuple[object, ...], find: Callable[[], Any]) -> Any:
         if bound is not self._last:
             try:

@@ -41,7 +41,7 @@ def waits(run: Simulation, instructions: int) -> Waits:
         raise ValueError("the simulation was not recorded")
     first = run.iterations // 2
     counted = [u for u in run.started if first <= u.iteration < run.iterations]
-    taken = _taken(run.started)
+    taken = _Taken(run.started)
     had, for_inputs, caused = ([0] * instructions for _ in range(3))
     inputs: dict[tuple[int, int], int] = {}
     ports: dict[tuple[int, int], int] = {}
@@ -70,7 +70,7 @@ def waits(run: Simulation, instructions: int) -> Waits:
             guilty.setdefault(producer, []).extend(intervals)
         for port, intervals in at_port.items():
             _add(ports, (waiter, port), _covered(intervals))
-            for blocker, cycles in _blockers(taken.get(port, {}), intervals):
+            for blocker, cycles in _blockers(taken.of(port), intervals):
                 _add(blocked, (blocker, port), len(cycles))
                 guilty.setdefault(blocker, []).extend((c, c + 1) for c in cycles)
         for instruction, intervals in guilty.items():
@@ -84,21 +84,35 @@ def waits(run: Simulation, instructions: int) -> Waits:
     )
 
 
-def _taken(uops: Iterable[StartedUop]) -> dict[int, dict[int, int]]:
-    """By port or resource and cycle, the instruction whose µop takes it."""
-    taken: dict[int, dict[int, int]] = {}
-    for uop in uops:
-        for where, cycles in ((uop.port, uop.port_cycles), (uop.unit, uop.unit_cycles)):
-            if where >= 0:
-                cells = taken.setdefault(where, {})
-                for cycle in range(uop.started, uop.started + cycles):
-                    cells[cycle] = uop.instruction
-    return taken
+class _Taken:
+    """By port or resource and cycle, the instruction whose µop takes it. Few of them are asked about."""
+
+    __slots__ = ("_found", "_uops")
+
+    def __init__(self, uops: Iterable[StartedUop]) -> None:
+        self._uops: dict[int, list[tuple[int, int, int]]] = {}
+        for uop in uops:
+            self._uops.setdefault(uop.port, []).append((uop.started, uop.port_cycles, uop.instruction))
+            if uop.unit >= 0:
+                self._uops.setdefault(uop.unit, []).append((uop.started, uop.unit_cycles, uop.instruction))
+        self._found: dict[int, dict[int, int]] = {}
+
+    def of(self, where: int) -> dict[int, int]:
+        """The instruction by cycle, for one port or resource."""
+        cells = self._found.get(where)
+        if cells is None:
+            cells = self._found[where] = {}
+            for started, cycles, instruction in self._uops.get(where, ()):
+                if cycles == 1:
+                    cells[started] = instruction
+                else:
+                    cells.update(dict.fromkeys(range(started, started + cycles), instruction))
+        return cells
 
 
-def _unit_taken(uop: StartedUop, taken: dict[int, dict[int, int]], cycle: int) -> bool:
+def _unit_taken(uop: StartedUop, taken: _Taken, cycle: int) -> bool:
     """Whether a µop that needs a resource beside its port waits for that: it does if it is taken when it is ready."""
-    return uop.unit >= 0 and cycle in taken.get(uop.unit, {})
+    return uop.unit >= 0 and cycle in taken.of(uop.unit)
 
 
 def _blockers(cells: dict[int, int], intervals: Iterable[Interval]) -> Iterable[tuple[int, set[int]]]:

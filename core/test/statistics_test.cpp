@@ -3,7 +3,9 @@
 #include "builder.h"
 #include "check.h"
 
+#include <algorithm>
 #include <numeric>
+#include <tuple>
 
 using namespace incc;
 using namespace incc::test;
@@ -85,6 +87,32 @@ void incc::test::testStatistics() {
     CHECK(Short.Counted.AllSchedulers.Sum == Long.Counted.AllSchedulers.Sum);
     CHECK(Short.Counted.Stalls == Long.Counted.Stalls);
   }
+
+  // A run that is recorded knows what fed all of its µops, another one what fed those that count.
+  SimulationOptions Options;
+  Options.Iterations = 20;
+  Options.Statistics = Options.Pressure = true;
+  // Its one port is a part of the schedulers, and so is one that nobody waits for.
+  Options.Buffers = {{0b1, 1000}, {0b10, 1000}, {0b1, 3}};
+  for (const Kernel *K : {&One.K, &Wide.K}) {
+    Options.RecordEvents = false;
+    Simulation Short = simulate(*K, plain(*K), Options);
+    Options.RecordEvents = true;
+    Simulation Recorded = simulate(*K, plain(*K), Options);
+    auto ToTuple = [](const SequenceStep &Step) {
+      return std::tuple(Step.Instruction, Step.IterationOffset, Step.Because, Step.Via,
+                        Step.Cycles);
+    };
+    CHECK(std::ranges::equal(Short.Counted.Sequence, Recorded.Counted.Sequence, {}, ToTuple,
+                             ToTuple));
+    CHECK(Short.Started.empty() && !Recorded.Started.empty());
+    CHECK(Short.Counted.Buffers[2].Most <= 3);
+  }
+  // All that wait are at that port.
+  S = simulate(Wide.K, plain(Wide.K), Options);
+  CHECK(S.Counted.Buffers[0].Sum == S.Counted.AllSchedulers.Sum);
+  CHECK(S.Counted.Buffers[0].Most == S.Counted.AllSchedulers.Most);
+  CHECK(S.Counted.Buffers[1].Sum == 0);
 
   // Two registers: two of the chains are in flight at a time.
   Builder Chains;

@@ -596,7 +596,13 @@ def _key(edge: Edge | Step) -> tuple[int, int, int, int]:
 def _timeline(result: KernelResult) -> t.Timeline:
     """The simulated iterations and llvm-mca's average waiting times, in cycles, by instruction and in all."""
     events, names = result.events or (), result.bound.port_names
-    found = figures.timeline(events, result.started, len(result.kernel.instructions))
+
+    def averages() -> figures.Timeline:
+        return figures.timeline(events, result.started, len(result.kernel.instructions))
+
+    known = result.known if result.started else None
+    # Kernels that are alike have one record of their µops.
+    found: figures.Timeline = known.once("timeline", result.started, averages) if known else averages()
     return {
         "iterations": found.iterations,
         "cycles": found.cycles,

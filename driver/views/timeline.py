@@ -124,14 +124,10 @@ def _letters(dispatched: int, parts: Sequence[tuple[str, int]], executed: int, r
 
 def _marks(life: str, dispatched: int, cycles: int) -> str:
     """A row: a life, which may be empty, and a dot in every fifth column outside of it."""
-    marks = ""
-    for cycle in range(cycles):
-        at = cycle - dispatched
-        if 0 <= at < len(life):
-            marks += life[at]
-        else:
-            marks += "." if cycle % 5 == 0 or (cycle == cycles - 1 and at >= 0) else " "
-    return marks
+    ground = (".    " * (cycles // 5 + 1))[:cycles]
+    end = dispatched + len(life)
+    marks = (ground[:dispatched] + life + ground[end:])[:cycles]
+    return marks[:-1] + "." if end < cycles else marks
 
 
 def _note(uop: t.TimelineUop, uops: Sequence[t.TimelineUop]) -> str:

@@ -167,6 +167,7 @@ class _AArch64:
         file_name: str,
         assembler: Sequence[str] | None = None,
         before: Sequence[Before | None] = (),
+        checked: Sequence[int] = (),
     ) -> list[Kernel]:
         raise DecodeError(f"{file_name}: {self.unreadable}")
 

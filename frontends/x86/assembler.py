@@ -104,6 +104,12 @@ def _pieces(line: str) -> list[str]:
     return pieces
 
 
+def is_one_statement(text: str) -> bool:
+    """Whether a text without blanks around it is an instruction and nothing else, as far as is seen at once: most
+    are."""
+    return not (_more(text) or text[:1] in ("", ".") or text.lower() in _PREFIXES)
+
+
 def _split_labels(piece: str) -> tuple[str, str]:
     """The labels before a statement, and the statement with redundant blanks removed."""
     end = 0

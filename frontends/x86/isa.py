@@ -212,10 +212,11 @@ class _X86:
         file_name: str,
         assembler: Sequence[str] | None = None,
         before: Sequence[Before | None] = (),
+        checked: Sequence[int] = (),
     ) -> list[Kernel]:
         from incc.frontends.x86.kernels import decode_regions
 
-        return decode_regions(text, regions, file_name, assembler, before)
+        return decode_regions(text, regions, file_name, assembler, before, checked)
 
     def decode_bytes(self, code: bytes, name: str = "block", is_loop: bool | None = None, text: bool = True) -> Kernel:
         from incc.frontends.x86.kernels import decode_bytes

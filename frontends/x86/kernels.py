@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from incc.frontends.kernel import Instruction, Kernel, Refused
-from incc.frontends.x86.assembler import AssemblerError, assemble
+from incc.frontends.x86.assembler import AssemblerError, assemble, heard, is_one_statement
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from incc.frontends.kernel import Affine, Before, Region
-    from incc.frontends.x86.assembler import Encoded
+    from incc.frontends.x86.assembler import Assembled, Encoded
 
 ISA = "x86"
 
@@ -27,6 +27,7 @@ def decode_regions(
     file_name: str,
     assembler: Sequence[str] | None = None,
     before: Sequence[Before | None] = (),
+    checked: Sequence[int] = (),
 ) -> list[Kernel]:
     """Decode the statements of all regions of one file, with one run of the assembler.
 
@@ -34,14 +35,20 @@ def decode_regions(
     and `pace` are worked out.
 
     `assembler` as for `incc.frontends.x86.assembler.assemble`. What the assembler or the decoder refuses is in the
-    kernels' `refused`. Raises AssemblerError, its message beginning with `file_name`.
+    kernels' `refused`, in the first one's also what it refuses on the lines `checked`. Raises AssemblerError, its
+    message beginning with `file_name`.
     """
     if not regions:
         return []
     wanted = {line for region in regions for line in region.lines}
     earlier = {line for code in before if code is not None for block in code.lines for line in block}
+    # Statements that are written alike are, where nobody complains, alike: one of them stands for all.
+    few = _different(text, checked)
     try:
-        assembled = assemble(text, wanted | earlier, assembler, meanwhile=_load_decoder)
+        assembled = assemble(text, {*wanted, *earlier, *few}, assembler, meanwhile=_load_decoder)
+        if len(few) < len(checked) and (heard or assembled.refused or _refused_on(few, assembled)):
+            few = checked
+            assembled = assemble(text, {*wanted, *earlier, *few}, assembler)
     except AssemblerError as error:
         raise AssemblerError(f"{file_name}: {error}") from None
 
@@ -95,7 +102,34 @@ def decode_regions(
                 counted,
             )
         )
+    if there := _refused_on(few, assembled):
+        kernels[0] = kernels[0]._replace(refused=(*kernels[0].refused, *there))
     return kernels
+
+
+def _different(text: str, lines: Sequence[int]) -> Sequence[int]:
+    """These lines without those that say what another one of them does, where that can be told at a glance."""
+    if not lines or ".if" in text:  # which may leave out any of them
+        return lines
+    written = text.split("\n")
+    first: dict[str, int] = {}
+    others = []
+    for line in lines:
+        statement = written[line - 1].strip()
+        if is_one_statement(statement):
+            first.setdefault(statement, line)
+        else:
+            others.append(line)
+    return sorted((*first.values(), *others))
+
+
+def _refused_on(lines: Sequence[int], assembled: Assembled) -> list[Refused]:
+    """What is refused on lines of which nothing else is wanted."""
+    found: list[Refused] = []
+    for line in lines:
+        found += assembled.refused.get(line, ())
+        found += _decode_statements(assembled.statements.get(line, ()))[1]
+    return found
 
 
 def finished(instructions: list[Instruction]) -> tuple[Instruction, ...]:

@@ -48,6 +48,7 @@ _WIDE = (
     r"%?r(?:\w[xip]|\d+)\s*,\s*%?[cdefgs]s)$"
 )
 _ATT = re.compile(r"[%$]|\bj|\bcall")
+_brackets = re.compile(r'["\[\]{}]').search
 _JUMP = re.compile(r"(?i)j|call|loop|xbegin")
 
 
@@ -100,6 +101,23 @@ def split_operands(text: str) -> list[str]:
     """The operands of a statement: commas inside parentheses, brackets, braces and quotes do not part them."""
     if "," not in text:
         return [text] if text else []
+    # Most have an operand in memory, or none, and no other brackets.
+    opened = text.count("(")
+    if opened <= 1 and opened == text.count(")") and not _brackets(text):
+        head, bracket, rest = text.partition("(")
+        parts = head.split(",")
+        if bracket:
+            inside, bracket, tail = rest.partition(")")
+            if not bracket:
+                return _split_operands(text)
+            behind = tail.split(",")
+            parts[-1] += f"({inside}){behind[0]}"
+            parts += behind[1:]
+        return [part.strip() for part in parts]
+    return _split_operands(text)
+
+
+def _split_operands(text: str) -> list[str]:
     parts, depth, start, quoted = [], 0, 0, False
     for at, character in enumerate(text):
         if character == '"':

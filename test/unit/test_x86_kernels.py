@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from incc.frontends.kernel import Region
+from incc.frontends.x86 import assembler, kernels
 from incc.frontends.x86.assembler import AssemblerError
 from incc.frontends.x86.kernels import decode_bytes, decode_regions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 TEXT = "\n".join(
     [
@@ -146,3 +151,39 @@ def test_instructions_without_text_are_the_same_otherwise(code: str) -> None:
     shown, hidden = (decode_bytes(bytes.fromhex(code), text=text) for text in (True, False))
     assert [i._replace(text="?") for i in shown.instructions] == list(hidden.instructions)
     assert shown.is_loop == hidden.is_loop
+
+
+@pytest.mark.parametrize(
+    ("text", "refused"),
+    [
+        ("nop\n" + "addl %eax, %ebx\n" * 5, []),
+        ("nop\n" + "addl %eax, %ebx\nfrobnicate %eax\n" * 3, [3, 5, 7]),
+        # What is right in one place and wrong in another.
+        ("nop\naddl %eax, %ebx\n.intel_syntax noprefix\naddl %eax, %ebx\nadd eax, ebx\n", [4]),
+        ("nop\naddl %eax, %ebx\n.if 0\naddl %eax, %ebx\n.endif\n", [4]),
+        ("nop\nlock\nnop\nlock\n.text\nincl (%rax)\n", [4]),
+        # Bytes that the assembler writes and the decoder does not take.
+        ("nop\naddl %eax, %ebx\nmovq %rax, %cr1\nmovq %rax, %cr1\n", [3, 4]),
+        ("nop\naddl %eax, %ebx; frobnicate\naddl %eax, %ebx\nx: frobnicate\n", [2, 4]),
+    ],
+)
+def test_lines_that_are_only_checked_are_as_if_they_were_decoded(text: str, refused: list[int]) -> None:
+    lines = [n for n, line in enumerate(text.splitlines(), 1) if n > 1 and line[0] != "."]
+    (kernel,) = decode_regions(text, [region((1,))], "x.s", checked=lines)
+    alone, others = decode_regions(text, [region((1,)), region(tuple(lines))], "x.s")
+    assert kernel == alone._replace(refused=others.refused)
+    assert [each.line for each in kernel.refused] == refused
+
+
+def test_of_lines_that_say_the_same_one_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def assemble(text: str, lines: Iterable[int], *rest: Any, **more: Any) -> object:
+        asked[:] = sorted(lines)
+        return assembler.assemble(text, lines, *rest, **more)
+
+    monkeypatch.setattr(kernels, "assemble", assemble)
+    text = "nop\n" + "\taddl %eax, %ebx\n  addl %eax, %ebx # again\naddl %ebx, %eax\n" * 50
+    decode_regions(text, [region((1,))], "x.s", checked=range(2, 152))
+    # A line with more than a statement on it is looked at each time.
+    assert asked == sorted([1, 2, 4, *range(3, 152, 3)])

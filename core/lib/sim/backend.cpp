@@ -164,10 +164,17 @@ void Backend::noteInput(int32_t N, size_t Number, int64_t Time) {
 void Backend::observe(int64_t Cycle) {
   if (Observed->wantsWaiting())
     noteWaiting(Cycle);
-  if (Observed->wantsBuffers())
-    for (int32_t N = 0; N < static_cast<int32_t>(Pool.size()); ++N)
-      if (const DynUop &Dyn = Pool[N]; Dyn.Static >= 0 && Dyn.Port >= 0)
-        Observed->waits(Dyn.Port);
+  if (Observed->wantsBuffers()) {
+    if (InOrder) {
+      for (int32_t N = 0; N < static_cast<int32_t>(Pool.size()); ++N)
+        if (const DynUop &Dyn = Pool[N]; Dyn.Static >= 0 && Dyn.Port >= 0)
+          Observed->waits(Dyn.Port, 1);
+    } else {
+      for (int32_t Port = 0; Port < P.K.NumPorts; ++Port)
+        if (int32_t There = Schedulers.atPorts()[static_cast<size_t>(Port)]; There > 0)
+          Observed->waits(Port, There);
+    }
+  }
   Observed->accesses(Loads, Stores);
   Observed->endCycle(Rob.used(), Schedulers);
 }

@@ -95,8 +95,14 @@ public:
   Makers(const Program &P, const std::vector<Backend::Started> &Started)
       : P(P), Started(Started), NumUops(static_cast<int64_t>(P.Uops.size())),
         Feeding(P.Values.size()), Optional(P.Values.size(), -1) {
+    auto [First, Last] = std::ranges::minmax(Started, {}, &Backend::Started::Iteration);
+    FirstIteration = First.Iteration;
+    Index.assign(static_cast<size_t>((Last.Iteration - FirstIteration + 1) * NumUops), -1);
     for (size_t N = 0; N < Started.size(); ++N)
-      Index.emplace(Started[N].Iteration * NumUops + Started[N].Uop, static_cast<int32_t>(N));
+      if (int32_t &Of = Index[static_cast<size_t>(
+              (Started[N].Iteration - FirstIteration) * NumUops + Started[N].Uop)];
+          Of < 0)
+        Of = static_cast<int32_t>(N);
     for (size_t U = 0; U < P.Uops.size(); ++U)
       for (int32_t F = P.Uops[U].Feeds.Begin; F < P.Uops[U].Feeds.End; ++F) {
         const Feed &To = P.Feeds[static_cast<size_t>(F)];
@@ -143,8 +149,8 @@ public:
 
 private:
   int32_t indexOf(int64_t Iteration, int32_t U) const {
-    auto Found = Index.find(Iteration * NumUops + U);
-    return Found == Index.end() ? -1 : Found->second;
+    auto At = static_cast<size_t>((Iteration - FirstIteration) * NumUops + U);
+    return Iteration >= FirstIteration && At < Index.size() ? Index[At] : -1;
   }
   static void add(std::vector<Maker> &To, Maker New) {
     for (Maker &M : To)
@@ -163,7 +169,8 @@ private:
   };
   std::vector<std::vector<FeedingUop>> Feeding; ///< By value.
   std::vector<int32_t> Optional;                ///< By value: the µop that may make it, or -1.
-  std::unordered_map<int64_t, int32_t> Index;   ///< Of dynamic µops in Started.
+  int64_t FirstIteration = 0;
+  std::vector<int32_t> Index; ///< Of dynamic µops in Started, from the first iteration on; or -1.
   std::unordered_map<int64_t, std::vector<Maker>> Known;
 };
 
@@ -185,20 +192,40 @@ int32_t locationOf(const Program &P, const std::vector<bool> &IsAddress, int32_t
   return Found;
 }
 
-} // namespace
+/// Finds out what fed µops, each once.
+class Linker {
+public:
+  /// There is one µop at least.
+  Linker(const Program &P, const std::vector<Backend::Started> &Started,
+         std::vector<StartedUop> &Uops)
+      : P(P), Started(Started), Uops(Uops), Of(P, Started), LocationOf(P.Inputs.size()),
+        Linked(Uops.size()) {
+    std::vector<bool> IsAddress = findAddressInputs(P.K);
+    for (const Uop &U : P.Uops)
+      for (int32_t N = U.Inputs.Begin; N < U.Inputs.End; ++N)
+        LocationOf[static_cast<size_t>(N)] =
+            locationOf(P, IsAddress, U.Instruction, P.Inputs[static_cast<size_t>(N)],
+                       U.Kind == UopKind::Load || U.Kind == UopKind::StoreAddress);
+  }
 
-void Recorder::link(const Program &P, std::vector<StartedUop> &Uops) const {
-  std::vector<bool> IsAddress = findAddressInputs(P.K);
-  std::vector<int32_t> LocationOf(P.Inputs.size());
-  for (const Uop &U : P.Uops)
-    for (int32_t N = U.Inputs.Begin; N < U.Inputs.End; ++N)
-      LocationOf[static_cast<size_t>(N)] =
-          locationOf(P, IsAddress, U.Instruction, P.Inputs[static_cast<size_t>(N)],
-                     U.Kind == UopKind::Load || U.Kind == UopKind::StoreAddress);
-  Makers Of(P, Started);
-  for (size_t N = 0; N < Uops.size(); ++N) {
+  /// Whether a µop loads what may be stored, so that it is known only afterwards when that was
+  /// there.
+  bool mayBeForwarded(size_t N) const {
+    const Uop &Static = staticOf(N);
+    if (Static.Kind != UopKind::Load)
+      return false;
+    for (int32_t X = Static.Feeds.Begin; X < Static.Feeds.End; ++X)
+      if (valueFedBy(X).Inputs.size() > 0)
+        return true;
+    return false;
+  }
+
+  void link(size_t N) {
+    if (Linked[N])
+      return;
+    Linked[N] = true;
     StartedUop &Dyn = Uops[N];
-    const Uop &Static = P.Uops[static_cast<size_t>(Started[N].Uop)];
+    const Uop &Static = staticOf(N);
     auto Add = [&](Range From, bool Memory) {
       for (int32_t X = From.Begin; X < From.End; ++X) {
         const Input &In = P.Inputs[static_cast<size_t>(X)];
@@ -217,13 +244,47 @@ void Recorder::link(const Program &P, std::vector<StartedUop> &Uops) const {
     // What a load gets from a store does not keep it from starting, but its result from being
     // there.
     if (Static.Kind != UopKind::Load)
-      continue;
+      return;
     size_t First = Dyn.Inputs.size();
     for (int32_t X = Static.Feeds.Begin; X < Static.Feeds.End; ++X)
-      Add(P.Values[static_cast<size_t>(P.Feeds[static_cast<size_t>(X)].Value)].Inputs, true);
+      Add(valueFedBy(X).Inputs, true);
     for (; First < Dyn.Inputs.size(); ++First)
       Dyn.Executed = std::max(Dyn.Executed, Dyn.Inputs[First].Arrived);
   }
+
+private:
+  const Uop &staticOf(size_t N) const { return P.Uops[static_cast<size_t>(Started[N].Uop)]; }
+  const Value &valueFedBy(int32_t X) const {
+    return P.Values[static_cast<size_t>(P.Feeds[static_cast<size_t>(X)].Value)];
+  }
+
+  const Program &P;
+  const std::vector<Backend::Started> &Started;
+  std::vector<StartedUop> &Uops;
+  Makers Of;
+  std::vector<int32_t> LocationOf; ///< By input of the program.
+  std::vector<bool> Linked;
+};
+
+} // namespace
+
+void Recorder::link(const Program &P, std::vector<StartedUop> &Uops) const {
+  if (Uops.empty())
+    return;
+  Linker Inputs(P, Started, Uops);
+  for (size_t N = 0; N < Uops.size(); ++N)
+    Inputs.link(N);
+}
+
+std::vector<SequenceStep> Recorder::findSequence(const Program &P,
+                                                 std::vector<StartedUop> &Uops) const {
+  if (Uops.empty())
+    return {};
+  Linker Inputs(P, Started, Uops);
+  for (size_t N = 0; N < Uops.size(); ++N)
+    if (Inputs.mayBeForwarded(N))
+      Inputs.link(N);
+  return sim::findSequence(Uops, [&](int32_t N) { Inputs.link(static_cast<size_t>(N)); });
 }
 
 Timeline incc::sim::idleTimeline(const Kernel &K, int64_t Iterations) {

@@ -35,6 +35,9 @@ struct Recorder {
   /// µop makes (an eliminated move, an instruction that is not in the model) hands on what made
   /// those that it follows.
   void link(const Program &P, std::vector<StartedUop> &Uops) const;
+  /// The critical sequence (findSequence) of µops that are not linked: those are that it leads
+  /// through.
+  std::vector<SequenceStep> findSequence(const Program &P, std::vector<StartedUop> &Uops) const;
 };
 
 /// Of a kernel that takes no issue slot: all of it is over as soon as it begins.

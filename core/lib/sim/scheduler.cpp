@@ -52,6 +52,7 @@ void Scheduler::bind(int32_t N, int32_t Slot) {
       break;
     }
   int32_t Port = Pool[N].Port = Binder.choose(Allowed, Slot);
+  ++AtPort[static_cast<size_t>(Port)];
   Given |= uint64_t(1) << Port & P.P.OneACycle;
   int32_t S = SchedulerOf[static_cast<size_t>(Port)];
   if (S >= 0 &&
@@ -61,6 +62,7 @@ void Scheduler::bind(int32_t N, int32_t Slot) {
 
 void Scheduler::leave(int32_t Port) {
   --Waiting;
+  --AtPort[static_cast<size_t>(Port)];
   Binder.hasLeft(Port);
   int32_t S = SchedulerOf[static_cast<size_t>(Port)];
   if (S >= 0 &&

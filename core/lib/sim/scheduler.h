@@ -38,6 +38,9 @@ public:
   /// Entries in use, by scheduler; and in the queue.
   std::span<const int32_t> used() const { return EntriesUsed; }
   size_t queued() const { return Upstream.size(); }
+  /// µops that wait for a port, by port; not of an in-order core, where they get theirs as they
+  /// start.
+  std::span<const int32_t> atPorts() const { return AtPort; }
   /// Before the issue of a cycle.
   void newCycle();
   /// Whether the schedulers take the µops of an issue slot. One that is not full takes them all.
@@ -70,8 +73,9 @@ private:
   uint64_t QueuedPorts; ///< µops for these only wait in the queue.
   int32_t Waiting = 0;
   std::array<int32_t, 64> SchedulerOf; ///< By port; -1: one without a limit of its own.
-  std::vector<int32_t> EntriesUsed;    ///< By scheduler.
-  uint64_t Full = 0;                   ///< Ports whose scheduler takes no more.
+  std::array<int32_t, 64> AtPort{};
+  std::vector<int32_t> EntriesUsed; ///< By scheduler.
+  uint64_t Full = 0;                ///< Ports whose scheduler takes no more.
   uint64_t Given = 0; ///< Of the ports that get one µop a cycle, those that got it in this one.
   std::deque<int32_t> Upstream; ///< In the queue.
 };

@@ -334,9 +334,8 @@ Simulation run(const Kernel &K, const Pipeline &Pipe, const SimulationOptions &O
   if (Seen)
     Result.Counted = Seen->finish(Cycle, Options.EventCycles);
   if (Options.Statistics && Options.Pressure) {
-    if (!Options.RecordEvents)
-      Log.link(P, Result.Started);
-    Result.Counted.Sequence = findSequence(Result.Started);
+    Result.Counted.Sequence = Options.RecordEvents ? findSequence(Result.Started, [](int32_t) {})
+                                                   : Log.findSequence(P, Result.Started);
     if (!Options.RecordEvents)
       Result.Started.clear();
   }

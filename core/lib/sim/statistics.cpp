@@ -281,7 +281,8 @@ private:
 
 } // namespace
 
-std::vector<SequenceStep> incc::sim::findSequence(const std::vector<StartedUop> &Uops) {
+std::vector<SequenceStep> incc::sim::findSequence(const std::vector<StartedUop> &Uops,
+                                                  const std::function<void(int32_t)> &LinkInputs) {
   if (Uops.empty())
     return {};
   // From the µop whose result came last. Its own wait for retirement is of no interest.
@@ -299,6 +300,7 @@ std::vector<SequenceStep> incc::sim::findSequence(const std::vector<StartedUop> 
   int32_t At = static_cast<int32_t>(Latest - Uops.begin());
   // Inputs are always made by what started before, but for those that are needed late.
   for (size_t Left = Uops.size(); Left > 0; --Left) {
+    LinkInputs(At);
     Reason Because = Why.of(At, /*Result=*/true);
     Back.push_back({At, Because});
     if (Because.Uop < 0)

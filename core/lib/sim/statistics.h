@@ -22,6 +22,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace incc::sim {
@@ -61,11 +62,11 @@ public:
     if (Unit >= 0)
       Lacking |= uint64_t(1) << Unit;
   }
-  /// Whether it is to be told of each µop that waits for a port.
+  /// Whether it is to be told of the µops that wait for ports.
   bool wantsBuffers() const { return Begun && !Parts.empty(); }
-  void waits(int32_t Port) {
+  void waits(int32_t Port, int32_t Uops) {
     for (size_t N = 0; N < Parts.size(); ++N)
-      Waiting[N] += static_cast<int32_t>(Parts[N].Ports >> Port & 1);
+      Waiting[N] += static_cast<int32_t>(Parts[N].Ports >> Port & 1) * Uops;
   }
   void accesses(const LoadQueue &Loads, const StoreQueue &Stores);
   void endCycle(int64_t Rob, const Scheduler &Schedulers);
@@ -113,8 +114,11 @@ private:
 
 /// The chain of µops that made the last one start when it did, back to where it repeats itself or
 /// begins with one that nothing held up, in the order of their starts. If it repeats itself its
-/// ends are the same µop in different iterations. `Uops` as Recorder::link leaves them.
-std::vector<SequenceStep> findSequence(const std::vector<StartedUop> &Uops);
+/// ends are the same µop in different iterations. `LinkInputs` is called with each µop of which the
+/// inputs are asked for, and leaves it as Recorder::link does; when results were there is known of
+/// all.
+std::vector<SequenceStep> findSequence(const std::vector<StartedUop> &Uops,
+                                       const std::function<void(int32_t)> &LinkInputs);
 
 } // namespace incc::sim
 
