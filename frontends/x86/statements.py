@@ -192,6 +192,7 @@ def _intel(mnemonic: str, rest: str) -> Statement:
         if not in_memory:
             found = expression(operand, True)
             if jump and not (sized and "ptr" in sized[0].lower()):
+                # A number alone may be of either syntax, and is the same in both.
                 return Statement(True, target=found, says_more=True)
             if evaluate(found) is not None:
                 immediates.append(found)
