@@ -357,6 +357,8 @@ def _shipped(path: str) -> list[str]:
 
 def _unseal(path: str) -> tuple[Any, ...] | None:
     for file in (*_cache_files(path), *_shipped(path)):
+        if not os.path.isfile(file):  # what may wait for ever, or never end, is none
+            continue
         try:
             with open(file, "rb") as f:
                 data = f.read()

@@ -389,13 +389,13 @@ def _mnemonic(text: str) -> str:
     return next((word for word in text.split() if word.lower() not in _PREFIXES), "")
 
 
-def _blank(marked: list[str], number: int, message: str, statements: list[_Statement]) -> list[tuple[int, str]]:
-    """Take the refused statement out of its line; returns the (line, text) of the wanted statements taken out.
+def _blank(marked: list[str], number: int, message: str, mine: list[_Statement]) -> list[tuple[int, str]]:
+    """Take the refused statement out of its line; returns the (line, text) of the wanted statements taken out. `mine`
+    are those of the line.
 
     Where a line has several statements and the message names a mnemonic, only the ones with it are taken out.
     """
     line = marked[number - 1]
-    mine = [s for s in statements if s.line == number]
     named = re.search(_MNEMONIC, message)
     if len(mine) > 1 and named:
         guilty = [s for s in mine if _mnemonic(s.text).startswith(named.group(1))]
@@ -506,6 +506,7 @@ def _assemble(
 ) -> tuple[Object, dict[int, tuple[Refused, ...]]]:
     refused: dict[int, tuple[Refused, ...]] = {}
     undefined: list[str] = []
+    of_line: dict[int, list[_Statement]] = {}
     for _ in range(_MAX_ROUNDS):
         source = "\n".join(marked) + "\n"
         if undefined:
@@ -535,8 +536,11 @@ def _assemble(
                 f"the assembler {command[0]!r} failed with status {result.status}" + (f": {first}" if first else "")
             )
         undefined += missing
+        if not of_line:
+            for each in statements:
+                of_line.setdefault(each.line, []).append(each)
         for number, message in sorted(errors.items()):
-            for line, statement in _blank(marked, number, message, statements):
+            for line, statement in _blank(marked, number, message, of_line.get(number, [])):
                 refused[line] = (*refused.get(line, ()), Refused(line, statement, message))
     raise AssemblerError(f"the assembler {command[0]!r} still refuses statements after {_MAX_ROUNDS} rounds")
 
