@@ -554,7 +554,7 @@ def _of_incc(dice: random.Random) -> tuple[list[str], bytes | None, dict[str, by
         ("-c a.c -o a.o", "-c a.c", "-S a.c", "-E a.c -o a.i", "-c a.c -MD -MF a.d", "-c a.c -o missing/a.o",
          "a.c -o a.out", "-c a.c a.c", "-c missing.c", "-fsyntax-only a.c", "-c -x assembler a.c",
          "-c a.c -save-temps", "-c -x c - -o a.o", "-c a.c -o .", "@rsp", "-c a.c -pipe -o a.o", "-c -masm=intel a.c",
-         "-c a.c -Wa,--gdwarf-5", "-v -c a.c")
+         "-c a.c -Wa,--noexecstack", "-v -c a.c")
     )  # fmt: skip
     own = dice.choice(("--analyze=r.json --format=json", "--analyze=r.txt", "--analyze=.", "--analyze=/dev/full",
                        "--analyze=missing/x", "--analyze", "--analyze=r.txt --analyze-mcpu=nosuch",

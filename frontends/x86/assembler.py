@@ -400,9 +400,8 @@ def _blank(marked: list[str], number: int, message: str, mine: list[_Statement])
     if len(mine) > 1 and named:
         guilty = [s for s in mine if _mnemonic(s.text).startswith(named.group(1))]
         if guilty and len(guilty) < len(mine):
-            parts = line.split("; ")
-            for statement in guilty:
-                parts = [p for p in parts if not p.startswith(statement.start + ":")]
+            starts = {statement.start for statement in guilty}
+            parts = [p for p in line.split("; ") if p.partition(":")[0] not in starts]
             marked[number - 1] = "; ".join(parts)
             if marked[number - 1] != line:
                 return [(s.line, s.text) for s in guilty]
@@ -504,7 +503,7 @@ def _assemble(
     folder: str,
     meanwhile: Callable[[], object] | None,
 ) -> tuple[Object, dict[int, tuple[Refused, ...]]]:
-    refused: dict[int, tuple[Refused, ...]] = {}
+    refused: dict[int, list[Refused]] = {}
     undefined: list[str] = []
     of_line: dict[int, list[_Statement]] = {}
     for _ in range(_MAX_ROUNDS):
@@ -521,7 +520,7 @@ def _assemble(
         heard.extend(result.messages.splitlines())
         if result.data:
             try:
-                return read_object(result.data), refused
+                return read_object(result.data), {line: tuple(each) for line, each in refused.items()}
             except ValueError as error:
                 raise AssemblerError(f"the assembler {command[0]!r} wrote {error}") from None
         found = reversed(list(re.finditer(_ERROR, result.messages, re.MULTILINE)))
@@ -541,7 +540,7 @@ def _assemble(
                 of_line.setdefault(each.line, []).append(each)
         for number, message in sorted(errors.items()):
             for line, statement in _blank(marked, number, message, of_line.get(number, [])):
-                refused[line] = (*refused.get(line, ()), Refused(line, statement, message))
+                refused.setdefault(line, []).append(Refused(line, statement, message))
     raise AssemblerError(f"the assembler {command[0]!r} still refuses statements after {_MAX_ROUNDS} rounds")
 
 

@@ -228,8 +228,9 @@ def test_an_operand_as_deep_as_a_file_is_long(tmp_path: pathlib.Path, capfd: pyt
         "addl %eax, %ebx\n" + "/* LLVM-MCA-END x */" * 5_000,
         "movl $111, %ebx\n.byte 100,103,144\n" * 20_000,
         '"\n' * 20_000 + "addl %eax, %ebx\n",
+        "frob %eax;" * 8_000 + "\naddl %eax, %ebx\n",
     ],
-    ids=["empty", "end", "line", "iaca", "refused"],
+    ids=["empty", "end", "line", "iaca", "refused", "refused in one"],
 )
 @pytest.mark.parametrize("face", [[], ["--compat"]], ids=["incc-mca", "llvm-mca"])
 def test_messages_take_time_by_their_number(
