@@ -85,17 +85,18 @@ _HEADERS = 4096
 def read_for(given: Given, file: str) -> bytes:
     """What is in the input, "" or - for standard input; of an object in a file, which is read again where it is, and
     may be as large as the linker makes it, the beginning. Raises OSError."""
+    import os
+
     from incc.driver.files import read_bytes
 
-    if file not in ("", "-") and not (given["raw"] or given["hex"]):
+    # What is no file, such as a pipe, can be read only once.
+    if not (given["raw"] or given["hex"]) and os.path.isfile(file):
         with open(file, "rb") as f:
-            start = f.read(_HEADERS) if f.seekable() else b""
+            start = f.read(_HEADERS)
         if start.startswith(_NO_TEXT):
-            import os
-
             from incc.driver.scan_files import kind_of
 
-            if kind_of(start) and os.path.isfile(file):
+            if kind_of(start):
                 return start
     return read_bytes(file)
 

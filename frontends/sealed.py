@@ -83,7 +83,8 @@ def read(files: Iterable[str], version: object) -> tuple[tuple[Any, ...], Parts]
     """What was kept in the first of the files that is good and whose tuple begins with that version, else None."""
     for file in files:
         try:
-            descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+            # A pipe in the place of the file has nothing, and is not waited for.
+            descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         except OSError:
             continue
         head = _head(descriptor)

@@ -226,9 +226,12 @@ def parse(text: str, isa_name: str = "") -> Assembly:
             if "\t" in s:
                 s = s.replace("\t", " ")
             if ":" in s and block_depth == 0:
-                while found := _LABEL(s.lstrip()):
+                at = len(s) - len(s.lstrip())
+                while found := _LABEL(s, at):
                     name = found.group(1)
-                    s = s.lstrip()[found.end() :]
+                    at = found.end()
+                    while s[at : at + 1].isspace():
+                        at += 1
                     if name.isdigit():
                         numeric_labels.setdefault(name, []).append(len(statements))
                     else:
@@ -238,6 +241,7 @@ def parse(text: str, isa_name: str = "") -> Assembly:
                         if name in typed:
                             location = None
                     add(new(Statement, (LABEL, line, name, section, location)))
+                s = s[at:]
             if not s or s.isspace():
                 continue
             if "  " in s and '"' not in s and "'" not in s:

@@ -389,7 +389,7 @@ def _statements_of(markers: list[_ByteMarker]) -> frozenset[int]:
 def _report(
     assembly: Assembly, left_out: list[LeftOut], first_line: int, last_line: int, name: str, reason: str
 ) -> None:
-    at = next((i for i, s in enumerate(assembly.statements) if s.line >= first_line), len(assembly.statements) - 1)
+    at = min(bisect_left(assembly.statements, first_line, key=lambda s: s.line), len(assembly.statements) - 1)
     function = _function_at(assembly, at)
     left_out.append(LeftOut(first_line, last_line, function.name if function else "", name, reason))
 

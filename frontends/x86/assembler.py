@@ -404,20 +404,19 @@ def _mnemonic(text: str) -> str:
     return next((word for word in text.split() if word.lower() not in _PREFIXES), "")
 
 
-def _blank(marked: list[str], number: int, message: str, statements: list[_Statement]) -> list[tuple[int, str]]:
-    """Take the refused statement out of its line; returns the (line, text) of the wanted statements taken out.
+def _blank(marked: list[str], number: int, message: str, mine: list[_Statement]) -> list[tuple[int, str]]:
+    """Take the refused statement out of its line; returns the (line, text) of the wanted statements taken out. `mine`
+    are those of the line.
 
     Where a line has several statements and the message names a mnemonic, only the ones with it are taken out.
     """
     line = marked[number - 1]
-    mine = [s for s in statements if s.line == number]
     named = re.search(_MNEMONIC, message)
     if len(mine) > 1 and named:
         guilty = [s for s in mine if _mnemonic(s.text).startswith(named.group(1))]
         if guilty and len(guilty) < len(mine):
-            parts = line.split("; ")
-            for statement in guilty:
-                parts = [p for p in parts if not p.startswith(statement.start + ":")]
+            starts = {statement.start for statement in guilty}
+            parts = [p for p in line.split("; ") if p.partition(":")[0] not in starts]
             marked[number - 1] = "; ".join(parts)
             if marked[number - 1] != line:
                 return [(s.line, s.text) for s in guilty]
@@ -519,8 +518,9 @@ def _assemble(
     folder: str,
     meanwhile: Callable[[], object] | None,
 ) -> tuple[Object, dict[int, tuple[Refused, ...]]]:
-    refused: dict[int, tuple[Refused, ...]] = {}
+    refused: dict[int, list[Refused]] = {}
     undefined: list[str] = []
+    of_line: dict[int, list[_Statement]] = {}
     for _ in range(_MAX_ROUNDS):
         source = "\n".join(marked) + "\n"
         if undefined:
@@ -535,7 +535,7 @@ def _assemble(
         heard.extend(result.messages.splitlines())
         if result.data:
             try:
-                return read_object(result.data), refused
+                return read_object(result.data), {line: tuple(each) for line, each in refused.items()}
             except ValueError as error:
                 raise AssemblerError(f"the assembler {command[0]!r} wrote {error}") from None
         found = reversed(list(re.finditer(_ERROR, result.messages, re.MULTILINE)))
@@ -550,9 +550,12 @@ def _assemble(
                 f"the assembler {command[0]!r} failed with status {result.status}" + (f": {first}" if first else "")
             )
         undefined += missing
+        if not of_line:
+            for each in statements:
+                of_line.setdefault(each.line, []).append(each)
         for number, message in sorted(errors.items()):
-            for line, statement in _blank(marked, number, message, statements):
-                refused[line] = (*refused.get(line, ()), Refused(line, statement, message))
+            for line, statement in _blank(marked, number, message, of_line.get(number, [])):
+                refused.setdefault(line, []).append(Refused(line, statement, message))
     raise AssemblerError(f"the assembler {command[0]!r} still refuses statements after {_MAX_ROUNDS} rounds")
 
 

@@ -340,7 +340,7 @@ _MARK = "\n#--- what LLVM has read\n"
 def _ready() -> bool:
     try:
         import llvmlite.binding as llvm
-    except ImportError:
+    except (ImportError, OSError):  # OSError: there is, but the library cannot be loaded
         return False
     for name in ("initialize_all_targets", "initialize_all_asmprinters", "initialize_native_asmparser"):
         try:
