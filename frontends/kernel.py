@@ -310,6 +310,8 @@ class Instruction(NamedTuple):
     `encoding_traits` are what of the encoding may keep a decoder: "lcp" (a prefix that changes the length of an
     immediate), "lcp_mov" (one of a plain move), "pop_rsp_r12" (a short pop into one of these). `sum` says which
     operands of a floating-point addition are added, `divisor` which one a floating-point division divides by.
+    `constants`: fields of up to 32 bits that displacements, immediates and targets of branches take in the encoding;
+    one of 64 bits counts as two.
     `encoding` tells instructions apart; what is to be known of its bytes is in the other fields.
     """
 
@@ -338,6 +340,7 @@ class Instruction(NamedTuple):
     encoding_traits: frozenset[str] = frozenset()
     sum: Sum | None = None
     divisor: int | None = None
+    constants: int = 0
 
 
 class Refused(NamedTuple):

@@ -81,6 +81,9 @@ PIPELINE_PARAMETERS = {
     "just_ready_penalty": 0,
     "store_commit_bytes": 0,
     "store_commit_most": 0,
+    "store_word_bytes": 0,
+    "store_word_window": 0,
+    "store_word_cycles": 0,
     "bank_bytes": 0,
     "bank_loads": 2,
     "bank_sets": 0,
@@ -126,6 +129,9 @@ PIPELINE_DEFAULTS = {
     "slot_set": 0,
     "waiting_ports": 0,
     "waiting_entries": 0,
+    "constants_beside": 0,
+    "constants_each": 0,
+    "constants_most": 0,
     "one_a_cycle": 0,
     "renamer_ports": 0,
     "stack_location": -1,
@@ -201,6 +207,7 @@ PIPELINE_BY_INSTRUCTION = (
     "uops_mite",
     "uops_ms",
     "dsb_extra_slots",
+    "constants",
     "no_lsd",
     "merges_low",
     "merges_high",
@@ -246,6 +253,10 @@ class Pipeline:
         "branch_may_end_cached_block",
         "clusters_need_jumps",
         "complex_decoder",
+        "constants",
+        "constants_beside",
+        "constants_each",
+        "constants_most",
         "decode_clusters",
         "decoders",
         "dsb_block",
@@ -317,6 +328,9 @@ class Pipeline:
         "store_commit_bytes",
         "store_commit_most",
         "store_data_to_load",
+        "store_word_bytes",
+        "store_word_cycles",
+        "store_word_window",
         "uops_mite",
         "uops_ms",
         "uses_stack",
@@ -350,6 +364,7 @@ class Pipeline:
     uops_ms: list[int]
     # By instruction. Of the µop cache, for long immediates.
     dsb_extra_slots: list[int]
+    constants: list[int]
     # By instruction. 1 keeps a loop out of the loop stream detector.
     no_lsd: list[int]
 
@@ -423,6 +438,9 @@ class Pipeline:
     # Before the schedulers of these ports µops wait in a queue, in order, and get their port when they leave it.
     waiting_ports: int
     waiting_entries: int
+    constants_beside: int
+    constants_each: int
+    constants_most: int
     # Ports that get one µop a cycle from the renamer.
     one_a_cycle: int
     # Of the renamer's own µops: for the stack engine, and to merge registers.
@@ -462,6 +480,9 @@ class Pipeline:
     just_ready_penalty: int
     store_commit_bytes: int
     store_commit_most: int
+    store_word_bytes: int
+    store_word_window: int
+    store_word_cycles: int
     bank_bytes: int
     bank_loads: int
     bank_sets: int

@@ -450,6 +450,18 @@ PARAMETERS: tuple[Parameter, ...] = (
         "0: no limit",
     ),
     Parameter(
+        "store_word_bytes",
+        whole(),
+        0,
+        "bytes",
+        MEMORY,
+        "of the words in a block (`store_commit_bytes`): one that goes to the cache with only some bytes of a word "
+        "does so `store_word_cycles` later, if one with bytes of this word did in the last `store_word_window` cycles. "
+        "0: it does not matter",
+    ),
+    Parameter("store_word_window", whole(), 0, "cycles", MEMORY, "see `store_word_bytes`; 16 at most"),
+    Parameter("store_word_cycles", whole(), 0, "cycles", MEMORY, "see `store_word_bytes`"),
+    Parameter(
         "bank_bytes",
         whole(),
         0,
@@ -801,6 +813,21 @@ PARAMETERS: tuple[Parameter, ...] = (
         "groups a cycle",
         FRONT_END,
         "of `dsb_width` from the µop cache, where nothing is said of the predecoder; each ends at a taken jump",
+    ),
+    Parameter(
+        "dsb_constants",
+        table(
+            "table: beside, each, most",
+            {"beside": whole(), "each": whole(), "most": whole(1)},
+            needed=("beside", "each", "most"),
+        ),
+        {},
+        "constants",
+        FRONT_END,
+        "where nothing is said of the predecoder: of the constants of instructions, displacements, immediates and "
+        "targets of branches of 32 bits or less (64 count as two), a line of the µop cache, of `dsb_width` µops, has "
+        "room for `beside` beside all of these, for `each` more instead of every one that is missing, and for `most` "
+        "in all; a line comes in a cycle, and a loop in no fewer cycles than blocks of `dsb_block` bytes",
     ),
     Parameter(
         "both_32B_halves_must_be_cacheable",

@@ -24,7 +24,7 @@ PORT_BINDING = {
 
 _FROM_FACTS = (
     *("length", "opcode_offset", "lcp", "fusible", "complex_decoder", "simple_decoders", "ends_group"),
-    *("uops_mite", "uops_ms", "dsb_extra_slots", "no_lsd", "uses_stack", "stack_change"),
+    *("uops_mite", "uops_ms", "dsb_extra_slots", "constants", "no_lsd", "uses_stack", "stack_change"),
     *("move_class", "move_ports", "move_latency", "wide_memory"),
     *("vector_bits", "address_unit", "general_writes", "vector_writes"),
 )
@@ -126,6 +126,9 @@ def _core(model: MachineModel, mask: Callable[[str], int]) -> _Core | None:
     waiting = parameters.get("waiting_queue", {})
     attributes["waiting_ports"] = mask(waiting["ports"]) if waiting else 0
     attributes["waiting_entries"] = waiting["entries"] if waiting else 0
+    constants = parameters["dsb_constants"]
+    for name in ("beside", "each", "most"):
+        attributes[f"constants_{name}"] = constants[name] if constants else 0
     attributes["renamer_ports"] = mask(parameters["renamer_ports"]) if parameters["renamer_ports"] else 0
     attributes["port_order"] = [number(port) for port in parameters["port_order"]]
     by_slot = [[number(port) for port in ports.split(",")] for ports in parameters["ports_by_slot"]]
@@ -193,6 +196,8 @@ def _facts(
         "uops_mite": attributes.get("uops_mite", max(slots - ms, 0)) if counted and slots else 0,
         "uops_ms": ms if counted else 0,
         "dsb_extra_slots": int(_takes_extra_slot(i)),
+        # Nothing is kept of what a nop has (measured on Zen 3).
+        "constants": 0 if i.mnemonic.startswith("nop") else i.constants,
         "no_lsd": int(bool(attributes.get("no_lsd"))),
         "uses_stack": int(explicit),
         "stack_change": i.affine.constant if implicit and i.affine is not None else 0,

@@ -493,6 +493,7 @@ def _decode_at_zero(code: bytes, i: Any, decoder: Any) -> _Decoded:
         _encoding_traits(code, opcode_offset, immediate_bytes, form.mnemonic),
         sum_of(form.mnemonic, len(kinds)),
         divisor_of(form.mnemonic, len(kinds)),
+        sum([-(-size // 4) for size in _constant_sizes(offsets)]),
     )
     return _Decoded(
         fields,
@@ -502,6 +503,11 @@ def _decode_at_zero(code: bytes, i: Any, decoder: Any) -> _Decoded:
         offsets.displacement_offset if offsets.has_displacement else -1,
         i,
     )
+
+
+def _constant_sizes(offsets: Any) -> tuple[int, int, int]:
+    """Bytes of the displacement, and of immediates, of which the target of a branch is one here."""
+    return offsets.displacement_size, offsets.immediate_size, offsets.immediate_size2
 
 
 _PREFIXES = frozenset(b"\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0\xf2\xf3")

@@ -96,9 +96,112 @@ def test_zen_3_commits_stores_in_blocks_of_32_bytes() -> None:
     assert cycles("mov %rax, (%rsi); mov %rax, 32(%rsi)", "znver3") == 2
 
 
-@pytest.mark.parametrize(("cpu", "handed_on"), [("znver1", False), ("znver2", True), ("znver3", False)])
+@pytest.mark.parametrize(("cpu", "handed_on"), [("znver1", False), ("znver2", True), ("znver3", True)])
 def test_stored_values_handed_on_by_the_renamer(cpu: str, handed_on: bool) -> None:
     assert (cycles("mov %rax, (%rsi); mov (%rsi), %rax; add $1, %rax", cpu) < 3) == handed_on
+
+
+@pytest.mark.parametrize(
+    ("body", "measured"),
+    [
+        ("mov %rax, (%rsi,%rcx,8); mov (%rsi,%rcx,8), %rax", 1),
+        ("addq $1, (%rsi)", 1),
+        ("addl %eax, (%rsi)", 1),
+        ("shlq $1, (%rsi)", 1),
+        ("addb $1, (%rsi)", 6.75),
+        ("mov %rax, (%rsi); add (%rsi), %rax", 8.09),
+    ],
+)
+def test_what_the_renamer_of_zen_3_hands_on(body: str, measured: float) -> None:
+    assert float(cycles(body, "znver3")) == pytest.approx(measured, rel=0.15)
+
+
+def stored(accesses: str) -> str:
+    """Stores of so many bytes at places, "1@0 4@64", one behind the other."""
+    moves = {"1": "movb %al", "2": "movw %ax", "4": "movl %eax", "8": "movq %rax", "16": "movups %xmm0"}
+    return "; ".join(f"{moves[size]}, {place}(%rsp)" for size, _, place in (a.partition("@") for a in accesses.split()))
+
+
+@pytest.mark.parametrize(
+    ("accesses", "measured"),
+    [
+        ("1@0 4@64", 5),
+        ("1@0 4@64 4@128", 6),
+        ("1@0 1@64 1@128 1@192", 7),
+        ("1@0 4@64 4@128 4@192 4@256", 5),
+        ("4@0 4@64 4@4 4@128 4@192 4@256", 6),
+        ("1@0 1@8", 1),
+        ("4@2 4@64", 5),
+        ("8@4 4@64", 2),
+        ("16@1 4@64", 5),
+        # The rest of the trip is long enough for all but the second store to the first block.
+        ("4@0 4@64 1@0 4@256 4@320 4@384 4@448 4@512 4@576 4@640", 13),
+        ("1@0 4@64 4@0 4@256 4@320 4@384 4@448 4@512 4@576 4@640", 10),
+        ("1@0 4@64 1@4 4@256 4@320 4@384 4@448 4@512 4@576 4@640", 10),
+        ("1@1 4@64 1@0 4@256 4@320 4@384 4@448 4@512 4@576 4@640", 13),
+        ("4@0 4@64 2@0 2@2 4@256 4@320 4@384 4@448 4@512 4@576 4@640", 10),
+        ("1@0 4@64 1@0 4@64 1@0 4@256 4@320 4@384 4@448 4@512 4@576 4@640", 18),
+        ("4@28 4@64 2@31 4@256 4@320 4@384 4@448 4@512 4@576 4@640", 14),
+    ],
+)
+def test_words_that_zen_3_stores_in_parts(accesses: str, measured: float) -> None:
+    assert float(cycles(stored(accesses), "znver3")) == pytest.approx(measured, abs=0.1)
+
+
+def test_parts_of_words_stored_slowly_cost_nothing() -> None:
+    assert cycles("imul %rbx, %rbx; imul %rbx, %rbx; " + stored("1@0 4@64"), "znver3") == 6
+    alone = bind(
+        decoded(f"1: {stored('1@0 4@64')}; dec %r15; jne 1b")._replace(alignment=0),
+        load("znver3").with_parameters({"store_word_bytes": 0}),
+    )[0]
+    assert simulate(alone).cycles_per_iteration == 2
+
+
+LOAD, CONSTANT, MOVE, COMPARE, LONG = (
+    "mov 8(%rsi), %r8d",
+    "mov $5, %ebx",
+    "mov %ebp, %r9d",
+    "cmpl $5, 8(%rsi)",
+    "movabs $0x123456789abcdef, %rcx",
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        # A fused dec and jne, with one constant, is in all of them.
+        ([LOAD] * 3 + [MOVE] * 4, 1),
+        ([LOAD] * 3 + [CONSTANT] + [MOVE] * 3, 2),
+        ([LOAD] * 3 + [CONSTANT] * 2 + [MOVE], 1),
+        ([LOAD, CONSTANT] * 3, 2),
+        ([COMPARE] * 2 + [LOAD, CONSTANT, CONSTANT], 1),
+        ([COMPARE] * 3 + [CONSTANT] * 2, 2),
+        ([COMPARE] * 3 + [CONSTANT], 1),
+        ([COMPARE] * 4, 2),
+        ([LONG] * 2 + [LOAD] * 3, 1),
+        ([LONG] * 3 + [LOAD] * 2, 2),
+        ([LOAD, CONSTANT] * 6, 3),
+        ([LOAD, CONSTANT] * 8, 3),
+        ([LOAD, CONSTANT] * 9, 4),
+        (["mov (%rbp), %r8d", CONSTANT] * 3, 2),
+        (["mov (%rsi), %r8d", CONSTANT] * 3, 1),
+        (["nopl 8(%rax)"] * 6, 1),
+        (["nopl 0x12345678(%rax,%rax)"] * 7, 1),
+        (["nopw 0x12345678(%rax,%rax)"] * 7, 2),
+        (["nopw %cs:0x12345678(%rax,%rax)"] * 5, 1),
+        (["nopw %cs:0x12345678(%rax,%rax)"] * 6, 2),
+        # As many cycles as blocks of code of 64 bytes, but lines may lie in two.
+        (["nopw %cs:0x12345678(%rax,%rax)"] * 5 + ["nopw 0x12345678(%rax,%rax)"], 1),
+        (["nopl (%rax)"] * 8 + ["nopw %cs:0x12345678(%rax,%rax)"] * 3, 2),
+    ],
+)
+def test_constants_in_the_op_cache_of_zen_3(body: list[str], lines: int) -> None:
+    """Measured: a cycle for each line, or for what is dispatched and executed of one line."""
+    found = float(cycles("; ".join(body), "znver3"))
+    if lines == 1:
+        assert 1 <= found < 1.6
+    else:
+        assert found == pytest.approx(lines, abs=0.02)
 
 
 # --- Golden Cove and Redwood Cove -------------------------------------------------------------------------------------

@@ -56,6 +56,26 @@ def memory(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
+    ("text", "constants"),
+    [
+        ("mov rax, rbx", 0),
+        ("mov rax, [rsi]", 0),
+        ("mov rax, [rbp]", 1),
+        ("mov rax, [rsi+1000]", 1),
+        ("mov dword ptr [rsi+8], 70000", 2),
+        ("mov rax, 0x123456789abcdef0", 2),
+        ("movabs rax, [0x123456789abcdef0]", 2),
+        ("shl rax", 0),
+        ("shl rax, 3", 1),
+        ("jne .L3", 1),
+        ("enter 16, 1", 2),
+    ],
+)
+def test_constants_of_an_encoding(text: str, constants: int) -> None:
+    assert decoded(text).constants == constants
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         # Partial registers: 8 and 16 bits keep the rest, 32 bits clear the upper half.

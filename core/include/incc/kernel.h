@@ -17,7 +17,8 @@ constexpr int32_t Smallest = INT32_MIN, Largest = INT32_MAX;
 /// Latencies and occupancies beyond this are errors of a model; the limit keeps every sum of the
 /// analysis far inside 64 bits.
 constexpr int32_t MaxCycles = 1 << 20;
-constexpr int32_t MaxStarts = 64; ///< Of µops in a cycle: the most ports there can be.
+constexpr int32_t MaxStoreWordWindow = 16; ///< Cycles for which blocks in the cache are remembered.
+constexpr int32_t MaxStarts = 64;          ///< Of µops in a cycle: the most ports there can be.
 /// Of a buffer.
 constexpr int32_t MaxEntries = 1 << 20;
 /// Of what has no limit.

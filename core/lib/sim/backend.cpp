@@ -16,7 +16,8 @@ using namespace incc;
 using namespace incc::sim;
 
 Backend::Backend(const Program &P, Simulation &Counters, bool UnlimitedPorts, bool SteadyState)
-    : Rob(P.K.Rob, P.K.RetireWidth), Loads(P.K.LoadBuffer), Stores(P.K.StoreBuffer, SteadyState),
+    : Rob(P.K.Rob, P.K.RetireWidth), Loads(P.K.LoadBuffer),
+      Stores(P.K.StoreBuffer, SteadyState, P.P.StoreWordWindow, P.P.StoreWordCycles),
       Registers(P.P.RegisterFile), Binder(P), Schedulers(P, Pool, Binder, UnlimitedPorts),
       Values(P), P(P), Counters(Counters), UnlimitedPorts(UnlimitedPorts),
       InOrder(P.P.InOrder != 0), Units(P), Oldest(P, Pool, Units, UnlimitedPorts),

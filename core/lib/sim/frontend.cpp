@@ -139,10 +139,11 @@ void FrontEnd::deliver(int64_t Entries, UopSource From) {
 }
 
 /// Of this front end only the widths are known: of the µop cache, or of each cluster of decoders. A
-/// jump to the loop's start ends what one of them delivers in a cycle.
+/// jump to the loop's start, and the end of a line, end what one of them delivers in a cycle.
 void FrontEnd::deliverGroups() {
   for (int32_t N = 0; N < Groups && Queue.hasRoom(GroupWidth); ++N) {
-    int64_t Left = P.numEntries() - Queue.Tail % P.numEntries();
+    auto At = static_cast<int32_t>(Queue.Tail % P.numEntries());
+    int64_t Left = Code.lineEnd(At) - At;
     deliver(Code.isLoop() ? std::min<int64_t>(GroupWidth, Left) : GroupWidth, GroupsFrom);
   }
 }

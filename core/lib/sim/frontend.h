@@ -39,18 +39,24 @@ public:
   }
   /// The line of the µop cache that an entry of the queue is in.
   int32_t line(int32_t Entry) const { return Lines[static_cast<size_t>(Entry)]; }
+  /// Of a loop of which the µop cache gives a line a cycle: the entry of the queue behind the last
+  /// one of the line that an entry is in. Else that behind the last one of all.
+  int32_t lineEnd(int32_t Entry) const {
+    return LineEnds.empty() ? P.numEntries() : LineEnds[static_cast<size_t>(Entry)];
+  }
   /// How often the loop stream detector unrolls the loop, 0 if it does not replay it.
   int32_t lsdUnrolling() const { return Unrolling; }
 
 private:
   void fillCache();
+  int32_t fillLines(bool EndInBlocks);
   bool endsAtBoundary(int32_t I) const;
 
   const Program &P;
   bool Loop;
   int64_t Start, Bytes;
   int32_t Cached = 0, Unrolling = 0;
-  std::vector<int32_t> Lines;
+  std::vector<int32_t> Lines, LineEnds;
 };
 
 /// The queue between front end and renamer, by numbers of entries counted through all iterations.

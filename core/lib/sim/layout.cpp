@@ -25,6 +25,11 @@ CodeLayout::CodeLayout(const Program &P, bool Loop, int32_t Alignment)
   if (!Loop || P.P.DsbWidth == 0)
     return;
   fillCache();
+  if (P.P.ConstantsMost > 0) {
+    int64_t Blocks = (Start + Bytes - 1) / P.P.DsbBlock - Start / P.P.DsbBlock + 1;
+    if (fillLines(/*EndInBlocks=*/false) < Blocks)
+      fillLines(/*EndInBlocks=*/true);
+  }
   int32_t Uops = P.numEntries();
   bool Allowed = std::ranges::find(P.P.NoLsd, 1) == P.P.NoLsd.end();
   // It repeats what is in the µop queue from the µop cache; what the microcode sequencer adds is in
@@ -44,6 +49,41 @@ bool CodeLayout::endsAtBoundary(int32_t I) const {
     return false;
   int32_t First = P.K.hasFlag(I, FusedIntoPrevious) && I > 0 ? I - 1 : I;
   return (Start + P.P.Offset[First]) / 32 != (Start + P.P.Offset[I] + P.P.Length[I]) / 32;
+}
+
+/// Lines of as many µops as are read in a cycle, from the loop's start on; their number. The
+/// constants of their instructions take places of µops when there are more than some (AMD's
+/// optimization guides have the limit of 8; how many µops give place to constants is measured on
+/// Zen 3).
+///
+/// Measured, too: jumps are looked for in one block of code a cycle, so that a loop takes as many
+/// cycles as it has blocks. `EndInBlocks`: what is delivered in a cycle also ends with a block.
+int32_t CodeLayout::fillLines(bool EndInBlocks) {
+  LineEnds.assign(P.Entries.size(), P.numEntries());
+  int32_t Used = 0, Constants = 0, Begin = 0, Count = 1;
+  int64_t Block = -1;
+  for (int32_t I = 0; I < numInstructions(); ++I) {
+    Range Entries = P.Instructions[static_cast<size_t>(I)].Entries;
+    int32_t Last = I + 1 < numInstructions() && P.K.hasFlag(I + 1, FusedIntoPrevious) ? I + 1 : I;
+    int32_t More = P.P.Constants[I] + (Last > I ? P.P.Constants[Last] : 0);
+    if (Entries.size() == 0)
+      continue;
+    int64_t In = (Start + P.P.Offset[Last] + P.P.Length[Last] - 1) / P.P.DsbBlock;
+    int32_t Room =
+        std::min(P.P.ConstantsMost,
+                 P.P.ConstantsBeside + P.P.ConstantsEach * (P.P.DsbWidth - Used - Entries.size()));
+    if (Used > 0 && ((EndInBlocks && In != Block) || Used + Entries.size() > P.P.DsbWidth ||
+                     Constants + More > Room)) {
+      std::fill(LineEnds.begin() + Begin, LineEnds.begin() + Entries.Begin, Entries.Begin);
+      Begin = Entries.Begin;
+      Used = Constants = 0;
+      ++Count;
+    }
+    Block = In;
+    Used += Entries.size();
+    Constants += More;
+  }
+  return Count;
 }
 
 void CodeLayout::fillCache() {

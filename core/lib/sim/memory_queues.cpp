@@ -21,4 +21,6 @@ void StoreQueue::addTo(Fingerprint &F) const {
   F.deadline(FreeAt);
   for (auto [When, Count] : Committing)
     F.time(When, Count);
+  for (int32_t N = 0; N < Window; ++N)
+    F.deadline(Recent[static_cast<size_t>(N)] + Window);
 }

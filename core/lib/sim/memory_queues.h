@@ -3,7 +3,8 @@
 // A load has an entry of the load buffer from its issue until it retires or, on
 // some cores, until it has its data. A store has one of the store buffer until it
 // is in the first-level cache, where stores go after they have retired, in program
-// order, in the cycles that the program says (Program::CommitCycles).
+// order, in the cycles that the program says (Program::CommitCycles). A block of which parts of
+// words change that were just written waits (Program::Rewritten).
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +12,7 @@
 #define INCC_LIB_SIM_MEMORY_QUEUES_H
 
 #include "fingerprint.h"
+#include "incc/kernel.h"
 
 #include <algorithm>
 #include <array>
@@ -56,11 +58,14 @@ private:
 class StoreQueue {
 public:
   /// `Full`: as it is in the steady state of code that stores more than the cache takes; otherwise
-  /// that state might not be reached while the code is watched.
-  StoreQueue(int32_t Capacity, bool Full) : Capacity(Capacity) {
+  /// that state might not be reached while the code is watched. `Window`, `Wait`:
+  /// Pipeline::StoreWordWindow and StoreWordCycles.
+  StoreQueue(int32_t Capacity, bool Full, int32_t Window, int32_t Wait)
+      : Capacity(Capacity), Window(Window), Wait(Wait) {
+    Recent.fill(-MaxStoreWordWindow);
     for (int32_t N = 0; Full && N < Capacity; ++N) {
       enter(1);
-      retire(0, 1, 1);
+      retire(0, 1, 1, 0);
     }
   }
 
@@ -69,8 +74,16 @@ public:
     return Capacity == 0 || Used == 0 || Used + Stores <= Capacity;
   }
   void enter(int32_t Stores) { Used += Stores; }
-  void retire(int64_t Cycle, int32_t Stores, int32_t CommitCycles) {
-    FreeAt = std::max(FreeAt, Cycle) + CommitCycles;
+  /// `Rewritten`: how many blocks ago words were written of which this block has parts.
+  void retire(int64_t Cycle, int32_t Stores, int32_t CommitCycles, int32_t Rewritten) {
+    FreeAt = std::max(FreeAt, Cycle);
+    if (Rewritten > 0 && FreeAt + 1 - Recent[static_cast<size_t>(Rewritten - 1)] <= Window)
+      FreeAt += Wait;
+    for (int32_t N = std::max(0, CommitCycles - Window); N < CommitCycles; ++N) {
+      std::shift_right(Recent.begin(), Recent.end(), 1);
+      Recent.front() = FreeAt + N + 1;
+    }
+    FreeAt += CommitCycles;
     Committing.emplace_back(FreeAt, Stores);
   }
   /// What is in the cache leaves the queue.
@@ -84,7 +97,9 @@ public:
 
 private:
   int32_t Capacity, Used = 0;
+  int32_t Window, Wait;
   int64_t FreeAt = 0;
+  std::array<int64_t, MaxStoreWordWindow> Recent;     ///< When the last blocks were written.
   std::deque<std::pair<int64_t, int32_t>> Committing; ///< When, and how many.
 };
 

@@ -66,6 +66,9 @@ void incc::validate(const Kernel &K, const Pipeline &P) {
     Check.fail("slot_ports", "not a row for each port of slot_set");
   if (P.WaitingPorts != 0 && P.WaitingEntries == 0)
     Check.fail("waiting_entries", "a queue without entries");
+  if (P.StoreWordBytes > 0 &&
+      (P.StoreCommitBytes > 64 || P.StoreCommitBytes % P.StoreWordBytes != 0))
+    Check.fail("store_word_bytes", "store_commit_bytes is no multiple, or more than 64");
 }
 
 Pipeline incc::idealPipeline(const Kernel &K) {

@@ -79,6 +79,7 @@ private:
     auto Size = static_cast<uint64_t>(P.StoreCommitBytes);
     size_t PerIteration = Stores.Accesses.size() / static_cast<size_t>(Stores.Iterations);
     int32_t Together = 0; // Stores of this cycle that another one may join.
+    std::vector<Block> Blocks;
     for (size_t N = 0; N < Stores.Accesses.size(); ++N) {
       const AccessAddress &A = Stores.Accesses[N];
       const AccessAddress &Before = Stores.Accesses[N > 0 ? N - 1 : N];
@@ -95,7 +96,77 @@ private:
       To.CommitCycles[N / PerIteration]
                      [static_cast<size_t>(InstructionOf[static_cast<size_t>(A.Value)])] +=
           static_cast<int32_t>(Last - First) + (Joins ? 0 : 1);
+      for (uint64_t Number = First; P.StoreWordBytes > 0 && Number <= Last; ++Number) {
+        if (Number > First || !Joins)
+          Blocks.push_back(
+              {A.Part, Number, N / PerIteration, InstructionOf[static_cast<size_t>(A.Value)], 0});
+        uint64_t Begin = Number == First ? A.Constant % Size : 0;
+        uint64_t End = Number == Last ? lastByte(A) % Size + 1 : Size;
+        Blocks.back().Bytes |= lowBytes(End - Begin) << Begin;
+      }
     }
+    // Between what cannot be followed, blocks cannot be counted.
+    if (std::ranges::all_of(Unknown, [](int32_t Stores) { return Stores == 0; }))
+      planRewrites(Blocks);
+  }
+
+  /// What goes to the cache together: these bytes of a block, the first of them from an
+  /// instruction.
+  struct Block {
+    uint32_t Part;
+    uint64_t Number;
+    size_t Iteration;
+    int32_t Instruction;
+    uint64_t Bytes;
+  };
+
+  static uint64_t lowBytes(uint64_t Count) { return ~uint64_t(0) >> (64 - Count); }
+
+  /// All bytes of the words that some of the bytes are in; if `Incomplete`, only of those words of
+  /// which others are missing.
+  uint64_t wordsOf(uint64_t Bytes, bool Incomplete) const {
+    uint64_t Words = 0;
+    for (int32_t At = 0; At < P.StoreCommitBytes; At += P.StoreWordBytes) {
+      uint64_t Word = lowBytes(static_cast<uint64_t>(P.StoreWordBytes)) << At;
+      if ((Bytes & Word) != 0 && !(Incomplete && (Bytes & Word) == Word))
+        Words |= Word;
+    }
+    return Words;
+  }
+
+  /// A block with only some bytes of a word waits if this word was written a few cycles before
+  /// (Pipeline::StoreWordBytes). Measured on Zen 3; a cache whose check bits are those of words has
+  /// to read what else is in the word.
+  void planRewrites(const std::vector<Block> &Blocks) {
+    if (P.StoreWordBytes <= 0)
+      return;
+    size_t Iterations = To.CommitCycles.size();
+    std::vector<std::vector<int32_t>> Found(
+        Iterations, std::vector<int32_t>(static_cast<size_t>(K.numInstructions()), 0));
+    bool Any = false;
+    size_t FirstOf = 0; // The first block of the same instruction in the same iteration.
+    for (size_t N = 0; N < Blocks.size(); ++N) {
+      const Block &B = Blocks[N];
+      if (B.Iteration != Blocks[FirstOf].Iteration || B.Instruction != Blocks[FirstOf].Instruction)
+        FirstOf = N;
+      uint64_t Incomplete = wordsOf(B.Bytes, true);
+      int32_t &Rewritten = Found[B.Iteration][static_cast<size_t>(B.Instruction)];
+      size_t Most = std::min(N, static_cast<size_t>(P.StoreWordWindow));
+      for (size_t Back = N - FirstOf + 1; Back <= Most && Rewritten == 0; ++Back) {
+        const Block &Before = Blocks[N - Back];
+        if (Before.Part == B.Part && Before.Number == B.Number &&
+            (wordsOf(Before.Bytes, false) & Incomplete) != 0) {
+          Rewritten = static_cast<int32_t>(Back - (N - FirstOf));
+          Any = true;
+        }
+      }
+    }
+    if (!Any)
+      return;
+    // What was before the first iteration is not known here; it is like one in the middle.
+    if (Iterations > 1)
+      Found[0] = Found[Iterations / 2];
+    To.Rewritten = std::move(Found);
   }
 
   /// A multiple of eight bytes within a line, another one in each iteration: multiples of

@@ -111,6 +111,9 @@ struct Program {
   /// By iteration modulo their number, then by instruction: the cycles for which its stores keep
   /// the way to the first-level cache.
   std::vector<std::vector<int32_t>> CommitCycles;
+  /// Likewise, where that matters: how many blocks before its own the one was of which its stores
+  /// change parts of words that were just written, 0 for none. Empty if there is none.
+  std::vector<std::vector<int32_t>> Rewritten;
   int64_t BankIterations = 1; ///< After so many, all loads need the same banks again.
   bool AnyPlaces = false;     ///< Pointers lie anywhere in Banks, not at equal places.
   /// Of loads, by iteration modulo their number.

@@ -216,8 +216,10 @@ int64_t Renamer::pushSlot(int64_t Cycle, int32_t Pending, bool Last, Accesses Me
     Back.Observed->issuedSlot(Iteration, P.Entries[static_cast<size_t>(At)].Instruction);
   if (Memory.Stores > 0 && !P.CommitCycles.empty()) {
     size_t Of = static_cast<size_t>(Iteration) % P.CommitCycles.size();
-    Memory.CommitCycles =
-        P.CommitCycles[Of][static_cast<size_t>(P.Entries[static_cast<size_t>(At)].Instruction)];
+    auto I = static_cast<size_t>(P.Entries[static_cast<size_t>(At)].Instruction);
+    Memory.CommitCycles = P.CommitCycles[Of][I];
+    if (!P.Rewritten.empty())
+      Memory.Rewritten = P.Rewritten[Of][I];
   }
   return Back.Rob.push(Cycle, Pending, Last, Memory);
 }

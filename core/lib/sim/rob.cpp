@@ -26,7 +26,8 @@ void ReorderBuffer::addTo(Fingerprint &F) const {
     const State &S = States[static_cast<size_t>(Slot) & Mask];
     F.deadline(S.Done + 1, S.Pending * 2 + S.LastOfIteration);
     if (S.Memory.Loads + S.Memory.Stores > 0)
-      F.add(int64_t(S.Memory.Loads) << 48 | int64_t(S.Memory.Stores) << 32 | S.Memory.CommitCycles);
+      F.add(int64_t(S.Memory.Loads) << 48 | int64_t(S.Memory.Stores) << 32 |
+            int64_t(S.Memory.Rewritten) << 24 | S.Memory.CommitCycles);
     if (S.Memory.General + S.Memory.Vector > 0)
       F.add(int64_t(S.Memory.General) << 32 | S.Memory.Vector);
   }

@@ -67,7 +67,7 @@ struct Machine {
     Back.Rob.retire(Cycle, IterationRetired, SlotRetired, [&](const Accesses &Memory) {
       Back.Loads.leave(Memory.Loads);
       if (Memory.Stores > 0)
-        Back.Stores.retire(Cycle, Memory.Stores, Memory.CommitCycles);
+        Back.Stores.retire(Cycle, Memory.Stores, Memory.CommitCycles, Memory.Rewritten);
       Back.Registers.giveBack({Memory.General, Memory.Vector});
     });
     Back.Stores.cycle(Cycle);
