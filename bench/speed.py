@@ -3,7 +3,9 @@
 Every time is the best of several runs of a whole process, in milliseconds, start-up included, peers in the same run.
 `bench/speed.py --mca` prints no more than what stands beside llvm-mca: both faces of incc-mca on one kernel, on 200
 regions with all views, with summaries alone and as JSON, and on what is long; processor time first, which what else
-runs disturbs less, then time of the clock.
+runs disturbs less, then time of the clock. The 200 regions differ in constants and registers, as what scripts write
+does, and what is found of one is taken for those that it cannot be told apart from; 200 that have no instruction in
+common are another row.
 
 `bench/speed.py --scan FILE` times incc-scan instead, on a file whose lines begin with the machine code of a block in
 hexadecimal: user time, which other processes on the machine disturb less.
@@ -12,6 +14,7 @@ hexadecimal: user time, which other processes on the machine disturb less.
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import pathlib
 import resource
@@ -131,6 +134,20 @@ REGION = """\
 """
 
 
+def different(count: int) -> list[str]:
+    """So many instructions of which no two are alike: arithmetic on vectors, and every fourth one a lea."""
+    operations = ("vaddpd", "vmulpd", "vsubps", "vmaxps", "vfmadd213pd", "vpaddd", "vpmulld", "vandpd", "vpsrlvd")
+    three = list(itertools.product(operations, "xyz", range(16), range(16), range(16)))
+    found = []
+    for n in range(count):
+        if n % 4 == 3:
+            found.append(f"\tleaq\t{n}(%rax,%rcx,4), %r{8 + n // 4 % 6}")
+        else:
+            operation, width, a, b, c = three[n * 7919 % len(three)]
+            found.append(f"\t{operation}\t" + ", ".join(f"%{width}mm{register}" for register in (a, b, c)))
+    return found
+
+
 def processor_and_clock(command: list[str], runs: int) -> tuple[float, float]:
     """The least processor time of `runs` runs of a command and its children, and the least wall time, in milliseconds.
 
@@ -164,6 +181,15 @@ def beside_llvm_mca(folder: pathlib.Path) -> None:
     marked = folder / "marked.s"
     before = "\tvaddpd\t%ymm1, %ymm3, %ymm4\n" * 10000
     marked.write_text(before + REGION.format(n=0, a=5, b=7) + before)
+    lines = different(9000)
+    tables = folder / "tables.s"
+    tables.write_text("\n".join(lines) + "\n")
+    unlike = folder / "different200.s"
+    unlike.write_text(
+        "".join(
+            f"# LLVM-MCA-BEGIN r{n}\n" + "\n".join(lines[8 * n : 8 * n + 8]) + "\n# LLVM-MCA-END\n" for n in range(200)
+        )
+    )
     tools = [("incc-mca", [incc]), ("incc-mca --compat", [incc, "--compat"])]
     tools += [(pathlib.Path(llvm).name, [llvm])] if llvm else []
     rows = (
@@ -171,6 +197,9 @@ def beside_llvm_mca(folder: pathlib.Path) -> None:
         ("200 regions, all views", regions, ["-all-views"], 3),
         ("200 regions, summaries alone", regions, ["-instruction-info=0", "-resource-pressure=0"], 3),
         ("200 regions, JSON", regions, ["-json"], 3),
+        ("200 regions of different instructions, all views", unlike, ["-all-views"], 3),
+        ("the same, summaries alone", unlike, ["-instruction-info=0", "-resource-pressure=0"], 3),
+        ("instruction tables of 9,000 different instructions", tables, ["-instruction-tables"], 1),
         ("one region of 5,000 instructions, all views", long, ["-all-views"], 1),
         ("a million iterations", one, ["-iterations=1000000"], 1),
         ("20,000 lines, one region marked in them", marked, [], 1),

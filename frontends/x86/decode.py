@@ -593,7 +593,8 @@ def _register_accesses(
         _take(rest, register.root, True, write)
         found.append(RegisterAccess(register, True, write, -1))
 
-    addresses = {u.base for u in info.used_memory()} | {u.index for u in info.used_memory()}
+    memory = info.used_memory()
+    addresses = {u.base for u in memory} | {u.index for u in memory} if memory else set()
     found.extend(_implicit(rest, form.legacy, addresses))
     return tuple(found)
 
@@ -644,6 +645,8 @@ def _implicit(rest: list[tuple[int, int]], legacy: bool, addresses: set[int]) ->
                 break
         else:
             found.append(RegisterAccess(register, read or conditional, write, None, merges, conditional))
+    if not addresses:
+        return found
     numbers = {_REGISTERS[number] for number in addresses if number != _NONE}
     return [a._replace(address=True) if a.register in numbers and not a.write else a for a in found]
 
