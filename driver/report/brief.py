@@ -83,7 +83,7 @@ def _instructions(result: KernelResult, written: Written | None, wanted: frozens
     busy = "pressure" in wanted and result.model.llvm is None
     pressure = _pressure(result) if busy else ()
     known: dict[tuple[tuple[int, int], ...], t.Ratio] = result.model.pieces.setdefault("throughputs", {})
-    described: dict[bytes, Effects] = {}
+    described: dict[tuple[bytes, str], Effects] = {}
     llvm_effects = isa(kernel.isa).llvm_effects
     rows: list[dict[str, Any]] = []
     for i, instruction in enumerate(kernel.instructions):
@@ -97,9 +97,10 @@ def _instructions(result: KernelResult, written: Written | None, wanted: frozens
             "unknown": unknown,
         }
         if facts:
-            effects = described.get(instruction.encoding)
+            alike = instruction.encoding, instruction.text[:4]  # `rep nop` are the bytes of `pause`
+            effects = described.get(alike)
             if effects is None:
-                effects = described[instruction.encoding] = llvm_effects(instruction)
+                effects = described[alike] = llvm_effects(instruction)
             form = forms[i] if forms else None
             first, last = bound.uop_start[i], bound.uop_start[i + 1]
             uops = tuple(zip(bound.uop_ports[first:last], bound.uop_cycles[first:last], strict=True))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from incc.frontends.isa import Effects
+from incc.frontends.x86.statements import read_statement
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ def effects(instruction: Instruction) -> Effects:
     if instruction.form.startswith("ENTER"):
         # The decoder looks at how many frames it copies.
         return Effects(False, False, True, False, False)
+    if instruction.mnemonic == "pause" and read_statement(instruction.text).mnemonic == "nop":
+        return Effects(False, False, False, False, False)  # a `nop` with a prefix to LLVM
     found = _flags().get(instruction.form, "")
     if found and "mask" in instruction.traits and ("COMPRESS" in instruction.form or "EXPAND" in instruction.form):
         found = ""  # LLVM knows what these do with a mask only; the table has them without
