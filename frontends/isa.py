@@ -235,9 +235,9 @@ class Isa(Protocol):
         """A decoded instruction as LLVM prints it, in a dialect of LLVM's ("att", "intel"; "" for the only one), with a
         tab behind its mnemonic. `hexadecimal`: numbers are."""
 
-    def llvm_encoding(self, instruction: Instruction, /) -> bytes:
+    def llvm_encoding(self, instruction: Instruction, names: object = None, /) -> bytes:
         """The bytes that LLVM's assembler makes of an instruction's statement by itself: what depends on where symbols
-        are is zero, and jumps to them are long."""
+        are is zero, and jumps to them are long. `names`: as of `llvm_names`, for symbols that are constants."""
 
     def llvm_effects(self, instruction: Instruction, /) -> Effects:
         """What LLVM's description of an instruction says that it does."""

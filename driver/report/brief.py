@@ -116,7 +116,7 @@ def _instructions(
     written: Written | None,
     wanted: frozenset[str],
     pressure: list[list[float]] | None,
-    described: dict[bytes, Effects],
+    described: dict[tuple[bytes, str], Effects],
 ) -> list[dict[str, Any]]:
     kernel, bound, forms = result.kernel, result.bound, result.forms
     text, facts, encoding = "text" in wanted, "facts" in wanted, "encoding" in wanted
@@ -134,9 +134,10 @@ def _instructions(
             "unknown": unknown,
         }
         if facts:
-            effects = described.get(instruction.encoding)
+            alike = instruction.encoding, instruction.text[:4]  # `rep nop` are the bytes of `pause`
+            effects = described.get(alike)
             if effects is None:
-                effects = described[instruction.encoding] = llvm_effects(instruction)
+                effects = described[alike] = llvm_effects(instruction)
             form = forms[i] if forms else None
             first, last = bound.uop_start[i], bound.uop_start[i + 1]
             uops = tuple(zip(bound.uop_ports[first:last], bound.uop_cycles[first:last], strict=True))

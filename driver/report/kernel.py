@@ -358,13 +358,14 @@ def _instructions(
     known, works = kept
     rows: list[t.Instruction] = []
     lines = _lines(kernel)
-    described: dict[bytes, Effects] = {}
+    described: dict[tuple[bytes, str], Effects] = {}
     llvm_effects = isa(kernel.isa).llvm_effects
     for i, instruction in enumerate(kernel.instructions):
         flags = bound.instruction_flags[i]
-        effects = described.get(instruction.encoding)
+        alike = instruction.encoding, instruction.text[:4]  # `rep nop` are the bytes of `pause`
+        effects = described.get(alike)
         if effects is None:
-            effects = described[instruction.encoding] = llvm_effects(instruction)
+            effects = described[alike] = llvm_effects(instruction)
         form = forms[i] if forms else None
         first, last = bound.uop_start[i], bound.uop_start[i + 1]
         uops = tuple(zip(bound.uop_ports[first:last], bound.uop_cycles[first:last], strict=True))

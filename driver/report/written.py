@@ -26,10 +26,13 @@ class Written:
         """The instruction with a tab behind its mnemonic. Of one that is from no text, the bytes tell everything."""
         if not instruction.line:
             instruction = instruction._replace(text="")
-        if self._names is None and self._assembly:
-            self._names = self._isa.llvm_names(self._assembly)
-        return self._isa.llvm_text(instruction, self._syntax, self._hexadecimal, self._names)
+        return self._isa.llvm_text(instruction, self._syntax, self._hexadecimal, self._known())
 
     def encoding(self, instruction: Instruction) -> bytes:
         """The bytes that LLVM's assembler makes of it."""
-        return self._isa.llvm_encoding(instruction) if instruction.line else instruction.encoding
+        return self._isa.llvm_encoding(instruction, self._known()) if instruction.line else instruction.encoding
+
+    def _known(self) -> object:
+        if self._names is None and self._assembly:
+            self._names = self._isa.llvm_names(self._assembly)
+        return self._names

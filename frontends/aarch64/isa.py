@@ -150,7 +150,7 @@ class _AArch64:
     def llvm_text(self, instruction: Instruction, syntax: str, hexadecimal: bool = False, names: object = None) -> str:
         return instruction.text
 
-    def llvm_encoding(self, instruction: Instruction) -> bytes:
+    def llvm_encoding(self, instruction: Instruction, names: object = None) -> bytes:
         return instruction.encoding
 
     def llvm_effects(self, instruction: Instruction) -> Effects:

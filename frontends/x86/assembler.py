@@ -492,15 +492,16 @@ def _with_llvm(
         dialects[number] = dialect
     # Up to LLVM 19 the operand of a gather had the vector's size, later the element's: without any it fits all.
     texts = [re.sub(_GATHER_SIZE, r"\1", s.text) if dialects[s.line] == "intel" else s.text for s in wanted]
-    source = "".join(f"{dialects[s.line] or 'att'}\t{text}\n" for s, text in zip(wanted, texts, strict=True))
-    try:
-        result = _run([*command, "--each"], source, folder, None)
-    except (OSError, AssemblerError):
-        return None
-    if result.status:
-        return None
+    named = [dialects[s.line] or "att" for s in wanted]
+    objects = _each(command, named, texts, folder)
+    # What only the linker could say of symbols is no matter of the bytes.
+    plain = [re.sub(_DIFFERENCE, r"\1", re.sub(_MODIFIER, "", text)) for text in texts]
+    if again := [n for n, digits in enumerate(objects) if not digits and plain[n] != texts[n]]:
+        found = _each(command, [named[n] for n in again], [plain[n] for n in again], folder)
+        for n, digits in zip(again, found, strict=False):
+            objects[n] = digits
     text = list(marked)
-    for statement, digits in zip(wanted, result.data.decode("ascii").split("\n"), strict=False):
+    for statement, digits in zip(wanted, objects, strict=False):
         # A prefix on a line of its own stays where it is, and its statement with it.
         place = f"{statement.start}: {statement.text}"
         if digits and place in text[statement.line - 1]:
@@ -509,6 +510,20 @@ def _with_llvm(
             code = ",".join(f"0x{byte:02x}" for byte in data)
             text[statement.line - 1] = text[statement.line - 1].replace(place, f"{statement.start}: .byte {code}")
     return text if text != marked else None
+
+
+_MODIFIER = r"@[A-Za-z]\w*"
+_DIFFERENCE = r"([A-Za-z_.][\w.$]*)[ \t]*-[ \t]*[A-Za-z_.][\w.$]*"
+
+
+def _each(command: list[str], dialects: list[str], texts: list[str], folder: str) -> list[str]:
+    """The object that LLVM makes of each statement, in hexadecimal; "" for one that it refuses, none if it fails."""
+    source = "".join(f"{dialect}\t{text}\n" for dialect, text in zip(dialects, texts, strict=True))
+    try:
+        result = _run([*command, "--each"], source, folder, None)
+    except (OSError, AssemblerError):
+        return []
+    return [] if result.status else result.data.decode("ascii").split("\n")[: len(texts)]
 
 
 def _assemble(

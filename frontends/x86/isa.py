@@ -190,10 +190,11 @@ class _X86:
 
         return printed(instruction, syntax, hexadecimal, names if isinstance(names, Names) else None)
 
-    def llvm_encoding(self, instruction: Instruction) -> bytes:
+    def llvm_encoding(self, instruction: Instruction, names: object = None) -> bytes:
         from incc.frontends.x86.llvm_text import encoding
+        from incc.frontends.x86.statements import Names
 
-        return encoding(instruction)
+        return encoding(instruction, names if isinstance(names, Names) else None)
 
     def llvm_effects(self, instruction: Instruction) -> Effects:
         from incc.frontends.x86.llvm_flags import effects

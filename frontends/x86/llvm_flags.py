@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from incc.frontends.isa import Effects
 from incc.frontends.x86.kept import Lines
+from incc.frontends.x86.statements import read_statement
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ def effects(instruction: Instruction) -> Effects:
     """What LLVM's instruction description says of an instruction."""
     if instruction.length == 1 and instruction.form == "NOPD/r" and instruction.encoding != b"\x90":
         return Effects(False, False, True, False, False)  # a prefix in a statement of its own
+    if instruction.mnemonic == "pause" and read_statement(instruction.text).mnemonic == "nop":
+        return Effects(False, False, False, False, False)  # a `nop` with a prefix to LLVM
     found = ""
     if "mask" in instruction.traits:
         found = _FLAGS.get(f"{instruction.form}{{k}}")

@@ -101,6 +101,8 @@ def messages(text: str, triple: str = TRIPLE) -> list[Said]:
         found.append(said)
         if failed[5] == _NO_CHARACTER and not lines[at].text[: said.column - 1].strip():
             found.append(said._replace(text="unexpected token at start of statement"))
+        if failed[5] == "unterminated comment" and not lines[at].text[: said.column - 1].strip():
+            found.append(said._replace(text="unexpected token at start of statement"))
         if failed[5] == "invalid register name" and lines[at].text[: said.column - 1].endswith("{"):
             shown = tuple(" " * (len(each) - len(each.lstrip())) + " ^" if "^" in each else each for each in said.shown)
             mask = said._replace(column=said.column + 1, shown=shown)
@@ -114,7 +116,10 @@ def messages(text: str, triple: str = TRIPLE) -> list[Said]:
 def _blank(lines: list[_Line], at: int, said: str) -> None:
     """Take a wrong line out, and what LLVM leaves out with it; what it does all the same stays."""
     text = lines[at].text
-    lines[at] = lines[at]._replace(text="\t.intel_syntax noprefix" if "'.intel_syntax prefix'" in said else "")
+    instead = "\t.intel_syntax noprefix" if "'.intel_syntax prefix'" in said else ""
+    if re.match(r"[ \t]*\.if", text):  # what follows is read, and there is an end to come
+        instead = "\t.if 1"
+    lines[at] = lines[at]._replace(text=instead)
     if text.count('"') % 2:  # a string goes on until the next quote
         for after in range(at + 1, len(lines)):
             closed = '"' in lines[after].text
@@ -293,6 +298,8 @@ def _odd_statement(parts: list[str]) -> bool:
         ordinary = name in _ORDINARY or name.startswith(_ORDINARY_PREFIXES) or ":" in name or "=" in name
         return not ordinary and rest[:1] not in ("=", ":")
     word = word.lower()
+    if word == "bnd":  # which LLVM does not take, but on a line of its own
+        return True
     return word in _PREFIXES and (not rest or rest[0] in "#/" or word in _OWN)
 
 

@@ -475,6 +475,8 @@ def _printed(instruction: Instruction, intel: bool, hex_immediates: bool, names:
     known = _PRINTED[intel + 2 * hex_immediates]
     if plain and (text := known.get(instruction.encoding)):
         return text
+    if written.mnemonic == "nop" and instruction.mnemonic == "pause":
+        return "rep\t\tnop"
     native = _widened(instruction)[0] if written.wide else native_of(instruction)
     printer = _Printer(native, intel, hex_immediates)
     printer.displacement = written.displacement
@@ -560,15 +562,29 @@ def _exchanged(code: bytes) -> bytes:
     return bytes((*prefixes, opcode, 0xC0 | (bits & 7) << 3 | bits >> 3 & 7))
 
 
+_SHORT_SUM = rb"(?s)(\x66?[\x48-\x4f]?)([\x05\x0d\x15\x1d\x25\x2d\x35\x3d])"
+
+# Of instructions on strings; elsewhere LLVM has prefixes in GNU as's order.
+_PREFIX_ORDER = {0xF3: 0, 0xF2: 0, 0x67: 1, 0x26: 2, 0x2E: 2, 0x36: 2, 0x3E: 2, 0x64: 2, 0x65: 2, 0x66: 3}
+
+
+def _ordered(code: bytes) -> bytes:
+    """An instruction with its prefixes in LLVM's order."""
+    end = next(at for at, byte in enumerate(code) if byte not in _PREFIX_ORDER)
+    return bytes(sorted(code[:end], key=lambda byte: _PREFIX_ORDER.get(int(byte), 0))) + code[end:]
+
+
 _LONG_JUMP = rb"(?s)([\x2e\x3e\x66\xf2]*)(?:\xeb|([\x70-\x7f])).$"
 
 
-def encoding(instruction: Instruction) -> bytes:
+def encoding(instruction: Instruction, names: Names | None = None) -> bytes:
     """The bytes that LLVM's assembler makes of a statement, before it knows where symbols are."""
     code = instruction.encoding
     if is_prefix(instruction):
         return code
-    written = read_statement(instruction.text)
+    if code[0] in _PREFIX_ORDER and code[1] in _PREFIX_ORDER and native_of(instruction).is_string_instruction:
+        code = _ordered(code)
+    written = _statement(instruction, names)
     if not written.says_more:
         return code
     if written.wide:
@@ -588,6 +604,14 @@ def encoding(instruction: Instruction) -> bytes:
     displacement = written.displacement
     if displacement is not None and (relative or _symbolic(displacement, _signed(native.memory_displacement, 64))):
         blank.append((constants.displacement_offset, constants.displacement_size))
+    if (
+        any(has_symbols(each) for each in written.immediates)
+        and constants.immediate_size > 1
+        and (match := re.match(_SHORT_SUM, code))
+    ):
+        # Before it knows how large the number is, LLVM does not take the encoding that is %eax's alone.
+        code = match[1] + bytes((0x81, 0xC0 | (match[2][0] >> 3) << 3)) + code[match.end() :]
+        constants = constant_offsets(code)
     if any(has_symbols(each) > 1 for each in written.immediates):
         blank.append((constants.immediate_offset, constants.immediate_size))
     for offset, size in blank:

@@ -16,8 +16,9 @@ class Statement(NamedTuple):
     `displacement`: of the operand in memory, None for a plain number or none. `immediates` in the statement's order.
     `target`: the operand of a direct branch. `braces`: the prefixes that choose an encoding. `riz`: the name of
     the register that stands for no index, if the statement has it. `mnemonic` and `first_register` (the first operand,
-    without %) only where the order of operands may be another one than the bytes'. `wide`: there is a register of 64
-    bits, of instructions that GNU as writes with one of 32, which come to the same. `says_more`: there is any of it.
+    without %) only where the order of operands may be another one than the bytes'; a `nop` behind a prefix is one.
+    `wide`: there is a register of 64 bits, of instructions that GNU as writes with one of 32, which come to the same.
+    `says_more`: there is any of it.
     """
 
     intel: bool = False
@@ -69,8 +70,11 @@ def _read(text: str) -> Statement:
     braces = "".join(f"{{{name}}}" for name in re.findall(_BRACES, text)) if "{" in text else ""
     if braces:
         text = re.sub(_BRACES, "", text)
+    prefixed = text
     while match := _PREFIX.match(text):
         text = text[match.end() :]
+    if text is not prefixed and text.lower() == "nop":
+        return _NOTHING._replace(mnemonic="nop", says_more=True)
     mnemonic, _, rest = text.partition(" ")
     if "\t" in mnemonic:
         mnemonic, _, rest = text.partition("\t")
@@ -296,6 +300,8 @@ class Names:
         if isinstance(found, int):
             return found
         if isinstance(found, str):
+            if found == ".":  # a label that LLVM puts there, without a name
+                return '""'
             if name := self._locals.get((line, found)):
                 return name
             values = [value for number, name, value in self._constants if name == found and number < line]

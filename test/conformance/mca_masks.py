@@ -434,7 +434,8 @@ def _alike_timelines(one: list[str], other: list[str]) -> bool:
     complete = (
         len(texts) == len(other_texts) or (cut and len(texts) == shorter) or (other_cut and len(other_texts) == shorter)
     )
-    rest, other_rest = ([x for x in lines if TEXT not in x] for lines in (first, second))
+    # Without any row the blank lines around them are gone.
+    rest, other_rest = ([x for x in lines if TEXT not in x and (x or shorter)] for lines in (first, second))
     return complete and texts[:shorter] == other_texts[:shorter] and rest == other_rest
 
 

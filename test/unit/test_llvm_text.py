@@ -113,6 +113,13 @@ STATEMENTS = [
     ("nopw 0x0(%rax,%rax,1)", "nopw\t(%rax,%rax)", "nop\tword ptr [rax + rax]"),
     ("cltq", "cltq", "cdqe"),
     ("ret", "retq", "ret"),
+    # GNU as writes other bytes, which come to the same
+    ("movq %fs, %r8", "movq\t%fs, %r8", "mov\tr8, fs"),
+    ("movl %eax, %gs", "movl\t%eax, %gs", "mov\tgs, eax"),
+    ("movq %rax, %gs", "movq\t%rax, %gs", "mov\tgs, rax"),
+    ("strq %rsi", "strq\t%rsi", "str\trsi"),
+    ("repz nop", "rep\t\tnop", "rep\t\tnop"),
+    ("pause", "pause", "pause"),
 ]
 
 
@@ -166,6 +173,14 @@ def test_names_of_the_text() -> None:
     ]
 
 
+def test_encodings_of_named_constants() -> None:
+    text = "N = 5\nM = N*2\ncmpl $M+N, %eax\nleaq foo-.(%rip), %rax"
+    names = Names(text)
+    first, second = instructions(text)
+    assert X86.llvm_encoding(first, names).hex() == "83f80f"
+    assert printed(second, "att", False, names) == 'leaq\tfoo-""(%rip), %rax'
+
+
 def test_a_statement_that_is_a_macro_says_nothing() -> None:
     text = ".macro both\nmov $1, %eax\nadd $-1, %ebx\n.endm\nboth"
     region = Region("file", "f", "", "", 5, 5, (5,), (5,), False, 0, None, ())
@@ -189,6 +204,15 @@ def test_bytes_without_a_statement() -> None:
         ("xchg %r8, %r9", "4d87c8"),
         ("xchg %ecx, %edx", "87d1"),
         ("addl $1, 8(%rax)", "83400801"),
+        ("movq %fs, %r8", "498ce0"),
+        ("sldtq %rax", "480f00c0"),
+        ("rep movsw", "f366a5"),
+        ("lodsl %gs:(%esi), %eax", "6765ad"),
+        ("lock addw $1, %fs:(%rdi)", "6466f0830701"),
+        ("cmpq $foo, %rax", "4881f800000000"),
+        ("addw $foo, %ax", "6681c00000"),
+        ("cmpq $0x12345, %rax", "483d45230100"),
+        ("addb $foo, %al", "0400"),
     ],
 )
 def test_encodings_are_those_of_llvms_assembler(statement: str, code: str) -> None:
@@ -205,6 +229,10 @@ def test_encodings_are_those_of_llvms_assembler(statement: str, code: str) -> No
         ("prefetcht0 (%rax)", Effects(True, True, False, False, False)),
         ("lea (%rax), %rbx", Effects(False, False, False, False, False)),
         ("call foo", Effects(False, False, False, False, False)),
+        ("enter $16, $0", Effects(False, False, True, False, False)),
+        ("enter $16, $3", Effects(False, False, True, False, False)),
+        ("pause", Effects(True, True, True, False, False)),
+        ("repz nop", Effects(False, False, False, False, False)),
         ("cpuid", Effects(False, False, True, False, False)),
         ("vcompressps %zmm0, %zmm1", Effects(False, False, True, False, False)),
         ("vcompressps %zmm0, %zmm1 {%k1}", Effects(False, False, False, False, False)),

@@ -331,6 +331,13 @@ def test_object_reader_refuses() -> None:
         read_object(b"\x7fELF\x02\x01" + bytes(12) + b"\xb7\x00" + bytes(60))
 
 
+def test_what_only_a_linker_could_say_is_no_matter_of_the_bytes() -> None:
+    text = "movl $foo-bar, %eax\nmovq foo@GOTOFF(%rbx), %rax\nmovq foo@GOTPCREL(%rip), %rax\n"
+    found = assembler.assemble(text, range(1, 4))
+    assert [found.statements[line][0].code.hex()[:6] for line in (1, 2, 3)] == ["b80000", "488b83", "488b05"]
+    assert not found.refused
+
+
 def test_llvm_is_asked_for_what_as_does_not_know() -> None:
     """Instructions that are newer than it, LLVM's suffixes, and operands as LLVM up to 19 writes them."""
     text = "aaddl %r9d, (%r14)\nrdrandl %r8d; nop\nfrob %eax\njmp end\n.intel_syntax noprefix\n"

@@ -1,0 +1,4 @@
+# CASE: -mcpu=skylake %s
+	nop
+/* never closed
+	addl	%eax, %ebx

@@ -1,0 +1,4 @@
+# CASE: -mcpu=skylake %s
+	nop
+	.if 1
+	addl	%eax, %ebx

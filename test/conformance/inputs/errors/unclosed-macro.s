@@ -1,0 +1,4 @@
+# CASE: -mcpu=skylake %s
+	nop
+	.macro m
+	addl	%eax, %ebx

@@ -1,0 +1,4 @@
+# CASE: -mcpu=skylake %s
+	nop
+	.ascii "abc
+	addl	%eax, %ebx

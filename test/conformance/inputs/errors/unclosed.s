@@ -1,0 +1,4 @@
+# CASE: -mcpu=skylake %s
+	nop
+	.rept 3
+	addl	%eax, %ebx
