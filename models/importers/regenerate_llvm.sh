@@ -56,6 +56,24 @@ from skymont --all --fill --mcpu arrowlake --kinds int=IN01234567,vector=VX0123,
 from arrowlake --all --fill --mcpu arrowlake --kinds int=IN012345,vector=VX0123,branch=IN024
 from znver5 --all --fill --mcpu znver5 --kinds int=ALU012345,vector=FP0123,branch=ALU345
 
+# What LLVM has figures of for every core, since x86-64 has it somewhere.
+everywhere="--fill --features SVM --forms INVLPGA*"
+for model in core2 nehalem sandybridge haswell skylake icelake-client meteorlake \
+  znver1 znver2 znver3 znver4 btver2 bdver2; do
+  from $model $everywhere --mcpu $model
+done
+for pair in bonnell:IN01:VX01:JP0 silvermont:IN01:VX01:JP0 goldmont:IN012:VX01:JP0 goldmont-plus:IN012:VX01:JP0 \
+  tremont:IN012:VX01:JP0 gracemont:IN0123:VX012:JP01; do
+  IFS=: read -r model int vector branch <<END
+$pair
+END
+  from "$model" $everywhere --mcpu "$model" --kinds "int=$int,vector=$vector,branch=$branch"
+done
+from crestmont $everywhere --mcpu sierraforest --kinds int=IN0123,vector=VX012,branch=JP01
+from skymont $everywhere --mcpu arrowlake --kinds int=IN01234567,vector=VX0123,branch=JP012
+from arrowlake $everywhere --mcpu arrowlake --kinds int=IN012345,vector=VX0123,branch=IN024
+from znver5 $everywhere --mcpu znver5 --kinds int=ALU012345,vector=FP0123,branch=ALU345
+
 # LLVM's model for code that is for no core in particular: everything that any processor has.
 every=ADX,AES,AESKLE,AMX_BF16,AMX_COMPLEX,AMX_FP16,AMX_INT8,AMX_TILE,AVX,AVX2,AVX512BW,AVX512CD,AVX512DQ,AVX512ER
 every=$every,AVX512F,AVX512PF,AVX512VL,AVX512_4FMAPS,AVX512_4VNNIW,AVX512_BF16,AVX512_BITALG,AVX512_FP16,AVX512_IFMA
