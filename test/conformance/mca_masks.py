@@ -221,7 +221,7 @@ def _timeline(lines: list[str]) -> list[str]:
                 made.append("<cycles>")
         elif line == _TRUNCATED:
             ends = _TRUNCATED
-        elif line or not rows:
+        elif line or (not rows and not ends):
             made.append(line)
     width = max((index for _, index, _ in rows), default=-1) + 1
     for n, (iteration, index, text) in enumerate(rows):
@@ -435,6 +435,10 @@ def _alike_timelines(one: list[str], other: list[str]) -> bool:
         len(texts) == len(other_texts) or (cut and len(texts) == shorter) or (other_cut and len(other_texts) == shorter)
     )
     rest, other_rest = ([x for x in lines if TEXT not in x] for lines in (first, second))
+    if bool(rows) != bool(other_rows):  # the blank line before the rows belongs to the first
+        longer = rest if rows else other_rest
+        if "<cycles>" in longer[:-1]:
+            del longer[longer.index("<cycles>") + 1]
     return complete and texts[:shorter] == other_texts[:shorter] and rest == other_rest
 
 
