@@ -60,7 +60,7 @@ class _Shared:
     __slots__ = ("effects", "runs", "usage")
 
     def __init__(self) -> None:
-        self.effects: dict[bytes, Effects] = {}
+        self.effects: dict[tuple[bytes, str], Effects] = {}
         self.runs: dict[int, tuple[Simulation, t.Cold]] = {}
         self.usage: dict[tuple[int, ...], tuple[Any, ...]] = {}
 

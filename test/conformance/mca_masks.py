@@ -221,7 +221,7 @@ def _timeline(lines: list[str]) -> list[str]:
                 made.append("<cycles>")
         elif line == _TRUNCATED:
             ends = _TRUNCATED
-        elif line or not rows:
+        elif line or (not rows and not ends):
             made.append(line)
     width = max((index for _, index, _ in rows), default=-1) + 1
     for n, (iteration, index, text) in enumerate(rows):
@@ -434,8 +434,11 @@ def _alike_timelines(one: list[str], other: list[str]) -> bool:
     complete = (
         len(texts) == len(other_texts) or (cut and len(texts) == shorter) or (other_cut and len(other_texts) == shorter)
     )
-    # Without any row the blank lines around them are gone.
-    rest, other_rest = ([x for x in lines if TEXT not in x and (x or shorter)] for lines in (first, second))
+    rest, other_rest = ([x for x in lines if TEXT not in x] for lines in (first, second))
+    if bool(rows) != bool(other_rows):  # the blank line before the rows belongs to the first
+        longer = rest if rows else other_rest
+        if "<cycles>" in longer[:-1]:
+            del longer[longer.index("<cycles>") + 1]
     return complete and texts[:shorter] == other_texts[:shorter] and rest == other_rest
 
 

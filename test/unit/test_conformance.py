@@ -192,6 +192,10 @@ def test_a_timeline_may_be_cut_off() -> None:
     last = "[1,1]     . D=eeeeeeER   lock\t\taddl\t$1, (%rdi)\n"
     assert differing(SAMPLE.replace(last, "Truncated display due to cycle limit\n")) == set()
     assert differing(SAMPLE.replace(last, "")) == {("rows", "Timeline view:")}
+    every = re.search(r"(\[\d,\d\].*\n)+", SAMPLE)
+    assert every
+    assert differing(SAMPLE.replace(f"\n{every[0]}", "Truncated display due to cycle limit\n")) == set()
+    assert differing(SAMPLE.replace(f"\n{every[0]}", every[0])) == {("rows", "Timeline view:")}
 
 
 @pytest.mark.parametrize(
