@@ -183,10 +183,12 @@ class Worker:
                 wrong = wrong or f"memory: {peak >> 20} MiB"
             if time.process_time() - before > SECONDS:
                 wrong = wrong or f"more than {SECONDS} s of the processor"
+            # What is left over of many runs is not the next one's.
+            last = peak > MEMORY // 2
             data = wrong.encode("utf-8", "replace")
-            os.write(tells, len(data).to_bytes(4, "little") + data)
-            if peak > MEMORY // 2:
-                return  # what is left over of many runs is not the next one's
+            os.write(tells, len(data).to_bytes(4, "little") + bytes([last]) + data)
+            if last:
+                return
 
     def run(self, seed: int) -> tuple[str, bool]:
         """What was wrong, "" for nothing; whether the process can go on."""
@@ -199,13 +201,15 @@ class Worker:
                 self.end()
                 what = f"{2 * SECONDS} s of the processor" if used > 2 * SECONDS else f"{WAITED} s"
                 return f"more than {what}", False
-        size = os.read(self.tells, 4)
-        if len(size) < 4:
+        head = os.read(self.tells, 5)
+        if len(head) < 5:
             return f"ended: status {self.end():#x}", False
-        left, data = int.from_bytes(size, "little"), b""
+        left, data = int.from_bytes(head[:4], "little"), b""
         while len(data) < left:
             data += os.read(self.tells, left - len(data))
-        return data.decode("utf-8", "replace"), True
+        if head[4]:
+            self.end()
+        return data.decode("utf-8", "replace"), not head[4]
 
     def _used(self) -> float:
         """Seconds of the processor so far."""
@@ -234,7 +238,7 @@ def fuzz(first: int, runs: int, seconds: float, tell: Callable[[str], None]) -> 
                 wrong = apart(run, folder)
         else:
             worker = worker or Worker()
-            wrong, alive = _again(worker, seed)
+            wrong, alive = worker.run(seed)
             if not alive:
                 worker = None
         if wrong:
@@ -246,14 +250,6 @@ def fuzz(first: int, runs: int, seconds: float, tell: Callable[[str], None]) -> 
         worker.end()
     tell(f"{seed - first} runs from seed {first}, {failed} failed")
     return failed
-
-
-def _again(worker: Worker, seed: int) -> tuple[str, bool]:
-    try:
-        return worker.run(seed)
-    except BrokenPipeError:
-        worker.end()
-        return Worker().run(seed)[0], False
 
 
 def once(seed: int, keep: str) -> int:

@@ -364,7 +364,7 @@ def _change_table(dice: random.Random, text: bytearray) -> None:
         else:
             offset, length = struct.unpack_from("<QQ", text, header + 24)
             at, width = offset + dice.randrange(length), dice.choice((1, 2, 4, 8))
-    except (AssertionError, struct.error, ValueError):
+    except (AssertionError, struct.error, ValueError, OverflowError):
         at, width = dice.randrange(len(text)), 4
     if at + width <= len(text):
         text[at : at + width] = (dice.choice(_ODD) & (1 << 64) - 1).to_bytes(8, "little")[:width]

@@ -85,12 +85,17 @@ def read_bytes(file: str, most: int = LARGEST_INPUT) -> bytes:
             import errno
 
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
-        return _all_of(sys.stdin.buffer, most)
+        return read_all(sys.stdin.buffer, most)
     with open(file, "rb") as f:
-        return _all_of(f, most)
+        return read_all(f, most)
 
 
-def _all_of(stream: BinaryIO, most: int) -> bytes:
+LARGEST_STREAM = 1 << 29
+"""Bytes of reports that come through a pipe, which are kept in memory as a whole."""
+
+
+def read_all(stream: BinaryIO, most: int = LARGEST_STREAM) -> bytes:
+    """What is left in a stream. Raises OSError, EFBIG for more than `most` bytes."""
     # In pieces: a read of so many bytes would begin with as much memory.
     parts = []
     left = most

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Any
+    from typing import Any, TextIO
 
     from incc.core.analysis import KernelResult
     from incc.core.roles import Part
@@ -379,10 +379,23 @@ def _items(options: argparse.Namespace, files: Sequence[CodeFile], commands: lis
         return
     for name in options.files or ["-"]:
         with open(0 if name == "-" else name, encoding="ascii", errors="replace") as opened:
-            for number, line in enumerate(opened, start=1):
+            for number, line in enumerate(_lines(opened, name), start=1):
                 words = line.split(maxsplit=1)
                 if words and not words[0].startswith("#"):
                     yield Item(number, words[0])
+
+
+_LONGEST_LINE = 1 << 24
+"""Characters: what is longer is no line of numbers, and /dev/zero one without an end."""
+
+
+def _lines(opened: TextIO, name: str) -> Iterator[str]:
+    while line := opened.readline(_LONGEST_LINE):
+        if len(line) == _LONGEST_LINE:
+            import errno
+
+            raise OSError(errno.EFBIG, f"a line of more than {_LONGEST_LINE >> 20} MiB", name)
+        yield line
 
 
 def _results(
@@ -665,13 +678,13 @@ def _shown(text: str) -> str:
 
 
 def _read_asm(item: Item, worker: _Worker, found: Result) -> list[Identified]:
+    from incc.driver.files import read_input
     from incc.driver.pipeline import AnalysisError, Settings, decode_unit, find_regions, read_assembly
     from incc.frontends.unit import Unit
 
     problems = found.problems
     try:
-        with open(0 if item.text == "-" else item.text, encoding="utf-8", errors="surrogateescape") as file:
-            unit = Unit(file.read(), item.text)
+        unit = Unit(read_input(item.text), item.text)
         parsed = read_assembly(unit, worker.isa)
         regions, left_out = find_regions(parsed, Settings(regions="marked"))
         if regions and all(region.kind == "file" for region in regions):

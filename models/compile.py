@@ -199,13 +199,20 @@ def _place(path: str, line: int) -> str:
     return f"{path}:{line}" if line else path
 
 
+_LARGEST_SOURCE = 1 << 26
+"""Bytes of a model file, many times those of the largest; /dev/zero has more."""
+
+
 def read_source(path: str) -> Source:
     """A model file as it is written, its parents not looked at. Raises ModelError."""
     try:
         with open(path, "rb") as f:
-            return Source(path, f.read())
+            data = f.read(_LARGEST_SOURCE + 1)
     except OSError as e:
         raise ModelError(f"{path}: {e.strerror}") from None
+    if len(data) > _LARGEST_SOURCE:
+        raise ModelError(f"{path}: more than {_LARGEST_SOURCE >> 20} MiB")
+    return Source(path, data)
 
 
 def read_chain(path: str, places: Sequence[str], find: Find) -> list[Source]:

@@ -7,6 +7,7 @@ import copy
 import io
 import json
 import os
+import stat
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
@@ -18,9 +19,12 @@ from incc.driver.comparison.documents import malformed, texts
 from incc.driver.comparison.side import InputError
 from incc.driver.database.needed import NEEDED
 from incc.driver.database.schema import COLUMNS, plain_values, text, values
+from incc.driver.files import read_all
 from incc.driver.report.build import SCHEMA_VERSION
 
 if TYPE_CHECKING:
+    from typing import BinaryIO
+
     from incc.driver.report import types as t
     from incc.driver.report.where import Value
 
@@ -316,7 +320,8 @@ def read_reports(path: str) -> Iterator[tuple[int, bytes]]:
     try:
         # Standard input stays open, or the next file that is opened would take its number.
         with open(0, "rb", closefd=False) if path == "-" else open(path, "rb", 1 << 18) as opened:
-            file = opened if opened.seekable() else io.BytesIO(opened.read())
+            # A device can be sought in, and has no end.
+            file = opened if opened.seekable() and _is_file(opened) else io.BytesIO(read_all(opened))
             empty = True
             for number, data in texts(file):
                 empty = False
@@ -330,6 +335,10 @@ def read_reports(path: str) -> Iterator[tuple[int, bytes]]:
                 raise InputError(f"{path}: the file is empty")
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
+
+
+def _is_file(opened: BinaryIO) -> bool:
+    return stat.S_ISREG(os.fstat(opened.fileno()).st_mode)
 
 
 def _whole(data: bytes, path: str, line: int) -> Any:

@@ -8,6 +8,7 @@ import stat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from incc.driver.comparison.side import InputError
+from incc.driver.files import read_all
 from incc.driver.folder.manifest import OWN
 from incc.driver.ranking import manifest
 from incc.driver.ranking.kernels import KEPT, RANKED, Seen, code_of, headroom_of, trials_of
@@ -78,7 +79,7 @@ class _Reader:
 
             try:
                 with open(0, "rb", closefd=False) as standard:
-                    data = standard.read()
+                    data = read_all(standard)
             except OSError as error:
                 raise InputError(f"<stdin>: {_reason(error)}") from None
             self._documents(io.BytesIO(data), "<stdin>", "<stdin>")

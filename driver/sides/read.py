@@ -179,8 +179,11 @@ def _opened(name: str) -> BinaryIO:
 
 
 def _read(file: BinaryIO, name: str, size: int = -1) -> bytes:
+    """So many bytes, or all that is left in a stream."""
+    from incc.driver.files import read_all
+
     try:
-        return file.read(size)
+        return file.read(size) if size >= 0 else read_all(file)
     except OSError as error:
         raise InputError(f"{_shown(name)}: {(error.strerror or str(error)).lower()}") from None
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from incc.frontends.container import DebugInformation
 
 _PAGE = 4096
+_LARGEST_POWER = 15
+"""Of Mach-O, two to which is an alignment: what its linkers take."""
 _GCC_LTO = ".gnu.lto_"
 _KIND = (1 << 27) - 1
 """Of lief's types of relocations the part that is ELF's number; above it lief has the machine."""
@@ -205,5 +207,6 @@ def _macho(lief: Any, binary: Any) -> Iterator[Section]:
         executable = section.has(flags.PURE_INSTRUCTIONS) or section.has(flags.SOME_INSTRUCTIONS)
         data = bytes(section.content)
         functions = _functions(symbols, section.virtual_address, len(data)) if executable else ()
-        alignment = 1 << section.alignment if is_object else _PAGE
+        # A damaged file may say any power.
+        alignment = 1 << min(section.alignment, _LARGEST_POWER) if is_object else _PAGE
         yield Section(str(section.name), section.virtual_address, data, executable, functions, (), alignment)

@@ -338,7 +338,7 @@ def expanded(text: str, triple: str = TRIPLE) -> str:
     found = output.partition(_MARK)[2]
     lone = "|".join(sorted(map(re.escape, _PREFIXES)))
     found = re.sub(rf"(?mi)^[ \t]*({lone})[ \t]*$", rf"\t{ALONE}\1", found)
-    return re.sub(r'\n\s*\.section\s+"?\.note\.GNU-stack"?[^\n]*\n*$', "\n", found)
+    return re.sub(r'\n[ \t]*\.section[ \t]+"?\.note\.GNU-stack"?[^\n]*\n*$', "\n", found)
 
 
 _MARK = "\n#--- what LLVM has read\n"

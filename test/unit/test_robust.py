@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import pathlib
+import random
+import resource
 import signal
+import struct
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from incc.core import cold_run
 from incc.driver import files
@@ -18,6 +24,7 @@ from incc.driver.mca import main
 from incc.driver.pipeline import Settings, analyze_unit
 from incc.frontends.unit import Unit
 from incc.frontends.x86 import llvm_messages
+from properties import examples
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 STREAMS = ["<&-", ">&-", "2>&-", "<&- >&- 2>&-", ">/dev/full", "2>/dev/full", ">/dev/full 2>/dev/full"]
@@ -284,6 +291,68 @@ def test_messages_have_one_limit_for_all(monkeypatch: pytest.MonkeyPatch) -> Non
     end = os.times()
     assert 0 < len(found) < 50
     assert end.children_user + end.children_system - begin.children_user - begin.children_system < 5
+
+
+@pytest.mark.parametrize(
+    ("module", "arguments", "status"),
+    [
+        ("scan", ["--mcpu=skylake"], 1),
+        ("scan", ["--mcpu=skylake", "--input-format=asm", "-"], 1),
+        ("diff", ["a.json", "-"], 2),
+        ("db", ["--db=a.db", "add", "--commit=c", "--date=2026-01-01", "-"], 1),
+        ("db", ["--db=a.db", "add", "--commit=c", "--date=2026-01-01", "/dev/zero"], 1),
+        ("rank", ["-"], 2),
+    ],
+)
+def test_other_commands_with_input_without_an_end(
+    tmp_path: pathlib.Path, module: str, arguments: list[str], status: int
+) -> None:
+    (tmp_path / "a.s").write_text(".L0:\naddl %eax, %ebx\njne .L0\n")
+    assert main(["-mcpu=skylake", "--auto", "-json", str(tmp_path / "a.s"), "-o", str(tmp_path / "a.json")]) == 0
+    code = (
+        f"import sys; from incc.driver import files, {module} as m; files.read_bytes.__defaults__ = (1 << 20,); "
+        "files.read_all.__defaults__ = (1 << 20,); sys.exit(getattr(m, 'command', m.main)())"
+    )
+    with open("/dev/zero", "rb") as zero:
+        command = [sys.executable, "-c", code, *arguments]
+        done = subprocess.run(command, cwd=tmp_path, stdin=zero, capture_output=True, text=True, timeout=100)
+    assert done.returncode == status, done.stderr
+    assert "more than 1" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_alignment_that_fills_the_memory(tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Of a section of Mach-O it is a power of two, which is a number of 32 bits."""
+    code = bytes.fromhex("01c3 75fc")  # 1: addl %eax, %ebx; jne 1b
+    names = b"__text".ljust(16, b"\0") + b"__TEXT".ljust(16, b"\0")
+    at = 32 + 72 + 80
+    data = struct.pack("<8I", 0xFEEDFACF, 0x01000007, 3, 1, 1, 72 + 80, 0, 0)
+    data += struct.pack("<2I16s4Q4I", 0x19, 72 + 80, b"", 0, len(code), at, len(code), 7, 7, 1, 0)
+    data += names + struct.pack("<2Q8I", 0, len(code), at, 0xFFFFFFF0, 0, 0, 0x80000400, 0, 0, 0) + code
+    (tmp_path / "a.o").write_bytes(data)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert main(["-mcpu=skylake", str(tmp_path / "a.o")]) == 0
+    assert "ebx" in capfd.readouterr().out
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 << 10
+
+
+def test_a_model_without_an_end(tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "skylake.toml").symlink_to("/dev/zero")
+    (tmp_path / "a.s").write_text("addl %eax, %ebx\n")
+    assert main([f"--model-path={tmp_path}", "-mcpu=skylake", str(tmp_path / "a.s")]) == 1
+    assert "error: " in capfd.readouterr().err
+
+
+@pytest.mark.filterwarnings("ignore")
+@examples(8)
+@given(st.randoms(use_true_random=False))
+def test_what_the_fuzzer_makes_of_any_dice(dice: random.Random) -> None:
+    """By the fuzzer's grammar, with examples that become smaller."""
+    fuzz_inputs = importlib.import_module("fuzz_inputs")
+    run = fuzz_inputs.thrown(dice, "any")
+    output = fuzz_inputs.run_function(main, ["--compat"] if run.command == "compat" else [], run.case)
+    assert output.status in (0, 1, 2)
+    assert "Traceback" not in output.stderr, output.stderr
 
 
 def test_the_fuzzer() -> None:
