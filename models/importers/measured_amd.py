@@ -52,6 +52,10 @@ def lay_over(
         same = found.get(("same_reg",))
         if same is not None and ("same_reg",) not in entries and (found_idiom := idiom(same, base)):
             entries["same_reg",] = found_idiom
+        if found.get(("indexed",), {}).get("seen", {}).get("ALU0123", 0) >= 0.6 and "ALU" not in base["ports"]:
+            # An arithmetic unit adds the parts of the address.
+            ports = {**_terms(base["ports"]), "ALU0123": 1}
+            entries["indexed",] = {"ports": "+".join(f"{n}*{p}" for p, n in sorted(ports.items()))}
         if entries != kept[key]:
             base.pop("source", None)
             changed[key] = entries

@@ -301,6 +301,16 @@ def test_what_does_not_wait_for_itself_and_other_sources() -> None:
     assert laid_over({**entry, "source": "llvm"}, same) is None
 
 
+def test_an_arithmetic_unit_beside_an_index() -> None:
+    data = {"conditions": ["indexed"], "seen": {"ALU0123": 1.0}}
+    stores = "MOV_RM64_R64/m"
+    assert laid_over({"ports": "1*AG012+1*ST01"}, data, stores)["indexed",] == {"ports": "1*AG012+1*ALU0123+1*ST01"}
+    assert laid_over({"ports": "2*AG012+1*ALU0123+1*ST01"}, data, stores) is None
+    found = load("znver3").lookup(stores, frozenset(["indexed"]))
+    assert found is not None
+    assert sum(count for ports, count in found.uops if "ALU0" in ports) == 1
+
+
 def test_zen_3_as_measured() -> None:
     model = load("znver3")
     sbb, halves, convert = (
