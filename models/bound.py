@@ -364,6 +364,7 @@ class Pipeline:
     uops_ms: list[int]
     # By instruction. Of the µop cache, for long immediates.
     dsb_extra_slots: list[int]
+    # By instruction. Constants of 32 bits that it has, which take room in the µop cache.
     constants: list[int]
     # By instruction. 1 keeps a loop out of the loop stream detector.
     no_lsd: list[int]
@@ -438,6 +439,8 @@ class Pipeline:
     # Before the schedulers of these ports µops wait in a queue, in order, and get their port when they leave it.
     waiting_ports: int
     waiting_entries: int
+    # Of a core of which only widths of the front end are known: constants that a line of the µop cache has room for
+    # beside as many µops as it holds, instead of each of those, and in all; 0: any number.
     constants_beside: int
     constants_each: int
     constants_most: int

@@ -38,12 +38,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def import_forms(request: Request) -> Imported:
     """All forms in the files; macro-fusion as measured, if the model says nothing of it.
 
-    Of a core whose ports are numbers, those that it has; they go before what the model has (measured_intel.py).
+    Of a core whose ports are numbers, those that it has; they go before what the model has (measured_intel.py). With
+    `--prefer`, only what differs from the model's forms.
     """
     if _has_numbered_ports(request.options.files):
         return _import_over_model(request)
+    if request.options.prefer and request.kept:
+        return _import_over_forms(request)
     imported = import_files(request.options.files, request.options.keep_going)
     return imported._replace(replaces_fusion=not request.fusion)
+
+
+def _import_over_forms(request: Request) -> Imported:
+    """What differs from the forms that a model of AMD's cores has (measured_amd.py)."""
+    from incc.models.importers.measured_amd import lay_over
+
+    read = _read(request.options.files, request.options.keep_going, partly=True)
+    default = next((s.data["source"] for s in request.chain if s.data.get("source")), "")
+
+    def vectors(key: str) -> bool:
+        return any(o in _VECTORS for o in by_key()[key].operands)
+
+    forms = lay_over(read.records, request.kept, read.load, _width, _idiom, vectors, default)
+    return Imported(forms, {}, read.unmatched, read.skipped, [])
 
 
 def _has_numbered_ports(paths: list[str]) -> bool:

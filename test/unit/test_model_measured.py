@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from incc.models.importers import amd, measured, shapes
+from incc.models.importers import amd, measured, measured_amd, shapes
 from incc.models.importers.common import ImportFailed
 from incc.models.loading import load
 from incc.models.model import parse_ports
@@ -239,3 +239,91 @@ def test_successor_has_more_and_wider_units() -> None:
     )
     assert forms["ADD_R64_RM64/m"][()]["ports"] == "1*AG0123+1*ALU012345"
     assert forms[wide][()] == {"ports": "1*AG01+1*FP23", "retire": 1, "derived": "as on old"}
+
+
+# --- over a model that has the forms ---------------------------------------------------------------------------------
+
+
+def laid_over(entry: dict[str, Any], data: dict[str, Any], form: str = ADD) -> Any:
+    """The form's entries afterwards, None if nothing differs."""
+    width = measured._width
+    kept = {form: {(): {"retire": 1, "source": "elsewhere", **entry}}}
+    load = {"gpr": 4, "vector": 7, "zmm": 8}
+    vectors = lambda key: "MM" in key  # noqa: E731
+    found = {form: {tuple(data.get("conditions", ())): {"seen": {}, "latency": [], "tp": None, **data}}}
+    changed = measured_amd.lay_over(found, kept, load, width, measured._idiom, vectors, "elsewhere")
+    return changed.get(form)
+
+
+@pytest.mark.parametrize(
+    ("before", "chain", "after"),
+    [
+        ("0<1:2", ["0", "1", 3.9], "0<1:4"),
+        # Half a cycle is what waiting for pipes costs; nothing is believed to take no time.
+        ("0<1:3", ["0", "1", 3.56], None),
+        ("0<1:1", ["0", "1", 0.0], None),
+        ("0<m:6", ["0", "m", 7.0], "0<m:3"),
+    ],
+)
+def test_latencies_that_differ_are_laid_over(before: str, chain: list[Any], after: str | None) -> None:
+    found = laid_over({"ports": "1*ALU0123", "latency": before}, {"latency": [chain]})
+    assert (found[()]["latency"] if found else None) == after
+
+
+@pytest.mark.parametrize(
+    ("ports", "seen", "tp", "after"),
+    [
+        ("1*FP01", {"FP01": 0.95}, 1.0, {"ports": "1*FP0"}),
+        ("1*FP01+1*FP12", {"FP01": 0.95, "FP12": 0.9}, 1.26, {"ports": "1*FP0+1*FP12"}),
+        ("1*FP01+1*FP23", {"FP01": 0.95, "FP23": 0.9}, 1.0, {"ports": "1*FP0+1*FP23"}),
+        # Not seen beside these pipes: something else takes the time.
+        ("1*FP01", {}, 1.0, {"ports": "1*FP01", "tp": 1}),
+        ("1*FP0123", {"FP0123": 1.0}, 2.5, {"ports": "1*FP0123", "tp": 2.5}),
+        ("1*FP01", {"FP01": 0.95}, 0.5, None),
+    ],
+)
+def test_throughput_that_ports_do_not_explain(
+    ports: str, seen: dict[str, float], tp: float, after: dict[str, Any] | None
+) -> None:
+    form = "VEX_VPERM2F128_YMM_YMM_YMMM256_IMM8/r"
+    found = laid_over({"ports": ports}, {"seen": seen, "tp": tp}, form)
+    assert (found and {k: found[()][k] for k in after or {}}) == after
+
+
+def test_copies_in_a_chain_explain_their_throughput() -> None:
+    assert laid_over({"ports": "1*FP01", "latency": "0<0:4"}, {"seen": {"FP01": 1.0}, "tp": 4.0}) is None
+
+
+def test_what_does_not_wait_for_itself_and_other_sources() -> None:
+    same = {"conditions": ["same_reg"], "seen": {"ALU0123": 1.0}, "latency": [["0", "C", 1.0], ["0", "0", 0.0]]}
+    entry = {"ports": "1*ALU0123", "latency": "0<0,1,C:1"}
+    assert laid_over(entry, same)["same_reg",] == {"breaks": True}
+    assert laid_over({**entry, "source": "llvm"}, same) is None
+
+
+def test_an_arithmetic_unit_beside_an_index() -> None:
+    data = {"conditions": ["indexed"], "seen": {"ALU0123": 1.0}}
+    stores = "MOV_RM64_R64/m"
+    assert laid_over({"ports": "1*AG012+1*ST01"}, data, stores)["indexed",] == {"ports": "1*AG012+1*ALU0123+1*ST01"}
+    assert laid_over({"ports": "2*AG012+1*ALU0123+1*ST01"}, data, stores) is None
+    found = load("znver3").lookup(stores, frozenset(["indexed"]))
+    assert found is not None
+    assert sum(count for ports, count in found.uops if "ALU0" in ports) == 1
+
+
+def test_zen_3_as_measured() -> None:
+    model = load("znver3")
+    sbb, halves, convert = (
+        model.lookup(form, frozenset(traits))
+        for form, traits in (
+            ("SBB_RM64_R64/r", ["same_reg"]),
+            ("VEX_VEXTRACTI128_XMMM128_YMM_IMM8/r", []),
+            ("VEX_VCVTTPD2DQ_XMM_YMMM256/m", []),
+        )
+    )
+    assert sbb is not None
+    assert sbb.breaks_dependency
+    assert halves is not None
+    assert halves.uops == (("FP0", 1),)
+    assert convert is not None
+    assert ("FP0", 1) in convert.uops

@@ -219,6 +219,7 @@ CHANGES: dict[str, tuple[str, Any]] = {
     "lsd_unroll": ("skylake", {"1-40": 3}),
     "memory_bits": ("znver1", 0),
     "one_a_cycle": ("znver4", "AG0,AG1"),
+    "dsb_constants": ("znver3", {"beside": 3, "each": 2, "most": 8}),
     "port_binding": ("skylake", "least_loaded"),
     "port_order": ("skylake", ["1", "0"]),
     "ports_by_slot": ("sandybridge", ["0,1", "1,0"]),
