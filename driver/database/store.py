@@ -724,6 +724,8 @@ def problems(path: str) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise InputError(f"{path}: {_explained(error, path)}") from error
+    except UnicodeDecodeError as error:  # of a damaged file SQLite's message has bytes in it, which Python cannot read
+        raise InputError(f"{path}: {_EXPLAINED[sqlite3.SQLITE_CORRUPT]}") from error
 
 
 def _explained(error: sqlite3.Error, path: str) -> str:

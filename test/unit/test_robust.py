@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incc.core import cold_run
-from incc.driver import files
+from incc.driver import db, files
 from incc.driver.mca import main
 from incc.driver.pipeline import Settings, analyze_unit
 from incc.frontends.unit import Unit
@@ -334,6 +334,21 @@ def test_an_alignment_that_fills_the_memory(tmp_path: pathlib.Path, capfd: pytes
     assert main(["-mcpu=skylake", str(tmp_path / "a.o")]) == 0
     assert "ebx" in capfd.readouterr().out
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 << 10
+
+
+def test_a_database_whose_schema_is_no_text(tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """SQLite quotes it in a message, which then is none that Python can read."""
+    (tmp_path / "a.s").write_text(".L0:\naddl %eax, %ebx\njne .L0\n")
+    report, place = str(tmp_path / "a.json"), tmp_path / "a.db"
+    assert main(["-mcpu=skylake", "--auto", "-json", str(tmp_path / "a.s"), "-o", report]) == 0
+    assert db.main([f"--db={place}", "add", "--commit=c", "--date=2026-01-01", report]) == 0
+    data = place.read_bytes()
+    at = data.index(b"PRIMARY KEY", data.index(b"CREATE TABLE kernels"))
+    place.write_bytes(data[: at + 10] + b"\xb7" + data[at + 11 :])
+    capfd.readouterr()
+    for words in (["best"], ["list"], ["export", "csv"], ["add", "--commit=d", "--date=2026-01-02", report]):
+        assert db.main([f"--db={place}", *words]) == 2
+        assert f"incc-db: error: {place}: damaged; " in capfd.readouterr().err
 
 
 def test_a_model_without_an_end(tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]) -> None:
