@@ -178,9 +178,10 @@ def _intel(mnemonic: str, rest: str) -> Statement:
         in_memory = "[" in operand or segment != operand
         if not in_memory:
             found = expression(operand, True)
-            if evaluate(found) is not None:
+            in_pointer = sized is not None and "ptr" in sized[0].lower()
+            if evaluate(found) is not None and (in_pointer or not jump):
                 immediates.append(found)
-            elif jump and not (sized and "ptr" in sized[0].lower()):
+            elif jump and not in_pointer:
                 return Statement(True, target=found, says_more=True)
             else:
                 displacement = found
