@@ -495,7 +495,7 @@ def _with_llvm(
     named = [dialects[s.line] or "att" for s in wanted]
     objects = _each(command, named, texts, folder)
     # What only the linker could say of symbols is no matter of the bytes.
-    plain = [re.sub(_DIFFERENCE, r"\1", re.sub(_MODIFIER, "", text)) for text in texts]
+    plain = [re.sub(_NEGATIVE, "$", re.sub(_SUM, r"\1", re.sub(_MODIFIER, "", text))) for text in texts]
     if again := [n for n, digits in enumerate(objects) if not digits and plain[n] != texts[n]]:
         found = _each(command, [named[n] for n in again], [plain[n] for n in again], folder)
         for n, digits in zip(again, found, strict=False):
@@ -513,7 +513,8 @@ def _with_llvm(
 
 
 _MODIFIER = r"@[A-Za-z]\w*"
-_DIFFERENCE = r"([A-Za-z_.][\w.$]*)[ \t]*-[ \t]*[A-Za-z_.][\w.$]*"
+_SUM = r"([A-Za-z_.][\w.$]*)[ \t]*[-+][ \t]*[A-Za-z_.][\w.$]*"
+_NEGATIVE = r"\$-[ \t]*(?=[A-Za-z_.])"
 
 
 def _each(command: list[str], dialects: list[str], texts: list[str], folder: str) -> list[str]:

@@ -22,6 +22,9 @@ _BYTES = 1 << 30
 _HEAD = r"(?:\x1b\[[\d;]*m)*(error|warning): (.*?):(\d+):(\d+): (.*)\n(?:(.*)\n( *\^~*)?(?:\n|\Z))?"
 _INLINE, _INSTANCE = "<inline asm>", "<instantiation>"
 _LINE_MARKER = r'#[ \t]+(\d+)[ \t]+"([^"]*)"'
+# Of the object, which llvm-mca does not write.
+_OF_OBJECT = r"expected relocatable expression$|symbol '.*' can not be undefined in a subtraction expression$"
+_FRAME = "Unfinished frame!"
 _NO_CHARACTER = "invalid character in input"
 
 
@@ -87,6 +90,10 @@ def messages(text: str, triple: str = TRIPLE) -> list[Said]:
         warnings = [_said(each, lines, _physical(each, lines)) for each in every if each[1] == "warning"]
         failed = next((each for each in every if each[1] == "error"), None)
         if failed is None:
+            if _FRAME in output:  # said of the end, without a place
+                last = lines[-1].text.expandtabs(8)
+                end = len(lines[-1].text) + 1
+                found.append(Said(len(lines), end, _FRAME, (last, " " * len(last) + "^")))
             break
         if failed[2] == _INSTANCE or _physical(failed, lines) < 0:
             flattened += 1
@@ -98,6 +105,9 @@ def messages(text: str, triple: str = TRIPLE) -> list[Said]:
             break
         at = _physical(failed, lines)
         said = _said(failed, lines, at)
+        if 0 <= at < len(lines) and lines[at].text.strip() and re.match(_OF_OBJECT, failed[5]):
+            lines[at] = lines[at]._replace(text="")
+            continue
         found.append(said)
         if failed[5] == _NO_CHARACTER and not lines[at].text[: said.column - 1].strip():
             found.append(said._replace(text="unexpected token at start of statement"))
@@ -263,6 +273,7 @@ _ORDINARY = words(
 _ORDINARY_PREFIXES = ("cfi_", "cv_", "seh_", "L")
 # Prefixes that are statements of their own for LLVM whatever follows, and all of them.
 _OWN = words("addr32 addr16 data16 data32 cs ds es fs gs ss rex rex64 rex.w rex.r rex.x rex.b")
+_BRACES = words("{vex} {vex2} {vex3} {evex} {disp8} {disp32} {rex} {rex2}")
 _PREFIXES = _OWN | words("rep repe repz repne repnz lock bnd notrack xacquire xrelease")
 
 
@@ -273,8 +284,17 @@ def unusual(text: str) -> bool:
         return True
     if "\r" in text and "\r" in text.replace("\r\n", "\n").removesuffix("\r"):
         return True
+    frame = False
     for line in text.split("\n"):
         stripped = line.strip()
+        if stripped[:5] == ".cfi_":
+            begins = stripped.startswith(".cfi_startproc")
+            if begins == frame and not stripped.startswith(".cfi_sections"):
+                return True  # outside of a frame, or one inside another
+            frame = (frame or begins) and not stripped.startswith(".cfi_endproc")
+            continue
+        if stripped[:1] == "/" and stripped[1:2] not in ("/", "*"):  # a comment to GNU as alone
+            return True
         if stripped[:1] == "#":
             if '"' in stripped and re.match(_LINE_MARKER, stripped):
                 return True
@@ -282,7 +302,7 @@ def unusual(text: str) -> bool:
         for piece in stripped.split(";") if ";" in stripped else (stripped,):
             if _odd_statement(piece.split(None, 1)):
                 return True
-    return False
+    return frame
 
 
 def _odd_statement(parts: list[str]) -> bool:
@@ -297,10 +317,13 @@ def _odd_statement(parts: list[str]) -> bool:
             return rest[:1] == ("p" if name == "intel_syntax" else "n")
         ordinary = name in _ORDINARY or name.startswith(_ORDINARY_PREFIXES) or ":" in name or "=" in name
         return not ordinary and rest[:1] not in ("=", ":")
+    if word[0] == "{":
+        return word not in _BRACES
     word = word.lower()
     if word == "bnd":  # which LLVM does not take, but on a line of its own
         return True
-    return word in _PREFIXES and (not rest or rest[0] in "#/" or word in _OWN)
+    # Behind a prefix LLVM takes names in lower case alone.
+    return word in _PREFIXES and (not rest or rest[0] in "#/" or word in _OWN or not rest.split(None, 1)[0].islower())
 
 
 _PERHAPS_MASM = r"\d[\da-fA-F]*[htoqybdHTOQYBD]\b"

@@ -35,6 +35,13 @@ def told(text: str) -> str:
         "\tlock\n",
         "\tREX64 nop\n",
         "\t.intel_syntax prefix\n",
+        "\t.cfi_startproc\n\tnop\n",
+        "\t.cfi_def_cfa_offset 16\n",
+        "\t.cfi_startproc\n\t.cfi_startproc\n\t.cfi_endproc\n",
+        "/ a comment\n",
+        "\tbnd jmp x\n",
+        "\t{load} addl %eax, %ebx\n",
+        "\tREP MOVSB\n",
     ],
 )
 def test_unusual(text: str) -> None:
@@ -44,6 +51,7 @@ def test_unusual(text: str) -> None:
 def test_what_compilers_write_is_not_unusual() -> None:
     text = '\t.file\t"a.c"\n\t.text\n\t.globl\tf\n\t.type\tf, @function\nf:\n.LFB0:\n\t.cfi_startproc\n\trep stosq\n'
     text += "\tlock addl $1, (%rdi)\n.L3:\r\n\t.loc 1 3 4\n\tmovl\t%fs:0, %eax\n\tcsinc:\n.LC0:\t.long\t1\n#APP\n"
+    text += "\t.cfi_endproc\n\t{vex} vpdpbusd %xmm1, %xmm2, %xmm3\n// x\n/* y */\n\t.cfi_sections .debug_frame\n"
     assert not unusual(text)
 
 
@@ -96,6 +104,9 @@ def test_warnings_are_no_errors() -> None:
     [
         ("\f\n", [(1, 1, "invalid character in input"), (1, 1, "unexpected token at start of statement")]),
         ("nop\n.if 1\n", [(3, 1, "unmatched .ifs or .elses")]),
+        (".if\nnop\n", [(1, 4, "unknown token in expression"), (3, 1, "unmatched .ifs or .elses")]),
+        (".cfi_startproc\nnop\n", [(3, 1, "Unfinished frame!")]),
+        ("movl $a+b, %eax\nmovl $a-b, %eax\nbad\n", [(3, 1, "invalid instruction mnemonic 'bad'")]),
         ('.ascii "a\nnop\nbad', [(1, 8, "expected string")]),
         ("vaddps %zmm0, %zmm1, %zmm2 {%k8}\n",
          [(1, 29, "invalid register name"), (1, 30, "Expected an op-mask register at this point")]),

@@ -1,0 +1,3 @@
+# CASE: -mcpu=skylake %s
+	.cfi_startproc
+	addl	%eax, %ebx

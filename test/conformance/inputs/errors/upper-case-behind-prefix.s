@@ -1,0 +1,5 @@
+# CASE: -mcpu=skylake %s
+	ADDL	%EAX, %EBX
+	Rep Movsb
+	LOCK INCL (%RDI)
+	REP movsb

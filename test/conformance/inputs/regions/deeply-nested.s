@@ -1,0 +1,37 @@
+# CASE: -mcpu=skylake %s
+# LLVM-MCA-BEGIN r0
+	addl	%eax, %ebx
+# LLVM-MCA-BEGIN r1
+	addl	%eax, %ebx
+# LLVM-MCA-BEGIN r2
+	addl	%eax, %ebx
+# LLVM-MCA-BEGIN r3
+	addl	%eax, %ebx
+# LLVM-MCA-BEGIN r4
+	addl	%eax, %ebx
+# LLVM-MCA-BEGIN r5
+	addl	%eax, %ebx
+# LLVM-MCA-BEGIN r6
+	addl	%eax, %ebx
+# LLVM-MCA-BEGIN r7
+	addl	%eax, %ebx
+# LLVM-MCA-BEGIN r8
+	addl	%eax, %ebx
+# LLVM-MCA-BEGIN r9
+	addl	%eax, %ebx
+# LLVM-MCA-BEGIN r10
+	addl	%eax, %ebx
+# LLVM-MCA-BEGIN r11
+	addl	%eax, %ebx
+# LLVM-MCA-END r0
+# LLVM-MCA-END r1
+# LLVM-MCA-END r2
+# LLVM-MCA-END r3
+# LLVM-MCA-END r4
+# LLVM-MCA-END r5
+# LLVM-MCA-END r6
+# LLVM-MCA-END r7
+# LLVM-MCA-END r8
+# LLVM-MCA-END r9
+# LLVM-MCA-END r10
+# LLVM-MCA-END r11
