@@ -148,6 +148,14 @@ def test_words_that_zen_3_stores_in_parts(accesses: str, measured: float) -> Non
     assert float(cycles(stored(accesses), "znver3")) == pytest.approx(measured, abs=0.1)
 
 
+def test_what_changes_flags_and_memory_does_not_wait_for_words() -> None:
+    # Two stores of whole words a trip: nothing waits, whatever registers their instructions write.
+    body = "addl %eax, (%rsi); addl %ebx, 64(%rsi)"
+    model = load("znver3").with_parameters({"store_word_bytes": 0})
+    without = bind(decoded(f"1: {body}; dec %r15; jne 1b")._replace(alignment=0), model)[0]
+    assert cycles(body, "znver3") == simulate(without).cycles_per_iteration == 2
+
+
 def test_parts_of_words_stored_slowly_cost_nothing() -> None:
     assert cycles("imul %rbx, %rbx; imul %rbx, %rbx; " + stored("1@0 4@64"), "znver3") == 6
     alone = bind(

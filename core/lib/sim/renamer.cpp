@@ -274,7 +274,10 @@ void Renamer::issueSlot(Range Uops, int32_t Slot, int64_t Cycle, bool Last) {
   Accesses Memory;
   if (At + 1 == Plan.Entries.End && E.Slots.Begin + SlotAt + 1 == E.Slots.End) {
     auto [General, Vector] = std::exchange(Taken, {});
-    Memory = {P.P.LoadsLeaveWhenDone ? 0 : Plan.Loads, Plan.Stores, 0, General, Vector};
+    Memory = {.Loads = P.P.LoadsLeaveWhenDone ? 0 : Plan.Loads,
+              .Stores = Plan.Stores,
+              .General = General,
+              .Vector = Vector};
   }
   if (Move >= 0 && MoveExecuted) {
     int64_t RobSlot = pushSlot(Cycle, 1, Last, Memory);

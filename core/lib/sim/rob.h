@@ -26,8 +26,9 @@ constexpr int32_t MostSlots = 1 << 14;
 /// they are counted, registers. Its stores then take `CommitCycles` on their way to the cache, and
 /// so many blocks before them (0: none) was one of which they change parts of words.
 struct Accesses {
-  int32_t Loads = 0, Stores = 0, CommitCycles = 0, Rewritten = 0;
+  int32_t Loads = 0, Stores = 0, CommitCycles = 0;
   int32_t General = 0, Vector = 0;
+  int32_t Rewritten = 0;
 };
 
 /// In-order buffer of issue slots until they retire.
