@@ -105,6 +105,8 @@ done
 from predecessor icelake-client --mcpu skylake-avx512 --ports p237=p78,p4=p49
 from derive icelake-client --fill --features $new
 from llvm icelake-client --fill --mcpu icelake-client --features $new
+# Nobody has measured it there, and LLVM does not know its ports.
+from predecessor meteorlake --fill --mcpu icelake-client --ports p0156=p0156B,p23=p23A,p15=p15B --forms 'FSQRT/r'
 start tigerlake
 from llvm tigerlake --fill --mcpu tigerlake --features AVX512_VP2INTERSECT
 # What the second 512-bit unit for multiplication and addition does, measured on Skylake-SP.
