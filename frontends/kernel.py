@@ -311,7 +311,7 @@ class Instruction(NamedTuple):
     immediate), "lcp_mov" (one of a plain move), "pop_rsp_r12" (a short pop into one of these). `sum` says which
     operands of a floating-point addition are added, `divisor` which one a floating-point division divides by.
     `constants`: fields of up to 32 bits that displacements, immediates and targets of branches take in the encoding;
-    one of 64 bits counts as two.
+    one of 64 bits counts as two. None in a no-operation, of which nothing is kept.
     `encoding` tells instructions apart; what is to be known of its bytes is in the other fields.
     """
 

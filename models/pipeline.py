@@ -196,8 +196,7 @@ def _facts(
         "uops_mite": attributes.get("uops_mite", max(slots - ms, 0)) if counted and slots else 0,
         "uops_ms": ms if counted else 0,
         "dsb_extra_slots": int(_takes_extra_slot(i)),
-        # Nothing is kept of what a nop has (measured on Zen 3).
-        "constants": 0 if i.mnemonic.startswith("nop") else i.constants,
+        "constants": i.constants,
         "no_lsd": int(bool(attributes.get("no_lsd"))),
         "uses_stack": int(explicit),
         "stack_change": i.affine.constant if implicit and i.affine is not None else 0,

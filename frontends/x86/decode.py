@@ -493,7 +493,7 @@ def _decode_at_zero(code: bytes, i: Any, decoder: Any) -> _Decoded:
         _encoding_traits(code, opcode_offset, immediate_bytes, form.mnemonic),
         sum_of(form.mnemonic, len(kinds)),
         divisor_of(form.mnemonic, len(kinds)),
-        sum([-(-size // 4) for size in _constant_sizes(offsets)]),
+        0 if form.mnemonic.startswith("nop") else sum([-(-size // 4) for size in _constant_sizes(offsets)]),
     )
     return _Decoded(
         fields,

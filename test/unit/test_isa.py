@@ -119,6 +119,8 @@ MAY_SAY = {
     # A class of loads, as models name them.
     "models/bind.py": {"zmm"},
     "models/parameters.py": {"zmm"},
+    # Whose figures the table has.
+    "models/llvm_figures.py": {"x86"},
 }
 
 

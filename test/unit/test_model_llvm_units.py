@@ -138,6 +138,7 @@ def test_the_model_is_what_llvm_says(tmp_path: Path, capsys: pytest.CaptureFixtu
     fill = ["import", "llvm", "--fill", "--mcpu", "btver2", "-o", str(model), "--features"]
     assert main([*fill, "D3NOW,D3NOWEXT,BMI2"]) == 0
     assert main([*fill, "XSAVE,XSAVEC,XSAVEOPT,XSAVES", "--forms", "X*"]) == 0
+    assert main([*fill, "SVM", "--forms", "INVLPGA*"]) == 0
     capsys.readouterr()
     assert model.read_text() == shipped
     assert main(["import", "llvm", "--resources", "--mcpu", "btver2", "-o", str(model)]) == 0

@@ -169,7 +169,13 @@ def test_fractions_are_those_of_the_library(how: str) -> None:
 
 def fake(folder: Path, text: str = "") -> Path:
     """A package `incc` with the modules that start commands and a command that says how it was called."""
-    for name in ("driver/start.py", "driver/bundle.py", "frontends/sealed.py", "frontends/regex.py"):
+    for name in (
+        "driver/start.py",
+        "driver/bundle.py",
+        "driver/messages.py",
+        "frontends/sealed.py",
+        "frontends/regex.py",
+    ):
         (folder / "incc" / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(PACKAGE / name, folder / "incc" / name)
     for name in ("__init__.py", "driver/__init__.py", "driver/incc.py", "frontends/__init__.py"):

@@ -57,7 +57,7 @@ def modules(arguments: list[str], folder: Path) -> set[str]:
 
 @pytest.mark.parametrize(
     ("options", "most"),
-    [(["--compat"], 130), ([], 152), (["--auto"], 153), (["--auto", "--all-views"], 173)],
+    [(["--compat"], 130), ([], 153), (["--auto"], 154), (["--auto", "--all-views"], 174)],
     ids=["llvm-mca", "incc-mca", "loops", "views"],
 )
 def test_one_kernel(tmp_path: Path, options: list[str], most: int) -> None:

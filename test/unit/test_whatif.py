@@ -124,7 +124,7 @@ def test_on_average_no_change_makes_compiled_loops_slower() -> None:
 def test_changes_that_are_not_simulated_would_gain_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     simulated: list[Scenario] = []
 
-    def counted(s: Scenario) -> core.Simulation:
+    def counted(s: Scenario, *_: object) -> core.Simulation:
         simulated.append(s)
         return core.simulate(s.bound, **s.assumed)
 
