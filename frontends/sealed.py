@@ -85,6 +85,12 @@ def read(files: Iterable[str], version: object) -> tuple[tuple[Any, ...], Parts]
         try:
             # A pipe in the place of the file has nothing, and is not waited for.
             descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+            if descriptor <= 2:
+                # A standard stream was closed when we were started: what reads or writes it is not to find this file.
+                import fcntl
+
+                low, descriptor = descriptor, fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
+                os.close(low)
         except OSError:
             continue
         head = _head(descriptor)

@@ -445,7 +445,14 @@ def _limit(seconds: float) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM, signal.SIGXCPU, signal.SIGABRT):
         signal.signal(number, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CPU, (_whole(seconds), _whole(seconds) + 1))
-    resource.setrlimit(resource.RLIMIT_AS, (_BYTES, _BYTES))
+    # A process that was large before may take less, but not nothing.
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            before = int(file.read().split()[0]) * resource.getpagesize()
+    except OSError:  # not Linux
+        before = 0
+    most = max(_BYTES, before + _BYTES - _BYTES // 4)
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.alarm(_PATIENCE)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
