@@ -89,7 +89,10 @@ def _run(arguments: Sequence[str], program: str) -> int:
         text = ".intel_syntax noprefix; " + text  # the lines keep their numbers
     if not settings.syntax:
         settings = settings._replace(syntax=_last_syntax(text))
-    _say_of_meaningless(values, target.narrow and code is not None)
+    for option in meaningless(values):
+        _say(f"note: {option} has no meaning here\n")
+    if target.narrow and code is not None:
+        code = code.narrow()
     settings = settings._replace(
         mcpu=cpu,
         timeline_iterations=views.timeline_iterations if views.timeline else 0,
@@ -329,13 +332,6 @@ def _say_of_features(named: Sequence[str]) -> None:
             _say(f"'{feature}' is not a recognized feature for this target (ignoring feature)\n")
         if without:
             _say(f"note: -mattr={','.join(without)} has no meaning here: every instruction is analysed\n")
-
-
-def _say_of_meaningless(values: Mapping[str, object], narrow_code: bool) -> None:
-    for name in meaningless(values):
-        _say(f"note: {name} has no meaning here\n")
-    if narrow_code:
-        _say("note: machine code of 32 bits is read as code of 64 bits\n")
 
 
 def meaningless(values: Iterable[str]) -> list[str]:

@@ -219,7 +219,7 @@ def _run(options: Options, settings: Settings) -> int:
         return error.status
     source = text = text_of(data) if code is None else ""
     if options.narrow and code is not None:
-        tell("incc-mca: note: machine code of 32 bits is read as code of 64 bits\n")
+        code = code.narrow()
     elif options.narrow:
         text = ".code32; " + text  # the lines keep their numbers
     if options.given["x86-asm-syntax"] == "intel":

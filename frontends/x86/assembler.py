@@ -265,7 +265,7 @@ _MODE = r"(?i)(?:^|[;:])[ \t]*\.code(16|32|64)\b"
 
 def _with_modes(lines: list[str], statements: list[_Statement]) -> list[_Statement]:
     """The statements, those behind a `.code32` as narrow ones."""
-    changes: list[tuple[int, int, bool]] = []
+    changes: list[tuple[int, int, bool]] = []  # line, column, and whether narrow code begins there
     for number, line in enumerate(lines, 1):
         if ".code" in line.lower():
             changes += [
@@ -273,12 +273,9 @@ def _with_modes(lines: list[str], statements: list[_Statement]) -> list[_Stateme
             ]
     result = []
     for statement in statements:
-        place = statement.line, lines[statement.line - 1].find(statement.text.partition(" ")[0])
-        narrow = False
-        for line, column, to in changes:
-            if (line, column) < place:
-                narrow = to
-        result.append(statement._replace(narrow=narrow))
+        place = statement.line, lines[statement.line - 1].find(statement.text.partition(" ")[0]), False
+        behind = bisect_left(changes, place)
+        result.append(statement._replace(narrow=behind > 0 and changes[behind - 1][2]))
     return result
 
 

@@ -25,7 +25,8 @@ def effects(instruction: Instruction) -> Effects:
         return Effects(False, False, False, False, False)  # a `nop` with a prefix to LLVM
     found = ""
     if type(instruction.encoding) is not bytes:  # of 32-bit mode
-        from incc.frontends.x86.llvm_text import native_of, template_key
+        from incc.frontends.x86.decode import native_of
+        from incc.frontends.x86.llvm_text import template_key
 
         found = _FLAGS.get(f"32:{template_key(native_of(instruction))}")
     if not found and "mask" in instruction.traits:

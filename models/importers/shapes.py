@@ -256,7 +256,8 @@ def example(
                     i.memory_displacement, i.memory_displ_size = 0x1234, 4
             if operand in _INDEX_REGISTER:
                 index = _INDEX_REGISTER[operand] - 5 * narrow
-                i.memory_index, i.memory_index_scale, i.memory_displ_size = index, 4, 1
+                i.memory_index = cast("iced.Register_", index)
+                i.memory_index_scale, i.memory_displ_size = 4, 1
                 i.memory_displacement = 64
             elif kind in ("MEM_MIB", "SIBMEM"):
                 i.memory_index = Register.EDI if narrow else Register.R15

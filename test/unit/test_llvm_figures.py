@@ -66,6 +66,16 @@ def test_code_of_32_bits_is_analysed_as_such(capsys: pytest.CaptureFixture[str],
     assert main(["--compat", "-mcpu=skylake", str(file)]) == 1
 
 
+def test_bytes_are_code_of_32_bits_for_such_a_target(capsys: pytest.CaptureFixture[str], tmp_path) -> None:  # type: ignore[no-untyped-def]
+    file = tmp_path / "a.hex"
+    file.write_text("48 01 d8\n")
+    for target, first in (("x86", "decl\t%eax"), ("x86-64", "addq\t%rbx, %rax")):
+        assert main(["--compat", f"-march={target}", "-mcpu=skylake", "-hex", str(file)]) == 0
+        out, err = capsys.readouterr()
+        assert first in out
+        assert not err
+
+
 def test_llvm_mca_analyses_it_and_incc_mca_marks_it(capsys: pytest.CaptureFixture[str], tmp_path) -> None:  # type: ignore[no-untyped-def]
     file = tmp_path / "a.s"
     file.write_text("vaddps %zmm1, %zmm2, %zmm3\naddl %eax, %ebx\n")
