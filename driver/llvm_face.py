@@ -92,7 +92,9 @@ def _run(arguments: Sequence[str], program: str) -> int:
     for option in meaningless(values):
         _say(f"note: {option} has no meaning here\n")
     if target.narrow and code is not None:
-        code = code.narrow()
+        from incc.driver.llvm_target import narrow
+
+        code = narrow(code)
     settings = settings._replace(
         mcpu=cpu,
         timeline_iterations=views.timeline_iterations if views.timeline else 0,

@@ -26,14 +26,6 @@ class Code(NamedTuple):
     source: str | bytes = b""
     blocks: Sequence[tuple[str, bytes]] | None = None
 
-    def narrow(self) -> Code:
-        """The same with bytes as code of 32-bit mode; objects say themselves what they are for."""
-        from incc.frontends.x86.iced import Narrow
-
-        return (
-            self if self.blocks is None else self._replace(blocks=[(name, Narrow(code)) for name, code in self.blocks])
-        )
-
     def report(self, cores: Sequence[Settings]) -> t.Report:
         """The report on it, for each core. Raises AnalysisError."""
         from incc.driver.pipeline import analyze_bytes, analyze_object

@@ -219,7 +219,9 @@ def _run(options: Options, settings: Settings) -> int:
         return error.status
     source = text = text_of(data) if code is None else ""
     if options.narrow and code is not None:
-        code = code.narrow()
+        from incc.driver.llvm_target import narrow
+
+        code = narrow(code)
     elif options.narrow:
         text = ".code32; " + text  # the lines keep their numbers
     if options.given["x86-asm-syntax"] == "intel":
