@@ -89,7 +89,12 @@ def _run(arguments: Sequence[str], program: str) -> int:
         text = ".intel_syntax noprefix; " + text  # the lines keep their numbers
     if not settings.syntax:
         settings = settings._replace(syntax=_last_syntax(text))
-    _say_of_meaningless(values, target)
+    for option in meaningless(values):
+        _say(f"note: {option} has no meaning here\n")
+    if target.narrow and code is not None:
+        from incc.driver.llvm_target import narrow
+
+        code = narrow(code)
     settings = settings._replace(
         mcpu=cpu,
         timeline_iterations=views.timeline_iterations if views.timeline else 0,
@@ -331,13 +336,6 @@ def _say_of_features(named: Sequence[str]) -> None:
             _say(f"note: -mattr={','.join(without)} has no meaning here: every instruction is analysed\n")
 
 
-def _say_of_meaningless(values: Mapping[str, object], target: Target) -> None:
-    for name in meaningless(values):
-        _say(f"note: {name} has no meaning here\n")
-    if target.narrow:
-        _say("note: code of 32 bits is read as code of 64 bits\n")
-
-
 def meaningless(values: Iterable[str]) -> list[str]:
     """Which of these options of llvm-mca change nothing here, as they are written."""
     without = ("disable-cb", "disable-im")
@@ -372,8 +370,9 @@ def _analysed(
     _, problems = regions(text)
     told: list[Told] = []
     odd = code is None and _unusual(text)
-    triple = views.triple if views.march == "x86_64" else ""
-    report = None if problems or odd else _report(_plain(text, settings), name, settings, code)
+    narrow = views.march[0] == "i"
+    triple = views.triple if views.march == "x86_64" or narrow else ""
+    report = None if problems or odd else _report(_plain(text, settings), name, settings, code, narrow)
     if code is not None:
         for each in [left for unit in report["units"] for left in unit["left_out"]] if report else ():
             _say(f"warning: {name}: not analysed: {each['reason']}\n")
@@ -401,7 +400,7 @@ def _analysed(
             text = without_lines(text, [each.place[0] for each in errors])
             as_read = _as_llvm_reads(_plain(text, settings), triple) if odd else ""
         text = as_read or _plain(text, settings)
-        report = _report(text, name, settings)
+        report = _report(text, name, settings, None, narrow)
         from incc.frontends.x86.assembler import ALONE
 
         if rest := _refused(report):  # there is no LLVM here, or the assembler does not know what LLVM writes
@@ -421,7 +420,7 @@ def _analysed(
         from incc.driver.llvm_messages import without_lines
 
         text = without_lines(text, unknown)
-        report = _report(text, name, settings)
+        report = _report(text, name, settings, None, narrow)
         if not _counted(report):
             _say(_NO_INSTRUCTIONS)
             raise Stop
@@ -461,7 +460,8 @@ def _as_llvm_reads(text: str, triple: str) -> str:
     return expanded(text, triple or TRIPLE)
 
 
-def _report(text: str, name: str, settings: Settings, code: Code | None = None) -> t.Report:
+def _report(text: str, name: str, settings: Settings, code: Code | None, narrow: bool) -> t.Report:
+    """The analysis; `narrow`: of a text that is for 32-bit mode until it says otherwise."""
     from incc.driver.cores import cores_of
     from incc.driver.pipeline import AnalysisError, analyze_for_cores
     from incc.frontends.unit import Unit
@@ -470,6 +470,8 @@ def _report(text: str, name: str, settings: Settings, code: Code | None = None) 
         if code is not None:
             marked = settings._replace(regions="loops" if settings.regions == "loops" else "marked")
             return code.report(cores_of(marked))
+        if narrow:
+            text = ".code32; " + text  # the lines keep their numbers
         return analyze_for_cores([(Unit(text, name), cores_of(settings))])
     except AnalysisError as error:
         _say(f"error: {error}\n")

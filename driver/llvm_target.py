@@ -9,6 +9,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from incc.driver.machine_code import Code
+
 DEFAULT = "x86_64-pc-linux-gnu"
 
 _TARGETS = {"x86": "i386", "x86-64": "x86_64"}
@@ -51,6 +53,13 @@ def target(march: str, mtriple: str, program: str) -> Target:
         unknown = f"{program}: unable to get target for '{triple}', see --version and --triple."
         raise TargetError(_unread(architecture) or unknown)
     return Target(triple, architecture, architecture[0] == "i")
+
+
+def narrow(code: Code) -> Code:
+    """Bytes as code of 32-bit mode; objects say themselves what they are for."""
+    from incc.frontends.x86.iced import Narrow
+
+    return code if code.blocks is None else code._replace(blocks=[(name, Narrow(each)) for name, each in code.blocks])
 
 
 def _unread(name: str) -> str:

@@ -25,13 +25,14 @@ class Options:
     Raises UsageError.
     """
 
-    __slots__ = ("file", "given", "without")
+    __slots__ = ("file", "given", "narrow", "without")
 
     def __init__(self, arguments: list[str]) -> None:
         arguments = _with_changes(arguments)
         self.given = Given(MCA)
         self.file = ""
         self.without: list[str] = []
+        self.narrow = False  # the target is one of 32 bits
         rest = iter(arguments)
         files = False
         for argument in rest:
@@ -130,7 +131,7 @@ def _target(options: Options) -> int:
     from incc.driver.llvm_target import TargetError, features, target
 
     try:
-        narrow = target(given["march"], given["mtriple"], MCA).narrow
+        options.narrow = target(given["march"], given["mtriple"], MCA).narrow
     except TargetError as error:
         raise UsageError(str(error).strip().removeprefix("error: ").removeprefix(f"{MCA}: ").rstrip(".")) from None
     unknown, off = features(given["mattr"])
@@ -138,7 +139,6 @@ def _target(options: Options) -> int:
     notes = [f"{name} is not known and ignored" for name in unknown]
     notes += [f"-mattr={','.join(off)} has no meaning here: every instruction is analysed"] if off else []
     notes += [f"{name} has no meaning here" for name in dict.fromkeys(without)]
-    notes += ["code of 32 bits is read as code of 64 bits"] if narrow else []
     for note in notes:
         tell(f"incc-mca: note: {note}\n")
     return 0
@@ -218,6 +218,12 @@ def _run(options: Options, settings: Settings) -> int:
         tell(f"incc-mca: error: {error}; see incc-mca --help\n")
         return error.status
     source = text = text_of(data) if code is None else ""
+    if options.narrow and code is not None:
+        from incc.driver.llvm_target import narrow
+
+        code = narrow(code)
+    elif options.narrow:
+        text = ".code32; " + text  # the lines keep their numbers
     if options.given["x86-asm-syntax"] == "intel":
         text = ".intel_syntax noprefix; " + text  # the lines keep their numbers
     views = _llvm_views(options.given)

@@ -119,12 +119,13 @@ def _split_labels(piece: str) -> tuple[str, str]:
 
 
 class _Statement(NamedTuple):
-    """A wanted statement between the labels `start` and `end`."""
+    """A wanted statement between the labels `start` and `end`; `narrow`: of 32-bit mode."""
 
     line: int
     text: str
     start: str
     end: str
+    narrow: bool = False
 
 
 # --- what is left out ------------------------------------------------------------------------------------------------
@@ -257,6 +258,25 @@ def _mark_line(
     if open_end:
         parts.append(open_end + ":")
     return "; ".join(parts), carried
+
+
+_MODE = r"(?i)(?:^|[;:])[ \t]*\.code(16|32|64)\b"
+
+
+def _with_modes(lines: list[str], statements: list[_Statement]) -> list[_Statement]:
+    """The statements, those behind a `.code32` as narrow ones."""
+    changes: list[tuple[int, int, bool]] = []  # line, column, and whether narrow code begins there
+    for number, line in enumerate(lines, 1):
+        if ".code" in line.lower():
+            changes += [
+                (number, found.start(), found[1] == "32") for found in re.finditer(_MODE, line.partition("#")[0])
+            ]
+    result = []
+    for statement in statements:
+        place = statement.line, lines[statement.line - 1].find(statement.text.partition(" ")[0]), False
+        behind = bisect_left(changes, place)
+        result.append(statement._replace(narrow=behind > 0 and changes[behind - 1][2]))
+    return result
 
 
 # --- running it ------------------------------------------------------------------------------------------------------
@@ -439,6 +459,8 @@ def assemble(
     """
     wanted = set(lines)
     marked, statements, refused = _mark(text.split("\n"), wanted)
+    if ".code32" in text.lower():
+        statements = _with_modes(text.split("\n"), statements)
     heard.clear()
     commands = [list(assembler)] if assembler else _default_commands()
     folder = _temporary_folder()
@@ -492,6 +514,7 @@ def _with_llvm(
         dialects[number] = dialect
     # Up to LLVM 19 the operand of a gather had the vector's size, later the element's: without any it fits all.
     texts = [re.sub(_GATHER_SIZE, r"\1", s.text) if dialects[s.line] == "intel" else s.text for s in wanted]
+    texts = [f".code32; {text}" if s.narrow else text for s, text in zip(wanted, texts, strict=True)]
     named = [dialects[s.line] or "att" for s in wanted]
     objects = _each(command, named, texts, folder)
     # What only the linker could say of symbols is no matter of the bytes.
@@ -575,6 +598,13 @@ def _assemble(
     raise AssemblerError(f"the assembler {command[0]!r} still refuses statements after {_MAX_ROUNDS} rounds")
 
 
+def _narrow(code: bytes) -> bytes:
+    """The bytes as code of 32-bit mode."""
+    from incc.frontends.x86.iced import Narrow  # which loads the decoder, mostly while the assembler runs
+
+    return Narrow(code)
+
+
 def _collect(found: Object, statements: list[_Statement], refused: dict[int, tuple[Refused, ...]]) -> Assembled:
     encoded: dict[int, list[Encoded]] = {}
     starts = {index: [r.offset for r in section.relocations] for index, section in found.sections.items()}
@@ -596,7 +626,7 @@ def _collect(found: Object, statements: list[_Statement], refused: dict[int, tup
                 section.name,
                 section.alignment,
                 offset,
-                section.data[offset : end[1]],
+                _narrow(section.data[offset : end[1]]) if statement.narrow else section.data[offset : end[1]],
                 section.relocations[low:high],
             )
         )

@@ -1,14 +1,18 @@
-"""From the bytes of one x86-64 instruction to an `Instruction`: registers, flags, memory, form; no core in mind.
+"""From the bytes of one x86 instruction to an `Instruction`: registers, flags, memory, form; no core in mind.
+
+Bytes are code of 64-bit mode unless they are `iced.Narrow`.
 
 What does not depend on the address or the symbols is worked out once for each distinct encoding and kept.
 """
 
 from __future__ import annotations
 
+from incc.frontends import regex as re
 from incc.frontends.kernel import Affine, Arithmetic, Instruction, MemoryAccess, Register, RegisterAccess
 from incc.frontends.records import NamedTuple
 from incc.frontends.x86 import iced
 from incc.frontends.x86.classify import arithmetic_class, divisor_of, move_class, same_source_idiom, sum_of, words
+from incc.frontends.x86.iced import CODE32, bits_of
 from incc.frontends.x86.kept import keep
 
 TYPE_CHECKING = False
@@ -124,6 +128,41 @@ class _Form(NamedTuple):
 
 _FORMS: dict[int, _Form] = {}
 """By Code, of which iced-x86 has some thousands: there cannot be more."""
+
+# Forms of 32-bit mode that are another one in 64-bit mode only for the width of the stack, of an address or of a
+# target: cores do the same, and it is the latter that has been measured.
+_TWINS = (
+    (r"JCXZ_REL8_32$", "JECXZ_REL8_64"),
+    (r"(J\w+|LOOP\w*|CALL)_REL(8|32)_32(_ECX)?$", r"\1_REL\2_64\3"),
+    (r"(LOOP\w*)_REL8_32_CX$", r"\1_REL8_64_ECX"),
+    (r"(CALL|JMP|PUSH|POP)_(RM?)32$", r"\1_\g<2>64"),
+    (r"(INC|DEC)_R(16|32)$", r"\1_RM\2"),
+    (r"(PUSH|POP|PUSHF|POPF|RETN|LEAVE|ENTER)D((?:_IMM\d+|_FS|_GS)*)$", r"\1Q\2"),
+    (r"([SL][GI]DT)_M1632$", r"\1_M1664"),
+)
+
+
+def twin(name: str) -> str:
+    """The form of 64-bit mode, by the name of its Code, that does what one of 32-bit mode does; the same one for
+    nearly all."""
+    for pattern, replacement in _TWINS:
+        if re.match(pattern, name):
+            return re.sub(pattern, replacement, name)
+    return _SYSTEM_TWINS.get(name, name)
+
+
+_SYSTEM_TWINS = {
+    "MOV_R32_CR": "MOV_R64_CR",
+    "MOV_CR_R32": "MOV_CR_R64",
+    "MOV_R32_DR": "MOV_R64_DR",
+    "MOV_DR_R32": "MOV_DR_R64",
+    "VMREAD_RM32_R32": "VMREAD_RM64_R64",
+    "VMWRITE_R32_RM32": "VMWRITE_R64_RM64",
+    "INVEPT_R32_M128": "INVEPT_R64_M128",
+    "INVVPID_R32_M128": "INVVPID_R64_M128",
+    "INVPCID_R32_M128": "INVPCID_R64_M128",
+    "RDPID_R32": "RDPID_R64",
+}
 
 
 def _form(native: Any) -> _Form:
@@ -266,10 +305,11 @@ _IMMEDIATE_FIELD = Instruction._fields.index("immediate") - 3
 
 
 class UndecodableError(ValueError):
-    """Bytes that are no x86-64 instruction; `offset` is where they start."""
+    """Bytes that are no instruction of their mode; `offset` is where they start."""
 
     def __init__(self, code: bytes, offset: int) -> None:
-        super().__init__(f"offset {offset:#x}: not an x86-64 instruction: {code[:15].hex(' ')}")
+        what = "x86-64 instruction" if bits_of(code) == 64 else "instruction of 32-bit mode"
+        super().__init__(f"offset {offset:#x}: not an {what}: {code[:15].hex(' ')}")
         self.offset = offset
 
 
@@ -315,12 +355,13 @@ def prefix_alone(code: bytes, offset: int, text: str, line: int) -> Instruction 
 
 def decode_refused(code: bytes, offset: int, text: str, line: int) -> Instruction | None:
     """An instruction with a `lock` that processors do not take, which LLVM's assembler writes all the same."""
-    native = iced.Decoder(64, code[:15], iced.constants("DecoderOptions")["NO_INVALID_CHECK"]).decode()
+    options = iced.constants("DecoderOptions")["NO_INVALID_CHECK"]
+    native = iced.Decoder(bits_of(code), code[:15], options).decode()
     if native.is_invalid or not native.has_lock_prefix:
         return None
     at = code.index(b"\xf0")
     encoding = code[: native.len]
-    without = decode(code[:at] + code[at + 1 : native.len], offset, text, line)
+    without = decode(type(code)(code[:at] + code[at + 1 : native.len]), offset, text, line)
     found = without._replace(length=native.len, encoding=encoding)
     keep(_DECODED, encoding, _DECODED[without.encoding]._replace(fields=tuple(found)[3:], native=native))
     return found
@@ -331,7 +372,7 @@ def lengths(code: bytes) -> Iterator[int]:
 
     Of bytes that are no instruction `decode` says so.
     """
-    decoder = iced.Decoder(64, code)
+    decoder = iced.Decoder(bits_of(code), code)
     while decoder.can_decode:
         native = decoder.decode()
         yield 15 if native.is_invalid else native.len
@@ -339,7 +380,7 @@ def lengths(code: bytes) -> Iterator[int]:
 
 def disassemble(code: bytes, address: int) -> Iterator[Any]:
     """iced-x86's instructions of a row of machine code at an address, up to the first bytes that are none."""
-    for native in iced.Decoder(64, code, ip=address):
+    for native in iced.Decoder(bits_of(code), code, ip=address):
         if native.is_invalid:
             return
         yield native
@@ -361,7 +402,7 @@ def native_of(instruction: Instruction) -> Any:
 
 def constant_offsets(code: bytes) -> Any:
     """Where displacement and immediates are in the bytes of an instruction: iced-x86's ConstantOffsets."""
-    decoder = iced.Decoder(64, code)
+    decoder = iced.Decoder(bits_of(code), code)
     return decoder.get_constant_offsets(decoder.decode())
 
 
@@ -411,7 +452,14 @@ def _target(native: Any, offset: int, text: str) -> str:
     # The statement may be a macro of any name; only a jump's own last word is the target.
     if len(statement) > 1 and statement[0].lower().startswith(_JUMPS):
         return statement[-1].removesuffix("@PLT")
-    return f"{(native.near_branch_target + offset) & 0xFFFFFFFFFFFFFFFF:#x}"
+    if native.is_call_far or native.is_jmp_far:
+        return ""
+    return f"{(native.near_branch_target + offset) & _addresses(native):#x}"
+
+
+def _addresses(native: Any) -> int:
+    """The highest address of an instruction's mode."""
+    return 0xFFFFFFFF if native.code_size == CODE32 else 0xFFFFFFFFFFFFFFFF
 
 
 _FORMATTERS: list[Any] = []
@@ -428,13 +476,17 @@ def _format(native: Any, offset: int) -> str:
     if native.ip != offset:
         native = native.copy()
         if _KIND_LETTERS[native.op0_kind] == "b" and native.op_count:
-            native.near_branch64 = (native.near_branch_target + offset) & 0xFFFFFFFFFFFFFFFF
+            target = (native.near_branch_target + offset) & _addresses(native)
+            if native.code_size != CODE32:
+                native.near_branch64 = target
+            elif native.op0_kind == _KIND["NEAR_BRANCH32"]:
+                native.near_branch32 = target
     return str(_FORMATTERS[0].format(native)).replace("\t", " ")
 
 
 def _decoded(code: bytes, offset: int) -> _Decoded:
     """The instruction at the start of `code`, which may be longer: only the decoder knows where it ends."""
-    decoder = iced.Decoder(64, code[:15])
+    decoder = iced.Decoder(bits_of(code), code[:15])
     native = decoder.decode()
     if native.is_invalid:
         raise UndecodableError(code, offset)
@@ -463,7 +515,7 @@ def _decode_at_zero(code: bytes, i: Any, decoder: Any) -> _Decoded:
         read |= written
 
     offsets = decoder.get_constant_offsets(i)
-    opcode_offset = _opcode_offset(code)
+    opcode_offset = _opcode_offset(code, i.code_size != CODE32)
     immediate_bytes = offsets.immediate_size if "i" in [_KIND_LETTERS[kind] for kind in kinds] else 0
     immediate = None
     if immediate_bytes:
@@ -473,7 +525,8 @@ def _decode_at_zero(code: bytes, i: Any, decoder: Any) -> _Decoded:
     fields = (
         i.len,
         form.mnemonic,
-        form.name + ("/m" if _KIND_MEMORY in kinds and form.name != "XLAT_M8" else "/r"),
+        (form.name if i.code_size != CODE32 else twin(form.name))
+        + ("/m" if _KIND_MEMORY in kinds and form.name != "XLAT_M8" else "/r"),
         _traits(i, form, kinds, accesses),
         "".join(_KIND_LETTERS[kind] for kind in kinds),
         registers,
@@ -514,14 +567,17 @@ _PREFIXES = frozenset(b"\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0\xf2\xf3")
 _VECTOR_PREFIXES = {0xC5: 2, 0xC4: 3, 0x62: 4}
 
 
-def _opcode_offset(code: bytes) -> int:
-    """Where the primary opcode is: behind legacy prefixes, REX, VEX or EVEX, and the escapes 0F, 0F 38 and 0F 3A."""
+def _opcode_offset(code: bytes, wide: bool = True) -> int:
+    """Where the primary opcode is: behind legacy prefixes, REX, VEX or EVEX, and the escapes 0F, 0F 38 and 0F 3A.
+
+    `wide`: in 64-bit mode; in the other one REX is an instruction, and so are VEX and EVEX before an operand in memory.
+    """
     at = 0
     while code[at] in _PREFIXES:
         at += 1
-    if code[at] in _VECTOR_PREFIXES:
+    if code[at] in _VECTOR_PREFIXES and (wide or code[at + 1] >= 0xC0):
         return at + _VECTOR_PREFIXES[code[at]]
-    if code[at] & 0xF0 == 0x40:
+    if wide and code[at] & 0xF0 == 0x40:
         at += 1
     if code[at] == 0x0F:
         at += 2 if code[at + 1] in (0x38, 0x3A) else 1
@@ -679,7 +735,7 @@ def _memory_accesses(i: Any, info: Any, kinds: list[int], accesses: list[int]) -
                 None if base in (_NONE, _RIP, _EIP) else _REGISTERS[base],
                 None if index == _NONE else _REGISTERS[index],
                 used.scale,
-                used.displacement_i64,
+                used.displacement_i64 if i.code_size != CODE32 else _signed(used.displacement, 32),
                 "",
                 _REGISTERS[segment].name if segment in (_FS, _GS) else "",
                 size,
@@ -745,7 +801,7 @@ def _affine(i: Any, form: _Form, kinds: list[int], idiom: str) -> Affine | None:
             return None
         return Affine("rsp", (("rsp", 1),), 0 if mnemonic == "call" else stack)
     if mnemonic == "leave":
-        return Affine("rsp", (("rbp", 1),), 8)
+        return Affine("rsp", (("rbp", 1),), 4 if i.code_size == CODE32 else 8)
     if mnemonic == "cdqe":
         return Affine("rax", (("rax", 1),), 0)
     if mnemonic in ("loop", "loope", "loopne"):
@@ -815,7 +871,7 @@ def _affine_lea(i: Any, root: str) -> Affine | None:
         terms.append((_REGISTERS[i.memory_base].root, 1))
     if i.memory_index != _NONE:
         terms.append((_REGISTERS[i.memory_index].root, i.memory_index_scale))
-    return Affine(root, _sum(*terms), _signed(i.memory_displacement, 64))
+    return Affine(root, _sum(*terms), _signed(i.memory_displacement, 32 if i.code_size == CODE32 else 64))
 
 
 def _root(i: Any, operand: int) -> str:

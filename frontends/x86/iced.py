@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, ModuleSpec, SourceFileLoader
     from types import CodeType
-    from typing import Any
+    from typing import Any, Literal, SupportsIndex
 else:
     try:
         # Without `importlib`, which imports `warnings`.
@@ -38,6 +38,8 @@ __all__ = [
     "Formatter",
     "InstructionInfoFactory",
     "MemorySizeExt",
+    "Narrow",
+    "bits_of",
     "constants",
 ]
 
@@ -192,3 +194,34 @@ MemorySizeExt = _MODULE.MemorySizeExt
 
 _KEPT, _ALL_NAMES = _tables()
 CODE_NAMES, MNEMONIC_NAMES, REGISTER_NAMES = [Names(*each) for each in _ALL_NAMES]
+
+# --- modes of the processor -------------------------------------------------------------------------------------------
+
+
+class Narrow(bytes):
+    """Machine code of 32-bit mode. The same bytes are other instructions in 64-bit mode, so the two are never equal:
+    what is known of one by its bytes is not taken for the other. Slices are code of the same mode."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Narrow and bytes.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return ~bytes.__hash__(self)
+
+    def __getitem__(self, key: SupportsIndex | slice) -> int | Narrow:  # type: ignore[override]
+        found = bytes.__getitem__(self, key)
+        return found if isinstance(found, int) else Narrow(found)
+
+
+def bits_of(code: bytes) -> Literal[32, 64]:
+    """The bits of the mode that machine code is for."""
+    return 32 if type(code) is Narrow else 64
+
+
+CODE32 = 2
+"""The `code_size` of an instruction of 32-bit mode."""

@@ -19,12 +19,17 @@ _FLAGS = Lines("llvm_flags.txt", " ")
 
 def effects(instruction: Instruction) -> Effects:
     """What LLVM's instruction description says of an instruction."""
-    if instruction.length == 1 and instruction.form == "NOPD/r" and instruction.encoding != b"\x90":
+    if instruction.length == 1 and instruction.form == "NOPD/r" and instruction.encoding[0] != 0x90:
         return Effects(False, False, True, False, False)  # a prefix in a statement of its own
     if instruction.mnemonic == "pause" and read_statement(instruction.text).mnemonic == "nop":
         return Effects(False, False, False, False, False)  # a `nop` with a prefix to LLVM
     found = ""
-    if "mask" in instruction.traits:
+    if type(instruction.encoding) is not bytes:  # of 32-bit mode
+        from incc.frontends.x86.decode import native_of
+        from incc.frontends.x86.llvm_text import template_key
+
+        found = _FLAGS.get(f"32:{template_key(native_of(instruction))}")
+    if not found and "mask" in instruction.traits:
         found = _FLAGS.get(f"{instruction.form}{{k}}")
     found = found or _FLAGS.get(instruction.form)
     barriers = _BARRIERS.get(instruction.mnemonic, (False, False))

@@ -174,12 +174,21 @@ class _Printer:
         elif kind.startswith("MEMORY"):
             text = self._string(kind)
         elif kind.startswith("NEAR"):
-            return self.target or _number(_signed(native.near_branch_target - native.next_ip, 64), self.hexadecimal)
+            bits = 32 if _narrow(native) else 64
+            return self.target or _number(_signed(native.near_branch_target - native.next_ip, bits), self.hexadecimal)
+        elif kind.startswith("FAR"):
+            return self._far(
+                native.far_branch_selector, native.far_branch32 if kind[-2:] == "32" else native.far_branch16
+            )
         else:
             return self.target
         if number == 0 and native.has_op_mask and how != "m":
             text += f" {{{self._name(native.op_mask)}}}" + " {z}" * native.zeroing_masking
         return text
+
+    def _far(self, selector: int, offset: int) -> str:
+        parts = [_number(value, self.hexadecimal) for value in (selector, offset)]
+        return ", ".join(parts if self.intel else [f"${part}" for part in parts])
 
     def _name(self, number: int) -> str:
         return _register(number) if self.intel else "%" + _register(number)
@@ -355,11 +364,15 @@ _TEMPLATES: dict[tuple[int, ...], str] = {}
 def _template(native: Any, intel: bool) -> str:
     place = (
         *(intel, native.code, native.op0_kind, native.op1_kind, native.op2_kind, native.op3_kind),
-        *(native.is_broadcast, native.rounding_control, native.suppress_all_exceptions),
+        *(native.is_broadcast, native.rounding_control, native.suppress_all_exceptions, native.code_size),
     )
     found = _TEMPLATES.get(place, "")
     if not found:
-        found = _TEMPLATES[place] = _special(template_key(native), intel) or usual(native, intel)
+        key = template_key(native)
+        narrow = _special(f"32:{key}", intel) if _narrow(native) else ""
+        found = _TEMPLATES[place] = narrow or _special(key, intel) or usual(native, intel)
+    if found[:3] in ("aad", "aam") and native.immediate8 == 10:
+        return found[:3]  # the base that these are for
     if "cmp" in found[:5] or found.startswith("vpcom"):
         return _with_condition(found, native, intel)
     return found
@@ -408,6 +421,11 @@ def _notrack(native: Any) -> bool:
     return native.segment_prefix == _DS and iced.CODE_NAMES[native.code] in _INDIRECT
 
 
+def _narrow(native: Any) -> bool:
+    """Whether it is an instruction of 32-bit mode."""
+    return bool(native.code_size == iced.CODE32)
+
+
 def _short_address(native: Any) -> bool:
     """Whether the address of the operand in memory has 32 bits."""
     for register in (native.memory_base, native.memory_index):
@@ -435,7 +453,7 @@ def _with_prefixes(text: str, native: Any, braces: str = "") -> str:
         found += "repne\t\t" if native.has_repne_prefix else "rep\t\t"
     if braces and not text.startswith(braces):
         text = f"{braces}\t{text}"
-    if native.memory_displ_size == 4 and native.memory_base == native.memory_index == _NONE:
+    if native.memory_displ_size == 4 and native.memory_base == native.memory_index == _NONE and not _narrow(native):
         # Which no register shows.
         first, tab, rest = text.partition("\t")
         text = f"{first}{tab}addr32\t\t{rest}" if first[:1] == "{" else f"addr32\t\t{text}"
@@ -500,7 +518,7 @@ def _printed(instruction: Instruction, intel: bool, hex_immediates: bool, names:
 
 def is_prefix(instruction: Instruction) -> bool:
     """Whether it is a prefix in a statement of its own (see `decode.prefix_alone`)."""
-    return instruction.length == 1 and instruction.encoding != b"\x90" and instruction.form == "NOPD/r"
+    return instruction.length == 1 and instruction.encoding[0] != 0x90 and instruction.form == "NOPD/r"
 
 
 def _statement(instruction: Instruction, names: Names | None) -> Statement:
@@ -523,6 +541,8 @@ def _exchange(template: str, native: Any, written: Statement, intel: bool) -> st
     """The template of an exchange of two registers, whose order is the statement's: assemblers differ in which one is
     which in the bytes. One of %ax with itself is a no-operation to the decoder."""
     if native.op_count == 0:
+        if _narrow(native) and native.len == 1:
+            return "xchg\teax, eax" if intel else "xchgl\t%eax, %eax"
         return "xchg\tax, ax" if intel else "xchgw\t%ax, %ax"
     if _exchanges(native):
         # In AT&T syntax LLVM has the operands in the statement's order, in Intel's the other way round.

@@ -571,6 +571,8 @@ def runnable(kernel: Kernel) -> Runnable | NotRunnable:
         return NotRunnable("refused", "statements of it were not understood")
     if not instructions:
         return NotRunnable("empty", "it has no instruction")
+    if any(iced.bits_of(instruction.encoding) == 32 for instruction in instructions):
+        return NotRunnable("mode", "it is code of 32-bit mode")
     natives = tuple([iced.Decoder(64, instruction.encoding).decode() for instruction in instructions])
     for instruction, native in zip(instructions, natives, strict=True):
         refusal = _refusal(instruction, native)

@@ -315,21 +315,21 @@ def enumerate_aarch64(cpu: str, llvm_config: str = "llvm-config-19") -> list[str
     return _start([_program(llvm_config), "aarch64", cpu, "--enumerate"], "")
 
 
-def print_x86(lines: list[str], llvm_config: str = "llvm-config-19") -> list[str]:
+def print_x86(lines: list[str], llvm_config: str = "llvm-config-19", triple: str = "x86_64") -> list[str]:
     """How LLVM writes each of some instructions, "KEY HEX", and what it says of them on any processor: JSON, one a
     line.
 
     Raises ImportFailed if LLVM's development files are missing.
     """
-    return _start([_program(llvm_config), "x86_64", "sapphirerapids", "--print"], "\n".join(lines) + "\n")
+    return _start([_program(llvm_config), triple, "sapphirerapids", "--print"], "\n".join(lines) + "\n")
 
 
-def run(cpu: str, lines: list[str], llvm_config: str) -> list[str]:
+def run(cpu: str, lines: list[str], llvm_config: str, triple: str = "x86_64") -> list[str]:
     """What LLVM says of a processor, and of instructions on it, "KEY HEX": JSON, one a line.
 
     Raises ImportFailed if LLVM's development files or its model of the processor are missing.
     """
-    return _start([_program(llvm_config), "x86_64", cpu], "\n".join(lines) + "\n")
+    return _start([_program(llvm_config), triple, cpu], "\n".join(lines) + "\n")
 
 
 def _start(command: list[str], text: str) -> list[str]:

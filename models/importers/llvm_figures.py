@@ -13,12 +13,15 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from incc.frontends.x86.decode import twin
 from incc.models import loading
 from incc.models.importers.llvm import queries, run
-from incc.models.importers.shapes import shapes
+from incc.models.importers.shapes import encode, example, shapes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from incc.models.importers.shapes import Shape
 
 FILE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "llvm_figures.txt")
 
@@ -53,9 +56,10 @@ class Figures(NamedTuple):
     lines: dict[str, str]
 
 
-def read(cpu: str, asked: Sequence[str], llvm_config: str) -> Figures:
-    """What LLVM says of instructions ("QUERY HEX") on one of its processors."""
+def read(cpu: str, asked: Sequence[str], narrow: Sequence[str], llvm_config: str) -> Figures:
+    """What LLVM says of instructions ("QUERY HEX") on one of its processors; `narrow`: those of 32-bit mode."""
     processor, *answers = run(cpu, list(asked), llvm_config)
+    answers += run(cpu, list(narrow), llvm_config, "i686")[1:]
     resources = {r["name"]: r["members"] for r in json.loads(processor)["resources"]}
     lines = {}
     for answer in answers:
@@ -72,9 +76,26 @@ def _line(data: dict[str, Any]) -> str:
     return " ".join((str(data["latency"]), str(data["uops"]), str(advance), *used))
 
 
+def _narrow_shapes() -> list[Shape]:
+    """The forms that only 32-bit mode has, and no other one of 64-bit mode stands for."""
+    wide = {shape.key for shape in shapes()}
+    found = [shape for shape in shapes(32) if shape.key not in wide]
+    return [shape for shape in found if twin(shape.key.partition("/")[0]) == shape.key.partition("/")[0]]
+
+
+def _narrow_queries() -> list[str]:
+    asked = []
+    for shape in _narrow_shapes():
+        instruction = example(shape, bits=32)
+        code = None if instruction is None else encode(instruction, 32)
+        if code is not None:
+            asked.append(f"{shape.key}[] {code.hex()}")
+    return asked
+
+
 def _lacking(cpu: str, others: Sequence[str]) -> set[str]:
     """The forms that at least one of these cores' models lacks."""
-    forms = {shape.key for shape in shapes()}
+    forms = {shape.key for shape in (*shapes(), *_narrow_shapes())}
     found: set[str] = set()
     for name in (cpu, *others):
         model = loading.find_cpu(name, levels=True).model
@@ -127,7 +148,8 @@ def made(llvm_config: str) -> str:
         f"{key} {code.hex()}"
         for key, (_, _, code) in queries(shape for shape in shapes() if "RESERVEDNOP" not in shape.key)
     ]
-    models = {names[0]: read(names[0], asked, llvm_config) for names in MODELS}
+    narrow = _narrow_queries()
+    models = {names[0]: read(names[0], asked, narrow, llvm_config) for names in MODELS}
     lacking = {cpu: _lacking(cpu, others) for cpu, *others in MODELS}
     return written(models, lacking, MODELS)
 

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import iced_x86 as iced
 
 from incc.frontends.x86 import llvm_text
-from incc.frontends.x86.decode import decode
+from incc.frontends.x86.decode import decode, twin
+from incc.frontends.x86.iced import Narrow, bits_of
 from incc.models.importers.llvm import print_x86
 from incc.models.importers.shapes import encode, example, shapes
 
@@ -86,6 +87,18 @@ def examples() -> Iterator[tuple[str, str, bytes]]:
         yield key, key, code
 
 
+def narrow_examples() -> Iterator[tuple[str, str, bytes]]:
+    """The same of the forms of 32-bit mode that may be written otherwise there: not those of vectors' encodings, of
+    which LLVM's disassembler forgets a bit in this mode."""
+    for shape in shapes(32):
+        instruction = example(shape, bits=32) if shape.encoding == "LEGACY" else None
+        if instruction is None:
+            continue
+        code = encode(_with_immediates(instruction), 32) or encode(instruction, 32)
+        if code is not None:
+            yield shape.key, shape.key, Narrow(code)
+
+
 def masked_examples() -> Iterator[tuple[str, str, bytes]]:
     """The same of forms that can have a mask, with one."""
     for shape in shapes():
@@ -135,13 +148,14 @@ def template(native: Any, text: str, intel: bool) -> str:
 def read(llvm_config: str, asked: list[tuple[str, str, bytes]]) -> tuple[list[Written], list[tuple[str, bytes, str]]]:
     """Forms (key, form, bytes) as LLVM writes them, and those that it does not know, with its reason."""
     lines = [f"{key} {code.hex()}" for key, _, code in asked]
+    triple = "i686" if asked and bits_of(asked[0][2]) == 32 else "x86_64"
     written, unknown = [], []
-    for (key, form, code), line in zip(asked, print_x86(lines, llvm_config), strict=True):
+    for (key, form, code), line in zip(asked, print_x86(lines, llvm_config, triple), strict=True):
         data = json.loads(line)
         if "error" in data:
             unknown.append((key, code, data["error"]))
             continue
-        native = iced.Decoder(64, code).decode()
+        native = iced.Decoder(bits_of(code), code).decode()
         att, intel = (_plain(template(native, data[name], name == "intel")) for name in ("att", "intel"))
         written.append(Written(key, form, code, att, intel, data["load"], data["store"], data["effects"]))
     return written, unknown
@@ -152,11 +166,12 @@ def _plain(text: str) -> str:
     return re.sub(r"\s*#.*", "", text).strip()
 
 
-def forms_file(written: list[Written]) -> str:
-    """The templates that the rule for most forms does not give."""
+def forms_file(written: list[Written], narrow: list[Written]) -> str:
+    """The templates that the rule for most forms does not give; behind "32:" those that are others in 32-bit mode."""
     lines = [
         "# Made by `python -m incc.models.importers.llvm_text`, not by hand: see llvm_text.py.",
-        "# FORM|AT&T|INTEL: how LLVM 19 prints forms; nothing where it does what is usual. ~ is a tab.",
+        "# FORM|AT&T|INTEL: how LLVM 19 prints forms; nothing where it does what is usual. ~ is a tab. 32: is what is",
+        "# otherwise in 32-bit mode.",
     ]
     for each in written:
         native = iced.Decoder(64, each.code).decode()
@@ -164,16 +179,25 @@ def forms_file(written: list[Written]) -> str:
         texts = ["" if text == rule else text for text, rule in zip((each.att, each.intel), usual, strict=True)]
         if any(texts):
             lines.append("|".join((each.key, *texts)).replace("\t", "~"))
+    known = {line.partition("|")[0]: line.replace("~", "\t").split("|")[1:] for line in lines}
+    for each in narrow:
+        native = iced.Decoder(32, each.code).decode()
+        wide = known.get(each.key, ["", ""])
+        rules = [wide[intel] or llvm_text.usual(native, intel) for intel in (False, True)]
+        texts = ["" if text == rule else text for text, rule in zip((each.att, each.intel), rules, strict=True)]
+        if any(texts):
+            lines.append("|".join((f"32:{each.key}", *texts)).replace("\t", "~"))
     return "\n".join(lines) + "\n"
 
 
-def flags_file(written: list[Written], masked: list[Written]) -> str:
+def flags_file(written: list[Written], masked: list[Written], narrow: list[Written]) -> str:
     """The forms of which LLVM says otherwise than the decoder, or that have effects which its model has not; those with
     a mask, where it says something else of them than without."""
     lines = [
         "# Made by `python -m incc.models.importers.llvm_text`, not by hand: see llvm_flags.py.",
         "# FORM FLAGS: LLVM 19's instruction descriptions where the decoder says otherwise. L: may load, S: may store,",
-        "# U: has effects that are not modelled, -: nothing of these. With {k}: only with a mask.",
+        "# U: has effects that are not modelled, -: nothing of these. With {k}: only with a mask. 32: is what is",
+        "# otherwise in 32-bit mode.",
     ]
     flags: dict[str, str] = {}
     for each in written:
@@ -182,6 +206,10 @@ def flags_file(written: list[Written], masked: list[Written]) -> str:
     for each in masked:
         if _flags(each) != flags.get(each.form, _decoded(each.code)):
             flags[f"{each.form}{{k}}"] = _flags(each)
+    for each in narrow:
+        name, _, kind = each.form.partition("/")
+        if _flags(each) != flags.get(f"{twin(name)}/{kind}", _decoded(each.code)):
+            flags[f"32:{each.form}"] = _flags(each)
     return "\n".join([*lines, *[f"{key} {value}" for key, value in sorted(flags.items())]]) + "\n"
 
 
@@ -202,7 +230,8 @@ def main() -> int:
     options = parser.parse_args()
     written, unknown = read(options.llvm_config, list(examples()))
     masked, _ = read(options.llvm_config, list(masked_examples()))
-    for path, text in ((FORMS, forms_file(written)), (FLAGS, flags_file(written, masked))):
+    narrow, _ = read(options.llvm_config, list(narrow_examples()))
+    for path, text in ((FORMS, forms_file(written, narrow)), (FLAGS, flags_file(written, masked, narrow))):
         with open(path, "w", encoding="ascii") as file:
             file.write(text)
     print(f"{len(written)} forms and variants, {len(unknown)} that LLVM does not know")

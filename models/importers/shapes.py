@@ -123,12 +123,12 @@ _ENCODINGS = {v: k for k, v in vars(EncodingKind).items() if isinstance(v, int)}
 
 
 @cache
-def shapes() -> tuple[Shape, ...]:
-    """All forms of 64-bit mode, but Knights Corner's, sorted by key."""
+def shapes(bits: int = 64) -> tuple[Shape, ...]:
+    """All forms of 64-bit mode (or of 32-bit mode), but Knights Corner's, sorted by key."""
     found = []
     for code, name in CODE_NAMES.items():
         info = OpCodeInfo(cast("iced.Code_", code))
-        if not info.mode64 or not info.is_instruction:
+        if not (info.mode64 if bits == 64 else info.mode32) or not info.is_instruction:
             continue
         if _ENCODINGS[info.encoding] == "MVEX" or name.startswith("VEX_KNC"):
             continue
@@ -205,6 +205,8 @@ _FIRST_REGISTER = {
     "TR": Register.TR3,
 }
 _INDEX_REGISTER = {"VSIB_XMM": Register.XMM12, "VSIB_YMM": Register.YMM12, "VSIB_ZMM": Register.ZMM12}
+# The same where there are but eight registers of a kind.
+_FIRST_NARROW = {"R8": Register.DL, "R16": Register.DX, "R32": Register.EDX, "SEG": Register.FS}
 _IMMEDIATES = {
     "IMM8": OpKind.IMMEDIATE8,
     "IMM8SEX16": OpKind.IMMEDIATE8TO16,
@@ -224,13 +226,22 @@ _STRINGS = {
 }
 
 
+_NARROW_STRINGS = {
+    "SEG_RSI": OpKind.MEMORY_SEG_ESI,
+    "ES_RDI": OpKind.MEMORY_ESEDI,
+    "SEG_RDI": OpKind.MEMORY_SEG_EDI,
+}
+
+
 def example(
-    shape: Shape, mask: bool = False, zeroing: bool = False, broadcast: bool = False
+    shape: Shape, mask: bool = False, zeroing: bool = False, broadcast: bool = False, bits: int = 64
 ) -> iced.Instruction | None:
     """An instruction of this form with every register another one, or None if it cannot be built.
 
-    Registers are such that none coincides with an implicit operand: r8 and up, xmm4 and up, memory at [r14].
+    Registers are such that none coincides with an implicit operand: r8 and up, xmm4 and up, memory at [r14]; in 32-bit
+    mode there are not enough for that.
     """
+    narrow = bits == 32
     i = iced.Instruction()
     i.code = cast("iced.Code_", shape.code)
     kinds = [_OPERAND_KINDS[k] for k in shape.info.op_kinds()]
@@ -238,23 +249,27 @@ def example(
         if operand in ("M", "MOFFS") or operand.startswith("VSIB"):
             i.set_op_kind(n, OpKind.MEMORY)
             if operand == "MOFFS":
-                i.memory_displacement, i.memory_displ_size = 0x11223344, 8
+                i.memory_displacement, i.memory_displ_size = 0x11223344, bits // 8
             else:
-                i.memory_base = Register.R14
+                i.memory_base = Register.ESI if narrow else Register.R14
+                if narrow:  # LLVM's disassembler takes a short `bound` for the beginning of EVEX
+                    i.memory_displacement, i.memory_displ_size = 0x1234, 4
             if operand in _INDEX_REGISTER:
-                i.memory_index, i.memory_index_scale, i.memory_displ_size = _INDEX_REGISTER[operand], 4, 1
+                index = _INDEX_REGISTER[operand] - 5 * narrow
+                i.memory_index = cast("iced.Register_", index)
+                i.memory_index_scale, i.memory_displ_size = 4, 1
                 i.memory_displacement = 64
             elif kind in ("MEM_MIB", "SIBMEM"):
-                i.memory_index = Register.R15
+                i.memory_index = Register.EDI if narrow else Register.R15
             if broadcast:
                 i.is_broadcast = True
         elif kind == "SEG_RBX_AL":
             i.set_op_kind(n, OpKind.MEMORY)
-            i.memory_base, i.memory_index = Register.RBX, Register.AL
+            i.memory_base, i.memory_index = Register.EBX if narrow else Register.RBX, Register.AL
         elif operand == "STRING":
             if kind not in _STRINGS:
                 return None
-            i.set_op_kind(n, _STRINGS[kind])
+            i.set_op_kind(n, (_NARROW_STRINGS if narrow else _STRINGS)[kind])
         elif kind == "IMM8" and n and kinds[n - 1] in _IMMEDIATES:
             i.set_op_kind(n, OpKind.IMMEDIATE8_2ND)
             i.set_immediate_u64(n, 1)
@@ -262,10 +277,15 @@ def example(
             i.set_op_kind(n, _IMMEDIATES[kind])
             i.set_immediate_u64(n, 1) if operand in ("I64", "1") else i.set_immediate_i32(n, 1)
         elif operand.startswith("REL"):
-            i.set_op_kind(n, OpKind.NEAR_BRANCH64)
-            i.near_branch64 = 0x10
+            if narrow:
+                i.set_op_kind(n, OpKind.NEAR_BRANCH32)
+                i.near_branch32 = 0x10
+            else:
+                i.set_op_kind(n, OpKind.NEAR_BRANCH64)
+                i.near_branch64 = 0x10
         elif operand == "FAR":
-            return None
+            i.set_op_kind(n, OpKind.FAR_BRANCH32 if kind == "FARBR4_2" else OpKind.FAR_BRANCH16)
+            i.far_branch_selector = 7
         else:
             i.set_op_kind(n, OpKind.REGISTER)
             if operand in _FIXED:
@@ -274,7 +294,8 @@ def example(
                 return None
             else:
                 step = 4 if "P3" in kind else 1
-                register = _FIRST_REGISTER[operand] + (0 if operand in ("CR", "DR", "SEG", "TR") else n * step)
+                first = {**_FIRST_REGISTER, **_FIRST_NARROW} if narrow else _FIRST_REGISTER
+                register = first[operand] + (0 if operand in ("CR", "DR", "SEG", "TR") else n * step)
                 if "P3" in kind or "P1" in kind:
                     register -= (register - getattr(Register, operand + "0")) % (4 if "P3" in kind else 2)
             i.set_op_register(n, register)
@@ -285,15 +306,15 @@ def example(
     return i
 
 
-def encode(instruction: iced.Instruction) -> bytes | None:
+def encode(instruction: iced.Instruction, bits: int = 64) -> bytes | None:
     """The machine code of an instruction, or None if it has none that decodes to the same form."""
-    encoder = iced.Encoder(64)
+    encoder = iced.Encoder(bits)
     try:
         encoder.encode(instruction, 0)
     except ValueError:
         return None
     code = encoder.take_buffer()
-    back = iced.Decoder(64, code).decode()
+    back = iced.Decoder(bits, code).decode()
     return code if back.code == instruction.code else None
 
 

@@ -47,6 +47,35 @@ def test_what_llvm_has_no_figures_of_stays_unknown() -> None:
     assert with_figures(model, "of-nobody", [XOP]) == (model, [])
 
 
+@pytest.mark.parametrize("cpu", ["skylake", "znver3", "bonnell", "generic-x86-64"])
+def test_instructions_that_64_bit_mode_lacks_have_figures(cpu: str) -> None:
+    forms = ["AAA/r", "AAD_IMM8/r", "BOUND_R32_M3232/m", "LES_R32_M1632/m", "POPAD/r", "PUSHAD/r", "SALC/r"]
+    name = {"generic-x86-64": "x86-64"}.get(cpu, cpu)
+    assert with_figures(load(cpu), name, forms)[1] == forms
+
+
+def test_code_of_32_bits_is_analysed_as_such(capsys: pytest.CaptureFixture[str], tmp_path) -> None:  # type: ignore[no-untyped-def]
+    file = tmp_path / "a.s"
+    file.write_text("pushl %eax\nincl %eax\ncalll f\nretl\n")
+    for options in (["--compat", "-mtriple=i686-unknown-unknown"], ["-march=x86"]):
+        assert main([*options, "-mcpu=skylake", "-show-encoding", str(file)]) == 0
+        out, err = capsys.readouterr()
+        assert ["1", "40", "incl", "%eax"] in [line.split()[-4:] for line in out.split("\n")]
+        assert "64" not in err
+    # Without a target it is code of 64 bits, where there is no such `push`.
+    assert main(["--compat", "-mcpu=skylake", str(file)]) == 1
+
+
+def test_bytes_are_code_of_32_bits_for_such_a_target(capsys: pytest.CaptureFixture[str], tmp_path) -> None:  # type: ignore[no-untyped-def]
+    file = tmp_path / "a.hex"
+    file.write_text("48 01 d8\n")
+    for target, first in (("x86", "decl\t%eax"), ("x86-64", "addq\t%rbx, %rax")):
+        assert main(["--compat", f"-march={target}", "-mcpu=skylake", "-hex", str(file)]) == 0
+        out, err = capsys.readouterr()
+        assert first in out
+        assert not err
+
+
 def test_llvm_mca_analyses_it_and_incc_mca_marks_it(capsys: pytest.CaptureFixture[str], tmp_path) -> None:  # type: ignore[no-untyped-def]
     file = tmp_path / "a.s"
     file.write_text("vaddps %zmm1, %zmm2, %zmm3\naddl %eax, %ebx\n")

@@ -37,6 +37,70 @@ def accesses(text: str) -> list[str]:
     return found
 
 
+def decoded_narrow(text: str) -> Instruction:
+    """One statement in AT&T syntax, as code of 32-bit mode."""
+    result = assemble(f".code32\n{text}\n", [2])
+    assert not result.refused, result.refused
+    (statement,) = result.statements[2]
+    return decode(statement.code, 0, text, 2, statement.relocations, statement.section)
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "code"),
+    [
+        ("incl %ecx", "INC_RM32/r", "41"),
+        ("decw %ax", "DEC_RM16/r", "66 48"),
+        ("pushl %eax", "PUSH_R64/r", "50"),
+        ("pushl 4(%ebx)", "PUSH_RM64/m", "ff 73 04"),
+        ("pushl $1", "PUSHQ_IMM8/r", "6a 01"),
+        ("popf", "POPFQ/r", "9d"),
+        ("ret", "RETNQ/r", "c3"),
+        ("ret $4", "RETNQ_IMM16/r", "c2 04 00"),
+        ("jmp *%eax", "JMP_RM64/r", "ff e0"),
+        ("call *(%eax)", "CALL_RM64/m", "ff 10"),
+        ("jne f", "JNE_REL32_64/r", "0f 85 00 00 00 00"),
+        ("jecxz .", "JECXZ_REL8_64/r", "e3 fe"),
+        ("jcxz .", "JECXZ_REL8_64/r", "67 e3 fd"),
+        ("loop .", "LOOP_REL8_64_ECX/r", "e2 fe"),
+        ("movl f, %eax", "MOV_EAX_MOFFS32/m", "a1 00 00 00 00"),
+        ("les (%eax), %ebx", "LES_R32_M1632/m", "c4 18"),
+        ("aaa", "AAA/r", "37"),
+        ("salc", "SALC/r", "d6"),  # which GNU as does not know
+    ],
+)
+def test_code_of_32_bits_is_read_in_its_own_mode(text: str, form: str, code: str) -> None:
+    """Its forms are those of 64-bit mode that do the same, where there are such: they have figures."""
+    instruction = decoded_narrow(text)
+    assert (instruction.form, instruction.encoding.hex(" ")) == (form, code)
+
+
+def test_the_same_bytes_are_other_instructions_in_the_other_mode() -> None:
+    narrow, wide = decode(iced.Narrow(b"\x48\x89\xc3")), decode(b"\x48\x89\xc3")
+    again = decode(iced.Narrow(b"\x48\x89\xc3"))
+    assert (narrow.text, wide.text, again.text) == ("dec %eax", "mov %rax, %rbx", "dec %eax")
+    assert iced.Narrow(b"\x90") != b"\x90"
+    assert bytes([0x90]) != iced.Narrow(b"\x90")
+    assert len({b"\x90", iced.Narrow(b"\x90"), iced.Narrow(b"\x90")}) == 2
+    with pytest.raises(UndecodableError, match="of 32-bit mode"):
+        decode(iced.Narrow(b"\x0f\x05"[:1]))
+
+
+def test_modes_change_where_the_text_says_so() -> None:
+    text = "pushq %rax\n.code32; pushl %eax; incl %eax # .code64\npushl %eax\n.code64\npushq %rax\n"
+    result = assemble(text, [1, 2, 3, 5])
+    assert not result.refused
+    found = [(s.code.hex(), iced.bits_of(s.code)) for line in (1, 2, 3, 5) for s in result.statements[line]]
+    assert found == [("50", 64), ("50", 32), ("40", 32), ("50", 32), ("50", 64)]
+
+
+def test_addresses_of_32_bit_mode() -> None:
+    instruction = decoded_narrow("movl -4(%ebp,%ecx,2), %eax")
+    (access,) = instruction.memory
+    assert (access.displacement, access.base and access.base.name, access.scale) == (-4, "ebp", 2)
+    assert decoded_narrow("leave").affine == Affine("rsp", (("rbp", 1),), 4)
+    assert decoded_narrow("pushl %eax").affine == Affine("rsp", (("rsp", 1),), -4)
+
+
 def memory(text: str) -> list[str]:
     """Memory accesses as strings: address, size, l/s, operand, and elements above one."""
     found = []

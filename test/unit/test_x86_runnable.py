@@ -472,3 +472,9 @@ def test_aarch64_says_that_it_cannot_be_run() -> None:
     found = isa("aarch64").runnable(block("nop"))
     assert isinstance(found, NotRunnable)
     assert found.kind == "isa"
+
+
+def test_code_of_32_bit_mode_is_refused() -> None:
+    found = runnable(loop("addl $1, %eax", "jne .L1", ".code32"))
+    assert isinstance(found, NotRunnable)
+    assert found.kind == "mode"
