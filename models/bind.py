@@ -12,9 +12,10 @@ from bisect import bisect_left
 from incc.models import bound as b
 from incc.models.moves import find_fused_moves
 from incc.models.pieces import Piece, Shape, is_vector, join, known_for, register_facts, shape_key
-from incc.models.pipeline import bind_pipeline
+from incc.models.pipeline import bind_pipeline, facts
 from incc.models.port_delays import port_delay_rules, port_delays_of
 from incc.models.sums import EXECUTES, FOLDS, MADE_UP, NO_SUM, PASSES, find_sums
+from incc.models.wholes import Whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,17 +101,38 @@ class _Binder:
     # --- the parts ---------------------------------------------------------------------------------------------------
 
     def run(self) -> b.BoundKernel:
+        instructions = self.kernel.instructions
+        pieces = [self._piece(n, i, form) for n, (i, form) in enumerate(zip(instructions, self.forms, strict=True))]
+        whole = Whole(self.kernel, self.model, pieces, self.known) if self._may_be_known(pieces) else None
+        k = None if whole is None else whole.find()
+        if k is None or whole is None:
+            k = self._bound(pieces)
+            if whole is not None:
+                whole.keep(k)
+        if self.kernel.entry:
+            self._add_entry(k)
+        return k
+
+    def _may_be_known(self, pieces: list[Piece]) -> bool:
+        """Whether another kernel with these pieces may have had the same arrays: not with columns or parts of registers
+        of its own."""
+        return bool(pieces) and not self.split_roots and all(piece.number >= 0 for piece in pieces)
+
+    def _bound(self, pieces: list[Piece]) -> b.BoundKernel:
+        """The kernel of these pieces, with nothing known of what its registers hold at its start."""
         k = b.BoundKernel()
         k.is_loop = self.kernel.is_loop
-        if self.forms:
-            instructions = self.kernel.instructions
-            pieces = [self._piece(n, i, form) for n, (i, form) in enumerate(zip(instructions, self.forms, strict=True))]
+        if pieces:
             self.locations = join(k, pieces, self.known)
         else:
             self._init_arrays(k)
         k.location_names = list(self.locations)
-        k.pipeline = bind_pipeline(self.kernel, self.model, self.forms, k, self._mask, self._location, self.split_roots)
-        self._add_entry(k)
+        found = [piece.facts for piece in pieces if piece.facts is not None]
+        k.pipeline = bind_pipeline(
+            self.kernel, self.model, self.forms, found, k, self._mask, self._location, self.split_roots
+        )
+        k.entry_location, k.entry_constant, k.entry_term_start = [], [], [0]
+        k.entry_term_unknown, k.entry_term_coefficient = [], []
         k.location_names = list(self.locations)
         k.port_names = list(self.port_names)
         k.n_ports = len(self.model.ports)
@@ -143,9 +165,9 @@ class _Binder:
             keep = not any(mask >> own for mask in shape.plain[0])
             if keep:
                 self.known.shapes[like] = shape
-        piece = Piece(i, shape, roots)
+        piece = Piece(i, shape, roots, facts(i, shape, self.model, self._mask))
         if keep and i.encoding:
-            self.known.pieces[key] = piece
+            self.known.keep(key, piece)
         return piece
 
     def _shape(self, n: int, i: Instruction, form: Form | None, roots: dict[str, int]) -> Shape:
@@ -667,11 +689,12 @@ class _Binder:
         """What the kernel's registers hold at its start, as far as the frontend found out."""
         k.entry_location, k.entry_constant, k.entry_term_start = [], [], [0]
         k.entry_term_unknown, k.entry_term_coefficient = [], []
+        locations = {name: number for number, name in enumerate(k.location_names)}
         unknowns: dict[str, int] = {}
         for entry in self.kernel.entry:
-            if entry.target not in self.locations:
+            if entry.target not in locations:
                 continue
-            k.entry_location.append(self.locations[entry.target])
+            k.entry_location.append(locations[entry.target])
             k.entry_constant.append(entry.constant)
             for unknown, coefficient in entry.terms:
                 k.entry_term_unknown.append(unknowns.setdefault(unknown, len(unknowns)))

@@ -56,12 +56,14 @@ class Shape:
     `plain` the arrays that are joined as they are; `located` those of numbers of locations, -1 for none; `counts` how
     many outputs and inputs each value has, and how many terms each affine entry; `input_id` locations, and values n of
     the instruction itself as _OWN_VALUE - n. `symbols` are the names of the symbols
-    by number, `locations` (number of the root in
-    the order of the instruction's `roots`, -1 for none; what is behind the root's name, or the whole name).
+    by number, `locations` (number of the root in the order of the instruction's `roots`, -1 for none; what is behind
+    the root's name, or the whole name). `facts` is what the simulator must know of instructions of this shape, by what
+    they differ in (models.pipeline).
     """
 
     __slots__ = (
         "counts",
+        "facts",
         "form",
         "input_id",
         "located",
@@ -82,6 +84,7 @@ class Shape:
         roots: dict[str, int],
     ) -> None:
         self.form = form
+        self.facts: dict[Any, Facts] = {}
         self.row = (
             *[getattr(k, name)[0] for name in _ROW],
             *(len(k.uop_ports), len(k.value_kind), len(k.affine_target)),
@@ -102,13 +105,21 @@ class Shape:
 
 
 class Piece:
-    """A shape with the names of its locations by number, and the constants of its memory and affine parts."""
+    """A shape with the names of its locations by number, the constants of its memory and affine parts, and the `facts`
+    of it that the simulator needs (None for a core that is not simulated).
 
-    __slots__ = ("constants", "displacements", "locations", "made_from", "shape")
+    `roots` are the registers of the instruction in the order in which they are met; `number` is shared with the pieces
+    that differ in these alone, -1 for one that is not kept.
+    """
 
-    def __init__(self, i: Instruction, shape: Shape, roots: dict[str, int]) -> None:
+    __slots__ = ("constants", "displacements", "facts", "locations", "made_from", "number", "roots", "shape")
+
+    def __init__(self, i: Instruction, shape: Shape, roots: dict[str, int], facts: Facts | None) -> None:
         self.made_from = i.registers, i.memory, i.affine, i.branch
         self.shape = shape
+        self.facts = facts
+        self.number = -1
+        self.roots = tuple(roots)
         names = list(roots)
         self.locations = tuple([names[root] + rest if root >= 0 else rest for root, rest in shape.locations])
         # In the order in which binding adds values.
@@ -169,13 +180,40 @@ def shape_key(i: Instruction, split_roots: frozenset[str]) -> tuple[Any, dict[st
     return tuple(key), roots
 
 
+class Facts(NamedTuple):
+    """What the simulator must know of one instruction wherever it is: `numbers` by the names that
+    `models.pipeline` has for them.
+
+    `move_from` and `move_to` are registers (roots), "" if it is no move that can be eliminated.
+    """
+
+    numbers: tuple[int, ...]
+    move_from: str
+    move_to: str
+
+
+_numbers = count()
+
+
 class Known(NamedTuple):
     """What is kept for a core and context: pieces by encoding, shapes by what makes them, each with its neighbours;
-    the arrays of whole kernels by shapes and the numbers of locations."""
+    the numbers of pieces by what is the same in all that have them; the arrays of kernels by shapes and the numbers of
+    locations; whole kernels (models.wholes)."""
 
     pieces: dict[Any, Piece]
     shapes: dict[Any, Shape]
+    numbers: dict[Any, int]
     joined: dict[tuple[tuple[Shape, ...], tuple[int, ...]], tuple[tuple[str, list[int]], ...]]
+    wholes: dict[Any, tuple[Any, ...]]
+
+    def keep(self, key: Any, piece: Piece) -> None:
+        """Keep a piece for instructions with this key."""
+        facts = piece.facts and piece.facts.numbers
+        like = piece.shape, facts, piece.constants, piece.displacements
+        number = self.numbers.get(like)
+        # Several threads may be at this.
+        piece.number = self.numbers.setdefault(like, next(_numbers)) if number is None else number
+        self.pieces[key] = piece
 
 
 def known_for(model: MachineModel, split_roots: frozenset[str], closed: int, instead: int) -> Known:
@@ -188,7 +226,7 @@ def known_for(model: MachineModel, split_roots: frozenset[str], closed: int, ins
     if sum([len(known.pieces) + len(known.shapes) for known in list(kept.values())]) > MOST_KEPT:
         # Another thread may be at work with the one that is let go, and go on with it.
         kept = model.pieces["known"] = {}
-    return kept.setdefault((split_roots, closed, instead), Known({}, {}, {}))
+    return kept.setdefault((split_roots, closed, instead), Known({}, {}, {}, {}, {}))
 
 
 def join(k: b.BoundKernel, pieces: Sequence[Piece], known: Known) -> dict[str, int]:

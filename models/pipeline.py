@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from incc.frontends.records import NamedTuple
 from incc.models import bound as b
-from incc.models.pieces import LONGEST_JOINED, MOST_JOINED, register_facts
+from incc.models.pieces import LONGEST_JOINED, MOST_JOINED, Facts, register_facts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-    from incc.frontends.kernel import Instruction, Kernel, RegisterAccess
+    from incc.frontends.kernel import Instruction, Kernel
     from incc.models.model import Form, MachineModel
+    from incc.models.pieces import Shape
 
 PORT_BINDING = {
     "least_loaded": b.PORTS_LEAST_LOADED,
@@ -28,13 +29,15 @@ _FROM_FACTS = (
     *("move_class", "move_ports", "move_latency", "wide_memory"),
     *("vector_bits", "address_unit", "general_writes", "vector_writes"),
 )
-_MOST_KEPT = 16384
+_MOST_KEPT = 256
+"""Facts of one shape."""
 
 
 def bind_pipeline(
     kernel: Kernel,
     model: MachineModel,
-    forms: tuple[Form | None, ...],
+    forms: Sequence[Form | None],
+    found: Sequence[Facts],
     bound: b.BoundKernel,
     mask: Callable[[str], int],
     location: Callable[[str], int],
@@ -42,8 +45,8 @@ def bind_pipeline(
 ) -> b.Pipeline | None:
     """The kernel's `Pipeline`, or None if the model does not say how µops get their ports.
 
-    `mask` turns a port set into bits, `location` a register's root into a location; `split_roots` are the registers
-    whose bits 8-15 are renamed apart in this kernel.
+    `found` is what `facts` says of each instruction; `mask` turns a port set into bits, `location` a register's root
+    into a location; `split_roots` are the registers whose bits 8-15 are renamed apart in this kernel.
     """
     core = _core(model, mask)
     if core is None:
@@ -54,19 +57,7 @@ def bind_pipeline(
     p.alignment = kernel.alignment
     stack = model.parameters.get("stack_engine", "")
     p.stack_location = location(stack) if stack else -1
-    p.offset = _offsets(kernel)
-    known = core.facts
-    if len(known) > _MOST_KEPT:
-        known.clear()
-    found = []
-    for i, form, flags, slots in zip(
-        kernel.instructions, forms, bound.instruction_flags, bound.issue_slots, strict=True
-    ):
-        key = (i.encoding, flags, slots)
-        facts = known.get(key)
-        if facts is None or facts.form is not form or facts.registers != i.registers:
-            facts = known[key] = _facts(i, form, flags, slots, model, mask, stack)
-        found.append(facts)
+    p.offset = offsets(kernel)
     for name, column in zip(_FROM_FACTS, _columns(core, found), strict=False):
         setattr(p, name, column)
     merges = _high8_merges(kernel, split_roots)
@@ -86,12 +77,10 @@ def bind_pipeline(
 
 
 class _Core(NamedTuple):
-    """What is the same for all kernels on a core: `attributes` of their pipelines by name, the `facts` of instructions
-    by encoding, flags and slots, columns of kernels by the rows (_Facts.numbers) that these are made of. It is kept
-    with the model, which does not change."""
+    """What is the same for all kernels on a core: `attributes` of their pipelines by name, columns of kernels by the
+    rows (Facts.numbers) that these are made of. It is kept with the model, which does not change."""
 
     attributes: tuple[tuple[str, Any], ...]
-    facts: dict[Any, _Facts]
     columns: dict[tuple[tuple[int, ...], ...], list[list[int]]]
 
 
@@ -134,11 +123,11 @@ def _core(model: MachineModel, mask: Callable[[str], int]) -> _Core | None:
     by_slot = [[number(port) for port in ports.split(",")] for ports in parameters["ports_by_slot"]]
     attributes["slot_set"] = sum({1 << port for ports in by_slot for port in ports})
     attributes["slot_ports"] = [port for ports in by_slot for port in ports]
-    core = model.pieces["pipeline"] = _Core(tuple(attributes.items()), {}, {})
+    core = model.pieces["pipeline"] = _Core(tuple(attributes.items()), {})
     return core
 
 
-def _columns(core: _Core, found: Sequence[_Facts]) -> list[list[int]]:
+def _columns(core: _Core, found: Sequence[Facts]) -> list[list[int]]:
     """The facts of a kernel in the order of _FROM_FACTS; none for no instructions. Kernels have them in common, as
     `pieces.join` has its arrays."""
     rows = tuple([f.numbers for f in found])
@@ -152,30 +141,29 @@ def _columns(core: _Core, found: Sequence[_Facts]) -> list[list[int]]:
     return columns
 
 
-class _Facts(NamedTuple):
-    """What the simulator must know of one instruction wherever it is: `numbers` in the order of _FROM_FACTS.
-
-    `move_from` and `move_to` are registers (roots), "" if it is no move that can be eliminated. `form` and `registers`
-    are what it was made from, beside the encoding.
-    """
-
-    form: Form | None
-    registers: tuple[RegisterAccess, ...]
-    numbers: tuple[int, ...]
-    move_from: str
-    move_to: str
+def facts(i: Instruction, shape: Shape, model: MachineModel, mask: Callable[[str], int]) -> Facts | None:
+    """What the simulator must know of an instruction of this shape; None for a core that cannot be simulated. `mask`
+    turns a port set into bits."""
+    if _core(model, mask) is None:
+        return None
+    # Beyond what instructions of one shape have in common.
+    moved = i.affine.constant if i.affine is not None and i.affine.target == model.parameters.get("stack_engine") else 0
+    own = i.length, i.opcode_offset, i.constants, i.encoding_traits, i.traits, _takes_extra_slot(i), moved
+    found = shape.facts.get(own)
+    if found is None:
+        found = _facts(i, shape.form, shape.row[0], shape.row[1], model, mask)
+        if not found.move_to:  # which names registers
+            if len(shape.facts) >= _MOST_KEPT:
+                shape.facts.clear()
+            shape.facts[own] = found
+    return found
 
 
 def _facts(
-    i: Instruction,
-    form: Form | None,
-    flags: int,
-    slots: int,
-    model: MachineModel,
-    mask: Callable[[str], int],
-    stack: str,
-) -> _Facts:
+    i: Instruction, form: Form | None, flags: int, slots: int, model: MachineModel, mask: Callable[[str], int]
+) -> Facts:
     parameters = model.parameters
+    stack = parameters.get("stack_engine", "")
     attributes: dict[str, Any] = form.attributes if form is not None else {}
     counted = form is not None and not flags & b.FUSED_INTO_PREVIOUS
     pop5c = "pop_rsp_r12" in i.encoding_traits
@@ -209,7 +197,7 @@ def _facts(
         "general_writes": general,
         "vector_writes": vector,
     }
-    return _Facts(form, i.registers, tuple([numbers[name] for name in _FROM_FACTS]), move_from, move_to)
+    return Facts(tuple([numbers[name] for name in _FROM_FACTS]), move_from, move_to)
 
 
 def _writes(i: Instruction, flags: int, move_class: int) -> tuple[int, int]:
@@ -314,7 +302,7 @@ def _unroll_table(ranges: Mapping[str, int]) -> list[int]:
     return table
 
 
-def _offsets(kernel: Kernel) -> list[int]:
+def offsets(kernel: Kernel) -> list[int]:
     """Where each instruction lies from the first one's place.
 
     As decoded, where that is one run of code; the analysed path may also leave out code, or go back. In a loop that

@@ -77,6 +77,9 @@ def alter(kernel: Kernel, bound: BoundKernel, settings: Altering) -> tuple[str, 
         ]
         said = f"the model describes no pipeline: {', '.join(ignored)} without meaning"
         return (*_said(changed), *([said] if ignored else ()))
+    if settings.register_file or settings.uop_queue or settings.decoders or settings.call_latency:
+        # Kernels that are alike have their pipeline in common.
+        p = bound.pipeline = copied(p)
     if settings.register_file:
         changed.append(f"{settings.register_file} physical registers")
         p.register_file = _limit(settings.register_file)
@@ -93,6 +96,14 @@ def alter(kernel: Kernel, bound: BoundKernel, settings: Altering) -> tuple[str, 
         p.least_cycles = [cycles if i.branch == "call" else 0 for i in kernel.instructions]
         changed.append(f"calls of {cycles} cycles")
     return _said(changed)
+
+
+def copied(pipeline: b.Pipeline) -> b.Pipeline:
+    """A pipeline whose attributes can be set without changing the original."""
+    result = b.Pipeline()
+    for name in b.Pipeline.__slots__:
+        setattr(result, name, getattr(pipeline, name))
+    return result
 
 
 def _limit(entries: int) -> int:

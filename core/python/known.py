@@ -34,12 +34,15 @@ class Known:
     """The functions of `core` of the same names, which remember what they returned. It is for one analysis of several
     kernels, by one thread, which changes none of them from the first question about it on."""
 
-    __slots__ = ("_contents", "_found", "_last")
+    __slots__ = ("_contents", "_found", "_last", "_seen")
 
     def __init__(self) -> None:
         self._found: dict[tuple[object, ...], Any] = {}
         self._last: BoundKernel | None = None
         self._contents = b""
+        # Contents by the fields' identities, with the fields, which live as long: kernels that are alike have them in
+        # common (models.wholes).
+        self._seen: dict[tuple[int, ...], tuple[bytes, object]] = {}
 
     def bounds(self, bound: BoundKernel) -> Bounds:
         """`core.bounds`."""
@@ -90,7 +93,7 @@ class Known:
     def _of(self, bound: BoundKernel, asked: tuple[object, ...], find: Callable[[], Any]) -> Any:
         if bound is not self._last:
             try:
-                self._contents = _contents(bound)
+                self._contents = self._contents_of(bound)
             except (AttributeError, ValueError):  # not all of it is set, or by no number: the core says what is wrong
                 return find()
             self._last = bound
@@ -102,10 +105,25 @@ class Known:
             self._found[key] = found
         return self._found[key]
 
+    def _contents_of(self, bound: BoundKernel) -> bytes:
+        fields = _fields(bound)
+        identities = tuple(map(id, fields))
+        seen = self._seen.get(identities)
+        if seen is None:
+            if len(self._seen) >= MOST:
+                self._seen.clear()
+            seen = self._seen[identities] = _contents(bound), fields
+        return seen[0]
+
+
+def _fields(bound: BoundKernel) -> tuple[Any, ...]:
+    """All that the core sees of a kernel. Raises AttributeError where that is no kernel."""
+    p = bound.pipeline
+    pipeline = () if p is None else _of_pipeline(p)
+    return (*_of_kernel(bound), len(bound.location_names), len(bound.port_names), *pipeline)
+
 
 def _contents(bound: BoundKernel) -> bytes:
-    """All that the core sees of a kernel. Raises AttributeError and ValueError where that is no kernel."""
-    p = bound.pipeline
-    pipeline = None if p is None else _of_pipeline(p)
+    """The same, of which some may be where it is not by itself: to be compared. Raises ValueError as well."""
     # The last version that writes numbers as they are, whoever else refers to them.
-    return dumps((_of_kernel(bound), len(bound.location_names), len(bound.port_names), pipeline), 2)
+    return dumps(_fields(bound), 2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from incc.core.altered import copied
 from incc.frontends.records import NamedTuple
 from incc.models import bound as b
 
@@ -221,9 +222,7 @@ def copy(bound: BoundKernel) -> BoundKernel:
     for name in b.BoundKernel.__slots__:
         setattr(result, name, getattr(bound, name))
     if bound.pipeline is not None:
-        result.pipeline = b.Pipeline()
-        for name in b.Pipeline.__slots__:
-            setattr(result.pipeline, name, getattr(bound.pipeline, name))
+        result.pipeline = copied(bound.pipeline)
     return result
 
 

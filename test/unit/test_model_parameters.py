@@ -325,7 +325,7 @@ def test_what_is_kept_stays_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     from incc.models import pieces, pipeline
 
     monkeypatch.setattr(pieces, "MOST_KEPT", 40)
-    monkeypatch.setattr(pipeline, "_MOST_KEPT", 40)
+    monkeypatch.setattr(pipeline, "_MOST_KEPT", 10)
     monkeypatch.setattr(m, "_MOST_LOOKED_UP", 10)
     model = loading.load("skylake").with_parameters({"rob": 225})
     for n in range(100):
@@ -336,7 +336,7 @@ def test_what_is_kept_stays_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
             model,
         )
         assert sum(len(k.pieces) + len(k.shapes) for k in model.pieces["known"].values()) <= 60
-        assert len(model.pieces["pipeline"].facts) <= 60
+        assert all(len(s.facts) <= 10 for k in model.pieces["known"].values() for s in k.shapes.values())
         assert len(pieces._FACTS) <= 60
         assert len(model._cache) <= 10
 
