@@ -11,7 +11,6 @@ from operator import attrgetter
 
 from incc.models.bound import BoundKernel
 from incc.models.pieces import LONGEST_JOINED, MOST_JOINED
-from incc.models.pipeline import offsets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,20 +42,28 @@ class Whole:
             return
         named = [*chain.from_iterable([piece.locations for piece in pieces])]
         # What the simulator adds to the locations, in its order (models.pipeline).
-        if stack := model.parameters.get("stack_engine", ""):
+        stack = model.parameters.get("stack_engine", "")
+        if stack and pieces[0].facts is not None:
             named.append(stack)
         moves = [piece.facts for piece in pieces if piece.facts is not None and piece.facts.move_to]
         named += [move.move_from for move in moves]
         named += [move.move_to for move in moves]
+        numbers = dict(zip(dict.fromkeys(named), count()))  # there is no end to count
+        self.names = list(numbers)
+        first = kernel.instructions[0].offset
+        registers: list[int] = []
+        if model.parameters["late_beside_flags"]:
+            # Registers of which a location is a part, or which have none.
+            number = numbers.setdefault
+            registers = [number(root, len(numbers)) for piece in pieces for root in piece.roots]
         self._key = (
             tuple([piece.number for piece in pieces]),
-            _numbered(named),
-            _numbered([*chain.from_iterable([piece.roots for piece in pieces])]),
-            tuple(offsets(kernel)),
+            tuple([numbers[name] for name in named]),
+            tuple(registers),
+            tuple([i.offset - first for i in kernel.instructions]),
             kernel.alignment,
             kernel.is_loop,
         )
-        self.names = list(dict.fromkeys(named))
 
     def find(self) -> BoundKernel | None:
         """The kernel, if one that is alike was kept, without what its registers hold at its start. It has its arrays
@@ -78,9 +85,3 @@ class Whole:
         if len(wholes) >= MOST_JOINED:
             wholes.clear()
         wholes[self._key] = _fields(bound)
-
-
-def _numbered(names: Sequence[str]) -> tuple[int, ...]:
-    """The names by the order in which they come first."""
-    numbers = dict(zip(dict.fromkeys(names), count()))  # there is no end to count
-    return tuple([numbers[name] for name in names])

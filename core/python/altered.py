@@ -77,7 +77,8 @@ def alter(kernel: Kernel, bound: BoundKernel, settings: Altering) -> tuple[str, 
         ]
         said = f"the model describes no pipeline: {', '.join(ignored)} without meaning"
         return (*_said(changed), *([said] if ignored else ()))
-    if settings.register_file or settings.uop_queue or settings.decoders or settings.call_latency:
+    calls = settings.call_latency > 0 and any(i.branch == "call" for i in kernel.instructions)
+    if settings.register_file or settings.uop_queue or settings.decoders or calls:
         # Kernels that are alike have their pipeline in common.
         p = bound.pipeline = copied(p)
     if settings.register_file:
@@ -91,7 +92,7 @@ def alter(kernel: Kernel, bound: BoundKernel, settings: Altering) -> tuple[str, 
         p.decoders = min(settings.decoders, UNLIMITED)
         p.decode_clusters = 1
         p.predecode_block_bytes = p.dsb_width = p.lsd = 0
-    if settings.call_latency and any(i.branch == "call" for i in kernel.instructions):
+    if calls:
         cycles = min(settings.call_latency, LONGEST_CALL)
         p.least_cycles = [cycles if i.branch == "call" else 0 for i in kernel.instructions]
         changed.append(f"calls of {cycles} cycles")

@@ -106,24 +106,21 @@ class Known:
         return self._found[key]
 
     def _contents_of(self, bound: BoundKernel) -> bytes:
-        fields = _fields(bound)
-        identities = tuple(map(id, fields))
+        fields = _of_kernel(bound)
+        # It is not the objects that change but what a kernel has, and of the pipeline not even that.
+        counts = len(bound.location_names), len(bound.port_names)
+        identities = (*counts, id(bound.pipeline), *map(id, fields))
         seen = self._seen.get(identities)
         if seen is None:
             if len(self._seen) >= MOST:
                 self._seen.clear()
-            seen = self._seen[identities] = _contents(bound), fields
+            seen = self._seen[identities] = _contents(bound), (bound.pipeline, fields)
         return seen[0]
 
 
-def _fields(bound: BoundKernel) -> tuple[Any, ...]:
-    """All that the core sees of a kernel. Raises AttributeError where that is no kernel."""
-    p = bound.pipeline
-    pipeline = () if p is None else _of_pipeline(p)
-    return (*_of_kernel(bound), len(bound.location_names), len(bound.port_names), *pipeline)
-
-
 def _contents(bound: BoundKernel) -> bytes:
-    """The same, of which some may be where it is not by itself: to be compared. Raises ValueError as well."""
+    """All that the core sees of a kernel. Raises AttributeError and ValueError where that is no kernel."""
+    p = bound.pipeline
+    pipeline = None if p is None else _of_pipeline(p)
     # The last version that writes numbers as they are, whoever else refers to them.
-    return dumps(_fields(bound), 2)
+    return dumps((_of_kernel(bound), len(bound.location_names), len(bound.port_names), pipeline), 2)

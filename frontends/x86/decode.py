@@ -345,6 +345,15 @@ def decode(
     return Instruction._make((text, line, offset, *fields))
 
 
+def seen(code: bytes, offset: int, text: str, line: int) -> Instruction | None:
+    """What `decode` returns for the bytes of one instruction which it has decoded before, where its place does not
+    matter; `text` is not empty. Otherwise None."""
+    decoded = _DECODED.get(code)
+    if decoded is None or decoded.branch or decoded.rip:
+        return None
+    return Instruction._make((text, line, offset, *decoded.fields))
+
+
 def prefix_alone(code: bytes, offset: int, text: str, line: int) -> Instruction | None:
     """The instruction that LLVM makes of a prefix in a statement of its own, which does nothing; None for others."""
     if len(code) != 1 or not (code[0] in _PREFIXES or code[0] & 0xF0 == 0x40):

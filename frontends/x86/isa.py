@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from incc.frontends.isa import CommonWork, Effects, FormWork, Isa, NotRunnable, Operation, Runnable
     from incc.frontends.kernel import Before, Instruction, Kernel, MemoryAccess, Refused
 
+_BRANCH_OF: dict[str, tuple[str, str]] = {}
+_MOST_BRANCHES = 4096
+"""Statements of which it is kept whether they are branches: a file has most of them many times."""
+
 BRANCHES: dict[str, str] = {
     **dict.fromkeys(
         words(
@@ -119,6 +123,14 @@ class _X86:
         return found.start() if found else -1
 
     def branch(self, text: str) -> tuple[str, str]:
+        found = _BRANCH_OF.get(text)
+        if found is None:
+            if len(_BRANCH_OF) >= _MOST_BRANCHES:
+                _BRANCH_OF.clear()
+            found = _BRANCH_OF[text] = self._branch(text)
+        return found
+
+    def _branch(self, text: str) -> tuple[str, str]:
         mnemonic, _, operand = text.partition(" ")
         mnemonic = mnemonic.lower()
         kind = BRANCHES.get(mnemonic, "")

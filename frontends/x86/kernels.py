@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from incc.frontends import regex as re
 from incc.frontends.kernel import Instruction, Kernel, Refused
-from incc.frontends.x86.assembler import AssemblerError, assemble, heard, is_one_statement
+from incc.frontends.x86.assembler import Assembled, AssemblerError, Encoded, assemble, heard, is_one_statement
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from incc.frontends.kernel import Affine, Before, Region
-    from incc.frontends.x86.assembler import Assembled, Encoded
 
 ISA = "x86"
 
@@ -45,7 +45,9 @@ def decode_regions(
     # Statements that are written alike are, where nobody complains, alike: one of them stands for all.
     few = _different(text, checked)
     try:
-        assembled = assemble(text, {*wanted, *earlier, *few}, assembler, meanwhile=_load_decoder)
+        assembled = _assembled_once(text, assembler)
+        if assembled is None or _refused_on(few, assembled):
+            assembled = assemble(text, {*wanted, *earlier, *few}, assembler, meanwhile=_load_decoder)
         if len(few) < len(checked) and (heard or assembled.refused or _refused_on(few, assembled)):
             few = checked
             assembled = assemble(text, {*wanted, *earlier, *few}, assembler)
@@ -107,6 +109,54 @@ def decode_regions(
     return kernels
 
 
+_REPEATED = 4
+"""How often a statement is written on average, from which on it is worth while to look."""
+
+
+def _assembled_once(text: str, assembler: Sequence[str] | None) -> Assembled | None:
+    """All statements of a text that has nothing but statements and comments, of which most are repeated: of those that
+    are written alike one was assembled. None for other texts, and where the assembler has anything to say.
+
+    Without labels and directives nothing that a statement says depends on its place.
+    """
+    lines = text.split("\n")
+    first: dict[str, int] = {}
+    same: list[tuple[int, int]] = []  # of the lines with statements, in order, and the first one that says the same
+    add, number = first.setdefault, 0
+    for line in lines:
+        number += 1
+        statement = line.strip()
+        if not statement or statement[0] == "#":
+            continue
+        known = add(statement, number)
+        if known == number and not (is_one_statement(statement) and _anywhere(statement)):
+            return None
+        same.append((number, known))
+    if len(same) < _REPEATED * len(first):
+        return None
+    few = [""] * len(lines)
+    for number in first.values():
+        few[number - 1] = lines[number - 1]
+    assembled = assemble("\n".join(few), first.values(), assembler, meanwhile=_load_decoder)
+    if heard or assembled.refused:
+        return None
+    offset = 0
+    statements: dict[int, tuple[Encoded, ...]] = {}
+    new = Encoded._make
+    for number, known in same:
+        ((words, _, section, alignment, start, code, relocations),) = assembled.statements[known]
+        if relocations and start != offset:
+            relocations = tuple([r._replace(offset=r.offset + offset - start) for r in relocations])
+        statements[number] = (new((words, number, section, alignment, offset, code, relocations)),)
+        offset += len(code)
+    return Assembled(statements, {})
+
+
+def _anywhere(statement: str) -> bool:
+    """Whether a statement says nothing of its own place, which is a dot by itself."""
+    return "." not in statement or re.search(r"(?<![\w.@?])\.(?![\w.@?$])", statement) is None
+
+
 def _different(text: str, lines: Sequence[int]) -> Sequence[int]:
     """These lines without those that say what another one of them does, where that can be told at a glance."""
     if not lines or ".if" in text:  # which may leave out any of them
@@ -142,11 +192,14 @@ def finished(instructions: list[Instruction]) -> tuple[Instruction, ...]:
 
 
 def _decode_statements(statements: Sequence[Encoded]) -> tuple[list[Instruction], list[Refused]]:
-    from incc.frontends.x86.decode import UndecodableError, decode, decode_refused, prefix_alone
+    from incc.frontends.x86.decode import UndecodableError, decode, decode_refused, prefix_alone, seen
 
     instructions: list[Instruction] = []
     refused: list[Refused] = []
     for text, line, section, _, start, code, relocations in statements:
+        if not relocations and (instruction := seen(code, start, text, line)) is not None:
+            instructions.append(instruction)
+            continue
         position = 0
         while position < len(code):
             offset = start + position

@@ -285,8 +285,11 @@ def unusual(text: str) -> bool:
     if "\r" in text and "\r" in text.replace("\r\n", "\n").removesuffix("\r"):
         return True
     frame = False
+    ordinary: set[str] = set()
     for line in text.split("\n"):
         stripped = line.strip()
+        if stripped in ordinary:
+            continue
         if stripped[:5] == ".cfi_":
             begins = stripped.startswith(".cfi_startproc")
             if begins == frame and not stripped.startswith(".cfi_sections"):
@@ -302,6 +305,7 @@ def unusual(text: str) -> bool:
         for piece in stripped.split(";") if ";" in stripped else (stripped,):
             if _odd_statement(piece.split(None, 1)):
                 return True
+        ordinary.add(stripped)
     return frame
 
 
