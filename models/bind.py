@@ -11,11 +11,10 @@ from bisect import bisect_left
 
 from incc.models import bound as b
 from incc.models.moves import find_fused_moves
-from incc.models.pieces import Piece, Shape, is_vector, join, known_for, register_facts, shape_key
+from incc.models.pieces import Piece, Shape, Whole, is_vector, join, known_for, register_facts, shape_key
 from incc.models.pipeline import bind_pipeline, facts
 from incc.models.port_delays import port_delay_rules, port_delays_of
 from incc.models.sums import EXECUTES, FOLDS, MADE_UP, NO_SUM, PASSES, find_sums
-from incc.models.wholes import Whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,12 +4,14 @@ Most instructions of a program are ones that were bound before, or that differ f
 of registers and constants. What binding makes of one depends on its neighbours in few ways (macro-fusion, pointers just
 loaded, being the last), and beyond that only in numbers that count along: those of locations, symbols, values and
 memory operands. A shape has them from 0, a piece adds the names and constants of one encoding, and `join` shifts them
-to their place. Kernels of the same shapes whose locations are numbered alike have these arrays in common.
+to their place. Kernels of the same shapes whose locations are numbered alike have these arrays in common, and of those
+that differ in nothing but names all is kept: loops that a compiler cloned, regions that a script wrote.
 """
 
 from __future__ import annotations
 
 from itertools import accumulate, chain, count, pairwise
+from operator import attrgetter
 
 from incc.frontends.records import NamedTuple
 from incc.models import bound as b
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from incc.frontends.kernel import Instruction, RegisterAccess
+    from incc.frontends.kernel import Instruction, Kernel, RegisterAccess
     from incc.frontends.kernel import Register as Register
     from incc.models.model import Form, MachineModel
 
@@ -198,7 +200,7 @@ _numbers = count()
 class Known(NamedTuple):
     """What is kept for a core and context: pieces by encoding, shapes by what makes them, each with its neighbours;
     the numbers of pieces by what is the same in all that have them; the arrays of kernels by shapes and the numbers of
-    locations; whole kernels (models.wholes)."""
+    locations; whole kernels (`Whole`)."""
 
     pieces: dict[Any, Piece]
     shapes: dict[Any, Shape]
@@ -283,6 +285,74 @@ def _joined(shapes: Sequence[Shape], located: Sequence[Sequence[int]]) -> tuple[
         -1 if x < 0 else symbols.setdefault(s.symbols[x], len(symbols)) for s in shapes for x in s.memory_symbol
     ]
     return tuple([(name, getattr(k, name)) for name in _JOINED])
+
+
+# --- whole kernels ----------------------------------------------------------------------------------------------------
+
+_FIELDS = tuple([name for name in b.BoundKernel.__slots__ if name != "location_names"])
+_fields = attrgetter(*_FIELDS)
+
+
+class Whole:
+    """A kernel made of these pieces, none of which is of this kernel alone; no part of a register is renamed apart.
+
+    What is bound depends on what is the same in all pieces of a number, on where they lie, and on which of their
+    locations and registers are the same ones. `names` are those of the locations, in the order of their numbers.
+    """
+
+    __slots__ = ("_key", "_known", "names")
+
+    def __init__(self, kernel: Kernel, model: MachineModel, pieces: Sequence[Piece], known: Known) -> None:
+        self._known = known
+        self.names: list[str] = []
+        self._key: Any = None
+        if len(pieces) > LONGEST_JOINED:
+            return
+        named = [*chain.from_iterable([piece.locations for piece in pieces])]
+        # What the simulator adds to the locations, in its order (models.pipeline).
+        stack = model.parameters.get("stack_engine", "")
+        if stack and pieces[0].facts is not None:
+            named.append(stack)
+        moves = [piece.facts for piece in pieces if piece.facts is not None and piece.facts.move_to]
+        named += [move.move_from for move in moves]
+        named += [move.move_to for move in moves]
+        numbers = dict(zip(dict.fromkeys(named), count()))  # there is no end to count
+        self.names = list(numbers)
+        first = kernel.instructions[0].offset
+        registers: list[int] = []
+        if model.parameters["late_beside_flags"]:
+            # Registers of which a location is a part, or which have none.
+            number = numbers.setdefault
+            registers = [number(root, len(numbers)) for piece in pieces for root in piece.roots]
+        self._key = (
+            tuple([piece.number for piece in pieces]),
+            tuple([numbers[name] for name in named]),
+            tuple(registers),
+            tuple([i.offset - first for i in kernel.instructions]),
+            kernel.alignment,
+            kernel.is_loop,
+        )
+
+    def find(self) -> b.BoundKernel | None:
+        """The kernel, if one that is alike was kept, without what its registers hold at its start. It has its arrays
+        and its pipeline in common with that one: who changes one of them puts another in its place."""
+        known = self._known.wholes.get(self._key)
+        if known is None:
+            return None
+        found = b.BoundKernel()
+        for name, value in zip(_FIELDS, known, strict=True):
+            setattr(found, name, value)
+        found.location_names = self.names
+        return found
+
+    def keep(self, bound: b.BoundKernel) -> None:
+        """Keep a kernel that was not found, as it is bound, without what its registers hold at its start."""
+        if self._key is None:
+            return
+        wholes = self._known.wholes
+        if len(wholes) >= MOST_JOINED:
+            wholes.clear()
+        wholes[self._key] = _fields(bound)
 
 
 # --- registers --------------------------------------------------------------------------------------------------------

@@ -76,6 +76,14 @@ def bind_pipeline(
     return p
 
 
+def copied(pipeline: b.Pipeline) -> b.Pipeline:
+    """A pipeline whose attributes can be set without changing the original."""
+    result = b.Pipeline()
+    for name in b.Pipeline.__slots__:
+        setattr(result, name, getattr(pipeline, name))
+    return result
+
+
 class _Core(NamedTuple):
     """What is the same for all kernels on a core: `attributes` of their pipelines by name, columns of kernels by the
     rows (Facts.numbers) that these are made of. It is kept with the model, which does not change."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from incc.models import bound as b
+from incc.models.pipeline import copied
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,14 +98,6 @@ def alter(kernel: Kernel, bound: BoundKernel, settings: Altering) -> tuple[str, 
         p.least_cycles = [cycles if i.branch == "call" else 0 for i in kernel.instructions]
         changed.append(f"calls of {cycles} cycles")
     return _said(changed)
-
-
-def copied(pipeline: b.Pipeline) -> b.Pipeline:
-    """A pipeline whose attributes can be set without changing the original."""
-    result = b.Pipeline()
-    for name in b.Pipeline.__slots__:
-        setattr(result, name, getattr(pipeline, name))
-    return result
 
 
 def _limit(entries: int) -> int:

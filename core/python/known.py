@@ -41,7 +41,7 @@ class Known:
         self._last: BoundKernel | None = None
         self._contents = b""
         # Contents by the fields' identities, with the fields, which live as long: kernels that are alike have them in
-        # common (models.wholes).
+        # common (models.pieces).
         self._seen: dict[tuple[int, ...], tuple[bytes, object]] = {}
 
     def bounds(self, bound: BoundKernel) -> Bounds:

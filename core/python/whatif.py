@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from incc.core.altered import copied
 from incc.frontends.records import NamedTuple
 from incc.models import bound as b
+from incc.models.pipeline import copied
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from incc.frontends.x86.kernels import decode_regions
 from incc.models.bind import bind
 from incc.models.bound import BoundKernel
 from incc.models.loading import load
+from incc.models.pipeline import copied
 
 
 def kernel(text: str) -> Kernel:
@@ -35,7 +36,14 @@ def loop(text: str) -> Kernel:
 
 def bound(text: str, cpu: str = "skylake-avx512") -> BoundKernel:
     """The text's kernel bound to a core."""
-    return bind(kernel(text), load(cpu))[0]
+    return apart(bind(kernel(text), load(cpu))[0])
+
+
+def apart(b: BoundKernel) -> BoundKernel:
+    """The kernel with a pipeline that is not that of others which are alike, so that a test may change it."""
+    if b.pipeline is not None:
+        b.pipeline = copied(b.pipeline)
+    return b
 
 
 def analysis(text: str, cpu: str = "skylake-avx512") -> core.Analysis:

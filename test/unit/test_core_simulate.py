@@ -12,6 +12,7 @@ from generated_kernels import REGISTERS, some_body
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bind_kernels import apart
 from bind_kernels import kernel as decoded
 from bound_builder import BoundBuilder
 from incc.core import Simulation, analyze, simulate
@@ -26,7 +27,7 @@ COUNTER = "dec %r15; jne 1b"
 def bound(body: str, cpu: str = "skylake", loop: bool = True) -> m.BoundKernel:
     """The body as a loop with a counter in r15, or alone."""
     k = decoded(f"1: {body}; {COUNTER}" if loop else body)._replace(is_loop=loop, alignment=0)
-    return bind(k, load(cpu))[0]
+    return apart(bind(k, load(cpu))[0])
 
 
 def run(body: str, cpu: str = "skylake", loop: bool = True) -> Simulation:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from generated_kernels import some_body
 
+from bind_kernels import apart
 from bind_kernels import kernel as decoded
 from incc.core import Simulation, analyze, simulate, whatif
 from incc.models import bound as b
@@ -84,7 +85,7 @@ def test_every_set_of_ports_is_renumbered() -> None:
 
 def test_the_order_decides_between_ports_that_are_alike() -> None:
     """On Skylake, of ports that are used alike the last in order."""
-    k, _ = bind(decoded("1: add %rax, %rbx; dec %r15; jne 1b"), load("skylake"))
+    k = apart(bind(decoded("1: add %rax, %rbx; dec %r15; jne 1b"), load("skylake"))[0])
     assert k.pipeline is not None
     first = simulate(k, iterations=1, record=True).events[0].ports
     k.pipeline.port_order = [6, 5, 1, 0]
@@ -93,7 +94,7 @@ def test_the_order_decides_between_ports_that_are_alike() -> None:
 
 
 def test_ports_that_the_order_does_not_name_follow_by_number() -> None:
-    k, _ = bind(decoded("1: add %rax, %rbx; dec %r15; jne 1b"), load("skylake"))
+    k = apart(bind(decoded("1: add %rax, %rbx; dec %r15; jne 1b"), load("skylake"))[0])
     assert k.pipeline is not None
     k.pipeline.port_order = [6]
     assert simulate(k, iterations=1, record=True).events[0].ports == (5,)
