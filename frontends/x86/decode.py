@@ -223,8 +223,12 @@ def _traits(i: Any, form: _Form, kinds: list[int], accesses: list[int]) -> froze
         if len(sources) < 2 and len(registers) == 2:
             sources = registers
         if len(sources) >= 2:
-            first = _REGISTERS[sources[0]]
-            if all(_REGISTERS[r].root == first.root and _REGISTERS[r].offset == first.offset for r in sources[1:]):
+            _, root, offset, _, _ = _REGISTERS[sources[0]]
+            for r in sources[1:]:
+                _, other, at, _, _ = _REGISTERS[r]
+                if other != root or at != offset:
+                    break
+            else:
                 found.append("same_reg")
     for k, kind in enumerate(kinds[:2]):
         if kind == _KIND_REGISTER:
@@ -249,9 +253,14 @@ def _traits(i: Any, form: _Form, kinds: list[int], accesses: list[int]) -> froze
             found.append("repne")
         elif i.has_rep_prefix:
             found.append("rep")
-    if any(_KIND_LETTERS[kind] == "i" and i.immediate(k) == 0 for k, kind in enumerate(kinds)):
-        found.append("imm0")
-    return frozenset(found)
+    for k, kind in enumerate(kinds):
+        if _KIND_LETTERS[kind] == "i" and i.immediate(k) == 0:
+            found.append("imm0")
+            break
+    return frozenset(found) if found else _NO_TRAITS
+
+
+_NO_TRAITS: frozenset[str] = frozenset()
 
 
 def _is_source(form: _Form, access: int, operand: int) -> bool:
