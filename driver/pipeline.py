@@ -121,6 +121,9 @@ class Settings(NamedTuple):
         )
 
 
+MOST_INSTRUCTIONS = 200_000
+"""Of one kernel. An analysis keeps some 4 KB of each, and takes 0.1 ms for it."""
+
 MOST_WITH_WHAT_IFS = 500
 """Kernels of one file for which changed cores are simulated: some simulations each, which together take as long as all
 the rest and which nobody reads for thousands of loops."""
@@ -526,11 +529,18 @@ def analyze_bytes(unit: Unit, blocks: Sequence[tuple[str, bytes]], settings: Set
     model, reason, note = _model_of(unit, settings)
     kernels = []
     for name, code in blocks:
+        if len(code) > 5 * MOST_INSTRUCTIONS:  # before all of them are decoded; most have 3 to 6 bytes
+            raise AnalysisError(_too_long(unit, name, f"{len(code):,} bytes of code"))
         try:
             kernels.append(isa(model.isa).decode_bytes(code, name))
         except (ValueError, DecodeError) as error:
             raise AnalysisError(f"{unit.assembly_file}: {name}: {error}") from error
     return analyze_kernels(unit, kernels, settings, model, reason)._replace(model_note=note)
+
+
+def _too_long(unit: Unit, name: str, size: str) -> str:
+    most = f"at most {MOST_INSTRUCTIONS:,} instructions are analysed"
+    return f"{unit.assembly_file}: {name}: {size} in one piece, which is too much: {most}"
 
 
 def analyze_kernels(
@@ -550,6 +560,9 @@ def analyze_kernels(
     from incc.core.analysis import analyze_kernel
     from incc.driver.report.found import UnitResult
 
+    for kernel in kernels:
+        if len(kernel.instructions) > MOST_INSTRUCTIONS:
+            raise AnalysisError(_too_long(unit, kernel.name, f"{len(kernel.instructions):,} instructions"))
     asked = settings.kernel_settings()
     notes = unit.notes
     if len(kernels) > MOST_WITH_WHAT_IFS and asked.what_ifs and not asked.asked:

@@ -90,7 +90,9 @@ class Database:
     def rows(self, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> Iterator[Any]:
         """The rows that a query finds, one after the other."""
         with problems(self.path):
-            yield from self.connection.execute(sql, _bound(values))
+            # `yield from` would close the cursor with the rows, which may be after the database was closed.
+            for row in self.connection.execute(sql, _bound(values)):  # noqa: UP028
+                yield row
 
     def row(self, sql: str, values: Sequence[Any] = ()) -> Any:
         """The first of them, None if there is none."""

@@ -312,6 +312,16 @@ def test_a_reader_sees_whole_transactions_while_somebody_writes(tmp_path: Path) 
     assert list(read(path)) == ["c"]
 
 
+def test_rows_that_nobody_asks_for_any_more_may_be_left_behind(tmp_path: Path) -> None:
+    """By who met something else that was wrong, and closed the database."""
+    path = tmp_path / "a.db"
+    add(path, "c", make())
+    with open_database(str(path)) as database:
+        rows = database.rows("SELECT 1 UNION ALL SELECT 2")
+        next(rows)
+    rows.close()  # type: ignore[attr-defined]
+
+
 _KILLED = """
 import os, signal, sys
 from incc.driver.database import store

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incc.driver import UsageError
+from incc.driver import UsageError, pipeline
 from incc.driver.addresses import addresses
 from incc.driver.errors import AnalysisError
 from incc.driver.machine_code import hexadecimal
@@ -133,3 +133,14 @@ def test_raw_bytes() -> None:
     assert [(k["name"], k["is_loop"]) for k in kernels] == [("h:1", True), ("h:3", False)]
     with pytest.raises(AnalysisError, match="h: h:1: "):
         analyze_bytes(unit, hexadecimal("06", "h"), Settings(mcpu="skylake"))
+
+
+def test_more_code_than_can_be_analysed_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "MOST_INSTRUCTIONS", 20)
+    unit, settings = Unit("", "h"), Settings(mcpu="skylake")
+    assert analyze_bytes(unit, [("block", b"\x90" * 20)], settings).results
+    for count, said in ((21, "block: 21 instructions in one piece"), (101, "block: 101 bytes of code in one piece")):
+        with pytest.raises(AnalysisError, match=f"h: {said}, .* 20 instructions are analysed"):
+            analyze_bytes(unit, [("block", b"\x90" * count)], settings)
+    with pytest.raises(AnalysisError, match="a.s: line 1: 21 instructions"):
+        analyze_units([Unit("nop\n" * 21, "a.s")], settings._replace(regions="marked"))
