@@ -57,11 +57,12 @@ class _Shared:
     identities of what it found: runs from a cold start, and parts of the report made of analyses. And what
     instructions do, by encoding."""
 
-    __slots__ = ("effects", "runs", "usage")
+    __slots__ = ("effects", "runs", "summaries", "usage")
 
     def __init__(self) -> None:
         self.effects: dict[tuple[bytes, str], Effects] = {}
         self.runs: dict[int, tuple[Simulation, t.Cold]] = {}
+        self.summaries: dict[tuple[int, int, int], tuple[dict[str, Any], object]] = {}
         self.usage: dict[tuple[int, ...], tuple[Any, ...]] = {}
 
 
@@ -70,7 +71,6 @@ def _kernel(
 ) -> dict[str, Any]:
     kernel, bound = result.kernel, result.bound
     region = kernel.region
-    summary = figures.summary(result, iterations)
     ports, units, pressure = _usage(result, shared) if "pressure" in wanted else ([], None, None)
     return {
         "name": kernel.name,
@@ -85,13 +85,25 @@ def _kernel(
         "llvm_resources": units,
         "instructions": _instructions(result, written, wanted, pressure, shared.effects),
         "refused": [refused_statement(refused) for refused in kernel.refused],
-        "summary": {
+        "summary": _summary(result, iterations, shared),
+    }
+
+
+def _summary(result: KernelResult, iterations: int, shared: _Shared) -> dict[str, Any]:
+    # Kernels with the same bounds and runs are alike.
+    key = id(result.bounds), id(result.simulation), iterations
+    found = shared.summaries.get(key)
+    if found is None:
+        summary = figures.summary(result, iterations)
+        written = {
             "iterations": summary.iterations,
             "cycles": summary.cycles,
             "uops": summary.uops,
             "block_rthroughput": float(summary.block_rthroughput),
-        },
-    }
+        }
+        # With what it is found by, which lives as long.
+        found = shared.summaries[key] = written, result
+    return found[0]
 
 
 def _usage(

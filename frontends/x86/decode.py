@@ -351,16 +351,20 @@ def decode(
     else:
         fields = _place(decoded, offset, text, relocations, section)
         text = text or _format(native, offset)
-    return Instruction._make((text, line, offset, *fields))
+    return _new(Instruction, (text, line, offset, *fields))
 
 
 def seen(code: bytes, offset: int, text: str, line: int) -> Instruction | None:
     """What `decode` returns for the bytes of one instruction which it has decoded before, where its place does not
     matter; `text` is not empty. Otherwise None."""
     decoded = _DECODED.get(code)
-    if decoded is None or decoded.branch or decoded.rip:
+    if decoded is None:
         return None
-    return Instruction._make((text, line, offset, *decoded.fields))
+    fields, _, rip, branch, _, _ = decoded
+    return None if branch or rip else _new(Instruction, (text, line, offset, *fields))
+
+
+_new = tuple.__new__
 
 
 def prefix_alone(code: bytes, offset: int, text: str, line: int) -> Instruction | None:

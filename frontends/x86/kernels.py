@@ -142,12 +142,12 @@ def _assembled_once(text: str, assembler: Sequence[str] | None) -> Assembled | N
         return None
     offset = 0
     statements: dict[int, tuple[Encoded, ...]] = {}
-    new = Encoded._make
+    new = tuple.__new__
     for number, known in same:
         ((words, _, section, alignment, start, code, relocations),) = assembled.statements[known]
         if relocations and start != offset:
             relocations = tuple([r._replace(offset=r.offset + offset - start) for r in relocations])
-        statements[number] = (new((words, number, section, alignment, offset, code, relocations)),)
+        statements[number] = (new(Encoded, (words, number, section, alignment, offset, code, relocations)),)
         offset += len(code)
     return Assembled(statements, {})
 
