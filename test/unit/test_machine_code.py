@@ -142,5 +142,5 @@ def test_more_code_than_can_be_analysed_is_refused(monkeypatch: pytest.MonkeyPat
     for count, said in ((21, "block: 21 instructions in one piece"), (101, "block: 101 bytes of code in one piece")):
         with pytest.raises(AnalysisError, match=f"h: {said}, .* 20 instructions are analysed"):
             analyze_bytes(unit, [("block", b"\x90" * count)], settings)
-    with pytest.raises(AnalysisError, match="a.s: line 1: 21 instructions"):
+    with pytest.raises(AnalysisError, match=r"a\.s: line 1: 21 instructions"):
         analyze_units([Unit("nop\n" * 21, "a.s")], settings._replace(regions="marked"))
