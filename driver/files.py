@@ -10,11 +10,20 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 
+def no_file_name(name: str) -> OSError:
+    """What is wrong with a name that has a NUL in it. No file has; Python alone has an error of its own for it."""
+    import errno
+
+    return OSError(errno.EINVAL, "there is a NUL in its name", name)
+
+
 def write_file(path: str, text: str | bytes, append: bool = False) -> None:
     """Write or add to a file; raises OSError. Additions of builds with many jobs do not mix: the file is locked for
     each."""
     import fcntl
 
+    if "\0" in path:
+        raise no_file_name(path)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_APPEND if append else 0), 0o666)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -50,6 +59,8 @@ def replace_file(path: str, text: str | bytes) -> None:
 def write_whole(path: str, text: str) -> None:
     """Write a file of which there is never half: an old one stays until the new one is complete. What is no file, such
     as a pipe or /dev/stdout, is written to; links stay what they are. Raises OSError."""
+    if "\0" in path:
+        raise no_file_name(path)
     path = os.path.realpath(path) if os.path.islink(path) else path
     if os.path.exists(path) and not os.path.isfile(path):
         write_file(path, text)
@@ -86,6 +97,8 @@ def read_bytes(file: str, most: int = LARGEST_INPUT) -> bytes:
 
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         return read_all(sys.stdin.buffer, most)
+    if "\0" in file:
+        raise no_file_name(file)
     with open(file, "rb") as f:
         return read_all(f, most)
 
