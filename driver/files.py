@@ -17,19 +17,34 @@ def no_file_name(name: str) -> OSError:
     return OSError(errno.EINVAL, "there is a NUL in its name", name)
 
 
-def write_file(path: str, text: str | bytes, append: bool = False) -> None:
+_ENXIO = 6  # `errno` is another import at start-up
+
+
+def _unread(path: str) -> OSError:
+    return OSError(_ENXIO, "a pipe that nobody reads", path)
+
+
+def write_file(path: str, text: str | bytes, append: bool = False, wait: bool = True) -> None:
     """Write or add to a file; raises OSError. Additions of builds with many jobs do not mix: the file is locked for
-    each."""
+    each. `wait`: for somebody to read, where it is a pipe; a compilation is not held up for that."""
     import fcntl
 
     if "\0" in path:
         raise no_file_name(path)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_APPEND if append else 0), 0o666)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_APPEND if append else 0)
+    try:
+        descriptor = os.open(path, flags | (0 if wait else os.O_NONBLOCK), 0o666)
+    except OSError as error:
+        if error.errno == _ENXIO and not wait:
+            raise _unread(path) from None
+        raise
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         if not append and os.path.isfile(path):
             os.ftruncate(descriptor, 0)
-        write_all(descriptor, text)
+        write_all(descriptor, text, None if wait else PATIENCE)
+    except BlockingIOError:
+        raise _unread(path) from None
     finally:
         os.close(descriptor)
 
@@ -39,7 +54,7 @@ def add_line(path: str, text: str) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
     descriptor = os.open(path, flags, 0o666)
     try:
-        write_all(descriptor, text)
+        write_all(descriptor, text, 0)
     finally:
         os.close(descriptor)
 
@@ -68,11 +83,25 @@ def write_whole(path: str, text: str) -> None:
         replace_file(path, text)
 
 
-def write_all(descriptor: int, text: str | bytes) -> None:
+PATIENCE = 10
+"""Seconds in which somebody has to read on from a pipe that a compilation writes to."""
+
+
+def write_all(descriptor: int, text: str | bytes, patience: float | None = None) -> None:
+    """Write all of it. Raises OSError: BlockingIOError for a pipe that does not block, and that nobody has read on from
+    in so many seconds. None: without an end, since others may have made a stream so that we share."""
     # surrogateescape: names and comments may hold any bytes.
     data = memoryview(text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text)
     while data:
-        data = data[os.write(descriptor, data) :]
+        try:
+            data = data[os.write(descriptor, data) :]
+        except BlockingIOError:
+            import select
+
+            poll = select.poll()
+            poll.register(descriptor, select.POLLOUT)
+            if not poll.poll(None if patience is None else patience * 1000):
+                raise
 
 
 def read_input(file: str) -> str:

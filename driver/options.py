@@ -566,6 +566,7 @@ class Given:
             kernels=self["kernel"],
             few=FEW if wrapper and not asked else None,
             uops=self["timeline-uops"],
+            wait=not wrapper,
         )
 
 

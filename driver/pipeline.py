@@ -695,10 +695,10 @@ def _near(parsed: Assembly, region: Region | None) -> SourceLocation | None:
 def write_marked(unit: Unit, settings: Settings, path: str, dialect: str) -> None:
     """Write the unit's assembly with markers of one dialect (or "all") around the regions that would be analysed, and
     what the compiler says of them, if it was asked."""
+    from incc.driver.files import write_file
     from incc.driver.report.compiled import remark
     from incc.frontends.asm.markers import insert_markers
 
     regions = select(unit, read_assembly(unit), settings).regions
     said = [remark(region.compiled) if region.compiled else "" for region in regions]
-    with open(path, "w", encoding="utf-8", errors="surrogateescape") as f:
-        f.write(insert_markers(unit.assembly, regions, dialect, remarks=said))
+    write_file(path, insert_markers(unit.assembly, regions, dialect, remarks=said), wait=False)

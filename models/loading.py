@@ -322,6 +322,8 @@ def _index(place: str) -> list[ModelName]:
     heads = []
     for path in names:
         try:
+            if not os.path.isfile(path):  # a pipe would be waited for
+                continue
             with open(path, "rb") as f:
                 heads.append((os.path.basename(path), f.read(_HEAD).partition(b"\n[")[0]))
         except OSError:
@@ -410,6 +412,8 @@ def _read_cache(path: str, seal: int) -> tuple[tuple[Any, ...], Parts] | None:
 def _unchanged(contents: Iterable[tuple[str, tuple[int, int, int]]]) -> bool:
     for file, expected in contents:
         try:
+            if not os.path.isfile(file):
+                return False
             with open(file, "rb") as f:
                 data = f.read()
         except OSError:
