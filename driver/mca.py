@@ -193,6 +193,20 @@ def _nothing_at_all(text: str, name: str, report: t.Report, settings: Settings) 
     return [] if regions else [f"{name}: warning: not analysed: {each.reason}" for each in left_out]
 
 
+def _written_out(text: str, name: str, options: Options) -> str:
+    """The text with what is repeated in it, where that can be had. Raises DecodeError."""
+    from incc.frontends.x86.written_out import written_out
+
+    triple = "i686-unknown-linux-gnu" if options.narrow else ""
+    found = written_out(text, triple, options.given["x86-asm-syntax"] == "intel")
+    if not found:
+        tell(
+            f"{name}: warning: macros are not seen into, and what .rept and .irp repeat is not analysed: LLVM, which "
+            "could write them out, is not there or refuses the text (--compat says why), or a marker is inside\n"
+        )
+    return found or text
+
+
 def _run(options: Options, settings: Settings) -> int:
     from incc.driver.cores import cores_of
     from incc.driver.deliver import deliver, unmet
@@ -218,6 +232,14 @@ def _run(options: Options, settings: Settings) -> int:
         tell(f"incc-mca: error: {error}; see incc-mca --help\n")
         return error.status
     source = text = text_of(data) if code is None else ""
+    if ".rep" in text or ".irp" in text or ".macro" in text or ".if" in text:
+        from incc.frontends.isa import DecodeError
+
+        try:
+            text = _written_out(text, name, options)
+        except DecodeError as error:  # what LLVM was stopped for
+            tell(f"incc-mca: error: {name}: {error}\n")
+            return 1
     if options.narrow and code is not None:
         from incc.driver.llvm_target import narrow
 
