@@ -289,3 +289,25 @@ def test_incc_mca_takes_the_same_options(run: Run, capfd: pytest.CaptureFixture[
     assert "no reader for code of LLVM's target 'aarch64'" in capfd.readouterr().err
     assert mca.main([*HOST, "-dispatch-stats", "-views=none", "f.s"]) == 0
     assert capfd.readouterr().out.endswith("\nprinted\n")
+
+
+def printed(tmp_path: Path, text: str, *options: str) -> list[str]:
+    """The instructions as the view of information has them."""
+    (tmp_path / "p.s").write_text(text)
+    assert (
+        mca.main([*HOST, "--compat", "-resource-pressure=0", "-o", f"{tmp_path}/p", *options, f"{tmp_path}/p.s"]) == 0
+    )
+    rows = (tmp_path / "p").read_text().partition("Instructions:\n")[2].split("\n")
+    return [row[42:] for row in rows if row]
+
+
+def test_calls_of_32_bit_mode_are_those_of_the_target(tmp_path: Path) -> None:
+    text = "call f\ncall *%eax\npushl %ecx\n"
+    assert printed(tmp_path, f".code32\n{text}") == ["callq\tf", "calll\t*%eax", "pushl\t%ecx"]
+    assert printed(tmp_path, text, "-mtriple=i686-linux-gnu") == ["calll\tf", "calll\t*%eax", "pushl\t%ecx"]
+
+
+def test_registers_that_are_addresses_of_32_bits(tmp_path: Path) -> None:
+    """They make no other instruction of it: there are figures of the one alone."""
+    text = "enqcmd (%eax), %ecx\nmovdir64b (%rax), %rcx\nmovdir64b (%eax), %ecx\n"
+    assert printed(tmp_path, text) == text.replace(" ", "\t", 1).replace("64b ", "64b\t").rstrip().split("\n")
