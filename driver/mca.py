@@ -51,6 +51,8 @@ class Options:
             if value is None and find(MCA, f"-{name}").needs_value:
                 value = next(rest, "")
             self.given.take(f"-{name}", value)
+        if self.given["output-asm-variant"] not in (-1, 0, 1):
+            raise UsageError(f"-output-asm-variant is 0 (AT&T) or 1 (Intel), not {self.given['output-asm-variant']}")
         written = {"o": self.given["o"], **self.given.files()}
         targets = [(f"-{name}", file) for name, file in written.items() if file not in ("", "-")]
         if targets:
@@ -133,7 +135,7 @@ def _target(options: Options) -> int:
     try:
         options.narrow = target(given["march"], given["mtriple"], MCA).narrow
     except TargetError as error:
-        raise UsageError(str(error).strip().removeprefix("error: ").removeprefix(f"{MCA}: ").rstrip(".")) from None
+        raise UsageError(error.why) from None
     unknown, off = features(given["mattr"])
     without = [*options.without, *(f"-{name}" for name in ("disable-cb", "disable-im") if given[name])]
     notes = [f"{name} is not known and ignored" for name in unknown]

@@ -529,7 +529,8 @@ def analyze_bytes(unit: Unit, blocks: Sequence[tuple[str, bytes]], settings: Set
         try:
             kernels.append(isa(model.isa).decode_bytes(code, name))
         except (ValueError, DecodeError) as error:
-            raise AnalysisError(f"{unit.assembly_file}: {name}: {error}") from error
+            where = unit.assembly_file if name == unit.assembly_file else f"{unit.assembly_file}: {name}"
+            raise AnalysisError(f"{where}: {error}") from error
     return analyze_kernels(unit, kernels, settings, model, reason)._replace(model_note=note)
 
 
