@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from incc.driver import UsageError
-from incc.driver.messages import tell
+from incc.driver.messages import tell as tell_as_it_is
 from incc.driver.options import MCA, Given, check_targets, find, has, llvm_views
 
 TYPE_CHECKING = False
@@ -16,6 +16,17 @@ if TYPE_CHECKING:
     from incc.driver.llvm_mca import Views
     from incc.driver.pipeline import Settings
     from incc.driver.report import types as t
+
+
+def tell(text: str) -> None:
+    """Text on standard error. What comes from files and names has no power over a terminal: control characters are
+    written out."""
+    lines = text.split("\n")
+    if not all(line.isprintable() for line in lines):
+        from incc.driver.views.layout import harmless
+
+        text = "\n".join([harmless(line.expandtabs(8), False) for line in lines])
+    tell_as_it_is(text)
 
 
 class Options:

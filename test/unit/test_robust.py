@@ -406,3 +406,14 @@ def test_the_fuzzer() -> None:
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout == "25 runs from seed 7, 0 failed\n"
+
+
+def test_messages_have_no_power_over_a_terminal(folder: pathlib.Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (folder / "c.s").write_text("frob \033[31m%eax\n\tfrob\t\x9b2J\n")
+    assert main(["-mcpu=skylake", f"{folder}/c.s"]) == 1
+    assert main(["-mcpu=skylake", f"{folder}/\033[2J.s"]) == 1
+    assert main(["-mcpu=skylake", "-\033[2J"]) == 2
+    said = capfd.readouterr().err
+    assert all(line.isprintable() for line in said.split("\n"))
+    assert "frob \\x1b[31m%eax" in said
+    assert "unknown option -\\x1b[2J" in said
