@@ -51,9 +51,12 @@ def main(arguments: list[str] | None = None) -> int:
         _say("error: there is no command to build with: incc-build -- make -j8")
         return USAGE
     from incc.driver.builds.workers import Queue
+    from incc.driver.files import no_file_name
 
     queue = Queue(options.output)
     try:
+        if "\0" in options.output:
+            raise no_file_name(options.output)
         os.makedirs(queue.reports, exist_ok=True)
         queue.make()
         queue.recover()

@@ -40,7 +40,7 @@ class Request(NamedTuple):
     `views` and `places`: what the text shows, and the lines of which it shows the details. `overview`: with so many
     kernels in a report the text begins with a table of them, 0 for never. `kernels`: those that the text shows, all if
     empty. `few`: with more kernels than that the text has a few lines of each, None for never. `uops`: its
-    timeline has rows for µops.
+    timeline has rows for µops. `wait`: for those who are to read from pipes that are named as files.
     """
 
     format: str = "text"
@@ -53,6 +53,7 @@ class Request(NamedTuple):
     kernels: Sequence[Choice] = ()
     few: int | None = None
     uops: bool = True
+    wait: bool = True
 
 
 class Undelivered(NamedTuple):
@@ -90,7 +91,7 @@ def deliver_beside(report: t.Report, request: Request) -> Undelivered:
         folder = os.path.isdir(path)
         target = os.path.join(path, file_name(report, FILES[name])) if folder else path
         try:
-            write_file(target, _contents(name, target, report))
+            write_file(target, _contents(name, target, report), wait=request.wait)
         except ValueError as error:
             if any(unit["kernels"] for unit in report["units"]):
                 failures.append(f"{target}: not written: {error}")
@@ -181,7 +182,7 @@ def _write_report(report: t.Report, request: Request, stream: TextIO | None) -> 
         for name, part in named_parts(report, request):
             put(request.output, name, part["units"][0], _rendered(part, request, PLAIN_WIDTH, False))
     else:
-        write_file(request.output, render(PLAIN_WIDTH, False), request.append)
+        write_file(request.output, render(PLAIN_WIDTH, False), request.append, request.wait)
 
 
 def named_parts(report: t.Report, request: Request) -> list[tuple[str, t.Report]]:

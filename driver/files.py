@@ -10,17 +10,41 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 
-def write_file(path: str, text: str | bytes, append: bool = False) -> None:
+def no_file_name(name: str) -> OSError:
+    """What is wrong with a name that has a NUL in it. No file has; Python alone has an error of its own for it."""
+    import errno
+
+    return OSError(errno.EINVAL, "there is a NUL in its name", name)
+
+
+_ENXIO = 6  # `errno` is another import at start-up
+
+
+def _unread(path: str) -> OSError:
+    return OSError(_ENXIO, "a pipe that nobody reads", path)
+
+
+def write_file(path: str, text: str | bytes, append: bool = False, wait: bool = True) -> None:
     """Write or add to a file; raises OSError. Additions of builds with many jobs do not mix: the file is locked for
-    each."""
+    each. `wait`: for somebody to read, where it is a pipe; a compilation is not held up for that."""
     import fcntl
 
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_APPEND if append else 0), 0o666)
+    if "\0" in path:
+        raise no_file_name(path)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_APPEND if append else 0)
+    try:
+        descriptor = os.open(path, flags | (0 if wait else os.O_NONBLOCK), 0o666)
+    except OSError as error:
+        if error.errno == _ENXIO and not wait:
+            raise _unread(path) from None
+        raise
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         if not append and os.path.isfile(path):
             os.ftruncate(descriptor, 0)
-        write_all(descriptor, text)
+        write_all(descriptor, text, None if wait else PATIENCE)
+    except BlockingIOError:
+        raise _unread(path) from None
     finally:
         os.close(descriptor)
 
@@ -30,7 +54,7 @@ def add_line(path: str, text: str) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
     descriptor = os.open(path, flags, 0o666)
     try:
-        write_all(descriptor, text)
+        write_all(descriptor, text, 0)
     finally:
         os.close(descriptor)
 
@@ -50,6 +74,8 @@ def replace_file(path: str, text: str | bytes) -> None:
 def write_whole(path: str, text: str) -> None:
     """Write a file of which there is never half: an old one stays until the new one is complete. What is no file, such
     as a pipe or /dev/stdout, is written to; links stay what they are. Raises OSError."""
+    if "\0" in path:
+        raise no_file_name(path)
     path = os.path.realpath(path) if os.path.islink(path) else path
     if os.path.exists(path) and not os.path.isfile(path):
         write_file(path, text)
@@ -57,11 +83,25 @@ def write_whole(path: str, text: str) -> None:
         replace_file(path, text)
 
 
-def write_all(descriptor: int, text: str | bytes) -> None:
+PATIENCE = 10
+"""Seconds in which somebody has to read on from a pipe that a compilation writes to."""
+
+
+def write_all(descriptor: int, text: str | bytes, patience: float | None = None) -> None:
+    """Write all of it. Raises OSError: BlockingIOError for a pipe that does not block, and that nobody has read on from
+    in so many seconds. None: without an end, since others may have made a stream so that we share."""
     # surrogateescape: names and comments may hold any bytes.
     data = memoryview(text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text)
     while data:
-        data = data[os.write(descriptor, data) :]
+        try:
+            data = data[os.write(descriptor, data) :]
+        except BlockingIOError:
+            import select
+
+            poll = select.poll()
+            poll.register(descriptor, select.POLLOUT)
+            if not poll.poll(None if patience is None else patience * 1000):
+                raise
 
 
 def read_input(file: str) -> str:
@@ -86,6 +126,8 @@ def read_bytes(file: str, most: int = LARGEST_INPUT) -> bytes:
 
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         return read_all(sys.stdin.buffer, most)
+    if "\0" in file:
+        raise no_file_name(file)
     with open(file, "rb") as f:
         return read_all(f, most)
 

@@ -24,7 +24,11 @@ _OTHERS = (
 
 
 class TargetError(Exception):
-    """There is no such target; the message is to be printed as it is."""
+    """There is no such target; the message is to be printed as it is. `why`: the same in words of incc's own."""
+
+    def __init__(self, message: str, why: str) -> None:
+        super().__init__(message)
+        self.why = why
 
 
 class Target(NamedTuple):
@@ -45,13 +49,13 @@ def target(march: str, mtriple: str, program: str) -> Target:
     triple = mtriple or DEFAULT
     if march:
         if march not in _TARGETS:
-            raise TargetError(_unread(march) or f"{program}: invalid target '{march}'.\n")
+            raise _no_target(march, f"{program}: invalid target '{march}'.\n", f"there is no target {march!r}")
         _, *rest = triple.split("-", 3)
         triple = "-".join([_TARGETS[march], *rest, *[""] * (2 - len(rest))])
     architecture = triple.partition("-")[0]
     if architecture != "x86_64" and not re.fullmatch(_ARCHITECTURES, architecture):
         unknown = f"{program}: unable to get target for '{triple}', see --version and --triple."
-        raise TargetError(_unread(architecture) or unknown)
+        raise _no_target(architecture, unknown, f"there is no target {triple!r}, as x86_64-linux-gnu is one")
     return Target(triple, architecture, architecture[0] == "i")
 
 
@@ -62,10 +66,12 @@ def narrow(code: Code) -> Code:
     return code if code.blocks is None else code._replace(blocks=[(name, Narrow(each)) for name, each in code.blocks])
 
 
-def _unread(name: str) -> str:
-    if not re.match(_OTHERS, name):
-        return ""
-    return f"error: there is no reader for code of LLVM's target '{name}' here, only for x86-64's\n"
+def _no_target(name: str, message: str, why: str) -> TargetError:
+    """What is wrong with the name of an architecture: of one that LLVM has, that there is no reader for it."""
+    if re.match(_OTHERS, name):
+        why = f"there is no reader for code of LLVM's target '{name}' here, only for those of x86"
+        message = f"error: {why}\n"
+    return TargetError(message, why)
 
 
 def features(named: Sequence[str]) -> tuple[list[str], list[str]]:

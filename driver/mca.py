@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from incc.driver import UsageError
-from incc.driver.messages import tell
+from incc.driver.messages import tell as tell_as_it_is
 from incc.driver.options import MCA, Given, check_targets, find, has, llvm_views
 
 TYPE_CHECKING = False
@@ -16,6 +16,17 @@ if TYPE_CHECKING:
     from incc.driver.llvm_mca import Views
     from incc.driver.pipeline import Settings
     from incc.driver.report import types as t
+
+
+def tell(text: str) -> None:
+    """Text on standard error. What comes from files and names has no power over a terminal: control characters are
+    written out."""
+    lines = text.split("\n")
+    if not all(line.isprintable() for line in lines):
+        from incc.driver.views.layout import harmless
+
+        text = "\n".join([harmless(line.expandtabs(8), False) for line in lines])
+    tell_as_it_is(text)
 
 
 class Options:
@@ -51,6 +62,8 @@ class Options:
             if value is None and find(MCA, f"-{name}").needs_value:
                 value = next(rest, "")
             self.given.take(f"-{name}", value)
+        if self.given["output-asm-variant"] not in (-1, 0, 1):
+            raise UsageError(f"-output-asm-variant is 0 (AT&T) or 1 (Intel), not {self.given['output-asm-variant']}")
         written = {"o": self.given["o"], **self.given.files()}
         targets = [(f"-{name}", file) for name, file in written.items() if file not in ("", "-")]
         if targets:
@@ -133,7 +146,7 @@ def _target(options: Options) -> int:
     try:
         options.narrow = target(given["march"], given["mtriple"], MCA).narrow
     except TargetError as error:
-        raise UsageError(str(error).strip().removeprefix("error: ").removeprefix(f"{MCA}: ").rstrip(".")) from None
+        raise UsageError(error.why) from None
     unknown, off = features(given["mattr"])
     without = [*options.without, *(f"-{name}" for name in ("disable-cb", "disable-im") if given[name])]
     notes = [f"{name} is not known and ignored" for name in unknown]
@@ -193,6 +206,20 @@ def _nothing_at_all(text: str, name: str, report: t.Report, settings: Settings) 
     return [] if regions else [f"{name}: warning: not analysed: {each.reason}" for each in left_out]
 
 
+def _written_out(text: str, name: str, options: Options) -> str:
+    """The text with what is repeated in it, where that can be had. Raises DecodeError."""
+    from incc.frontends.x86.written_out import written_out
+
+    triple = "i686-unknown-linux-gnu" if options.narrow else ""
+    found = written_out(text, triple, options.given["x86-asm-syntax"] == "intel")
+    if not found:
+        tell(
+            f"{name}: warning: macros are not seen into, and what .rept and .irp repeat is not analysed: LLVM, which "
+            "could write them out, is not there or refuses the text (--compat says why), or a marker is inside\n"
+        )
+    return found or text
+
+
 def _run(options: Options, settings: Settings) -> int:
     from incc.driver.cores import cores_of
     from incc.driver.deliver import deliver, unmet
@@ -218,6 +245,14 @@ def _run(options: Options, settings: Settings) -> int:
         tell(f"incc-mca: error: {error}; see incc-mca --help\n")
         return error.status
     source = text = text_of(data) if code is None else ""
+    if ".rep" in text or ".irp" in text or ".macro" in text or ".if" in text:
+        from incc.frontends.isa import DecodeError
+
+        try:
+            text = _written_out(text, name, options)
+        except DecodeError as error:  # what LLVM was stopped for
+            tell(f"incc-mca: error: {name}: {error}\n")
+            return 1
     if options.narrow and code is not None:
         from incc.driver.llvm_target import narrow
 

@@ -566,6 +566,7 @@ class Given:
             kernels=self["kernel"],
             few=FEW if wrapper and not asked else None,
             uops=self["timeline-uops"],
+            wait=not wrapper,
         )
 
 
@@ -629,7 +630,8 @@ READERS: dict[str, Callable[[Given], Any]] = {
 
 
 def check_targets(targets: Iterable[tuple[str, str]], inputs: Iterable[str] = ()) -> None:
-    """Raises UsageError if two options name the same file, or one a file of the command that is not theirs to write.
+    """Raises UsageError if two options name the same file, or one a file of the command that is not theirs to write, or
+    what is no file's name.
 
     `targets` are pairs of the option and its file, `inputs` the names of those files.
     """
@@ -637,6 +639,8 @@ def check_targets(targets: Iterable[tuple[str, str]], inputs: Iterable[str] = ()
 
     taken: dict[str, str] = {}
     for option, file in targets:
+        if "\0" in file:
+            raise UsageError(f"{option}={file}: there is a NUL in the name".replace("\0", "\\0"))
         if os.path.isdir(file) or file.startswith("/dev/"):
             continue
         path = os.path.realpath(file)
@@ -644,6 +648,6 @@ def check_targets(targets: Iterable[tuple[str, str]], inputs: Iterable[str] = ()
             raise UsageError(f"{taken[path]} and {option} name the same file, {file}")
         taken[path] = option
     for file in inputs:
-        option_of = taken.get(os.path.realpath(file))
+        option_of = taken.get(os.path.realpath(file)) if "\0" not in file else None
         if option_of:
             raise UsageError(f"{option_of} would overwrite {file}")

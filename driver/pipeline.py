@@ -534,7 +534,8 @@ def analyze_bytes(unit: Unit, blocks: Sequence[tuple[str, bytes]], settings: Set
         try:
             kernels.append(isa(model.isa).decode_bytes(code, name))
         except (ValueError, DecodeError) as error:
-            raise AnalysisError(f"{unit.assembly_file}: {name}: {error}") from error
+            where = unit.assembly_file if name == unit.assembly_file else f"{unit.assembly_file}: {name}"
+            raise AnalysisError(f"{where}: {error}") from error
     return analyze_kernels(unit, kernels, settings, model, reason)._replace(model_note=note)
 
 
@@ -708,10 +709,10 @@ def _near(parsed: Assembly, region: Region | None) -> SourceLocation | None:
 def write_marked(unit: Unit, settings: Settings, path: str, dialect: str) -> None:
     """Write the unit's assembly with markers of one dialect (or "all") around the regions that would be analysed, and
     what the compiler says of them, if it was asked."""
+    from incc.driver.files import write_file
     from incc.driver.report.compiled import remark
     from incc.frontends.asm.markers import insert_markers
 
     regions = select(unit, read_assembly(unit), settings).regions
     said = [remark(region.compiled) if region.compiled else "" for region in regions]
-    with open(path, "w", encoding="utf-8", errors="surrogateescape") as f:
-        f.write(insert_markers(unit.assembly, regions, dialect, remarks=said))
+    write_file(path, insert_markers(unit.assembly, regions, dialect, remarks=said), wait=False)

@@ -377,7 +377,11 @@ def _items(options: argparse.Namespace, files: Sequence[CodeFile], commands: lis
         for number, name in enumerate(options.files or ["-"]):
             yield Item(number, name)
         return
+    from incc.driver.files import no_file_name
+
     for name in options.files or ["-"]:
+        if "\0" in name:
+            raise no_file_name(name)
         with open(0 if name == "-" else name, encoding="ascii", errors="replace") as opened:
             for number, line in enumerate(_lines(opened, name), start=1):
                 words = line.split(maxsplit=1)

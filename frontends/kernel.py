@@ -10,6 +10,7 @@ from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
     from typing import Literal
 
     RegionKind = Literal["loop", "marker", "file", "address"]
@@ -50,6 +51,30 @@ class Inlined(NamedTuple):
     call: tuple[str, int]
 
 
+class LineSet:
+    """A set of lines that are told from others by bits: of the loops of a function that has thousands each knows the
+    others in as many bits, not in as many numbers."""
+
+    __slots__ = ("_bits", "_of_line")
+
+    def __init__(self, of_line: Mapping[int, int], bits: int) -> None:
+        """`of_line`: the bits of each line; `bits`: those of the lines in the set."""
+        self._of_line = of_line
+        self._bits = bits
+
+    def __contains__(self, line: int) -> bool:
+        return bool(self._bits & self._of_line.get(line, 0))
+
+    def __iter__(self) -> Iterator[int]:
+        return (line for line, bits in self._of_line.items() if self._bits & bits)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, (LineSet, frozenset, set)) and set(self) == set(other)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self))
+
+
 class Neighbours(NamedTuple):
     """Where a loop lies among the other innermost loops of its function, which are named by their first lines.
 
@@ -58,8 +83,8 @@ class Neighbours(NamedTuple):
     source, the innermost first.
     """
 
-    later: frozenset[int] = frozenset()
-    always_before: frozenset[int] = frozenset()
+    later: frozenset[int] | LineSet = frozenset()
+    always_before: frozenset[int] | LineSet = frozenset()
     enclosing: tuple[SourceLocation, ...] = ()
 
 

@@ -305,6 +305,14 @@ def _by_name(wanted: str, places: Sequence[str]) -> ModelName | None:
     return None
 
 
+_KIND, _PIPE = 0o170000, 0o010000  # `stat` says it in more
+
+
+def _is_pipe(path: str) -> bool:
+    """Whether to open it is to wait for somebody who writes to it. Raises OSError."""
+    return os.stat(path).st_mode & _KIND == _PIPE
+
+
 def _index(place: str) -> list[ModelName]:
     """What the model files in a folder (or the one file) say about themselves. A missing folder has none."""
     if place.endswith(".toml"):
@@ -322,6 +330,8 @@ def _index(place: str) -> list[ModelName]:
     heads = []
     for path in names:
         try:
+            if _is_pipe(path):
+                continue
             with open(path, "rb") as f:
                 heads.append((os.path.basename(path), f.read(_HEAD).partition(b"\n[")[0]))
         except OSError:
@@ -410,6 +420,8 @@ def _read_cache(path: str, seal: int) -> tuple[tuple[Any, ...], Parts] | None:
 def _unchanged(contents: Iterable[tuple[str, tuple[int, int, int]]]) -> bool:
     for file, expected in contents:
         try:
+            if _is_pipe(file):
+                return False
             with open(file, "rb") as f:
                 data = f.read()
         except OSError:

@@ -361,10 +361,9 @@ def _copies(kernel: Kernel) -> int:
 # --- kernels that do the same work ------------------------------------------------------------------------------------
 
 
-def ratio(larger: Work, smaller: Work) -> Fraction | None:
-    """How many iterations of the one go as far through memory as one of the other; None where that differs from stream
-    to stream, or nothing moves."""
-    ours, theirs = larger.steps, smaller.steps
+def ratio(ours: tuple[int, ...], theirs: tuple[int, ...]) -> Fraction | None:
+    """How many iterations of a kernel with steps `theirs` go as far through memory as one with `ours` (see
+    `Work.steps`); None where that differs from stream to stream, or nothing moves."""
     if not ours or len(ours) != len(theirs):
         return None
     ratios = {Fraction(a, b) for a, b in zip(ours, theirs, strict=True)}
@@ -389,11 +388,11 @@ def _by_count(own: Work, smallest: Work, around: Surroundings | None, others: It
     The number of iterations is that of the innermost loop of the source; where iterations of an outer one were put
     together into it, more is done than it moves on by, and this does not count.
     """
-    done, moved = _work_ratio(own, smallest), ratio(own, smallest)
+    done, moved = _work_ratio(own, smallest), ratio(own.steps, smallest.steps)
     if (done and moved and done > moved) or (around and smallest.units and around.done(smallest.units) > 1):
         return None
     for counted in (own, *others):
-        times = Fraction(1) if counted is own else ratio(own, counted)
+        times = Fraction(1) if counted is own else ratio(own.steps, counted.steps)
         if not counted.pace or times is None:
             continue
         number = times * counted.pace
@@ -418,7 +417,7 @@ def _by_symmetry(own: Work, smallest: Work, paces: int, around: Surroundings | N
         if around is None or smallest.units >= _UNROLLED or not smallest.whole or apart:
             return None
         one = Elements(Fraction(1), "it is the loop with the smallest step of those that do the same work")
-    times = ratio(own, smallest)
+    times = ratio(own.steps, smallest.steps)
     if times is None or times == 1:
         return one
     done = _work_ratio(own, smallest)

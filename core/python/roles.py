@@ -22,7 +22,7 @@ from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Literal
 
     from incc.core.analysis import KernelResult
@@ -125,37 +125,67 @@ def _roles(
 ) -> list[tuple[int, Role, list[int]]]:
     """Of each of a function's loops its role and all those that do the same work, itself among them."""
     region_of = dict(zip(members, regions, strict=True))
+    kinds = {number: _kind(known[number]) for number in members}
     groups: list[list[int]] = []
+    # Of each group one loop for each kind and place: of thousands most are like another.
+    unlike: list[dict[tuple[_Kind, frozenset[SourceLocation]], int]] = []
+    # The groups that a loop may be one of, by the places of their first ones, None for those without any.
+    groups_at: dict[SourceLocation | None, list[int]] = {}
     for number in members:
-        for group in groups:
-            if _may_be_one(places, number, group) and all(
-                _same_work(known[number], known[other], bool(places and places[number])) for other in group
-            ):
-                group.append(number)
+        kind = kinds[number]
+        at: frozenset[SourceLocation] = places[number] if places else frozenset()
+        possible = sorted({n for place in (None, *at) for n in groups_at.get(place, ())}) if at else range(len(groups))
+        for chosen in possible:
+            others = unlike[chosen].values()
+            if _may_be_one(places, number, others) and all(_same_work(kind, kinds[n], bool(at)) for n in others):
+                groups[chosen].append(number)
+                unlike[chosen].setdefault((kind, at), number)
                 break
         else:
+            for place in at or (None,):
+                groups_at.setdefault(place, []).append(len(groups))
             groups.append([number])
+            unlike.append({(kind, at): number})
+    # The loops inside of what each place of the source goes around.
+    inside: dict[SourceLocation, list[int]] = {}
+    for number, region in region_of.items():
+        for place in region.neighbours.enclosing if region else ():
+            inside.setdefault(place, []).append(number)
     found = []
     for group in groups:
-        longest = max(known[number].steps for number in group)
-        main = [number for number in group if known[number].steps == longest]
+        longest = max(kinds[number].steps for number in group)
+        main = [number for number in group if kinds[number].steps == longest]
+        mains, all_of_it = frozenset(main), frozenset(group)
         for number in group:
-            role = Role("main") if number in main else _relation(number, main, region_of)
-            found.append((number, role, group))
-    return [(number, _outer(number, role, group, region_of) or role, group) for number, role, group in found]
+            role = Role("main") if number in mains else _relation(number, main, region_of)
+            found.append((number, _outer(number, all_of_it, region_of, inside) or role, group))
+    return found
 
 
-def _same_work(one: Work, other: Work, same_lines: bool) -> bool:
+class _Kind(NamedTuple):
+    """What of a kernel's `Work` is compared, see there."""
+
+    stores: bool
+    computes: frozenset[tuple[str, int]]
+    steps: tuple[int, ...]
+    whole: bool
+
+
+def _kind(work: Work) -> _Kind:
+    return _Kind(work.stores, work.computes, work.steps, work.whole)
+
+
+def _same_work(one: _Kind, other: _Kind, same_lines: bool) -> bool:
     # What is done on the analysed ways may differ where there are others.
     comparable = one.whole and other.whole
     if (comparable or not same_lines) and (one.stores != other.stores or one.computes != other.computes):
         return False
     larger, smaller = (one, other) if one.steps > other.steps else (other, one)
-    times = elements.ratio(larger, smaller)
+    times = elements.ratio(larger.steps, smaller.steps)
     return times is not None and times.denominator == 1
 
 
-def _may_be_one(places: Sequence[frozenset[SourceLocation]], number: int, group: Sequence[int]) -> bool:
+def _may_be_one(places: Sequence[frozenset[SourceLocation]], number: int, group: Iterable[int]) -> bool:
     """Whether a kernel may come from the same source as those of a group, by the lines."""
     if not places or not places[number]:
         return True
@@ -189,18 +219,19 @@ def _first_line(region: Region | None) -> int:
     return region.first_line if region else 0
 
 
-def _outer(number: int, role: Role, group: Sequence[int], region_of: dict[int, Region | None]) -> Role | None:
+def _outer(
+    number: int,
+    group: frozenset[int],
+    region_of: dict[int, Region | None],
+    inside: Mapping[SourceLocation, Sequence[int]],
+) -> Role | None:
     """The role of a loop that is an outer one in the source: the line of its branch back is that of a loop around
     another one, which here has nothing to do."""
     region = region_of[number]
     if region is None or region.source is None:
         return None
-    for other, inner in region_of.items():
-        if (
-            inner is not None
-            and other not in group
-            and inner.source not in (None, region.source)
-            and region.source in inner.neighbours.enclosing
-        ):
+    for other in inside.get(region.source, ()):
+        inner = region_of[other]
+        if inner is not None and other not in group and inner.source not in (None, region.source):
             return Role("outer", other)
     return None

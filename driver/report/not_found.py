@@ -37,7 +37,7 @@ def not_found(unit: Unit, parsed: Assembly, selection: Selection, globs: Sequenc
             text = f"what is called {glob!r} is no function of its own, since it was inlined into {_listed(into)}"
         else:
             nearest = _nearest(glob, functions)
-            text = f"no function is called {glob!r}" if functions else f"no function is called {glob!r}, nor anything"
+            text = f"no function is called {glob!r}{'' if functions else ': there are none here'}"
             text += f"; the nearest: {', '.join(nearest)}" if nearest else ""
         yield {"asked": glob, "text": text, "functions": known, "inlined_into": into, "nearest": nearest}
 

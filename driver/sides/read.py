@@ -171,11 +171,17 @@ def _shown(name: str) -> str:
     return "".join(c if c.isprintable() else "?" for c in name)
 
 
+def _reason(error: OSError) -> str:
+    """What went wrong, in the midst of a sentence."""
+    text = error.strerror or str(error)
+    return text[:1].lower() + text[1:]
+
+
 def _opened(name: str) -> BinaryIO:
     try:
         return open(name, "rb")
     except OSError as error:
-        raise InputError(f"{_shown(name)}: {(error.strerror or str(error)).lower()}") from None
+        raise InputError(f"{_shown(name)}: {_reason(error)}") from None
 
 
 def _read(file: BinaryIO, name: str, size: int = -1) -> bytes:
@@ -185,7 +191,7 @@ def _read(file: BinaryIO, name: str, size: int = -1) -> bytes:
     try:
         return file.read(size) if size >= 0 else read_all(file)
     except OSError as error:
-        raise InputError(f"{_shown(name)}: {(error.strerror or str(error)).lower()}") from None
+        raise InputError(f"{_shown(name)}: {_reason(error)}") from None
 
 
 def _database_of(name: str) -> tuple[str, str] | None:
@@ -331,7 +337,7 @@ def _read_documents(file: BinaryIO, shown: str, collected: Collected) -> None:
                 key = unit["assembly_file"], unit["model"]["name"]
                 scanned.setdefault(key, {**unit, "kernels": []})["kernels"] += unit["kernels"]
     except OSError as error:
-        raise InputError(f"{shown}: {(error.strerror or str(error)).lower()}") from None
+        raise InputError(f"{shown}: {_reason(error)}") from None
     except MemoryError:
         raise InputError(f"{shown}: too large for the memory that there is") from None
     if len(collected.versions) == before:
@@ -445,7 +451,7 @@ def _files(folder: str) -> Iterator[tuple[str, str]]:
     """The regular files in a folder and those in it, sorted: paths, and names relative to it."""
 
     def failed(error: OSError) -> None:
-        raise InputError(f"{_shown(error.filename)}: {(error.strerror or str(error)).lower()}")
+        raise InputError(f"{_shown(error.filename)}: {_reason(error)}")
 
     for place, folders, names in os.walk(folder, onerror=failed):
         # What a folder of reports has beside them is none of them: jobs that wait are JSON, too.
@@ -520,4 +526,4 @@ def _pieces(shown: str, source: str | bytes, kind: str, settings: Any, collected
         text = str(error)
         raise InputError(text if text.startswith(shown) else f"{shown}: {text}") from error
     except OSError as error:
-        raise InputError(f"{_shown(error.filename or shown)}: {(error.strerror or str(error)).lower()}") from None
+        raise InputError(f"{_shown(error.filename or shown)}: {_reason(error)}") from None

@@ -26,7 +26,7 @@ def left_out(unit: t.Unit, layout: Layout) -> Iterator[str]:
     """What of the unit is not analysed, and why."""
     if not unit["kernels"]:
         yield ""
-        yield "No loop to analyse." if not unit["left_out"] else "No loop that can be analysed."
+        yield "No loop to analyse." if not unit["left_out"] else "Nothing that can be analysed."
     if unit["left_out"]:
         yield ""
         yield "Not analysed:"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from incc.frontends.asm.graph import dominators, loops, reverse_postorder
-from incc.frontends.kernel import LeftOut, Neighbours, Region
+from incc.frontends.kernel import LeftOut, LineSet, Neighbours, Region
 from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
@@ -122,34 +122,39 @@ def _with_neighbours(
     number_of = {loop.header: number for number, (_, loop) in enumerate(found)}
     # Sets of loops as the bits of numbers. Around cycles without a header, not all ways are followed.
     ahead = [0] * (n + 1)
-    for b in reversed(reverse_postorder(forward, n)):
+    order = reverse_postorder(forward, n)
+    for b in reversed(order):
         for t in forward[b]:
             ahead[b] |= ahead[t] | (1 << number_of[t] if t in number_of else 0)
     immediate = dominators(forward, n)
+    behind = [0] * (n + 1)
+    for b in order:
+        if 0 <= (above := immediate[b]) != b:  # whose turn was before
+            behind[b] = behind[above] | (1 << number_of[above] if above in number_of else 0)
     sources = [_latch_source(listing, graph, loop) for loop in natural]
 
-    def first_lines(bits: int) -> frozenset[int]:
-        return frozenset([region.first_line for number, (region, _) in enumerate(found) if bits >> number & 1])
-
+    of_line: dict[int, int] = {}
+    for number, (region, _) in enumerate(found):
+        of_line[region.first_line] = of_line.get(region.first_line, 0) | 1 << number
+    # Around the loop that a block is the header of there are few others, whatever the function has.
+    around_block: dict[int, list[int]] = {}
+    for at, other in enumerate(natural):
+        if not other.innermost and sources[at]:
+            for b in other.body:
+                around_block.setdefault(b, []).append(at)
     regions = []
     for number, (region, loop) in enumerate(found):
         later = 0
         for b in loop.body:
             later |= ahead[b]
-        before = 0
-        b = loop.header
-        while 0 <= immediate[b] != b:
-            b = immediate[b]
-            before |= 1 << number_of[b] if b in number_of else 0
         around = [
-            (len(other.body), source)
-            for other, source in zip(natural, sources, strict=True)
-            if source and other.header != loop.header and loop.header in other.body
+            (len(natural[at].body), source)
+            for at in around_block.get(loop.header, ())
+            if natural[at].header != loop.header and (source := sources[at])
         ]
         enclosing = tuple([source for _, source in sorted(around)])
-        regions.append(
-            region._replace(neighbours=Neighbours(first_lines(later & ~(1 << number)), first_lines(before), enclosing))
-        )
+        lines = LineSet(of_line, later & ~(1 << number)), LineSet(of_line, behind[loop.header])
+        regions.append(region._replace(neighbours=Neighbours(*lines, enclosing)))
     return regions
 
 

@@ -73,7 +73,8 @@ def _text(path: str) -> str | None:
 
 
 def _words(text: str) -> list[str]:
-    """Words with blanks between them; quotes and backslashes keep what they hold (libiberty's buildargv)."""
+    """Words with blanks between them; quotes and backslashes keep what they hold (libiberty's buildargv). A NUL ends a
+    word, whatever follows: for all who read them they are C's strings."""
     words: list[str] = []
     word: list[str] | None = None
     quote = ""
@@ -99,4 +100,4 @@ def _words(text: str) -> list[str]:
                 word.append(c)
     if word is not None:
         words.append("".join(word))
-    return words
+    return [word.partition("\0")[0] for word in words] if "\0" in text else words

@@ -94,6 +94,8 @@ def _isa_of(machine: Any) -> str:
     for name in names():
         if wanted in isa(name).machine.names:
             return name
+    if wanted in ("I386", "X86"):
+        raise ObjectError("code for x86 of 32 bits, of which incc-mca reads assembly alone (-mtriple=i686)")
     raise ObjectError(f"code for {wanted}, none of {', '.join(names())}")
 
 

@@ -165,6 +165,12 @@ _SYSTEM_TWINS = {
 }
 
 
+# The register is an address, whose width is not what takes the time: of one of 32 bits nothing is known by itself.
+_BY_ADDRESS = {
+    f"{name}_R{bits}_M512": f"{name}_R64_M512" for name in ("ENQCMD", "ENQCMDS", "MOVDIR64B") for bits in (16, 32)
+}
+
+
 def _form(native: Any) -> _Form:
     code = native.code
     form = _FORMS.get(code)
@@ -172,7 +178,7 @@ def _form(native: Any) -> _Form:
         # OpCodeInfo would say the same, but takes 4 ms for its tables when it is first asked.
         mnemonic = iced.MNEMONIC_NAMES[native.mnemonic].lower()
         form = _FORMS[code] = _Form(
-            iced.CODE_NAMES[code],
+            _BY_ADDRESS.get(iced.CODE_NAMES[code], iced.CODE_NAMES[code]),
             mnemonic,
             native.encoding == _LEGACY_ENCODING,
             same_source_idiom(mnemonic),

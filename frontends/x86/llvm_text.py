@@ -508,6 +508,8 @@ def _printed(instruction: Instruction, intel: bool, hex_immediates: bool, names:
             value = evaluate(written.target)
             printer.target = shown(written.target) if value is None else _number(value, hex_immediates)
     template = _template(native, intel)
+    if template.startswith("calll\t<") and names is not None and not names.narrow_target:
+        template = f"callq{template[5:]}"  # LLVM's call of a target of 64 bits, behind .code32 as well
     if written.mnemonic[:4] == "xchg":
         template = _exchange(template, native, written, intel)
     text = _with_prefixes(printer.fill(template), native, written.braces)

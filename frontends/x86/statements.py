@@ -249,6 +249,8 @@ class Names:
     def __init__(self, text: str) -> None:
         self._locals: dict[tuple[int, str], str] = {}
         self._constants: list[tuple[int, str, int]] = []
+        self.narrow_target = text.startswith(".code32")
+        """The target itself is one of 32 bits: so the driver begins a text for it."""
         lines = text.split("\n")
         if _MAYBE_LOCAL.search(text) and re.search(_LOCAL, text):
             self._number_labels(lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -607,3 +608,18 @@ f:
     assert [loop.neighbours.always_before for loop in loops] == [frozenset(), frozenset(), {second}]
     around = SourceLocation("t.c", 3)
     assert [loop.neighbours.enclosing for loop in loops] == [(around,), (around,), ()]
+
+
+def test_thousands_of_loops_in_a_function() -> None:
+    """Each knows where it lies among the others, in a time and a room that are not those of all pairs."""
+    count = 4000
+    text = "\t.text\nf:\n" + "".join(f".L{n}:\n\tdecq %rcx\n\tjne .L{n}\n" for n in range(count)) + "\tret\n"
+    assembly = parse(text)
+    start = time.process_time()
+    loops = innermost_loops(assembly)[0]
+    assert time.process_time() - start < 6  # half a second; all pairs take half a minute
+    lines = [loop.first_line for loop in loops]
+    assert len(lines) == count
+    for n in (0, 1, count // 2, count - 1):
+        assert loops[n].neighbours.later == set(lines[n + 1 :])
+        assert loops[n].neighbours.always_before == set(lines[:n])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import errno
 import io
 import json
 import os
@@ -21,6 +22,7 @@ from test_api import TRIAD
 from test_report_schema import SCHEMA
 
 import incc
+from incc.driver import files
 from incc.driver.comparison import documents
 from incc.driver.comparison.side import LEFT_OUT, InputError, Side
 from incc.driver.comparison.upgrade import STEPS, added_fields
@@ -333,6 +335,17 @@ def test_other_files(tmp_path: pathlib.Path) -> None:
     assert refused(tmp_path / "pipe").endswith("pipe: a named pipe, not a file that can be read")
     with pytest.raises(InputError, match="standard input can be read only once"):
         read_sides(["-", "-"])
+
+
+def test_units_in_messages_are_as_they_are_written(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read_all(file: object) -> bytes:
+        raise OSError(errno.EFBIG, "more than 512 MiB")
+
+    monkeypatch.setattr(files, "read_all", read_all)
+    reading, writing = os.pipe()
+    os.close(writing)
+    assert refused(f"/dev/fd/{reading}") == f"/dev/fd/{reading}: more than 512 MiB"
+    os.close(reading)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

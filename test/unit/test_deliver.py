@@ -6,12 +6,13 @@ import io
 import json
 import multiprocessing
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from incc.driver import mca
+from incc.driver import files, mca
 from incc.driver.deliver import Request, deliver, file_name, source_lines, unmet, write_stream
 from incc.driver.files import write_file
 from incc.driver.options import MCA, Given
@@ -203,3 +204,38 @@ def test_lines_of_sources_are_read_where_they_can_be(tmp_path: Path, monkeypatch
     instructions = [{"source": {"file": name, "line": line}} for name, lines in names.items() for line in lines]
     found = source_lines({"units": [{"kernels": [{"instructions": [*instructions, {"source": None}]}]}]})
     assert found == {"a.c": {2: "two \ufffd\x0c", 3: "three"}}
+
+
+def test_a_pipe_that_is_not_read_on_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever does not wait gives up where nobody reads, and where somebody no longer does."""
+    monkeypatch.setattr(files, "PATIENCE", 0.1)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(OSError, match="a pipe that nobody reads"):
+        write_file(str(pipe), "text", wait=False)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        with pytest.raises(OSError, match="a pipe that nobody reads"):
+            write_file(str(pipe), "x" * (1 << 21), wait=False)
+    finally:
+        os.close(reader)
+
+
+def test_a_stream_that_others_have_made_so_that_it_does_not_block() -> None:
+    """As programs with an event loop leave what they share with those that they start."""
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    text = "x" * (1 << 20)
+    found = bytearray()
+
+    def read() -> None:
+        while part := os.read(reading, 1 << 12):
+            found.extend(part)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    files.write_all(writing, text)
+    os.close(writing)
+    reader.join()
+    os.close(reading)
+    assert found == text.encode()

@@ -138,7 +138,10 @@ def test_targets(run: Run, options: str, triple: str, march: str) -> None:
     [
         ("-march=frob", "/opt/bin/llvm-mca: invalid target 'frob'.\n"),
         ("-mtriple=frob", "/opt/bin/llvm-mca: unable to get target for 'frob', see --version and --triple."),
-        ("-mtriple=aarch64", "error: there is no reader for code of LLVM's target 'aarch64' here, only for x86-64's\n"),
+        (
+            "-mtriple=aarch64",
+            "error: there is no reader for code of LLVM's target 'aarch64' here, only for those of x86\n",
+        ),
         ("-mcpu=frob", "'frob' is not a recognized processor for this target (ignoring processor)\n" * 2),
         ("-mcpu=", ""),
         (
@@ -289,3 +292,50 @@ def test_incc_mca_takes_the_same_options(run: Run, capfd: pytest.CaptureFixture[
     assert "no reader for code of LLVM's target 'aarch64'" in capfd.readouterr().err
     assert mca.main([*HOST, "-dispatch-stats", "-views=none", "f.s"]) == 0
     assert capfd.readouterr().out.endswith("\nprinted\n")
+
+
+def printed(tmp_path: Path, text: str, *options: str) -> list[str]:
+    """The instructions as the view of information has them."""
+    (tmp_path / "p.s").write_text(text)
+    assert (
+        mca.main([*HOST, "--compat", "-resource-pressure=0", "-o", f"{tmp_path}/p", *options, f"{tmp_path}/p.s"]) == 0
+    )
+    rows = (tmp_path / "p").read_text().partition("Instructions:\n")[2].split("\n")
+    return [row[42:] for row in rows if row]
+
+
+def test_calls_of_32_bit_mode_are_those_of_the_target(tmp_path: Path) -> None:
+    text = "call f\ncall *%eax\npushl %ecx\n"
+    assert printed(tmp_path, f".code32\n{text}") == ["callq\tf", "calll\t*%eax", "pushl\t%ecx"]
+    assert printed(tmp_path, text, "-mtriple=i686-linux-gnu") == ["calll\tf", "calll\t*%eax", "pushl\t%ecx"]
+
+
+def test_registers_that_are_addresses_of_32_bits(tmp_path: Path) -> None:
+    """They make no other instruction of it: there are figures of the one alone."""
+    text = "enqcmd (%eax), %ecx\nmovdir64b (%rax), %rcx\nmovdir64b (%eax), %ecx\n"
+    assert printed(tmp_path, text) == text.replace(" ", "\t", 1).replace("64b ", "64b\t").rstrip().split("\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("-mtriple=frob", "there is no target 'frob', as x86_64-linux-gnu is one; see incc-mca --help"),
+        ("-march=frob", "there is no target 'frob'; see incc-mca --help"),
+        ("-march=arm", "there is no reader for code of LLVM's target 'arm' here, only for those of x86; see incc"),
+        ("-output-asm-variant=7", "-output-asm-variant is 0 (AT&T) or 1 (Intel), not 7; see incc-mca --help"),
+        ("-raw", "f.s: offset 0x0: not an x86-64 instruction: 06"),
+        ("-function=g", ""),
+    ],
+)
+def test_mistakes_in_words_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], options: str, said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("f.s").write_text("\x06\n" if options == "-raw" else ADD)
+    status = mca.main([*HOST, options, "f.s"])
+    found = capfd.readouterr()
+    if said:
+        assert (status > 0, found.out) == (True, "")
+        assert found.err.startswith(f"incc-mca: error: {said}")
+    else:
+        assert "No function is called 'g': there are none here." in found.out

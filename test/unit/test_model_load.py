@@ -505,3 +505,20 @@ def test_tables_compiled_ahead(tmp_path: Path) -> None:
     with open(package / "models" / "data" / "skylake.toml", "a", encoding="utf-8") as f:
         f.write('"MINE_R64/r" = { ports = "1*p0", retire = 1 }\n')
     assert run_it().endswith(" True"), "tables of another model file must not be used"
+
+
+def test_a_pipe_among_models(tmp_path: Path) -> None:
+    """Nobody waits for somebody to write to it."""
+    os.mkfifo(tmp_path / "pipe.toml")
+    code = (
+        "import sys; from incc.models.loading import load; from incc.models.model import ModelError\n"
+        "assert load('skylake', sys.argv[1:]).name == 'skylake'\n"
+        "try: load('no such', [*sys.argv[1:], sys.argv[1] + '/pipe.toml'])\n"
+        "except ModelError as error: print(error)\n"
+    )
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code, tmp_path], env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "no machine model named 'no such'" in done.stdout

@@ -331,3 +331,12 @@ def test_other_files_are_refused(tmp_path: pathlib.Path, content: bytes, message
     for source in (str(file), content):
         with pytest.raises(ObjectError, match=message):
             object_kernels(source)
+
+
+@pytest.mark.skipif(not shutil.which("clang-19"), reason="no clang-19")
+@pytest.mark.parametrize("target", ["i686-linux-gnu", "i686-windows-gnu", "i386-apple-macos"])
+def test_code_of_32_bits_is_told_of(tmp_path: pathlib.Path, target: str) -> None:
+    (tmp_path / "a.s").write_text("nop\n")
+    subprocess.run(["clang-19", f"--target={target}", "-c", "a.s"], cwd=tmp_path, check=True)
+    with pytest.raises(ObjectError, match="code for x86 of 32 bits, of which incc-mca reads assembly alone"):
+        read(str(tmp_path / "a.o"))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from incc.driver.report.advice import read_build
 from incc.frontends.gcc_wrapper.compile import compile_units
 from incc.frontends.gcc_wrapper.dry_run import parse
-from incc.frontends.gcc_wrapper.response_files import expanded
+from incc.frontends.gcc_wrapper.response_files import expanded, expanded_by_llvm
 from properties import examples
 
 WORDS = st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), min_size=1))
@@ -41,6 +41,13 @@ def test_files_within_files_and_what_is_none(tmp_path: Path) -> None:
     assert expanded(["@one"], str(tmp_path)) == ["-O3", "-ffast-math", "@missing", "-D A"]
     assert expanded(["@pipe", "@", "@."], str(tmp_path)) == ["@pipe", "@", "@."]
     assert set(expanded(["@self"], str(tmp_path))) == {"x", "@self"}
+
+
+def test_words_end_at_a_nul(tmp_path: Path) -> None:
+    """As they do for compilers and LLVM's tools, which read them as C's strings."""
+    (tmp_path / "args").write_bytes(b"-O3\0junk x.s\0 'a b\0c'\n")
+    assert expanded(["@args"], str(tmp_path)) == ["-O3", "x.s", "a b"]
+    assert expanded_by_llvm([f"@{tmp_path}/args"]) == ["-O3", "x.s", "a b"]
 
 
 @pytest.mark.skipif(not shutil.which("gcc"), reason="no gcc")

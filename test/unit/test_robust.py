@@ -46,6 +46,36 @@ def folder(tmp_path: pathlib.Path) -> pathlib.Path:
     return tmp_path
 
 
+NUL = [
+    ("mca", ["-o", "a\0b", "a.s"]),
+    ("mca", ["-html=a\0b", "a.s"]),
+    ("mca", ["a\0.s"]),
+    ("mca", ["--raw", "a\0.s"]),
+    ("mca", ["--compat", "-o", "a\0b", "a.s"]),
+    ("mca", ["--compat", "a\0.s"]),
+    ("scan", ["a\0"]),
+    ("diff", ["-o", "a\0", "a.s", "a.s"]),
+    ("rank", ["-o", "a\0", "a.s"]),
+    ("build", ["-o", "a\0", "--", "true"]),
+]
+
+
+@pytest.mark.parametrize(("command", "words"), NUL)
+def test_a_name_that_no_file_has(
+    folder: pathlib.Path,
+    command: str,
+    words: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(folder)
+    own = ["-mcpu=skylake"] if command == "mca" else []
+    assert importlib.import_module(f"incc.driver.{command}").main([*own, *words]) in (1, 2)
+    said = capsys.readouterr().err
+    assert "there is a NUL in" in said
+    assert sorted(path.name for path in folder.iterdir()) == ["a.s", "bad.s"]
+
+
 @pytest.mark.parametrize("face", [[], ["--compat"]], ids=["incc-mca", "llvm-mca"])
 @pytest.mark.parametrize("streams", STREAMS)
 def test_streams_that_are_closed_or_full(folder: pathlib.Path, streams: str, face: list[str]) -> None:
@@ -376,3 +406,14 @@ def test_the_fuzzer() -> None:
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout == "25 runs from seed 7, 0 failed\n"
+
+
+def test_messages_have_no_power_over_a_terminal(folder: pathlib.Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (folder / "c.s").write_text("frob \033[31m%eax\n\tfrob\t\x9b2J\n")
+    assert main(["-mcpu=skylake", f"{folder}/c.s"]) == 1
+    assert main(["-mcpu=skylake", f"{folder}/\033[2J.s"]) == 1
+    assert main(["-mcpu=skylake", "-\033[2J"]) == 2
+    said = capfd.readouterr().err
+    assert all(line.isprintable() for line in said.split("\n"))
+    assert "frob \\x1b[31m%eax" in said
+    assert "unknown option -\\x1b[2J" in said

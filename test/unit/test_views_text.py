@@ -171,7 +171,7 @@ def test_a_file_without_loops_says_so() -> None:
     assert "No loop to analyse." in nothing
     left_out = LeftOut(3, 9, "f", ".L2", "entered in the middle from line 1")
     some = render(build_report([unit_report(UnitResult(unit, model, "-mcpu=skx", (), left_out=(left_out,)))]), 80)
-    assert "No loop that can be analysed." in some
+    assert "Nothing that can be analysed." in some
     assert "  a.s:3 in f: entered in the middle from line 1" in some
 
 

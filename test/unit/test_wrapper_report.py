@@ -487,6 +487,23 @@ def test_mistakes_in_the_environment_do_not_stop_a_build(place: Path, environmen
     assert (place / "triad.o").exists()
 
 
+@needs_gcc
+@pytest.mark.parametrize("mode", ["full", "lean"])
+def test_a_pipe_that_nobody_reads(place: Path, mode: str) -> None:
+    """Whoever names it for the reports of a build, the build does not wait; `run` gives up after a while."""
+    os.mkfifo(place / "pipe")
+    done = run([place / "incc", "-c", "triad.c"], place, INCC_ANALYZE="1", INCC_MODE=mode, INCC_OUTPUT="pipe")
+    said = f"incc: warning: the report could not be written: {place}/pipe: a pipe that nobody reads\n"
+    assert done.err.decode() == (said if mode == "full" else "")  # in the other one to the log alone
+    assert (done.status, done.out) == (0, b"")
+    assert (place / "triad.o").exists()
+    # Somebody has it open, and does not read.
+    reader = os.open(place / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    done = run([place / "incc", "-c", "triad.c"], place, INCC_ANALYZE="1", INCC_MODE=mode, INCC_OUTPUT="pipe")
+    assert (done.status, done.out, done.err, os.read(reader, 100)) == (0, b"", b"", REPORT.encode())
+    os.close(reader)
+
+
 def test_a_compiler_that_does_not_say_what_it_runs(place: Path) -> None:
     fake = program(place, "fakecc", 'case "$1" in -\\#*) echo "unknown option $1" >&2; exit 1;; esac; echo compiled')
     done = run([place / "incc", f"--incc-cc={fake}", "--analyze", "-c", "triad.c"], place)
