@@ -193,6 +193,8 @@ def _straight(assembly: Assembly, kind: RegionKind, name: str, members: Sequence
             f"{jumps}{' before the last instruction' if is_loop else ' inside'}: instructions are analysed in the order"
             " of the text, as if none were taken"
         )
+        if kind == "file" and _goes_back(assembly, members):
+            notes.append("there is a loop in it: --auto analyses the loops by themselves")
     notes += _notes(assembly, members)
     latch = statements[last].location if is_loop else None
     lines = lines_of(statements, members)
@@ -210,6 +212,16 @@ def _straight(assembly: Assembly, kind: RegionKind, name: str, members: Sequence
         source_of(statements, members, latch, function.statements if function else members),
         tuple(notes),
     )
+
+
+def _goes_back(assembly: Assembly, members: Sequence[int]) -> bool:
+    """Whether some branch of these statements is to one of them, at its place or before it."""
+    branch_of = isa(assembly.isa).branch
+    for i in members:
+        kind, name = branch_of(assembly.statements[i].text)
+        if kind in ("conditional", "unconditional") and 0 <= label_index(assembly, name, i) <= i:
+            return True
+    return False
 
 
 def _with_depth(assembly: Assembly, regions: list[Region]) -> list[Region]:

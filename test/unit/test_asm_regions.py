@@ -330,6 +330,21 @@ def test_marked_straight_code() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "loop"),
+    [
+        ("f: nop\n.L1: nop\n jne .L1\n ret\n", True),
+        (".L1: nop\n jne .L1\n ret\n", True),
+        ("f: nop\n jne .L1\n nop\n.L1: ret\n", False),
+        ("f: nop\n jne g\n ret\n", False),
+    ],
+)
+def test_a_whole_file_with_a_loop_in_it_says_how_to_get_at_it(text: str, loop: bool) -> None:
+    (region,), _ = whole_file(parse(text))
+    assert not region.is_loop
+    assert any("--auto" in note for note in region.notes) == loop
+
+
 def test_named_regions_may_overlap() -> None:
     text = (
         "# LLVM-MCA-BEGIN a\n nop\n# LLVM-MCA-BEGIN b\n inc %eax\n# LLVM-MCA-END a\n dec %eax\n# LLVM-MCA-END b\n"
