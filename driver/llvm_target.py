@@ -24,7 +24,11 @@ _OTHERS = (
 
 
 class TargetError(Exception):
-    """There is no such target; the message is to be printed as it is."""
+    """There is no such target, or for code of a `foreign` one no reader; the message is to be printed as it is."""
+
+    def __init__(self, message: str, foreign: bool = False) -> None:
+        super().__init__(message)
+        self.foreign = foreign
 
 
 class Target(NamedTuple):
@@ -45,13 +49,13 @@ def target(march: str, mtriple: str, program: str) -> Target:
     triple = mtriple or DEFAULT
     if march:
         if march not in _TARGETS:
-            raise TargetError(_unread(march) or f"{program}: invalid target '{march}'.\n")
+            raise _unread(march) or TargetError(f"{program}: invalid target '{march}'.\n")
         _, *rest = triple.split("-", 3)
         triple = "-".join([_TARGETS[march], *rest, *[""] * (2 - len(rest))])
     architecture = triple.partition("-")[0]
     if architecture != "x86_64" and not re.fullmatch(_ARCHITECTURES, architecture):
         unknown = f"{program}: unable to get target for '{triple}', see --version and --triple."
-        raise TargetError(_unread(architecture) or unknown)
+        raise _unread(architecture) or TargetError(unknown)
     return Target(triple, architecture, architecture[0] == "i")
 
 
@@ -62,10 +66,10 @@ def narrow(code: Code) -> Code:
     return code if code.blocks is None else code._replace(blocks=[(name, Narrow(each)) for name, each in code.blocks])
 
 
-def _unread(name: str) -> str:
+def _unread(name: str) -> TargetError | None:
     if not re.match(_OTHERS, name):
-        return ""
-    return f"error: there is no reader for code of LLVM's target '{name}' here, only for x86-64's\n"
+        return None
+    return TargetError(f"error: there is no reader for code of LLVM's target '{name}' here, only for x86's\n", True)
 
 
 def features(named: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -133,6 +133,9 @@ def _target(options: Options) -> int:
     try:
         options.narrow = target(given["march"], given["mtriple"], MCA).narrow
     except TargetError as error:
+        if error.foreign:
+            tell(f"incc-mca: {error}")
+            return 1 + 1
         raise UsageError(str(error).strip().removeprefix("error: ").removeprefix(f"{MCA}: ").rstrip(".")) from None
     unknown, off = features(given["mattr"])
     without = [*options.without, *(f"-{name}" for name in ("disable-cb", "disable-im") if given[name])]

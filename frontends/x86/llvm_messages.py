@@ -272,9 +272,9 @@ _ORDINARY = words(
 )
 _ORDINARY_PREFIXES = ("cfi_", "cv_", "seh_", "L")
 # Prefixes that are statements of their own for LLVM whatever follows, and all of them.
-_OWN = words("addr32 addr16 data16 data32 cs ds es fs gs ss rex rex64 rex.w rex.r rex.x rex.b")
+_OWN = words("addr32 addr16 data16 data32 cs ds es fs gs ss rex rex64 rex.w rex.r rex.x rex.b xacquire xrelease")
 _BRACES = words("{vex} {vex2} {vex3} {evex} {disp8} {disp32} {rex} {rex2}")
-_PREFIXES = _OWN | words("rep repe repz repne repnz lock bnd notrack xacquire xrelease")
+_PREFIXES = _OWN | words("rep repe repz repne repnz lock bnd notrack")
 
 
 def unusual(text: str) -> bool:
@@ -284,7 +284,7 @@ def unusual(text: str) -> bool:
         return True
     if "\r" in text and "\r" in text.replace("\r\n", "\n").removesuffix("\r"):
         return True
-    frame = False
+    frame = intel = False
     for line in text.split("\n"):
         stripped = line.strip()
         if stripped[:5] == ".cfi_":
@@ -301,6 +301,10 @@ def unusual(text: str) -> bool:
             continue
         for piece in stripped.split(";") if ";" in stripped else (stripped,):
             if _odd_statement(piece.split(None, 1)):
+                return True
+            if "_syntax" in piece:
+                intel = ".intel_syntax" in piece or (intel and ".att_syntax" not in piece)
+            elif intel and "%" in piece.partition("#")[0]:  # before a register, where GNU as takes it
                 return True
     return frame
 
@@ -322,8 +326,13 @@ def _odd_statement(parts: list[str]) -> bool:
     word = word.lower()
     if word == "bnd":  # which LLVM does not take, but on a line of its own
         return True
-    # Behind a prefix LLVM takes names in lower case alone.
-    return word in _PREFIXES and (not rest or rest[0] in "#/" or word in _OWN or not rest.split(None, 1)[0].islower())
+    if word not in _PREFIXES:
+        return False
+    if not rest or rest[0] in "#/" or word in _OWN:
+        return True
+    # Behind a prefix LLVM takes names in lower case alone, and none of those prefixes.
+    follows = rest.split(None, 1)[0]
+    return follows in _OWN or not follows.islower()
 
 
 _PERHAPS_MASM = r"\d[\da-fA-F]*[htoqybdHTOQYBD]\b"

@@ -511,9 +511,17 @@ def _printed(instruction: Instruction, intel: bool, hex_immediates: bool, names:
     if written.mnemonic[:4] == "xchg":
         template = _exchange(template, native, written, intel)
     text = _with_prefixes(printer.fill(template), native, written.braces)
+    if written.mnemonic in _SCANS:
+        text = "rep\t\t" + text.replace(_SCANS[written.mnemonic], written.mnemonic, 1)
+    elif text[:4] == "retq" and 0x66 in instruction.encoding[:-1].partition(b"\xc2")[0]:
+        text = "retw" + text[4:]
     if plain and not branch:
         keep(known, instruction.encoding, text)
     return text
+
+
+# What `rep bsf` and `rep bsr` are to the decoder, as compilers write them for any core: LLVM keeps what is written.
+_SCANS = {"bsf": "tzcnt", "bsr": "lzcnt"}
 
 
 def is_prefix(instruction: Instruction) -> bool:
@@ -607,6 +615,8 @@ def encoding(instruction: Instruction, names: Names | None = None) -> bytes:
     written = _statement(instruction, names)
     if not written.says_more:
         return code
+    if written.mnemonic in _SCANS:
+        code = _ordered(code)
     if written.wide:
         return _widened(instruction)[1]
     native = native_of(instruction)

@@ -138,7 +138,7 @@ def test_targets(run: Run, options: str, triple: str, march: str) -> None:
     [
         ("-march=frob", "/opt/bin/llvm-mca: invalid target 'frob'.\n"),
         ("-mtriple=frob", "/opt/bin/llvm-mca: unable to get target for 'frob', see --version and --triple."),
-        ("-mtriple=aarch64", "error: there is no reader for code of LLVM's target 'aarch64' here, only for x86-64's\n"),
+        ("-mtriple=aarch64", "error: there is no reader for code of LLVM's target 'aarch64' here, only for x86's\n"),
         ("-mcpu=frob", "'frob' is not a recognized processor for this target (ignoring processor)\n" * 2),
         ("-mcpu=", ""),
         (
@@ -285,7 +285,9 @@ def test_incc_mca_takes_the_same_options(run: Run, capfd: pytest.CaptureFixture[
     out, said = capfd.readouterr()
     assert "Instructions:      32" in out
     assert said == "incc-mca: note: -mc-relax-all has no meaning here\n"
-    assert mca.main([*HOST, "-march=aarch64", "f.s"]) == 2
+    assert mca.main([*HOST, "-march=fnord", "f.s"]) == 2
+    assert "invalid target 'fnord'" in capfd.readouterr().err
+    assert mca.main([*HOST, "-march=aarch64", "f.s"]) == 1  # not misspelt, but nothing that can be read
     assert "no reader for code of LLVM's target 'aarch64'" in capfd.readouterr().err
     assert mca.main([*HOST, "-dispatch-stats", "-views=none", "f.s"]) == 0
     assert capfd.readouterr().out.endswith("\nprinted\n")
