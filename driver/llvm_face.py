@@ -367,7 +367,7 @@ def _analysed(
     skip = values.get("skip-unsupported-instructions", "none")
     _, problems = regions(text)
     told: list[Told] = []
-    odd = code is None and _unusual(text)
+    odd = code is None and _unusual(text, views.triple)
     narrow = views.march[0] == "i"
     triple = views.triple if views.march == "x86_64" or narrow else ""
     report = None if problems or odd else _report(_plain(text, settings), name, settings, code, narrow)
@@ -433,10 +433,10 @@ def _analysed(
     return report, views._replace(headings=headings), False
 
 
-def _unusual(text: str) -> bool:
+def _unusual(text: str, triple: str) -> bool:
     from incc.frontends.x86.llvm_messages import unusual
 
-    return unusual(text)
+    return unusual(text, triple)
 
 
 def _plain(text: str, settings: Settings) -> str:
