@@ -113,8 +113,6 @@ def _run(arguments: Sequence[str], program: str) -> int:
         return 1
     if _in_order(report):
         # -all-views and -all-stats do not bring what says nothing of such a core, but its own name does.
-        if values.get("bottleneck-analysis"):
-            _say(f"warning: bottleneck analysis is not supported for in-order CPU '{cpu}'.\n")
         views = views._replace(
             retire_stats=views.retire_stats and bool(values.get("retire-stats")),
             bottleneck_analysis=views.bottleneck_analysis and bool(values.get("bottleneck-analysis")),
@@ -369,7 +367,7 @@ def _analysed(
     skip = values.get("skip-unsupported-instructions", "none")
     _, problems = regions(text)
     told: list[Told] = []
-    odd = code is None and _unusual(text)
+    odd = code is None and _unusual(text, views.triple)
     narrow = views.march[0] == "i"
     triple = views.triple if views.march == "x86_64" or narrow else ""
     report = None if problems or odd else _report(_plain(text, settings), name, settings, code, narrow)
@@ -415,7 +413,8 @@ def _analysed(
         raise Stop
     for note in model_notes(report):
         _say(f"note: {note}\n")
-    unknown = _instructions_seen(report, skip in ("lack-sched", "any"), settings.call_latency)
+    unanalysed = settings.mcpu if values.get("bottleneck-analysis") and _in_order(report) else ""
+    unknown = _instructions_seen(report, skip in ("lack-sched", "any"), settings.call_latency, unanalysed)
     if unknown and skip in ("lack-sched", "any") and code is None:
         from incc.driver.llvm_messages import without_lines
 
@@ -434,10 +433,10 @@ def _analysed(
     return report, views._replace(headings=headings), False
 
 
-def _unusual(text: str) -> bool:
+def _unusual(text: str, triple: str) -> bool:
     from incc.frontends.x86.llvm_messages import unusual
 
-    return unusual(text)
+    return unusual(text, triple)
 
 
 def _plain(text: str, settings: Settings) -> str:
@@ -490,9 +489,10 @@ def _refused(report: t.Report | None) -> list[t.RefusedStatement]:
     return [statement for kernel in unit["kernels"] for statement in kernel["refused"]]
 
 
-def _instructions_seen(report: t.Report, skipped: bool, call_latency: int) -> list[int]:
-    """Says what llvm-mca says of calls, returns and instructions without figures; returns the lines of the latter: of
-    all, if they are `skipped`, else of the first one."""
+def _instructions_seen(report: t.Report, skipped: bool, call_latency: int, unanalysed: str) -> list[int]:
+    """Says what llvm-mca says of each region: of calls, returns and instructions without figures, and that
+    bottlenecks are not looked for, where `unanalysed` is the name of a core for which they were asked for in vain.
+    Returns the lines of instructions without figures: of all, if they are `skipped`, else of the first one."""
     from incc.frontends.isa import isa
 
     found: dict[int, None] = {}
@@ -521,6 +521,8 @@ def _instructions_seen(report: t.Report, skipped: bool, call_latency: int) -> li
                     _say(_unsupported(instruction["text"], skipped))
                     if not skipped:
                         return list(found)
+            if unanalysed and not all(instruction["unknown"] for instruction in kernel["instructions"]):
+                _say(f"warning: bottleneck analysis is not supported for in-order CPU '{unanalysed}'.\n")
     return list(found)
 
 

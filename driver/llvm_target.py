@@ -24,11 +24,15 @@ _OTHERS = (
 
 
 class TargetError(Exception):
-    """There is no such target; the message is to be printed as it is. `why`: the same in words of incc's own."""
+    """There is no such target, or for code of a `foreign` one no reader; the message is to be printed as it is.
 
-    def __init__(self, message: str, why: str) -> None:
+    `why`: the same in words of incc's own.
+    """
+
+    def __init__(self, message: str, why: str, foreign: bool = False) -> None:
         super().__init__(message)
         self.why = why
+        self.foreign = foreign
 
 
 class Target(NamedTuple):
@@ -70,7 +74,7 @@ def _no_target(name: str, message: str, why: str) -> TargetError:
     """What is wrong with the name of an architecture: of one that LLVM has, that there is no reader for it."""
     if re.match(_OTHERS, name):
         why = f"there is no reader for code of LLVM's target '{name}' here, only for those of x86"
-        message = f"error: {why}\n"
+        return TargetError(f"error: {why}\n", why, foreign=True)
     return TargetError(message, why)
 
 

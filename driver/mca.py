@@ -146,6 +146,9 @@ def _target(options: Options) -> int:
     try:
         options.narrow = target(given["march"], given["mtriple"], MCA).narrow
     except TargetError as error:
+        if error.foreign:
+            tell(f"incc-mca: error: {error.why}\n")
+            return 1 + 1
         raise UsageError(error.why) from None
     unknown, off = features(given["mattr"])
     without = [*options.without, *(f"-{name}" for name in ("disable-cb", "disable-im") if given[name])]

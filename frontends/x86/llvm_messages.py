@@ -45,7 +45,8 @@ class Said(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """A line that LLVM is given, and where it comes from; `line`: that of the text which led to it."""
+    """A line that LLVM is given, and where it comes from; `line`: that of the text which led to it. `whole`: the line
+    with the statements that were taken out."""
 
     text: str
     line: int
@@ -53,6 +54,7 @@ class _Line(NamedTuple):
     named_line: int = 0
     before: str = ""
     after: str = ""
+    whole: str = ""
 
 
 TRIPLE = "x86_64-unknown-linux-gnu"
@@ -119,8 +121,31 @@ def messages(text: str, triple: str = TRIPLE) -> list[Said]:
             found.append(mask._replace(text="Expected an op-mask register at this point"))
         if at >= len(lines) or not lines[at].text.strip(" \t") or failed[5].startswith("no matching '.end"):
             break
-        _blank(lines, at, failed[5])
+        if not _blank_statement(lines, at, said.column - 1):
+            _blank(lines, at, failed[5])
     return sorted(found + warnings, key=lambda each: each.line)
+
+
+def _blank_statement(lines: list[_Line], at: int, place: int) -> bool:
+    """Take the statement at this place out of a line of several, behind which LLVM goes on; whether there is more to
+    be read in the line, and that can be told."""
+    text = lines[at].text
+    code = text.partition("#")[0]
+    end = code.find(";", place)
+    if end < 0 or any(sign in code for sign in ('"', "'", "/*", "//")):
+        return False
+    if re.match(r"[ \t]*\.(if|el|rep|irp|mac)", code):
+        return False
+    start = code.rfind(";", 0, place) + 1
+    labels = re.compile(r"(?:[ \t]*[\w.$]+:)+").match(text, start)
+    if labels and labels.end() <= place:  # they are read before
+        start = labels.end()
+    if not text[start:end].strip():
+        return False
+    blanks = re.sub(r"[^\t]", " ", text[start:end])  # columns stay
+    whole = lines[at].whole or text
+    lines[at] = lines[at]._replace(text=text[:start] + blanks + text[end:], whole=whole)
+    return True
 
 
 def _blank(lines: list[_Line], at: int, said: str) -> None:
@@ -162,6 +187,8 @@ def _said(found: re.Match[str], lines: list[_Line], at: int) -> Said:
     if not 0 <= at < len(lines):
         return Said(len(lines), column, text, shown, kind)  # the end
     line = lines[at]
+    if line.whole and shown:
+        shown = (line.whole.expandtabs(8), *shown[1:])
     if found[2] != _INLINE:
         return Said(line.line, column, text, shown, kind, found[2], int(found[3]))
     return Said(line.line, column, text, shown, kind, line.name, line.named_line, line.before, line.after)
@@ -270,21 +297,40 @@ _ORDINARY = words(
     section set short single size skip sleb128 space string subsections_via_symbols symver text type uleb128
     value version weak weak_definition word zero zerofill 2byte 4byte 8byte def secrel32 linkonce"""
 )
-_ORDINARY_PREFIXES = ("cfi_", "cv_", "seh_", "L")
+_ORDINARY_PREFIXES = ("cfi_", "cv_", "L")
+# Of these LLVM knows those of the target's own object format; GNU as, on Linux, has nothing against any.
+_OF_FORMAT = {
+    "coff": words("def endef linkonce scl secrel32"),
+    "macho": words("build_version indirect_symbol macosx_version_min subsections_via_symbols zerofill"),
+    "elf": words("hidden internal local protected rodata size symver type version weak"),
+}
 # Prefixes that are statements of their own for LLVM whatever follows, and all of them.
-_OWN = words("addr32 addr16 data16 data32 cs ds es fs gs ss rex rex64 rex.w rex.r rex.x rex.b")
+_OWN = words("addr32 addr16 data16 data32 cs ds es fs gs ss rex rex64 rex.w rex.r rex.x rex.b xacquire xrelease")
 _BRACES = words("{vex} {vex2} {vex3} {evex} {disp8} {disp32} {rex} {rex2}")
-_PREFIXES = _OWN | words("rep repe repz repne repnz lock bnd notrack xacquire xrelease")
+_PREFIXES = _OWN | words("rep repe repz repne repnz lock bnd notrack")
 
 
-def unusual(text: str) -> bool:
-    """Whether there is something in a text that assemblers may read in ways of their own."""
+def _foreign(triple: str) -> frozenset[str]:
+    """The directives that are ordinary, but not for this target's object format; `seh_` stands for all such."""
+    system = triple.partition("-")[2]
+    own = "elf"
+    if any(name in system for name in ("darwin", "macos", "ios", "macho", "watchos", "tvos")):
+        own = "macho"
+    elif "windows" in system or "win32" in system or "uefi" in system:
+        own = "coff"
+    found = frozenset().union(*(names for name, names in _OF_FORMAT.items() if name != own))
+    return found if own == "coff" else found | {"seh_"}
+
+
+def unusual(text: str, triple: str = "") -> bool:
+    """Whether there is something in a text, for this target, that assemblers may read in ways of their own."""
+    foreign = _foreign(triple)
     # Without patterns, which take longer to compile than a small file to look through.
     if any(character in text for character in "\0\x0b\x0c\x1a\ufeff"):
         return True
     if "\r" in text and "\r" in text.replace("\r\n", "\n").removesuffix("\r"):
         return True
-    frame = False
+    frame = intel = False
     ordinary: set[str] = set()
     for line in text.split("\n"):
         stripped = line.strip()
@@ -303,13 +349,19 @@ def unusual(text: str) -> bool:
                 return True
             continue
         for piece in stripped.split(";") if ";" in stripped else (stripped,):
-            if _odd_statement(piece.split(None, 1)):
+            if _odd_statement(piece.split(None, 1), foreign):
                 return True
-        ordinary.add(stripped)
+            if "_syntax" in piece:
+                ordinary.clear()
+                intel = ".intel_syntax" in piece or (intel and ".att_syntax" not in piece)
+            elif intel and "%" in piece.partition("#")[0]:  # before a register, where GNU as takes it
+                return True
+        if "_syntax" not in stripped:
+            ordinary.add(stripped)
     return frame
 
 
-def _odd_statement(parts: list[str]) -> bool:
+def _odd_statement(parts: list[str], foreign: frozenset[str]) -> bool:
     while parts and parts[0][-1] == ":":
         parts = parts[1].split(None, 1) if len(parts) > 1 else []
     if not parts:
@@ -319,6 +371,10 @@ def _odd_statement(parts: list[str]) -> bool:
         name = word[1:]
         if name.endswith("_syntax"):
             return rest[:1] == ("p" if name == "intel_syntax" else "n")
+        if name in foreign:
+            return True
+        if name[:4] == "seh_":
+            return "seh_" in foreign
         ordinary = name in _ORDINARY or name.startswith(_ORDINARY_PREFIXES) or ":" in name or "=" in name
         return not ordinary and rest[:1] not in ("=", ":")
     if word[0] == "{":
@@ -326,8 +382,13 @@ def _odd_statement(parts: list[str]) -> bool:
     word = word.lower()
     if word == "bnd":  # which LLVM does not take, but on a line of its own
         return True
-    # Behind a prefix LLVM takes names in lower case alone.
-    return word in _PREFIXES and (not rest or rest[0] in "#/" or word in _OWN or not rest.split(None, 1)[0].islower())
+    if word not in _PREFIXES:
+        return False
+    if not rest or rest[0] in "#/" or word in _OWN:
+        return True
+    # Behind a prefix LLVM takes names in lower case alone, and none of those prefixes.
+    follows = rest.split(None, 1)[0]
+    return follows in _OWN or not follows.islower()
 
 
 _PERHAPS_MASM = r"\d[\da-fA-F]*[htoqybdHTOQYBD]\b"

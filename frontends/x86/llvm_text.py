@@ -489,13 +489,15 @@ def _printed(instruction: Instruction, intel: bool, hex_immediates: bool, names:
     if is_prefix(instruction):
         return instruction.mnemonic
     written = _statement(instruction, names)
-    plain = not written.says_more
+    plain = not written.says_more and instruction.encoding[0] != 0xC4  # which may be another one for LLVM
     known = _PRINTED[intel + 2 * hex_immediates]
     if plain and (text := known.get(instruction.encoding)):
         return text
     if written.mnemonic == "nop" and instruction.mnemonic == "pause":
         return "rep\t\tnop"
     native = _widened(instruction)[0] if written.wide else native_of(instruction)
+    if names is not None and (shorter := _commuted(instruction.encoding, native, written)):
+        native = iced.Decoder(64, shorter).decode()
     printer = _Printer(native, intel, hex_immediates)
     printer.displacement = written.displacement
     printer.riz = written.riz
@@ -513,9 +515,38 @@ def _printed(instruction: Instruction, intel: bool, hex_immediates: bool, names:
     if written.mnemonic[:4] == "xchg":
         template = _exchange(template, native, written, intel)
     text = _with_prefixes(printer.fill(template), native, written.braces)
+    if written.mnemonic in _SCANS:
+        text = "rep\t\t" + text.replace(_SCANS[written.mnemonic], written.mnemonic, 1)
+    elif text[:4] == "retq" and 0x66 in instruction.encoding[:-1].partition(b"\xc2")[0]:
+        text = "retw" + text[4:]
     if plain and not branch:
         keep(known, instruction.encoding, text)
     return text
+
+
+# Instructions of two sources that LLVM exchanges for a shorter VEX prefix: those of its descriptions that commute.
+_COMMUTE = words(
+    "VADDPD VADDPS VANDPD VANDPS VCMPPD VCMPPS VMULPD VMULPS VORPD VORPS VPADDB VPADDD VPADDQ VPADDSB VPADDSW VPADDUSB"
+    " VPADDUSW VPADDW VPAND VPAVGB VPAVGW VPCMPEQB VPCMPEQD VPCMPEQW VPMADDWD VPMAXSW VPMAXUB VPMINSW VPMINUB VPMULHUW"
+    " VPMULHW VPMULLW VPMULUDQ VPOR VPSADBW VPXOR VXORPD VXORPS"
+)
+
+
+def _commuted(code: bytes, native: Any, written: Statement) -> bytes:
+    """The same with its sources exchanged, where only the second one, a register, asks for the longer VEX prefix, as
+    LLVM's assembler has it; b"" where it does not exchange them."""
+    if code[0] != 0xC4 or code[1] & 0x3F != 1 or code[2] & 0xC0 != 0x40 or code[4] < 0xC0 or "vex3" in written.braces:
+        return b""
+    name = iced.CODE_NAMES[native.code].split("_")[1]
+    if name not in _COMMUTE or (name[:4] == "VCMP" and code[5] & 7 not in (0, 3, 4, 7)):
+        return b""
+    first, second = ~code[2] >> 3 & 15, code[4] & 7 | 8
+    prefix = code[1] & 0x80 | (~second & 15) << 3 | code[2] & 7
+    return bytes((0xC5, prefix, code[3], code[4] & 0xF8 | first)) + code[5:]
+
+
+# What `rep bsf` and `rep bsr` are to the decoder, as compilers write them for any core: LLVM keeps what is written.
+_SCANS = {"bsf": "tzcnt", "bsr": "lzcnt"}
 
 
 def is_prefix(instruction: Instruction) -> bool:
@@ -607,8 +638,12 @@ def encoding(instruction: Instruction, names: Names | None = None) -> bytes:
     if code[0] in _PREFIX_ORDER and code[1] in _PREFIX_ORDER and native_of(instruction).is_string_instruction:
         code = _ordered(code)
     written = _statement(instruction, names)
+    if code[0] == 0xC4 and names is not None and (shorter := _commuted(code, native_of(instruction), written)):
+        return shorter
     if not written.says_more:
         return code
+    if written.mnemonic in _SCANS:
+        code = _ordered(code)
     if written.wide:
         return _widened(instruction)[1]
     native = native_of(instruction)

@@ -88,6 +88,8 @@ def _read(text: str) -> Statement:
         found = found._replace(braces=braces, says_more=True)
     if mnemonic[:3].lower() in ("mov", "sld", "str") and re.match(_WIDE, f"{mnemonic} {rest}"):
         return found._replace(wide=True, says_more=True)
+    if text is not prefixed and mnemonic[:3].lower() in ("bsf", "bsr") and re.match(r"(?i)rep[ez]?\s", prefixed):
+        return found._replace(mnemonic=mnemonic[:3].lower(), says_more=True)
     if mnemonic[:4].lower() == "xchg":
         first = rest.partition(",")[0].strip().lower().lstrip("%")
         found = found._replace(mnemonic="xchg", first_register=first, says_more=True)

@@ -188,6 +188,26 @@ def test_a_bottleneck_analysis_may_find_anything_that_it_can_say() -> None:
     assert differing(SAMPLE.replace(none, BOTTLENECKS.replace("47.62", "47.6"))) != set()
 
 
+def test_schedulers_may_have_been_empty() -> None:
+    table = (
+        "[1] Resource name.\n[2] Average number of used buffer entries.\n[3] Maximum number of used buffer entries.\n"
+        "[4] Total number of buffer entries.\n\n [1]            [2]        [3]        [4]\n"
+        "ZnAGU            0          1          28\n"
+    )
+    used = masked(0, f"Scheduler's queue usage:\n{table}\n\n", "")
+    assert differences(used, masked(0, "Scheduler's queue usage:\nNo scheduler resources used.\n\n\n", "")) == []
+    assert differences(used, masked(0, "Scheduler's queue usage:\nNo scheduler resources used.\n", "")) != []
+    assert differences(used, masked(0, f"Scheduler's queue usage:\n{table.replace('AGU', 'ALU')}\n\n", "")) != []
+
+
+def test_a_timeline_in_json_may_be_empty() -> None:
+    event = '{"CycleDispatched": 0, "CycleReady": 0, "CycleIssued": 1, "CycleExecuted": 2, "CycleRetired": 3}'
+    lists = [masked(0, f'{{"CodeRegions": [{{"TimelineView": {{"TimelineInfo": [{e}]}}}}]}}', "") for e in ("", event)]
+    assert differences(*lists) == differences(*reversed(lists)) == []
+    other = masked(0, '{"CodeRegions": [{"TimelineView": {"TimelineInfo": [{"CycleDispatched": 0}]}}]}', "")
+    assert differences(lists[1], other) != []
+
+
 def test_a_timeline_may_be_cut_off() -> None:
     last = "[1,1]     . D=eeeeeeER   lock\t\taddl\t$1, (%rdi)\n"
     assert differing(SAMPLE.replace(last, "Truncated display due to cycle limit\n")) == set()

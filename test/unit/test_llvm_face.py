@@ -288,7 +288,9 @@ def test_incc_mca_takes_the_same_options(run: Run, capfd: pytest.CaptureFixture[
     out, said = capfd.readouterr()
     assert "Instructions:      32" in out
     assert said == "incc-mca: note: -mc-relax-all has no meaning here\n"
-    assert mca.main([*HOST, "-march=aarch64", "f.s"]) == 2
+    assert mca.main([*HOST, "-march=fnord", "f.s"]) == 2
+    assert "there is no target 'fnord'" in capfd.readouterr().err
+    assert mca.main([*HOST, "-march=aarch64", "f.s"]) == 1  # not misspelt, but nothing that can be read
     assert "no reader for code of LLVM's target 'aarch64'" in capfd.readouterr().err
     assert mca.main([*HOST, "-dispatch-stats", "-views=none", "f.s"]) == 0
     assert capfd.readouterr().out.endswith("\nprinted\n")
@@ -321,7 +323,7 @@ def test_registers_that_are_addresses_of_32_bits(tmp_path: Path) -> None:
     [
         ("-mtriple=frob", "there is no target 'frob', as x86_64-linux-gnu is one; see incc-mca --help"),
         ("-march=frob", "there is no target 'frob'; see incc-mca --help"),
-        ("-march=arm", "there is no reader for code of LLVM's target 'arm' here, only for those of x86; see incc"),
+        ("-march=arm", "there is no reader for code of LLVM's target 'arm' here, only for those of x86"),
         ("-output-asm-variant=7", "-output-asm-variant is 0 (AT&T) or 1 (Intel), not 7; see incc-mca --help"),
         ("-raw", "f.s: offset 0x0: not an x86-64 instruction: 06"),
         ("-function=g", ""),

@@ -42,6 +42,9 @@ def told(text: str) -> str:
         "\tbnd jmp x\n",
         "\t{load} addl %eax, %ebx\n",
         "\tREP MOVSB\n",
+        "\txacquire lock incl (%rdi)\n",
+        "\tlock xacquire incl (%rdi)\n",
+        "\t.intel_syntax noprefix\n\tadd eax, %ebx\n",
     ],
 )
 def test_unusual(text: str) -> None:
@@ -53,6 +56,25 @@ def test_what_compilers_write_is_not_unusual() -> None:
     text += "\tlock addl $1, (%rdi)\n.L3:\r\n\t.loc 1 3 4\n\tmovl\t%fs:0, %eax\n\tcsinc:\n.LC0:\t.long\t1\n#APP\n"
     text += "\t.cfi_endproc\n\t{vex} vpdpbusd %xmm1, %xmm2, %xmm3\n// x\n/* y */\n\t.cfi_sections .debug_frame\n"
     assert not unusual(text)
+
+
+FORMATS = {
+    "x86_64-pc-windows-msvc": ".seh_proc f",
+    "x86_64-unknown-uefi": ".scl 2",
+    "x86_64-apple-macosx13": ".subsections_via_symbols",
+    "x86_64-unknown-linux-gnu": ".size f, 4",
+}
+
+
+def test_directives_of_other_object_formats_are_unusual() -> None:
+    coff = {"x86_64-pc-windows-msvc", "x86_64-unknown-uefi"}
+    for triple in FORMATS:
+        for own, directive in FORMATS.items():
+            assert unusual(f"\t{directive}\n", triple) != (own == triple or {own, triple} == coff)
+
+
+def test_registers_of_att_syntax_are_usual_behind_intel() -> None:
+    assert not unusual(".intel_syntax noprefix\nadd eax, ebx # %eax\n.att_syntax\naddl %eax, %ebx\n")
 
 
 def test_masm_numbers_keep_their_columns() -> None:
