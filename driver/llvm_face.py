@@ -413,6 +413,8 @@ def _analysed(
         raise Stop
     for note in model_notes(report):
         _say(f"note: {note}\n")
+    for note in _not_simulated(report):
+        _say(f"note: {name}: {note}\n")
     unanalysed = settings.mcpu if values.get("bottleneck-analysis") and _in_order(report) else ""
     unknown = _instructions_seen(report, skip in ("lack-sched", "any"), settings.call_latency, unanalysed)
     if unknown and skip in ("lack-sched", "any") and code is None:
@@ -487,6 +489,17 @@ def _refused(report: t.Report | None) -> list[t.RefusedStatement]:
         return []
     unit = report["units"][0]
     return [statement for kernel in unit["kernels"] for statement in kernel["refused"]]
+
+
+def _not_simulated(report: t.Report) -> list[str]:
+    """Of kernels whose run was given up, that there is no view of it and where the cycles come from, each once."""
+    kernels: list[Any] = [kernel for unit in report["units"] for kernel in unit["kernels"]]
+    return [
+        f"line {kernel['first_line']}: {why}; the cycles are those of the steady state, and the run has no views"
+        for kernel in kernels
+        for why in kernel["notes"]
+        if why.startswith("not simulated from a cold start")
+    ]
 
 
 def _instructions_seen(report: t.Report, skipped: bool, call_latency: int, unanalysed: str) -> list[int]:

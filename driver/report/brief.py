@@ -81,6 +81,7 @@ def _kernel(
         "dispatch_width": bound.issue_width,
         "size": {"issue_slots": sum(bound.issue_slots)},
         "cold": cold_report(result, shared.runs) if result.cold else None,
+        "notes": [*result.notes],
         "resources": ports,
         "llvm_resources": units,
         "instructions": _instructions(result, written, wanted, pressure, shared.effects),

@@ -306,6 +306,22 @@ def printed(tmp_path: Path, text: str, *options: str) -> list[str]:
     return [row[42:] for row in rows if row]
 
 
+def test_a_run_that_is_given_up_is_told_of(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And what comes of it: its views would be missing without a word."""
+
+    def given_up(*_: object, **__: object) -> None:
+        raise RuntimeError("the simulation was given up")
+
+    monkeypatch.setattr("incc.core.cold_run", given_up)
+    expected = (
+        "note: f.s: line 1: not simulated from a cold start: the simulation was given up; the cycles are those of the"
+        " steady state, and the run has no views\n"
+    )
+    for options in (["-all-views"], ["-json"]):
+        status, _, _, said = run(ADD, *options)
+        assert (status, said) == (0, expected)
+
+
 def test_calls_of_32_bit_mode_are_those_of_the_target(tmp_path: Path) -> None:
     text = "call f\ncall *%eax\npushl %ecx\n"
     assert printed(tmp_path, f".code32\n{text}") == ["callq\tf", "calll\t*%eax", "pushl\t%ecx"]
