@@ -94,3 +94,14 @@ def test_random_kernels_on_changed_cores(pieces: list[str], name: str) -> None:
     for change in (whatif.WIDER_ISSUE, whatif.PERFECT_FRONT_END, whatif.more_ports(model(name).ports[0], 1)):
         changed = change.apply(whatif.Scenario(kernel, bound, {})).bound
         assert core.simulate(changed) == core.simulate(changed, every_cycle=True)
+
+
+@pytest.mark.parametrize("name", ["bonnell", "znver4", "skylake"])
+@pytest.mark.parametrize("code", ["58", "c3", "5850c3", "6a0158", "50504801e058"])
+def test_code_that_moves_the_stack_on_and_on_repeats_itself(name: str, code: str) -> None:
+    """However far it has gone, where that makes no difference: the end of a function, over and over."""
+    check(code, name)
+    bound, _ = bind(decode_bytes(bytes.fromhex(code), is_loop=False), model(name))
+    run = core.cold_run(bound, 10**8)
+    assert run.statistics is not None
+    assert run.statistics.cycles > 10**7

@@ -91,7 +91,11 @@ void MoveElimination::overwrite(int32_t I) {
 
 Renamer::Renamer(const Program &P, const CodeLayout &Code, FrontEnd &Front, Backend &Back,
                  Simulation &Counters)
-    : P(P), Code(Code), Front(Front), Back(Back), Counters(Counters), Moves(P) {}
+    : P(P), Code(Code), Front(Front), Back(Back), Counters(Counters), Moves(P) {
+  FurthestStack = 1;
+  for (int32_t Change : P.P.StackChange)
+    FurthestStack += std::abs(int64_t(Change));
+}
 
 void Renamer::cycle(int64_t Cycle) {
   Back.Schedulers.newCycle();
@@ -122,7 +126,8 @@ void Renamer::cycle(int64_t Cycle) {
       return Lost(Stall::FrontEnd);
     const InstructionPlan &Plan = P.Instructions[static_cast<size_t>(E.Instruction)];
     if (E.First && SlotAt == 0 && !Entered) {
-      bool TooFar = std::abs(StackOffset) > P.P.StackOffsetLimit;
+      bool TooFar =
+          P.P.StackOffsetLimit < Unlimited && std::abs(StackOffset) > P.P.StackOffsetLimit;
       bool Syncs = StackOffset != 0 && (Plan.Sync.Uop >= 0 || (TooFar && P.SyncUop >= 0));
       if (!Back.Loads.hasRoom(Plan.Loads))
         return Lost(Stall::LoadBuffer);
@@ -323,7 +328,10 @@ void Renamer::addTo(Fingerprint &F) const {
   F.iteration(Iteration);
   F.add(int64_t(At) << 32 | SlotAt);
   F.add(Entered | WaitsForSync << 1 | MoveExecuted << 2 | IssuedMicrocode << 3);
-  F.add(StackOffset);
+  // It begins with 0. Where it is further away than an iteration moves it, it goes on from there,
+  // and without a limit nobody asks how far that is.
+  F.add(P.P.StackOffsetLimit < Unlimited ? StackOffset
+                                         : std::clamp(StackOffset, -FurthestStack, FurthestStack));
   if (Back.Registers.counts())
     F.add(int64_t(Back.Registers.used().all()) << 32 | Taken.all());
   if (int32_t Unrolling = Code.lsdUnrolling())

@@ -87,6 +87,7 @@ private:
   bool Entered = false;      ///< The instruction at the head of the queue is known to the backend,
   bool WaitsForSync = false; ///< and waits for the µop that adds the stack engine's offset.
   int64_t StackOffset = 0;
+  int64_t FurthestStack;        ///< More than an iteration moves it there and back.
   bool IssuedMicrocode = false; ///< In the cycle before, alone.
   bool MoveExecuted = false;    ///< The current instruction is a move that is not eliminated.
   Registers Taken;              ///< By it, where registers are counted.
