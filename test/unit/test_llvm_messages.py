@@ -8,6 +8,7 @@ import pytest
 
 from incc.driver.llvm_messages import refusals
 from incc.frontends.x86.decode import UndecodableError, decode, decode_refused, prefix_alone
+from incc.frontends.x86.kernels import finished
 from incc.frontends.x86.llvm_messages import expanded, messages, unusual, with_plain_numbers
 from incc.frontends.x86.llvm_text import printed
 
@@ -156,6 +157,10 @@ def test_prefixes_that_stand_alone() -> None:
     assert alone is not None
     assert (alone.offset, alone.line, alone.length, printed(alone)) == (4, 2, 1, "rep")
     assert prefix_alone(b"\x06", 0, "push", 1) is None
+    # Its name begins as those of x87 do.
+    segment, load = prefix_alone(b"\x64", 0, "fs", 1), decode(b"\xd9\xe8", 1)
+    assert segment is not None
+    assert [i.mnemonic for i in finished([segment, load])] == ["fs", "fld1"]
 
 
 def test_lock_where_no_processor_takes_it() -> None:
