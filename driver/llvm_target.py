@@ -78,6 +78,14 @@ def _no_target(name: str, message: str, why: str) -> TargetError:
     return TargetError(message, why)
 
 
+def written_out(text: str, narrow: bool, intel: bool) -> str:
+    """The text with what macros and repetitions make, "" where LLVM does not say. `narrow`: it is for 32-bit mode;
+    `intel`: it begins in Intel's syntax. Raises DecodeError where LLVM was stopped."""
+    from incc.frontends.x86.written_out import written_out as written
+
+    return written(text, "i686-unknown-linux-gnu" if narrow else "", intel)
+
+
 def features(named: Sequence[str]) -> tuple[list[str], list[str]]:
     """Of the features that -mattr names those that LLVM does not know, with their signs, and those that are switched
     off, which changes nothing: what cannot be run is analysed as well."""

@@ -211,10 +211,9 @@ def _nothing_at_all(text: str, name: str, report: t.Report, settings: Settings) 
 
 def _written_out(text: str, name: str, options: Options) -> str:
     """The text with what is repeated in it, where that can be had. Raises DecodeError."""
-    from incc.frontends.x86.written_out import written_out
+    from incc.driver.llvm_target import written_out
 
-    triple = "i686-unknown-linux-gnu" if options.narrow else ""
-    found = written_out(text, triple, options.given["x86-asm-syntax"] == "intel")
+    found = written_out(text, options.narrow, options.given["x86-asm-syntax"] == "intel")
     if not found:
         tell(
             f"{name}: warning: macros are not seen into, and what .rept and .irp repeat is not analysed: LLVM, which "

@@ -74,7 +74,8 @@ class Machine(NamedTuple):
 
     `names` are lief's for the machine, in any format; `coff` and `elf` are the numbers that these have for it.
     `pc_relative` are the numbers of ELF's relocations whose field holds symbol + addend - its own address. `absolute`:
-    those of relocations whose field holds symbol + addend, and how many bytes it has.
+    those of relocations whose field holds symbol + addend, and how many bytes it has. `unread` are lief's names for
+    machines of which there is more to say than that they are others, and what.
     """
 
     names: frozenset[str]
@@ -82,6 +83,7 @@ class Machine(NamedTuple):
     elf: int
     pc_relative: frozenset[int]
     absolute: dict[int, int]
+    unread: dict[str, str]
 
 
 class TextForm(NamedTuple):

@@ -97,6 +97,7 @@ class _AArch64:
         # ELF for the Arm 64-bit architecture, "Static relocations": R_AARCH64_PREL64, _PREL32, _PREL16; _ABS64, _ABS32.
         frozenset((260, 261, 262)),
         {257: 8, 258: 4},
+        {},
     )
     branch_words = frozenset(BRANCHES)
     stack_registers: frozenset[str] = frozenset()

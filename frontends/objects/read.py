@@ -89,13 +89,14 @@ def read(source: str | bytes, folder: str | None = None) -> Container:
     return Container(name, tuple(sorted(sections, key=lambda section: (section.address, section.name))), debug)
 
 
-def _isa_of(machine: Any) -> str:
-    wanted = _enum_name(machine)
+def _isa_of(number: Any) -> str:
+    wanted = _enum_name(number)
     for name in names():
-        if wanted in isa(name).machine.names:
+        machine = isa(name).machine
+        if wanted in machine.names:
             return name
-    if wanted in ("I386", "X86"):
-        raise ObjectError("code for x86 of 32 bits, of which incc-mca reads assembly alone (-mtriple=i686)")
+        if wanted in machine.unread:
+            raise ObjectError(machine.unread[wanted])
     raise ObjectError(f"code for {wanted}, none of {', '.join(names())}")
 
 

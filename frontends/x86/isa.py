@@ -106,6 +106,9 @@ class _X86:
         # _GOTPCRELX, _REX_GOTPCRELX; R_X86_64_64, _32, _32S.
         frozenset((15, 13, 2, 24, 4, 9, 41, 42)),
         {1: 8, 10: 4, 11: 4},
+        dict.fromkeys(
+            ("I386", "X86"), "code for x86 of 32 bits, of which incc-mca reads assembly alone (-mtriple=i686)"
+        ),
     )
     keeps_pointers = staticmethod(_KEEPS_POINTERS)
     branch_words = frozenset(BRANCHES) | PREFIXES
