@@ -416,7 +416,7 @@ def disassemble(code: bytes, address: int) -> Iterator[Any]:
 
 def x87_increment(instruction: Instruction) -> int:
     """By how much a decoded instruction moves the top of the x87 stack: -1 for a push, 1 or 2 for pops, else 0."""
-    if instruction.mnemonic[0] != "f" or instruction.mnemonic == "fs":  # the prefix as a statement of its own
+    if instruction.mnemonic[0] != "f" or len(instruction.encoding) == 1:  # fwait, or a prefix alone, whatever its name
         return 0
     decoded = _DECODED.get(instruction.encoding) or _decoded(instruction.encoding, instruction.offset)
     return int(decoded.native.fpu_stack_increment_info().increment)
