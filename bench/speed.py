@@ -194,11 +194,11 @@ def beside_llvm_mca(folder: pathlib.Path) -> None:
     tools += [(pathlib.Path(llvm).name, [llvm])] if llvm else []
     rows = (
         ("start-up: one kernel", one, [], 15),
-        ("200 regions, all views", regions, ["-all-views"], 3),
-        ("200 regions, summaries alone", regions, ["-instruction-info=0", "-resource-pressure=0"], 3),
-        ("200 regions, JSON", regions, ["-json"], 3),
+        ("200 regions, all views", regions, ["-all-views"], 9),
+        ("200 regions, summaries alone", regions, ["-instruction-info=0", "-resource-pressure=0"], 9),
+        ("200 regions, JSON", regions, ["-json"], 9),
         ("200 regions of different instructions, all views", unlike, ["-all-views"], 3),
-        ("the same, summaries alone", unlike, ["-instruction-info=0", "-resource-pressure=0"], 3),
+        ("the same, summaries alone", unlike, ["-instruction-info=0", "-resource-pressure=0"], 9),
         ("instruction tables of 9,000 different instructions", tables, ["-instruction-tables"], 1),
         ("one region of 5,000 instructions, all views", long, ["-all-views"], 1),
         ("a million iterations", one, ["-iterations=1000000"], 1),
