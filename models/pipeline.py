@@ -57,7 +57,7 @@ def bind_pipeline(
     p.alignment = kernel.alignment
     stack = model.parameters.get("stack_engine", "")
     p.stack_location = location(stack) if stack else -1
-    p.offset = offsets(kernel)
+    p.offset = _offsets(kernel)
     for name, column in zip(_FROM_FACTS, _columns(core, found), strict=False):
         setattr(p, name, column)
     merges = _high8_merges(kernel, split_roots)
@@ -310,7 +310,7 @@ def _unroll_table(ranges: Mapping[str, int]) -> list[int]:
     return table
 
 
-def offsets(kernel: Kernel) -> list[int]:
+def _offsets(kernel: Kernel) -> list[int]:
     """Where each instruction lies from the first one's place.
 
     As decoded, where that is one run of code; the analysed path may also leave out code, or go back. In a loop that
