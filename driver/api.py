@@ -10,7 +10,10 @@ import copy
 import os
 from fractions import Fraction
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
+
+import msgspec
+from msgspec.structs import replace
 
 from incc.core import Bounds, Event, Simulation
 from incc.driver.errors import AnalysisError as AnalysisError
@@ -34,7 +37,7 @@ Loops = Literal["auto", "marked"]
 Path = str | os.PathLike[str]
 
 
-class Core(NamedTuple):
+class Core(msgspec.Struct, frozen=True, kw_only=True):
     """A core that there is a model of: LLVM's -mcpu name, other names for it, what people call it, its instruction
     set."""
 
@@ -56,7 +59,7 @@ def cores(model_path: Sequence[Path] = ()) -> tuple[Core, ...]:
         found = list_models([os.fspath(place) for place in model_path])
     except ModelError as error:
         raise AnalysisError(str(error)) from error
-    return tuple(Core(model.name, model.aliases, model.title, model.isa) for model in found)
+    return tuple(Core(name=model.name, aliases=model.aliases, title=model.title, isa=model.isa) for model in found)
 
 
 class _Frozen:
@@ -483,11 +486,13 @@ def analyze(
         return Report(_Found([analyze_unit(_assembly(source, name), settings)]))
     reader = _one_of("input", input, {"asm": None, "hex": _machine_code, "obj": _object})
     assert reader is not None, "assembly is read above"
-    model, reason, note = choose_model(settings.mcpu, "", settings.model_path)
-    unit, code = reader(source, name, model.isa)
+    choice = choose_model(settings.mcpu, "", settings.model_path)
+    unit, code = reader(source, name, choice.model.isa)
     code = of_functions(code, settings.functions)
-    result = analyze_kernels(unit, code.kernels, settings, model, reason, places=code.places(), left_out=code.left_out)
-    return Report(_Found([result._replace(model_note=note)]))
+    result = analyze_kernels(
+        unit, code.kernels, settings, choice.model, choice.reason, places=code.places(), left_out=code.left_out
+    )
+    return Report(_Found([replace(result, model_note=choice.note)]))
 
 
 def compile(
@@ -557,13 +562,13 @@ def _assembly(source: Path | bytes, name: str) -> Unit:
     from incc.frontends.unit import Unit
 
     if isinstance(source, bytes):
-        return Unit(source.decode("utf-8", "surrogateescape"), name or "<text>")
+        return Unit(assembly=source.decode("utf-8", "surrogateescape"), assembly_file=name or "<text>")
     if isinstance(source, str) and ("\n" in source or not os.path.exists(source)):
         if "\n" not in source and source.endswith((".s", ".S", ".asm")):
             raise AnalysisError(f"{source}: no such file")
-        return Unit(source, name or "<text>")
+        return Unit(assembly=source, assembly_file=name or "<text>")
     path = os.fspath(source)
-    return Unit(_contents(path).decode("utf-8", "surrogateescape"), name or path)
+    return Unit(assembly=_contents(path).decode("utf-8", "surrogateescape"), assembly_file=name or path)
 
 
 def _contents(path: str) -> bytes:
@@ -587,7 +592,7 @@ def _machine_code(source: Path | bytes, name: str, isa_name: str) -> _Read:
         except ValueError as error:
             raise AnalysisError(f"{name}: not hexadecimal: {error}") from error
     try:
-        return Unit("", name), ObjectCode([isa(isa_name).decode_bytes(source)], [])
+        return Unit(assembly="", assembly_file=name), ObjectCode([isa(isa_name).decode_bytes(source)], [])
     except (ValueError, DecodeError) as error:
         raise AnalysisError(f"{name}: {error}") from error
 
@@ -597,7 +602,9 @@ def _object(source: Path | bytes, name: str, _isa_name: str) -> _Read:
     from incc.frontends.unit import Unit
 
     path = name or "<object>" if isinstance(source, bytes) else os.fspath(source)
-    return Unit("", name or path, way="object"), object_code(source if isinstance(source, bytes) else path, path)
+    return Unit(assembly="", assembly_file=name or path, way="object"), object_code(
+        source if isinstance(source, bytes) else path, path
+    )
 
 
 # --- arguments --------------------------------------------------------------------------------------------------------

@@ -6,6 +6,8 @@ import copy
 import os
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from incc.driver.api import AnalysisError, Path, Report, _Frozen
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ class Comparison(_Frozen):
         """
         from incc.driver.comparison.build import compare
 
-        wanted = self._wanted._replace(where=_condition(condition), fail_if=None)
+        wanted = replace(self._wanted, where=_condition(condition), fail_if=None)
         return tuple(compare(self._sides, wanted)["rows"])
 
     @property
@@ -139,9 +141,9 @@ def compare(
         raise ValueError(f"{len(labels)} labels for {len(sources)} sources")
     if jobs < 1:
         raise ValueError(f"jobs is at least 1, not {jobs}")
-    wanted = Wanted(_condition(where), _condition(fail_if), assembly)
+    wanted = Wanted(where=_condition(where), fail_if=_condition(fail_if), assembly=assembly)
     paths = tuple(os.fspath(place) for place in model_path)
-    reading = Reading(mcpu, _texts("functions", functions), paths, jobs)
+    reading = Reading(mcpu=mcpu, functions=_texts("functions", functions), model_path=paths, jobs=jobs)
     try:
         sides = _sides(sources, reading)
     except InputError as error:
@@ -150,7 +152,7 @@ def compare(
         raise ValueError("a comparison needs two sources")
     if labels and len(sides) == len(sources):
         sides = [
-            side._replace(info={**side.info, "label": label})
+            replace(side, info={**side.info, "label": label})
             for side, label in zip(sides, distinct(labels), strict=True)
         ]
     return Comparison(sides, wanted)
@@ -185,7 +187,7 @@ def _sides(sources: Sequence[Source], reading: Reading) -> list[Side]:
         else:
             found.append(_of_dictionary(source, letter, reading))
     named = distinct([side.info["label"] for side in found])
-    return [side._replace(info={**side.info, "label": label}) for side, label in zip(found, named, strict=True)]
+    return [replace(side, info={**side.info, "label": label}) for side, label in zip(found, named, strict=True)]
 
 
 def _chosen(side: Side, reading: Reading) -> Side:

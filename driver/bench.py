@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+from msgspec.structs import asdict
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
@@ -320,7 +322,7 @@ def _kernels(options: argparse.Namespace, model: MachineModel) -> list[tuple[str
     for path in options.kernel:
         try:
             with open(path, encoding="utf-8", errors="replace") as file:
-                unit = Unit(file.read(), path)
+                unit = Unit(assembly=file.read(), assembly_file=path)
             parsed = read_assembly(unit, model.isa)
             chosen, _ = marked_regions(parsed)
             if not chosen:
@@ -430,7 +432,7 @@ class _Session:
                 record = {**self.bench.record(v, self._wanted()), "what": list(self._wanted())}
                 record["model"] = figures(self.bench, v, self.model)
             except NotMeasured as error:
-                record = {**empty, "failure": error.failure._asdict()}
+                record = {**empty, "failure": asdict(error.failure)}
             self._keep(record)
 
     def pairs(self, forms: Sequence[Named]) -> None:
@@ -455,10 +457,12 @@ class _Session:
                         alone[form.title] = together(self.bench, [form]).cycles
                 found = together(self.bench, [first, second])
                 both = (alone[first.title], alone[second.title])
-                record = Pair(first.title, second.title, found.cycles, found.spread, both).record()
+                record = Pair(
+                    first=first.title, second=second.title, cycles=found.cycles, spread=found.spread, alone=both
+                ).record()
                 record["model"] = self._pair_model([first, second])
             except NotMeasured as error:
-                record = {"pair": titles, "failure": error.failure._asdict()}
+                record = {"pair": titles, "failure": asdict(error.failure)}
             self._keep(record)
 
     def _pair_model(self, forms: Sequence[Named]) -> float | None:
@@ -492,7 +496,7 @@ class _Session:
                 continue
             prepared = prepare(kernel)
             if isinstance(prepared, Failure):
-                self._keep({**record, "failure": prepared._asdict()})
+                self._keep({**record, "failure": asdict(prepared)})
                 continue
             times = []
             failure: Failure | None = None
@@ -503,11 +507,11 @@ class _Session:
                     break
                 times.append(found)
             if failure is not None:
-                self._keep({**record, "failure": failure._asdict()})
+                self._keep({**record, "failure": asdict(failure)})
                 continue
             cycles, spread = together(prepared, times)
             if failure := unsteady(cycles, spread):
-                self._keep({**record, "failure": failure._asdict()})
+                self._keep({**record, "failure": asdict(failure)})
                 continue
             try:
                 model = float(analyze_kernel(kernel, self.model, KernelSettings()).cycles)

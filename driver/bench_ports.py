@@ -8,6 +8,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from incc.driver import UsageError
 from incc.measuring import host_ports
 from incc.models.loading import load
@@ -82,7 +84,7 @@ def study(
     except ValueError as error:  # a file that is something else
         raise UsageError(str(error)) from None
     mappings = [m for m in found.mappings if m.form in set(wanted)]
-    return found._replace(mappings=mappings), left_out
+    return replace(found, mappings=mappings), left_out
 
 
 def record(found: FormPorts, relative: MachineModel) -> dict[str, Any]:

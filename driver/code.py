@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from incc.driver.errors import AnalysisError
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ OBJECT_MAGIC = (b"\x7fELF", b"MZ", b"\x64\x86", b"\xcf\xfa\xed\xfe", b"\xfe\xed\
 ASSEMBLY_ENDINGS = (".s", ".S", ".asm")
 
 
-class ObjectCode(NamedTuple):
+class ObjectCode(msgspec.Struct, frozen=True):
     """The loops or spans of an object, what of that is left out, and where they are in the source: one for each of
     them, or none without debug information."""
 
@@ -33,7 +34,7 @@ class ObjectCode(NamedTuple):
         """Where the loops are, for reports."""
         from incc.driver.report.build import KernelPlace
 
-        return [KernelPlace(source.lines, None, source.place) for source in self.sources]
+        return [KernelPlace(lines=source.lines, near=None, place=source.place) for source in self.sources]
 
 
 def object_code(

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import importlib
 
+import msgspec
+
 from incc.driver.options import BOTH, MCA, options_of
 from incc.driver.usage import names
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ PARSED = ("bench", "build", "db", "diff", "rank", "scan", "model")
 """The modules of the commands that have a parser."""
 
 
-class _Value(NamedTuple):
+class _Value(msgspec.Struct, frozen=True):
     """What may follow an option: words, "models" for the names of cores, or "files"."""
 
     words: tuple[str, ...] = ()
@@ -64,7 +65,7 @@ class _Value(NamedTuple):
     files: bool = False
 
 
-class _Completed(NamedTuple):
+class _Completed(msgspec.Struct, frozen=True, kw_only=True):
     """A command's options and sub-commands as they are offered, what values of options may be, the options whose value
     may be the next word, and whether options may have one dash for two."""
 
@@ -91,7 +92,7 @@ def script() -> str:
 
 
 def _of_table(command: str) -> _Completed:
-    found = _Completed([], [], {}, [], command == MCA)
+    found = _Completed(options=[], commands=[], values={}, separate=[], one_dash=command == MCA)
     for option in options_of(command):
         for name in names(option, command):
             if option.kind in ("switch", "flag", "mode") or option.value.startswith("["):
@@ -119,7 +120,7 @@ def _of_parser(parser: argparse.ArgumentParser) -> _Completed:
     """The options of a parser and of all its commands, and the commands."""
     import argparse
 
-    found = _Completed([], [], {}, [])
+    found = _Completed(options=[], commands=[], values={}, separate=[])
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for name, parser_of_command in action.choices.items():

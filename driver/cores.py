@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from incc.driver.errors import AnalysisError
 
 TYPE_CHECKING = False
@@ -21,7 +23,7 @@ def for_each_core(settings: Settings, names: Sequence[str]) -> list[Settings]:
     that have the same nearest one) count once: readers of reports know a unit's analyses by their models. Raises
     AnalysisError for a name without a model."""
     if len(names) <= 1:
-        return [settings._replace(mcpu="".join(names))]
+        return [replace(settings, mcpu="".join(names))]
     from incc.driver.pipeline import choose_model
 
     found: dict[str, Settings] = {}
@@ -32,7 +34,7 @@ def for_each_core(settings: Settings, names: Sequence[str]) -> list[Settings]:
         except AnalysisError as error:
             wrong.append(str(error))
         else:
-            found.setdefault(model.name, settings._replace(mcpu=name))
+            found.setdefault(model.name, replace(settings, mcpu=name))
     if wrong:
         raise AnalysisError("; ".join(dict.fromkeys(wrong)))
     return list(found.values())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from incc.frontends.records import NamedTuple
+import msgspec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ class InputError(Exception):
     """The code cannot be read; the message names the file, and the line where there is one."""
 
 
-class Used(NamedTuple):
+class Used(msgspec.Struct, frozen=True, kw_only=True):
     """An instruction of the code: its form's key and traits, its text, where it stands, and how much it counts."""
 
     form: str
@@ -27,14 +27,14 @@ class Used(NamedTuple):
     weight: float
 
 
-class Refused(NamedTuple):
+class Refused(msgspec.Struct, frozen=True):
     """What is no instruction for the decoder: where it stands, and why."""
 
     place: str
     message: str
 
 
-class Coverage(NamedTuple):
+class Coverage(msgspec.Struct, frozen=True, kw_only=True):
     """How much of the code comes from where.
 
     `weights`: by source, DERIVED or LACKING, the sum of the instructions' weights; `forms`: the same for distinct
@@ -74,7 +74,7 @@ def measure(model: MachineModel, code: Iterable[Used]) -> Coverage:
             lists[kind].append((weight, used.form, form.derived if form else "", used))
     for entries in lists.values():
         entries.sort(key=lambda e: (-e[0], e[1]))
-    return Coverage(weights, forms, lists[LACKING], lists[DERIVED])
+    return Coverage(weights=weights, forms=forms, lacking=lists[LACKING], derived=lists[DERIVED])
 
 
 # --- reading code ----------------------------------------------------------------------------------------------------
@@ -106,7 +106,7 @@ def read_assembly(path: str, isa: str, only_loops: bool = False) -> Iterator[Use
         for found in instruction_set(isa).text_forms(text, [(line, statements[line]) for line in lines], path):
             place = f"{path}:{found.line}"
             if isinstance(found, TextForm):
-                yield Used(found.form, found.traits, found.text, place, 1.0)
+                yield Used(form=found.form, traits=found.traits, text=found.text, place=place, weight=1.0)
             else:
                 yield Refused(place, found.message)
     except DecodeError as error:
@@ -143,4 +143,4 @@ def read_hex(path: str, isa: str, weighted: bool = False) -> Iterator[Used | Ref
         except (IndexError, ValueError):
             raise InputError(f"{place}: no weight after the machine code") from None
         for i in kernel.instructions:
-            yield Used(i.form, i.traits, i.text, place, weight)
+            yield Used(form=i.form, traits=i.traits, text=i.text, place=place, weight=weight)

@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 import sys
 
+import msgspec
+
 from incc.driver.files import replace_file as replace_file
 from incc.driver.files import write_all, write_file
 from incc.driver.files import write_whole as write_whole
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ FILES = {"graph": "dot", "cfg": "cfg.dot", "html": "html", "sarif": "sarif", "op
 """What can be written beside a report, and the endings of such files in a folder."""
 
 
-class Request(NamedTuple):
+class Request(msgspec.Struct, frozen=True, kw_only=True):
     """How a report is to be delivered.
 
     `format`: "text" or "json". `output`: a file, to which the report is added if `append`, or a folder, in which each
@@ -56,14 +57,14 @@ class Request(NamedTuple):
     wait: bool = True
 
 
-class Undelivered(NamedTuple):
+class Undelivered(msgspec.Struct, frozen=True):
     """What was not written, as messages: `failures`, where something went wrong; `empty`, where nothing is to show."""
 
     failures: tuple[str, ...]
     empty: tuple[str, ...]
 
 
-class Message(NamedTuple):
+class Message(msgspec.Struct, frozen=True):
     """Something to say of the input: `where` it is (a file, or a file with its line), and what."""
 
     where: str

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from msgspec.structs import replace
+
 from incc.driver.messages import interrupted, say
 
 TYPE_CHECKING = False
@@ -275,7 +277,7 @@ def _wanted(options: argparse.Namespace) -> Wanted:
     # Who asks for assembly gets that of all; a page has it of those that one looks at.
     everything = options.side_by_side is not None
     page = options.html is not None and not everything
-    return Wanted(where, fail_if, everything or page, PAGE_KERNELS if page else None)
+    return Wanted(where=where, fail_if=fail_if, assembly=everything or page, enough=PAGE_KERNELS if page else None)
 
 
 def _show(options: argparse.Namespace) -> Show:
@@ -290,7 +292,7 @@ def _show(options: argparse.Namespace) -> Show:
             choices = tuple(choice(text) for text in options.side_by_side if text)
         except ValueError as error:
             raise UsageError(f"--side-by-side {error}") from None
-    return Show(options.all, options.top, options.detail, options.sort, choices)
+    return Show(everything=options.all, top=options.top, detail=options.detail, sort=options.sort, side_by_side=choices)
 
 
 # --- input ------------------------------------------------------------------------------------------------------------
@@ -302,17 +304,19 @@ def _sides(options: argparse.Namespace, compiled: Sequence[str]) -> list[Side]:
     from incc.driver.sides.read import Reading, read_sides
 
     cores = list(dict.fromkeys(name for name in _cores(options) if name))
-    reading = Reading(",".join(cores), tuple(options.function), tuple(options.model_path), options.jobs)
+    reading = Reading(
+        mcpu=",".join(cores), functions=tuple(options.function), model_path=tuple(options.model_path), jobs=options.jobs
+    )
     sides = read_sides(_inputs(options), reading) if _inputs(options) else []
     _say_of_other_cores(sides, cores, reading)
     if options.run is not None:
         from incc.driver.sides.variants import run_variants, variants
 
         wanted = variants(list(dict.fromkeys(options.run)), list(options.flags) or [""], cores, list(compiled))
-        sides += run_variants(wanted, reading._replace(mcpu=""))
+        sides += run_variants(wanted, replace(reading, mcpu=""))
     # Those of inputs and of variants know nothing of each other.
     labels = distinct([side.info["label"] for side in sides])
-    return [side._replace(info={**side.info, "label": label}) for label, side in zip(labels, sides, strict=True)]
+    return [replace(side, info={**side.info, "label": label}) for label, side in zip(labels, sides, strict=True)]
 
 
 def _say_of_other_cores(sides: Sequence[Side], cores: Sequence[str], reading: Reading) -> None:

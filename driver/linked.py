@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import os
 
+from msgspec.structs import replace
+
 from incc.driver.errors import AnalysisError
 
 TYPE_CHECKING = False
@@ -61,10 +63,10 @@ def analyze_linked(
     results = []
     for settings in asked:
         cpu = "" if settings.measure else unit.cpu
-        model, reason, note = choose_model(settings.mcpu, cpu, settings.model_path)
-        if found.kernels and found.kernels[0].isa != model.isa:
+        choice = choose_model(settings.mcpu, cpu, settings.model_path)
+        if found.kernels and found.kernels[0].isa != choice.model.isa:
             isa = found.kernels[0].isa
-            raise AnalysisError(f"{unit.source}: {isa} code, but {model.name} is an {model.isa} core")
+            raise AnalysisError(f"{unit.source}: {isa} code, but {choice.model.name} is an {choice.model.isa} core")
         kernels, sources = found.kernels, found.sources
         system_loops = 0
         if sources:
@@ -77,9 +79,9 @@ def analyze_linked(
             kernels, sources = [kernels[n] for n in kept], [sources[n] for n in kept]
         code = of_functions(ObjectCode(kernels, found.left_out, sources), settings.functions)
         result = analyze_kernels(
-            unit, code.kernels, settings, model, reason, places=code.places(), left_out=code.left_out
+            unit, code.kernels, settings, choice.model, choice.reason, places=code.places(), left_out=code.left_out
         )
-        results.append(result._replace(model_note=note, system_loops=system_loops))
+        results.append(replace(result, model_note=choice.note, system_loops=system_loops))
     return results
 
 

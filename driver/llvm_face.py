@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import sys
 
+from msgspec.structs import replace
+
 from incc.driver import UsageError
 from incc.driver.llvm_mca import Heading, Views
 from incc.driver.llvm_options import BY_NAME, Words, read
@@ -88,14 +90,15 @@ def _run(arguments: Sequence[str], program: str) -> int:
     if values.get("x86-asm-syntax") == "intel":
         text = ".intel_syntax noprefix; " + text  # the lines keep their numbers
     if not settings.syntax:
-        settings = settings._replace(syntax=_last_syntax(text))
+        settings = replace(settings, syntax=_last_syntax(text))
     for option in meaningless(values):
         _say(f"note: {option} has no meaning here\n")
     if target.narrow and code is not None:
         from incc.driver.llvm_target import narrow
 
         code = narrow(code)
-    settings = settings._replace(
+    settings = replace(
+        settings,
         mcpu=cpu,
         timeline_iterations=views.timeline_iterations if views.timeline else 0,
         pressure=views.bottleneck_analysis,
@@ -113,7 +116,8 @@ def _run(arguments: Sequence[str], program: str) -> int:
         return 1
     if _in_order(report):
         # -all-views and -all-stats do not bring what says nothing of such a core, but its own name does.
-        views = views._replace(
+        views = replace(
+            views,
             retire_stats=views.retire_stats and bool(values.get("retire-stats")),
             bottleneck_analysis=views.bottleneck_analysis and bool(values.get("bottleneck-analysis")),
         )
@@ -217,7 +221,8 @@ def _settings(given: Given, values: Mapping[str, Any]) -> Settings:
         if has(MCA, f"-{name}"):
             given.put(find(MCA, f"-{name}").name, value)
     settings = given.settings()
-    return settings._replace(
+    return replace(
+        settings,
         regions=settings.regions if given["auto"] else "llvm-mca",
         cold_iterations=settings.iterations,
         call_latency=values.get("call-latency", 100),
@@ -431,8 +436,8 @@ def _analysed(
         if values.get("json"):
             raise Stop
         _cut(report)
-        return report, views._replace(headings=headings), True
-    return report, views._replace(headings=headings), False
+        return report, replace(views, headings=headings), True
+    return report, replace(views, headings=headings), False
 
 
 def _unusual(text: str, triple: str) -> bool:
@@ -469,11 +474,11 @@ def _report(text: str, name: str, settings: Settings, code: Code | None, narrow:
 
     try:
         if code is not None:
-            marked = settings._replace(regions="loops" if settings.regions == "loops" else "marked")
+            marked = replace(settings, regions="loops" if settings.regions == "loops" else "marked")
             return code.report(cores_of(marked))
         if narrow:
             text = ".code32; " + text  # the lines keep their numbers
-        return analyze_for_cores([(Unit(text, name), cores_of(settings))])
+        return analyze_for_cores([(Unit(assembly=text, assembly_file=name), cores_of(settings))])
     except AnalysisError as error:
         _say(f"error: {error}\n")
         raise Stop from None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from incc.frontends.records import NamedTuple
+import msgspec
 
 
-class Heading(NamedTuple):
+class Heading(msgspec.Struct, frozen=True):
     """What stands above a kernel: `[number] Code Region - name`. `name`: as the marker has it, "" for none. `number`:
     counted from 0 over the regions that have instructions, -1 where there is no heading, since no marker begins the
     region."""
@@ -14,7 +14,7 @@ class Heading(NamedTuple):
     name: str = ""
 
 
-class Views(NamedTuple):
+class Views(msgspec.Struct, frozen=True, kw_only=True):
     """Which views are printed, and what of them is not in the report; defaults are llvm-mca's.
 
     `instruction_tables`: the table of resources alone, and if `info` the instructions'. `timeline_iterations` and

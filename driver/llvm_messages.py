@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import msgspec
+from msgspec.structs import replace
+
 from incc.driver.report.problems import LONGEST_LINE, with_caret
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
     from incc.frontends.asm.llvm_regions import Message
 
 
-class Told(NamedTuple):
+class Told(msgspec.Struct, frozen=True):
     """A message as it is printed, and line and column that it is sorted by; whether it is an error."""
 
     place: tuple[int, int]
@@ -36,7 +38,7 @@ def in_markers(text: str, name: str, problems: Sequence[Message]) -> list[Told]:
         shown = "" if len(source) > LONGEST_LINE and len(told) >= _MANY else with_caret(source, column)
         shown = f"{name}:{line}:{column}: {problem.kind}: {problem.text}\n{shown}"
         if problem.kind == "note":
-            told[-1] = told[-1]._replace(text=told[-1].text + shown)
+            told[-1] = replace(told[-1], text=told[-1].text + shown)
         else:
             told.append(Told((line, column), shown))
     return told

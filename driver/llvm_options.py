@@ -7,7 +7,7 @@ is what LLVM's `cl::opt` makes of the words on a command line.
 
 from __future__ import annotations
 
-from incc.frontends.records import NamedTuple
+import msgspec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class LlvmOption(NamedTuple):
+class LlvmOption(msgspec.Struct, frozen=True, kw_only=True):
     """An option as LLVM declares it.
 
     `kind`: bool, uint, int, string, list, enum, or flag, which takes no value. `value`: what the help writes for it.
@@ -43,91 +43,219 @@ _SKIPPED = (
     ("any", "Skip instructions or lines on input which are unsupported for any reason"),
 )
 
-# fmt: off
 TABLE: tuple[LlvmOption, ...] = (
-    LlvmOption("h", "flag", "Generic", "Alias for --help", hidden=True),
-    LlvmOption("help", "flag", "Generic", "Display available options (--help-hidden for more)"),
-    LlvmOption("help-hidden", "flag", "Generic", "Display all available options", hidden=True),
-    LlvmOption("help-list", "flag", "Generic", "Display list of available options (--help-list-hidden for more)"),
-    LlvmOption("help-list-hidden", "flag", "Generic", "Display list of all available options", hidden=True),
-    LlvmOption("print-all-options", "bool", "Generic", "Print all option values after command line parsing",
-               hidden=True),
-    LlvmOption("print-options", "bool", "Generic", "Print non-default options after command line parsing",
-               hidden=True),
-    LlvmOption("version", "flag", "Generic", "Display the version of this program"),
-
-    LlvmOption("call-latency", "uint", "Tool", "Number of cycles to assume for a call instruction", hidden=True),
-    LlvmOption("decoder-throughput", "uint", "Tool",
-               "Maximum throughput from the decoders (instructions per cycle)", hidden=True),
-    LlvmOption("dispatch", "uint", "Tool", "Override the processor dispatch width"),
-    LlvmOption("instruction-tables", "bool", "Tool", "Print instruction tables"),
-    LlvmOption("iterations", "uint", "Tool", "Number of iterations to run"),
-    LlvmOption("json", "bool", "Tool", "Print the output in json format"),
-    LlvmOption("lqueue", "uint", "Tool", "Size of the load queue"),
-    LlvmOption("march", "string", "Tool", "Target architecture. See -version for available targets"),
-    LlvmOption("mattr", "list", "Tool", "Target specific attributes (-mattr=help for details)", "<a1,+a2,-a3,...>"),
-    LlvmOption("mcpu", "string", "Tool", "Target a specific cpu type (-mcpu=help for details)", "<cpu-name>"),
-    LlvmOption("micro-op-queue-size", "uint", "Tool", "Number of entries in the micro-op queue", hidden=True),
-    LlvmOption("mtriple", "string", "Tool", "Target triple. See -version for available targets"),
-    LlvmOption("noalias", "bool", "Tool", "If set, assume that loads and stores do not alias"),
-    LlvmOption("o", "string", "Tool", "Output filename", "<filename>"),
-    LlvmOption("output-asm-variant", "int", "Tool", "Syntax variant to use for output printing"),
-    LlvmOption("print-imm-hex", "bool", "Tool", "Prefer hex format when printing immediate values"),
-    LlvmOption("register-file-size", "uint", "Tool",
-               "Maximum number of physical registers which can be used for register mappings"),
-    LlvmOption("squeue", "uint", "Tool", "Size of the store queue"),
-
-    LlvmOption("all-stats", "bool", "View", "Print all hardware statistics"),
-    LlvmOption("all-views", "bool", "View", "Print all views including hardware statistics"),
-    LlvmOption("bottleneck-analysis", "bool", "View", "Enable bottleneck analysis (disabled by default)"),
-    LlvmOption("disable-cb", "bool", "View",
-               "Disable custom behaviour (use the default class which does nothing)."),
-    LlvmOption("disable-im", "bool", "View",
-               "Disable instrumentation manager (use the default class which ignores instruments.)."),
-    LlvmOption("dispatch-stats", "bool", "View", "Print dispatch statistics"),
-    LlvmOption("instruction-info", "bool", "View", "Print the instruction info view (enabled by default)"),
-    LlvmOption("register-file-stats", "bool", "View", "Print register file statistics"),
-    LlvmOption("resource-pressure", "bool", "View", "Print the resource pressure view (enabled by default)"),
-    LlvmOption("retire-stats", "bool", "View", "Print retire control unit statistics"),
-    LlvmOption("scheduler-stats", "bool", "View", "Print scheduler statistics"),
-    LlvmOption("show-barriers", "bool", "View",
-               "Print memory barrier information in the instruction info view"),
-    LlvmOption("show-encoding", "bool", "View", "Print encoding information in the instruction info view"),
-    LlvmOption("skip-unsupported-instructions", "enum", "View",
-               "Force analysis to continue in the presence of unsupported instructions", "<value>", choices=_SKIPPED),
-    LlvmOption("summary-view", "bool", "View", "Print summary view (enabled by default)", hidden=True),
-    LlvmOption("timeline", "bool", "View", "Print the timeline view"),
-    LlvmOption("timeline-max-cycles", "uint", "View",
-               "Maximum number of cycles in the timeline view, or 0 for unlimited. Defaults to 80 cycles"),
-    LlvmOption("timeline-max-iterations", "uint", "View",
-               "Maximum number of iterations to print in timeline view"),
-
+    LlvmOption(name="h", kind="flag", group="Generic", help="Alias for --help", hidden=True),
+    LlvmOption(name="help", kind="flag", group="Generic", help="Display available options (--help-hidden for more)"),
+    LlvmOption(name="help-hidden", kind="flag", group="Generic", help="Display all available options", hidden=True),
+    LlvmOption(
+        name="help-list",
+        kind="flag",
+        group="Generic",
+        help="Display list of available options (--help-list-hidden for more)",
+    ),
+    LlvmOption(
+        name="help-list-hidden", kind="flag", group="Generic", help="Display list of all available options", hidden=True
+    ),
+    LlvmOption(
+        name="print-all-options",
+        kind="bool",
+        group="Generic",
+        help="Print all option values after command line parsing",
+        hidden=True,
+    ),
+    LlvmOption(
+        name="print-options",
+        kind="bool",
+        group="Generic",
+        help="Print non-default options after command line parsing",
+        hidden=True,
+    ),
+    LlvmOption(name="version", kind="flag", group="Generic", help="Display the version of this program"),
+    LlvmOption(
+        name="call-latency",
+        kind="uint",
+        group="Tool",
+        help="Number of cycles to assume for a call instruction",
+        hidden=True,
+    ),
+    LlvmOption(
+        name="decoder-throughput",
+        kind="uint",
+        group="Tool",
+        help="Maximum throughput from the decoders (instructions per cycle)",
+        hidden=True,
+    ),
+    LlvmOption(name="dispatch", kind="uint", group="Tool", help="Override the processor dispatch width"),
+    LlvmOption(name="instruction-tables", kind="bool", group="Tool", help="Print instruction tables"),
+    LlvmOption(name="iterations", kind="uint", group="Tool", help="Number of iterations to run"),
+    LlvmOption(name="json", kind="bool", group="Tool", help="Print the output in json format"),
+    LlvmOption(name="lqueue", kind="uint", group="Tool", help="Size of the load queue"),
+    LlvmOption(
+        name="march", kind="string", group="Tool", help="Target architecture. See -version for available targets"
+    ),
+    LlvmOption(
+        name="mattr",
+        kind="list",
+        group="Tool",
+        help="Target specific attributes (-mattr=help for details)",
+        value="<a1,+a2,-a3,...>",
+    ),
+    LlvmOption(
+        name="mcpu",
+        kind="string",
+        group="Tool",
+        help="Target a specific cpu type (-mcpu=help for details)",
+        value="<cpu-name>",
+    ),
+    LlvmOption(
+        name="micro-op-queue-size",
+        kind="uint",
+        group="Tool",
+        help="Number of entries in the micro-op queue",
+        hidden=True,
+    ),
+    LlvmOption(name="mtriple", kind="string", group="Tool", help="Target triple. See -version for available targets"),
+    LlvmOption(name="noalias", kind="bool", group="Tool", help="If set, assume that loads and stores do not alias"),
+    LlvmOption(name="o", kind="string", group="Tool", help="Output filename", value="<filename>"),
+    LlvmOption(name="output-asm-variant", kind="int", group="Tool", help="Syntax variant to use for output printing"),
+    LlvmOption(
+        name="print-imm-hex", kind="bool", group="Tool", help="Prefer hex format when printing immediate values"
+    ),
+    LlvmOption(
+        name="register-file-size",
+        kind="uint",
+        group="Tool",
+        help="Maximum number of physical registers which can be used for register mappings",
+    ),
+    LlvmOption(name="squeue", kind="uint", group="Tool", help="Size of the store queue"),
+    LlvmOption(name="all-stats", kind="bool", group="View", help="Print all hardware statistics"),
+    LlvmOption(name="all-views", kind="bool", group="View", help="Print all views including hardware statistics"),
+    LlvmOption(
+        name="bottleneck-analysis", kind="bool", group="View", help="Enable bottleneck analysis (disabled by default)"
+    ),
+    LlvmOption(
+        name="disable-cb",
+        kind="bool",
+        group="View",
+        help="Disable custom behaviour (use the default class which does nothing).",
+    ),
+    LlvmOption(
+        name="disable-im",
+        kind="bool",
+        group="View",
+        help="Disable instrumentation manager (use the default class which ignores instruments.).",
+    ),
+    LlvmOption(name="dispatch-stats", kind="bool", group="View", help="Print dispatch statistics"),
+    LlvmOption(
+        name="instruction-info", kind="bool", group="View", help="Print the instruction info view (enabled by default)"
+    ),
+    LlvmOption(name="register-file-stats", kind="bool", group="View", help="Print register file statistics"),
+    LlvmOption(
+        name="resource-pressure",
+        kind="bool",
+        group="View",
+        help="Print the resource pressure view (enabled by default)",
+    ),
+    LlvmOption(name="retire-stats", kind="bool", group="View", help="Print retire control unit statistics"),
+    LlvmOption(name="scheduler-stats", kind="bool", group="View", help="Print scheduler statistics"),
+    LlvmOption(
+        name="show-barriers",
+        kind="bool",
+        group="View",
+        help="Print memory barrier information in the instruction info view",
+    ),
+    LlvmOption(
+        name="show-encoding", kind="bool", group="View", help="Print encoding information in the instruction info view"
+    ),
+    LlvmOption(
+        name="skip-unsupported-instructions",
+        kind="enum",
+        group="View",
+        help="Force analysis to continue in the presence of unsupported instructions",
+        value="<value>",
+        choices=_SKIPPED,
+    ),
+    LlvmOption(
+        name="summary-view", kind="bool", group="View", help="Print summary view (enabled by default)", hidden=True
+    ),
+    LlvmOption(name="timeline", kind="bool", group="View", help="Print the timeline view"),
+    LlvmOption(
+        name="timeline-max-cycles",
+        kind="uint",
+        group="View",
+        help="Maximum number of cycles in the timeline view, or 0 for unlimited. Defaults to 80 cycles",
+    ),
+    LlvmOption(
+        name="timeline-max-iterations",
+        kind="uint",
+        group="View",
+        help="Maximum number of iterations to print in timeline view",
+    ),
     # Of LLVM's libraries: what assembles, and what looks at a run of the tool itself.
-    *(LlvmOption(name, "bool", "") for name in (
-        "no-warn", "no-deprecated-warn", "fatal-warnings", "no-type-check", "mc-relax-all",
-        "incremental-linker-compatible", "fdpic", "crel", "dwarf64", "emit-compact-unwind-non-canonical",
-        "asm-show-inst", "save-temp-labels", "mark-data-regions", "x86-branches-within-32B-boundaries",
-        "x86-pad-for-align", "x86-pad-for-branch-align", "color", "stats", "stats-json", "time-passes",
-        "track-memory", "sort-timers", "print-debug-counter", "disable-symbolication",
-    )),
-    *(LlvmOption(name, "uint", "") for name in (
-        "dwarf-version", "x86-align-branch-boundary", "x86-pad-max-prefix-size", "rng-seed",
-    )),
-    *(LlvmOption(name, "string", "") for name in (
-        "target-abi", "as-secure-log-file", "x86-align-branch", "info-output-file", "crash-diagnostics-dir",
-    )),
-    LlvmOption("debug-counter", "list", ""),
-    LlvmOption("x86-asm-syntax", "enum", "", choices=(("att", ""), ("intel", ""))),
-    LlvmOption("aarch64-neon-syntax", "enum", "", choices=(("generic", ""), ("apple", ""))),
-    LlvmOption("emit-dwarf-unwind", "enum", "", choices=(("always", ""), ("no-compact-unwind", ""), ("default", ""))),
+    *(
+        LlvmOption(name=name, kind="bool", group="")
+        for name in (
+            "no-warn",
+            "no-deprecated-warn",
+            "fatal-warnings",
+            "no-type-check",
+            "mc-relax-all",
+            "incremental-linker-compatible",
+            "fdpic",
+            "crel",
+            "dwarf64",
+            "emit-compact-unwind-non-canonical",
+            "asm-show-inst",
+            "save-temp-labels",
+            "mark-data-regions",
+            "x86-branches-within-32B-boundaries",
+            "x86-pad-for-align",
+            "x86-pad-for-branch-align",
+            "color",
+            "stats",
+            "stats-json",
+            "time-passes",
+            "track-memory",
+            "sort-timers",
+            "print-debug-counter",
+            "disable-symbolication",
+        )
+    ),
+    *(
+        LlvmOption(name=name, kind="uint", group="")
+        for name in (
+            "dwarf-version",
+            "x86-align-branch-boundary",
+            "x86-pad-max-prefix-size",
+            "rng-seed",
+        )
+    ),
+    *(
+        LlvmOption(name=name, kind="string", group="")
+        for name in (
+            "target-abi",
+            "as-secure-log-file",
+            "x86-align-branch",
+            "info-output-file",
+            "crash-diagnostics-dir",
+        )
+    ),
+    LlvmOption(name="debug-counter", kind="list", group=""),
+    LlvmOption(name="x86-asm-syntax", kind="enum", group="", choices=(("att", ""), ("intel", ""))),
+    LlvmOption(name="aarch64-neon-syntax", kind="enum", group="", choices=(("generic", ""), ("apple", ""))),
+    LlvmOption(
+        name="emit-dwarf-unwind",
+        kind="enum",
+        group="",
+        choices=(("always", ""), ("no-compact-unwind", ""), ("default", "")),
+    ),
 )
-# fmt: on
 
 BY_NAME = {option.name: option for option in TABLE}
 BY_NAME["W"] = BY_NAME["no-warn"]
 
 
-class Words(NamedTuple):
+class Words(msgspec.Struct, frozen=True, kw_only=True):
     """A command line as it was read: the value of each option that was given, the last one of several, and the place of
     that one among the words; the positional arguments; the option that ends all else (help, version), "" for none; what
     is wrong, as messages that are to be printed as they are."""
@@ -182,14 +310,14 @@ def read(
                     wrong(letter.name, "may not occur within a group!")
                     break
                 if letter.kind == "flag":
-                    return Words(values, places, files, letter.name, errors)
+                    return Words(values=values, places=places, files=files, wanted=letter.name, errors=errors)
                 body = body[1:]
             errors.append(f"{short}: Unknown command line argument '{word}'.  Try: '{program} --help'\n")
             errors.append(f"{short}: Did you mean '{_nearest(word)}'?\n")
             continue
         if option.kind == "flag":
             if value is None:
-                return Words(values, places, files, option.name, errors)
+                return Words(values=values, places=places, files=files, wanted=option.name, errors=errors)
             wrong(name, f"does not allow a value! '{value}' specified.")
             continue
         if value is None and option.needs_value:
@@ -209,7 +337,7 @@ def read(
             f"{short}: Too many positional arguments specified!\n"
             f"Can specify at most 1 positional arguments: See: {program} --help\n"
         )
-    return Words(values, places, files, "", errors)
+    return Words(values=values, places=places, files=files, wanted="", errors=errors)
 
 
 def spelled(name: str) -> str:
@@ -217,7 +345,7 @@ def spelled(name: str) -> str:
     return f"-{name}" if len(name) == 1 else f"--{name}"
 
 
-class _Mistake(NamedTuple):
+class _Mistake(msgspec.Struct, frozen=True):
     message: str
 
 

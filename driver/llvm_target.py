@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import msgspec
+from msgspec.structs import replace
+
 from incc.frontends import regex as re
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ class TargetError(Exception):
         self.foreign = foreign
 
 
-class Target(NamedTuple):
+class Target(msgspec.Struct, frozen=True):
     """The triple as it was given or is the default, and the architecture in it. `narrow`: one of 32 bits."""
 
     triple: str
@@ -67,7 +69,7 @@ def narrow(code: Code) -> Code:
     """Bytes as code of 32-bit mode; objects say themselves what they are for."""
     from incc.frontends.x86.iced import Narrow
 
-    return code if code.blocks is None else code._replace(blocks=[(name, Narrow(each)) for name, each in code.blocks])
+    return code if code.blocks is None else replace(code, blocks=[(name, Narrow(each)) for name, each in code.blocks])
 
 
 def _no_target(name: str, message: str, why: str) -> TargetError:

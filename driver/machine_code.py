@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from incc.driver import UsageError
 from incc.driver.errors import AnalysisError
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ _NO_TEXT = (b"\x7fELF", b"MZ", b"d\x86", b"\xcf\xfa", b"\xfe\xed", b"\xca\xfe", 
 """What assembly seldom begins with, and objects, libraries and bitcode do."""
 
 
-class Code(NamedTuple):
+class Code(msgspec.Struct, frozen=True):
     """Machine code that was read: an object, at a path or in bytes, or `blocks` of bytes with their names. `name`: what
     messages call the input."""
 
@@ -32,7 +33,7 @@ class Code(NamedTuple):
         from incc.driver.report.build import build_report, unit_report
         from incc.frontends.unit import Unit
 
-        unit = Unit("", self.name, way="object" if self.blocks is None else "given")
+        unit = Unit(assembly="", assembly_file=self.name, way="object" if self.blocks is None else "given")
         if self.blocks is None:
             return build_report(unit_report(analyze_object(unit, self.source, one)) for one in cores)
         return build_report(unit_report(analyze_bytes(unit, self.blocks, one)) for one in cores)

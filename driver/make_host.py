@@ -10,7 +10,10 @@ import os
 import signal
 import sys
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
 
 from incc.measuring import host, host_forms, host_ports, pipeline
 from incc.measuring.cores import features_of_host, target
@@ -40,7 +43,7 @@ _BUSY = 0.5
 """The part of disturbed samples from which on a machine is called busy."""
 
 
-class Options(NamedTuple):
+class Options(msgspec.Struct, frozen=True, kw_only=True):
     """`output`: the model file; `folder`: where figures are kept, "" for beside the file; `quick`: the pipeline and the
     forms of the loops only; `minutes`: for forms, 0 for no end; `relative`: of what core, "" for the nearest."""
 
@@ -55,7 +58,14 @@ class Options(NamedTuple):
 
 def run(args: argparse.Namespace) -> int:
     """The command; its exit status."""
-    options = Options(args.output, args.resume, args.quick, args.minutes, args.relative, tuple(args.model_path))
+    options = Options(
+        output=args.output,
+        folder=args.resume,
+        quick=args.quick,
+        minutes=args.minutes,
+        relative=args.relative,
+        model_path=tuple(args.model_path),
+    )
     try:
         name = host.name_of(options.output)
     except ValueError as e:
@@ -419,7 +429,7 @@ def _without_contradicted(
         left = parameters.get(c.finding.name.partition(".")[0])
         if left is not None and c.verdict == "differs":
             text = f"{c.finding.text} ({left.loops} loops {left.with_it:.1%} off with it, {left.without:.1%} without)"
-            c = c._replace(verdict="against", finding=c.finding._replace(text=text))
+            c = replace(c, verdict="against", finding=replace(c.finding, text=text))
         after.append(c)
     against = [
         f"{form}: seen twice as other than {text}, but {forms[form].loops} loops are {forms[form].with_it:.1%} off "
@@ -427,8 +437,8 @@ def _without_contradicted(
         for (form, conditions), _, text in result.different
         if form in forms and not conditions
     ]
-    result = result._replace(
-        different=[d for d in result.different if d.key[0] not in forms], against=(*result.against, *against)
+    result = replace(
+        result, different=[d for d in result.different if d.key[0] not in forms], against=(*result.against, *against)
     )
     return after, result, bool(found)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from msgspec.structs import replace
+
 from incc.driver import UsageError
 from incc.driver.messages import tell as tell_as_it_is
 from incc.driver.options import MCA, Given, check_targets, find, has, llvm_views
@@ -205,7 +207,9 @@ def _nothing_at_all(text: str, name: str, report: t.Report, settings: Settings) 
 
     if settings.regions != "loops" or any(unit["kernels"] for unit in report["units"]):
         return []
-    regions, left_out = find_regions(read_assembly(Unit(text, name)), settings._replace(regions="marked", functions=()))
+    regions, left_out = find_regions(
+        read_assembly(Unit(assembly=text, assembly_file=name)), replace(settings, regions="marked", functions=())
+    )
     return [] if regions else [f"{name}: warning: not analysed: {each.reason}" for each in left_out]
 
 
@@ -265,7 +269,7 @@ def _run(options: Options, settings: Settings) -> int:
         text = ".intel_syntax noprefix; " + text  # the lines keep their numbers
     views = _llvm_views(options.given)
     if views is not None:
-        settings = settings._replace(cold_iterations=settings.cold_iterations or settings.iterations)
+        settings = replace(settings, cold_iterations=settings.cold_iterations or settings.iterations)
     try:
         cores = cores_of(settings)
         if alone:
@@ -275,7 +279,7 @@ def _run(options: Options, settings: Settings) -> int:
         elif code is not None:
             report = code.report(cores)
         else:
-            report = analyze_for_cores([(Unit(text, name), cores)])
+            report = analyze_for_cores([(Unit(assembly=text, assembly_file=name), cores)])
     except AnalysisError as error:
         tell(f"incc-mca: error: {error}\n")
         return 1
@@ -328,7 +332,7 @@ def _with_views(report: t.Report, views: Views, request: Request, undelivered: U
 
     names = [kernel["name"] for unit in report["units"] for kernel in unit["kernels"]]
     render = __import__("incc.driver.views.llvm_mca", fromlist=["render"]).render
-    text = "\n" + render(report, views._replace(headings=tuple(Heading(*each) for each in enumerate(names))))
+    text = "\n" + render(report, replace(views, headings=tuple(Heading(*each) for each in enumerate(names))))
     try:
         if request.output:
             write_file(request.output, text, append=True)
@@ -336,7 +340,7 @@ def _with_views(report: t.Report, views: Views, request: Request, undelivered: U
             write_stream(sys.stdout, lambda width, colour: text)
     except OSError as error:
         failure = f"the report could not be written: {error.strerror}"
-        return undelivered._replace(failures=(*undelivered.failures, failure))
+        return replace(undelivered, failures=(*undelivered.failures, failure))
     return undelivered
 
 

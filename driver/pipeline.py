@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import msgspec
+from msgspec.structs import replace
+
 from incc.driver.errors import AnalysisError as AnalysisError
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from incc.models.model import MachineModel
 
 
-class Settings(NamedTuple):
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """What the user asked for.
 
     `mcpu`: the model to use, "" to take the unit's `cpu`, else the host. `functions`: globs of function names, empty
@@ -170,9 +172,9 @@ def core_reports(settings: Sequence[Settings]) -> t.Report:
 
     found = []
     for one in settings:
-        unit = Unit("", "")
-        model, reason, note = _model_of(unit, one)
-        found.append(analyze_kernels(unit, (), one, model, reason)._replace(model_note=note))
+        unit = Unit(assembly="", assembly_file="")
+        choice = _model_of(unit, one)
+        found.append(replace(analyze_kernels(unit, (), one, choice.model, choice.reason), model_note=choice.note))
     return build_report([unit_report(one) for one in found])
 
 
@@ -188,7 +190,7 @@ def analyses(unit: Unit, settings: Settings, again: bool = False) -> list[UnitRe
     for core in marks.cores():
         if core and again:
             continue
-        asked = settings._replace(mcpu=core) if core else settings
+        asked = replace(settings, mcpu=core) if core else settings
         try:
             _model_of(unit, asked)
         except AnalysisError as error:
@@ -203,7 +205,7 @@ def analyses(unit: Unit, settings: Settings, again: bool = False) -> list[UnitRe
         if (result := analyze_marked(unit, settings, nothing)) is not None:
             found.append(result)
     if found and marks.errors:
-        found[0] = found[0]._replace(mark_errors=(*marks.errors, *found[0].mark_errors))
+        found[0] = replace(found[0], mark_errors=(*marks.errors, *found[0].mark_errors))
     return found
 
 
@@ -217,7 +219,7 @@ def untried(report: t.Report, settings: Settings) -> list[str]:
     return [f"what-if {name!r}: no kernel has such an instruction" for name in missing]
 
 
-class Choice(NamedTuple):
+class Choice(msgspec.Struct, frozen=True):
     """A machine model and how it was chosen.
 
     `note`: where it is not that of the core that was named, which one it is and why; "" where there is nothing to say.
@@ -361,7 +363,9 @@ def select(unit: Unit, parsed: Assembly, settings: Settings) -> Selection:
     if not loops and not parsed.debug:
         from incc.driver.report.selection import Selection
 
-        return Selection(regions, left_out, regions, [], 0, [], {})
+        return Selection(
+            regions=regions, left_out=left_out, all_regions=regions, places=[], system_loops=0, calls=[], outlined={}
+        )
     hide = loops and not settings.functions and not settings.system_headers
     return located(unit, parsed, regions, left_out, settings.functions, calls=loops, hide=hide)
 
@@ -424,36 +428,40 @@ def analyze_marked(unit: Unit, settings: Settings, marks: Sequence[Mark] | None)
     result = analyze_kernels(
         unit, kernels, settings, model, reason, places=places, left_out=found.left_out, among=found.all_regions
     )
-    result = result._replace(
-        model_note=note, system_loops=found.system_loops, calls=tuple(found.calls), user_functions=found.outlined
+    result = replace(
+        result,
+        model_note=note,
+        system_loops=found.system_loops,
+        calls=tuple(found.calls),
+        user_functions=found.outlined,
     )
     if marked is not None:
-        result = result._replace(marks=marked.marks, marked=marked.of, mark_errors=marked.errors)
+        result = replace(result, marks=marked.marks, marked=marked.of, mark_errors=marked.errors)
     if settings.functions:
         from incc.driver.report.not_found import not_found
 
-        result = result._replace(not_found=tuple(not_found(unit, parsed, found, settings.functions)))
+        result = replace(result, not_found=tuple(not_found(unit, parsed, found, settings.functions)))
     if paths:
         from incc.core.ways import analyze_ways
 
         asked = _of_ways(settings)
         try:
             ways_inside = [
-                analyze_ways(of_loop, [next(on_paths) for _ in of_loop], model, asked)._replace(complete=complete)
+                replace(analyze_ways(of_loop, [next(on_paths) for _ in of_loop], model, asked), complete=complete)
                 if of_loop
                 else None
                 for of_loop, complete in inside
             ]
         except ValueError as error:
             raise AnalysisError(str(error)) from error
-        result = result._replace(inside=tuple(ways_inside))
+        result = replace(result, inside=tuple(ways_inside))
     if settings.ways:
         ways = [loop for name in settings.ways for loop in _ways(unit, parsed, model, settings, name, found)]
-        result = result._replace(ways=tuple(ways))
+        result = replace(result, ways=tuple(ways))
     if settings.control_flow:
         from incc.driver.report.control_flow import functions
 
-        result = result._replace(control_flow=tuple(functions(parsed, regions)))
+        result = replace(result, control_flow=tuple(functions(parsed, regions)))
     return result
 
 
@@ -468,9 +476,9 @@ def kernel_places(parsed: Assembly, found: Selection, kernels: Sequence[Kernel],
 
         columns = columns_of(text, {line for k in kernels if k.region for line in k.region.lines if line in lines})
     return [
-        KernelPlace(lines, None, found.places[n], columns)
+        KernelPlace(lines=lines, near=None, place=found.places[n], columns=columns)
         if found.places
-        else KernelPlace(lines, _near(parsed, kernel.region), None, columns)
+        else KernelPlace(lines=lines, near=_near(parsed, kernel.region), place=None, columns=columns)
         for n, kernel in enumerate(kernels)
     ]
 
@@ -513,30 +521,34 @@ def analyze_object(unit: Unit, source: str | bytes, settings: Settings) -> UnitR
     AnalysisError."""
     from incc.driver.code import object_code
 
-    model, reason, note = _model_of(unit, settings)
+    choice = _model_of(unit, settings)
     code = object_code(source, unit.assembly_file, settings.functions, settings.addresses, settings.regions == "marked")
-    if code.kernels and code.kernels[0].isa != model.isa:
+    if code.kernels and code.kernels[0].isa != choice.model.isa:
         found = code.kernels[0].isa
-        raise AnalysisError(f"{unit.assembly_file}: {found} code, but {model.name} is an {model.isa} core")
-    result = analyze_kernels(unit, code.kernels, settings, model, reason, places=code.places(), left_out=code.left_out)
-    return result._replace(model_note=note)
+        raise AnalysisError(
+            f"{unit.assembly_file}: {found} code, but {choice.model.name} is an {choice.model.isa} core"
+        )
+    result = analyze_kernels(
+        unit, code.kernels, settings, choice.model, choice.reason, places=code.places(), left_out=code.left_out
+    )
+    return replace(result, model_note=choice.note)
 
 
 def analyze_bytes(unit: Unit, blocks: Sequence[tuple[str, bytes]], settings: Settings) -> UnitResult:
     """The same of a unit that is nothing but these blocks of machine code with their names. Raises AnalysisError."""
     from incc.frontends.isa import DecodeError, isa
 
-    model, reason, note = _model_of(unit, settings)
+    choice = _model_of(unit, settings)
     kernels = []
     for name, code in blocks:
         if len(code) > 5 * MOST_INSTRUCTIONS:  # before all of them are decoded; most have 3 to 6 bytes
             raise AnalysisError(_too_long(unit, name, f"{len(code):,} bytes of code"))
         try:
-            kernels.append(isa(model.isa).decode_bytes(code, name))
+            kernels.append(isa(choice.model.isa).decode_bytes(code, name))
         except (ValueError, DecodeError) as error:
             where = unit.assembly_file if name == unit.assembly_file else f"{unit.assembly_file}: {name}"
             raise AnalysisError(f"{where}: {error}") from error
-    return analyze_kernels(unit, kernels, settings, model, reason)._replace(model_note=note)
+    return replace(analyze_kernels(unit, kernels, settings, choice.model, choice.reason), model_note=choice.note)
 
 
 def _too_long(unit: Unit, name: str, size: str) -> str:
@@ -567,7 +579,7 @@ def analyze_kernels(
     asked = settings.kernel_settings()
     notes = unit.notes
     if len(kernels) > MOST_WITH_WHAT_IFS and asked.what_ifs and not asked.asked:
-        asked = asked._replace(what_ifs=False)
+        asked = replace(asked, what_ifs=False)
         notes = (
             *notes,
             f"no what-ifs, since there are more than {MOST_WITH_WHAT_IFS} kernels: choose some by function",
@@ -587,14 +599,14 @@ def analyze_kernels(
 
         ids = tuple(kernel_ids(kernels, among))
     found = UnitResult(
-        unit,
-        model,
-        reason,
-        results,
-        ids,
-        tuple(places),
-        tuple(left_out),
-        notes,
+        unit=unit,
+        model=model,
+        chosen_by=reason,
+        results=results,
+        kernel_ids=ids,
+        places=tuple(places),
+        left_out=tuple(left_out),
+        notes=notes,
         iterations=settings.iterations,
         mispredict_rate=settings.mispredict_rate,
         ghz=settings.ghz,
@@ -605,7 +617,7 @@ def analyze_kernels(
     if settings.measure:
         from incc.measuring.kernels import measure_kernels
 
-        found = found._replace(measured=tuple(measure_kernels(kernels)), host=host_of(model, settings.model_path))
+        found = replace(found, measured=tuple(measure_kernels(kernels)), host=host_of(model, settings.model_path))
     return found
 
 
@@ -636,7 +648,8 @@ def _paths_inside(parsed: Assembly, regions: Sequence[Region], settings: Setting
 
 def _of_ways(settings: Settings) -> KernelSettings:
     """What is asked of the ways through loops."""
-    return settings.kernel_settings()._replace(
+    return replace(
+        settings.kernel_settings(),
         what_ifs=False,
         asked=(),
         waits=False,
@@ -682,7 +695,7 @@ def _ways(
 
 def loops_of(assembly: Assembly, settings: Settings) -> list[Region]:
     """The innermost loops in what the settings select."""
-    loops, _ = find_regions(assembly, settings._replace(regions="loops"))
+    loops, _ = find_regions(assembly, replace(settings, regions="loops"))
     if settings.regions == "loops":
         return loops
     selected, _ = find_regions(assembly, settings)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from msgspec.structs import replace
+
 from incc.driver.messages import interrupted, say
 
 TYPE_CHECKING = False
@@ -221,11 +223,11 @@ def _asked(options: argparse.Namespace) -> Asked:
 
     thresholds = [Threshold(_condition("--fail-if", text), True, "--fail-if") for text in options.fail_if]
     return Asked(
-        None if options.where is None else _condition("--where", options.where),
-        options.sort,
-        options.by,
-        (*thresholds, *_of_project()),
-        options.stale,
+        where=None if options.where is None else _condition("--where", options.where),
+        sort=options.sort,
+        by=options.by,
+        thresholds=(*thresholds, *_of_project()),
+        stale=options.stale,
     )
 
 
@@ -303,7 +305,7 @@ def _ranking(options: argparse.Namespace, asked: Asked) -> r.Ranking:
             for failure in failures:
                 _say(f"warning: not removed: {failure}")
         _say(f"{removed} stale {'report' if removed == 1 else 'reports'} removed")
-        build = build._replace(stale=[])
+        build = replace(build, stale=[])
     return rank(options.inputs, build, told, asked)
 
 

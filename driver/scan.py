@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import sys
 
+import msgspec
+from msgspec.structs import replace
+
 from incc.driver.scan_files import printable
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 CHUNK = 16
 
 
-class Item(NamedTuple):
+class Item(msgspec.Struct, frozen=True, kw_only=True):
     """One thing to analyse: where it stands in the input, and for `hex` its first word, else its file. `code`: of
     objects which. `command`: of a project's."""
 
@@ -42,14 +44,14 @@ class Item(NamedTuple):
     command: Command | None = None
 
 
-class Line(NamedTuple):
+class Line(msgspec.Struct, frozen=True):
     """What is printed of a kernel, and what the same code in another file is known by, "" where that is not asked."""
 
     text: str
     same: str = ""
 
 
-class Result(NamedTuple):
+class Result(msgspec.Struct, frozen=True):
     """What came of items: lines for the output, messages about what could not be analysed, and what else is to be
     said."""
 
@@ -58,7 +60,7 @@ class Result(NamedTuple):
     notes: list[str]
 
 
-class Columns(NamedTuple):
+class Columns(msgspec.Struct, frozen=True, kw_only=True):
     """What the table has beside the usual: cycles of an element; rates at that clock in GHz, if it is not 0; what the
     kernels take on this machine. `width`: of the cores' names, 0 for those at hand."""
 
@@ -121,7 +123,9 @@ def main(arguments: list[str] | None = None) -> int:
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         if hasattr(sys.stdout, "reconfigure"):
             sys.stdout.reconfigure(errors="surrogateescape")  # names of files may have any bytes in them
-        columns = Columns(options.elements, options.ghz, options.measure, _core_width(models))
+        columns = Columns(
+            elements=options.elements, ghz=options.ghz, measured=options.measure, width=_core_width(models)
+        )
         sys.stdout.write(_heading(options.output, columns))
         found = _find(options)
         for problem in found.problems:
@@ -296,12 +300,12 @@ def _models(name: str) -> dict[str, tuple[MachineModel, str]]:
         if name == "all":
             models = [m for m in (load(entry.name) for entry in list_models()) if not isa(m.isa).unreadable]
             return {model.name: (model, "") for model in models}
-        model, _, note = choose_model(name, "")
+        each_choice = choose_model(name, "")
     except (ModelError, AnalysisError) as error:
         raise ValueError(str(error)) from error
-    if unreadable := isa(model.isa).unreadable:
-        raise ValueError(f"{model.name} is an {model.isa} core, and {unreadable}")
-    return {model.name: (model, note)}
+    if unreadable := isa(each_choice.model.isa).unreadable:
+        raise ValueError(f"{each_choice.model.name} is an {each_choice.model.isa} core, and {unreadable}")
+    return {each_choice.model.name: (each_choice.model, each_choice.note)}
 
 
 # --- input ------------------------------------------------------------------------------------------------------------
@@ -367,15 +371,15 @@ def _find(options: argparse.Namespace) -> Found:
 def _items(options: argparse.Namespace, files: Sequence[CodeFile], commands: list[Command] | None) -> Iterator[Item]:
     if commands is not None:
         for number, command in enumerate(commands):
-            yield Item(number, command.file, command=command)
+            yield Item(number=number, text=command.file, command=command)
         return
     if options.input_format == "obj":
         for number, file in enumerate(files):
-            yield Item(number, file.name, file)
+            yield Item(number=number, text=file.name, code=file)
         return
     if options.input_format != "hex":
         for number, name in enumerate(options.files or ["-"]):
-            yield Item(number, name)
+            yield Item(number=number, text=name)
         return
     from incc.driver.files import no_file_name
 
@@ -386,7 +390,7 @@ def _items(options: argparse.Namespace, files: Sequence[CodeFile], commands: lis
             for number, line in enumerate(_lines(opened, name), start=1):
                 words = line.split(maxsplit=1)
                 if words and not words[0].startswith("#"):
-                    yield Item(number, words[0])
+                    yield Item(number=number, text=words[0])
 
 
 _LONGEST_LINE = 1 << 24
@@ -531,7 +535,7 @@ class _Worker:
         from incc.driver.pipeline import Settings
 
         settings = Settings(simulate=self.settings.simulate, ghz=self.columns.ghz, measure=self.columns.measured)
-        return [settings._replace(mcpu=model.name) for model in self.models] or [settings]
+        return [replace(settings, mcpu=model.name) for model in self.models] or [settings]
 
     def _analyzed(
         self, item: Item, found: list[Identified], models: Sequence[MachineModel], problems: list[str]
@@ -541,16 +545,16 @@ class _Worker:
 
         ids = _kernel_ids(found) if self.output == "json" or self.condition else [""] * len(found)
         together: list[Analyzed] = []
-        for (kernel, identity, place), kernel_id in zip(found, ids, strict=True):
+        for identified, kernel_id in zip(found, ids, strict=True):
             try:
-                results = {model.name: analyze_kernel(kernel, model, self.settings) for model in models}
+                results = {model.name: analyze_kernel(identified.kernel, model, self.settings) for model in models}
             except (ValueError, RuntimeError) as error:
-                where = f"{self.name}:{item.number}" if self.input_format == "hex" else identity.input
+                where = f"{self.name}:{item.number}" if self.input_format == "hex" else identified.identity.input
                 problems.append(f"{where}: {error}")
                 continue
-            one = Analyzed(identity, kernel_id, results, place)
+            one = Analyzed(identity=identified.identity, kernel_id=kernel_id, results=results, place=identified.place)
             if self.measurer is not None:
-                one = one._replace(measured=self.measurer.measure(kernel), hosts=self.hosts)
+                one = replace(one, measured=self.measurer.measure(identified.kernel), hosts=self.hosts)
             if not self.needs_parts:
                 yield one
                 continue
@@ -595,7 +599,7 @@ def _with_parts(kernels: list[Analyzed]) -> Iterator[Analyzed]:
     found = parts([next(iter(kernel.results.values())) for kernel in kernels], places if any(places) else ())
     for kernel, part in zip(kernels, found, strict=True):
         main = kernels[part.role.of] if part.role.of >= 0 else None
-        yield kernel._replace(part=part, main=main)
+        yield replace(kernel, part=part, main=main)
 
 
 def _holds(condition: Condition, kernel: Analyzed, core: str) -> bool:
@@ -605,15 +609,15 @@ def _holds(condition: Condition, kernel: Analyzed, core: str) -> bool:
 
     assert kernel.part is not None
     result = kernel.results[core]
-    alone = kernel.part._replace(role=kernel.part.role._replace(of=-1))
+    alone = replace(kernel.part, role=replace(kernel.part.role, of=-1))
     unit = unit_report(
         UnitResult(
-            Unit("", kernel.identity.input),
-            result.model,
-            "",
-            (result,),
-            (kernel.kernel_id,),
-            (kernel.place,) if kernel.place else (),
+            unit=Unit(assembly="", assembly_file=kernel.identity.input),
+            model=result.model,
+            chosen_by="",
+            results=(result,),
+            kernel_ids=(kernel.kernel_id,),
+            places=(kernel.place,) if kernel.place else (),
             parts=(alone,),
             measured=(kernel.measured,) if kernel.measured is not None else (),
             host=kernel.hosts.get(core, ("", False)),
@@ -622,14 +626,14 @@ def _holds(condition: Condition, kernel: Analyzed, core: str) -> bool:
     return condition.holds(kernel_values(unit, unit["kernels"][0]))
 
 
-class Identity(NamedTuple):
+class Identity(msgspec.Struct, frozen=True):
     """What a kernel of the input is called, and its line there, 0 where there is none."""
 
     input: str
     line: int
 
 
-class Identified(NamedTuple):
+class Identified(msgspec.Struct, frozen=True):
     """A kernel of the input, what it is called, and where it is in the source, if that is known."""
 
     kernel: Kernel
@@ -637,7 +641,7 @@ class Identified(NamedTuple):
     place: KernelPlace | None = None
 
 
-class Analyzed(NamedTuple):
+class Analyzed(msgspec.Struct, frozen=True, kw_only=True):
     """A kernel with its analysis on each core; where it is in the source, if that is known; where it was needed, also
     its part among the loops of its function, and the main one among these. `measured`: what it takes here, if that was
     asked for; `hosts`: of each core what `pipeline.host_of` says."""
@@ -688,7 +692,7 @@ def _read_asm(item: Item, worker: _Worker, found: Result) -> list[Identified]:
 
     problems = found.problems
     try:
-        unit = Unit(read_input(item.text), item.text)
+        unit = Unit(assembly=read_input(item.text), assembly_file=item.text)
         parsed = read_assembly(unit, worker.isa)
         regions, left_out = find_regions(parsed, Settings(regions="marked"))
         if regions and all(region.kind == "file" for region in regions):
@@ -716,7 +720,7 @@ def _read_obj(item: Item, worker: _Worker, found: Result) -> list[Identified]:
     try:
         # Of a library's members other files may lie beside it.
         folder = os.path.dirname(item.code.path)
-        kernels, left_out, sources, note = located_kernels(item.code.source(), worker.needs_parts, folder)
+        object_kernels = located_kernels(item.code.source(), worker.needs_parts, folder)
     except OSError as error:
         found.problems.append(f"{item.text}: {error.strerror}")
         return []
@@ -725,13 +729,13 @@ def _read_obj(item: Item, worker: _Worker, found: Result) -> list[Identified]:
         if not (error.empty and (worker.merge or item.code.member)):
             found.problems.append(f"{item.text}: {error}")
         return []
-    found.problems.extend(f"{item.text}: {x.function}: not analysed: {x.reason}" for x in left_out)
-    if note:
-        found.notes.append(f"{item.text}: {note}")
-    places = [KernelPlace(source.lines, None, source.place) for source in sources]
+    found.problems.extend(f"{item.text}: {x.function}: not analysed: {x.reason}" for x in object_kernels.left_out)
+    if object_kernels.note:
+        found.notes.append(f"{item.text}: {object_kernels.note}")
+    places = [KernelPlace(lines=source.lines, near=None, place=source.place) for source in object_kernels.sources]
     return [
         Identified(kernel, Identity(f"{item.text}:{kernel.name}", 0), places[n] if places else None)
-        for n, kernel in enumerate(kernels)
+        for n, kernel in enumerate(object_kernels.kernels)
     ]
 
 
@@ -781,7 +785,7 @@ def _json_line(kernel: Analyzed, columns: Columns) -> str:
     from incc.driver.report.roles import set_role
 
     assert kernel.part is not None
-    role, elements, step = kernel.part
+    role, elements, step = kernel.part.role, kernel.part.elements, kernel.part.step
     cpus = {
         cpu: kernel_report(
             result,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import stat
 
-from incc.frontends.records import NamedTuple
+import msgspec
+from msgspec.structs import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 _BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 
 
-class CodeFile(NamedTuple):
+class CodeFile(msgspec.Struct, frozen=True):
     """An object, library or program: what messages call it, its path, and for a member of a static library which."""
 
     name: str
@@ -30,7 +31,7 @@ class CodeFile(NamedTuple):
         return self.member.path if self.member.size < 0 else self.member.read()
 
 
-class Found(NamedTuple):
+class Found(msgspec.Struct, frozen=True):
     """The files to look at, in order; what could not be, as messages; and whether there was a folder among them, in
     which the same code may lie several times."""
 
@@ -119,7 +120,7 @@ def _members(path: str, problems: list[str]) -> Iterator[CodeFile]:
             found = True
             name = f"{path}({member.name})"
             try:
-                start = member._replace(size=min(4096, member.size) if member.size >= 0 else 4096).read()
+                start = replace(member, size=min(4096, member.size) if member.size >= 0 else 4096).read()
             except OSError as error:
                 problems.append(f"{name}: {error.strerror}")
                 continue

@@ -6,8 +6,9 @@ import os
 import signal
 from contextlib import contextmanager
 
+import msgspec
+
 from incc.driver.errors import AnalysisError
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from incc.models.model import MachineModel
 
 
-class ReadUnit(NamedTuple):
+class ReadUnit(msgspec.Struct, frozen=True, kw_only=True):
     """What a unit is called, its kernels, where each is in the source, and the cores that they are analysed for."""
 
     name: str
@@ -30,7 +31,7 @@ class ReadUnit(NamedTuple):
     models: Sequence[MachineModel]
 
 
-class Project(NamedTuple):
+class Project(msgspec.Struct, frozen=True):
     """The commands of a project that compile something, and a note on the others, "" if there are none."""
 
     commands: list[Command]
@@ -159,7 +160,7 @@ def read_unit(
         return None
     problems.extend(f"{name}: {x.function}: not analysed: {x.reason}" for x in selected.left_out)
     problems.extend(f"{name}: {r.message}: {r.text}" for kernel in kernels for r in kernel.refused)
-    return ReadUnit(name, kernels, kernel_places(parsed, selected, kernels), models)
+    return ReadUnit(name=name, kernels=kernels, places=kernel_places(parsed, selected, kernels), models=models)
 
 
 def _about(name: str, unit: Unit, text: str) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from incc.driver.options import MCA, PREFIXES, WRAPPER, options_of
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ WIDTH = 120
 COLUMN = 30
 
 
-class Command(NamedTuple):
+class Command(msgspec.Struct, frozen=True, kw_only=True):
     """What the help of a command says beside its options.
 
     `summary`: what it does, for the first line of its manual page. `about`: paragraphs in front of the options.
@@ -107,7 +108,7 @@ COMMANDS = {
 }
 
 
-class Entry(NamedTuple):
+class Entry(msgspec.Struct, frozen=True):
     """What the help says of an option, or of several that share an explanation: how they are written, and that."""
 
     heads: tuple[str, ...]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+from msgspec.structs import replace
+
 from incc.driver import watched
 from incc.driver.deliver import deliver, deliver_beside, unmet
 from incc.driver.own_options import PREFIX
@@ -253,7 +255,7 @@ def _first_to_tell(folder: str, what: str) -> bool:
 def _settings(job: _Job) -> Settings:
     settings = job.options.all().settings()
     # If only what the source expects is asked for.
-    return settings if job.options.report else settings._replace(marks="only", timeline_iterations=0)
+    return settings if job.options.report else replace(settings, marks="only", timeline_iterations=0)
 
 
 def _deliver(job: _Job) -> None:
@@ -322,8 +324,14 @@ def _try(job: _Job) -> None:
             compiled = job.compilation.assembly_with(flags)
         except Failure as error:
             compiled, problem = [], str(error)
-        settings = _settings(job)._replace(
-            what_ifs=False, timeline_iterations=0, ways=(), control_flow=False, measure=False, marks="ignore"
+        settings = replace(
+            _settings(job),
+            what_ifs=False,
+            timeline_iterations=0,
+            ways=(),
+            control_flow=False,
+            measure=False,
+            marks="ignore",
         )
         after = {
             (made["source"], made["model"]["name"]): made
@@ -331,7 +339,7 @@ def _try(job: _Job) -> None:
             for core in cores
             # Marks in the source may name others than the command.
             for asked in [_settings_of(job, one.source, settings)[0]]
-            for made in analyze_units([one], asked._replace(mcpu=core) if len(cores) > 1 else asked)["units"]
+            for made in analyze_units([one], replace(asked, mcpu=core) if len(cores) > 1 else asked)["units"]
         }
         for unit in units:
             trials = unit["trials"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from incc.frontends.records import NamedTuple
+import msgspec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ else:
     Protocol = object  # importing `typing` takes 4 ms
 
 
-class Section(NamedTuple):
+class Section(msgspec.Struct, frozen=True, kw_only=True):
     """A section: its name, address and bytes, whether it is code, the functions in it and its relocations.
 
     `functions` are (offset, name), ascending, offsets in bytes from the section's start; `relocations` ascend too.
@@ -48,7 +48,7 @@ class DebugInformation(Protocol):
         of functions."""
 
 
-class Container(NamedTuple):
+class Container(msgspec.Struct, frozen=True):
     """`isa` is the name of the instruction set of its code; `sections` are those that have bytes, by address and name.
 
     Before it is linked all sections are at address 0, except in Mach-O. `debug`: None where there is no debug
@@ -60,7 +60,7 @@ class Container(NamedTuple):
     debug: DebugInformation | None = None
 
 
-class Span(NamedTuple):
+class Span(msgspec.Struct, frozen=True, kw_only=True):
     """Code between two places: of the section of that number, the bytes from `start` up to `end`. `kind` and `name` are
     those of the region that it becomes, "" for a name of function and offset."""
 
@@ -71,7 +71,7 @@ class Span(NamedTuple):
     name: str
 
 
-class CodeAddresses(NamedTuple):
+class CodeAddresses(msgspec.Struct, frozen=True):
     """Where the instructions of a kernel are, as debug information has it: those on the path that is analysed, in the
     order of execution, and all."""
 
@@ -79,7 +79,7 @@ class CodeAddresses(NamedTuple):
     body: tuple[int, ...]
 
 
-class ContainerCode(NamedTuple):
+class ContainerCode(msgspec.Struct, frozen=True):
     """Kernels of an object's code, the cycles that are left out, and of each loop where its instructions are."""
 
     kernels: list[Kernel]

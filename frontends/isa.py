@@ -6,7 +6,7 @@ imported when it is first asked for, and the decoder behind it when something is
 
 from __future__ import annotations
 
-from incc.frontends.records import NamedTuple
+import msgspec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class DecodeError(Exception):
     """Code cannot be decoded at all: there is no decoder for it, or what it needs is missing. The message says why."""
 
 
-class Syntax(NamedTuple):
+class Syntax(msgspec.Struct, frozen=True, kw_only=True):
     """How assembly text is written, as far as instruction sets differ.
 
     `comments` begin a comment anywhere in a line, the usual one first; `line_comments` are the characters that begin
@@ -50,7 +50,7 @@ class Syntax(NamedTuple):
     synonyms: dict[str, str] = {}  # noqa: RUF012 -- nobody changes it
 
 
-class ByteMarkers(NamedTuple):
+class ByteMarkers(msgspec.Struct, frozen=True, kw_only=True):
     """Markers that are made of instructions: a move of 111 (begin) or 222 (end) to a register, then a no-operation.
 
     `data` are the no-operation's bytes, `nops` how it is written otherwise, in lower case. `move` is a pattern for the
@@ -69,7 +69,7 @@ class ByteMarkers(NamedTuple):
     code: tuple[bytes, bytes]
 
 
-class Machine(NamedTuple):
+class Machine(msgspec.Struct, frozen=True, kw_only=True):
     """How object files say that their code is of an instruction set.
 
     `names` are lief's for the machine, in any format; `coff` and `elf` are the numbers that these have for it.
@@ -86,7 +86,7 @@ class Machine(NamedTuple):
     unread: dict[str, str]
 
 
-class TextForm(NamedTuple):
+class TextForm(msgspec.Struct, frozen=True, kw_only=True):
     """An instruction of assembly text: key of its form and traits (see `Instruction`), its text and 1-based line."""
 
     form: str
@@ -95,7 +95,7 @@ class TextForm(NamedTuple):
     line: int
 
 
-class Operation(NamedTuple):
+class Operation(msgspec.Struct, frozen=True, kw_only=True):
     """What an instruction does to each element of vector registers.
 
     `kind`: "add", "mul", "fma", "convert" …; `source` and `result`: the bits of an element that goes in and that comes
@@ -110,7 +110,7 @@ class Operation(NamedTuple):
     floating: bool
 
 
-class FormWork(NamedTuple):
+class FormWork(msgspec.Struct, frozen=True):
     """What the instructions of a form do, as far as it shows what the source's loop does, whoever compiled it.
 
     `kinds`: the operations, such as ("fmul", "fadd") for a fused one; none for moves and branches. `element`: what
@@ -122,7 +122,7 @@ class FormWork(NamedTuple):
     lanes: int
 
 
-class Runnable(NamedTuple):
+class Runnable(msgspec.Struct, frozen=True, kw_only=True):
     """A kernel as machine code that can be run and timed.
 
     `codes`: loops, each of which counts the register `counter` (by its number) down by `step` a trip, to zero;
@@ -144,14 +144,14 @@ class Runnable(NamedTuple):
     notes: tuple[str, ...]
 
 
-class NotRunnable(NamedTuple):
+class NotRunnable(msgspec.Struct, frozen=True):
     """Why a kernel cannot be run on its own: a word, and a clause about it."""
 
     kind: str
     text: str
 
 
-class Effects(NamedTuple):
+class Effects(msgspec.Struct, frozen=True, kw_only=True):
     """What LLVM's description of an instruction says, which may be more, or less, than what the instruction does.
 
     `may_load` and `may_store`: to or from memory; `side_effects`: others that are not modelled

@@ -6,7 +6,7 @@ importing `dataclasses` and creating the classes costs 20 ms, a third of the who
 
 from __future__ import annotations
 
-from incc.frontends.records import NamedTuple
+import msgspec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # --- regions ---------------------------------------------------------------------------------------------------------
 
 
-class SourceLocation(NamedTuple):
+class SourceLocation(msgspec.Struct, frozen=True):
     """A place in the user's source, from `.loc` directives."""
 
     file: str
@@ -32,7 +32,7 @@ class SourceLocation(NamedTuple):
         return f"{self.file}:{self.line}"
 
 
-class Frame(NamedTuple):
+class Frame(msgspec.Struct, frozen=True):
     """A function around a place in the code: its symbol or name, and a line in it, that of the place itself or of the
     call that was replaced by the next function's code."""
 
@@ -41,7 +41,7 @@ class Frame(NamedTuple):
     line: int
 
 
-class Inlined(NamedTuple):
+class Inlined(msgspec.Struct, frozen=True):
     """A function inlined at a place: `name` is its symbol where the debug information has one, else its name as far as
     that is known; `call` the file and line of the call that it stands for. `entry` tells one inlined call from another.
     """
@@ -75,7 +75,7 @@ class LineSet:
         return hash(frozenset(self))
 
 
-class Neighbours(NamedTuple):
+class Neighbours(msgspec.Struct, frozen=True):
     """Where a loop lies among the other innermost loops of its function, which are named by their first lines.
 
     `later`: those to which control can come from it, and `always_before`: those through whose headers it must have come
@@ -88,7 +88,7 @@ class Neighbours(NamedTuple):
     enclosing: tuple[SourceLocation, ...] = ()
 
 
-class CompiledStream(NamedTuple):
+class CompiledStream(msgspec.Struct, frozen=True, kw_only=True):
     """Loads or stores of a loop that are alike: each of `accesses` is of so many `lanes` (`scalable`: times vscale) of
     elements, and goes on by `step` bytes a trip, None where that is no constant."""
 
@@ -100,7 +100,7 @@ class CompiledStream(NamedTuple):
     accesses: int
 
 
-class CompiledLoop(NamedTuple):
+class CompiledLoop(msgspec.Struct, frozen=True, kw_only=True):
     """What a compiler knows of an innermost loop that it has made.
 
     `number` is what it is known by in its unit. `kind`: what became of the source's loop here: "plain", as it was or
@@ -148,7 +148,7 @@ class CompiledLoop(NamedTuple):
         return 0 if self.scalable else self.iterations
 
 
-class Region(NamedTuple):
+class Region(msgspec.Struct, frozen=True, kw_only=True):
     """A span of assembly text to analyse.
 
     `kind` is "loop" (an innermost natural loop), "marker" (between a pair of markers), "address" (from
@@ -178,7 +178,7 @@ class Region(NamedTuple):
     compiled: CompiledLoop | None = None
 
 
-class Before(NamedTuple):
+class Before(msgspec.Struct, frozen=True):
     """What is executed before a loop begins.
 
     `lines[b]` are the 1-based lines of those instructions of block b, in order, that may write to general-purpose
@@ -192,7 +192,7 @@ class Before(NamedTuple):
     entering: tuple[int, ...]
 
 
-class LeftOut(NamedTuple):
+class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
     """A loop or marked span that is not analysed, and why (irreducible, no instruction, marker without end, …)."""
 
     first_line: int
@@ -205,7 +205,7 @@ class LeftOut(NamedTuple):
 # --- machine code ----------------------------------------------------------------------------------------------------
 
 
-class Relocation(NamedTuple):
+class Relocation(msgspec.Struct, frozen=True, kw_only=True):
     """A field for the linker to fill: `offset` in its section in bytes; `symbol`, for local ones the section's name.
 
     `pc_relative`: the field holds symbol + addend - its own address.
@@ -220,7 +220,7 @@ class Relocation(NamedTuple):
 # --- instructions ----------------------------------------------------------------------------------------------------
 
 
-class Register(NamedTuple):
+class Register(msgspec.Struct, frozen=True, kw_only=True):
     """A register or a part of one.
 
     `name` is what the assembler calls it ("al", "xmm3"); `root` the name of the widest register it is a part of ("rax",
@@ -237,7 +237,7 @@ class Register(NamedTuple):
     kind: str
 
 
-class RegisterAccess(NamedTuple):
+class RegisterAccess(msgspec.Struct, frozen=True, kw_only=True):
     """How an instruction touches one register, as an operand or implicitly.
 
     `operand` is the 0-based index in Intel operand order (destination first), None for implicit registers and for
@@ -256,7 +256,7 @@ class RegisterAccess(NamedTuple):
     address: bool = False
 
 
-class MemoryAccess(NamedTuple):
+class MemoryAccess(msgspec.Struct, frozen=True, kw_only=True):
     """One memory operand, explicit or implicit (push, movs).
 
     The address is base + index*scale + displacement (+ symbol). `size` in bytes, 0 where it is not fixed. `symbol` is
@@ -277,7 +277,7 @@ class MemoryAccess(NamedTuple):
     elements: int = 1
 
 
-class Affine(NamedTuple):
+class Affine(msgspec.Struct, frozen=True):
     """What an instruction does to a register, where that is linear: target = sum(coefficient * root) + constant.
 
     `terms` are (root, coefficient), over full-width (64-bit, or 32-bit zero-extended) general-purpose registers.
@@ -290,7 +290,7 @@ class Affine(NamedTuple):
     constant: int
 
 
-class Arithmetic(NamedTuple):
+class Arithmetic(msgspec.Struct, frozen=True, kw_only=True):
     """Arithmetic done on vector registers: `packed` or scalar, on `element` bits each, `width` bits of register in all.
 
     `operations` counts additions, multiplications, divisions … for one instruction (a fused multiply-add of 4 doubles:
@@ -304,7 +304,7 @@ class Arithmetic(NamedTuple):
     operations: int
 
 
-class Sum(NamedTuple):
+class Sum(msgspec.Struct, frozen=True):
     """The operands of a floating-point sum or difference, by their indices: `addends` go into it as they are, `others`
     negated or multiplied (the factors of a fused multiply-add, the subtrahend)."""
 
@@ -312,7 +312,7 @@ class Sum(NamedTuple):
     others: tuple[int, ...]
 
 
-class Instruction(NamedTuple):
+class Instruction(msgspec.Struct, frozen=True, kw_only=True):
     """One decoded instruction, free of any microarchitecture.
 
     `form` names the instruction form in the model files: for x86 iced-x86's Code name, then "/m" if a memory operand
@@ -368,7 +368,7 @@ class Instruction(NamedTuple):
     constants: int = 0
 
 
-class Refused(NamedTuple):
+class Refused(msgspec.Struct, frozen=True):
     """A statement that could not be decoded: its line, its text, and what the assembler said."""
 
     line: int
@@ -376,7 +376,7 @@ class Refused(NamedTuple):
     message: str
 
 
-class Kernel(NamedTuple):
+class Kernel(msgspec.Struct, frozen=True, kw_only=True):
     """What is analysed: a name and its instructions in the order of execution.
 
     `is_loop`: the last instruction branches back to the first, so iterations follow each other; every kernel that is

@@ -9,8 +9,9 @@ is neutral data, whoever reads it: a plugin of a compiler has the same from its 
 
 from __future__ import annotations
 
+import msgspec
+
 from incc.frontends import regex as re
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ SIGN = "incc:"
 """What is in every text that has marks."""
 
 
-class Expected(NamedTuple):
+class Expected(msgspec.Struct, frozen=True):
     """A condition that a mark states, and where its text begins."""
 
     condition: str
@@ -28,7 +29,7 @@ class Expected(NamedTuple):
     column: int
 
 
-class Mark(NamedTuple):
+class Mark(msgspec.Struct, frozen=True, kw_only=True):
     """A mark: its place, and that of the statement or function that it marks, whose last line is `last_line`.
 
     `name`: what it calls the kernel, "" for nothing. `mcpu`: the cores that it is for, none for whichever the analysis
@@ -46,7 +47,7 @@ class Mark(NamedTuple):
     expected: tuple[Expected, ...] = ()
 
 
-class MarkError(NamedTuple):
+class MarkError(msgspec.Struct, frozen=True, kw_only=True):
     """What is wrong with a mark, and where.
 
     `end_column`: behind what is meant, if that is known, else 0. `fix`: what to write instead of it, to be inserted if
@@ -86,12 +87,24 @@ def marks_of(text: str, file: str) -> tuple[list[Mark], list[MarkError]]:
             continue
         at = source.marked(start, end)
         if at is None:
-            errors.append(MarkError(file, line, column, "nothing to mark: no statement follows"))
+            errors.append(MarkError(file=file, line=line, column=column, text="nothing to mark: no statement follows"))
             continue
         first_line, first_column = source.place(at)
         last_line = source.place(max(source.end_of(at) - 1, at))[0]
         expected = tuple(Expected(said, *source.place(start + offset)) for said, offset in found.expected)
-        marks.append(Mark(file, line, column, first_line, first_column, last_line, found.name, found.mcpu, expected))
+        marks.append(
+            Mark(
+                file=file,
+                line=line,
+                column=column,
+                first_line=first_line,
+                first_column=first_column,
+                last_line=last_line,
+                name=found.name,
+                mcpu=found.mcpu,
+                expected=expected,
+            )
+        )
     return marks, errors
 
 
@@ -106,7 +119,7 @@ class _MarkSyntaxError(Exception):
         self.at = at
 
 
-class _Said(NamedTuple):
+class _Said(msgspec.Struct, frozen=True):
     name: str
     mcpu: tuple[str, ...]
     expected: tuple[tuple[str, int], ...]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from incc.frontends.records import NamedTuple
+import msgspec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     RemarkKind = Literal["vectorised", "not-vectorised", "versioned", "unrolled"]
 
 
-class Remark(NamedTuple):
+class Remark(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that a compiler said of a loop.
 
     `said`: in its words. `by`: its pass. `function`: the symbol of the function that it was compiling, "" if it does

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from incc.frontends.records import NamedTuple
+import msgspec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from incc.frontends.remarks import Remark
 
 
-class IncludeFolders(NamedTuple):
+class IncludeFolders(msgspec.Struct, frozen=True):
     """Folders of headers that a command names or implies: those of the system and compiler, and those of the user."""
 
     system: tuple[str, ...] = ()
     user: tuple[str, ...] = ()
 
 
-class Unit(NamedTuple):
+class Unit(msgspec.Struct, frozen=True, kw_only=True):
     """One translation unit's assembly and how it came about.
 
     `assembly` is the text, `assembly_file` its name for messages; `source` the file that was compiled ("" for assembly

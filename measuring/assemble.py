@@ -72,4 +72,4 @@ def loop(body: str, registers: Mapping[str, int] | None = None, content: int = O
     values |= {name: PAGES + 4096 * n for n, name in enumerate(("rsi", "rdi", "rbp", "rsp"))}
     values |= registers or {}
     code = assemble(f"0:\n{body}\ndec %r15\njnz 0b\n")
-    return Loop(code, COUNTER, tuple(values[r] for r in _REGISTERS), content)
+    return Loop(code=code, counter=COUNTER, registers=tuple(values[r] for r in _REGISTERS), content=content)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from incc.measuring.cores import set_name
 from incc.measuring.forms import Bench, Variant, encode, loop_of
@@ -11,7 +13,7 @@ from incc.measuring.stand_in import simulated
 from incc.models.model import MachineModel
 
 
-class Row(NamedTuple):
+class Row(msgspec.Struct, frozen=True, kw_only=True):
     """A figure of a form: "throughput", "issue slots", "latency 1 → 0", "µops on p01"; in cycles, but for the two that
     count. `model`: what the model says, None if nothing; `differs`: by more than a tenth, and more than can be told."""
 
@@ -59,7 +61,7 @@ def rows(record: dict[str, Any]) -> Iterator[Row]:
     """The figures of a form's record, latencies that are alike together."""
     model, spread = record.get("model", {}), record.get("spread", {})
     if record.get("tp") is not None:
-        yield Row("throughput", record["tp"], spread.get("tp", 0.0), model.get("tp"))
+        yield Row(figure="throughput", measured=record["tp"], spread=spread.get("tp", 0.0), model=model.get("tp"))
     alike: dict[tuple[str, float, float | None], list[tuple[str, float]]] = {}
     for to, source, cycles in record.get("latency", ()):
         key = (to, round(cycles, 1), model.get(f"{to}<{source}"))
@@ -68,11 +70,11 @@ def rows(record: dict[str, Any]) -> Iterator[Row]:
         sources = ", ".join(source for source, _ in found)
         cycles = sum(c for _, c in found) / len(found)
         width = max(spread.get(f"{to}<{source}", 0.0) for source, _ in found)
-        yield Row(f"latency {sources} → {to}", cycles, width, said)
+        yield Row(figure=f"latency {sources} → {to}", measured=cycles, spread=width, model=said)
     if "slots" in record:
-        yield Row("issue slots", record["slots"], 0.0, model.get("slots"))
+        yield Row(figure="issue slots", measured=record["slots"], spread=0.0, model=model.get("slots"))
     for name, count in record.get("counted", {}).items():
         if count >= 0.05:
-            yield Row(f"µops on {name}, counted", count, 0.0, None)
+            yield Row(figure=f"µops on {name}, counted", measured=count, spread=0.0, model=None)
     for name, count in record.get("seen", {}).items():
-        yield Row(f"µops beside {name}", count, 0.0, None)
+        yield Row(figure=f"µops beside {name}", measured=count, spread=0.0, model=None)

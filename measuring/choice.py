@@ -9,7 +9,9 @@ open. Nothing is fitted: a change is taken as it was measured, or not at all.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from incc.core.analysis import KernelSettings, analyze_kernel
 from incc.frontends.isa import isa
@@ -25,7 +27,7 @@ _CONCERNED = 0.001
 """A prediction that differs by less is the same."""
 
 
-class Change(NamedTuple):
+class Change(msgspec.Struct, frozen=True):
     """A parameter or a form of the new model; one of the two is empty."""
 
     parameter: str = ""
@@ -36,7 +38,7 @@ class Change(NamedTuple):
         return self.parameter or self.form
 
 
-class LeftOut(NamedTuple):
+class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
     """A change that measured loops contradict: how many it concerns, and their mean error with it and without."""
 
     change: Change
@@ -83,7 +85,7 @@ def contradicted(
             # What makes many loops worse goes before what does so with few.
             total = len(other) * (with_it - without)
             if with_it - without > WORSE and (worst is None or total > worst[0]):
-                worst = total, LeftOut(change, len(other), with_it, without), other
+                worst = total, LeftOut(change=change, loops=len(other), with_it=with_it, without=without), other
         if worst is None:
             break
         left_out.append(worst[1])

@@ -7,9 +7,10 @@ a set of ports busy is read from the model and from what the processor says of i
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, cast
 
 import iced_x86 as iced
+import msgspec
 from iced_x86 import OpKind, Register, RegisterExt
 
 from incc.models.host import feature
@@ -26,7 +27,7 @@ _ALWAYS = frozenset(
 _OTHER_NAMES = {"CMPXCHG16B": "cx16", "PCLMULQDQ": "pclmul", "LZCNT": "lzcnt", "AES": "aes", "SSE3": "sse3"}
 
 
-class Blocker(NamedTuple):
+class Blocker(msgspec.Struct, frozen=True):
     """A form whose copies, independent of each other, keep a set of ports busy.
 
     `name`: the set as models write it (p015, ALU0123); `ports`: how many of its µops a cycle takes.
@@ -49,7 +50,7 @@ class Blocker(NamedTuple):
         return () if flow is None else flow.targets
 
 
-class Target(NamedTuple):
+class Target(msgspec.Struct, frozen=True, kw_only=True):
     """The core that is measured.
 
     `name`: of its model; `dispatch`: fused µops or macro-ops a cycle; `vector_load`: cycles from address to a loaded
@@ -69,12 +70,12 @@ def target(model: MachineModel, there: frozenset[str]) -> Target:
     """From a model. `there`: the processor's features, by iced-x86's names (`features_of_host`, `features_of`)."""
     load = model.parameters["load_latency"]
     return Target(
-        model.name,
-        int(model.parameters["issue_width"]),
-        int(load.get("xmm", load.get("vector", load["gpr"] + 2))),
-        there,
-        {name.replace("_", " "): " ".join(jumps) for name, jumps in model.macro_fusion.items()},
-        tuple(_blockers(model, there)),
+        name=model.name,
+        dispatch=int(model.parameters["issue_width"]),
+        vector_load=int(load.get("xmm", load.get("vector", load["gpr"] + 2))),
+        features=there,
+        fusion={name.replace("_", " "): " ".join(jumps) for name, jumps in model.macro_fusion.items()},
+        blockers=tuple(_blockers(model, there)),
     )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+
+import msgspec
 
 Copies = Mapping[str, int]
 """How many copies of each form stand in a loop, independent of each other."""
@@ -16,7 +17,7 @@ What is behind it (the harness, a simulation, a bound) sees to it that no copy w
 """
 
 
-class Noise(NamedTuple):
+class Noise(msgspec.Struct, frozen=True):
     """How far a figure may be from what it would be without disturbance: `relative` of it and `absolute` cycles.
 
     `above`: by how much of it mixtures may be slower besides, since cores bind µops to ports before they know what will

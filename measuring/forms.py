@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, Protocol, cast
 
 import iced_x86 as iced
+import msgspec
 from iced_x86 import Code, FlowControl, MemoryOperand, OpKind, Register
+from msgspec.structs import replace
 
 from incc.measuring.cores import MEMORY, ONE, ZERO, Blocker, Target, blocking, full_register
 from incc.measuring.harness import Failure, Loop, Measurement
@@ -100,7 +102,7 @@ def why_not(shape: Shape, core: Target) -> str:
     return ""
 
 
-class Variant(NamedTuple):
+class Variant(msgspec.Struct, frozen=True):
     """A form with conditions, an instruction of it, and what it reads and writes.
 
     `instruction`: explicit operands in the registers of _OPERAND_REGISTERS, memory at [r14].
@@ -285,7 +287,12 @@ _DEC_JNZ = b"\xff\xcd\x0f\x85"
 def loop_of(code: bytes) -> Loop:
     """A loop around code, which may use every register but rbp and rsp, and memory around r14."""
     body = code + _DEC_JNZ
-    return Loop(body + (-len(body) - 4).to_bytes(4, "little", signed=True), _COUNTER, _REGISTERS, _CONTENT)
+    return Loop(
+        code=body + (-len(body) - 4).to_bytes(4, "little", signed=True),
+        counter=_COUNTER,
+        registers=_REGISTERS,
+        content=_CONTENT,
+    )
 
 
 def _is_steady(found: Measurement | Failure) -> bool:
@@ -297,7 +304,7 @@ def _unsteadiness(found: Measurement | Failure) -> float:
     return float("inf") if isinstance(found, Failure) else found.spread / max(found.cycles, 0.1)
 
 
-class Figure(NamedTuple):
+class Figure(msgspec.Struct, frozen=True):
     """Cycles, between what they are, and counts of performance counters."""
 
     cycles: float
@@ -305,7 +312,7 @@ class Figure(NamedTuple):
     events: Mapping[str, float] = MappingProxyType({})
 
 
-class Step(NamedTuple):
+class Step(msgspec.Struct, frozen=True, kw_only=True):
     """A loop from which a figure of a form comes: `code`, of which `copies` take what is asked and what `added` says,
     cycles and names of ways (negative numbers). `to` and `source` name a latency, "" a throughput."""
 
@@ -316,7 +323,7 @@ class Step(NamedTuple):
     added: tuple[int, ...] = ()
 
 
-class Plan(NamedTuple):
+class Plan(msgspec.Struct, frozen=True):
     """The loops of a form, and the figures that cannot be had, with the reason."""
 
     steps: tuple[Step, ...]
@@ -448,7 +455,7 @@ class Bench:
                 code = encode(i for n in range(copies) for i in self.copy(v, n))
             except ValueError as e:
                 raise NotMeasured(Failure("encoding", str(e))) from None
-            steps = (Step("", "", code, copies), *self._chains(v, failed))
+            steps = (Step(to="", source="", code=code, copies=copies), *self._chains(v, failed))
             if len(self._plans) >= _PLANS:
                 del self._plans[next(iter(self._plans))]
             self._plans[key] = Plan(steps, failed)
@@ -651,7 +658,7 @@ class Bench:
                     failed[f"{target}<{source}"] = str(e)
                     continue
                 if step is not None:
-                    yield step._replace(source=source)
+                    yield replace(step, source=source)
 
     def _register(self, instruction: iced.Instruction, name: str) -> int | None:
         if name.isdigit():
@@ -714,4 +721,4 @@ class Bench:
             links += self._move(start, end)
         # Once encoded, its bytes are repeated: nothing in it is relative to where it stands.
         code = encode([*before, instruction, *(i for i, _ in links)]) * self.unroll
-        return Step(target, source, code, self.unroll, tuple(c for _, c in links))
+        return Step(to=target, source=source, code=code, copies=self.unroll, added=tuple(c for _, c in links))

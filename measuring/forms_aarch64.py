@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+
+import msgspec
 
 NOT_TRIED = "not tried on hardware: nobody has run the AArch64 loops yet"
 COUNTER = 28
@@ -30,7 +31,7 @@ class NotMeasurable(ValueError):
     """A form of which no loop can be made; the message says why."""
 
 
-class Code(NamedTuple):
+class Code(msgspec.Struct, frozen=True):
     """A loop's body as text, and how many copies of the form it has."""
 
     text: str

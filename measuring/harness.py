@@ -10,13 +10,15 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
 
 if TYPE_CHECKING:
     import subprocess
 
 
-class Loop(NamedTuple):
+class Loop(msgspec.Struct, frozen=True, kw_only=True):
     """Machine code that runs as a loop.
 
     `code`: all of it, with its last instructions counting `counter` down and jumping to its start while it is not zero.
@@ -36,7 +38,7 @@ class Loop(NamedTuple):
 Way = Literal["clock", "counters"]
 
 
-class Measurement(NamedTuple):
+class Measurement(msgspec.Struct, frozen=True, kw_only=True):
     """`cycles`: core cycles a trip. `spread`: between samples that are not disturbed, in cycles a trip. `way`: how time
     was had: the time-stamp counter beside a chain of dependent additions, or the processor's performance counters.
     `events`: counts a trip of performance counters, by name; empty without them."""
@@ -47,7 +49,7 @@ class Measurement(NamedTuple):
     events: dict[str, float]
 
 
-class Failure(NamedTuple):
+class Failure(msgspec.Struct, frozen=True):
     """Why a loop could not be measured: a signal's name, "timeout", "address", "stride" …, and in words."""
 
     kind: str
@@ -123,7 +125,7 @@ class Harness:
         if "kind" in found:
             return Failure(found["kind"], found["text"])
         self._samples.append(found["disturbed"])
-        return Measurement(found["cycles"], found["spread"], found["way"], found["events"])
+        return Measurement(cycles=found["cycles"], spread=found["spread"], way=found["way"], events=found["events"])
 
     def _ask(self, what: Any) -> Any:
         """What the measuring process answers; None if it ended, and another one is started."""

@@ -10,7 +10,10 @@ import json
 import os
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec.structs import replace
 
 from incc.core.analysis import KernelResult, analyze_kernel
 from incc.frontends.isa import isa
@@ -54,14 +57,14 @@ def why_not_here() -> str:
 # --- loops that are measured and predicted ----------------------------------------------------------------------------
 
 
-class Case(NamedTuple):
+class Case(msgspec.Struct, frozen=True):
     """A loop with a name."""
 
     name: str
     loop: Loop
 
 
-class Outcome(NamedTuple):
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """A loop's cycles: `cycles` as measured, `before` and `after` as predicted with either model."""
 
     name: str
@@ -77,7 +80,12 @@ def cases(path: str = "") -> list[Case]:
     with open(path, encoding="utf-8") as f:
         for line in f:
             data = json.loads(line)
-            loop = Loop(bytes.fromhex(data["code"]), data["counter"], tuple(data["registers"]), data["content"])
+            loop = Loop(
+                code=bytes.fromhex(data["code"]),
+                counter=data["counter"],
+                registers=tuple(data["registers"]),
+                content=data["content"],
+            )
             found.append(Case(data["name"], loop))
     return found
 
@@ -150,7 +158,7 @@ def name_of(path: str) -> str:
     return stem
 
 
-class Written(NamedTuple):
+class Written(msgspec.Struct, frozen=True, kw_only=True):
     """What a model says anew: parameters, macro-fusion classes, forms (entries)."""
 
     text: str
@@ -206,7 +214,7 @@ def model_text(
         lines += [f"{_key(k)} = {_value(v)}" for k, v in value.items()]
         lines.append("")
     head = "\n".join(lines).rstrip("\n") + "\n\n"
-    return Written(head + write_forms(forms, fusion), parameters, fusion, forms)
+    return Written(text=head + write_forms(forms, fusion), parameters=parameters, fusion=fusion, forms=forms)
 
 
 def _findings(compared: Sequence[Compared], strange: Sequence[str]) -> list[str]:
@@ -232,7 +240,7 @@ def _findings(compared: Sequence[Compared], strange: Sequence[str]) -> list[str]
             unclear = [f for f in chosen if f.name.startswith("macro_fusion.")]
             chosen = [f for f in chosen if f not in unclear]
             if unclear:
-                chosen.append(unclear[0]._replace(name="macro_fusion", text=f"{len(unclear)} pairs: {unclear[0].text}"))
+                chosen.append(replace(unclear[0], name="macro_fusion", text=f"{len(unclear)} pairs: {unclear[0].text}"))
         if chosen:
             lines.append(title)
             lines += [_comment(f"{f.name.removeprefix('note:')}: {_note(f.value)}{f.text}") for f in chosen]
@@ -299,10 +307,16 @@ _UNSURE = {
 
 def _why(compared: Sequence[Compared], parameter: str) -> list[str]:
     lines = []
-    for finding, known, verdict, _ in compared:
-        if verdict == "differs" and (finding.name == parameter or finding.name.startswith(f"{parameter}.")):
-            key = finding.name[len(parameter) + 1 :]
-            lines.append(_comment(f"{key + ': ' if key else ''}inherited {_shown(known)}; {finding.text}"))
+    for each_compared in compared:
+        if each_compared.verdict == "differs" and (
+            each_compared.finding.name == parameter or each_compared.finding.name.startswith(f"{parameter}.")
+        ):
+            key = each_compared.finding.name[len(parameter) + 1 :]
+            lines.append(
+                _comment(
+                    f"{key + ': ' if key else ''}inherited {_shown(each_compared.known)}; {each_compared.finding.text}"
+                )
+            )
     return lines
 
 

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
+from msgspec.structs import replace
 
 from incc.measuring import forms_aarch64
 from incc.measuring.forms_aarch64 import Code, NotMeasurable
@@ -26,7 +29,7 @@ _REGISTERS = (*[1] * 31, _PLACE)
 """x0 to x30, and the stack pointer."""
 
 
-class Asked(NamedTuple):
+class Asked(msgspec.Struct, frozen=True):
     """A loop of copies of a form: a chain through an operand, or, with 0, independent ones."""
 
     form: str
@@ -57,7 +60,9 @@ class Assembled:
             code = forms_aarch64.machine_code(asked.code)
         except (NotMeasurable, RuntimeError) as e:
             return Failure("encoding", str(e))
-        return self._harness.measure(Loop(code, forms_aarch64.COUNTER, _REGISTERS, _CONTENT))
+        return self._harness.measure(
+            Loop(code=code, counter=forms_aarch64.COUNTER, registers=_REGISTERS, content=_CONTENT)
+        )
 
 
 class Expected:
@@ -79,7 +84,7 @@ class Expected:
         elif ("0", "0") in latency:
             # What reads what it writes waits for the copy before that has the same register.
             each = max(each, latency["0", "0"] / forms_aarch64.registers_written(asked.form))
-        return Measurement(each * asked.code.copies, 0.0, "clock", {})
+        return Measurement(cycles=each * asked.code.copies, spread=0.0, way="clock", events={})
 
 
 def wanted(model: MachineModel) -> list[str]:
@@ -115,7 +120,7 @@ def compare(
 ) -> Result:
     """The forms that differ, each measured twice then. Every figure is added to the file at once; `said` is called with
     each form, and ends it by saying no."""
-    result = Result(0, [], [], [], [])
+    result = Result(same=0, different=[], unsteady=[], faster=[], missing=[])
     same = 0
     there = Expected(model)
     with Log(path) as log:
@@ -142,7 +147,7 @@ def compare(
                 one = known.records[form, ()] = {**last, "before": [one]}
                 log.add(one)
             _believe(form, one, expected, entry, result)
-    return result._replace(same=same)
+    return replace(result, same=same)
 
 
 def _measured(

@@ -10,7 +10,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec.structs import replace
 
 from incc.measuring.cores import set_name
 from incc.measuring.forms import Bench, NotMeasured, measurable, variants
@@ -30,7 +33,7 @@ WANTED = ("latency", "tp")
 Key = tuple[str, tuple[str, ...]]
 
 
-class Measured(NamedTuple):
+class Measured(msgspec.Struct, frozen=True):
     """`records` of the machine by form and conditions; `failed`: why others have none."""
 
     records: dict[Key, dict[str, Any]]
@@ -155,7 +158,7 @@ def _in_turn(todo: Iterable[Variant], is_known: Callable[[Variant], bool]) -> It
 # --- differences ------------------------------------------------------------------------------------------------------
 
 
-class Difference(NamedTuple):
+class Difference(msgspec.Struct, frozen=True):
     """What has to be said of a form: `fields`, those that are different; `text`: how they came about."""
 
     key: Key
@@ -163,7 +166,7 @@ class Difference(NamedTuple):
     text: str
 
 
-class Result(NamedTuple):
+class Result(msgspec.Struct, frozen=True, kw_only=True):
     """`same`: forms whose figures are the relative's; `different`; `unsteady`: those that differ, but not each time;
     `faster`: with a better throughput than the relative's ports allow, which stays; `missing`: the relative has none;
     `against`: that differ, though measured loops are predicted better without.
@@ -224,7 +227,7 @@ def compare(
 ) -> Result:
     """The forms that differ. What differs is measured again, exactly, and believed if it differs in the same way; these
     figures go into the same file, before those that they replace."""
-    result = Result(0, [], [], [], [])
+    result = Result(same=0, different=[], unsteady=[], faster=[], missing=[])
     same = 0
     for v, record in measured:
         conditions = frozenset(v.conditions)
@@ -258,7 +261,7 @@ def compare(
             result.different.append(Difference(key_of(v), believed, _said(believed, form)))
         if believed.keys() != seen[0].keys():
             result.unsteady.append(name)
-    return result._replace(same=same)
+    return replace(result, same=same)
 
 
 def _repeated(bench: Bench, v: Variant, record: dict[str, Any], there: dict[str, Any], form: Form) -> dict[str, Any]:
@@ -305,7 +308,7 @@ def with_ports(result: Result, found: Iterable[FormPorts], model: MachineModel) 
     faster = [
         name for name in result.faster if (name, ()) not in differences or "ports" not in differences[name, ()].fields
     ]
-    return result._replace(different=list(differences.values()), faster=faster)
+    return replace(result, different=list(differences.values()), faster=faster)
 
 
 def contradicting(result: Result) -> list[str]:

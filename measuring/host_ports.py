@@ -76,7 +76,7 @@ def oracle(machine: Machine, said: Callable[[], bool] = lambda: True) -> Callabl
             code, times = port_loops.loop_of(copies, counted=True)
         except port_loops.NotIndependent:
             return None
-        loop = Loop(code, port_loops.COUNTER, (_ADDRESS,) * 16, _CONTENT)
+        loop = Loop(code=code, counter=port_loops.COUNTER, registers=(_ADDRESS,) * 16, content=_CONTENT)
         best = None
         for _ in range(_TRIES):
             found = machine.measure(loop)

@@ -6,7 +6,9 @@ import math
 import platform
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from incc.frontends.isa import NotRunnable, isa, words
 from incc.measuring import harness
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from incc.measuring.harness import Way
 
 
-class Prepared(NamedTuple):
+class Prepared(msgspec.Struct, frozen=True, kw_only=True):
     """A kernel that can be run. `loops`: what is timed; `weights`: of their cycles in the sum that is an iteration's.
     `exit`, `notes`: see `incc.frontends.isa.Runnable`."""
 
@@ -29,7 +31,7 @@ class Prepared(NamedTuple):
     notes: tuple[str, ...]
 
 
-class KernelMeasurement(NamedTuple):
+class KernelMeasurement(msgspec.Struct, frozen=True, kw_only=True):
     """`cycles` an iteration, and their `spread` between undisturbed samples. `way`: how time was had. `exit`, `notes`:
     see `incc.frontends.isa.Runnable`."""
 
@@ -64,8 +66,11 @@ def prepare(kernel: Kernel, there: frozenset[str] | None = None) -> Prepared | F
     missing = lacking(found.features, read().features if there is None else there)
     if missing:
         return Failure("features", f"this processor does not have {' and '.join(missing)}")
-    loops = [Loop(code, found.counter, found.registers, found.content, found.step) for code in found.codes]
-    return Prepared(tuple(loops), found.weights, found.exit, found.notes)
+    loops = [
+        Loop(code=code, counter=found.counter, registers=found.registers, content=found.content, step=found.step)
+        for code in found.codes
+    ]
+    return Prepared(loops=tuple(loops), weights=found.weights, exit=found.exit, notes=found.notes)
 
 
 def together(prepared: Prepared, times: Sequence[harness.Measurement]) -> tuple[float, float]:
@@ -135,7 +140,9 @@ class Measurer:
         cycles, spread = together(prepared, times)
         if failure := unsteady(cycles, spread):
             return failure
-        return KernelMeasurement(cycles, spread, times[0].way, prepared.exit, prepared.notes)
+        return KernelMeasurement(
+            cycles=cycles, spread=spread, way=times[0].way, exit=prepared.exit, notes=prepared.notes
+        )
 
     def _timed(self, loop: Loop) -> harness.Measurement | Failure:
         if loop in self._known:

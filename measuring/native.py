@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import ctypes
 import platform
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 CODE = 0x6000_0000_0000
 CODE_BYTES = 1 << 18
@@ -35,7 +37,7 @@ LINKS = 100
 """Dependent additions in a unit of a chain."""
 
 
-class Architecture(NamedTuple):
+class Architecture(msgspec.Struct, frozen=True, kw_only=True):
     """`now`: assembly and constraints for reading the time, after all before it and before all behind it.
     `chain`: so many times `LINKS` dependent additions of registers (Golden Cove adds constants while it renames), in
     assembly with its loop, since a compiler's may have a move in it that takes a cycle. `crowd`: so many times `LINKS`
@@ -100,16 +102,16 @@ def _x86_64(features: dict[str, bool]) -> Architecture:
         "ret",
     ]
     return Architecture(
-        ("lfence\nrdtscp\nlfence\nshl rdx, 32\nor rax, rdx", "={rax},~{rdx},~{rcx},~{flags},~{memory}"),
-        (f"incc_links:\n.rept {LINKS}\nadd $0, $0\n.endr\ndec $1\njnz incc_links", "=&r,=&r,1,~{flags}"),
-        (
+        now=("lfence\nrdtscp\nlfence\nshl rdx, 32\nor rax, rdx", "={rax},~{rdx},~{rcx},~{flags},~{memory}"),
+        chain=(f"incc_links:\n.rept {LINKS}\nadd $0, $0\n.endr\ndec $1\njnz incc_links", "=&r,=&r,1,~{flags}"),
+        crowd=(
             f"incc_crowd:\n.rept {LINKS // 4}\nadd $0, $0\nadd $1, $1\nadd $2, $2\nadd $3, $3\n"
             "nop\nnop\nnop\nnop\n.endr\ndec $4\njnz incc_crowd",
             "=&r,=&r,=&r,=&r,=&r,4,~{flags}",
         ),
-        "\n".join(lines),
-        0x9FC0,  # MXCSR: denormals are zero, exceptions masked.
-        True,
+        enter="\n".join(lines),
+        floating=0x9FC0,  # MXCSR: denormals are zero, exceptions masked.
+        tried=True,
     )
 
 
@@ -152,19 +154,19 @@ def _aarch64(features: dict[str, bool]) -> Architecture:
         "ret",
     ]
     return Architecture(
-        ("isb\nmrs $0, cntvct_el0\nisb", "=r,~{memory}"),
-        (
+        now=("isb\nmrs $0, cntvct_el0\nisb", "=r,~{memory}"),
+        chain=(
             f"incc_links:\n.rept {LINKS}\nadd $0, $0, $0\n.endr\nsubs $1, $1, #1\nb.ne incc_links",
             "=&r,=&r,1,~{cc}",
         ),
-        (
+        crowd=(
             f"incc_crowd:\n.rept {LINKS // 4}\nadd $0, $0, $0\nadd $1, $1, $1\nadd $2, $2, $2\nadd $3, $3, $3\n"
             "nop\nnop\nnop\nnop\n.endr\nsubs $4, $4, #1\nb.ne incc_crowd",
             "=&r,=&r,=&r,=&r,=&r,4,~{cc}",
         ),
-        "\n".join(lines),
-        1 << 24,  # FPCR: flush to zero.
-        False,
+        enter="\n".join(lines),
+        floating=1 << 24,  # FPCR: flush to zero.
+        tried=False,
     )
 
 

@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from typing import NamedTuple
+
+import msgspec
 
 from incc.measuring.cores import Target
 from incc.measuring.forms import Variant, measurable, variants, why_not
@@ -24,7 +25,7 @@ class Unreadable(Exception):
     """No form is meant by that; the message says why, and what may have been meant."""
 
 
-class Named(NamedTuple):
+class Named(msgspec.Struct, frozen=True):
     """A form as the user named it, and in the notation of this module."""
 
     given: str

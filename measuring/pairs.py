@@ -9,16 +9,17 @@ not.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import iced_x86 as iced
+import msgspec
 
 from incc.measuring.forms import Bench, Figure, NotMeasured, encode
 from incc.measuring.harness import Failure
 from incc.measuring.operands import Named
 
 
-class Pair(NamedTuple):
+class Pair(msgspec.Struct, frozen=True, kw_only=True):
     """Cycles for one of each, and of each alone; `conflict` as above, None where one takes no time to speak of."""
 
     first: str

@@ -9,7 +9,10 @@ the model's stay.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+from msgspec.structs import replace
 
 from incc.measuring import probe_front, probe_memory, probe_window
 from incc.measuring.probing import Bench, Finding, NotMeasured, unknown
@@ -35,14 +38,14 @@ def probe(bench: Bench, probes: tuple[Probe, ...] = PROBES) -> Iterator[tuple[st
         except NotMeasured as e:
             found = [unknown(f"note:{one.__name__.replace('_', ' ')}", str(e))]
         if bench.worst > _SPREAD:
-            found = [f._replace(repeats=False) for f in found]
+            found = [replace(f, repeats=False) for f in found]
         yield one.__name__, found
 
 
 Verdict = Literal["agrees", "differs", "unsure", "against", "unknown", "note"]
 
 
-class Compared(NamedTuple):
+class Compared(msgspec.Struct, frozen=True, kw_only=True):
     """A finding beside a model. `known`: what the model says, None where it says nothing of that; `probe`: which one
     found it."""
 
@@ -69,7 +72,7 @@ def compare(findings: list[Finding], model: MachineModel, name: str = "") -> lis
             verdict = "agrees"
         else:
             verdict = "differs" if finding.repeats else "unsure"
-        compared.append(Compared(finding, known, verdict, name))
+        compared.append(Compared(finding=finding, known=known, verdict=verdict, probe=name))
     return compared
 
 
@@ -87,7 +90,7 @@ def confirmed(
             for _, findings in probe(bench, (one,)):
                 again |= {c.finding.name: c for c in compare(findings, model, one.__name__)}
     return [
-        c._replace(verdict="unsure") if c.finding.name in names and not _is_same(c, again.get(c.finding.name)) else c
+        replace(c, verdict="unsure") if c.finding.name in names and not _is_same(c, again.get(c.finding.name)) else c
         for c in compared
     ]
 
@@ -135,15 +138,15 @@ def jumps_of(operation: str, model: MachineModel) -> tuple[str, ...]:
 def changed_parameters(compared: list[Compared], model: MachineModel) -> dict[str, Any]:
     """The parameters that a model has to have to say what was found, whole tables. Without macro-fusion."""
     changes: dict[str, Any] = {}
-    for finding, known, verdict, _ in compared:
-        parameter, _, key = finding.name.partition(".")
-        if verdict != "differs" or parameter == "macro_fusion":
+    for each_compared in compared:
+        parameter, _, key = each_compared.finding.name.partition(".")
+        if each_compared.verdict != "differs" or parameter == "macro_fusion":
             continue
         now = changes.get(parameter, model.parameters[parameter])
         table = hasattr(now, "items")
         if key:
-            changes[parameter] = {**now, key: finding.value}
-        elif table and not known:
+            changes[parameter] = {**now, key: each_compared.finding.value}
+        elif table and not each_compared.known:
             # The parts are findings of their own, and say what they are beside this one.
             changes[parameter] = {
                 c.finding.name.partition(".")[2]: c.finding.value
@@ -153,7 +156,7 @@ def changed_parameters(compared: list[Compared], model: MachineModel) -> dict[st
         elif table:
             changes[parameter] = {}
         else:
-            changes[parameter] = finding.value
+            changes[parameter] = each_compared.finding.value
     return changes
 
 
@@ -161,9 +164,9 @@ def changed_fusion(compared: list[Compared], model: MachineModel) -> tuple[dict[
     """Macro-fusion classes with other jumps than the model's; and what does not fit into its classes, in words."""
     found: dict[str, dict[str, set[str]]] = {}
     strange = []
-    for finding, _, verdict, _ in compared:
-        parts = finding.name.split(".")
-        if parts[0] != "macro_fusion" or verdict != "differs" or len(parts) < 3:
+    for each_compared in compared:
+        parts = each_compared.finding.name.split(".")
+        if parts[0] != "macro_fusion" or each_compared.verdict != "differs" or len(parts) < 3:
             continue
         _, operation, jump = parts
         name = fusion_class(operation, model)

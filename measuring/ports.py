@@ -13,7 +13,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from math import ceil, floor
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+from msgspec.structs import replace
 
 from incc.measuring.experiments import Experiments, Noise, Oracle
 from incc.measuring.port_sets import (
@@ -42,7 +45,7 @@ Uops = tuple[tuple[str, int], ...]
 How = Literal["measured", "relative", "smallest", "contradiction", "unmeasured"]
 
 
-class FormPorts(NamedTuple):
+class FormPorts(msgspec.Struct, frozen=True, kw_only=True):
     """What was found of a form.
 
     `uops`: µops by set of ports, named as the relative's that correspond; empty for what takes no port or none that can
@@ -65,14 +68,14 @@ class FormPorts(NamedTuple):
     notes: tuple[str, ...]
 
 
-class PortSet(NamedTuple):
+class PortSet(msgspec.Struct, frozen=True):
     """A set of ports that one µop of some forms can use; the first of the forms is the blocker."""
 
     ports: tuple[str, ...]
     forms: tuple[str, ...]
 
 
-class Findings(NamedTuple):
+class Findings(msgspec.Struct, frozen=True, kw_only=True):
     """What was found of a core.
 
     `sets`: those that blockers have. `alike`: ports that no set tells apart, whose names could be exchanged. `systems`:
@@ -90,7 +93,7 @@ class Findings(NamedTuple):
     experiments: int
 
 
-class Relative(NamedTuple):
+class Relative(msgspec.Struct, frozen=True, kw_only=True):
     """What a related core says, which may be wrong for this one: its ports' names, the µops of forms, those that keep a
     unit that is not pipelined, and all different usages of its forms, the most frequent first."""
 
@@ -183,7 +186,7 @@ class _Class:
         return self.forms[0]
 
 
-class _Test(NamedTuple):
+class _Test(msgspec.Struct, frozen=True):
     """What was seen of a form: the blockers beside so many copies of it, and the cycles."""
 
     blockers: tuple[tuple[int, int], ...]  # class, copies
@@ -243,19 +246,19 @@ class _Study:
             if not candidates:
                 break
         units = self._units(mappings)
-        found = [mappings[form]._replace(unit=units.get(form, "")) for form in self.forms]
+        found = [replace(mappings[form], unit=units.get(form, "")) for form in self.forms]
         return Findings(
-            found,
-            tuple(PortSet(self._names_of(c.mask), tuple(c.forms)) for c in self.classes),
-            tuple(
+            mappings=found,
+            sets=tuple(PortSet(self._names_of(c.mask), tuple(c.forms)) for c in self.classes),
+            alike=tuple(
                 self._names_of(cell)
                 for cell in cells([c.mask for c in self.classes], self.bits)
                 if cell.bit_count() > 1
             ),
-            1 + len(self.other_systems),
-            self.systems_complete,
-            tuple(dict.fromkeys([*self.contradictions, *self.rejected.values()])),
-            self.experiments.used,
+            systems=1 + len(self.other_systems),
+            systems_complete=self.systems_complete,
+            contradictions=tuple(dict.fromkeys([*self.contradictions, *self.rejected.values()])),
+            experiments=self.experiments.used,
         )
 
     # --- alone -------------------------------------------------------------------------------------------------------
@@ -565,7 +568,9 @@ class _Study:
 
     def _form(self, form: str) -> FormPorts:
         if form not in self.alone:
-            return FormPorts(form, (), None, None, "", "unmeasured", (), ())
+            return FormPorts(
+                form=form, uops=(), slots=None, throughput=None, unit="", how="unmeasured", others=(), notes=()
+            )
         alone = self.alone[form]
         for n, c in enumerate(self.classes):
             if c.blocker == form and not self._stands_in(self.relative.usages.get(form, ())):
@@ -583,14 +588,14 @@ class _Study:
     def _mapping(self, form: str, usage: Usage, how: How, others: Iterable[Usage], notes: Iterable[str]) -> FormPorts:
         least, most = self._slots(form)
         return FormPorts(
-            form,
-            self._uops(usage),
-            least if least == most else None,
-            self.alone[form],
-            "",
-            how,
-            tuple(self._uops(u) for u in others),
-            tuple(notes),
+            form=form,
+            uops=self._uops(usage),
+            slots=least if least == most else None,
+            throughput=self.alone[form],
+            unit="",
+            how=how,
+            others=tuple(self._uops(u) for u in others),
+            notes=tuple(notes),
         )
 
     def _names_of(self, mask: int) -> tuple[str, ...]:
@@ -700,7 +705,7 @@ class _Beside:
             for n, mask in enumerate(self.masks)
             if self.least[n] > 0
         ]
-        return m._replace(uops=(), notes=(*m.notes, *(["seen: " + "; ".join(seen)] if seen else [])))
+        return replace(m, uops=(), notes=(*m.notes, *(["seen: " + "; ".join(seen)] if seen else [])))
 
     # --- counting ----------------------------------------------------------------------------------------------------
 

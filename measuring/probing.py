@@ -11,7 +11,10 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec.structs import asdict, replace
 
 from incc.measuring.assemble import loop
 from incc.measuring.harness import Failure, Loop, Measurement
@@ -25,7 +28,7 @@ Machine = Callable[[Iterable[Loop]], Iterator[Measurement | Failure]]
 Value = int | float | bool | str
 
 
-class Finding(NamedTuple):
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """What a probe found.
 
     `name`: a parameter of models, with a key behind a dot where it is a table ("load_latency.gpr"); one that begins
@@ -54,22 +57,27 @@ def number(name: str, value: float, text: str, least: float | None = None, most:
     """A finding that is a whole number, with the bounds that are certain; without them, just this number."""
     rounded = round(value)
     return Finding(
-        name, rounded, rounded if least is None else least, rounded if most is None else most, text, abs(value) >= 0
+        name=name,
+        value=rounded,
+        least=rounded if least is None else least,
+        most=rounded if most is None else most,
+        text=text,
+        repeats=abs(value) >= 0,
     )
 
 
 def flag(name: str, value: bool, text: str) -> Finding:
-    return Finding(name, value, 0, 0, text)
+    return Finding(name=name, value=value, least=0, most=0, text=text)
 
 
 def note(name: str, value: Value, text: str) -> Finding:
     """Something that no parameter says."""
-    return Finding(f"note:{name}", value, 0, 0, text)
+    return Finding(name=f"note:{name}", value=value, least=0, most=0, text=text)
 
 
 def unknown(name: str, why: str) -> Finding:
     """A parameter that could not be measured."""
-    return Finding(name, None, 0, 0, why)
+    return Finding(name=name, value=None, least=0, most=0, text=why)
 
 
 class NotMeasured(Exception):
@@ -109,7 +117,10 @@ class Bench:
                 self.known[data["loop"]] = Failure(str(data["kind"]), str(data["text"]))
             else:
                 self.known[data["loop"]] = Measurement(
-                    float(data["cycles"]), float(data["spread"]), data["way"], dict(data["events"])
+                    cycles=float(data["cycles"]),
+                    spread=float(data["spread"]),
+                    way=data["way"],
+                    events=dict(data["events"]),
                 )
                 self.tried[data["loop"]] = int(data.get("tried", 0))
         except (ValueError, KeyError, TypeError):
@@ -126,7 +137,7 @@ class Bench:
                     self.measured += 1
                     # What was too much for a busy machine may go well the next time.
                     if not (isinstance(found, Failure) and found.kind in ("timeout", "harness", "killed")):
-                        log.add({"loop": name, **found._asdict()})
+                        log.add({"loop": name, **asdict(found)})
         for name in names:
             found = self.known[name]
             if isinstance(found, Measurement):
@@ -158,7 +169,7 @@ class Bench:
                         break
                 assert best is not None
                 self.known[name] = best
-                log.add({"loop": name, **best._asdict(), "tried": self.tried[name]})
+                log.add({"loop": name, **asdict(best), "tried": self.tried[name]})
         assert isinstance(best, Measurement)
         return best.cycles <= limit
 
@@ -233,7 +244,7 @@ def _lowest(figures: Sequence[Measurement]) -> Measurement:
     if len(steady) == 1:
         return steady[0]
     low, next_one = sorted(steady)[:2]
-    return low._replace(spread=next_one.cycles - low.cycles)
+    return replace(low, spread=next_one.cycles - low.cycles)
 
 
 class Log:

@@ -29,7 +29,10 @@ import struct
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from incc.measuring import counters, native
 
@@ -98,7 +101,7 @@ _ENDS = {
 }
 
 
-class Figure(NamedTuple):
+class Figure(msgspec.Struct, frozen=True, kw_only=True):
     """`cycles` a trip; `spread`: between the lower of the samples; `used`: the least number of samples that were not
     disturbed, of either length; `disturbed`: the part of those that were."""
 
@@ -147,7 +150,7 @@ def evaluate(
     entering = 2 * short - long
     if not -0.02 * short <= entering <= _ENTERING * entries + 0.02 * short:
         spread = max(spread, abs(entering) / trips)
-    return Figure(cycles, spread, used, 1 - used / len(rows))
+    return Figure(cycles=cycles, spread=spread, used=used, disturbed=1 - used / len(rows))
 
 
 def longest(touched: Callable[[int], int], most: int) -> int:
@@ -422,7 +425,7 @@ class Server:
                 time.sleep(0.001 * (number - rounds))
         if best.used < fair:
             # How much too much this is, nothing tells.
-            best = best._replace(spread=max(best.spread, _UNSURE * best.cycles))
+            best = replace(best, spread=max(best.spread, _UNSURE * best.cycles))
         events: dict[str, float] = {}
         way = "clock"
         cycles = best.cycles

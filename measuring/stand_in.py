@@ -23,7 +23,7 @@ class Simulated:
         cycles = simulated(loop.code, self.model)
         if cycles is None:
             return Failure("model", f"{self.model.name} lacks an instruction of it")
-        return Measurement(cycles, 0.0, "clock", {})
+        return Measurement(cycles=cycles, spread=0.0, way="clock", events={})
 
     def measure_all(self, loops: Sequence[Loop]) -> list[Measurement | Failure]:
         return [self.measure(loop) for loop in loops]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from incc.models import parameters
 from incc.models.compile import (
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-class Finding(NamedTuple):
+class Finding(msgspec.Struct, frozen=True):
     """Something to correct ("error") or to know ("warning"), and where: file and line, or the form's key."""
 
     level: str

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from incc.models.compile import write_latency
 from incc.models.importers.llvm_aarch64 import port_set
@@ -13,14 +15,14 @@ if TYPE_CHECKING:
     from incc.models.model import Form, MachineModel
 
 
-class Change(NamedTuple):
+class Change(msgspec.Struct, frozen=True):
     """A form or parameter that both models have, and in what they differ: name to what the left and right say."""
 
     key: str
     fields: dict[str, tuple[str, str]]
 
 
-class Comparison(NamedTuple):
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     """Two models against each other.
 
     `settings`: ports, functions and parameters, by name ("ports", "load", "rob", "load_latency.gpr"). `changed`: forms
@@ -53,7 +55,12 @@ def compare(left: MachineModel, right: MachineModel) -> Comparison:
                 # What already is different with fewer conditions is not said again.
                 if not (conditions and any(c.key == name and c.fields == fields for c in group)):
                     group.append(change)
-    return Comparison(settings, sorted(forms[0] - forms[1]), sorted(forms[1] - forms[0]), changed)
+    return Comparison(
+        settings=settings,
+        only_left=sorted(forms[0] - forms[1]),
+        only_right=sorted(forms[1] - forms[0]),
+        changed=changed,
+    )
 
 
 def figures(form: Form) -> dict[str, str]:

@@ -9,7 +9,9 @@ import marshal
 import os
 import re
 import tomllib
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from incc.models import parameters
 from incc.models.instruction_sets import MODULES
@@ -75,10 +77,17 @@ def _name(path: str, data: dict[str, Any]) -> ModelName:
     if not all(isinstance(a, str) for a in data.get("aliases", [])):
         raise ModelError(f"{path}: 'aliases' must be strings")
     aliases = tuple(data.get("aliases", []))
-    return ModelName(name, aliases, data.get("title", name), data.get("isa", ""), data.get("inherits", ""), path)
+    return ModelName(
+        name=name,
+        aliases=aliases,
+        title=data.get("title", name),
+        isa=data.get("isa", ""),
+        inherits=data.get("inherits", ""),
+        path=path,
+    )
 
 
-class Problem(NamedTuple):
+class Problem(msgspec.Struct, frozen=True):
     """What keeps a model from being loaded: the file and line where it is written, and what it is."""
 
     place: str

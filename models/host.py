@@ -7,7 +7,7 @@ core has it: a name whose core lacks it is wrong, and the core is at least so ne
 
 from __future__ import annotations
 
-from incc.frontends.records import NamedTuple
+import msgspec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 INTEL, AMD = "GenuineIntel", "AuthenticAMD"
 
 
-class Host(NamedTuple):
+class Host(msgspec.Struct, frozen=True, kw_only=True):
     """What a processor says of itself.
 
     `vendor`: as CPUID has it, "" if unknown; `family`, `model`, `stepping`: numbers, -1 if unknown; `name`: LLVM's for
@@ -31,7 +31,7 @@ class Host(NamedTuple):
     features: frozenset[str]
 
 
-class _Core(NamedTuple):
+class _Core(msgspec.Struct, frozen=True):
     """A core by LLVM's name. `features`: those of `_TELLING` that it has, and that those before it may lack."""
 
     name: str
@@ -228,4 +228,11 @@ def from_cpuinfo(text: str, name: str, features: Iterable[str] = ()) -> Host:
     numbers = [int(n) if (n := said.get(key, "")).isdigit() else -1 for key in ("cpu family", "model", "stepping")]
     flags = {feature(flag) for flag in said.get("flags", "").split()}
     family, model, stepping = numbers
-    return Host(said.get("vendor_id", ""), family, model, stepping, name, frozenset(flags | set(features)))
+    return Host(
+        vendor=said.get("vendor_id", ""),
+        family=family,
+        model=model,
+        stepping=stepping,
+        name=name,
+        features=frozenset(flags | set(features)),
+    )

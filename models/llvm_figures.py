@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 
+from msgspec.structs import replace
+
 from incc.models.compile import pack
 
 TYPE_CHECKING = False
@@ -106,7 +108,7 @@ def _in_ports(model: MachineModel, shape: Shape, flow: Dataflow, data: dict[str,
         except ValueError:  # LLVM analyses the core as another one
             pass
     core = llvm_units.core_of(model.header(), "", ())
-    return llvm_units.entry(shape, flow, data, core if names is not None else core._replace(kinds=_kinds(model)))
+    return llvm_units.entry(shape, flow, data, core if names is not None else replace(core, kinds=_kinds(model)))
 
 
 # An instruction of each kind that every core has.

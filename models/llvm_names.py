@@ -6,14 +6,14 @@ llvm-mca's views print them. Nothing of an analysis depends on them.
 
 from __future__ import annotations
 
-from incc.frontends.records import NamedTuple
+import msgspec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 
-class LlvmUnit(NamedTuple):
+class LlvmUnit(msgspec.Struct, frozen=True, kw_only=True):
     """A column of llvm-mca's resource pressure: one unit of a resource, in LLVM's order.
 
     `name`: of the resource; one with several units is there as often. `number`: "3", of one with several "3.0", as
@@ -28,7 +28,7 @@ class LlvmUnit(NamedTuple):
     forms: str
 
 
-class LlvmScheduler(NamedTuple):
+class LlvmScheduler(msgspec.Struct, frozen=True, kw_only=True):
     """A resource with a buffer: a row of llvm-mca's “Scheduler's queue usage”, in LLVM's order.
 
     `entries`: LLVM's number of them; `ports`: our ports whose µops wait there. `queue`: "load" or "store" where it
@@ -41,7 +41,7 @@ class LlvmScheduler(NamedTuple):
     queue: str
 
 
-class LlvmRegisterFile(NamedTuple):
+class LlvmRegisterFile(msgspec.Struct, frozen=True, kw_only=True):
     """A register file by LLVM's name. `registers`: LLVM's number; `kind`: whose registers are renamed there, "integer"
     or "vector"; `moves`: the most moves that it eliminates in a cycle, 0 where there is no limit."""
 
@@ -51,7 +51,7 @@ class LlvmRegisterFile(NamedTuple):
     moves: int
 
 
-class Llvm(NamedTuple):
+class Llvm(msgspec.Struct, frozen=True, kw_only=True):
     """What LLVM calls the parts of a core. `cpu`: the -mcpu= of LLVM whose scheduling model has these names."""
 
     cpu: str
@@ -66,8 +66,8 @@ def from_header(packed: tuple[Any, ...] | None) -> Llvm | None:
         return None
     cpu, units, schedulers, files = packed
     return Llvm(
-        cpu,
-        tuple([LlvmUnit(*u) for u in units]),
-        tuple([LlvmScheduler(*s) for s in schedulers]),
-        tuple([LlvmRegisterFile(*f) for f in files]),
+        cpu=cpu,
+        units=tuple([LlvmUnit(*u) for u in units]),
+        schedulers=tuple([LlvmScheduler(*s) for s in schedulers]),
+        register_files=tuple([LlvmRegisterFile(*f) for f in files]),
     )

@@ -54,13 +54,26 @@ def read(table: Mapping[str, Any], ports: Sequence[str], resources: Sequence[str
             if port not in ports
         ]
     if wrong:
-        return Llvm("", (), (), ()), wrong
+        return Llvm(cpu="", units=(), schedulers=(), register_files=()), wrong
     schedulers = [
-        LlvmScheduler(r["name"], r["entries"], tuple(filter(None, r.get("ports", "").split(","))), r.get("queue", ""))
+        LlvmScheduler(
+            name=r["name"],
+            entries=r["entries"],
+            ports=tuple(filter(None, r.get("ports", "").split(","))),
+            queue=r.get("queue", ""),
+        )
         for r in rows["schedulers"]
     ]
-    files = [LlvmRegisterFile(r["name"], r["registers"], r["kind"], r.get("moves", 0)) for r in rows["register_files"]]
-    return Llvm(table["cpu"], tuple(_numbered(rows["units"])), tuple(schedulers), tuple(files)), []
+    files = [
+        LlvmRegisterFile(name=r["name"], registers=r["registers"], kind=r["kind"], moves=r.get("moves", 0))
+        for r in rows["register_files"]
+    ]
+    return Llvm(
+        cpu=table["cpu"],
+        units=tuple(_numbered(rows["units"])),
+        schedulers=tuple(schedulers),
+        register_files=tuple(files),
+    ), []
 
 
 def _problem(row: Any, fields: Mapping[str, tuple[type, bool]]) -> str:
@@ -92,7 +105,10 @@ def _numbered(rows: Sequence[Mapping[str, Any]]) -> Iterable[LlvmUnit]:
         number, within = (number, within + 1) if again else (number + 1, 0)
         several = again or names[at + 1 : at + 2] == [names[at]]
         yield LlvmUnit(
-            row["name"], f"{number}.{within}" if several else str(number), row.get("of", ""), row.get("forms", "")
+            name=row["name"],
+            number=f"{number}.{within}" if several else str(number),
+            of=row.get("of", ""),
+            forms=row.get("forms", ""),
         )
 
 

@@ -11,8 +11,10 @@ import sys
 import time
 import zlib
 
+import msgspec
+from msgspec.structs import replace
+
 from incc.frontends import sealed
-from incc.frontends.records import NamedTuple
 from incc.models.model import MachineModel, ModelError, ModelName, PackedForms, checksum, pack_forms
 
 TYPE_CHECKING = False
@@ -114,7 +116,7 @@ class _Stamp:
         return found
 
 
-class _Loaded(NamedTuple):
+class _Loaded(msgspec.Struct, frozen=True):
     model: MachineModel
     contents: tuple[tuple[str, Any], ...]
     stamp: _Stamp
@@ -149,7 +151,7 @@ def resolve_cpu_name(value: str, search_path: Iterable[str] = ()) -> str | None:
     return cpu.model if cpu.model and not cpu.nearest else None
 
 
-class Cpu(NamedTuple):
+class Cpu(msgspec.Struct, frozen=True):
     """What a name of a processor stands for.
 
     `model`: the name of its model, "" without one; `nearest`: it is the model of another core, that comes nearest.
@@ -347,7 +349,7 @@ def _index(place: str) -> list[ModelName]:
 
         entries = [compiler.read_head(os.path.join(folder, n), head.decode(errors="replace")) for n, head in heads]
         _seal(cache, (COMPILED_VERSION, seal, [(*e[:-1], os.path.basename(e.path)) for e in entries]))
-    entries = [e._replace(path=os.path.join(folder, os.path.basename(e.path))) for e in entries]
+    entries = [replace(e, path=os.path.join(folder, os.path.basename(e.path))) for e in entries]
     if len(_INDEXES) >= _MOST_LOADED:
         _INDEXES.clear()
     _INDEXES[place] = stamp, entries

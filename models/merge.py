@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import os
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
 
 from incc.models.compile import GENERATED, Entry, merge_forms, read_chain, write_forms
 from incc.models.importers import Request, importer
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
     from incc.models.importers.common import Imported
 
 
-class Merged(NamedTuple):
+class Merged(msgspec.Struct, frozen=True):
     """What was written: `imported` after restricting it to the forms asked for; `added`: forms that were taken."""
 
     imported: Imported
@@ -49,11 +52,22 @@ def import_into(
     isa = next((s.name.isa for s in chain if s.name.isa), module.ISAS[0])
     if isa not in module.ISAS:
         raise ImportFailed(f"{output}: {source} has nothing for {rules_of(isa).TITLE}")
-    imported = module.import_forms(Request(options, output, chain, isa, own, kept, fusion, search_path))
+    imported = module.import_forms(
+        Request(
+            options=options,
+            output=output,
+            chain=chain,
+            isa=isa,
+            own=own,
+            kept=kept,
+            fusion=fusion,
+            search_path=search_path,
+        )
+    )
     if imported.replaces_fusion:
         fusion = imported.fusion
     if forms != "*":
-        imported = imported._replace(forms={f: e for f, e in imported.forms.items() if fnmatchcase(f, forms)})
+        imported = replace(imported, forms={f: e for f, e in imported.forms.items() if fnmatchcase(f, forms)})
     if imported.header is not None:
         header = imported.header(header)
     default = chain[0].data.get("source", "") if chain else source

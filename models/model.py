@@ -9,7 +9,8 @@ from __future__ import annotations
 import marshal
 import zlib
 
-from incc.frontends.records import NamedTuple
+import msgspec
+
 from incc.frontends.sealed import Damaged
 
 TYPE_CHECKING = False
@@ -35,7 +36,7 @@ class ModelError(Exception):
     """A model cannot be found, read or understood; the message names the file, and the line or the form where known."""
 
 
-class Form(NamedTuple):
+class Form(msgspec.Struct, frozen=True, kw_only=True):
     """The figures of one instruction form on one core, conditions (traits) resolved.
 
     `uops`: (port set, count) with the port set as a string of port names joined by "," ("0,1"), unfused domain; empty
@@ -63,7 +64,7 @@ class Form(NamedTuple):
     attributes: dict[str, Any]
 
 
-class ModelName(NamedTuple):
+class ModelName(msgspec.Struct, frozen=True, kw_only=True):
     """What a model file says about itself, without its figures."""
 
     name: str

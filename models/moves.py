@@ -8,7 +8,7 @@ the operations with which these fuse.
 
 from __future__ import annotations
 
-from incc.frontends.records import NamedTuple
+import msgspec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from incc.models.model import Form, MachineModel
 
 
-class _Matches(NamedTuple):
+class _Matches(msgspec.Struct, frozen=True):
     """Which rules of `move_fusion`, by number, a form matches as the move, and which as the operation."""
 
     moves: frozenset[int]

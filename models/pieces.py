@@ -13,7 +13,8 @@ from __future__ import annotations
 from itertools import accumulate, chain, count, pairwise
 from operator import attrgetter
 
-from incc.frontends.records import NamedTuple
+import msgspec
+
 from incc.models import bound as b
 
 TYPE_CHECKING = False
@@ -176,13 +177,13 @@ def shape_key(i: Instruction, split_roots: frozenset[str]) -> tuple[Any, dict[st
         named = base.root if operand is None and base is not None else operand
         key.append((at, by, scale, symbol or segment, size, load, store, named, elements))
     if i.affine is not None:
-        target, terms, _ = i.affine
+        target, terms = i.affine.target, i.affine.terms
         key.append(number(target, len(roots)) if target else -1)
         key += [(number(root, len(roots)), coefficient) for root, coefficient in terms]
     return tuple(key), roots
 
 
-class Facts(NamedTuple):
+class Facts(msgspec.Struct, frozen=True):
     """What the simulator must know of one instruction wherever it is: `numbers` by the names that
     `models.pipeline` has for them.
 
@@ -197,7 +198,7 @@ class Facts(NamedTuple):
 _numbers = count()
 
 
-class Known(NamedTuple):
+class Known(msgspec.Struct, frozen=True, kw_only=True):
     """What is kept for a core and context: pieces by encoding, shapes by what makes them, each with its neighbours;
     the numbers of pieces by what is the same in all that have them; the arrays of kernels by shapes and the numbers of
     locations; whole kernels (`Whole`)."""
@@ -228,7 +229,9 @@ def known_for(model: MachineModel, split_roots: frozenset[str], closed: int, ins
     if sum([len(known.pieces) + len(known.shapes) for known in list(kept.values())]) > MOST_KEPT:
         # Another thread may be at work with the one that is let go, and go on with it.
         kept = model.pieces["known"] = {}
-    return kept.setdefault((split_roots, closed, instead), Known({}, {}, {}, {}, {}))
+    return kept.setdefault(
+        (split_roots, closed, instead), Known(pieces={}, shapes={}, numbers={}, joined={}, wholes={})
+    )
 
 
 def join(k: b.BoundKernel, pieces: Sequence[Piece], known: Known) -> dict[str, int]:
@@ -363,7 +366,7 @@ def is_vector(r: Register) -> bool:
     return r.kind == "vector"
 
 
-class RegisterFacts(NamedTuple):
+class RegisterFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What `registers` say at a glance: those (roots) of which bits 8-15 are named, the bits of the widest vector
     register, and those (roots) that are written."""
 
@@ -384,9 +387,9 @@ def register_facts(i: Instruction) -> RegisterFacts:
     if len(_FACTS) > MOST_KEPT:
         _FACTS.clear()
     found = _FACTS[i.encoding] = RegisterFacts(
-        i.registers,
-        frozenset(a.register.root for a in i.registers if a.register.offset == 8),
-        max((a.register.width for a in i.registers if is_vector(a.register)), default=0),
-        frozenset(a.register.root for a in i.registers if a.write),
+        registers=i.registers,
+        high=frozenset(a.register.root for a in i.registers if a.register.offset == 8),
+        vector_bits=max((a.register.width for a in i.registers if is_vector(a.register)), default=0),
+        written=frozenset(a.register.root for a in i.registers if a.write),
     )
     return found

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from incc.frontends.records import NamedTuple
+import msgspec
+
 from incc.models import bound as b
 from incc.models.pieces import LONGEST_JOINED, MOST_JOINED, Facts, register_facts
 
@@ -84,7 +85,7 @@ def copied(pipeline: b.Pipeline) -> b.Pipeline:
     return result
 
 
-class _Core(NamedTuple):
+class _Core(msgspec.Struct, frozen=True):
     """What is the same for all kernels on a core: `attributes` of their pipelines by name, columns of kernels by the
     rows (Facts.numbers) that these are made of. It is kept with the model, which does not change."""
 

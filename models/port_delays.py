@@ -9,7 +9,7 @@ counts. The simulation knows both ports; the bounds take the best that the µops
 
 from __future__ import annotations
 
-from incc.frontends.records import NamedTuple
+import msgspec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class PortDelayRule(NamedTuple):
+class PortDelayRule(msgspec.Struct, frozen=True, kw_only=True):
     from_class: str
     from_ports: str
     to_class: str
@@ -30,7 +30,11 @@ def port_delay_rules(value: Mapping[str, Any]) -> list[PortDelayRule]:
     rules = []
     for key, cycles in value.get("rules", {}).items():
         (from_class, from_ports), (to_class, to_ports) = (side.split("@") for side in key.split())
-        rules.append(PortDelayRule(from_class, from_ports, to_class, to_ports, cycles))
+        rules.append(
+            PortDelayRule(
+                from_class=from_class, from_ports=from_ports, to_class=to_class, to_ports=to_ports, cycles=cycles
+            )
+        )
     return rules
 
 

@@ -20,7 +20,7 @@ the constant explains all of these.
 
 from __future__ import annotations
 
-from incc.frontends.records import NamedTuple
+import msgspec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ MADE_UP = ".sum"
 FOLDS, PASSES, EXECUTES = "folds", "passes", "executes"
 
 
-class Sum(NamedTuple):
+class Sum(msgspec.Struct, frozen=True, kw_only=True):
     """What an instruction has to do with sums.
 
     `what`: FOLDS, PASSES (a move that is eliminated, of a register with a constant), EXECUTES (what would be eliminated
@@ -52,7 +52,7 @@ class Sum(NamedTuple):
     ports: str = ""
 
 
-NO_SUM = Sum("", False, frozenset(), 0)
+NO_SUM = Sum(what="", made=False, reads=frozenset(), late=0)
 
 
 def find_sums(
@@ -81,7 +81,7 @@ def find_sums(
         elif _is_move(i) and not form.uops:
             what[n] = PASSES
     if not rule:
-        return [Sum(w, False, frozenset(), 0) if w == EXECUTES else NO_SUM for w in what]
+        return [Sum(what=w, made=False, reads=frozenset(), late=0) if w == EXECUTES else NO_SUM for w in what]
     taken, refused = (frozenset(map(_ports, rule[key])) for key in ("taken_by", "refused_by"))
     reads: list[frozenset[str]] = [frozenset()] * len(forms)
     made: set[int] = set()
@@ -137,7 +137,7 @@ def find_sums(
         late = 0
         if reads[n] and form is not None and not i.flags_read and not _only_moves(form, memory_ports):
             late = rule["late"] - 1
-        found_sum = Sum(what[n], n in made, reads[n], late, made_at.get(n, ""))
+        found_sum = Sum(what=what[n], made=n in made, reads=reads[n], late=late, ports=made_at.get(n, ""))
         result.append(found_sum if what[n] or reads[n] else NO_SUM)
     return result
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import msgspec
+
 from incc.core import _core
 from incc.core.counters import LostSlots, UopsBySource
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from incc.models.bound import BoundKernel
 
 
-class Edge(NamedTuple):
+class Edge(msgspec.Struct, frozen=True, kw_only=True):
     """A dependency between two instructions.
 
     The value `producer_value` of instruction `producer` is an input of `consumer_value` of `consumer`, `distance`
@@ -34,7 +35,7 @@ class Edge(NamedTuple):
     distance: int
 
 
-class Step(NamedTuple):
+class Step(msgspec.Struct, frozen=True, kw_only=True):
     """One edge of a path or cycle: `latency` cycles from `producer` to `consumer` through `location` (see Edge)."""
 
     producer: int
@@ -44,7 +45,7 @@ class Step(NamedTuple):
     distance: int
 
 
-class Chain(NamedTuple):
+class Chain(msgspec.Struct, frozen=True):
     """A loop-carried dependency: an elementary cycle of the dependency graph, as its edges in order.
 
     `latency` cycles in all over `distance` iterations; `cycles_per_iteration` is their ratio.
@@ -59,7 +60,7 @@ class Chain(NamedTuple):
         return Fraction(self.latency, self.distance)
 
 
-class Event(NamedTuple):
+class Event(msgspec.Struct, frozen=True, kw_only=True):
     """The life of one dynamic instruction, in cycles from 0.
 
     `dispatched`: enters scheduler and reorder buffer; `ready`: the inputs of the µop that starts first are there;
@@ -78,7 +79,7 @@ class Event(NamedTuple):
     ports: tuple[int, ...]
 
 
-class Analysis(NamedTuple):
+class Analysis(msgspec.Struct, frozen=True, kw_only=True):
     """Every number about one kernel; per iteration where not said otherwise.
 
     `pressure[i][p]`: µop cycles of instruction i on port or resource p under the balanced assignment; `port_load[p]`
@@ -123,7 +124,7 @@ class Analysis(NamedTuple):
         return self.critical_path_cycles - sum(step.latency for step in self.critical_path)
 
 
-class Bounds(NamedTuple):
+class Bounds(msgspec.Struct, frozen=True, kw_only=True):
     """What no execution of a kernel can be faster than, in cycles per iteration.
 
     Exactly the bounds of Analysis: `port_bound`, `resource_bound`, `front_end_bound`, `retire_bound`, `latency_bound`.
@@ -174,7 +175,7 @@ THROUGH_MEMORY, WITHIN_INSTRUCTION, RENAMED_MEMORY = -1, -2, -3
 on by the renamer to whoever needs what is loaded."""
 
 
-class UopInput(NamedTuple):
+class UopInput(msgspec.Struct, frozen=True):
     """What a µop made for another one.
 
     `producer`: which of Simulation.started; a µop that needs an input late may have started before it. `location`: the
@@ -188,7 +189,7 @@ class UopInput(NamedTuple):
     arrived: int
 
 
-class Stream(NamedTuple):
+class Stream(msgspec.Struct, frozen=True, kw_only=True):
     """How a load or store moves through memory.
 
     `instruction`, `store`, `size` in bytes. In an iteration it is `offset` bytes from an unknown place, the same for
@@ -210,7 +211,7 @@ def streams(bound: BoundKernel) -> tuple[Stream, ...]:
     return _core.streams(bound, Stream)
 
 
-class StartedUop(NamedTuple):
+class StartedUop(msgspec.Struct, frozen=True, kw_only=True):
     """A µop that was started on a port; times in cycles.
 
     `uop`: its index in BoundKernel's arrays, or EXECUTED_MOVE, RENAMERS or NOBODYS. It took `port` for `port_cycles`
@@ -238,7 +239,7 @@ class StartedUop(NamedTuple):
     inputs: tuple[UopInput, ...]
 
 
-class Usage(NamedTuple):
+class Usage(msgspec.Struct, frozen=True):
     """How full a buffer was: its entries (0 for no limit), the sum over all cycles of those in use at their ends, and
     the most."""
 
@@ -247,14 +248,14 @@ class Usage(NamedTuple):
     most: int
 
 
-class Mappings(NamedTuple):
+class Mappings(msgspec.Struct, frozen=True):
     """Registers that instructions got from the register file, and the most that were in use at once."""
 
     mappings: int
     most: int
 
 
-class WaitSums(NamedTuple):
+class WaitSums(msgspec.Struct, frozen=True, kw_only=True):
     """Sums over the executions of an instruction, in cycles: from dispatch to start, of these while its inputs were
     there, and from the result to retirement."""
 
@@ -268,7 +269,7 @@ BY_NOTHING, BY_REGISTER, BY_MEMORY, BY_RESOURCE = range(4)
 """SequenceStep.because."""
 
 
-class SequenceStep(NamedTuple):
+class SequenceStep(msgspec.Struct, frozen=True, kw_only=True):
     """A µop of a chain in which each one started when it did because of the one before.
 
     `instruction`, in the iteration that is `iteration_offset` after the first one's. `because`: what it waited for (see
@@ -283,7 +284,7 @@ class SequenceStep(NamedTuple):
     cycles: int
 
 
-class Pressure(NamedTuple):
+class Pressure(msgspec.Struct, frozen=True, kw_only=True):
     """Why µops pile up. `increase`: the cycles in which more µops got into the schedulers than started, or in which
     these had no room for another one. In so many of these at least one µop that was in a scheduler early enough to
     start did not, since its port or another resource was taken (`resources`; `by_resource`: of each), or since an input
@@ -301,7 +302,7 @@ class Pressure(NamedTuple):
     sequence: tuple[SequenceStep, ...]
 
 
-class Statistics(NamedTuple):
+class Statistics(msgspec.Struct, frozen=True, kw_only=True):
     """What happened in the cycles of a run, from the one in which its first µop was dispatched to the one in which its
     last retired.
 
@@ -339,7 +340,7 @@ class Statistics(NamedTuple):
     pressure: Pressure | None
 
 
-class Simulation(NamedTuple):
+class Simulation(msgspec.Struct, frozen=True, kw_only=True):
     """What a run through the pipeline showed.
 
     `cycles_per_iteration`: in the steady state, or of all iterations where their number was given. `period`: iterations

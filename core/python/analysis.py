@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import msgspec
+from msgspec.structs import replace
+
 from incc import core
 from incc.core.prediction import bounds_of, limiting, predicted
-from incc.frontends.records import NamedTuple
 from incc.models.bind import bind
 from incc.models.bound import UNKNOWN
 from incc.models.model import ModelError
@@ -33,7 +35,7 @@ MOST_EVENTS = 1 << 17
 """Of a run that are recorded, were a timeline to have more iterations than anybody reads."""
 
 
-class KernelSettings(NamedTuple):
+class KernelSettings(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of one kernel's analysis.
 
     `simulate`: not the bounds alone. `fixed_ports`: equal shares to all ports that a µop may use, OSACA's model, beside
@@ -236,7 +238,7 @@ def analyze_kernel(
     it. What cannot be simulated is in the result's notes.
     """
     if settings.alignment >= 0:
-        kernel = kernel._replace(alignment=settings.alignment)
+        kernel = replace(kernel, alignment=settings.alignment)
     try:
         bound, forms = bind(kernel, model)
     except ModelError as error:  # forms are read when they are needed
@@ -386,7 +388,7 @@ def _more_simulations(
         asked, notes = whatif.applicable(settings.asked, kernel, bound)
         more["notes"] = tuple(notes)
         # A change that gains nothing leaves what is predicted, not the run's own average.
-        steady = base._replace(cycles_per_iteration=predicted(bounds, base.cycles_per_iteration))
+        steady = replace(base, cycles_per_iteration=predicted(bounds, base.cycles_per_iteration))
         more["what_ifs"] = whatif.what_ifs(kernel, bound, analysis, steady, asked, settings.what_ifs, known)
     if settings.alignment == EVERYWHERE:
         more["alignments"] = tuple([at(bound, bounds, place, known) for place in range(64)])

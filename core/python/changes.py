@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pyparsing as pp
+from msgspec.structs import replace
 
 from incc.core import whatif
 from incc.models import bound as b
@@ -35,9 +36,9 @@ def parse(text: str) -> Change:
         case "port":
             return _port(text, title, name, operator, value)
         case "latency":
-            return whatif.Change(f"latency {name}", title, _Latency(text, name, operator, value))
+            return whatif.Change(name=f"latency {name}", text=title, apply=_Latency(text, name, operator, value))
         case _:
-            return whatif.Change(name, title, _Parameter(text, name, operator, value))
+            return whatif.Change(name=name, text=title, apply=_Parameter(text, name, operator, value))
 
 
 def _language() -> pp.ParserElement:
@@ -69,7 +70,7 @@ def _port(text: str, title: str, name: str, operator: str, value: int) -> Change
         except ValueError as error:
             raise ValueError(f"what-if {text!r}: {error}") from error
 
-    return whatif.Change(change.name, title, apply)
+    return whatif.Change(name=change.name, text=title, apply=apply)
 
 
 class _Parameter:
@@ -94,7 +95,7 @@ class _Parameter:
         if self.name in ("issue_width", "retire_width", "idq"):
             new = min(new, WIDEST)
         whatif.set_parameter(bound, self.name, new)
-        return s._replace(bound=bound)
+        return replace(s, bound=bound)
 
 
 WIDEST = 1 << 10
@@ -136,7 +137,7 @@ class _Latency:
             for v in range(bound.value_start[i], bound.value_start[i + 1]):
                 if bound.value_kind[v] != b.VALUE_LOAD:
                     self._set(bound, v)
-        return s._replace(bound=bound)
+        return replace(s, bound=bound)
 
     def _set(self, bound: Any, value: int) -> None:
         for n in range(bound.input_start[value], bound.input_start[value + 1]):

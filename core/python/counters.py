@@ -5,10 +5,10 @@ Made from core/include/incc/fields.def by core/generate.py: change it there.
 
 from __future__ import annotations
 
-from incc.frontends.records import NamedTuple
+import msgspec
 
 
-class UopsBySource(NamedTuple):
+class UopsBySource(msgspec.Struct, frozen=True, kw_only=True):
     """Where fused µops came from, over a whole run."""
 
     decoders: int
@@ -17,7 +17,7 @@ class UopsBySource(NamedTuple):
     microcode: int
 
 
-class LostSlots(NamedTuple):
+class LostSlots(msgspec.Struct, frozen=True, kw_only=True):
     """Why issue slots stayed empty, over a whole run."""
 
     # There was no µop in the queue.

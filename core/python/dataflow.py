@@ -7,7 +7,8 @@ loop does not change, what it counts, or what it loads.
 
 from __future__ import annotations
 
-from incc.frontends.records import NamedTuple
+import msgspec
+from msgspec.structs import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ INVARIANT, COUNTED, DATA = range(3)
 _FLAGS = "flags"
 
 
-class Symbol(NamedTuple):
+class Symbol(msgspec.Struct, frozen=True, kw_only=True):
     """An unknown value: what a register holds at the loop's start, an address of the program, or what an instruction
     (`made_by`, -1 for the former two) made in a way that is not linear.
 
@@ -36,7 +37,7 @@ class Symbol(NamedTuple):
     walks: bool = False
 
 
-class Address(NamedTuple):
+class Address(msgspec.Struct, frozen=True):
     """An address: the sum of `terms`, symbols with their factors, and `constant`; modulo 2^64."""
 
     terms: Mapping[Symbol, int]
@@ -47,7 +48,7 @@ class Address(NamedTuple):
         return max((symbol.kind for symbol in self.terms), default=INVARIANT)
 
 
-class Access(NamedTuple):
+class Access(msgspec.Struct, frozen=True, kw_only=True):
     """A load or a store of a kernel: the instruction, its number among that instruction's loads or stores, how many
     bytes, and where."""
 
@@ -57,7 +58,7 @@ class Access(NamedTuple):
     address: Address
 
 
-class Dataflow(NamedTuple):
+class Dataflow(msgspec.Struct, frozen=True):
     """`loads`, `stores`: in program order, without gathers, scatters and what has no fixed size. `conditions`: for each
     conditional branch (index) how what it depends on changes: INVARIANT, COUNTED or DATA."""
 
@@ -66,7 +67,7 @@ class Dataflow(NamedTuple):
     conditions: Mapping[int, int]
 
 
-class _Linear(NamedTuple):
+class _Linear(msgspec.Struct, frozen=True):
     terms: Mapping[Symbol, int]
     constant: int
 
@@ -78,17 +79,17 @@ def dataflow(kernel: Kernel) -> Dataflow:
     starts: dict[str, Symbol] = {}
     for root in first.touched:
         value = first.at_end(root)
-        own = Symbol(root, -1, COUNTED)
+        own = Symbol(name=root, made_by=-1, kind=COUNTED)
         rest = [symbol for symbol in value.terms if symbol != own]
         if value.terms.get(own) == 1 and not rest:
-            starts[root] = own._replace(kind=COUNTED if value.constant else INVARIANT)
+            starts[root] = replace(own, kind=COUNTED if value.constant else INVARIANT)
         elif value.terms.get(own) == 1 and all(first.is_kept(symbol) for symbol in rest):
             starts[root] = own
         else:
             # Not linear in itself, or made anew.
             loaded = any(symbol.loaded for symbol in value.terms)
             again = own in first.behind(value.terms)
-            starts[root] = Symbol(root, -1, DATA if loaded or again else COUNTED, loaded)
+            starts[root] = Symbol(name=root, made_by=-1, kind=DATA if loaded or again else COUNTED, loaded=loaded)
     settled = starts
     for _ in range(3):
         second = _Pass(kernel, settled, frozenset())
@@ -99,7 +100,7 @@ def dataflow(kernel: Kernel) -> Dataflow:
                 again_settled[root] = symbol
                 continue
             kind = max([symbol.kind, *[s.kind for s in value.terms]])
-            again_settled[root] = symbol._replace(kind=kind, loaded=symbol.loaded or any(s.loaded for s in value.terms))
+            again_settled[root] = replace(symbol, kind=kind, loaded=symbol.loaded or any(s.loaded for s in value.terms))
         if again_settled == settled:
             break
         settled = again_settled
@@ -162,7 +163,9 @@ class _Pass:
         value = self.state.get(root)
         if value is None:
             self.touched.add(root)
-            symbol = self.starts.get(root) or Symbol(root, -1, COUNTED if not self.starts else INVARIANT)
+            symbol = self.starts.get(root) or Symbol(
+                name=root, made_by=-1, kind=COUNTED if not self.starts else INVARIANT
+            )
             value = self.state[root] = _Linear({symbol: 1}, 0)
         return value
 
@@ -178,7 +181,7 @@ class _Pass:
                 terms[symbol] = terms.get(symbol, 0) + factor * times
         name = memory.symbol or memory.segment
         if name:
-            terms[Symbol(f"@{name}", -1, INVARIANT)] = 1
+            terms[Symbol(name=f"@{name}", made_by=-1, kind=INVARIANT)] = 1
         return Address({symbol: times for symbol, times in terms.items() if times}, constant)
 
     def _step(self, n: int, instruction: Instruction) -> None:
@@ -199,7 +202,7 @@ class _Pass:
             for is_it, to, which in ((memory.load, self.loads, 0), (memory.store, self.stores, 1)):
                 if is_it:
                     if scalar:
-                        to.append(Access(n, numbers[which], memory.size, address))
+                        to.append(Access(instruction=n, number=numbers[which], size=memory.size, address=address))
                     numbers[which] += 1
         for access in instruction.registers:
             if access.read and not access.address and not instruction.idiom:
@@ -228,7 +231,7 @@ class _Pass:
                 for symbol, times in value.terms.items():
                     terms[symbol] = terms.get(symbol, 0) + factor * times
             results[affine.target] = _Linear({s: times for s, times in terms.items() if times}, constant)
-        made = Symbol(f"#{n}", n, max(kinds), loaded, n in self.walkers)
+        made = Symbol(name=f"#{n}", made_by=n, kind=max(kinds), loaded=loaded, walks=n in self.walkers)
         for access in instruction.registers:
             if access.write and access.register.root not in results:
                 self._value(access.register.root)

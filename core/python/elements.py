@@ -28,9 +28,10 @@ from __future__ import annotations
 from fractions import Fraction
 from math import gcd
 
+import msgspec
+
 from incc import core
 from incc.frontends.isa import isa
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ _MOST_PARTS = 4096
 _FURTHEST = 3
 
 
-class Group(NamedTuple):
+class Group(msgspec.Struct, frozen=True, kw_only=True):
     """A stream: accesses that lie a known distance apart and move on by `step` bytes.
 
     `element`: the bytes of what they access, 0 if that is not known; `parts`: how many equal parts it consists of, 0 if
@@ -64,7 +65,7 @@ class Group(NamedTuple):
     accesses: tuple[tuple[int, int], ...]
 
 
-class Work(NamedTuple):
+class Work(msgspec.Struct, frozen=True, kw_only=True):
     """What of a kernel says how many elements it works on, and what it does to them.
 
     `units`: the number of equal parts that it consists of, as far as can be told; 0 where nothing can. `vector_bytes`:
@@ -98,7 +99,7 @@ class Work(NamedTuple):
         return frozenset([(kind, bits) for kind, bits, floating in self.operations if floating and kind not in chosen])
 
 
-class Elements(NamedTuple):
+class Elements(msgspec.Struct, frozen=True):
     """`per_iteration` elements of the source's loop in one iteration; `why` in words. `basis`: whether the compiler
     said so or it is inferred from the code."""
 
@@ -151,15 +152,17 @@ def work(result: KernelResult) -> Work:
             if floating:
                 units = gcd(units, count)
     return Work(
-        groups,
-        units,
-        vector_bytes,
-        counted,
-        _chases(kernel),
-        _copies(kernel),
-        any(s.store and s.step for s in found),
-        whole,
-        kernel.pace if _fits(kernel.pace, groups, units if whole and (units > 1 or not vector_bytes) else 0) else 0,
+        groups=groups,
+        units=units,
+        vector_bytes=vector_bytes,
+        operations=counted,
+        chases=_chases(kernel),
+        copies=_copies(kernel),
+        stores=any(s.store and s.step for s in found),
+        whole=whole,
+        pace=kernel.pace
+        if _fits(kernel.pace, groups, units if whole and (units > 1 or not vector_bytes) else 0)
+        else 0,
     )
 
 
@@ -197,7 +200,7 @@ def _groups(streams: Sequence[Stream], flow: _Flow, whole: bool) -> Iterable[Gro
             (stream.instruction, max(1, stream.size // size if size else 1))
             for stream, size in zip(members, sizes, strict=True)
         ]
-        yield Group(step, element, parts, tuple(accesses))
+        yield Group(step=step, element=element, parts=parts, accesses=tuple(accesses))
 
 
 def _equal_parts(labels: set[tuple[int, int, bool]], step: int) -> int:
@@ -486,7 +489,7 @@ def _alone(own: Work, around: Surroundings | None) -> Elements | None:
 # --- where instructions come from -------------------------------------------------------------------------------------
 
 
-class Surroundings(NamedTuple):
+class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
     """What the places in the source (line and column) say of a kernel.
 
     `places`: of each instruction, "" for none; `lanes`: how many elements each of its operations is done on, 0 for what
@@ -576,7 +579,11 @@ def surroundings(kernel: Kernel, function: Sequence[Origin], others: Iterable[in
             computed[place] = computed.get(place, 0) + lanes[-1]
             kinds[place, operation.kind] = kinds.get((place, operation.kind), 0) + lanes[-1]
     lines = {place.rpartition(" ")[0] for line, place in place_of.items() if place and line in inside}
-    accessed = {place for line, _, memory, place in function if line in inside and memory and place}
+    accessed = {
+        each_origin.place
+        for each_origin in function
+        if each_origin.line in inside and each_origin.memory and each_origin.place
+    }
     outside: dict[bool, set[str]] = {False: set(), True: set()}
     alone: set[str] = set()
     remains = False
@@ -592,12 +599,12 @@ def surroundings(kernel: Kernel, function: Sequence[Origin], others: Iterable[in
             if not (memory or operation.packed or operation.kind == "fma"):
                 alone.add(place)
     return Surroundings(
-        tuple([place_of.get(instruction.line, "") for instruction in kernel.instructions]),
-        tuple(lanes),
-        computed,
-        kinds,
-        frozenset(outside[False]),
-        frozenset(alone),
-        frozenset(outside[True]),
-        remains,
+        places=tuple([place_of.get(instruction.line, "") for instruction in kernel.instructions]),
+        lanes=tuple(lanes),
+        computed=computed,
+        kinds=kinds,
+        scalar=frozenset(outside[False]),
+        scalar_alone=frozenset(alone),
+        packed=frozenset(outside[True]),
+        remains=remains,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from incc.frontends.records import NamedTuple
+import msgspec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from incc.frontends.kernel import Kernel
 
 
-class Operations(NamedTuple):
+class Operations(msgspec.Struct, frozen=True, kw_only=True):
     """Operations an iteration, counted by element: of floating point and on integers in vector registers, and of these
     those in packed instructions; `packed_share` of all, None without any; the bits of the widest packed instruction, 0
     without."""
@@ -43,16 +43,16 @@ def operations(kernel: Kernel) -> Operations:
             scalar[arithmetic.floating] += arithmetic.operations
     total = sum(packed.values()) + sum(scalar.values())
     return Operations(
-        packed[True] + scalar[True],
-        packed[True],
-        packed[False] + scalar[False],
-        packed[False],
-        sum(packed.values()) / total if total else None,
-        vector_bits,
+        flop=packed[True] + scalar[True],
+        flop_packed=packed[True],
+        integer=packed[False] + scalar[False],
+        integer_packed=packed[False],
+        packed_share=sum(packed.values()) / total if total else None,
+        vector_bits=vector_bits,
     )
 
 
-class Traffic(NamedTuple):
+class Traffic(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes loaded and stored an iteration; accesses of unknown size (rep movs, xsave), which are not in them; the bits
     of the widest access."""
 
@@ -73,7 +73,7 @@ def traffic(kernel: Kernel) -> Traffic:
             stored += size if access.store else 0
             if access.elements == 1 and (access.load or access.store):
                 widest = max(widest, 8 * access.size)
-    return Traffic(loaded, stored, unsized, widest)
+    return Traffic(bytes_loaded=loaded, bytes_stored=stored, unsized_accesses=unsized, widest_access_bits=widest)
 
 
 def intensity(work: Operations, moved: Traffic) -> float | None:
@@ -97,7 +97,7 @@ def difference(predicted: float, measured: float) -> float | None:
     return predicted / measured - 1 if measured > 0 else None
 
 
-class Rates(NamedTuple):
+class Rates(msgspec.Struct, frozen=True, kw_only=True):
     """What is done in a cycle: floating-point operations, bytes loaded and stored, elements of the source's loop (None
     where these are not known); and the clock in GHz, 0 where none is given."""
 
@@ -119,14 +119,14 @@ def rates(
     if not cycles or moved.unsized_accesses:
         return None
     return Rates(
-        float(work.flop / cycles),
-        float((moved.bytes_loaded + moved.bytes_stored) / cycles),
-        None if elements is None else float(elements / cycles),
-        ghz,
+        flop=float(work.flop / cycles),
+        bytes=float((moved.bytes_loaded + moved.bytes_stored) / cycles),
+        elements=None if elements is None else float(elements / cycles),
+        ghz=ghz,
     )
 
 
-class Summary(NamedTuple):
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """llvm-mca's summary of a number of iterations in the steady state.
 
     `instructions` and `uops` (issue slots) of all iterations, without the instructions that are not in the model;
@@ -151,14 +151,14 @@ def summary(result: KernelResult, iterations: int) -> Summary:
     cycles = result.cycles
     bounds = result.bounds
     return Summary(
-        iterations,
-        iterations * instructions,
-        -(-iterations * cycles.numerator // cycles.denominator),
-        iterations * uops,
-        result.bound.issue_width,
-        float(uops / cycles) if cycles else 0.0,
-        float(instructions / cycles) if cycles else 0.0,
-        max(bounds.port, bounds.divider, bounds.front_end, bounds.retire),
+        iterations=iterations,
+        instructions=iterations * instructions,
+        cycles=-(-iterations * cycles.numerator // cycles.denominator),
+        uops=iterations * uops,
+        dispatch_width=result.bound.issue_width,
+        uops_per_cycle=float(uops / cycles) if cycles else 0.0,
+        ipc=float(instructions / cycles) if cycles else 0.0,
+        block_rthroughput=max(bounds.port, bounds.divider, bounds.front_end, bounds.retire),
     )
 
 
@@ -170,7 +170,7 @@ def cycles_by_instruction(instructions: Iterable[int], steps: Sequence[Step]) ->
     return cycles
 
 
-class Waiting(NamedTuple):
+class Waiting(msgspec.Struct, frozen=True, kw_only=True):
     """llvm-mca's averages for an instruction, in cycles: from dispatch to start, of these while it was ready and at its
     port, and from the result to retirement; over so many executions."""
 
@@ -180,7 +180,7 @@ class Waiting(NamedTuple):
     until_retire: float
 
 
-class ShownUop(NamedTuple):
+class ShownUop(msgspec.Struct, frozen=True, kw_only=True):
     """A µop of a timeline: what was recorded of it, when its instruction retired, and its inputs as (which of the
     timeline's µops made it, the register or flag or what else UopInput.location has, when it arrived).
 
@@ -194,7 +194,7 @@ class ShownUop(NamedTuple):
     last_input: int | None
 
 
-class Timeline(NamedTuple):
+class Timeline(msgspec.Struct, frozen=True, kw_only=True):
     """`uops`: those of the events, in program order; `earliest`: for each event when its first µop could have started,
     were its inputs there; `waits`: by instruction; `total`: of all; `iterations` and `cycles` that it reaches over."""
 
@@ -228,12 +228,12 @@ def timeline(events: Sequence[Event], started: Sequence[StartedUop], instruction
         wait[3] += max(0, event.retired - event.executed - 1)
     total = [sum(column) for column in zip(*sums, strict=True)] if sums else [0, 0, 0, 0]
     return Timeline(
-        _shown(events, started),
-        earliest,
-        tuple([_average(wait) for wait in sums]),
-        _average(total),
-        max((event.iteration for event in events), default=-1) + 1,
-        max((event.retired for event in events), default=-1) + 1,
+        uops=_shown(events, started),
+        earliest=earliest,
+        waits=tuple([_average(wait) for wait in sums]),
+        total=_average(total),
+        iterations=max((event.iteration for event in events), default=-1) + 1,
+        cycles=max((event.retired for event in events), default=-1) + 1,
     )
 
 
@@ -258,7 +258,9 @@ def _shown(events: Sequence[Event], started: Sequence[StartedUop]) -> tuple[Show
             if (arrived == uop.executed if location == THROUGH_MEMORY else uop.ready > uop.earliest)
         ]
         last = max(waited, key=lambda n: inputs[n][2], default=None)
-        shown.append(ShownUop(uop, retired[uop.iteration, uop.instruction], tuple(inputs), last))
+        shown.append(
+            ShownUop(uop=uop, retired=retired[uop.iteration, uop.instruction], inputs=tuple(inputs), last_input=last)
+        )
     return tuple(shown)
 
 

@@ -29,11 +29,11 @@ WORTH_SAYING = 0.02
 def bounds_of(analysis: Analysis, fixed_ports: bool = False) -> Bounds:
     """The bounds in an analysis; with `fixed_ports` the load of the busiest port under equal shares."""
     return Bounds(
-        analysis.fixed_port_bound if fixed_ports else analysis.port_bound,
-        analysis.resource_bound,
-        analysis.front_end_bound,
-        analysis.retire_bound,
-        analysis.latency_bound,
+        port=analysis.fixed_port_bound if fixed_ports else analysis.port_bound,
+        divider=analysis.resource_bound,
+        front_end=analysis.front_end_bound,
+        retire=analysis.retire_bound,
+        loop_carried=analysis.latency_bound,
     )
 
 

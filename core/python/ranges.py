@@ -20,11 +20,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import msgspec
+from msgspec.structs import replace
+
 from incc import core
 from incc.core.dataflow import DATA, INVARIANT, dataflow
 from incc.core.prediction import WORTH_SAYING, predicted
 from incc.frontends.isa import isa
-from incc.frontends.records import NamedTuple
 from incc.models.bound import IS_STORE, VALUE_LOAD, VALUE_STORE
 
 TYPE_CHECKING = False
@@ -50,7 +52,7 @@ MOST_PAIRS = 50_000
 """Pairs of loads and stores that are compared: a tenth of a second. Kernels with more are generated code."""
 
 
-class Meeting(NamedTuple):
+class Meeting(msgspec.Struct, frozen=True, kw_only=True):
     """A store and a load (instructions) that may be to the same place, `distance` iterations apart; `values`: their
     values in the bound kernel."""
 
@@ -60,7 +62,7 @@ class Meeting(NamedTuple):
     values: tuple[int, int]
 
 
-class Fork(NamedTuple):
+class Fork(msgspec.Struct, frozen=True):
     """A branch inside a loop, by its line: what its condition depends on (dataflow.INVARIANT, COUNTED or DATA), and
     cycles from the start of an iteration until it is known."""
 
@@ -69,7 +71,7 @@ class Fork(NamedTuple):
     known_after: int
 
 
-class Branching(NamedTuple):
+class Branching(msgspec.Struct, frozen=True, kw_only=True):
     """Branches inside: the ways through the loop, whether these are all, and the forks. `penalty`: of the core, for a
     wrong prediction, 0 where it is not known. `likeliest`: the forks on the analysed way whose conditions are data."""
 
@@ -94,7 +96,7 @@ class Branching(NamedTuple):
         return sum((rate * self.miss_cycles(fork) for fork in forks), Fraction())
 
 
-class Cause(NamedTuple):
+class Cause(msgspec.Struct, frozen=True, kw_only=True):
     """Why a kernel may take less or more: cycles an iteration if it never comes to that, and if it always does (None
     where that cannot be told). `instructions` concerned; `meetings`, `blocked`, `branching`: of causes of that kind."""
 
@@ -107,7 +109,7 @@ class Cause(NamedTuple):
     branching: Branching | None = None
 
 
-class KernelRange(NamedTuple):
+class KernelRange(msgspec.Struct, frozen=True):
     """Both ends of a prediction, cycles an iteration: least <= prediction <= most. `most`: None without an end."""
 
     least: Fraction
@@ -115,7 +117,7 @@ class KernelRange(NamedTuple):
     causes: tuple[Cause, ...]
 
 
-class Mispredictions(NamedTuple):
+class Mispredictions(msgspec.Struct, frozen=True, kw_only=True):
     """The cost of a rate of wrong predictions of the branches inside whose conditions are data, on the analysed way:
     cycles an iteration that come to the prediction."""
 
@@ -147,7 +149,7 @@ def find_range(result: KernelResult, ways: Ways | None = None) -> KernelRange | 
             causes.append(_branches(result, common))
     uncounted = not_counted(result)
     if uncounted or kernel.refused:
-        causes.append(Cause("unknown-instructions", result.cycles, None, uncounted))
+        causes.append(Cause(kind="unknown-instructions", least=result.cycles, most=None, instructions=uncounted))
     if not causes:
         return None
     least = min([result.cycles, *[cause.least for cause in causes]])
@@ -175,7 +177,7 @@ def mispredictions(result: KernelResult, ways: Ways | None, rate: float) -> Misp
         return None
     added = branching.missing(forks, Fraction(rate).limit_denominator(1_000_000))
     average = Fraction(sum(branching.miss_cycles(fork) for fork in forks), len(forks))
-    return Mispredictions(rate, len(forks), float(average), float(added))
+    return Mispredictions(rate=rate, branches=len(forks), miss_cycles=float(average), cycles=float(added))
 
 
 def _changed(result: KernelResult, changes: Mapping[str, object]) -> Fraction:
@@ -212,7 +214,7 @@ def _aliasing(result: KernelResult, flow: Dataflow, changes: dict[str, object]) 
         return None
     changes.update(assumed)
     involved = tuple(sorted({i for m in met for i in (m.store, m.load)}))
-    return Cause("aliasing", result.cycles, most, involved, meetings=met)
+    return Cause(kind="aliasing", least=result.cycles, most=most, instructions=involved, meetings=met)
 
 
 def meetings(kernel: Kernel, bound: BoundKernel, flow: Dataflow) -> tuple[Meeting, ...]:
@@ -232,7 +234,9 @@ def meetings(kernel: Kernel, bound: BoundKernel, flow: Dataflow) -> tuple[Meetin
                 store = stores[-1]
                 values = _value(bound, store, VALUE_STORE), _value(bound, load, VALUE_LOAD)
                 if min(values) >= 0:
-                    found.append(Meeting(store.instruction, load.instruction, distance, values))
+                    found.append(
+                        Meeting(store=store.instruction, load=load.instruction, distance=distance, values=values)
+                    )
                 break
     return tuple(found)
 
@@ -300,7 +304,7 @@ def _forwarding(result: KernelResult) -> Cause | None:
     if not edges:
         return None
     involved = tuple(sorted({i for edge in edges for i in (edge.producer, edge.consumer)}))
-    return Cause("forwarding", result.cycles, None, involved, blocked=tuple(edges))
+    return Cause(kind="forwarding", least=result.cycles, most=None, instructions=involved, blocked=tuple(edges))
 
 
 SOON = 32
@@ -361,7 +365,7 @@ def _crossings(result: KernelResult, changes: dict[str, object]) -> Cause | None
     if max(worst, result.cycles) - best <= Fraction(WORTH_SAYING) * result.cycles:
         return None
     changes["line_places"] = 2
-    return Cause("line-crossings", best, max(worst, result.cycles), loads)
+    return Cause(kind="line-crossings", least=best, most=max(worst, result.cycles), instructions=loads)
 
 
 LARGEST_ELEMENT = 8
@@ -394,11 +398,11 @@ def without_rare(result: KernelResult, ways: Ways | None) -> Ways | None:
             sides.setdefault(line, set()).add(taken)
     common = tuple(
         [
-            way._replace(path=way.path._replace(branches=tuple([b for b in way.path.branches if len(sides[b[0]]) > 1])))
+            replace(way, path=replace(way.path, branches=tuple([b for b in way.path.branches if len(sides[b[0]]) > 1])))
             for way in common
         ]
     )
-    return ways._replace(ways=common)
+    return replace(ways, ways=common)
 
 
 def _branches(result: KernelResult, ways: Ways) -> Cause:
@@ -411,7 +415,13 @@ def _branches(result: KernelResult, ways: Ways) -> Cause:
             most = max(most, way.result.cycles + branching.missing(on_it, HALF))
     lines = {fork.line for fork in branching.forks}
     involved = tuple([n for n, instruction in enumerate(result.kernel.instructions) if instruction.line in lines])
-    return Cause("branches", min(least, result.cycles), max(most, result.cycles), involved, branching=branching)
+    return Cause(
+        kind="branches",
+        least=min(least, result.cycles),
+        most=max(most, result.cycles),
+        instructions=involved,
+        branching=branching,
+    )
 
 
 def _branching(result: KernelResult, ways: Ways) -> Branching:
@@ -432,7 +442,7 @@ def _branching(result: KernelResult, ways: Ways) -> Branching:
     likeliest = [fork for line, fork in forks.items() if line in lines and fork.depends == DATA]
     ordered = tuple([forks[line] for line in sorted(forks)])
     penalty = int(result.model.parameters["mispredict_penalty"])
-    return Branching(ways.ways, ways.complete, ordered, penalty, tuple(likeliest))
+    return Branching(ways=ways.ways, complete=ways.complete, forks=ordered, penalty=penalty, likeliest=tuple(likeliest))
 
 
 def known_after(result: KernelResult, branch: int) -> int:

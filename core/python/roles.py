@@ -17,8 +17,10 @@ loops that one of the source became are known, and so is how many iterations of 
 
 from __future__ import annotations
 
+import msgspec
+from msgspec.structs import replace
+
 from incc.core import elements
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     RoleName = Literal["main", "remainder", "prologue", "fallback", "outer", ""]
 
 
-class Role(NamedTuple):
+class Role(msgspec.Struct, frozen=True, kw_only=True):
     """`name` as in the report; `of`: the number of the main loop, -1 for one itself and for what is no loop; `instead`:
     a remainder that also runs instead of the main loop, where that cannot run. `basis`: whether the compiler said so or
     it is inferred from the code."""
@@ -44,7 +46,7 @@ class Role(NamedTuple):
     basis: Basis = "inferred"
 
 
-class Part(NamedTuple):
+class Part(msgspec.Struct, frozen=True):
     """What is found of one kernel beside its own analysis. `step`: bytes by which the fastest of its streams moves on
     in an iteration, 0 where none is known to."""
 
@@ -63,7 +65,7 @@ def parts(
     `places`: for each the places in the source that its instructions come from, where lines are known. `origins` says
     where each instruction of a function comes from; it is asked only where that matters.
     """
-    found = [Part(Role(""), None)] * len(results)
+    found = [Part(Role(name=""), None)] * len(results)
     functions: dict[str, list[int]] = {}
     for number, result in enumerate(results):
         region = result.kernel.region
@@ -104,12 +106,12 @@ def _as_compiled(members: Sequence[int], results: Sequence[KernelResult], found:
     number_of = {loop.number: number for number, loop in compiled.items()}
     for number, loop in compiled.items():
         # Of a loop that code generation has changed beyond recognition there is no kernel, though there was one.
-        role = Role(loop.role, number_of.get(loop.of, -1), loop.instead, "compiler")
+        role = Role(name=loop.role, of=number_of.get(loop.of, -1), instead=loop.instead, basis="compiler")
         found[number] = Part(role, elements.of_compiler(loop) or found[number].elements, found[number].step)
     for number in members:
         role = found[number].role
         if number not in compiled and role.of in compiled and found[role.of].role.name != "main":
-            found[number] = found[number]._replace(role=Role("main"))
+            found[number] = replace(found[number], role=Role(name="main"))
 
 
 def _lines(result: KernelResult) -> Sequence[int]:
@@ -157,12 +159,12 @@ def _roles(
         main = [number for number in group if kinds[number].steps == longest]
         mains, all_of_it = frozenset(main), frozenset(group)
         for number in group:
-            role = Role("main") if number in mains else _relation(number, main, region_of)
+            role = Role(name="main") if number in mains else _relation(number, main, region_of)
             found.append((number, _outer(number, all_of_it, region_of, inside) or role, group))
     return found
 
 
-class _Kind(NamedTuple):
+class _Kind(msgspec.Struct, frozen=True, kw_only=True):
     """What of a kernel's `Work` is compared, see there."""
 
     stores: bool
@@ -172,7 +174,7 @@ class _Kind(NamedTuple):
 
 
 def _kind(work: Work) -> _Kind:
-    return _Kind(work.stores, work.computes, work.steps, work.whole)
+    return _Kind(stores=work.stores, computes=work.computes, steps=work.steps, whole=work.whole)
 
 
 def _same_work(one: _Kind, other: _Kind, same_lines: bool) -> bool:
@@ -195,7 +197,7 @@ def _may_be_one(places: Sequence[frozenset[SourceLocation]], number: int, group:
 def _relation(number: int, main: Sequence[int], region_of: dict[int, Region | None]) -> Role:
     region = region_of[number]
     if region is None:
-        return Role("main")
+        return Role(name="main")
 
     def leads(here: int, there: int) -> bool:
         one, other = region_of[here], region_of[there]
@@ -207,12 +209,12 @@ def _relation(number: int, main: Sequence[int], region_of: dict[int, Region | No
         of = last[-1]
         main_region = region_of[of]
         always = main_region is not None and main_region.first_line in region.neighbours.always_before
-        return Role("remainder", of, not always)
+        return Role(name="remainder", of=of, instead=not always)
     after = [m for m in main if leads(number, m)]
     if after:
-        return Role("prologue", after[0])
+        return Role(name="prologue", of=after[0])
     nearest = min(main, key=lambda m: abs(_first_line(region_of[m]) - region.first_line))
-    return Role("fallback", nearest)
+    return Role(name="fallback", of=nearest)
 
 
 def _first_line(region: Region | None) -> int:
@@ -233,5 +235,5 @@ def _outer(
     for other in inside.get(region.source, ()):
         inner = region_of[other]
         if inner is not None and other not in group and inner.source not in (None, region.source):
-            return Role("outer", other)
+            return Role(name="outer", of=other)
     return None

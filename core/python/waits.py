@@ -8,7 +8,7 @@ instruction whose result is still missing, and the one whose µop takes the port
 
 from __future__ import annotations
 
-from incc.frontends.records import NamedTuple
+import msgspec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Interval = tuple[int, int]
 
 
-class Waits(NamedTuple):
+class Waits(msgspec.Struct, frozen=True, kw_only=True):
     """Average cycles an iteration, in the second half of a recorded simulation.
 
     By instruction: `had` that it waited, of these `for_inputs` while an input was missing, the rest for a port;

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from incc.core.analysis import analyze_kernel
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from incc.models.model import MachineModel
 
 
-class Way(NamedTuple):
+class Way(msgspec.Struct, frozen=True):
     """A way through a loop, its share of the iterations, 0 to 1, and the analysis of an execution that always goes this
     way."""
 
@@ -24,7 +25,7 @@ class Way(NamedTuple):
     result: KernelResult
 
 
-class Ways(NamedTuple):
+class Ways(msgspec.Struct, frozen=True):
     """The ways through a loop, and the cycles per iteration of all of them, weighted by their shares. That leaves out
     what branches cost that are predicted wrongly, and that iterations of different ways may overlap. `complete`: these
     are all ways."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from incc.frontends.records import NamedTuple
+import msgspec
+from msgspec.structs import replace
+
 from incc.models import bound as b
 from incc.models.pipeline import copied
 
@@ -27,7 +29,7 @@ class InapplicableError(ValueError):
     """A change that says nothing about a kernel, such as the latency of an instruction that it does not have."""
 
 
-class Scenario(NamedTuple):
+class Scenario(msgspec.Struct, frozen=True):
     """A kernel on a core that may be changed, and what the simulation takes for granted (options of core.simulate)."""
 
     kernel: Kernel
@@ -35,7 +37,7 @@ class Scenario(NamedTuple):
     assumed: dict[str, bool]
 
 
-class Change(NamedTuple):
+class Change(msgspec.Struct, frozen=True, kw_only=True):
     """A change to a core: `name` for programs, `text` for people (“with …”, “without …”); `apply` makes it.
 
     `keeps`: the bounds that are at least as large after it, by their attributes in core.Analysis; `removes`: the causes
@@ -51,7 +53,7 @@ class Change(NamedTuple):
     within: tuple[Change, ...] = ()
 
 
-class WhatIf(NamedTuple):
+class WhatIf(msgspec.Struct, frozen=True, kw_only=True):
     """What a change, or several together, makes of a kernel: cycles per iteration. `asked`: the user named it."""
 
     name: str
@@ -104,15 +106,18 @@ def what_ifs(
     names = {c.name for c in asked}
     trials = _Trials(start, analysis, base, known)
     tried = [c for c in changes(bound, analysis, base) if c.name not in names] if usual else []
-    found = [WhatIf(c.name, c.text, trials.cycles(c), False) for c in tried]
-    found += [WhatIf(c.name, c.text, simulate(c.apply(start), known).cycles_per_iteration, True) for c in asked]
+    found = [WhatIf(name=c.name, text=c.text, cycles=trials.cycles(c), asked=False) for c in tried]
+    found += [
+        WhatIf(name=c.name, text=c.text, cycles=simulate(c.apply(start), known).cycles_per_iteration, asked=True)
+        for c in asked
+    ]
     if len(asked) > 1:
         together = start
         for change in asked:
             together = change.apply(together)
         name = ", ".join(c.name for c in asked)
         text = f"all together: {', '.join(c.text for c in asked)}"
-        found.append(WhatIf(name, text, simulate(together, known).cycles_per_iteration, True))
+        found.append(WhatIf(name=name, text=text, cycles=simulate(together, known).cycles_per_iteration, asked=True))
     # Stable: of equal ones the more tangible change, which is tried first, stays in front.
     return tuple(sorted(found, key=lambda w: w.cycles))
 
@@ -199,7 +204,7 @@ def _no_memory_dependencies(analysis: Analysis) -> Change:
         step.location >= 0 or (step.producer == step.consumer and not step.distance)
         for step in analysis.chains[0].steps
     )
-    return change._replace(keeps=change.keeps + _CHAINS) if registers_alone else change
+    return replace(change, keeps=change.keeps + _CHAINS) if registers_alone else change
 
 
 def _alike(bound: BoundKernel) -> list[list[int]]:
@@ -227,7 +232,7 @@ def copy(bound: BoundKernel) -> BoundKernel:
 
 
 def _assuming(**options: bool) -> Callable[[Scenario], Scenario]:
-    return lambda s: s._replace(assumed={**s.assumed, **options})
+    return lambda s: replace(s, assumed={**s.assumed, **options})
 
 
 def _setting(**parameters: int) -> Callable[[Scenario], Scenario]:
@@ -235,7 +240,7 @@ def _setting(**parameters: int) -> Callable[[Scenario], Scenario]:
         bound = copy(s.bound)
         for name, value in parameters.items():
             set_parameter(bound, name, value)
-        return s._replace(bound=bound)
+        return replace(s, bound=bound)
 
     return apply
 
@@ -264,20 +269,20 @@ def _pipelined(s: Scenario) -> Scenario:
     bound.uop_cycles = [
         1 if mask >> bound.n_ports else cycles for mask, cycles in zip(bound.uop_ports, bound.uop_cycles, strict=True)
     ]
-    return s._replace(bound=bound)
+    return replace(s, bound=bound)
 
 
 def _no_line_crossings(s: Scenario) -> Scenario:
     bound = copy(s.bound)
     bound.line_crossing_cycles = 0
-    return s._replace(bound=bound)
+    return replace(s, bound=bound)
 
 
 def _wider(s: Scenario) -> Scenario:
     bound = copy(s.bound)
     bound.issue_width *= 2
     bound.retire_width *= 2
-    return s._replace(bound=bound)
+    return replace(s, bound=bound)
 
 
 def _unlimited_window(s: Scenario) -> Scenario:
@@ -301,80 +306,82 @@ _CHAINS = ("latency_bound",)
 _NO_ROOM = ("reorder_buffer", "scheduler", "load_buffer", "store_buffer", "registers")
 
 PERFECT_FRONT_END = Change(
-    "front-end",
-    "with a perfect front end",
-    _setting(decoders=0, dsb_width=0, lsd=0),
+    name="front-end",
+    text="with a perfect front end",
+    apply=_setting(decoders=0, dsb_width=0, lsd=0),
     keeps=_PORTS + _UNITS + _ISSUE + _CHAINS,
     removes=("no_uops",),
 )
-ALL_BUT_FRONT_END = Change("all but the front end", "with everything but the front end perfect", _all_but_front_end)
+ALL_BUT_FRONT_END = Change(
+    name="all but the front end", text="with everything but the front end perfect", apply=_all_but_front_end
+)
 """Not for people: where it gains nothing, neither does anything that it takes away."""
 NO_LINE_CROSSINGS = Change(
-    "line-crossings",
-    "if no load crossed a cache line",
-    _no_line_crossings,
+    name="line-crossings",
+    text="if no load crossed a cache line",
+    apply=_no_line_crossings,
     keeps=_UNITS + _ISSUE + _CHAINS,
 )
 WIDER_ISSUE = Change(
-    "issue-width",
-    "with twice the issue and retire width",
-    _wider,
+    name="issue-width",
+    text="with twice the issue and retire width",
+    apply=_wider,
     keeps=_PORTS + _UNITS + _CHAINS,
     within=(ALL_BUT_FRONT_END,),
 )
 UNLIMITED_PORTS = Change(
-    "unlimited-ports",
-    "with unlimited ports",
-    _assuming(unlimited_ports=True),
+    name="unlimited-ports",
+    text="with unlimited ports",
+    apply=_assuming(unlimited_ports=True),
     keeps=_ISSUE + _CHAINS,
     within=(ALL_BUT_FRONT_END,),
 )
 UNLIMITED_WINDOW = Change(
-    "window",
-    "with an unlimited window of µops",
-    _unlimited_window,
+    name="window",
+    text="with an unlimited window of µops",
+    apply=_unlimited_window,
     keeps=_PORTS + _UNITS + _ISSUE + _CHAINS,
     removes=_NO_ROOM,
 )
 STORES_AT_ONCE = Change(
-    "store-commit",
-    "with stores that go to the cache when they retire",
-    _setting(store_commit_bytes=0),
+    name="store-commit",
+    text="with stores that go to the cache when they retire",
+    apply=_setting(store_commit_bytes=0),
     keeps=_PORTS + _UNITS + _ISSUE + _CHAINS,
     removes=("store_buffer",),
 )
 NO_DEPENDENCIES = Change(
-    "dependencies",
-    "without any dependencies",
-    _assuming(no_register_dependencies=True, no_memory_dependencies=True),
+    name="dependencies",
+    text="without any dependencies",
+    apply=_assuming(no_register_dependencies=True, no_memory_dependencies=True),
     keeps=_PORTS + _UNITS + _ISSUE,
     within=(ALL_BUT_FRONT_END,),
 )
 NO_REGISTER_DEPENDENCIES = Change(
-    "register-dependencies",
-    "without dependencies through registers",
-    _assuming(no_register_dependencies=True),
+    name="register-dependencies",
+    text="without dependencies through registers",
+    apply=_assuming(no_register_dependencies=True),
     keeps=_PORTS + _UNITS + _ISSUE,
     within=(ALL_BUT_FRONT_END,),
 )
 NO_MEMORY_DEPENDENCIES = Change(
-    "memory-dependencies",
-    "without dependencies through memory",
-    _assuming(no_memory_dependencies=True),
+    name="memory-dependencies",
+    text="without dependencies through memory",
+    apply=_assuming(no_memory_dependencies=True),
     keeps=_PORTS + _UNITS + _ISSUE,
     within=(ALL_BUT_FRONT_END, NO_DEPENDENCIES),
 )
 ALL_MOVES_ELIMINATED = Change(
-    "move-elimination",
-    "with every move eliminated that can be",
-    _setting(move_elim_gpr=b.UNLIMITED, move_elim_simd=b.UNLIMITED),
+    name="move-elimination",
+    text="with every move eliminated that can be",
+    apply=_setting(move_elim_gpr=b.UNLIMITED, move_elim_simd=b.UNLIMITED),
     keeps=_PORTS + _UNITS + _ISSUE + _CHAINS,
     within=(ALL_BUT_FRONT_END,),
 )
 PIPELINED_UNITS = Change(
-    "divider",
-    "with a pipelined divider",
-    _pipelined,
+    name="divider",
+    text="with a pipelined divider",
+    apply=_pipelined,
     keeps=_PORTS + _ISSUE + _CHAINS,
     within=(UNLIMITED_PORTS,),
 )
@@ -435,9 +442,11 @@ def more_ports(name: str, count: int, ports: Sequence[str] = ()) -> Change:
             if pipeline.port_binding == b.PORTS_SIX:
                 # A table for just its three ports of arithmetic; the successors with more ports have a rule for any.
                 pipeline.port_binding = b.PORTS_EIGHT
-        return s._replace(bound=bound)
+        return replace(s, bound=bound)
 
     number = "one more port" if count == 1 else f"{count} more ports"
     like = " or ".join(ports or [name])
     text = f"with {number} like {like}"
-    return Change(f"port {name}", text, apply, keeps=_UNITS + _ISSUE + _CHAINS, within=(UNLIMITED_PORTS,))
+    return Change(
+        name=f"port {name}", text=text, apply=apply, keeps=_UNITS + _ISSUE + _CHAINS, within=(UNLIMITED_PORTS,)
+    )

@@ -29,9 +29,11 @@ import json
 import os
 import sys
 
+import msgspec
+from msgspec.structs import replace
+
 from incc.driver.builds import limits
 from incc.driver.errors import AnalysisError
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ class Stopped(BaseException):
     """Somebody wants this process to end: what is temporary goes, and the job stays for others."""
 
 
-class JobUnit(NamedTuple):
+class JobUnit(msgspec.Struct, frozen=True, kw_only=True):
     """One source of a job: see the top of this module. `output` is "" where nothing is made."""
 
     source: str
@@ -71,7 +73,7 @@ class JobUnit(NamedTuple):
     asked: str = ""
 
 
-class Job(NamedTuple):
+class Job(msgspec.Struct, frozen=True, kw_only=True):
     """A job as it is read: see the top of this module. `place` is its folder, `arguments` are without response files,
     as the compiler sees them, `given` as they were given."""
 
@@ -118,19 +120,23 @@ def read_job(path: str) -> Job:
             )
             proper = _texts(unit.get("proper", []))
             key, asked = _text(unit.get("key", "")), _text(unit.get("asked", ""))
-            units.append(JobUnit(source, way, _text(unit["file"]), proper, output, key, asked))
+            units.append(
+                JobUnit(
+                    source=source, way=way, file=_text(unit["file"]), proper=proper, output=output, key=key, asked=asked
+                )
+            )
         return Job(
-            os.path.dirname(os.path.abspath(file)),
-            folder,
-            _text(data["compiler"]),
-            words or (_text(data["compiler"]),),
-            given,
-            arguments,
-            {_text(name): _text(value) for name, value in data["environment"].items()},
-            _texts(data.get("options", [])),
-            tuple(units),
-            {_text(name): _text(value) for name, value in data.get("digest", {}).items()},
-            _text(data.get("log", "")),
+            place=os.path.dirname(os.path.abspath(file)),
+            folder=folder,
+            compiler=_text(data["compiler"]),
+            words=words or (_text(data["compiler"]),),
+            given=given,
+            arguments=arguments,
+            environment={_text(name): _text(value) for name, value in data["environment"].items()},
+            options=_texts(data.get("options", [])),
+            units=tuple(units),
+            digest={_text(name): _text(value) for name, value in data.get("digest", {}).items()},
+            log=_text(data.get("log", "")),
         )
     except (KeyError, TypeError, AttributeError, UnicodeEncodeError) as error:
         raise JobError(f"{file}: no job: {type(error).__name__}: {error}") from error
@@ -359,7 +365,7 @@ def _settings(options: Options) -> Settings:
     """What is asked of the analysis. Nobody reads the timelines of a whole build: none, but where one is asked for."""
     given = options.all()
     settings = given.settings()
-    return settings if given["timeline"] >= 0 or given["html"] else settings._replace(timeline_iterations=0)
+    return settings if given["timeline"] >= 0 or given["html"] else replace(settings, timeline_iterations=0)
 
 
 # --- what was compiled -----------------------------------------------------------------------------------------------

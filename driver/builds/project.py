@@ -20,7 +20,8 @@ from __future__ import annotations
 
 import os
 
-from incc.frontends.records import NamedTuple
+import msgspec
+from msgspec.structs import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 NAME = "incc.toml"
 
 
-class Project(NamedTuple):
+class Project(msgspec.Struct, frozen=True, kw_only=True):
     """What a project's file says. `folder`: where it is, "" for no file. `cores`: to analyse for, none for what the
     command says. `functions`, `files`, `exclude`: globs, the last two of paths relative to `folder`, in which `*` also
     stands for slashes and a folder for all that is in it. `fail_if`, `warn_if`: conditions (docs/filters.md).
@@ -70,7 +71,7 @@ class Project(NamedTuple):
         from incc.driver.cores import cores_of, for_each_core
 
         if self.functions and not settings.functions:
-            settings = settings._replace(functions=self.functions)
+            settings = replace(settings, functions=self.functions)
         # What runs here is compared with this machine's core.
         if not self.cores or settings.mcpu or settings.measure:
             return cores_of(settings)
@@ -141,9 +142,9 @@ def read_project(path: str, thresholds: bool = True) -> Project:
         with open(path, "rb") as file:
             document: Mapping[str, Any] = tomllib.load(file)
     except OSError as error:
-        return Project(folder, problems=(f"{path}: {error.strerror}",))
+        return Project(folder=folder, problems=(f"{path}: {error.strerror}",))
     except (ValueError, RecursionError) as error:  # no TOML, or no UTF-8
-        return Project(folder, problems=(f"{path}: {' '.join(str(error).split())}",))
+        return Project(folder=folder, problems=(f"{path}: {' '.join(str(error).split())}",))
     problems: list[str] = []
     fields: dict[str, tuple[str, ...]] = {}
     for table, entries in document.items():
@@ -161,7 +162,7 @@ def read_project(path: str, thresholds: bool = True) -> Project:
                 problems.append(f"{path}: [{table}] {name}: {wrong}")
             else:
                 fields[names[name]] = tuple(values)
-    return Project(folder, problems=tuple(problems), **fields)
+    return Project(folder=folder, problems=tuple(problems), **fields)
 
 
 def _wrong_condition(values: list[str]) -> str:

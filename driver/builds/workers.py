@@ -15,11 +15,12 @@ import select
 import signal
 import sys
 
+import msgspec
+
 from incc.driver.builds import limits
 from incc.driver.builds.jobs import FAILED, JOBS, TAKEN, TRIES, Stopped, run_job, say, sources_of
 from incc.driver.builds.sweep import is_alive, sweep_reports, sweep_scratch
 from incc.driver.folder.manifest import OWN
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -254,10 +255,10 @@ def load_everything() -> None:
 
     # Much is imported where it is needed first.
     with contextlib.suppress(AnalysisError):
-        analyze_units([Unit(isa(detect("")).example, "warm.s")], Settings(timeline_iterations=0))
+        analyze_units([Unit(assembly=isa(detect("")).example, assembly_file="warm.s")], Settings(timeline_iterations=0))
 
 
-class Pending(NamedTuple):
+class Pending(msgspec.Struct, frozen=True):
     """What became of jobs that waited: how many were `analysed`, with or without success (see the log), how many
     are `left` since somebody said stop, and the names of those that were put `aside`, which nobody survived."""
 

@@ -12,7 +12,9 @@ All that is known of an instruction is what its report says: no instruction set 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +40,7 @@ CELLS = 25_000_000
 """Pairs of instructions that are looked at; with more, only equal texts are found."""
 
 
-class _Shape(NamedTuple):
+class _Shape(msgspec.Struct, frozen=True, kw_only=True):
     """An instruction as it is compared: its text without labels, mnemonic, form, its kind of work, what is around the
     names in its operands, and these."""
 
@@ -81,7 +83,14 @@ def _shape(instruction: t.Instruction) -> _Shape:
     operands = _LABEL.sub(".L", operands)
     names = tuple(_NAME.findall(operands))
     rest = _NAME.sub("$", operands)
-    return _Shape(f"{mnemonic} {operands}", mnemonic, instruction["form"], works[-1], rest, names)
+    return _Shape(
+        text=f"{mnemonic} {operands}",
+        mnemonic=mnemonic,
+        form=instruction["form"],
+        work=works[-1],
+        rest=rest,
+        names=names,
+    )
 
 
 _LABEL = re.compile(r"\.L\w+")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
 
 from incc import __version__
 from incc.driver.comparison.causes import amount_text
@@ -34,7 +36,7 @@ SELDOM = 1 / 16
 """What a loop counts that is no main loop: remainders and the like run for few iterations."""
 
 
-class Wanted(NamedTuple):
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of a comparison. `where`: only rows for which it holds in one of the pairs. `fail_if`: the
     condition that must hold for none of these. `assembly`: with instructions and their alignment; with `enough` only
     those of the first rows in which the code is not the same, until there are so many kernels."""
@@ -45,7 +47,7 @@ class Wanted(NamedTuple):
     enough: int | None = None
 
 
-class _Pair(NamedTuple):
+class _Pair(msgspec.Struct, frozen=True):
     """A kernel of a side and what became of it, with further loops that do a part of the work of either."""
 
     change: c.Change
@@ -297,7 +299,7 @@ def _totals(rows: Sequence[_Row], side: int) -> c.Totals:
 # --- conditions -------------------------------------------------------------------------------------------------------
 
 
-class _Values(NamedTuple):
+class _Values(msgspec.Struct, frozen=True):
     """What names stand for in a pair: all of them, and those of the first kernel, with which the second is compared."""
 
     all: dict[str, Value]

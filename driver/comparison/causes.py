@@ -18,7 +18,10 @@ change and its opposite have the same causes.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+from msgspec.structs import replace
 
 from incc.driver.report.wording import HUGE
 from incc.driver.report.work import calls, expected_cycles, places
@@ -45,7 +48,7 @@ _BOUNDS: tuple[BoundName, ...] = ("loop_carried", "port", "divider", "front_end"
 """In the order in which equal ones are named: the most tangible first."""
 
 
-class Sight(NamedTuple):
+class Sight(msgspec.Struct, frozen=True, kw_only=True):
     """A kernel as it is compared: with its instructions, and what its cycles are multiplied with to be those of as much
     work as the other's. `kept`: what was found of it, to be found once."""
 
@@ -61,7 +64,7 @@ class Sight(NamedTuple):
         return expected_cycles(self.kernel) * self.scale
 
 
-class Found(NamedTuple):
+class Found(msgspec.Struct, frozen=True, kw_only=True):
     """A cause on the way from the faster kernel to the slower one: `more` says what it is in this direction, `fewer` in
     the other; `of_fast`, `of_slow` are its figures on either side. `summed`: of several kinds of work, which have
     no name together."""
@@ -79,8 +82,17 @@ class Found(NamedTuple):
     def turned(self) -> Found:
         """The same in the other direction."""
         cycles = None if self.cycles is None else -self.cycles
-        turned = Found(self.kind, cycles, self.fewer, self.more, self.slow, self.fast, self.of_slow, self.of_fast)
-        return turned._replace(summed=self.summed)
+        turned = Found(
+            kind=self.kind,
+            cycles=cycles,
+            more=self.fewer,
+            fewer=self.more,
+            fast=self.slow,
+            slow=self.fast,
+            of_fast=self.of_slow,
+            of_slow=self.of_fast,
+        )
+        return replace(turned, summed=self.summed)
 
     def cause(self) -> c.Cause:
         """The way it stands in a comparison."""
@@ -120,7 +132,7 @@ def alignment(a: Sight, b: Sight) -> list[c.Cause]:
     difference = b.expected() - a.expected()
     if abs(difference) <= _NOISE:
         return []
-    return [Found("alignment", difference, _ELSEWHERE, _ELSEWHERE).cause()]
+    return [Found(kind="alignment", cycles=difference, more=_ELSEWHERE, fewer=_ELSEWHERE).cause()]
 
 
 _ELSEWHERE = "the same code lies elsewhere, or is entered with other addresses"
@@ -152,7 +164,7 @@ def _summed(found: Iterable[Found], whole: float) -> list[Found]:
         key=lambda each: (each.kind not in _AT_LARGE, each.summed, -abs(each.cycles or 0.0), each.more, each.fewer)
     )
     if abs(rest) > max(SMALL * abs(whole), _NOISE):
-        kept.append(Found("pipeline", rest, "the rest", "the rest"))
+        kept.append(Found(kind="pipeline", cycles=rest, more="the rest", fewer="the rest"))
     return kept
 
 
@@ -167,7 +179,7 @@ def _difference(fast: Sight, slow: Sight) -> list[Found]:
     if wider is None:
         return _apart(fast, slow)
     cause, times = wider
-    narrow = slow._replace(scale=slow.scale / times)
+    narrow = replace(slow, scale=slow.scale / times)
     if narrow.expected() >= fast.expected():
         return [cause, *_apart(fast, narrow)]
     return [cause, *(each.turned() for each in _apart(narrow, fast))]
@@ -194,10 +206,10 @@ def _apart(fast: Sight, slow: Sight) -> list[Found]:
             above -= part
             found.append(
                 Found(
-                    "alignment",
-                    part,
-                    more if part > 0 else fewer,
-                    fewer if part > 0 else more,
+                    kind="alignment",
+                    cycles=part,
+                    more=more if part > 0 else fewer,
+                    fewer=fewer if part > 0 else more,
                     of_fast={"cycles": round(costs[0], 6)},
                     of_slow={"cycles": round(costs[1], 6)},
                 )
@@ -207,7 +219,9 @@ def _apart(fast: Sight, slow: Sight) -> list[Found]:
         to = _lost_to(most)
         words = f"more lost above the bounds{to}", f"less lost above the bounds{to}"
         more, fewer = words if above > 0 else words[::-1]
-        found.append(Found("pipeline", above, more, fewer, of_fast=_lost(fast), of_slow=_lost(slow)))
+        found.append(
+            Found(kind="pipeline", cycles=above, more=more, fewer=fewer, of_fast=_lost(fast), of_slow=_lost(slow))
+        )
     return found
 
 
@@ -268,8 +282,8 @@ def _of_bound(low: Sight, high: Sight, shown: float) -> list[Found]:
         kind, words = _BOUND_WORDS[name]
         more, fewer = f"a higher bound by {words}", f"a lower bound by {words}"
         one, other = ({"bound": round(sight.bound(name), 6)} for sight in (low, high))
-        return [Found(kind, shown, more, fewer, (), (), one, other)]
-    return [each._replace(cycles=(each.cycles or 0.0) * shown / growth) for each in found]
+        return [Found(kind=kind, cycles=shown, more=more, fewer=fewer, fast=(), slow=(), of_fast=one, of_slow=other)]
+    return [replace(each, cycles=(each.cycles or 0.0) * shown / growth) for each in found]
 
 
 _BOUND_WORDS: dict[BoundName, tuple[Kind, str]] = {
@@ -373,7 +387,7 @@ def _more_and_fewer(more: float, plural: str, where: str) -> tuple[str, str]:
 # --- contributions to a bound -----------------------------------------------------------------------------------------
 
 
-class Contribution(NamedTuple):
+class Contribution(msgspec.Struct, frozen=True, kw_only=True):
     """What an instruction adds to a bound: under which heading, how many of it, and in how many cycles."""
 
     heading: tuple[str, str]
@@ -416,14 +430,14 @@ def _headings(low: Iterable[Contribution], high: Iterable[Contribution]) -> dict
 
 def _cause(kind: Kind, heading: Heading, more: str, fewer: str) -> Found:
     return Found(
-        kind,
-        heading.cycles[1] - heading.cycles[0],
-        more,
-        fewer,
-        tuple(heading.instructions[0]),
-        tuple(heading.instructions[1]),
-        heading.evidence(0),
-        heading.evidence(1),
+        kind=kind,
+        cycles=heading.cycles[1] - heading.cycles[0],
+        more=more,
+        fewer=fewer,
+        fast=tuple(heading.instructions[0]),
+        slow=tuple(heading.instructions[1]),
+        of_fast=heading.evidence(0),
+        of_slow=heading.evidence(1),
     )
 
 
@@ -449,7 +463,7 @@ def _chain_steps(sight: Sight) -> list[Contribution]:
             heading = "work", "loads"
         else:
             heading = "work", computes(to)
-        found.append(Contribution(heading, step["to"], once, step["latency"] * once))
+        found.append(Contribution(heading=heading, instruction=step["to"], number=once, cycles=step["latency"] * once))
     return found
 
 
@@ -546,7 +560,9 @@ def _ports(low: Sight, high: Sight) -> list[Found]:
                 if ports <= inside:
                     heading = _headed(sight, overhead, i, works[min(n, len(works) - 1)])
                     amount = count * sight.scale
-                    each.append(Contribution(heading, i, amount, amount / len(inside)))
+                    each.append(
+                        Contribution(heading=heading, instruction=i, number=amount, cycles=amount / len(inside))
+                    )
         contributions.append(each)
     whole = sum(each.cycles for each in contributions[1])
     if abs(whole - high.bound("port")) > 0.001 * whole + _NOISE and high.kernel["memory"]["line_crossings"]:
@@ -554,14 +570,21 @@ def _ports(low: Sight, high: Sight) -> list[Found]:
         for each, sight in zip(contributions, (low, high), strict=True):
             crossings = sight.kernel["memory"]["line_crossings"] * sight.scale
             if crossings:
-                each.append(Contribution(("lines", "line crossings"), None, crossings, crossings / len(inside)))
+                each.append(
+                    Contribution(
+                        heading=("lines", "line crossings"),
+                        instruction=None,
+                        number=crossings,
+                        cycles=crossings / len(inside),
+                    )
+                )
     where = f" on {_listed_ports(busiest)}"
     found = _throughput(low, high, contributions, "ports", where)
     short = high.bound("port") - low.bound("port")
     growth = sum(each.cycles or 0.0 for each in found)
     # The faster kernel may have other busiest ports than these: then less than all of it shows.
     return (
-        [each._replace(cycles=(each.cycles or 0.0) * short / growth) for each in found] if growth > short > 0 else found
+        [replace(each, cycles=(each.cycles or 0.0) * short / growth) for each in found] if growth > short > 0 else found
     )
 
 
@@ -583,7 +606,12 @@ def _slots(name: Literal["front_end", "retire"]) -> Callable[[Sight, Sight], lis
             overhead = _overhead(sight)
             contributions.append(
                 [
-                    Contribution(_headed(sight, overhead, i, work), i, number * sight.scale, number * each_takes)
+                    Contribution(
+                        heading=_headed(sight, overhead, i, work),
+                        instruction=i,
+                        number=number * sight.scale,
+                        cycles=number * each_takes,
+                    )
                     for i, instruction in enumerate(sight.instructions)
                     for work, number in _parts(sight, i, instruction[field])
                     if number
@@ -639,7 +667,7 @@ def _throughput(
                 rest.instructions[side].update(heading.instructions[side])
         more = rest.count[1] - rest.count[0]
         texts = _more_and_fewer(more, "other µops", where) if abs(more) > _NOISE else (f"other µops{where}",) * 2
-        found.append(_cause(kind, rest, *texts)._replace(summed=True))
+        found.append(replace(_cause(kind, rest, *texts), summed=True))
     return found
 
 
@@ -655,7 +683,12 @@ def _divider(low: Sight, high: Sight) -> list[Found]:
         column = next((p for p, r in enumerate(sight.kernel["resources"]) if r["name"] == name), None)
         contributions.append(
             [
-                Contribution(("work", computes(i)), n, sight.scale, i["pressure"][column] * sight.scale)
+                Contribution(
+                    heading=("work", computes(i)),
+                    instruction=n,
+                    number=sight.scale,
+                    cycles=i["pressure"][column] * sight.scale,
+                )
                 for n, i in enumerate(sight.instructions)
                 if column is not None and any(i["pressure"][column : column + 1])
             ]
@@ -707,10 +740,10 @@ def _width_cause(fast: Sight, slow: Sight, cycles: float | None) -> Found:
     wide, narrow = vector_bits(fast.kernel), vector_bits(slow.kernel)
     kind: Kind = "vector-width" if wide and narrow else "vectorised"
     return Found(
-        kind,
-        cycles,
-        f"{_width_words(narrow)} instead of {_width_words(wide)}",
-        f"{_width_words(wide)} instead of {_width_words(narrow)}",
+        kind=kind,
+        cycles=cycles,
+        more=f"{_width_words(narrow)} instead of {_width_words(wide)}",
+        fewer=f"{_width_words(wide)} instead of {_width_words(narrow)}",
         of_fast=_width_evidence(fast),
         of_slow=_width_evidence(slow),
     )
@@ -794,7 +827,7 @@ def _unrolled(fast: Sight, slow: Sight) -> list[Found]:
         ratio, what = times, "work of an iteration"
     more, fewer = f"{what} ×{amount_text(max(ratio, 1 / ratio))}", f"{what} ÷{amount_text(max(ratio, 1 / ratio))}"
     more, fewer = (more, fewer) if ratio > 1 else (fewer, more)
-    return [Found("unrolled", None, more, fewer)]
+    return [Found(kind="unrolled", cycles=None, more=more, fewer=fewer)]
 
 
 def _counts(
@@ -811,6 +844,14 @@ def _counts(
 
 def _differing(kind: Kind, sides: Sequence[Mapping[str, float]], there: str, gone: str) -> list[Found]:
     """What only one kernel has."""
-    found = [Found(kind, None, there.format(name), gone.format(name)) for name in sides[1] if name not in sides[0]]
-    found += [Found(kind, None, gone.format(name), there.format(name)) for name in sides[0] if name not in sides[1]]
+    found = [
+        Found(kind=kind, cycles=None, more=there.format(name), fewer=gone.format(name))
+        for name in sides[1]
+        if name not in sides[0]
+    ]
+    found += [
+        Found(kind=kind, cycles=None, more=gone.format(name), fewer=there.format(name))
+        for name in sides[0]
+        if name not in sides[1]
+    ]
     return sorted(found, key=lambda each: min(each.more, each.fewer))

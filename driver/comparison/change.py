@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from incc.driver.comparison.causes import (
     Sight,
@@ -72,7 +74,7 @@ def figures(entry: Entry) -> c.Figures:
     }
 
 
-class _Basis(NamedTuple):
+class _Basis(msgspec.Struct, frozen=True, kw_only=True):
     """What cycles are compared of, what those of an iteration of a and b are multiplied with for it, and how many times
     as much an iteration of b does; `why` there is none."""
 
@@ -108,7 +110,7 @@ def change(a: Entry, b: Entry, match: Match, parts_a: Sequence[Entry] = (), part
         _compare(found, basis, a, b, same_core, same_code, parts_a, parts_b)
     elif same_core:
         # No number of cycles follows, but what differs can be said as far as it does not depend on the work.
-        sights = (Sight(entry.kernel, entry.instructions(), 1.0, {}) for entry in (a, b))
+        sights = (Sight(kernel=entry.kernel, instructions=entry.instructions(), scale=1.0, kept={}) for entry in (a, b))
         kinds = ("calls", "vectorised", "vector-width")
         found["causes"] = [cause for cause in other_core(*sights) if cause["kind"] in kinds]
     found["text"] = _text(found, basis, a, b, same_core)
@@ -137,7 +139,9 @@ def _compare(
     if same_code and same_core:
         found["outcome"] = "same" if _place(a) == _place(b) else "moved"
         if abs(cycles_b - cycles_a) > NOTHING * max(cycles_a, cycles_b):
-            found["causes"] = alignment(*(Sight(e.kernel, (), basis.scale_a, {}) for e in (a, b)))
+            found["causes"] = alignment(
+                *(Sight(kernel=e.kernel, instructions=(), scale=basis.scale_a, kept={}) for e in (a, b))
+            )
         return
     found["outcome"] = _outcome(cycles_a, cycles_b, a, b)
     if same_code and found["outcome"] == "equal" and _model(a)[0] == _model(b)[0]:
@@ -145,7 +149,7 @@ def _compare(
         found["outcome"] = "same" if _place(a) == _place(b) else "moved"
         return
     sights = [
-        Sight(entry.kernel, () if same_code else entry.instructions(), scale, {})
+        Sight(kernel=entry.kernel, instructions=() if same_code else entry.instructions(), scale=scale, kept={})
         for entry, scale in ((a, basis.scale_a), (b, basis.scale_b))
     ]
     causes: list[c.Cause] = []
@@ -187,23 +191,31 @@ def _basis(a: Entry, b: Entry, same_code: bool, parts_a: Sequence[Entry], parts_
     """What cycles of both can be compared of."""
     first, second = a.kernel["elements"], b.kernel["elements"]
     if same_code and not (first and second and first["per_iteration"] == second["per_iteration"]):
-        return _Basis("iteration", 1.0, 1.0, 1.0)
+        return _Basis(name="iteration", scale_a=1.0, scale_b=1.0, work=1.0)
     parts = [part.kernel["elements"] for part in (*parts_a, *parts_b)]
     if parts and first and second and all(parts):
         numbers = first["per_iteration"], second["per_iteration"]
         if all(numbers) and all(part and part["per_iteration"] for part in parts):
-            return _Basis("element", 1 / numbers[0], 1 / numbers[1], numbers[1] / numbers[0])
+            return _Basis(name="element", scale_a=1 / numbers[0], scale_b=1 / numbers[1], work=numbers[1] / numbers[0])
     if parts:
-        return _Basis("", 1.0, 1.0, None, "how much of the work each of the loops does is not known")
+        return _Basis(
+            name="", scale_a=1.0, scale_b=1.0, work=None, why="how much of the work each of the loops does is not known"
+        )
     work = work_ratio(a.kernel, b.kernel)
     if work is None:
-        return _Basis("", 1.0, 1.0, None, "how much of the source's loop an iteration does is not known")
+        return _Basis(
+            name="",
+            scale_a=1.0,
+            scale_b=1.0,
+            work=None,
+            why="how much of the source's loop an iteration does is not known",
+        )
     if elements := elements_of(first and first["per_iteration"], second and second["per_iteration"], work):
-        return _Basis("element", 1 / elements[0], 1 / elements[1], work)
+        return _Basis(name="element", scale_a=1 / elements[0], scale_b=1 / elements[1], work=work)
     if work == 1:
-        return _Basis("iteration", 1.0, 1.0, 1.0)
+        return _Basis(name="iteration", scale_a=1.0, scale_b=1.0, work=1.0)
     # As much as an iteration does of the one that does more, so that the opposite change has the same figures.
-    return _Basis("work", max(work, 1.0), max(1 / work, 1.0), work)
+    return _Basis(name="work", scale_a=max(work, 1.0), scale_b=max(1 / work, 1.0), work=work)
 
 
 def _of_parts(parts: Sequence[Entry]) -> float:

@@ -13,7 +13,6 @@ from typing import (
     Annotated,
     Any,
     Literal,
-    NamedTuple,
     NotRequired,
     TypedDict,
     Union,
@@ -22,6 +21,8 @@ from typing import (
     get_type_hints,
     is_typeddict,
 )
+
+import msgspec
 
 from incc.driver.comparison.side import LEFT_OUT, Entry, InputError
 from incc.driver.comparison.upgrade import STEPS, added_fields, lacking, numbers, upgrade
@@ -44,7 +45,7 @@ NOT_KEPT = {
 """Fields of reports that a comparison does not look at, by type."""
 
 
-class Kept(NamedTuple):
+class Kept(msgspec.Struct, frozen=True):
     """What is read of reports: `skipped` has the fields that are not, by type; `pressure`: whether instructions have
     their figures."""
 
@@ -59,7 +60,7 @@ class NotAReportError(InputError):
     """The file is JSON, but of something else."""
 
 
-class Document(NamedTuple):
+class Document(msgspec.Struct, frozen=True):
     """A report as far as it is kept: its units, still with kernels and these with instructions; of which version it
     was, "" for a line of incc-scan; and whether it is such a line."""
 

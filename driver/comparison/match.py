@@ -18,7 +18,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Sequence
@@ -56,7 +59,7 @@ SPLIT_LIKE = 0.7
 """How alike they must be with it."""
 
 
-class Match(NamedTuple):
+class Match(msgspec.Struct, frozen=True, kw_only=True):
     """Two kernels that are the same loop of the source: their places among the entries, how they were found, how sure
     that is (0 to 1), and further loops of either side that do a part of the work of the other's one."""
 
@@ -68,7 +71,7 @@ class Match(NamedTuple):
     parts_b: tuple[int, ...] = ()
 
 
-class Matching(NamedTuple):
+class Matching(msgspec.Struct, frozen=True):
     """`matches` in the order of b; `only_a`, `only_b`: the entries that are in none of them, nor a part."""
 
     matches: tuple[Match, ...]
@@ -88,7 +91,7 @@ def match(a: Sequence[Entry], b: Sequence[Entry]) -> Matching:
         of_a, of_b = cores_a[core], cores_b[core]
         for m in _match([a[n] for n in of_a], [b[n] for n in of_b]).matches:
             parts_a, parts_b = tuple([of_a[n] for n in m.parts_a]), tuple([of_b[n] for n in m.parts_b])
-            matches.append(m._replace(a=of_a[m.a], b=of_b[m.b], parts_a=parts_a, parts_b=parts_b))
+            matches.append(replace(m, a=of_a[m.a], b=of_b[m.b], parts_a=parts_a, parts_b=parts_b))
     return _with_the_rest(matches, len(a), len(b))
 
 
@@ -120,7 +123,7 @@ def _result(matcher: _Matcher, swapped: bool) -> Matching:
         by, sure = matcher.how[row]
         if swapped:
             one, other, parts_one, parts_other = other, one, parts_other, parts_one
-        matches.append(Match(one, other, by, sure, parts_one, parts_other))
+        matches.append(Match(a=one, b=other, by=by, confidence=sure, parts_a=parts_one, parts_b=parts_other))
     counts = len(matcher.a), len(matcher.b)
     return _with_the_rest(matches, *(reversed(counts) if swapped else counts))
 
@@ -153,16 +156,16 @@ class _Matcher:
         from incc.driver.comparison.match_score import Sides, same_sources
 
         self.sides = Sides(
-            frozenset(f.function for f in self.a),
-            frozenset(f.function for f in self.b),
-            frozenset(),
-            same_sources(self.a, self.b),
-            {},
-            frozenset(f.origin for f in self.a if f.origin) & frozenset(f.origin for f in self.b),
-            {},
-            _rarity(self.a, self.b),
-            {},
-            {},
+            functions_a=frozenset(f.function for f in self.a),
+            functions_b=frozenset(f.function for f in self.b),
+            aliases=frozenset(),
+            same_sources=same_sources(self.a, self.b),
+            shifts={},
+            origins=frozenset(f.origin for f in self.a if f.origin) & frozenset(f.origin for f in self.b),
+            moves={},
+            rarity=_rarity(self.a, self.b),
+            beside={},
+            pool={},
         )
         self._same_kernels()
         mark_leftovers([f for row, f in enumerate(self.a) if row not in self.partner])
@@ -443,7 +446,7 @@ class _Matcher:
             counts.append(Counter(_by_unit(f) for number, f in enumerate(loops) if f.main and number not in done))
         pool = {file: max(counts[0][file], counts[1][file]) for file in sorted(counts[0].keys() | counts[1].keys())}
         pool[""] = max(sum(count.values()) for count in counts)
-        self.sides = self.sides._replace(pool=pool)
+        self.sides = replace(self.sides, pool=pool)
 
     def _look_beside(self) -> None:
         """Which functions stand where others stood, as far from the next one before or behind that is known."""
@@ -459,7 +462,7 @@ class _Matcher:
             for function, known, steps in _from_known(order, forth):
                 for other in at_b.get((forth[known], steps, order[0]), ()):
                     found[function, other] += 1
-        self.sides = self.sides._replace(beside=dict(found))
+        self.sides = replace(self.sides, beside=dict(found))
 
     def _pair(self, row: int, column: int, by: By, confidence: float) -> None:
         self.partner[row] = column
@@ -489,7 +492,7 @@ class _Matcher:
             and best_b[other_name][1] == name
         )
         new = aliases - self.sides.aliases
-        self.sides = self.sides._replace(aliases=self.sides.aliases | aliases)
+        self.sides = replace(self.sides, aliases=self.sides.aliases | aliases)
         return bool(new)
 
     def _measure_moves(self) -> None:
@@ -523,8 +526,9 @@ class _Matcher:
             for a in of_line.values()
             for b in texts_b[name].values()
         ]
-        self.sides = self.sides._replace(
-            moves=shifts(pairs, lambda a, b: 1.0 if a.content == b.content else likeness(a, b), lambda a, _: text(a))
+        self.sides = replace(
+            self.sides,
+            moves=shifts(pairs, lambda a, b: 1.0 if a.content == b.content else likeness(a, b), lambda a, _: text(a)),
         )
 
     def _measure_shifts(self, pairs: Iterable[tuple[int, int]]) -> None:
@@ -534,8 +538,8 @@ class _Matcher:
         there = [(self.a[r], self.b[c]) for r, c in self.partner.items() if self.a[r].main]
         open_ = [(self.a[r], self.b[c]) for r, c in pairs]
         moved = [(a, b) for a, b in (*there, *open_) if a.line and b.line]
-        self.sides = self.sides._replace(
-            shifts=shifts(moved, lambda a, b: 1.0 if a.content == b.content else likeness(a, b))
+        self.sides = replace(
+            self.sides, shifts=shifts(moved, lambda a, b: 1.0 if a.content == b.content else likeness(a, b))
         )
 
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from incc.driver.report.demangle import is_mangled, of_openmp, short_name
 from incc.frontends.isa import isa
@@ -53,7 +55,7 @@ _WEIGHT = {
 """load and store: for each byte."""
 
 
-class Mix(NamedTuple):
+class Mix(msgspec.Struct, frozen=True, kw_only=True):
     """What an iteration does, by kind of operation and, more finely, by kind and element, weighed; each adds up to 1.
 
     `weight`: what they added up to before; `signature`: the kinds that matter, for looking up what is alike."""
@@ -184,7 +186,12 @@ class Features:
         total, total_fine = float(sum(kinds.values())), float(sum(fine.values()))
         shares = {kind: weight / total for kind, weight in sorted(kinds.items())}
         signature = tuple(sorted(kind for kind, share in shares.items() if share >= 0.1 and kind not in _SLIGHT))
-        self._mix = Mix(shares, {kind: weight / total_fine for kind, weight in sorted(fine.items())}, total, signature)
+        self._mix = Mix(
+            kinds=shares,
+            fine={kind: weight / total_fine for kind, weight in sorted(fine.items())},
+            weight=total,
+            signature=signature,
+        )
 
 
 @lru_cache(maxsize=1 << 13)
@@ -311,8 +318,8 @@ def together(mixes: Sequence[tuple[Mix, float]]) -> tuple[Mix, float]:
     if not weight:
         return mixes[0]
     return Mix(
-        {name: amount / weight for name, amount in sorted(kinds.items())},
-        {name: amount / weight for name, amount in sorted(fine.items())},
-        weight,
-        (),
+        kinds={name: amount / weight for name, amount in sorted(kinds.items())},
+        fine={name: amount / weight for name, amount in sorted(fine.items())},
+        weight=weight,
+        signature=(),
     ), 1.0

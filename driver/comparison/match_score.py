@@ -9,7 +9,9 @@ candidates have of it gives a probability. Each observation is the same from eit
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from incc.driver.comparison.match_features import likeness, path_likeness, tail
 
@@ -28,7 +30,7 @@ FAR = 8
 """Lines from which on it does not matter how many they are."""
 
 
-class Sides(NamedTuple):
+class Sides(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of the two builds as wholes.
 
     `functions_a`, `functions_b`: their symbols and short names. `aliases`: pairs of symbols that are one function with

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,7 +43,7 @@ LEFT_OUT = frozenset(
 """Fields of a report's kernel that entries have not."""
 
 
-class Side(NamedTuple):
+class Side(msgspec.Struct, frozen=True):
     """One of the builds to compare: `info` says how it came about, `entries` are its kernels in the order of the text
     and of units."""
 

@@ -7,13 +7,15 @@ what is not there.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 
-class Step(NamedTuple):
+class Step(msgspec.Struct, frozen=True, kw_only=True):
     """From one version of the schema to `version`.
 
     `added`: the fields that it has and older ones have not, by their type in `report/types.py`; those of types that are
@@ -200,31 +202,31 @@ def _instruction_1_9(instruction: dict[str, Any]) -> None:
 
 STEPS = (
     Step(
-        "1.1",
-        {"Kernel": ("simulated", "what_ifs"), "Prediction": ("by",)},
-        "simulated cycles (theirs are bounds)",
-        _to_1_1,
+        version="1.1",
+        added={"Kernel": ("simulated", "what_ifs"), "Prediction": ("by",)},
+        lacks="simulated cycles (theirs are bounds)",
+        unit=_to_1_1,
     ),
     Step(
-        "1.2",
-        {
+        version="1.2",
+        added={
             "Unit": ("ways", "control_flow"),
             "Kernel": ("near",),
             "Memory": ("expected_line_crossings",),
             "LostSlots": ("load_buffer", "store_buffer"),
         },
-        "",
-        _to_1_2,
+        lacks="",
+        unit=_to_1_2,
     ),
     Step(
-        "1.3",
-        {"Kernel": ("cycles", "kernel_id", "content_hash")},
-        "which code is equal (texts are compared instead)",
-        _to_1_3,
+        version="1.3",
+        added={"Kernel": ("cycles", "kernel_id", "content_hash")},
+        lacks="which code is equal (texts are compared instead)",
+        unit=_to_1_3,
     ),
     Step(
-        "1.4",
-        {
+        version="1.4",
+        added={
             "Unit": ("system_loops", "became_calls", "not_found", "trials"),
             "Model": ("note",),
             "Memory": ("step",),
@@ -241,27 +243,27 @@ STEPS = (
                 "source_function",
             ),
         },
-        "elements, roles of loops, ranges and what was inlined",
-        _to_1_4,
+        lacks="elements, roles of loops, ranges and what was inlined",
+        unit=_to_1_4,
     ),
     Step(
-        "1.5",
-        {"Memory": ("loads", "stores", "spills", "reloads"), "Instruction": ("work", "frame")},
-        "spills and reloads",
-        _to_1_5,
-        _instruction_1_5,
+        version="1.5",
+        added={"Memory": ("loads", "stores", "spills", "reloads"), "Instruction": ("work", "frame")},
+        lacks="spills and reloads",
+        unit=_to_1_5,
+        instruction=_instruction_1_5,
     ),
-    Step("1.6", {"Kernel": ("measured",)}, "", _to_1_6),
-    Step("1.7", {"Unit": ("folder", "output", "way")}, "", _to_1_7),
+    Step(version="1.6", added={"Kernel": ("measured",)}, lacks="", unit=_to_1_6),
+    Step(version="1.7", added={"Unit": ("folder", "output", "way")}, lacks="", unit=_to_1_7),
     Step(
-        "1.8",
-        {"Unit": ("marks", "mark_problems"), "Kernel": ("column", "remarks", "compiled"), "Role": ("basis",)},
-        "",
-        _to_1_8,
+        version="1.8",
+        added={"Unit": ("marks", "mark_problems"), "Kernel": ("column", "remarks", "compiled"), "Role": ("basis",)},
+        lacks="",
+        unit=_to_1_8,
     ),
     Step(
-        "1.9",
-        {
+        version="1.9",
+        added={
             "Unit": ("core",),
             "Kernel": ("llvm_resources",),
             "Instruction": ("encoding", "may_load", "may_store", "side_effects", "load_barrier", "store_barrier"),
@@ -271,9 +273,9 @@ STEPS = (
                 *("events", "waits", "waits_total", "pressure"),
             ),
         },
-        "",
-        _to_1_9,
-        _instruction_1_9,
+        lacks="",
+        unit=_to_1_9,
+        instruction=_instruction_1_9,
     ),
 )
 """From the oldest on. The first version was 1.0."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import msgspec
+from msgspec.structs import replace
 
 
-class Checkout(NamedTuple):
+class Checkout(msgspec.Struct, frozen=True, kw_only=True):
     """A commit that git knows: its name in full, its date (seconds since 1970); of what is checked out also the branch
     ("" for none), and whether files are not as they were committed."""
 
@@ -22,7 +23,7 @@ def checked_out() -> Checkout | None:
         return None
     branch = _git("symbolic-ref", "--quiet", "--short", "HEAD") or ""
     status = _git("status", "--porcelain", "--untracked-files=no")
-    return found._replace(branch=branch, modified=bool(status))
+    return replace(found, branch=branch, modified=bool(status))
 
 
 def commit_of(name: str) -> Checkout | None:
@@ -31,7 +32,7 @@ def commit_of(name: str) -> Checkout | None:
     if not found:
         return None
     date = _git("show", "--no-patch", "--no-show-signature", "--format=%ct", found)
-    return Checkout(found, int(date)) if date and date.isdecimal() else None
+    return Checkout(name=found, date=int(date)) if date and date.isdecimal() else None
 
 
 def _git(*arguments: str) -> str | None:

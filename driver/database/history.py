@@ -12,7 +12,9 @@ from __future__ import annotations
 import datetime
 import json
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -24,7 +26,7 @@ MAIN = ("", "main")
 """Roles of kernels that are shown where no other is asked for: the others run little."""
 
 
-class Choice(NamedTuple):
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
     """Which kernels are meant: `name` is what they are known by or their function, or a pattern of it as the shell's;
     "" for all. `line`: of the source, at the newest commit that has it; 0 for any. `model`: the core, "" for any.
     `roles`: those of loops, none for all."""
@@ -39,11 +41,11 @@ def choice(text: str, model: str = "", everything: bool = False) -> Choice:
     """What a user means by KERNEL[:LINE]."""
     name, colon, line = text.rpartition(":")
     if colon and line.isascii() and line.isdecimal() and name and not name.endswith(":"):
-        return Choice(name, int(line), model, () if everything else MAIN)
-    return Choice(text, 0, model, () if everything else MAIN)
+        return Choice(name=name, line=int(line), model=model, roles=() if everything else MAIN)
+    return Choice(name=text, line=0, model=model, roles=() if everything else MAIN)
 
 
-class _Row(NamedTuple):
+class _Row(msgspec.Struct, frozen=True, kw_only=True):
     """A kernel of a unit of a commit."""
 
     commit: int

@@ -11,7 +11,7 @@ import stat
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import msgspec
 
@@ -35,14 +35,14 @@ MOST = 1 << 28
 """Bytes of an unpacked body; so many are in no report, but a damaged or hostile file may say so."""
 
 
-class Body(NamedTuple):
+class Body(msgspec.Struct, frozen=True):
     """A text to keep, not compressed yet."""
 
     digest: bytes
     data: bytes
 
 
-class PackedUnit(NamedTuple):
+class PackedUnit(msgspec.Struct, frozen=True, kw_only=True):
     """A unit as it is kept. `key`: equal for what is the same unit in another build of it; `digest`: of all that there
     is of it. `columns`: what `units` has of it behind its body. `kernels`: the body and the row of each."""
 
@@ -118,11 +118,11 @@ def _put_together(report: Any, unit: Any, body: Body, kernels: list[tuple[Body, 
     # A model changes with incc; what is analysed for it remains the same.
     same = (unit["source"] or unit["assembly_file"], *columns[4:7], model["name"])
     return PackedUnit(
-        digest_of([json.dumps(same).encode()]),
-        digest_of([body.digest, *(kernel.digest for kernel, _ in kernels)]),
-        body,
-        tuple(text(column) for column in columns),
-        kernels,
+        key=digest_of([json.dumps(same).encode()]),
+        digest=digest_of([body.digest, *(kernel.digest for kernel, _ in kernels)]),
+        body=body,
+        columns=tuple(text(column) for column in columns),
+        kernels=kernels,
     )
 
 

@@ -9,8 +9,10 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
+
+import msgspec
 
 from incc.driver.comparison.side import InputError
 from incc.driver.database.reports import UNIT_COLUMNS, compressed
@@ -43,7 +45,7 @@ _MAGIC = b"SQLite format 3\0"
 _NETWORK = ("nfs", "cifs", "smb", "ncp", "afs", "9p", "ceph", "lustre", "gpfs", "beegfs", "glusterfs", "fuse.sshfs")
 
 
-class Commit(NamedTuple):
+class Commit(msgspec.Struct, frozen=True):
     """A commit in a database: its number there, its name, and when it was made (seconds since 1970, None if nobody
     knows)."""
 
@@ -52,7 +54,7 @@ class Commit(NamedTuple):
     date: int | None
 
 
-class Added(NamedTuple):
+class Added(msgspec.Struct, frozen=True, kw_only=True):
     """What adding or merging changed."""
 
     units: int
@@ -61,7 +63,7 @@ class Added(NamedTuple):
     already: int
 
 
-class Pruned(NamedTuple):
+class Pruned(msgspec.Struct, frozen=True, kw_only=True):
     """What was removed, or would be. `kept`: commits that stay for a baseline alone."""
 
     commits: list[str]
@@ -218,7 +220,14 @@ class Database:
             with problems(self.path):
                 _patiently(self.connection, "VACUUM")
                 self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        return Pruned([commit.name for commit in gone], units, bodies, kept, size, self.size())
+        return Pruned(
+            commits=[commit.name for commit in gone],
+            units=units,
+            bodies=bodies,
+            kept=kept,
+            before=size,
+            after=self.size(),
+        )
 
     def size(self) -> int:
         """Bytes that it takes."""
@@ -230,7 +239,7 @@ class Database:
     def merge(self, other: Database) -> tuple[Added, list[str]]:
         """Take over all that another one has; what was done, and what must be said of it."""
         if os.path.samefile(self.path, other.path):
-            return Added(0, 0, 0, 0), []
+            return Added(units=0, kernels=0, replaced=0, already=0), []
         with problems(other.path):
             theirs = other.connection
             # One moment of it, whatever others write into it meanwhile.
@@ -250,7 +259,7 @@ class Database:
         return added, notes
 
 
-class _Mine(NamedTuple):
+class _Mine(msgspec.Struct, frozen=True):
     """A unit that an adder has got: where it was, its digest, and what its kernels are known by."""
 
     file: str
@@ -316,7 +325,7 @@ class Adder:
         """Write what is still waiting."""
         self._write()
         self._threads.shutdown()
-        return Added(self._units, self._kernels, self._replaced, self._already)
+        return Added(units=self._units, kernels=self._kernels, replaced=self._replaced, already=self._already)
 
     def _write(self) -> None:
         if not self._waiting:
@@ -521,7 +530,7 @@ def _merge_units(
                 yield units[unit], place, bodies[kernel]
 
     ours.executemany("INSERT INTO unit_kernels VALUES (?, ?, ?)", links())
-    return Added(len(units), kernels, 0, already)
+    return Added(units=len(units), kernels=kernels, replaced=0, already=already)
 
 
 def _merge_baselines(

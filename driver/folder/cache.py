@@ -19,7 +19,7 @@ from __future__ import annotations
 import hashlib
 import os
 
-from incc.frontends.records import NamedTuple
+import msgspec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _FORGOTTEN = 3600
 """Seconds after which a file that was begun and not renamed is nobody's any more."""
 
 
-class Cached(NamedTuple):
+class Cached(msgspec.Struct, frozen=True):
     """An entry: the report's `name`, the `rest` of its line in the manifest, and its text in UTF-8."""
 
     name: str

@@ -10,8 +10,10 @@ from __future__ import annotations
 import json
 import os
 
+import msgspec
+from msgspec.structs import asdict
+
 from incc import __version__
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ OWN = ".incc"
 NAME = os.path.join(OWN, "manifest.jsonl")
 
 
-class Entry(NamedTuple):
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """A report: its file's `report` name; the command's working directory `folder`, the `source` and the `output` as
     the command names them, and the `command`; the output's `digest` when the report was written, "" where there was
     none; on which `way` the code was had (`Unit.way`), by which version of `incc`, and the `key` in the cache of
@@ -46,12 +48,21 @@ def entry_of(report: str, unit: t.Unit, digest: str, key: str = "") -> Entry:
     """What is noted of a unit's report."""
     source = unit["source"] or unit["assembly_file"]
     command = tuple(unit["command"])
-    return Entry(report, unit["folder"], source, unit["output"], command, digest, unit["way"], key=key)
+    return Entry(
+        report=report,
+        folder=unit["folder"],
+        source=source,
+        output=unit["output"],
+        command=command,
+        digest=digest,
+        way=unit["way"],
+        key=key,
+    )
 
 
 def line_of(entry: Entry) -> str:
     """The line of an entry. The digest stands first: it is the only thing that is not in the cache of units."""
-    fields = {"digest": entry.digest, **{n: v for n, v in entry._asdict().items() if n != "digest"}}
+    fields = {"digest": entry.digest, **{n: v for n, v in asdict(entry).items() if n != "digest"}}
     return json.dumps(fields, separators=(",", ":")) + "\n"
 
 

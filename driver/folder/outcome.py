@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from msgspec.structs import replace
+
 from incc.driver.folder import manifest
 
 TYPE_CHECKING = False
@@ -42,7 +44,7 @@ def put_cached(folder: str, name: str, rest: str, report: bytes, digest: str) ->
 def rest_of(entry: manifest.Entry) -> str:
     """What of an entry's line does not depend on its output: what stands behind the digest."""
     head = '{"digest":"",'
-    line = manifest.line_of(entry._replace(digest=""))
+    line = manifest.line_of(replace(entry, digest=""))
     assert line.startswith(head)
     return line[len(head) : -1]
 

@@ -4,7 +4,9 @@ conditions."""
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
 
 from incc.driver.ranking.kernels import OUT_OF_REACH, loops_of
 
@@ -32,7 +34,7 @@ _TOLD_LINES_BY_OPTION = ("assembler", "object")
 """Ways to code that has lines of the source only where the compilation had -g; not text that was given as it is."""
 
 
-class Threshold(NamedTuple):
+class Threshold(msgspec.Struct, frozen=True):
     """A condition to be checked: whether it makes the run fail, and where it stands."""
 
     condition: Condition
@@ -40,7 +42,7 @@ class Threshold(NamedTuple):
     origin: str
 
 
-class Asked(NamedTuple):
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """How a ranking is made."""
 
     where: Condition | None = None
@@ -50,7 +52,7 @@ class Asked(NamedTuple):
     stale: bool = False
 
 
-class _Member(NamedTuple):
+class _Member(msgspec.Struct, frozen=True, kw_only=True):
     """A kernel with its weight."""
 
     seen: Seen

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from incc.core.prediction import WORTH_SAYING
 from incc.driver.comparison.documents import Kept
@@ -53,7 +55,7 @@ OUT_OF_REACH = ("remainder", "prologue", "fallback", "outer")
 """Roles of loops that run little beside their main loop, or have no work of their own."""
 
 
-class Code(NamedTuple):
+class Code(msgspec.Struct, frozen=True, kw_only=True):
     """Where the code of a kernel is: the lines of the source that its instructions come from, by file; its mnemonics in
     the order of the text; its place in its function in bytes (-1 where that is not known), and how many they are."""
 
@@ -63,7 +65,7 @@ class Code(NamedTuple):
     size: int
 
 
-class Seen(NamedTuple):
+class Seen(msgspec.Struct, frozen=True, kw_only=True):
     """A kernel in a report: all but `code` is for its row. `values`: of the names that conditions use."""
 
     unit: dict[str, Any]
@@ -137,7 +139,9 @@ def code_of(kernel: dict[str, Any], texts: bool) -> Code:
     # Text has the name of a label there, machine code the place in its function.
     found = _OFFSET.search(kernel["name"]) if instructions and not instructions[0]["line"] else None
     mnemonics = tuple(mnemonic(instruction["text"]) for instruction in instructions) if texts else ()
-    return Code(kept, mnemonics, int(found[1], 16) if found else -1, kernel["size"]["bytes"])
+    return Code(
+        lines=kept, mnemonics=mnemonics, offset=int(found[1], 16) if found else -1, size=kernel["size"]["bytes"]
+    )
 
 
 _OFFSET = re.compile(r"\+0x([0-9a-f]+)$")

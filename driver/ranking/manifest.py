@@ -5,7 +5,9 @@ themselves.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from incc.driver.folder import manifest
 from incc.driver.ranking.kernels import whole
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-class Entry(NamedTuple):
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of how a report came about; "" and () for what is not."""
 
     report: str
@@ -33,14 +35,30 @@ def read_manifest(folder: str) -> dict[str, Entry]:
     except OSError:
         return {}
     return {
-        name: Entry(name, e.folder, e.source, e.output, e.command, e.digest, number)
+        name: Entry(
+            report=name,
+            folder=e.folder,
+            source=e.source,
+            output=e.output,
+            command=e.command,
+            digest=e.digest,
+            order=number,
+        )
         for number, (name, e) in enumerate(listed.items())
     }
 
 
 def of_unit(report: str, unit: Mapping[str, Any], order: float) -> Entry:
     """The same of a report that no manifest has, by what it says of itself."""
-    return Entry(report, unit["folder"], unit["source"], unit["output"], tuple(unit["command"]), "", order)
+    return Entry(
+        report=report,
+        folder=unit["folder"],
+        source=unit["source"],
+        output=unit["output"],
+        command=tuple(unit["command"]),
+        digest="",
+        order=order,
+    )
 
 
 def stale(entries: Sequence[Entry]) -> tuple[dict[str, str], list[str]]:

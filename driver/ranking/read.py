@@ -5,7 +5,10 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec.structs import replace
 
 from incc.driver.comparison.side import InputError
 from incc.driver.files import read_all
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
     from incc.driver.ranking import types as r
 
 
-class Wanted(NamedTuple):
+class Wanted(msgspec.Struct, frozen=True):
     """What is read of reports: the values of `names`, for conditions; what tells code in
     disassemblies and objects (`code`), for hotness; stale reports too (`stale`)."""
 
@@ -29,7 +32,7 @@ class Wanted(NamedTuple):
     stale: bool = False
 
 
-class Build(NamedTuple):
+class Build(msgspec.Struct, frozen=True, kw_only=True):
     """What was read. `folders`: of each folder the stale reports, for removing them."""
 
     seen: list[Seen]
@@ -122,7 +125,7 @@ class _Reader:
                 name = os.path.relpath(path, folder)
                 unit = self._file(path, path)
                 if name in entries:
-                    known[path] = entries[name]._replace(report=path)
+                    known[path] = replace(entries[name], report=path)
                 elif unit is not None and unit["folder"]:
                     # Behind all of the manifest there is only what time says.
                     known[path] = manifest.of_unit(path, unit, os.path.getmtime(path) - 1e12)
@@ -221,7 +224,7 @@ class _Reader:
             code = code_of(kernel, wanted.code)
             headroom = headroom_of(kernel, trials)
             kept = self.share({name: kernel[name] for name in KEPT})
-            found.append(Seen(unit, kept, shown, code, headroom, values))
+            found.append(Seen(unit=unit, kernel=kept, report=shown, code=code, headroom=headroom, values=values))
         return found
 
     def build(self) -> Build:
@@ -238,17 +241,17 @@ class _Reader:
                 self.notes[f"{note[:1].upper()}{note[1:]}."] = None
         kept = {report for _, report in self.units.values()}
         return Build(
-            [seen for key in self.units for seen in self.seen[key]],
-            len(kept),
-            len(units),
-            sum(len(unit["left_out"]) for unit in units),
-            sum(unit["system_loops"] for unit in units),
-            self.replaced,
-            self.pending,
-            self.stale,
-            self.unread,
-            [*version_notes(self.versions), *self.notes],
-            self.folders,
+            seen=[seen for key in self.units for seen in self.seen[key]],
+            reports=len(kept),
+            units=len(units),
+            left_out=sum(len(unit["left_out"]) for unit in units),
+            system_loops=sum(unit["system_loops"] for unit in units),
+            replaced=self.replaced,
+            pending=self.pending,
+            stale=self.stale,
+            unread=self.unread,
+            notes=[*version_notes(self.versions), *self.notes],
+            folders=self.folders,
         )
 
 

@@ -15,7 +15,10 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
 
 from incc.driver.ranking.hot.records import EXECUTIONS, SAMPLES
 from incc.driver.ranking.kernels import loops_of, whole
@@ -33,7 +36,7 @@ _WORTH_NAMING = 0.05
 """The part of what is told from which on a file that no kernel is of is named: it may be missing."""
 
 
-class Weighed(NamedTuple):
+class Weighed(msgspec.Struct, frozen=True, kw_only=True):
     """The weight of each kernel: `amounts` in cycles or samples, `iterations` where executions were counted, `ways` how
     it was found; and what there is to say of it."""
 
@@ -123,7 +126,7 @@ class _Weighing:
             "files": files,
             "notes": [*dict.fromkeys(note for told in self.told for note in told.notes), *self._notes(total, matched)],
         }
-        return Weighed(self.amounts, iterations, self.ways, hotness)
+        return Weighed(amounts=self.amounts, iterations=iterations, ways=self.ways, hotness=hotness)
 
     def _notes(self, total: float, matched: float) -> list[str]:
         found = []
@@ -154,7 +157,7 @@ class _Weighing:
         # The same place comes again and again.
         samples: dict[Sample, float] = defaultdict(float)
         for sample in told.samples:
-            samples[sample._replace(amount=0.0)] += sample.amount
+            samples[replace(sample, amount=0.0)] += sample.amount
         for sample, amount in samples.items():
             total += amount
             self._sample(told, sample, amount)

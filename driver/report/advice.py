@@ -6,7 +6,7 @@ pay, and `--check` fails where a row says otherwise than what it finds.
 
 from __future__ import annotations
 
-from incc.frontends.records import NamedTuple
+import msgspec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ GCC, CLANG, ANY = "gcc", "clang", ""
 """Families of compilers: with gcc are g++ and gfortran. ANY: nobody knows, since only assembly was given."""
 
 
-class Build(NamedTuple):
+class Build(msgspec.Struct, frozen=True, kw_only=True):
     """How a unit was compiled, as far as its compiler's name, version and command say.
 
     `family`; `version`: the major one, 0 if unknown; `fortran`: the source's language has no errno. `state`: the values
@@ -88,7 +88,7 @@ ASSEMBLY = Build()
 """Of assembly that was given."""
 
 
-class Remedy(NamedTuple):
+class Remedy(msgspec.Struct, frozen=True, kw_only=True):
     """Flags that do what a hint advises, for one family of compilers.
 
     `name`: what of. `family`: ANY for flags that gcc and clang both have, and that work in both. `flags`: all that it
@@ -113,57 +113,57 @@ _EXPAND = ("-funroll-loops", "-fvariable-expansion-in-unroller", "--param=max-va
 
 REMEDIES = (
     # Sums in another order. gcc takes -fassociative-math back, with a warning, unless both others stand beside it.
-    Remedy("reassociate", GCC, (*_REORDER, "-fno-trapping-math"), vectorises=True, changes=ROUNDING),
-    Remedy("reassociate", GCC, ("-fassociative-math",), vectorises=True, changes=ROUNDING, pays=False),
-    Remedy("reassociate", GCC, _REORDER, vectorises=True, changes=ROUNDING, pays=False),
-    Remedy("reassociate", CLANG, _REORDER, vectorises=True, changes=ROUNDING),
-    Remedy("reassociate", CLANG, ("-fassociative-math",), vectorises=True, changes=ROUNDING, pays=False),
-    Remedy("reassociate", ANY, (*_REORDER, "-fno-trapping-math"), changes=ROUNDING),
+    Remedy(name="reassociate", family=GCC, flags=(*_REORDER, "-fno-trapping-math"), vectorises=True, changes=ROUNDING),
+    Remedy(name="reassociate", family=GCC, flags=("-fassociative-math",), vectorises=True, changes=ROUNDING, pays=False),
+    Remedy(name="reassociate", family=GCC, flags=_REORDER, vectorises=True, changes=ROUNDING, pays=False),
+    Remedy(name="reassociate", family=CLANG, flags=_REORDER, vectorises=True, changes=ROUNDING),
+    Remedy(name="reassociate", family=CLANG, flags=("-fassociative-math",), vectorises=True, changes=ROUNDING, pays=False),
+    Remedy(name="reassociate", family=ANY, flags=(*_REORDER, "-fno-trapping-math"), changes=ROUNDING),
     # Several sums: gcc makes two unless it is told how many. clang has no such flag, and makes four by itself.
     # Sums of fused multiply-adds take -funsafe-math-optimizations, not only what reorders a sum.
-    Remedy("accumulators", GCC, ("-funsafe-math-optimizations", *_EXPAND), changes=ROUNDING),
-    Remedy("accumulators", GCC, (*_REORDER, "-fno-trapping-math", "-funroll-loops"), changes=ROUNDING, pays=False),
-    Remedy("accumulators", CLANG, ("-funroll-loops",), pays=False),
+    Remedy(name="accumulators", family=GCC, flags=("-funsafe-math-optimizations", *_EXPAND), changes=ROUNDING),
+    Remedy(name="accumulators", family=GCC, flags=(*_REORDER, "-fno-trapping-math", "-funroll-loops"), changes=ROUNDING, pays=False),
+    Remedy(name="accumulators", family=CLANG, flags=("-funroll-loops",), pays=False),
     # A reciprocal for an invariant divisor. gcc divides several times by a value before -freciprocal-math alone does
     # anything; in a loop it takes -funsafe-math-optimizations itself, not only what that implies.
-    Remedy("reciprocal", GCC, ("-funsafe-math-optimizations",), changes=ROUNDING),
-    Remedy("reciprocal", GCC, ("-freciprocal-math",), changes=ROUNDING, pays=False),
-    Remedy("reciprocal", CLANG, ("-freciprocal-math",), changes=ROUNDING),
-    Remedy("reciprocal", ANY, ("-funsafe-math-optimizations",), changes=ROUNDING),
-    Remedy("errno", GCC, ("-fno-math-errno",), vectorises=True, changes="sqrt no longer sets errno"),
-    Remedy("errno", CLANG, ("-fno-math-errno",), vectorises=True, changes="sqrt no longer sets errno"),
-    Remedy("errno", ANY, ("-fno-math-errno",), changes="sqrt no longer sets errno"),
+    Remedy(name="reciprocal", family=GCC, flags=("-funsafe-math-optimizations",), changes=ROUNDING),
+    Remedy(name="reciprocal", family=GCC, flags=("-freciprocal-math",), changes=ROUNDING, pays=False),
+    Remedy(name="reciprocal", family=CLANG, flags=("-freciprocal-math",), changes=ROUNDING),
+    Remedy(name="reciprocal", family=ANY, flags=("-funsafe-math-optimizations",), changes=ROUNDING),
+    Remedy(name="errno", family=GCC, flags=("-fno-math-errno",), vectorises=True, changes="sqrt no longer sets errno"),
+    Remedy(name="errno", family=CLANG, flags=("-fno-math-errno",), vectorises=True, changes="sqrt no longer sets errno"),
+    Remedy(name="errno", family=ANY, flags=("-fno-math-errno",), changes="sqrt no longer sets errno"),
     # glibc's headers declare its vector functions under -ffast-math; clang has to be told of the library.
-    Remedy("vector-functions", GCC, ("-ffast-math",), vectorises=True, changes=f"{ROUNDING}, {NANS}"),
-    Remedy("vector-functions", CLANG, ("-ffast-math",), vectorises=True, changes=ROUNDING, pays=False),
+    Remedy(name="vector-functions", family=GCC, flags=("-ffast-math",), vectorises=True, changes=f"{ROUNDING}, {NANS}"),
+    Remedy(name="vector-functions", family=CLANG, flags=("-ffast-math",), vectorises=True, changes=ROUNDING, pays=False),
     Remedy(
-        "vector-functions", CLANG, ("-ffast-math", "-fveclib=libmvec"), 14, vectorises=True,
+        name="vector-functions", family=CLANG, flags=("-ffast-math", "-fveclib=libmvec"), least=14, vectorises=True,
         changes=f"{ROUNDING}, {NANS}",
     ),
-    Remedy("extremum", GCC, _EXTREMUM, vectorises=True, changes=NANS),
-    Remedy("extremum", GCC, ("-ffinite-math-only",), vectorises=True, changes=NANS, pays=False),
-    Remedy("extremum", CLANG, _EXTREMUM, vectorises=True, changes=NANS),
-    Remedy("extremum", CLANG, ("-ffinite-math-only",), vectorises=True, changes=NANS, pays=False),
-    Remedy("extremum", ANY, _EXTREMUM, changes=NANS),
-    Remedy("vectorise", GCC, (), vectorises=True),
-    Remedy("vectorise", CLANG, (), vectorises=True),
-    Remedy("optimise", GCC, ("-O3",)),
-    Remedy("optimise", CLANG, ("-O3",)),
-    Remedy("wide-vectors", GCC, ("-mprefer-vector-width=512",), 8),
-    Remedy("wide-vectors", CLANG, ("-mprefer-vector-width=512",), 10),
+    Remedy(name="extremum", family=GCC, flags=_EXTREMUM, vectorises=True, changes=NANS),
+    Remedy(name="extremum", family=GCC, flags=("-ffinite-math-only",), vectorises=True, changes=NANS, pays=False),
+    Remedy(name="extremum", family=CLANG, flags=_EXTREMUM, vectorises=True, changes=NANS),
+    Remedy(name="extremum", family=CLANG, flags=("-ffinite-math-only",), vectorises=True, changes=NANS, pays=False),
+    Remedy(name="extremum", family=ANY, flags=_EXTREMUM, changes=NANS),
+    Remedy(name="vectorise", family=GCC, flags=(), vectorises=True),
+    Remedy(name="vectorise", family=CLANG, flags=(), vectorises=True),
+    Remedy(name="optimise", family=GCC, flags=("-O3",)),
+    Remedy(name="optimise", family=CLANG, flags=("-O3",)),
+    Remedy(name="wide-vectors", family=GCC, flags=("-mprefer-vector-width=512",), least=8),
+    Remedy(name="wide-vectors", family=CLANG, flags=("-mprefer-vector-width=512",), least=10),
     # clang unrolls by itself.
-    Remedy("unroll", GCC, ("-funroll-loops",)),
-    Remedy("unroll", CLANG, ("-funroll-loops",), pays=False),
+    Remedy(name="unroll", family=GCC, flags=("-funroll-loops",)),
+    Remedy(name="unroll", family=CLANG, flags=("-funroll-loops",), pays=False),
     # No example was found that gains by it with gcc, which aligns the loops that it thinks hot to 16 bytes by itself.
-    Remedy("align-loops", GCC, ("-falign-loops=64",), pays=False),
-    Remedy("align-loops", CLANG, ("-falign-loops=64",), 13),
-    Remedy("align-loops", ANY, ("-falign-loops=64",)),
-    Remedy("single-constants", GCC, ("-fsingle-precision-constant",), changes=ROUNDING, pays=False),
+    Remedy(name="align-loops", family=GCC, flags=("-falign-loops=64",), pays=False),
+    Remedy(name="align-loops", family=CLANG, flags=("-falign-loops=64",), least=13),
+    Remedy(name="align-loops", family=ANY, flags=("-falign-loops=64",)),
+    Remedy(name="single-constants", family=GCC, flags=("-fsingle-precision-constant",), changes=ROUNDING, pays=False),
 )  # fmt: skip
 """What `python bench/hints.py --all --markdown` prints is the reason for every row."""
 
 
-class Advice(NamedTuple):
+class Advice(msgspec.Struct, frozen=True):
     """Flags to add, and what they may do to results ("" for nothing)."""
 
     flags: tuple[str, ...]
@@ -223,13 +223,13 @@ def read_build(unit: Unit, native: bool = False) -> Build:
     machine = [a for a in arguments if a.startswith(("-march=", "-mcpu=", "-mavx", "-mfma", "-msse4", "-mssse3"))]
     target = "native" if any(a in ("-march=native", "-mcpu=native") for a in machine[-1:]) else unit.cpu
     return Build(
-        family,
-        int(digits[0]) if digits else 0,
-        fortran,
-        _state(arguments, family, fortran),
-        not machine and not unit.cpu,
-        target,
-        native,
+        family=family,
+        version=int(digits[0]) if digits else 0,
+        fortran=fortran,
+        state=_state(arguments, family, fortran),
+        baseline=not machine and not unit.cpu,
+        target=target,
+        native=native,
     )
 
 

@@ -111,14 +111,14 @@ def _no_parts(found: UnitResult) -> list[Part]:
     """Where the run from a cold start is all that is wanted."""
     from incc.core.roles import Part, Role
 
-    return [Part(Role(""), None)] * len(found.results)
+    return [Part(Role(name=""), None)] * len(found.results)
 
 
 def unit_report(found: UnitResult) -> t.Unit:
     """One translation unit: how its assembly came about, the model and what named it, and its kernels."""
     unit, model = found.unit, found.model
     parts = found.parts or (unit_parts(found) if _steady(found) else _no_parts(found))
-    nowhere = KernelPlace({}, None)
+    nowhere = KernelPlace(lines={}, near=None)
     written = None
     if found.syntax:
         from incc.driver.report.written import Written

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from incc.core import BY_MEMORY, BY_NOTHING, BY_REGISTER, BY_RESOURCE
 
 TYPE_CHECKING = False
@@ -112,7 +114,7 @@ def _schedulers(result: KernelResult, found: Statistics) -> list[t.Scheduler]:
 
 def _within(usage: Usage, entries: int, cycles: int) -> Usage:
     """As of a buffer with so many entries."""
-    return usage._replace(entries=entries, sum=min(usage.sum, entries * cycles), most=min(usage.most, entries))
+    return replace(usage, entries=entries, sum=min(usage.sum, entries * cycles), most=min(usage.most, entries))
 
 
 def _registers(result: KernelResult, found: Statistics) -> list[t.RegisterFile]:
@@ -147,7 +149,12 @@ def _of_ports(bound: BoundKernel, mask: int) -> str:
 
 
 def _waits(wait: WaitSums | Sequence[int]) -> t.ColdWait:
-    executions, queue, ready, writeback = wait
+    executions, queue, ready, writeback = (
+        wait.executions,
+        wait.in_scheduler,
+        wait.in_scheduler_while_ready,
+        wait.until_retire,
+    )
 
     def average(cycles: int) -> float:
         return round(cycles / executions, DECIMALS) if executions else 0.0

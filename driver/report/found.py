@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from incc.frontends.records import NamedTuple
+import msgspec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ ITERATIONS = 100
 """How many the summary counts unless told otherwise; llvm-mca's default."""
 
 
-class KernelPlace(NamedTuple):
+class KernelPlace(msgspec.Struct, frozen=True, kw_only=True):
     """Where a kernel is in the user's source: of each line of the assembly, what is next to a kernel that comes from
     another file, else None, and what debug information says of it, if there is any. `columns`: line and column of the
     source for lines of the kernel, as far as they are known."""
@@ -36,7 +36,7 @@ class KernelPlace(NamedTuple):
     columns: Mapping[int, tuple[int, int]] = {}
 
 
-class UnitResult(NamedTuple):
+class UnitResult(msgspec.Struct, frozen=True, kw_only=True):
     """What was found of a translation unit.
 
     `chosen_by`: what named the model. `results` and `kernel_ids`: of its kernels, in the order given; `places`: one for

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 
+import msgspec
+from msgspec.structs import replace
+
 from incc.driver.report import wording
 from incc.frontends import regex as re
 from incc.frontends.kernel import SourceLocation
 from incc.frontends.marks import MarkError
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ _LARGEST = 1 << 24
 _FILE = re.compile(r'^\t\.file[ \t]\d+ (?:"((?:[^"\\]|\\.)*)" )?"((?:[^"\\]|\\.)*)"', re.M)
 
 
-class Marks(NamedTuple):
+class Marks(msgspec.Struct, frozen=True):
     """The marks of a unit's sources, those of the file that is compiled first, and what is wrong with others in it."""
 
     marks: tuple[Mark, ...] = ()
@@ -47,8 +49,12 @@ class Marks(NamedTuple):
 
     def without_core(self, core: str, why: str) -> Marks:
         """With an error at each mark that is about that core."""
-        wrong = [MarkError(mark.file, mark.line, mark.column, why) for mark in self.marks if core in mark.mcpu]
-        return self._replace(errors=(*self.errors, *wrong))
+        wrong = [
+            MarkError(file=mark.file, line=mark.line, column=mark.column, text=why)
+            for mark in self.marks
+            if core in mark.mcpu
+        ]
+        return replace(self, errors=(*self.errors, *wrong))
 
 
 def read_marks(unit: Unit) -> Marks:
@@ -95,7 +101,7 @@ def _text(path: str) -> str:
 # --- which kernels ----------------------------------------------------------------------------------------------------
 
 
-class Marked(NamedTuple):
+class Marked(msgspec.Struct, frozen=True, kw_only=True):
     """A selection without what is not marked. `marks`: those that count; `of`: of each region the indices of its marks;
     `errors`: marks of which there is nothing in the code."""
 
@@ -119,7 +125,8 @@ def choose_marked(unit: Unit, found: Selection, marks: Sequence[Mark]) -> Marked
         return None
     number = {n: i for i, n in enumerate(kept)}
     regions = [n for n, each in enumerate(hits) if each]
-    selection = found._replace(
+    selection = replace(
+        found,
         regions=[found.regions[n] for n in regions],
         places=[found.places[n] for n in regions] if found.places else [],
         left_out=[],
@@ -127,7 +134,10 @@ def choose_marked(unit: Unit, found: Selection, marks: Sequence[Mark]) -> Marked
     )
     errors = tuple(_nothing(marks[n], files[n], found.calls, unit.folder) for n in kept if n not in used)
     return Marked(
-        selection, tuple(marks[n] for n in kept), tuple(tuple(number[n] for n in hits[r]) for r in regions), errors
+        selection=selection,
+        marks=tuple(marks[n] for n in kept),
+        of=tuple(tuple(number[n] for n in hits[r]) for r in regions),
+        errors=errors,
     )
 
 
@@ -151,7 +161,9 @@ def _nothing(mark: Mark, file: str, calls: Sequence[LibraryCall], folder: str) -
         if called
         else "there is no loop, or none that is left after optimisation, or its function is not compiled"
     )
-    return MarkError(mark.file, mark.first_line, mark.first_column, f"nothing to analyse here: {why}")
+    return MarkError(
+        file=mark.file, line=mark.first_line, column=mark.first_column, text=f"nothing to analyse here: {why}"
+    )
 
 
 # --- in the report ----------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from incc.frontends.records import NamedTuple
+import msgspec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from incc.driver.report import types as t
 
 
-class Place(NamedTuple):
+class Place(msgspec.Struct, frozen=True):
     """A line; of the file of this name, or of the one that the user thinks of (see `is_at`) where it is ""."""
 
     file: str
@@ -58,7 +58,7 @@ def missing(report: t.Report, places: list[Place]) -> list[Place]:
     return [place for place in places if not any(is_at(i, unit, place) for i, unit in pairs)]
 
 
-class Choice(NamedTuple):
+class Choice(msgspec.Struct, frozen=True):
     """Kernels that a user names: those of the functions that a glob fits, in that line of the source or around that one
     of the assembly (0: all), or the one of this `kernel_id`."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from incc.frontends.asm.regions import EMPTY_REGION
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from incc.driver.report import types as t
 
 
-class Problem(NamedTuple):
+class Problem(msgspec.Struct, frozen=True, kw_only=True):
     """`line`: 1-based, 0 where none is known. `kind`: error or warning. `statement`: as the source has it, or nothing.
     `harmless`: what is left out is nothing."""
 
@@ -37,11 +38,14 @@ def found_problems(report: t.Report) -> list[Problem]:
         file = unit["assembly_file"]
         parts = [*unit["kernels"], *(way for loop in unit["ways"] or () for way in loop["ways"])]
         refused = [item for part in parts for item in part["refused"]]
-        of_unit = {Problem(file, item["line"], "error", item["message"], item["text"]) for item in refused}
+        of_unit = {
+            Problem(file=file, line=item["line"], kind="error", text=item["message"], statement=item["text"])
+            for item in refused
+        }
         for item in unit["left_out"]:
             text = f"not analysed: {item['reason']}"
             harmless = item["reason"] == EMPTY_REGION and bool(unit["kernels"])
-            of_unit.add(Problem(file, item["first_line"], "warning", text, harmless=harmless))
+            of_unit.add(Problem(file=file, line=item["first_line"], kind="warning", text=text, harmless=harmless))
         found += sorted(of_unit)
     return found
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from incc.frontends.records import NamedTuple
+import msgspec
+from msgspec.structs import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from incc.frontends.unit import Unit
 
 
-class Selection(NamedTuple):
+class Selection(msgspec.Struct, frozen=True, kw_only=True):
     """What of a unit is analysed, and where that is in the user's source.
 
     `regions` and `left_out`: as of `pipeline.find_regions`, without those that are nobody's; `all_regions`: with them.
@@ -31,7 +32,7 @@ class Selection(NamedTuple):
     outlined: dict[str, str]
 
 
-class LibraryCall(NamedTuple):
+class LibraryCall(msgspec.Struct, frozen=True, kw_only=True):
     """A call of a library function that compilers put in the place of loops: the function that it is in, the one that
     is called, its line in the assembly, and its place in the user's source if that is known."""
 
@@ -70,9 +71,19 @@ def located(
         # Those in loops that are analysed have a note there.
         inside = {line for region in regions for line in region.body_lines}
         of_functions = [call for call in of_functions if parsed.statements[call[2]].line not in inside]
-    found = [LibraryCall(f, name, parsed.statements[i].line, None) for f, name, i in of_functions]
+    found = [
+        LibraryCall(function=f, callee=name, line=parsed.statements[i].line, source=None) for f, name, i in of_functions
+    ]
     if not parsed.debug or not (regions or left_out or found):
-        return Selection(regions, left_out, regions, [], 0, found, user_functions)
+        return Selection(
+            regions=regions,
+            left_out=left_out,
+            all_regions=regions,
+            places=[],
+            system_loops=0,
+            calls=found,
+            outlined=user_functions,
+        )
     from incc.frontends.asm.places import Numbered, places_of_text
     from incc.frontends.headers import Headers
 
@@ -83,7 +94,15 @@ def located(
     statements.update(i for _, _, i in of_functions)
     where = places_of_text(parsed, unit.assembly, statements, Headers(unit.folders).is_system)
     if where is None:
-        return Selection(regions, left_out, regions, [], 0, found, user_functions)
+        return Selection(
+            regions=regions,
+            left_out=left_out,
+            all_regions=regions,
+            places=[],
+            system_loops=0,
+            calls=found,
+            outlined=user_functions,
+        )
     places = [
         where.of(
             region.function, path, body, region.is_loop, region.compiled.lines if region.compiled is not None else ()
@@ -98,15 +117,15 @@ def located(
         if not hide or not members or where.of(span.function, members, members, False).is_users
     ]
     return Selection(
-        [region._replace(source=place.source or region.source) for region, place in kept],
-        spans,
-        regions,
-        [place for _, place in kept],
-        len(regions) - len(kept) + len(left_out) - len(spans),
-        [
-            LibraryCall(f, name, parsed.statements[i].line, place.source)
+        regions=[replace(region, source=place.source or region.source) for region, place in kept],
+        left_out=spans,
+        all_regions=regions,
+        places=[place for _, place in kept],
+        system_loops=len(regions) - len(kept) + len(left_out) - len(spans),
+        calls=[
+            LibraryCall(function=f, callee=name, line=parsed.statements[i].line, source=place.source)
             for f, name, i, place in of_calls
             if place.is_users or not hide
         ],
-        user_functions,
+        outlined=user_functions,
     )

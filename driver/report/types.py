@@ -7,28 +7,30 @@ kernel, lines from 1; line 0 means that there is none.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, NamedTuple, TypedDict
+from typing import Annotated, Any, Literal, TypedDict
+
+import msgspec
 
 
-class AtLeast(NamedTuple):
+class AtLeast(msgspec.Struct, frozen=True):
     """The least value of a number."""
 
     value: int
 
 
-class AtMost(NamedTuple):
+class AtMost(msgspec.Struct, frozen=True):
     """The greatest value of a number."""
 
     value: int
 
 
-class AtLeastItems(NamedTuple):
+class AtLeastItems(msgspec.Struct, frozen=True):
     """How many items a list has at least."""
 
     least: int
 
 
-class Pattern(NamedTuple):
+class Pattern(msgspec.Struct, frozen=True):
     """The regular expression that a text fits."""
 
     text: str

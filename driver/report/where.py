@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 from functools import cache
 
+import msgspec
+
 from incc.frontends.marks import parentheses
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ MAX_DEPTH = 20
 # --- names ------------------------------------------------------------------------------------------------------------
 
 
-class Name(NamedTuple):
+class Name(msgspec.Struct, frozen=True):
     """A name that conditions may use: what kind of value it stands for, what that means, and where it comes from in a
     report's unit and kernel."""
 
@@ -50,7 +51,7 @@ class Name(NamedTuple):
     of: Callable[[t.Unit, t.Kernel], Value]
 
 
-class PairName(NamedTuple):
+class PairName(msgspec.Struct, frozen=True):
     """A name for what no kernel's report says by itself, as that of two kernels together: its kind of value and what
     that means."""
 
@@ -289,7 +290,7 @@ def _error(at: int, message: str) -> ValueError:
 # --- from text to a tree ----------------------------------------------------------------------------------------------
 
 
-class _Node(NamedTuple):
+class _Node(msgspec.Struct, frozen=True):
     """What a part of the text says: an operation (or `name`, `text` …), its place, and what it is made of."""
 
     operation: str

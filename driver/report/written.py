@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from incc.frontends.isa import isa
 
 TYPE_CHECKING = False
@@ -25,7 +27,7 @@ class Written:
     def text(self, instruction: Instruction) -> str:
         """The instruction with a tab behind its mnemonic. Of one that is from no text, the bytes tell everything."""
         if not instruction.line:
-            instruction = instruction._replace(text="")
+            instruction = replace(instruction, text="")
         return self._isa.llvm_text(instruction, self._syntax, self._hexadecimal, self._known())
 
     def encoding(self, instruction: Instruction) -> bytes:

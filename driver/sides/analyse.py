@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec.structs import replace
 
 from incc.driver.comparison.documents import NOT_KEPT, Packed, Share, pack
 from incc.driver.comparison.side import LEFT_OUT, Entry, InputError
@@ -19,7 +22,7 @@ AT_A_TIME = 64
 """Kernels of an object that a process takes at a time, and a few more, until a function ends."""
 
 
-class Piece(NamedTuple):
+class Piece(msgspec.Struct, frozen=True, kw_only=True):
     """Something to analyse at once: assembly, of which `code` is None, or kernels of an object with their ids."""
 
     unit: Unit
@@ -29,7 +32,7 @@ class Piece(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-class Analysed(NamedTuple):
+class Analysed(msgspec.Struct, frozen=True):
     """What came of a piece, ready to be handed from process to process: its unit without kernels, these with their
     packed instructions, or why there is nothing."""
 
@@ -47,7 +50,7 @@ def settings_for(mcpu: str, functions: Sequence[str], model_path: Sequence[str])
 
 def assembly_pieces(unit: Unit, settings: Settings) -> list[Piece]:
     """The pieces of an assembly file."""
-    return [Piece(unit, settings)]
+    return [Piece(unit=unit, settings=settings)]
 
 
 def object_pieces(source: str | bytes, name: str, settings: Settings) -> list[Piece]:
@@ -61,13 +64,17 @@ def object_pieces(source: str | bytes, name: str, settings: Settings) -> list[Pi
     ids = kernel_ids(code.kernels)
     notes: tuple[str, ...] = ()
     if len(code.kernels) > MOST_WITH_WHAT_IFS:
-        settings = settings._replace(what_ifs=False)
+        settings = replace(settings, what_ifs=False)
         notes = (f"no what-ifs, since there are more than {MOST_WITH_WHAT_IFS} kernels: choose some by function",)
-    unit = Unit("", name, way="object")
-    pieces = [Piece(unit, settings, code._replace(kernels=[], sources=[]), (), notes)] if code.left_out else []
+    unit = Unit(assembly="", assembly_file=name, way="object")
+    pieces = (
+        [Piece(unit=unit, settings=settings, code=replace(code, kernels=[], sources=[]), ids=(), notes=notes)]
+        if code.left_out
+        else []
+    )
     for start, end in _chunks(code.kernels):
-        part = code._replace(kernels=code.kernels[start:end], left_out=[], sources=code.sources[start:end])
-        pieces.append(Piece(unit, settings, part, tuple(ids[start:end]), notes))
+        part = replace(code, kernels=code.kernels[start:end], left_out=[], sources=code.sources[start:end])
+        pieces.append(Piece(unit=unit, settings=settings, code=part, ids=tuple(ids[start:end]), notes=notes))
     return pieces
 
 
@@ -111,20 +118,25 @@ def _analysed(piece: Piece) -> Analysed:
         if piece.code is None:
             result = analyze_unit(piece.unit, piece.settings)
         else:
-            model, reason, note = choose_model(piece.settings.mcpu, "", piece.settings.model_path)
+            choice = choose_model(piece.settings.mcpu, "", piece.settings.model_path)
             kernels = piece.code.kernels
-            if kernels and kernels[0].isa != model.isa:
-                what = f"{kernels[0].isa} code, but {model.name} is an {model.isa} core"
+            if kernels and kernels[0].isa != choice.model.isa:
+                what = f"{kernels[0].isa} code, but {choice.model.name} is an {choice.model.isa} core"
                 return Analysed({}, [], f"{piece.unit.assembly_file}: {what}")
-            result = analyze_kernels(
-                piece.unit,
-                kernels,
-                piece.settings,
-                model,
-                reason,
-                places=piece.code.places(),
-                left_out=piece.code.left_out,
-            )._replace(model_note=note, kernel_ids=piece.ids, notes=piece.notes)
+            result = replace(
+                analyze_kernels(
+                    piece.unit,
+                    kernels,
+                    piece.settings,
+                    choice.model,
+                    choice.reason,
+                    places=piece.code.places(),
+                    left_out=piece.code.left_out,
+                ),
+                model_note=choice.note,
+                kernel_ids=piece.ids,
+                notes=piece.notes,
+            )
         (unit,) = build_report([unit_report(result)])["units"]
     except AnalysisError as error:
         return Analysed({}, [], str(error))

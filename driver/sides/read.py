@@ -6,7 +6,10 @@ import gc
 import os
 import stat
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec.structs import replace
 
 from incc.driver.comparison.side import NOT_COUNTED, Entry, InputError, Side, side_info
 from incc.driver.folder.manifest import OWN
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
     from incc.driver.sides.analyse import Piece
 
 
-class Reading(NamedTuple):
+class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """How inputs are read. `mcpu`: the core for code, "" for the host; several with commas between them make a side
     each. Of reports for several cores it chooses among these. `functions`: globs of names, none for all. `model_path`:
     folders of models. `jobs`: processes that analyse code."""
@@ -47,7 +50,7 @@ def read_sides(names: Sequence[str], reading: Reading = Reading()) -> list[Side]
                 own = mcpu if several and len(names) == 1 else f"{label} · {mcpu}" if several else label
                 found.append((own, side))
     return [
-        side._replace(info={**side.info, "label": label})
+        replace(side, info={**side.info, "label": label})
         for label, (_, side) in zip(distinct([label for label, _ in found]), found, strict=True)
     ]
 
@@ -251,7 +254,7 @@ def side_of_file(file: BinaryIO, name: str, reading: Reading) -> Side:
     collected = Collected(name)
     _read_documents(file, name, collected)
     side = collected.side(reading)
-    return side._replace(info={**side.info, "label": name})
+    return replace(side, info={**side.info, "label": name})
 
 
 class Collected:
@@ -477,9 +480,9 @@ def _of_code(files: Sequence[tuple[str, str | bytes, str]], name: str, reading: 
         pieces = [piece for file in files for piece in _pieces(*file, settings, collected)]
         analyse_into(collected, pieces, reading.jobs)
         # Functions were chosen already.
-        side = collected.side(reading._replace(functions=()))
+        side = collected.side(replace(reading, functions=()))
         if len(cores) > 1:
-            side = side._replace(info={**side.info, "variant": {"compiler": "", "flags": [], "mcpu": core}})
+            side = replace(side, info={**side.info, "variant": {"compiler": "", "flags": [], "mcpu": core}})
         found.append((core, side))
     return found
 
@@ -507,7 +510,7 @@ def _pieces(shown: str, source: str | bytes, kind: str, settings: Any, collected
         if not isinstance(source, bytes):
             with _opened(source) as file:
                 source = _read(file, shown)
-        return assembly_pieces(Unit(source.decode("utf-8", "surrogateescape"), shown), settings)
+        return assembly_pieces(Unit(assembly=source.decode("utf-8", "surrogateescape"), assembly_file=shown), settings)
     try:
         if kind == "object":
             return object_pieces(source, shown, settings)

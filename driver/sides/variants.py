@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import shlex
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
 
 from incc.driver.comparison.side import InputError, Side, side_info
 
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
     from incc.frontends.unit import Unit
 
 
-class Variant(NamedTuple):
+class Variant(msgspec.Struct, frozen=True, kw_only=True):
     """A way to compile and analyse. `label`: what of it is another than in other variants. `compiler`: its words
     (`ccache gcc`). `flags`: behind the `arguments`, which all have. `mcpu`: "" for the core that the command is for.
     `differs`: which of compiler, flags and mcpu are not the same in all."""
@@ -50,13 +53,20 @@ def variants(
     differs = frozenset(name for name, values in several.items() if len(values) > 1)
     named = dict(zip(of_compilers, _names(of_compilers), strict=True))
     found = [
-        Variant(_label(named[compiler], flag, core, differs), compiler, flag, core, tuple(arguments), differs)
+        Variant(
+            label=_label(named[compiler], flag, core, differs),
+            compiler=compiler,
+            flags=flag,
+            mcpu=core,
+            arguments=tuple(arguments),
+            differs=differs,
+        )
         for compiler in of_compilers
         for flag in of_flags
         for core in of_cores
     ]
     labels = distinct([variant.label for variant in found])
-    return [variant._replace(label=label) for variant, label in zip(found, labels, strict=True)]
+    return [replace(variant, label=label) for variant, label in zip(found, labels, strict=True)]
 
 
 def _words(text: str, what: str) -> tuple[str, ...]:
@@ -83,7 +93,7 @@ def _label(compiler: str, flags: tuple[str, ...], mcpu: str, differs: frozenset[
 # --- compiling and analysing ------------------------------------------------------------------------------------------
 
 
-class _Built(NamedTuple):
+class _Built(msgspec.Struct, frozen=True):
     """The assembly that a compiler makes, or why there is none."""
 
     units: tuple[Unit, ...]
@@ -111,7 +121,10 @@ def run_variants(wanted: Sequence[Variant], reading: Reading) -> list[Side]:
     for variant in wanted:
         start = len(pieces)
         settings = settings_for(variant.mcpu, reading.functions, reading.model_path)
-        pieces += [Piece(unit, settings) for unit in built[variant.compiler, variant.flags, variant.arguments].units]
+        pieces += [
+            Piece(unit=unit, settings=settings)
+            for unit in built[variant.compiler, variant.flags, variant.arguments].units
+        ]
         spans.append((start, len(pieces)))
     results = analyse(pieces, reading.jobs)
     sides = []

@@ -7,7 +7,9 @@ no ids, so that many may be on one page.
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -19,7 +21,7 @@ class Html(str):
     __slots__ = ()
 
 
-class Column(NamedTuple):
+class Column(msgspec.Struct, frozen=True):
     """A column of a table: its heading, whether it has numbers (they stand on the right), and what it means, for
     those who point at the heading."""
 

@@ -76,28 +76,28 @@ class _AArch64:
 
     name = "aarch64"
     unreadable = "AArch64 code cannot be decoded yet"
-    syntax = Syntax(("//",), "#", {}, (), padding="nop")
+    syntax = Syntax(comments=("//",), line_comments="#", dialects={}, line_remarks=(), padding="nop")
     example = "\t.type f, %function\nf:\n.L1:\n\tsubs x0, x0, 1\n\tb.ne .L1\n\tret\n"
     # OSACA's: a move to x1 and a no-operation as bytes (the section on markers of its README).
     markers = ByteMarkers(
-        (213, 3, 32, 31),
-        frozenset(),
-        r"(?i)movz? [xw]1, ?#?(\w+)$",
-        "",
-        "",
-        {"": "mov\tx1, #{}"},
+        data=(213, 3, 32, 31),
+        nops=frozenset(),
+        move=r"(?i)movz? [xw]1, ?#?(\w+)$",
+        store="",
+        store_sign="",
+        written={"": "mov\tx1, #{}"},
         # movz x1, #111 and #222, then the four bytes as they stand in memory.
-        (b"\xe1\x0d\x80\xd2\xd5\x03\x20\x1f", b"\xc1\x1b\x80\xd2\xd5\x03\x20\x1f"),
+        code=(b"\xe1\x0d\x80\xd2\xd5\x03\x20\x1f", b"\xc1\x1b\x80\xd2\xd5\x03\x20\x1f"),
     )
     # COFF's number: Microsoft's PE format, “Machine Types”; relocations: ELF for the Arm 64-bit Architecture, 5.7.
     machine = Machine(
-        frozenset(("AARCH64", "ARM64")),
-        0xAA64,
-        183,
+        names=frozenset(("AARCH64", "ARM64")),
+        coff=0xAA64,
+        elf=183,
         # ELF for the Arm 64-bit architecture, "Static relocations": R_AARCH64_PREL64, _PREL32, _PREL16; _ABS64, _ABS32.
-        frozenset((260, 261, 262)),
-        {257: 8, 258: 4},
-        {},
+        pc_relative=frozenset((260, 261, 262)),
+        absolute={257: 8, 258: 4},
+        unread={},
     )
     branch_words = frozenset(BRANCHES)
     stack_registers: frozenset[str] = frozenset()
@@ -156,7 +156,13 @@ class _AArch64:
 
     def llvm_effects(self, instruction: Instruction) -> Effects:
         memory = instruction.memory
-        return Effects(any(a.load for a in memory), any(a.store for a in memory), False, False, False)
+        return Effects(
+            may_load=any(a.load for a in memory),
+            may_store=any(a.store for a in memory),
+            side_effects=False,
+            load_barrier=False,
+            store_barrier=False,
+        )
 
     def load(self) -> object:
         return None
@@ -195,7 +201,7 @@ class _AArch64:
             except ValueError as error:
                 yield Refused(line, statement, str(error))
                 continue
-            yield TextForm(form, traits, statement, line)
+            yield TextForm(form=form, traits=traits, text=statement, line=line)
 
 
 ISA: Isa = _AArch64()

@@ -17,6 +17,8 @@ of it, and no place with the name of another is. A loop that is none of the comp
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from incc.frontends import regex as re
 from incc.frontends.asm.parse import INSTRUCTION
 
@@ -76,7 +78,7 @@ def with_compiled(
         for n in set.intersection(*inside):
             found.setdefault(n, []).append(loop_of[number])
     return [
-        region._replace(compiled=found[n][0]) if n in found and touched[n] == 1 else region
+        replace(region, compiled=found[n][0]) if n in found and touched[n] == 1 else region
         for n, region in enumerate(regions)
     ]
 

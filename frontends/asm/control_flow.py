@@ -92,7 +92,12 @@ class _Resolver:
                 if name:
                     self.entry_names[name] = number
         self.routines = [
-            Routine(f.name, statements[f.statements[0]].section, code, self._jumps(number, f, code))
+            Routine(
+                name=f.name,
+                section=statements[f.statements[0]].section,
+                instructions=code,
+                jumps=self._jumps(number, f, code),
+            )
             for number, (f, code) in enumerate(zip(assembly.functions, codes, strict=True))
         ]
 
@@ -134,7 +139,7 @@ class _Resolver:
             elif what not in ("return", "stop"):
                 target = label_index(self.assembly, name, i)
                 to = (target,) if target >= 0 else ()
-            result.append(Jump(i, what, ()))
+            result.append(Jump(at=i, kind=what, targets=()))
             labels.append(to)
         if indirect:
             self._resolve_indirect(function, code, result, labels, indirect)
@@ -154,7 +159,9 @@ class _Resolver:
                 hot = hot_part(name)
                 if not hot or hot != function.name:
                     calls.append(place[label])
-        return Jump(jump.at, jump.kind, tuple([place[i] for i in labels if i in place]), tuple(calls))
+        return Jump(
+            at=jump.at, kind=jump.kind, targets=tuple([place[i] for i in labels if i in place]), calls=tuple(calls)
+        )
 
     def _resolve_indirect(
         self,
@@ -221,19 +228,19 @@ class _Resolver:
             labels = self.assembly.labels
             names: list[str] = []
             entries: dict[int, None] = {}
-            for kind, _, text, section, _ in self.assembly.statements:
-                if kind == LABEL:
+            for each_statement in self.assembly.statements:
+                if each_statement.kind == LABEL:
                     if entries:
                         for name in names:
                             self._tables[name] = tuple(entries)
                         names = []
                         entries = {}
-                    names.append(text)
-                elif kind == DIRECTIVE and names:
-                    directive, _, values = text.partition(" ")
+                    names.append(each_statement.text)
+                elif each_statement.kind == DIRECTIVE and names:
+                    directive, _, values = each_statement.text.partition(" ")
                     if directive in _ALIGNMENTS:
                         continue
-                    if directive not in _DATA or section.startswith(_NOT_TABLES):
+                    if directive not in _DATA or each_statement.section.startswith(_NOT_TABLES):
                         names = names if entries else []
                         continue
                     for value in values.split(","):
@@ -241,7 +248,7 @@ class _Resolver:
                         target = labels.get(symbol.group(1).strip('"'), -1) if symbol else -1
                         if target >= 0 and self.owner[target] >= 0:
                             entries[target] = None
-                elif kind == INSTRUCTION and not entries:
+                elif each_statement.kind == INSTRUCTION and not entries:
                     names = []
             if entries:
                 for name in names:

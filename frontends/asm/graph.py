@@ -7,8 +7,9 @@ be used and tested without any code.
 
 from __future__ import annotations
 
+import msgspec
+
 from incc.frontends.isa import words
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def returns(function: str) -> bool:
 # --- what a graph is made of -----------------------------------------------------------------------------------------
 
 
-class Jump(NamedTuple):
+class Jump(msgspec.Struct, frozen=True, kw_only=True):
     """A control transfer: the number of its instruction, its kind, and the numbers of those that it may go to.
 
     `kind` is "conditional", "unconditional", "indirect", "return" or "stop" (a trap, or a call that does not come
@@ -54,7 +55,7 @@ class Jump(NamedTuple):
     calls: tuple[int, ...] = ()
 
 
-class Routine(NamedTuple):
+class Routine(msgspec.Struct, frozen=True, kw_only=True):
     """A function: its name, section, the numbers of its instructions, ascending, and its jumps in their order."""
 
     name: str
@@ -63,7 +64,7 @@ class Routine(NamedTuple):
     jumps: Sequence[Jump]
 
 
-class Block(NamedTuple):
+class Block(msgspec.Struct, frozen=True, kw_only=True):
     """A basic block: the numbers of its instructions, and where control goes at its end.
 
     `label` is the label at its start that is jumped to (else any), "" if there is none. `branch` is the kind of its
@@ -82,7 +83,7 @@ class Block(NamedTuple):
         return self.taken if self.fall < 0 or self.fall in self.taken else (self.fall, *self.taken)
 
 
-class ControlFlow(NamedTuple):
+class ControlFlow(msgspec.Struct, frozen=True, kw_only=True):
     """The control-flow graph of a function together with its cold part and whatever else it jumps into.
 
     Blocks are in the order of the code; `functions[i]` is the name of the function in which block i stands. `entries`
@@ -168,9 +169,11 @@ def build(routines: Sequence[Routine], members: Sequence[int], label: Callable[[
             here, there = segment_of[b], segment_of[b + 1]
             if here == there or _adjacent(routines, here, there, group_members):
                 fall = b + 1
-        blocks.append(Block(label(body[0]), tuple(body), kind, taken, fall))
+        blocks.append(Block(label=label(body[0]), instructions=tuple(body), branch=kind, taken=taken, fall=fall))
     name = main_name(routines, members)
-    return ControlFlow(name, tuple(blocks), tuple(functions), tuple(entries or ([0] if blocks else [])))
+    return ControlFlow(
+        name=name, blocks=tuple(blocks), functions=tuple(functions), entries=tuple(entries or ([0] if blocks else []))
+    )
 
 
 def _adjacent(routines: Sequence[Routine], here: int, there: int, members: set[int]) -> bool:
@@ -185,7 +188,7 @@ def _adjacent(routines: Sequence[Routine], here: int, there: int, members: set[i
 # --- graphs ----------------------------------------------------------------------------------------------------------
 
 
-class Loop(NamedTuple):
+class Loop(msgspec.Struct, frozen=True, kw_only=True):
     """A natural loop: all cycles through `header` over edges from `latches`, which the header dominates.
 
     `depth` is 1 for an outermost loop; `innermost` says that no other cycle lies inside.
@@ -198,7 +201,7 @@ class Loop(NamedTuple):
     innermost: bool
 
 
-class IrreducibleCycle(NamedTuple):
+class IrreducibleCycle(msgspec.Struct, frozen=True):
     """Nodes that reach each other, without a node among them that dominates the others; `entries` are those at which it
     is entered."""
 
@@ -303,11 +306,11 @@ def loops(successors: Sequence[Sequence[int]], entries: Sequence[int]) -> tuple[
     # Natural loops with different headers are nested or disjoint, so a loop has another inside iff its header.
     natural = [
         Loop(
-            header,
-            frozenset(body),
-            tuple(sorted(latches)),
-            depth[header],
-            not any(node != header and node in found for node in body)
+            header=header,
+            body=frozenset(body),
+            latches=tuple(sorted(latches)),
+            depth=depth[header],
+            innermost=not any(node != header and node in found for node in body)
             and not any(nodes <= body for nodes, _ in irregular),
         )
         for header, (body, latches) in sorted(found.items())

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
+import msgspec
+
 from incc.frontends import regex as re
 from incc.frontends.kernel import Inlined
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ _TOKENS = "^" + _TOKEN
 _LABELS_AND_TOKENS = rf'^(?:([^\s:#"]+):|{_TOKEN})'
 
 
-class _Abbreviation(NamedTuple):
+class _Abbreviation(msgspec.Struct, frozen=True, kw_only=True):
     """How entries of a kind are written: their tag, whether others follow inside, and the (attribute, form, constant)
     of each value. `statements` of `size` bytes in all, where each value is one of a fixed length, else -1."""
 
@@ -77,14 +78,14 @@ class _Abbreviation(NamedTuple):
     has_code: bool
 
 
-class _Value(NamedTuple):
+class _Value(msgspec.Struct, frozen=True):
     """A value as it is written: a number, a symbol, a difference of symbols, or a string."""
 
     text: str
     form: int
 
 
-class _Entry(NamedTuple):
+class _Entry(msgspec.Struct, frozen=True, kw_only=True):
     """Where an entry's values begin, and what is needed to read them. `parent`: the offset of the scope around it, -1
     for none."""
 
@@ -230,14 +231,16 @@ class DebugInformation:
             values: dict[int, _Value] | None = None
             if tag in _CODE:
                 if tag == _SUBPROGRAM:
-                    entries[unit.start + offset] = function = _Entry(first, abbreviation, unit, scope)
+                    entries[unit.start + offset] = function = _Entry(
+                        token=first, abbreviation=abbreviation, unit=unit, parent=scope
+                    )
                     has_function = True
                     inside = everything
                 if abbreviation.has_code and (inside or (pairs is not None and tag == _INLINED)):
                     values, at, size = self._values(unit, abbreviation, at, size)
                     inside = self._inside(unit, values, inside, wanted)
                     if tag == _INLINED:
-                        called = _Entry(first, abbreviation, unit, scope)
+                        called = _Entry(token=first, abbreviation=abbreviation, unit=unit, parent=scope)
                         for i in inside:
                             found[i].append((unit.start + offset, called, values))
                         if pairs is not None and function is not None:
@@ -246,7 +249,7 @@ class DebugInformation:
                     inside = nothing
             elif tag in _SCOPES:
                 scope = unit.start + offset
-                entries[scope] = _Entry(first, abbreviation, unit, outer[1])
+                entries[scope] = _Entry(token=first, abbreviation=abbreviation, unit=unit, parent=outer[1])
             elif tag in _UNITS:
                 values, at, size = self._values(unit, abbreviation, at, size)
                 for name in (_STRINGS_BASE, _ADDRESS_BASE, _LISTS_BASE):
@@ -318,12 +321,12 @@ class DebugInformation:
             fixed &= all(form not in _BY_BYTES for _, form, _ in values)
             attributes = [attribute for attribute, _, _ in values]
             found[code] = _Abbreviation(
-                tag,
-                bool(inside),
-                tuple(values),
-                sum(size > 0 for size in sizes) if fixed else -1,
-                sum(sizes) if fixed else -1,
-                _LOW in attributes or _RANGES in attributes,
+                tag=tag,
+                inside=bool(inside),
+                values=tuple(values),
+                statements=sum(size > 0 for size in sizes) if fixed else -1,
+                size=sum(sizes) if fixed else -1,
+                has_code=_LOW in attributes or _RANGES in attributes,
             )
         return found
 

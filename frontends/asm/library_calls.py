@@ -25,11 +25,11 @@ def calls_in_place_of_loops(assembly: Assembly, text: str) -> Iterator[tuple[str
     known = isa(assembly.isa)
     for function in assembly.functions:
         for i in function.statements:
-            kind, _, line, _, _ = assembly.statements[i]
-            if kind != INSTRUCTION or not ("mem" in line or "len" in line):
+            each_statement = assembly.statements[i]
+            if each_statement.kind != INSTRUCTION or not ("mem" in each_statement.text or "len" in each_statement.text):
                 continue
-            if known.branch(line)[0] in ("call", "unconditional", "indirect"):
-                for symbol in known.symbols(line):
+            if known.branch(each_statement.text)[0] in ("call", "unconditional", "indirect"):
+                for symbol in known.symbols(each_statement.text):
                     name = symbol.partition("@")[0].removeprefix("__").removesuffix("_chk")
                     if name in _IN_PLACE_OF_LOOPS and symbol not in assembly.labels:
                         yield function.name, name, i
@@ -49,9 +49,9 @@ def outlined(assembly: Assembly) -> dict[str, str]:
         symbols = isa(assembly.isa).symbols
         for function in assembly.functions:
             for i in function.statements:
-                kind, _, line, _, _ = assembly.statements[i]
-                if kind == INSTRUCTION and ".omp_outlined" in line:
-                    for symbol in symbols(line):
+                each_statement = assembly.statements[i]
+                if each_statement.kind == INSTRUCTION and ".omp_outlined" in each_statement.text:
+                    for symbol in symbols(each_statement.text):
                         if symbol in nameless and function.name != symbol:
                             parts[symbol] = parts[symbol] or function.name
         for name in nameless:

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
+import msgspec
+from msgspec.structs import replace
+
 from incc.frontends import regex as re
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 
-class Marked(NamedTuple):
+class Marked(msgspec.Struct, frozen=True):
     """A region: its name, "" for none, and the offsets of its marks' texts; `begin` is -1 for the region that no marker
     begins, `end` for one that goes to the end of the text."""
 
@@ -26,7 +28,7 @@ class Marked(NamedTuple):
     end: int
 
 
-class Message(NamedTuple):
+class Message(msgspec.Struct, frozen=True):
     """What is said of the text at an offset; `kind`: error or note."""
 
     at: int
@@ -116,7 +118,7 @@ def _regions(text: str) -> tuple[list[Marked], list[Message]]:
         elif not name and not active and found == [Marked("", -1, -1)]:
             ended = 0
         if ended >= 0:
-            found[ended] = found[ended]._replace(end=at)
+            found[ended] = replace(found[ended], end=at)
             continue
         messages.append(Message(at, "error", "found an invalid region end directive"))
         named = f"region named {name}" if name else "anonymous region"

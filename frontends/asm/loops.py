@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import msgspec
+from msgspec.structs import replace
+
 from incc.frontends.asm.graph import dominators, loops, reverse_postorder
 from incc.frontends.kernel import LeftOut, LineSet, Neighbours, Region
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ class Place(Protocol):
     def location(self) -> SourceLocation | None: ...
 
 
-class Listing(NamedTuple):
+class Listing(msgspec.Struct, frozen=True):
     """What regions say of the instructions of graphs: the place of each by its number, and `notes`: what some of them,
     on a path, hide (see `Region.notes`)."""
 
@@ -93,8 +95,8 @@ def _region(listing: Listing, graph: ControlFlow, loop: Loop, chosen: list[int] 
     label = header.label
     name = ":".join(part for part in (function, label) if part) or f"line {min(lines)}"
     return Region(
-        "loop", name, function, label, min(body_lines), max(body_lines), lines, body_lines, True, loop.depth, source,
-        tuple(notes), forks,
+        kind="loop", name=name, function=function, label=label, first_line=min(body_lines), last_line=max(body_lines), lines=lines, body_lines=body_lines, is_loop=True, depth=loop.depth, source=source,
+        notes=tuple(notes), forks=forks,
     )  # fmt: skip
 
 
@@ -154,7 +156,7 @@ def _with_neighbours(
         ]
         enclosing = tuple([source for _, source in sorted(around)])
         lines = LineSet(of_line, later & ~(1 << number)), LineSet(of_line, behind[loop.header])
-        regions.append(region._replace(neighbours=Neighbours(*lines, enclosing)))
+        regions.append(replace(region, neighbours=Neighbours(*lines, enclosing)))
     return regions
 
 
@@ -183,17 +185,17 @@ def _likeliest_path(graph: ControlFlow, loop: Loop) -> tuple[list[int], int]:
 
 
 def _likeliest_next(graph: ControlFlow, loop: Loop, block: int) -> int:
-    _, _, kind, taken, fall = graph.blocks[block]
-    inside = [t for t in taken if t in loop.body]
+    each_block = graph.blocks[block]
+    inside = [t for t in each_block.taken if t in loop.body]
     backward = [t for t in inside if t <= block]
-    if kind == "indirect" and len(inside) > 1:
+    if each_block.branch == "indirect" and len(inside) > 1:
         return inside[0]
     if backward:
         return backward[0]
-    return fall if fall in loop.body else inside[0]
+    return each_block.fall if each_block.fall in loop.body else inside[0]
 
 
-class LoopPath(NamedTuple):
+class LoopPath(msgspec.Struct, frozen=True):
     """One way through a loop, from its header back to it.
 
     `branches` are the lines of the branches inside at which it could have gone another way, and whether it takes them;
@@ -318,8 +320,8 @@ def _irreducible(listing: Listing, graph: ControlFlow, cycle: IrreducibleCycle) 
     entered = [graph.blocks[b].label or f"line {_first_line(listing, graph, b)}" for b in cycle.entries]
     where = ", ".join(entered[:-1]) + " and " + entered[-1] if len(entered) > 1 else "".join(entered)
     return LeftOut(
-        min(lines), max(lines), graph.name, graph.blocks[min(cycle.entries)].label,
-        f"irreducible: entered at {where}, so no instruction begins every iteration",
+        first_line=min(lines), last_line=max(lines), function=graph.name, label=graph.blocks[min(cycle.entries)].label,
+        reason=f"irreducible: entered at {where}, so no instruction begins every iteration",
     )  # fmt: skip
 
 

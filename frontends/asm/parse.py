@@ -7,10 +7,11 @@ set is written is its `Isa`'s.
 
 from __future__ import annotations
 
+import msgspec
+
 from incc.frontends import regex as re
 from incc.frontends.isa import detect, isa
 from incc.frontends.kernel import SourceLocation
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ DIRECTIVE = 1
 INSTRUCTION = 2
 
 
-class Statement(NamedTuple):
+class Statement(msgspec.Struct, frozen=True, kw_only=True):
     """One statement.
 
     `kind` is LABEL, DIRECTIVE or INSTRUCTION; `line` is 1-based; `text` has no comments and no redundant blanks, for a
@@ -38,7 +39,7 @@ class Statement(NamedTuple):
     location: SourceLocation | None
 
 
-class Function(NamedTuple):
+class Function(msgspec.Struct, frozen=True):
     """A function: its name and the indices of its labels and instructions in `Assembly.statements`, ascending.
 
     Code that belongs to no function (hand-written snippets) forms functions of the name "". `aliases` are other names
@@ -50,7 +51,7 @@ class Function(NamedTuple):
     aliases: tuple[str, ...]
 
 
-class CommentMarker(NamedTuple):
+class CommentMarker(msgspec.Struct, frozen=True, kw_only=True):
     """A comment that begins or ends a region: `# OSACA-BEGIN`, `# LLVM-MCA-END name`.
 
     `position` is the number of statements before it; `dialect` is "osaca" or "llvm-mca".
@@ -63,7 +64,7 @@ class CommentMarker(NamedTuple):
     name: str
 
 
-class Assembly(NamedTuple):
+class Assembly(msgspec.Struct, frozen=True, kw_only=True):
     """A parsed file.
 
     `isa` is the name of the instruction set. `statements` leaves out what only describes (`.cfi_*`, `.loc`, `.file`,
@@ -174,7 +175,15 @@ def parse(text: str, isa_name: str = "") -> Assembly:
             llvm, llvm_side, name, _, osaca_side = found.groups()
             side = llvm_side or osaca_side
             dialect = "llvm-mca" if llvm else "osaca"
-            markers.append(CommentMarker(line, len(statements), dialect, side == "BEGIN", (name or "").strip()))
+            markers.append(
+                CommentMarker(
+                    line=line,
+                    position=len(statements),
+                    dialect=dialect,
+                    begin=side == "BEGIN",
+                    name=(name or "").strip(),
+                )
+            )
 
     for raw in text.split("\n"):
         line += 1
@@ -351,8 +360,8 @@ def parse(text: str, isa_name: str = "") -> Assembly:
 
     functions = _functions(statements, typed, exported - objects, sizes)
     return Assembly(
-        isa_name, statements, functions, labels, numeric_labels, aliases, frozenset(macros), markers, dialects,
-        source_file, [], files, tuple(debug),
+        isa=isa_name, statements=statements, functions=functions, labels=labels, numeric_labels=numeric_labels, aliases=aliases, macros=frozenset(macros), markers=markers, dialects=dialects,
+        source_file=source_file, graphs=[], files=files, debug=tuple(debug),
     )  # fmt: skip
 
 
@@ -444,7 +453,7 @@ def _functions(
     current = -1
     section = ""
     for i, statement in enumerate(statements):
-        kind, _, text, where, _ = statement
+        kind, text, where = statement.kind, statement.text, statement.section
         if i in sizes:
             for key, number in list(open_in.items()):
                 if names[number] in sizes[i] or not sizes[i].isdisjoint(aliases[number]):
@@ -480,7 +489,7 @@ def _functions(
     return [Function(names[i], tuple(members[i]), tuple(aliases[i])) for i in range(len(names)) if has_code[i]]
 
 
-class Origin(NamedTuple):
+class Origin(msgspec.Struct, frozen=True, kw_only=True):
     """An instruction of an assembly text: its 1-based line, its mnemonic as written, whether there is an address in its
     operands, and what the last `.loc` before it says of file, line and column, "" where there is none, or no column."""
 
@@ -511,7 +520,7 @@ def origins_of(text: str, function: str) -> list[Origin]:
         elif words[0] == ".size" and words[1].startswith(function):
             break
         elif words[0][0] != ".":
-            found.append(Origin(number, words[0], "(" in line or "[" in line, place))
+            found.append(Origin(line=number, mnemonic=words[0], memory="(" in line or "[" in line, place=place))
     return found
 
 

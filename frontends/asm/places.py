@@ -5,10 +5,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from itertools import pairwise
 
+import msgspec
+from msgspec.structs import replace
+
 from incc.frontends.asm.inlining import DebugInformation
 from incc.frontends.asm.parse import INSTRUCTION
 from incc.frontends.kernel import Frame, SourceLocation
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ Not all, since compilers move instructions in from around; more than half, since
 be the comparison and the step of an iterator, which are functions too."""
 
 
-class UserPlace(NamedTuple):
+class UserPlace(msgspec.Struct, frozen=True, kw_only=True):
     """A place in the user's source.
 
     `source`: the user's line, or that of a system header if there is none of the user's (`is_users`). `function`: the
@@ -71,14 +73,14 @@ class Places:
         if not located:
             located = [i for i in body if self._location(i)]
         if not located:
-            return UserPlace(None, function, (), (), True)
+            return UserPlace(source=None, function=function, inlined=(), inlined_into=(), is_users=True)
         last = path[-1] if is_loop and path[-1] in located else self._most_common(located)
         frames = self._frames(function, last)
         depth = len(lines) - 1
         if lines and len(frames) > depth and all(frames[n].line == lines[n] for n in range(depth)):
             # In that function the branch is the loop's own, unless it comes from what was inlined into it.
             here = frames[depth]
-            own = here if len(frames) == depth + 1 or not lines[-1] else here._replace(line=lines[-1])
+            own = here if len(frames) == depth + 1 or not lines[-1] else replace(here, line=lines[-1])
             frames = [*frames[:depth], own]
         else:
             depth = self._depth(last, located)
@@ -154,7 +156,11 @@ def _place(frames: Sequence[Frame], level: int, is_users: bool) -> UserPlace:
         if not (_OUTLINED in frame.function and _OUTLINED in inner.function)
     ]
     return UserPlace(
-        SourceLocation(here.file, here.line), here.function, tuple(frames[level + 1 :]), tuple(around), is_users
+        source=SourceLocation(here.file, here.line),
+        function=here.function,
+        inlined=tuple(frames[level + 1 :]),
+        inlined_into=tuple(around),
+        is_users=is_users,
     )
 
 

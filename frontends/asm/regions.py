@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
+import msgspec
+from msgspec.structs import replace
+
 from incc.frontends import regex as re
 from incc.frontends.asm import loops
 from incc.frontends.asm.control_flow import control_flow, label_index
@@ -12,7 +15,6 @@ from incc.frontends.asm.loops import LoopPath, call_notes, line_list, lines_of, 
 from incc.frontends.asm.parse import DIRECTIVE, INSTRUCTION, LABEL
 from incc.frontends.isa import isa
 from incc.frontends.kernel import LeftOut, Region
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,7 +87,7 @@ def _listing(assembly: Assembly) -> loops.Listing:
 # --- markers ---------------------------------------------------------------------------------------------------------
 
 
-class _Span(NamedTuple):
+class _Span(msgspec.Struct, frozen=True, kw_only=True):
     """Statements [first, last) between two markers, and the lines of the markers. `name` is that of a named region."""
 
     first: int
@@ -95,7 +97,7 @@ class _Span(NamedTuple):
     name: str
 
 
-class _ByteMarker(NamedTuple):
+class _ByteMarker(msgspec.Struct, frozen=True):
     """A marker made of instructions, IACA's and OSACA's: statements [first, last)."""
 
     begin: bool
@@ -142,7 +144,7 @@ def whole_file(assembly: Assembly) -> tuple[list[Region], list[LeftOut]]:
     own = marker_statements(assembly)
     inside = tuple(i for i, s in enumerate(assembly.statements) if s.kind == INSTRUCTION and i not in own)
     if not inside:
-        return [], [LeftOut(0, 0, "", "", "the file has no instruction")]
+        return [], [LeftOut(first_line=0, last_line=0, function="", label="", reason="the file has no instruction")]
     return _with_depth(assembly, [_straight(assembly, "file", assembly.source_file, inside, own)]), []
 
 
@@ -199,18 +201,20 @@ def _straight(assembly: Assembly, kind: RegionKind, name: str, members: Sequence
     latch = statements[last].location if is_loop else None
     lines = lines_of(statements, members)
     return Region(
-        kind,
-        name or ":".join(part for part in (function.name if function else "", label) if part) or f"line {lines[0]}",
-        function.name if function else "",
-        label,
-        min(lines),
-        max(lines),
-        lines,
-        lines,
-        is_loop,
-        0,
-        source_of(statements, members, latch, function.statements if function else members),
-        tuple(notes),
+        kind=kind,
+        name=name
+        or ":".join(part for part in (function.name if function else "", label) if part)
+        or f"line {lines[0]}",
+        function=function.name if function else "",
+        label=label,
+        first_line=min(lines),
+        last_line=max(lines),
+        lines=lines,
+        body_lines=lines,
+        is_loop=is_loop,
+        depth=0,
+        source=source_of(statements, members, latch, function.statements if function else members),
+        notes=tuple(notes),
     )
 
 
@@ -237,7 +241,7 @@ def _with_depth(assembly: Assembly, regions: list[Region]) -> list[Region]:
                     line = assembly.statements[i].line
                     depth[line] = max(depth.get(line, 0), loop.depth)
     return [
-        region._replace(depth=max((depth.get(line, 0) for line in region.lines), default=0))
+        replace(region, depth=max((depth.get(line, 0) for line in region.lines), default=0))
         if region.is_loop
         else region
         for region in regions
@@ -255,7 +259,9 @@ def _osaca_spans(assembly: Assembly, left_out: list[LeftOut]) -> list[_Span]:
                 _report(assembly, left_out, start.line, start.line, "", f"OSACA-BEGIN, and again in line {marker.line}")
             start = marker
         elif start:
-            spans.append(_Span(start.position, marker.position, start.line, marker.line, ""))
+            spans.append(
+                _Span(first=start.position, last=marker.position, begin_line=start.line, end_line=marker.line, name="")
+            )
             start = None
         else:
             _report(assembly, left_out, marker.line, marker.line, "", "OSACA-END without OSACA-BEGIN")
@@ -285,7 +291,9 @@ def _llvm_mca_spans(assembly: Assembly, left_out: list[LeftOut]) -> list[_Span]:
                 name = next(iter(active))
             if name in active:
                 start = active.pop(name)
-                spans.append(_Span(start.position, marker.position, start.line, line, name))
+                spans.append(
+                    _Span(first=start.position, last=marker.position, begin_line=start.line, end_line=line, name=name)
+                )
             elif name:
                 reason = f"LLVM-MCA-END: no region named {name!r} is open"
             elif active:
@@ -298,7 +306,11 @@ def _llvm_mca_spans(assembly: Assembly, left_out: list[LeftOut]) -> list[_Span]:
     end = len(assembly.statements)
     last = assembly.statements[-1].line if end else 0
     for start in active.values():
-        spans.append(_Span(start.position, end, start.line, max(start.line, last), start.name))
+        spans.append(
+            _Span(
+                first=start.position, last=end, begin_line=start.line, end_line=max(start.line, last), name=start.name
+            )
+        )
     return spans
 
 
@@ -314,7 +326,7 @@ def _byte_spans(assembly: Assembly, markers: list[_ByteMarker], left_out: list[L
                 _report(assembly, left_out, start_line, start_line, "", f"IACA begin marker, and again in line {line}")
             start = marker
         elif start:
-            spans.append(_Span(start.last, marker.first, start_line, line, ""))
+            spans.append(_Span(first=start.last, last=marker.first, begin_line=start_line, end_line=line, name=""))
             start = None
         else:
             _report(assembly, left_out, line, line, "", "IACA end marker without begin marker")
@@ -329,18 +341,22 @@ def _byte_markers(assembly: Assembly) -> list[_ByteMarker]:
     known = isa(assembly.isa).markers
     nops, store_sign = known.nops, known.store_sign
     markers: list[_ByteMarker] = []
-    for i, (kind, _, text, _, _) in enumerate(statements):
+    for i, each_statement in enumerate(statements):
         before = statements[i - 1].text if i and statements[i - 1].kind == INSTRUCTION else ""
         number = first = last = 0
-        if kind == DIRECTIVE:
-            if before and text.startswith((".byte ", ".1byte ")):
+        if each_statement.kind == DIRECTIVE:
+            if before and each_statement.text.startswith((".byte ", ".1byte ")):
                 last = _bytes_end(assembly, i, known.data)
-        elif kind == INSTRUCTION:
-            if store_sign and store_sign in text and (store := re.match(known.store, text)):
+        elif each_statement.kind == INSTRUCTION:
+            if (
+                store_sign
+                and store_sign in each_statement.text
+                and (store := re.match(known.store, each_statement.text))
+            ):
                 found = {name.rstrip("2"): value for name, value in store.groupdict().items() if value}
                 number = _integer(found["number"])
                 first, last = (i - 1 if "register" in found and before else i), i + 1
-            elif nops and text.lower() in nops:
+            elif nops and each_statement.text.lower() in nops:
                 last = i + 1
         if last and not number and (move := re.match(known.move, before)):
             number = _integer(next(group for group in move.groups() if group))
@@ -354,9 +370,9 @@ def _bytes_end(assembly: Assembly, start: int, wanted: tuple[int, ...]) -> int:
     """The statement behind the `.byte` directives from `start` on that give `wanted`, 0 if they give other bytes."""
     values: list[int] = []
     for i in range(start, min(start + len(wanted), len(assembly.statements))):
-        kind, _, text, _, _ = assembly.statements[i]
-        directive, _, operands = text.partition(" ")
-        if kind != DIRECTIVE or directive not in (".byte", ".1byte"):
+        each_statement = assembly.statements[i]
+        directive, _, operands = each_statement.text.partition(" ")
+        if each_statement.kind != DIRECTIVE or directive not in (".byte", ".1byte"):
             return 0
         values.extend(_integer(operand) for operand in operands.split(","))
         if len(values) >= len(wanted):
@@ -403,7 +419,15 @@ def _report(
 ) -> None:
     at = min(bisect_left(assembly.statements, first_line, key=lambda s: s.line), len(assembly.statements) - 1)
     function = _function_at(assembly, at)
-    left_out.append(LeftOut(first_line, last_line, function.name if function else "", name, reason))
+    left_out.append(
+        LeftOut(
+            first_line=first_line,
+            last_line=last_line,
+            function=function.name if function else "",
+            label=name,
+            reason=reason,
+        )
+    )
 
 
 # --- common ----------------------------------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from incc.frontends.kernel import CompiledLoop, CompiledStream
 
 TYPE_CHECKING = False
@@ -40,7 +42,7 @@ def read_table(text: str) -> tuple[CompiledLoop, ...]:
     lines_of = {(loop.function, loop.source_loop): loop.lines for loop in loops if loop.lines and loop.source_loop >= 0}
     return tuple(
         [
-            loop if loop.lines else loop._replace(lines=lines_of.get((loop.function, loop.source_loop), ()))
+            loop if loop.lines else replace(loop, lines=lines_of.get((loop.function, loop.source_loop), ()))
             for loop in loops
         ]
     )
@@ -77,12 +79,12 @@ def _loop(entry: dict[str, Any]) -> CompiledLoop:
 
 def _stream(entry: dict[str, Any]) -> CompiledStream:
     return CompiledStream(
-        bool(entry["store"]),
-        _number(entry["element_bytes"]),
-        _number(entry["lanes"]),
-        bool(entry["scalable"]),
-        None if entry["step"] is None else _number(entry["step"]),
-        _number(entry["accesses"]),
+        store=bool(entry["store"]),
+        element_bytes=_number(entry["element_bytes"]),
+        lanes=_number(entry["lanes"]),
+        scalable=bool(entry["scalable"]),
+        step=None if entry["step"] is None else _number(entry["step"]),
+        accesses=_number(entry["accesses"]),
     )
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import stat
 
+import msgspec
+
 from incc.frontends.gcc_wrapper.remarks import clang_options, gcc_options
-from incc.frontends.records import NamedTuple
 from incc.frontends.unit import IncludeFolders
 
 TYPE_CHECKING = False
@@ -110,7 +111,7 @@ _CLANG_WRITES_PREFIXES = (
 )
 
 
-class Run(NamedTuple):
+class Run(msgspec.Struct, frozen=True, kw_only=True):
     """How to get one source's assembly.
 
     `commands` are to be run one after another, in this order; then the text is in `output`. `source` is the user's
@@ -137,7 +138,7 @@ class Run(NamedTuple):
     marks: str = ""
 
 
-class Skipped(NamedTuple):
+class Skipped(msgspec.Struct, frozen=True, kw_only=True):
     """A source without assembly to analyse. `expected`: the user's command means that, it is no failure. `until_link`:
     code is generated when it is linked."""
 
@@ -147,7 +148,7 @@ class Skipped(NamedTuple):
     until_link: bool = False
 
 
-class Plan(NamedTuple):
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """What to run for the analysis of a command.
 
     `reads_stdin`: the compiler reads a source from standard input. `writes_stdout`: the command itself writes to
@@ -160,7 +161,7 @@ class Plan(NamedTuple):
     writes_stdout: bool
 
 
-class _Made(NamedTuple):
+class _Made(msgspec.Struct, frozen=True, kw_only=True):
     """A file that an earlier sub-command would have made, and how the scratch folder gets its twin."""
 
     output: str
@@ -209,10 +210,21 @@ def make_plan(
             cpu = target_cpu(words, arguments)
             if previous is None:
                 _add(
-                    runs, skipped, Run(name, (), name, cpu, False, False), _target(words, dry_run), _pipe(name, folder)
+                    runs,
+                    skipped,
+                    Run(source=name, commands=(), output=name, cpu=cpu, after_compiler=False, generated=False),
+                    _target(words, dry_run),
+                    _pipe(name, folder),
                 )
             elif previous.assembler:
-                run = Run(previous.source, previous.commands, previous.output, previous.cpu or cpu, False, False)
+                run = Run(
+                    source=previous.source,
+                    commands=previous.commands,
+                    output=previous.output,
+                    cpu=previous.cpu or cpu,
+                    after_compiler=False,
+                    generated=False,
+                )
                 _add(runs, skipped, run, _target(words, dry_run), previous.problem)
             continue
         writes_stdout |= _writes_stdout(words, kind, command.piped)
@@ -236,48 +248,69 @@ def make_plan(
         problem = next((s.problem for s in sources if s.problem), "") or _unreadable(words, folder)
         if step.result == "assembly":
             run = Run(
-                source,
-                tuple(commands),
-                step.output,
-                cpu,
-                _needs_modules(words, os.path.join(folder, source)),
-                True,
-                include_folders(words),
-                step.plugin,
-                f"{own}.loops.json" if step.plugin else "",
-                own if remarks else "",
-                step.source_plugin,
-                f"{own}.marks.json" if step.source_plugin else "",
+                source=source,
+                commands=tuple(commands),
+                output=step.output,
+                cpu=cpu,
+                after_compiler=_needs_modules(words, os.path.join(folder, source)),
+                generated=True,
+                folders=include_folders(words),
+                plugin=step.plugin,
+                table=f"{own}.loops.json" if step.plugin else "",
+                records=own if remarks else "",
+                source_plugin=step.source_plugin,
+                marks=f"{own}.marks.json" if step.source_plugin else "",
             )
             _add(runs, skipped, run, _target(words, dry_run), problem)
         elif step.result == "nothing" and step.reason:
-            skipped.append(Skipped(source, step.reason, True, step.reason in _UNTIL_LINK))
+            skipped.append(
+                Skipped(source=source, reason=step.reason, expected=True, until_link=step.reason in _UNTIL_LINK)
+            )
         key = "|" if command.piped else _value(words, "-o")
         if key:
             is_assembler = step.result == "text" and ("-lang-asm" in words or "assembler-with-cpp" in words)
             unused = step.reason if step.result == "text" else ""
-            made[key] = _Made(step.output, tuple(commands), source, cpu, is_assembler, problem, unused)
+            made[key] = _Made(
+                output=step.output,
+                commands=tuple(commands),
+                source=source,
+                cpu=cpu,
+                assembler=is_assembler,
+                problem=problem,
+                unused_reason=unused,
+            )
     for file in made.values():
         if file.unused_reason and file.output not in consumed:
-            skipped.append(Skipped(file.source, file.unused_reason, True, file.unused_reason in _UNTIL_LINK))
+            skipped.append(
+                Skipped(
+                    source=file.source,
+                    reason=file.unused_reason,
+                    expected=True,
+                    until_link=file.unused_reason in _UNTIL_LINK,
+                )
+            )
     # A front end for a language that is not read here is not passed over in silence.
     for command in dry_run.commands:
         program = os.path.basename(command.words[0])
         if program in _OTHER_FRONT_ENDS and "--help" not in " ".join(command.words):
             skipped.append(
-                Skipped(_source(command.words, arguments, "gcc"), f"no analysis of what {program} writes", False)
+                Skipped(
+                    source=_source(command.words, arguments, "gcc"),
+                    reason=f"no analysis of what {program} writes",
+                    expected=False,
+                )
             )
     from_stdin = any(reads_stdin(c) for r in runs for c in r.commands) or any(
         not r.commands and r.source in _STANDARD_INPUT for r in runs
     )
-    return Plan(tuple(runs), tuple(skipped), from_stdin, writes_stdout)
+    return Plan(runs=tuple(runs), skipped=tuple(skipped), reads_stdin=from_stdin, writes_stdout=writes_stdout)
 
 
 def _add(runs: list[Run], skipped: list[Skipped], run: Run, target: str, problem: str) -> None:
     if problem:
-        skipped.append(Skipped(run.source, problem, False))
+        skipped.append(Skipped(source=run.source, reason=problem, expected=False))
     elif target and not target.startswith(("x86_64", "amd64")):
-        skipped.append(Skipped(run.source, f"the code is for {target}, not for x86-64", False))
+        skipped.append(Skipped(source=run.source, reason=f"the code is for {target}, not for x86-64", expected=False))
     else:
         runs.append(run)
 
@@ -327,7 +360,7 @@ _UNTIL_LINK = (
 )
 
 
-class _Step(NamedTuple):
+class _Step(msgspec.Struct, frozen=True, kw_only=True):
     """A compiler proper's command, rewritten. `result`: "assembly", "text" (of whatever kind) or "nothing". `plugin`:
     the word by which it loads one, "" for none; `source_plugin`: the words for one that reads marks."""
 
@@ -385,17 +418,22 @@ def _gcc_step(words: tuple[str, ...], own: str) -> _Step:
         result.append("-g1")
     result += ["-o", output]
     if preprocess:
-        return _Step(tuple(result), output, "text", "")
+        return _Step(words=tuple(result), output=output, result="text", reason="")
     if "-fsyntax-only" in words or any(w.startswith("--output-pch=") for w in words):
-        return _Step(tuple(result), output, "nothing", "")
+        return _Step(words=tuple(result), output=output, result="nothing", reason="")
     if _last(words, ("-flto", "-flto=", "-fno-lto")).startswith("-flto") and (
         _last(words, ("-ffat-lto-objects", "-fno-fat-lto-objects")) != "-ffat-lto-objects"
     ):
-        return _Step(tuple(result), output, "nothing", _UNTIL_LINK[0])
+        return _Step(words=tuple(result), output=output, result="nothing", reason=_UNTIL_LINK[0])
     if "-fmodules-ts" in words or "-fmodules" in words:
         # cc1plus writes the compiled interface whatever its other options say.
-        return _Step(tuple(result), output, "nothing", "a second run would write the C++ modules again")
-    return _Step(tuple(result), output, "assembly", "")
+        return _Step(
+            words=tuple(result),
+            output=output,
+            result="nothing",
+            reason="a second run would write the C++ modules again",
+        )
+    return _Step(words=tuple(result), output=output, result="assembly", reason="")
 
 
 def _clang_step(words: tuple[str, ...], own: str, plugin: str, source_plugin: str = "") -> _Step:
@@ -429,14 +467,19 @@ def _clang_step(words: tuple[str, ...], own: str, plugin: str, source_plugin: st
         load = f"-fpass-plugin={plugin}" if plugin else ""
         reads = ("-load", source_plugin) if source_plugin else ()
         result[2:2] = [*([load] if load else ()), *reads]
-        return _Step(tuple(result), output, "assembly", "", load, reads)
+        return _Step(words=tuple(result), output=output, result="assembly", reason="", plugin=load, source_plugin=reads)
     if preprocess:
-        return _Step(tuple(result), output, "text", "")
+        return _Step(words=tuple(result), output=output, result="text", reason="")
     if not ir:
-        return _Step(tuple(result), output, "nothing", "")
+        return _Step(words=tuple(result), output=output, result="nothing", reason="")
     # With -save-temps, bitcode is a step on the way to code.
     lto = any(w.startswith("-flto") for w in words)
-    return _Step(tuple(result), output, "text", _UNTIL_LINK[1] if lto else "-emit-llvm writes LLVM IR, not code")
+    return _Step(
+        words=tuple(result),
+        output=output,
+        result="text",
+        reason=_UNTIL_LINK[1] if lto else "-emit-llvm writes LLVM IR, not code",
+    )
 
 
 _SYSTEM_FOLDERS = (

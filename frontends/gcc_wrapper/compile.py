@@ -6,10 +6,12 @@ import os
 import shlex
 import tempfile
 
+import msgspec
+from msgspec.structs import replace
+
 from incc.frontends.gcc_wrapper.compiler import Compiler, child_environment, find_program
 from incc.frontends.gcc_wrapper.processes import Processes
 from incc.frontends.gcc_wrapper.session import Compilation, Failure
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 _LAUNCHERS = frozenset(("ccache", "distcc", "icecc", "sccache"))
 
 
-class Compiled(NamedTuple):
+class Compiled(msgspec.Struct, frozen=True, kw_only=True):
     """What came of a command.
 
     `units`: the sources' assembly. `status`: the compiler's exit status, negative for death by that signal; if it is
@@ -70,7 +72,7 @@ def compile_units(
         compiled = _compile(compiler, words[count:], given, place, processes)
         output.seek(0)
         errors.seek(0)
-        return compiled._replace(output=output.read(), errors=errors.read())
+        return replace(compiled, output=output.read(), errors=errors.read())
 
 
 def without_launchers(words: Sequence[str]) -> Sequence[str]:
@@ -99,6 +101,13 @@ def _compile(
         processes.end()
         compilation.close()
     if status != 0:
-        return Compiled((), status, (), (), b"", b"")
+        return Compiled(units=(), status=status, warnings=(), notes=(), output=b"", errors=b"")
     notes = [f"{name}: nothing to analyse: {compilation.until_link_why}" for name in compilation.until_link]
-    return Compiled(tuple(units), status, tuple(compilation.warnings), (*compilation.notes, *notes), b"", b"")
+    return Compiled(
+        units=tuple(units),
+        status=status,
+        warnings=tuple(compilation.warnings),
+        notes=(*compilation.notes, *notes),
+        output=b"",
+        errors=b"",
+    )

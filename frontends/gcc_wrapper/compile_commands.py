@@ -10,8 +10,9 @@ import os
 import re
 import shlex
 
+import msgspec
+
 from incc.frontends.gcc_wrapper.compile import without_launchers
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ _SOURCES = frozenset(
 _OPERATORS = frozenset(("&&", "||", ";", "|", "&", ">", ">>", "<"))
 
 
-class Command(NamedTuple):
+class Command(msgspec.Struct, frozen=True, kw_only=True):
     """A compiler's command: its words without launchers such as ccache, the folder that it runs in, and the source as
     the database names it; `problem` says why there is no command, "" if there is one."""
 
@@ -100,7 +101,7 @@ def _command(number: int, entry: Any, folder: str) -> Command:
     fields = entry if isinstance(entry, dict) else {}
     file, directory = fields.get("file"), fields.get("directory", "")
     if not isinstance(file, str) or not file or not isinstance(directory, str):
-        return Command(f"entry {number}", folder, (), "not a command: it has no file")
+        return Command(file=f"entry {number}", folder=folder, words=(), problem="not a command: it has no file")
     # A relative folder is taken to count from the database, which others have moved along with the build.
     folder = os.path.join(folder, directory)
     words = fields.get("arguments")
@@ -108,15 +109,22 @@ def _command(number: int, entry: Any, folder: str) -> Command:
         try:
             words = shlex.split(fields.get("command") or "")
         except (ValueError, AttributeError, TypeError) as error:
-            return Command(file, folder, (), f"its command cannot be read: {error}")
+            return Command(file=file, folder=folder, words=(), problem=f"its command cannot be read: {error}")
     if not isinstance(words, list) or not words or not all(isinstance(word, str) for word in words):
-        return Command(file, folder, (), "it has no command")
+        return Command(file=file, folder=folder, words=(), problem="it has no command")
     if any("\0" in word for word in (file, folder, *words)):
-        return Command(file, folder, (), "its command cannot be read: there are NUL characters in it")
+        return Command(
+            file=file, folder=folder, words=(), problem="its command cannot be read: there are NUL characters in it"
+        )
     try:
         # JSON can say halves of characters that no name has.
         for word in (file, folder, *words):
             os.fsencode(word)
     except UnicodeEncodeError:
-        return Command(os.fsdecode(file.encode("utf-8", "replace")), "", (), "its command cannot be read: no UTF-8")
-    return Command(file, folder, tuple(without_launchers(words)))
+        return Command(
+            file=os.fsdecode(file.encode("utf-8", "replace")),
+            folder="",
+            words=(),
+            problem="its command cannot be read: no UTF-8",
+        )
+    return Command(file=file, folder=folder, words=tuple(without_launchers(words)))

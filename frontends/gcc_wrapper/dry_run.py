@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from incc.frontends.records import NamedTuple
+import msgspec
 
 
-class Command(NamedTuple):
+class Command(msgspec.Struct, frozen=True):
     """One sub-command. `piped`: its standard output is the next one's standard input (gcc -pipe)."""
 
     words: tuple[str, ...]
     piped: bool
 
 
-class DryRun(NamedTuple):
+class DryRun(msgspec.Struct, frozen=True, kw_only=True):
     """What the driver said: its sub-commands in order, its version ("" if none) and its target triple, and the whole
     line that has the version."""
 
@@ -51,7 +51,7 @@ def parse(text: str) -> DryRun:
                 version = line.split(" version ", 1)[1].strip()
                 version_line = line
             position = end + 1
-    return DryRun(tuple(commands), version, target, version_line)
+    return DryRun(commands=tuple(commands), version=version, target=target, version_line=version_line)
 
 
 def _words(text: str, position: int) -> tuple[list[str], int]:

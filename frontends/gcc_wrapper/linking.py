@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 
+import msgspec
+
 from incc.frontends.gcc_wrapper.assembly import is_core, sources_for_link, target_cpu
 from incc.frontends.gcc_wrapper.response_files import expanded
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ _COLLECT = "collect2"
 _GCC_PLUGIN = "liblto_plugin"
 
 
-class Link(NamedTuple):
+class Link(msgspec.Struct, frozen=True, kw_only=True):
     """A link at which code is generated.
 
     `output`: the file that it makes, as the linker's command names it. `inputs`: of those that are optimised the names,
@@ -42,7 +43,7 @@ class Link(NamedTuple):
     plugin: _Plugin
 
 
-class _Plugin(NamedTuple):
+class _Plugin(msgspec.Struct, frozen=True):
     """What a linker's command generates code of: what gcc writes, and in libraries, too; bitcode beside machine code.
     Bitcode alone can be linked in no other way."""
 
@@ -101,7 +102,14 @@ def find_link(dry_run: DryRun, arguments: Sequence[str], folder: str = "") -> Li
     cpu = next(filter(is_core, cpus), "") or next(filter(None, cpus), "")
     if of_bitcode and not options and not compiled:
         options = _implied(arguments, of_bitcode)
-    return Link(output, tuple(inputs), tuple([file.path for file in files]), cpu, options, plugin)
+    return Link(
+        output=output,
+        inputs=tuple(inputs),
+        machine_code=tuple([file.path for file in files]),
+        cpu=cpu,
+        options=options,
+        plugin=plugin,
+    )
 
 
 def optimised_functions(link: Link, program: Elf) -> frozenset[int]:
@@ -219,7 +227,7 @@ def _plugin(words: Sequence[str], arguments: Sequence[str]) -> _Plugin:
     return _Plugin(gcc, plugin, "--fat-lto-objects" in words)
 
 
-class _File(NamedTuple):
+class _File(msgspec.Struct, frozen=True):
     """What may be an input of a linker: its path, what the linker's command calls it, and of a library that it looks
     for the name."""
 

@@ -122,7 +122,14 @@ def _gcc_function(symbol: str, text: str, start: int, end: int, read_line: ReadL
                 why.clear()
             elif said.startswith("loop versioned"):
                 yield Remark(
-                    "versioned", said, "vect", symbol, place, column, False, why=said.partition(" because of ")[2]
+                    kind="versioned",
+                    said=said,
+                    by="vect",
+                    function=symbol,
+                    place=place,
+                    column=column,
+                    exact=False,
+                    why=said.partition(" because of ")[2],
                 )
         elif said.startswith("couldn't vectorize loop"):
             reason, dependence = next((each for each in why if not any(poor in each[0] for poor in _POOR)), ("", None))
@@ -175,7 +182,15 @@ def gcc_unroller(text: str) -> Iterator[Remark]:
             place = SourceLocation(match[1], int(match[2]))
             # It counts the copies that it has added.
             copies = int(found[1]) + 1
-            yield Remark("unrolled", match[5], "loop2_unroll", symbol, place, int(match[3]), copies=copies)
+            yield Remark(
+                kind="unrolled",
+                said=match[5],
+                by="loop2_unroll",
+                function=symbol,
+                place=place,
+                column=int(match[3]),
+                copies=copies,
+            )
 
 
 # --- clang ------------------------------------------------------------------------------------------------------------

@@ -8,6 +8,8 @@ from __future__ import annotations
 import errno
 import os
 
+from msgspec.structs import replace
+
 from incc.frontends.gcc_wrapper.assembly import make_plan, reads_stdin
 from incc.frontends.gcc_wrapper.children import Interrupted
 from incc.frontends.gcc_wrapper.compiler import CompilerError
@@ -321,7 +323,7 @@ class Compilation:
         units = []
         for step in plan.runs:
             # What an earlier source of the command has made, such as modules, is in the scratch folder.
-            text = self._assembly(step._replace(after_compiler=False))
+            text = self._assembly(replace(step, after_compiler=False))
             if text is not None:
                 units.append(self._unit(step, text, dry_run.version, self.arguments))
         return units

@@ -6,8 +6,9 @@ import errno
 import os
 import stat
 
+import msgspec
+
 from incc.frontends.objects.read import ObjectError
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ _HEADER = 60
 _TABLES = frozenset(("/", "/SYM64", "__.SYMDEF", "__.SYMDEF SORTED", "/<HYBRIDMAP>", "/<ECSYMBOLS>"))
 
 
-class Member(NamedTuple):
+class Member(msgspec.Struct, frozen=True, kw_only=True):
     """A member of a static library: its name, the file that its bytes are in, and which of these: `size` from
     `offset` on, all where `size` is -1 (of thin libraries, whose members are files)."""
 
@@ -68,7 +69,7 @@ def listed(path: str) -> Iterator[Member]:
             is_table = name == "//" or name in _TABLES
             if magic == THIN_MAGIC and not is_table:
                 name = _long_name(names, name)
-                yield Member(name, os.path.join(os.path.dirname(path), name), 0, -1)
+                yield Member(name=name, path=os.path.join(os.path.dirname(path), name), offset=0, size=-1)
                 continue
             start = file.tell()
             if start + size > size_of_file:
@@ -84,7 +85,7 @@ def listed(path: str) -> Iterator[Member]:
                 else:
                     name = _long_name(names, name)
                 if name not in _TABLES:
-                    yield Member(name, path, start, size)
+                    yield Member(name=name, path=path, offset=start, size=size)
             file.seek(following)
 
 

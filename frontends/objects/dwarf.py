@@ -13,9 +13,10 @@ import struct
 import zlib
 from bisect import bisect_left, bisect_right
 
+import msgspec
+
 from incc.frontends.kernel import Inlined
 from incc.frontends.objects.bytes import Reader, signed_leb, string_at, uleb
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ _BLOCKS = frozenset((0x09, 0x18))
 _OVER_NUMBER, _OVER_STRING, _OVER_BLOCK = -1, -2, -3
 
 
-class _Abbreviation(NamedTuple):
+class _Abbreviation(msgspec.Struct, frozen=True, kw_only=True):
     """How entries of a kind are written: tag, whether others follow inside, the (attribute, form, constant, size) of
     each value, attribute 0 for one that nobody reads, and how to step over them: `size` in bytes where that is always
     the same, else -1, and `steps`.
@@ -93,7 +94,7 @@ class _Abbreviation(NamedTuple):
     sibling: int
 
 
-class _Value(NamedTuple):
+class _Value(msgspec.Struct, frozen=True):
     """A value: a number, an offset or an index; of a string within the entry where it begins."""
 
     number: int
@@ -353,7 +354,14 @@ class Dwarf:
                 inside = stack.pop()
                 continue
             abbreviation = abbreviations[code]
-            tag, follows, _, size, steps, has_code, sibling = abbreviation
+            tag, follows, size, steps, has_code, sibling = (
+                abbreviation.tag,
+                abbreviation.inside,
+                abbreviation.size,
+                abbreviation.steps,
+                abbreviation.has_code,
+                abbreviation.sibling,
+            )
             values_at = at
             at = at + size if size >= 0 else _over(data, at, steps)
             within = inside
@@ -482,13 +490,15 @@ class Dwarf:
                     break
                 around = stack.pop()
                 continue
-            tag, follows, _, size, steps, _, _ = unit.abbreviations[code]
-            at = at + size if size >= 0 else _over(data, at, steps)
-            if tag == _SUBPROGRAM and around:
+            each_abbreviation = unit.abbreviations[code]
+            at = (
+                at + each_abbreviation.size if each_abbreviation.size >= 0 else _over(data, at, each_abbreviation.steps)
+            )
+            if each_abbreviation.tag == _SUBPROGRAM and around:
                 found[entry] = around
-            if follows:
+            if each_abbreviation.inside:
                 stack.append(around)
-                if tag in _SCOPES:
+                if each_abbreviation.tag in _SCOPES:
                     around = (*around, entry)
         return found
 
@@ -614,7 +624,15 @@ def _read_abbreviations(unit: _Unit, at: int) -> dict[int, _Abbreviation]:
                 steps.append(size)
         fixed = sum(steps) if all(step >= 0 for step in steps) else -1
         has_code = any(value[0] in has for value in values)
-        found[code] = _Abbreviation(tag, bool(inside), tuple(values), fixed, tuple(steps), has_code, sibling)
+        found[code] = _Abbreviation(
+            tag=tag,
+            inside=bool(inside),
+            values=tuple(values),
+            size=fixed,
+            steps=tuple(steps),
+            has_code=has_code,
+            sibling=sibling,
+        )
 
 
 def _size(unit: _Unit, form: int) -> int:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import struct
 
+import msgspec
+
 from incc.frontends.kernel import Relocation
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _HEADER, _SECTION = struct.Struct("<HHIQQQIHHHHHH"), struct.Struct("<IIQQQQIIQQ"
 _SYMBOL, _RELOCATION = struct.Struct("<IBBHQQ"), struct.Struct("<QQq")
 
 
-class ElfSection(NamedTuple):
+class ElfSection(msgspec.Struct, frozen=True, kw_only=True):
     """A section: `information` and `link` as the format has them for its `type`; `content` is none of NO_BITS."""
 
     name: str
@@ -41,7 +42,7 @@ class ElfSection(NamedTuple):
     content: bytes
 
 
-class Symbol(NamedTuple):
+class Symbol(msgspec.Struct, frozen=True, kw_only=True):
     """A symbol: its type, the number of its section (0: of none here), and where it is in that. Those of sections that
     have no name are called as these are."""
 
@@ -51,7 +52,7 @@ class Symbol(NamedTuple):
     value: int
 
 
-class ElfObject(NamedTuple):
+class ElfObject(msgspec.Struct, frozen=True):
     """An object: for which machine (`e_machine`), its sections in their order, and its symbols in theirs."""
 
     machine: int
@@ -73,7 +74,11 @@ class ElfObject(NamedTuple):
             into = found.setdefault(section.information, [])
             for offset, information, addend in _RELOCATION.iter_unpack(section.content):
                 name = self.symbols[information >> 32].name
-                into.append(Relocation(offset, name, addend, information & 0xFFFFFFFF in pc_relative))
+                into.append(
+                    Relocation(
+                        offset=offset, symbol=name, addend=addend, pc_relative=information & 0xFFFFFFFF in pc_relative
+                    )
+                )
         return found
 
 
@@ -102,7 +107,16 @@ def _read(data: bytes) -> ElfObject | None:
     strings = contents[names]
     sections = tuple(
         [
-            ElfSection(_name(strings, name), kind, flags, size, alignment, link, information, content)
+            ElfSection(
+                name=_name(strings, name),
+                type=kind,
+                flags=flags,
+                size=size,
+                alignment=alignment,
+                link=link,
+                information=information,
+                content=content,
+            )
             for (name, kind, flags, _, _, size, link, information, alignment, _), content in zip(
                 headers, contents, strict=True
             )
@@ -146,4 +160,6 @@ def _symbols(table: bytes, strings: bytes, sections: tuple[ElfSection, ...]) -> 
         if index >= _RESERVED:
             index = 0  # absolute, or common
         text = _name(strings, name) if name else ""
-        yield Symbol(text or (sections[index].name if index else ""), information & 15, index, value)
+        yield Symbol(
+            name=text or (sections[index].name if index else ""), type=information & 15, section=index, value=value
+        )

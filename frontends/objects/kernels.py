@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 
+import msgspec
+from msgspec.structs import replace
+
 from incc.frontends.container import ContainerCode
 from incc.frontends.isa import DecodeError, isa
 from incc.frontends.objects.read import ObjectError, read
-from incc.frontends.records import NamedTuple
 from incc.frontends.unit import IncludeFolders
 
 TYPE_CHECKING = False
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from incc.frontends.objects.spans import Addresses
 
 
-class KernelSource(NamedTuple):
+class KernelSource(msgspec.Struct, frozen=True):
     """Where a kernel of an object is in the source: `lines`, the place of each line of its region, and `place`, None
     without debug information of functions."""
 
@@ -28,7 +30,7 @@ class KernelSource(NamedTuple):
     place: UserPlace | None
 
 
-class ObjectKernels(NamedTuple):
+class ObjectKernels(msgspec.Struct, frozen=True, kw_only=True):
     """The loops of an object, the cycles that are left out, and where the loops are in the source: one for each, or
     none without debug information. `note`: what kept that from being read, "" if nothing did."""
 
@@ -90,20 +92,21 @@ def _of_spans(container: Container, spans: Sequence[Span], left_out: Sequence[Le
         found = isa(container.isa).container_spans(container, spans) if spans else ContainerCode([], [], [])
     except DecodeError as error:
         raise ObjectError(str(error)) from error
-    return _in_source(container, found._replace(left_out=[*left_out, *found.left_out]), IncludeFolders())
+    return _in_source(container, replace(found, left_out=[*left_out, *found.left_out]), IncludeFolders())
 
 
 def _only(container: Container, starts: frozenset[int]) -> Container:
     """A container of whose code only the functions that begin at these places are looked at."""
-    return container._replace(
+    return replace(
+        container,
         sections=tuple(
             [
-                s._replace(chosen=frozenset([at for at, _ in s.functions if s.debug_address + at in starts]))
+                replace(s, chosen=frozenset([at for at, _ in s.functions if s.debug_address + at in starts]))
                 if s.executable
                 else s
                 for s in container.sections
             ]
-        )
+        ),
     )
 
 
@@ -120,18 +123,18 @@ def _kernels(
 
 
 def _in_source(container: Container, found: ContainerCode, folders: IncludeFolders) -> ObjectKernels:
-    kernels, left_out, addresses = found
+    kernels, left_out, addresses = found.kernels, found.left_out, found.addresses
     debug = container.debug
     if debug is None:
-        return ObjectKernels(kernels, left_out, [], "")
+        return ObjectKernels(kernels=kernels, left_out=left_out, sources=[], note="")
     sources = _sources(kernels, addresses, debug, folders)
     kernels = [
-        kernel._replace(region=kernel.region._replace(source=source.place.source))
+        replace(kernel, region=replace(kernel.region, source=source.place.source))
         if kernel.region and source.place and source.place.source
         else kernel
         for kernel, source in zip(kernels, sources, strict=True)
     ]
-    return ObjectKernels(kernels, left_out, sources, debug.note)
+    return ObjectKernels(kernels=kernels, left_out=left_out, sources=sources, note=debug.note)
 
 
 def _sources(
@@ -143,19 +146,23 @@ def _sources(
     from incc.frontends.asm.places import Places
     from incc.frontends.headers import Headers
 
-    inlined = debug.inlined([address for _, body in addresses for address in body])
+    inlined = debug.inlined([address for code_addresses in addresses for address in code_addresses.body])
     places = None
     if inlined is not None:
         places = Places(debug.location, inlined, Headers(folders).is_system)
     sources = []
-    for kernel, (path, body) in zip(kernels, addresses, strict=True):
+    for kernel, code_addresses in zip(kernels, addresses, strict=True):
         region = kernel.region
         assert region is not None, "kernels of objects have one"
         lines = {
             line: location
-            for line, address in zip(region.body_lines, body, strict=True)
+            for line, address in zip(region.body_lines, code_addresses.body, strict=True)
             if (location := debug.location(address)) is not None
         }
-        place = places.of(region.function, path, body, region.is_loop) if places and lines else None
+        place = (
+            places.of(region.function, code_addresses.path, code_addresses.body, region.is_loop)
+            if places and lines
+            else None
+        )
         sources.append(KernelSource(lines, place))
     return sources

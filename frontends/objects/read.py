@@ -127,14 +127,14 @@ def _container(found: elf.ElfObject, folder: str | None) -> Container | None:
         functions.setdefault(number, []).append((at, function))
     sections = [
         Section(
-            section.name,
-            0,
-            section.content,
-            executable := bool(section.flags & elf.EXECUTABLE),
-            _functions(functions.get(number, ()), 0, section.size) if executable else (),
-            tuple(sorted(relocations.get(number, ()), key=lambda r: r.offset)),
-            max(1, section.alignment),
-            debug_address(number),
+            name=section.name,
+            address=0,
+            data=section.content,
+            executable=(executable := bool(section.flags & elf.EXECUTABLE)),
+            functions=_functions(functions.get(number, ()), 0, section.size) if executable else (),
+            relocations=tuple(sorted(relocations.get(number, ()), key=lambda r: r.offset)),
+            alignment=max(1, section.alignment),
+            debug_address=debug_address(number),
         )
         for number, section in enumerate(found.sections)
         if section.flags & elf.ALLOCATED and section.content
@@ -158,7 +158,9 @@ def _elf(lief: Any, binary: Any, pc_relative: frozenset[int]) -> Iterator[Sectio
         name = str(symbol.name) if symbol is not None else ""
         if symbol is not None and not name and symbol.section is not None:
             name = str(symbol.section.name)
-        relocation = Relocation(int(r.address), name, int(r.addend), int(r.type) & _KIND in pc_relative)
+        relocation = Relocation(
+            offset=int(r.address), symbol=name, addend=int(r.addend), pc_relative=int(r.type) & _KIND in pc_relative
+        )
         by_section.setdefault(place, []).append(relocation)
     functions = [
         (int(s.shndx), int(s.value), str(s.name)) for s in binary.symbols if s.type == lief.ELF.Symbol.TYPE.FUNC
@@ -174,14 +176,14 @@ def _elf(lief: Any, binary: Any, pc_relative: frozenset[int]) -> Iterator[Sectio
         start = 0 if is_object else int(section.virtual_address)
         symbols = [(value, name) for shndx, value, name in functions if (shndx == number if is_object else shndx)]
         yield Section(
-            str(section.name),
-            start,
-            bytes(section.content),
-            executable,
-            _functions(symbols, start, section.size) if executable else (),
-            tuple(sorted(by_section.get(section.name, ()), key=lambda r: r.offset)),
-            max(1, section.alignment) if is_object else _PAGE,
-            debug_address(number) if is_object else start,
+            name=str(section.name),
+            address=start,
+            data=bytes(section.content),
+            executable=executable,
+            functions=_functions(symbols, start, section.size) if executable else (),
+            relocations=tuple(sorted(by_section.get(section.name, ()), key=lambda r: r.offset)),
+            alignment=max(1, section.alignment) if is_object else _PAGE,
+            debug_address=debug_address(number) if is_object else start,
         )
 
 
@@ -191,7 +193,15 @@ def _pe(lief: Any, binary: Any) -> Iterator[Section]:
         executable = section.has_characteristic(lief.PE.Section.CHARACTERISTICS.MEM_EXECUTE)
         data = bytes(section.content)
         functions = _functions(symbols, section.virtual_address, len(data)) if executable else ()
-        yield Section(str(section.name), section.virtual_address, data, executable, functions, (), _PAGE)
+        yield Section(
+            name=str(section.name),
+            address=section.virtual_address,
+            data=data,
+            executable=executable,
+            functions=functions,
+            relocations=(),
+            alignment=_PAGE,
+        )
 
 
 def _coff(lief: Any, binary: Any) -> Iterator[Section]:
@@ -199,7 +209,15 @@ def _coff(lief: Any, binary: Any) -> Iterator[Section]:
         if section.has_characteristic(lief.PE.Section.CHARACTERISTICS.MEM_EXECUTE) and section.size:
             symbols = [(s.value, str(s.name)) for s in binary.symbols if s.section_idx == number and s.is_function]
             data = bytes(section.content)
-            yield Section(str(section.name), 0, data, True, _functions(symbols, 0, len(data)), (), 16)
+            yield Section(
+                name=str(section.name),
+                address=0,
+                data=data,
+                executable=True,
+                functions=_functions(symbols, 0, len(data)),
+                relocations=(),
+                alignment=16,
+            )
 
 
 def _macho(lief: Any, binary: Any) -> Iterator[Section]:
@@ -212,4 +230,12 @@ def _macho(lief: Any, binary: Any) -> Iterator[Section]:
         functions = _functions(symbols, section.virtual_address, len(data)) if executable else ()
         # A damaged file may say any power.
         alignment = 1 << min(section.alignment, _LARGEST_POWER) if is_object else _PAGE
-        yield Section(str(section.name), section.virtual_address, data, executable, functions, (), alignment)
+        yield Section(
+            name=str(section.name),
+            address=section.virtual_address,
+            data=data,
+            executable=executable,
+            functions=functions,
+            relocations=(),
+            alignment=alignment,
+        )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from incc.frontends.container import Span
 from incc.frontends.isa import isa
 from incc.frontends.kernel import LeftOut
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from incc.frontends.container import Container, Section
 
 
-class Addresses(NamedTuple):
+class Addresses(msgspec.Struct, frozen=True):
     """Code from one address up to another, which is behind its last byte: of the linked file, or of an object's
     section of code."""
 
@@ -43,7 +44,7 @@ def marked_spans(container: Container) -> tuple[list[Span], list[LeftOut]]:
             elif start < 0:
                 left_out.append(_lone(section, at, "IACA end marker without begin marker"))
             else:
-                spans.append(Span(number, start, at, "marker", ""))
+                spans.append(Span(section=number, start=start, end=at, kind="marker", name=""))
                 start = -1
         if start >= 0:
             left_out.append(_lone(section, start - len(begin), "IACA begin marker without end marker"))
@@ -63,7 +64,7 @@ def _marks(section: Section, begin: bytes, end: bytes) -> Iterator[tuple[int, bo
 
 def _lone(section: Section, at: int, reason: str) -> LeftOut:
     name = next((name for start, name in reversed(section.functions) if start <= at), "")
-    return LeftOut(0, 0, name, "", f"{reason} ({section.name}+{at:#x})")
+    return LeftOut(first_line=0, last_line=0, function=name, label="", reason=f"{reason} ({section.name}+{at:#x})")
 
 
 def address_spans(container: Container, ranges: Sequence[Addresses]) -> tuple[list[Span], list[LeftOut]]:
@@ -75,11 +76,21 @@ def address_spans(container: Container, ranges: Sequence[Addresses]) -> tuple[li
         for number, section in enumerate(container.sections):
             start = section.address
             if section.executable and start <= wanted.first and wanted.end <= start + len(section.data):
-                spans.append(Span(number, wanted.first - start, wanted.end - start, "address", ""))
+                spans.append(
+                    Span(section=number, start=wanted.first - start, end=wanted.end - start, kind="address", name="")
+                )
                 break
         else:
             code = ", ".join(
                 f"{s.name} at {s.address:#x}-{s.address + len(s.data):#x}" for s in container.sections if s.executable
             )
-            left_out.append(LeftOut(0, 0, "", "", f"{wanted} is not within a section of code ({code})"))
+            left_out.append(
+                LeftOut(
+                    first_line=0,
+                    last_line=0,
+                    function="",
+                    label="",
+                    reason=f"{wanted} is not within a section of code ({code})",
+                )
+            )
     return spans, left_out

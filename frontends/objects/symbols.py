@@ -10,11 +10,12 @@ import mmap
 import os
 import struct
 
+import msgspec
+
 from incc.frontends.objects import bitcode
 from incc.frontends.objects.archive import MAGIC, THIN_MAGIC, listed
 from incc.frontends.objects.debug import debug_address
 from incc.frontends.objects.read import ObjectError
-from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ _RESERVED, _WIDER = 0xFF00, 0xFFFF
 _EXECUTABLE = 4
 
 
-class Function(NamedTuple):
+class Function(msgspec.Struct, frozen=True):
     """A function that a file defines: its symbol, its size in bytes as the symbol has it, and where it begins, as
     `container.Section.debug_address` counts."""
 
@@ -45,7 +46,7 @@ class Function(NamedTuple):
     address: int
 
 
-class Elf(NamedTuple):
+class Elf(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of an ELF file of 64 bits: whether it is to be linked (not a program or shared library), for which
     link-time optimisation there is something in it ("llvm-fat": bitcode beside machine code), whether it has a table of
     symbols, and its functions. `options`: those that gcc recorded for that, as in a shell, "" for none; `target`: the
@@ -59,7 +60,7 @@ class Elf(NamedTuple):
     target: tuple[str, ...] = ()
 
 
-class LinkerInput(NamedTuple):
+class LinkerInput(msgspec.Struct, frozen=True, kw_only=True):
     """A file that goes into a link, or a member of a library: its name for messages, whether it is such a member, and
     for which link-time optimisation there is something in it. `elf`: None of bitcode. `target`: as of `Elf`."""
 
@@ -99,9 +100,13 @@ def linker_inputs(path: str) -> Iterator[LinkerInput]:
 
 def _input(name: str, is_member: bool, data: Data) -> LinkerInput | None:
     if data[:4] in BITCODE:
-        return LinkerInput(name, is_member, "llvm", None, bitcode.target(data))
+        return LinkerInput(name=name, is_member=is_member, lto="llvm", elf=None, target=bitcode.target(data))
     elf = _elf(data)
-    return LinkerInput(name, is_member, elf.lto, elf, elf.target) if elf and elf.is_object else None
+    return (
+        LinkerInput(name=name, is_member=is_member, lto=elf.lto, elf=elf, target=elf.target)
+        if elf and elf.is_object
+        else None
+    )
 
 
 def _elf(data: Data) -> Elf | None:
@@ -119,7 +124,7 @@ def _read(data: Data) -> Elf:
     (table,) = struct.unpack_from("<Q", data, 0x28)
     size, count, names_at = struct.unpack_from("<HHH", data, 0x3A)
     if not table or size != _SECTION.size:
-        return Elf(kind == _OBJECT, "", False, (), "")
+        return Elf(is_object=kind == _OBJECT, lto="", has_symbols=False, functions=(), options="")
     first = _SECTION.unpack_from(data, table)
     # With very many sections the numbers are in the first one.
     count = count or first[5]
@@ -144,8 +149,15 @@ def _read(data: Data) -> Elf:
         if section[1] == _SYMBOLS:
             wide = next((_bytes(data, s) for s in sections if s[1] == _INDICES and s[6] == number), b"")
             found = _functions(data, sections, section, wide, kind == _OBJECT)
-            return Elf(kind == _OBJECT, lto, True, tuple(found), options, of_bitcode)
-    return Elf(kind == _OBJECT, lto, False, (), options, of_bitcode)
+            return Elf(
+                is_object=kind == _OBJECT,
+                lto=lto,
+                has_symbols=True,
+                functions=tuple(found),
+                options=options,
+                target=of_bitcode,
+            )
+    return Elf(is_object=kind == _OBJECT, lto=lto, has_symbols=False, functions=(), options=options, target=of_bitcode)
 
 
 def _functions(

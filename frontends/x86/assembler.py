@@ -11,10 +11,12 @@ import os
 import sys
 from bisect import bisect_left
 
+import msgspec
+from msgspec.structs import replace
+
 from incc.frontends import regex as re
 from incc.frontends.isa import DecodeError
 from incc.frontends.kernel import Refused, Relocation
-from incc.frontends.records import NamedTuple
 from incc.frontends.x86.classify import words
 from incc.frontends.x86.elf import Object, read_object
 
@@ -31,7 +33,7 @@ class LimitError(AssemblerError):
     """The assembler takes more than any file is worth; another one would, too."""
 
 
-class Encoded(NamedTuple):
+class Encoded(msgspec.Struct, frozen=True, kw_only=True):
     """The bytes of one statement (several instructions, or none, where it is a macro).
 
     `text`: the statement without labels, comments and redundant blanks; `line`: 1-based. `section`, its `alignment` and
@@ -47,7 +49,7 @@ class Encoded(NamedTuple):
     relocations: tuple[Relocation, ...]
 
 
-class Assembled(NamedTuple):
+class Assembled(msgspec.Struct, frozen=True):
     """Of each wanted line, its statements in order: what they became, or why they were refused."""
 
     statements: dict[int, tuple[Encoded, ...]]
@@ -118,7 +120,7 @@ def _split_labels(piece: str) -> tuple[str, str]:
     return piece[:end], " ".join(piece[end:].split())
 
 
-class _Statement(NamedTuple):
+class _Statement(msgspec.Struct, frozen=True, kw_only=True):
     """A wanted statement between the labels `start` and `end`; `narrow`: of 32-bit mode."""
 
     line: int
@@ -206,7 +208,7 @@ def _mark(lines: list[str], wanted: set[int]) -> tuple[list[str], list[_Statemen
     return marked, statements, refused
 
 
-class _Carried(NamedTuple):
+class _Carried(msgspec.Struct, frozen=True):
     """Prefixes that wait for their instruction: the label before them, their text, and the line of the last one."""
 
     label: str
@@ -226,7 +228,7 @@ def _mark_line(
         if text and text[0] != "." and text.lower() not in _PREFIXES:
             count = len(statements)
             start, end = f"__incc_{count}_{number}", f"__incc_e{count}"
-            statements.append(_Statement(number, text, start, end))
+            statements.append(_Statement(line=number, text=text, start=start, end=end))
             return f"{start}: {text}; {end}:", None
     parts: list[str] = []
     open_end = ""
@@ -254,7 +256,7 @@ def _mark_line(
             continue
         carried = None
         open_end = f"__incc_e{len(statements)}"
-        statements.append(_Statement(number, prefix + text, start, open_end))
+        statements.append(_Statement(line=number, text=prefix + text, start=start, end=open_end))
     if open_end:
         parts.append(open_end + ":")
     return "; ".join(parts), carried
@@ -275,7 +277,7 @@ def _with_modes(lines: list[str], statements: list[_Statement]) -> list[_Stateme
     for statement in statements:
         place = statement.line, lines[statement.line - 1].find(statement.text.partition(" ")[0]), False
         behind = bisect_left(changes, place)
-        result.append(statement._replace(narrow=behind > 0 and changes[behind - 1][2]))
+        result.append(replace(statement, narrow=behind > 0 and changes[behind - 1][2]))
     return result
 
 
@@ -302,7 +304,7 @@ def _default_commands() -> list[list[str]]:
     return [["as", "--64"], [sys.executable, llvm]]
 
 
-class _Result(NamedTuple):
+class _Result(msgspec.Struct, frozen=True):
     status: int  # exit status, negative: the signal's number
     messages: str
     data: bytes
@@ -621,13 +623,13 @@ def _collect(found: Object, statements: list[_Statement], refused: dict[int, tup
         low, high = bisect_left(offsets, offset), bisect_left(offsets, end[1])
         encoded.setdefault(statement.line, []).append(
             Encoded(
-                statement.text,
-                statement.line,
-                section.name,
-                section.alignment,
-                offset,
-                _narrow(section.data[offset : end[1]]) if statement.narrow else section.data[offset : end[1]],
-                section.relocations[low:high],
+                text=statement.text,
+                line=statement.line,
+                section=section.name,
+                alignment=section.alignment,
+                offset=offset,
+                code=_narrow(section.data[offset : end[1]]) if statement.narrow else section.data[offset : end[1]],
+                relocations=section.relocations[low:high],
             )
         )
     return Assembled({line: tuple(items) for line, items in encoded.items()}, refused)

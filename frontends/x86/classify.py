@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from incc.frontends.kernel import Sum
-from incc.frontends.records import NamedTuple
 
 
 def words(text: str) -> frozenset[str]:
@@ -11,7 +12,7 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-class ArithmeticClass(NamedTuple):
+class ArithmeticClass(msgspec.Struct, frozen=True, kw_only=True):
     """Arithmetic of a mnemonic: `per_element` operations on each `element` (in bits) of the result or comparison."""
 
     packed: bool
@@ -73,21 +74,21 @@ def arithmetic_class(mnemonic: str) -> ArithmeticClass | None:
     """
     name = mnemonic[1:] if mnemonic.startswith("v") else mnemonic
     if mnemonic == "vdpbf16ps":
-        return ArithmeticClass(True, True, 32, 4)
+        return ArithmeticClass(packed=True, floating=True, element=32, per_element=4)
     suffix = _FLOAT_SUFFIXES.get(name[-2:])
     if suffix is not None:
         base = name[:-2]
         if base in _FLOAT_SIMPLE:
-            return ArithmeticClass(suffix[0], True, suffix[1], 1)
+            return ArithmeticClass(packed=suffix[0], floating=True, element=suffix[1], per_element=1)
         if base[-3:] in ("132", "213", "231"):
             base = base[:-3]
         if base in _FLOAT_FUSED:
-            return ArithmeticClass(suffix[0], True, suffix[1], 2)
+            return ArithmeticClass(packed=suffix[0], floating=True, element=suffix[1], per_element=2)
     if name in _INTEGER_OTHER:
         element, operations = _INTEGER_OTHER[name]
-        return ArithmeticClass(True, False, element, operations)
+        return ArithmeticClass(packed=True, floating=False, element=element, per_element=operations)
     if name[:-1] in _INTEGER_SIMPLE and name[-1] in _INTEGER_ELEMENTS:
-        return ArithmeticClass(True, False, _INTEGER_ELEMENTS[name[-1]], 1)
+        return ArithmeticClass(packed=True, floating=False, element=_INTEGER_ELEMENTS[name[-1]], per_element=1)
     return None
 
 

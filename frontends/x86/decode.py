@@ -7,9 +7,11 @@ What does not depend on the address or the symbols is worked out once for each d
 
 from __future__ import annotations
 
+import msgspec
+from msgspec.structs import replace
+
 from incc.frontends import regex as re
 from incc.frontends.kernel import Affine, Arithmetic, Instruction, MemoryAccess, Register, RegisterAccess
-from incc.frontends.records import NamedTuple
 from incc.frontends.x86 import iced
 from incc.frontends.x86.classify import arithmetic_class, divisor_of, move_class, same_source_idiom, sum_of, words
 from incc.frontends.x86.iced import CODE32, bits_of
@@ -33,26 +35,28 @@ def _canonical(name: str) -> Register:
     """The register of iced-x86's name ("R8L", "AH", "XMM3")."""
     lower = name.lower()
     if name in ("AH", "BH", "CH", "DH"):
-        return Register(lower, _LEGACY_ROOTS[name[0]], 8, 8, "general")
+        return Register(name=lower, root=_LEGACY_ROOTS[name[0]], offset=8, width=8, kind="general")
     if name[:2] in ("XM", "YM", "ZM"):
-        return Register(lower, "zmm" + name[3:], 0, {"X": 128, "Y": 256, "Z": 512}[name[0]], "vector")
+        return Register(
+            name=lower, root="zmm" + name[3:], offset=0, width={"X": 128, "Y": 256, "Z": 512}[name[0]], kind="vector"
+        )
     if name[0] == "R" and name[1:2].isdigit():
         width = {"L": 8, "W": 16, "D": 32}.get(name[-1], 64)
         root = lower if width == 64 else lower[:-1]
         # iced-x86 calls the low byte r8l; assemblers know it as r8b.
-        return Register(root + "b" if width == 8 else lower, root, 0, width, "general")
+        return Register(name=root + "b" if width == 8 else lower, root=root, offset=0, width=width, kind="general")
     for stem, root in _LEGACY_ROOTS.items():
         if name == "R" + stem or (len(stem) == 1 and name == f"R{stem}X"):
-            return Register(lower, root, 0, 64, "general")
+            return Register(name=lower, root=root, offset=0, width=64, kind="general")
         if name == "E" + stem or (len(stem) == 1 and name == f"E{stem}X"):
-            return Register(lower, root, 0, 32, "general")
+            return Register(name=lower, root=root, offset=0, width=32, kind="general")
         if name == (stem + "X" if len(stem) == 1 else stem):
-            return Register(lower, root, 0, 16, "general")
+            return Register(name=lower, root=root, offset=0, width=16, kind="general")
         if name == stem + "L":
-            return Register(lower, root, 0, 8, "general")
+            return Register(name=lower, root=root, offset=0, width=8, kind="general")
     stem = name.rstrip("0123456789")
     width = 16 if len(name) == 2 and name[1] == "S" else {"ST": 80, "TMM": 8192}.get(stem, 64)
-    return Register(lower, lower, 0, width, _KINDS.get(stem, ""))
+    return Register(name=lower, root=lower, offset=0, width=width, kind=_KINDS.get(stem, ""))
 
 
 class _Registers(dict[int, Register]):
@@ -115,7 +119,7 @@ _FACTORY = iced.InstructionInfoFactory()
 _SHIFTS = words("shl shr sal sar rol ror rcl rcr shld shrd")
 
 
-class _Form(NamedTuple):
+class _Form(msgspec.Struct, frozen=True, kw_only=True):
     """What an iced-x86 Code says about every instruction of that form."""
 
     name: str
@@ -178,12 +182,12 @@ def _form(native: Any) -> _Form:
         # OpCodeInfo would say the same, but takes 4 ms for its tables when it is first asked.
         mnemonic = iced.MNEMONIC_NAMES[native.mnemonic].lower()
         form = _FORMS[code] = _Form(
-            _BY_ADDRESS.get(iced.CODE_NAMES[code], iced.CODE_NAMES[code]),
-            mnemonic,
-            native.encoding == _LEGACY_ENCODING,
-            same_source_idiom(mnemonic),
-            move_class(mnemonic),
-            arithmetic_class(mnemonic),
+            name=_BY_ADDRESS.get(iced.CODE_NAMES[code], iced.CODE_NAMES[code]),
+            mnemonic=mnemonic,
+            legacy=native.encoding == _LEGACY_ENCODING,
+            idiom=same_source_idiom(mnemonic),
+            move=move_class(mnemonic),
+            arithmetic=arithmetic_class(mnemonic),
         )
     return form
 
@@ -229,10 +233,10 @@ def _traits(i: Any, form: _Form, kinds: list[int], accesses: list[int]) -> froze
         if len(sources) < 2 and len(registers) == 2:
             sources = registers
         if len(sources) >= 2:
-            _, root, offset, _, _ = _REGISTERS[sources[0]]
+            each_register = _REGISTERS[sources[0]]
             for r in sources[1:]:
-                _, other, at, _, _ = _REGISTERS[r]
-                if other != root or at != offset:
+                each_register = _REGISTERS[r]
+                if each_register.root != each_register.root or each_register.offset != each_register.offset:
                     break
             else:
                 found.append("same_reg")
@@ -290,7 +294,7 @@ def _address_parts(i: Any) -> str:
 # --- per encoding ----------------------------------------------------------------------------------------------------
 
 
-class _Decoded(NamedTuple):
+class _Decoded(msgspec.Struct, frozen=True, kw_only=True):
     """An instruction at address 0: the fields of `Instruction` from `length` on, and what its place changes.
 
     `explicit_memory` is the index in `memory` of the operand with the displacement, -1 for none; `rip`: its
@@ -348,7 +352,7 @@ def decode(
     Raises UndecodableError.
     """
     decoded = _DECODED.get(code) or _decoded(code, offset)
-    fields, _, rip, branch, _, native = decoded
+    fields, rip, branch, native = decoded.fields, decoded.rip, decoded.branch, decoded.native
     if not (branch or rip or relocations):
         if not text:
             text = _TEXTS.get(fields[_ENCODING_FIELD], "")
@@ -366,7 +370,7 @@ def seen(code: bytes, offset: int, text: str, line: int) -> Instruction | None:
     decoded = _DECODED.get(code)
     if decoded is None:
         return None
-    fields, _, rip, branch, _, _ = decoded
+    fields, rip, branch = decoded.fields, decoded.rip, decoded.branch
     return None if branch or rip else _new(Instruction, (text, line, offset, *fields))
 
 
@@ -378,7 +382,7 @@ def prefix_alone(code: bytes, offset: int, text: str, line: int) -> Instruction 
     if len(code) != 1 or not (code[0] in _PREFIXES or code[0] & 0xF0 == 0x40):
         return None
     nothing = decode(b"\x90", offset, text, line)
-    return nothing._replace(mnemonic=text.lower(), encoding=code)
+    return replace(nothing, mnemonic=text.lower(), encoding=code)
 
 
 def decode_refused(code: bytes, offset: int, text: str, line: int) -> Instruction | None:
@@ -390,8 +394,8 @@ def decode_refused(code: bytes, offset: int, text: str, line: int) -> Instructio
     at = code.index(b"\xf0")
     encoding = code[: native.len]
     without = decode(type(code)(code[:at] + code[at + 1 : native.len]), offset, text, line)
-    found = without._replace(length=native.len, encoding=encoding)
-    keep(_DECODED, encoding, _DECODED[without.encoding]._replace(fields=tuple(found)[3:], native=native))
+    found = replace(without, length=native.len, encoding=encoding)
+    keep(_DECODED, encoding, replace(_DECODED[without.encoding], fields=tuple(found)[3:], native=native))
     return found
 
 
@@ -577,12 +581,12 @@ def _decode_at_zero(code: bytes, i: Any, decoder: Any) -> _Decoded:
         0 if form.mnemonic.startswith("nop") else sum([-(-size // 4) for size in _constant_sizes(offsets)]),
     )
     return _Decoded(
-        fields,
-        explicit_memory,
-        i.is_ip_rel_memory_operand,
-        branch != "",
-        offsets.displacement_offset if offsets.has_displacement else -1,
-        i,
+        fields=fields,
+        explicit_memory=explicit_memory,
+        rip=i.is_ip_rel_memory_operand,
+        branch=branch != "",
+        displacement_at=offsets.displacement_offset if offsets.has_displacement else -1,
+        native=i,
     )
 
 
@@ -656,10 +660,10 @@ def _register_accesses(
             )
             found.append(
                 RegisterAccess(
-                    register,
-                    read or conditional,
-                    write,
-                    k,
+                    register=register,
+                    read=read or conditional,
+                    write=write,
+                    operand=k,
                     merges=write and _merges(register, form.legacy),
                     conditional=conditional,
                 )
@@ -669,13 +673,13 @@ def _register_accesses(
                 if number not in (_NONE, _RIP, _EIP):
                     register = _REGISTERS[number]
                     _take(rest, register.root, True, False)
-                    found.append(RegisterAccess(register, True, False, None, address=True))
+                    found.append(RegisterAccess(register=register, read=True, write=False, operand=None, address=True))
 
     if i.has_op_mask:
         register = _REGISTERS[i.op_mask]
         write = any(_REGISTERS[n] == register and access in _WRITES for n, access in rest)
         _take(rest, register.root, True, write)
-        found.append(RegisterAccess(register, True, write, -1))
+        found.append(RegisterAccess(register=register, read=True, write=write, operand=-1))
 
     memory = info.used_memory()
     addresses = {u.base for u in memory} | {u.index for u in memory} if memory else set()
@@ -719,20 +723,29 @@ def _implicit(rest: list[tuple[int, int]], legacy: bool, addresses: set[int]) ->
             )
             if same:
                 found[index] = RegisterAccess(
-                    other.register,
-                    other.read or read or conditional,
-                    other.write or write,
-                    None,
-                    other.merges or merges,
-                    other.conditional or conditional,
+                    register=other.register,
+                    read=other.read or read or conditional,
+                    write=other.write or write,
+                    operand=None,
+                    merges=other.merges or merges,
+                    conditional=other.conditional or conditional,
                 )
                 break
         else:
-            found.append(RegisterAccess(register, read or conditional, write, None, merges, conditional))
+            found.append(
+                RegisterAccess(
+                    register=register,
+                    read=read or conditional,
+                    write=write,
+                    operand=None,
+                    merges=merges,
+                    conditional=conditional,
+                )
+            )
     if not addresses:
         return found
     numbers = {_REGISTERS[number] for number in addresses if number != _NONE}
-    return [a._replace(address=True) if a.register in numbers and not a.write else a for a in found]
+    return [replace(a, address=True) if a.register in numbers and not a.write else a for a in found]
 
 
 def _memory_accesses(i: Any, info: Any, kinds: list[int], accesses: list[int]) -> tuple[tuple[MemoryAccess, ...], int]:
@@ -760,17 +773,17 @@ def _memory_accesses(i: Any, info: Any, kinds: list[int], accesses: list[int]) -
             elements = min(_REGISTERS[index].width // (8 * used.vsib_size), data // (8 * size))
         found.append(
             MemoryAccess(
-                None if base in (_NONE, _RIP, _EIP) else _REGISTERS[base],
-                None if index == _NONE else _REGISTERS[index],
-                used.scale,
-                used.displacement_i64 if i.code_size != CODE32 else _signed(used.displacement, 32),
-                "",
-                _REGISTERS[segment].name if segment in (_FS, _GS) else "",
-                size,
-                load,
-                store,
-                operand,
-                elements,
+                base=None if base in (_NONE, _RIP, _EIP) else _REGISTERS[base],
+                index=None if index == _NONE else _REGISTERS[index],
+                scale=used.scale,
+                displacement=used.displacement_i64 if i.code_size != CODE32 else _signed(used.displacement, 32),
+                symbol="",
+                segment=_REGISTERS[segment].name if segment in (_FS, _GS) else "",
+                size=size,
+                load=load,
+                store=store,
+                operand=operand,
+                elements=elements,
             )
         )
     return tuple(found), modrm
@@ -805,9 +818,17 @@ def _arithmetic(i: Any, kind: ArithmeticClass, kinds: list[int]) -> Arithmetic |
     if not widths:
         return None
     if not kind.packed:
-        return Arithmetic(False, kind.floating, kind.element, kind.element, kind.per_element)
+        return Arithmetic(
+            packed=False, floating=kind.floating, element=kind.element, width=kind.element, operations=kind.per_element
+        )
     width = max(widths)
-    return Arithmetic(True, kind.floating, kind.element, width, kind.per_element * (width // kind.element))
+    return Arithmetic(
+        packed=True,
+        floating=kind.floating,
+        element=kind.element,
+        width=width,
+        operations=kind.per_element * (width // kind.element),
+    )
 
 
 # --- address arithmetic ----------------------------------------------------------------------------------------------

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import struct
 
+import msgspec
+
 from incc.frontends.kernel import Relocation
-from incc.frontends.records import NamedTuple
 
 _SHT_SYMTAB, _SHT_RELA, _SHT_NOBITS = 2, 4, 8
 _STT_SECTION = 3
@@ -24,7 +25,7 @@ _PC_RELATIVE |= {26: "", 28: "@GOTPCREL", 29: "", 34: "@TLSDESC", 41: "@GOTPCREL
 _ABSOLUTE = {3: "@GOT", 17: "@DTPOFF", 18: "@TPOFF", 21: "@DTPOFF", 23: "@TPOFF", 25: "@GOTOFF", 27: "@GOT"}
 
 
-class Section(NamedTuple):
+class Section(msgspec.Struct, frozen=True, kw_only=True):
     """A section: its name, alignment in bytes, contents, and relocations in the order of their offsets."""
 
     name: str
@@ -33,7 +34,7 @@ class Section(NamedTuple):
     relocations: tuple[Relocation, ...]
 
 
-class Object(NamedTuple):
+class Object(msgspec.Struct, frozen=True):
     """An object file: its sections by their index, and each defined symbol's section index and offset in bytes."""
 
     sections: dict[int, Section]
@@ -80,14 +81,14 @@ def _read(data: bytes) -> Object:
                 suffix = _PC_RELATIVE.get(kind)
                 decoration = suffix if suffix is not None else _ABSOLUTE.get(kind, "")
                 name = symbols[info >> 32][0] + decoration
-                into.append(Relocation(offset, name, addend, suffix is not None))
+                into.append(Relocation(offset=offset, symbol=name, addend=addend, pc_relative=suffix is not None))
 
     sections = {
         index: Section(
-            _string(names, header[0]),
-            header[8],
-            _contents(data, header),
-            tuple(sorted(relocations.get(index, ()))),
+            name=_string(names, header[0]),
+            alignment=header[8],
+            data=_contents(data, header),
+            relocations=tuple(sorted(relocations.get(index, ()))),
         )
         for index, header in enumerate(headers)
         if header[1] == 1

@@ -72,10 +72,10 @@ class _X86:
     # GNU as takes `/` for a comment only at the start of a line, but people write `//` anywhere; no operand has it. icc
     # without -g gives lines in remarks, in files that end with its mark.
     syntax = Syntax(
-        ("#", "//"),
-        "#/",
-        {".intel_syntax": "intel", ".att_syntax": ""},
-        ("..B", '# mark_description "Intel'),
+        comments=("#", "//"),
+        line_comments="#/",
+        dialects={".intel_syntax": "intel", ".att_syntax": ""},
+        line_remarks=("..B", '# mark_description "Intel'),
         prefixes=frozenset(words("lock rep repz repe repnz repne notrack bnd data16 addr32 cs ds es ss fs gs")),
         suffixes="bwlq",
         padding="nop",
@@ -88,25 +88,25 @@ class _X86:
     # What IACA looks for, and for 64-bit MSVC, which has no inline assembly, stores to gs:111 and gs:222 (iacaMarks.h
     # of Intel Architecture Code Analyzer 3.0).
     markers = ByteMarkers(
-        (100, 103, 144),
-        frozenset(("fs addr32 nop", "addr32 fs nop")),
-        r"(?i)movl? (?:\$(\w+), ?%ebx|ebx, ?(\w+))$",
-        r"(?i)movb? (?:byte ptr )?gs:\[?(?P<number>\w+)\]?, ?(?:(?P<register>al)|\w+)$"
+        data=(100, 103, 144),
+        nops=frozenset(("fs addr32 nop", "addr32 fs nop")),
+        move=r"(?i)movl? (?:\$(\w+), ?%ebx|ebx, ?(\w+))$",
+        store=r"(?i)movb? (?:byte ptr )?gs:\[?(?P<number>\w+)\]?, ?(?:(?P<register>al)|\w+)$"
         r"|movb (?:\$\w+|(?P<register2>%al)), ?%gs:(?P<number2>\w+)$",
-        "gs:",
-        {"": "movl\t${}, %ebx", "intel": "mov\tebx, {}"},
-        (b"\xbb\x6f\0\0\0\x64\x67\x90", b"\xbb\xde\0\0\0\x64\x67\x90"),
+        store_sign="gs:",
+        written={"": "movl\t${}, %ebx", "intel": "mov\tebx, {}"},
+        code=(b"\xbb\x6f\0\0\0\x64\x67\x90", b"\xbb\xde\0\0\0\x64\x67\x90"),
     )
     # COFF's number: Microsoft's PE format, “Machine Types”; relocations: the x86-64 psABI, table 4.9.
     machine = Machine(
-        frozenset(("X86_64", "AMD64")),
-        0x8664,
-        62,
+        names=frozenset(("X86_64", "AMD64")),
+        coff=0x8664,
+        elf=62,
         # System V ABI, AMD64 supplement, "Relocation Types": R_X86_64_PC8, _PC16, _PC32, _PC64, _PLT32, _GOTPCREL,
         # _GOTPCRELX, _REX_GOTPCRELX; R_X86_64_64, _32, _32S.
-        frozenset((15, 13, 2, 24, 4, 9, 41, 42)),
-        {1: 8, 10: 4, 11: 4},
-        dict.fromkeys(
+        pc_relative=frozenset((15, 13, 2, 24, 4, 9, 41, 42)),
+        absolute={1: 8, 10: 4, 11: 4},
+        unread=dict.fromkeys(
             ("I386", "X86"), "code for x86 of 32 bits, of which incc-mca reads assembly alone (-mtriple=i686)"
         ),
     )
@@ -260,10 +260,23 @@ class _X86:
         lines = tuple(line for line, _ in statements)
         if not lines:
             return
-        region = Region("file", file_name, "", "", lines[0], lines[-1], lines, lines, False, 0, None, ())
+        region = Region(
+            kind="file",
+            name=file_name,
+            function="",
+            label="",
+            first_line=lines[0],
+            last_line=lines[-1],
+            lines=lines,
+            body_lines=lines,
+            is_loop=False,
+            depth=0,
+            source=None,
+            notes=(),
+        )
         for kernel in self.decode_regions(text, [region], file_name):
             for i in kernel.instructions:
-                yield TextForm(i.form, i.traits, i.text, i.line)
+                yield TextForm(form=i.form, traits=i.traits, text=i.text, line=i.line)
             yield from kernel.refused
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from incc.frontends import regex as re
 from incc.frontends.kernel import Instruction, Kernel, Refused
 from incc.frontends.x86.assembler import Assembled, AssemblerError, Encoded, assemble, heard, is_one_statement
@@ -92,20 +94,20 @@ def decode_regions(
             entry, counted = entry_values(instructions, follower), pace(instructions, follower)
         kernels.append(
             Kernel(
-                region.name,
-                ISA,
-                region,
-                finished(instructions),
-                region.is_loop,
-                alignment,
-                tuple(refusals),
-                entry,
-                unit,
-                counted,
+                name=region.name,
+                isa=ISA,
+                region=region,
+                instructions=finished(instructions),
+                is_loop=region.is_loop,
+                alignment=alignment,
+                refused=tuple(refusals),
+                entry=entry,
+                alignment_unit=unit,
+                pace=counted,
             )
         )
     if there := _refused_on(few, assembled):
-        kernels[0] = kernels[0]._replace(refused=(*kernels[0].refused, *there))
+        kernels[0] = replace(kernels[0], refused=(*kernels[0].refused, *there))
     return kernels
 
 
@@ -146,7 +148,7 @@ def _assembled_once(text: str, assembler: Sequence[str] | None) -> Assembled | N
     for number, known in same:
         ((words, _, section, alignment, start, code, relocations),) = assembled.statements[known]
         if relocations and start != offset:
-            relocations = tuple([r._replace(offset=r.offset + offset - start) for r in relocations])
+            relocations = tuple([replace(r, offset=r.offset + offset - start) for r in relocations])
         statements[number] = (new(Encoded, (words, number, section, alignment, offset, code, relocations)),)
         offset += len(code)
     return Assembled(statements, {})
@@ -237,4 +239,4 @@ def decode_bytes(code: bytes, name: str = "block", is_loop: bool | None = None, 
     if is_loop is None:
         last = instructions[-1]
         is_loop = last.branch in ("conditional", "unconditional") and last.target == "0x0"
-    return Kernel(name, ISA, None, finished(instructions), is_loop, 0)
+    return Kernel(name=name, isa=ISA, region=None, instructions=finished(instructions), is_loop=is_loop, alignment=0)

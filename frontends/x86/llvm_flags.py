@@ -20,9 +20,13 @@ _FLAGS = Lines("llvm_flags.txt", " ")
 def effects(instruction: Instruction) -> Effects:
     """What LLVM's instruction description says of an instruction."""
     if instruction.length == 1 and instruction.form == "NOPD/r" and instruction.encoding[0] != 0x90:
-        return Effects(False, False, True, False, False)  # a prefix in a statement of its own
+        return Effects(
+            may_load=False, may_store=False, side_effects=True, load_barrier=False, store_barrier=False
+        )  # a prefix in a statement of its own
     if instruction.mnemonic == "pause" and read_statement(instruction.text).mnemonic == "nop":
-        return Effects(False, False, False, False, False)  # a `nop` with a prefix to LLVM
+        return Effects(
+            may_load=False, may_store=False, side_effects=False, load_barrier=False, store_barrier=False
+        )  # a `nop` with a prefix to LLVM
     found = ""
     if type(instruction.encoding) is not bytes:  # of 32-bit mode
         from incc.frontends.x86.decode import native_of

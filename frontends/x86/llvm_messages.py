@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import os
 
+import msgspec
+from msgspec.structs import replace
+
 from incc.frontends import regex as re
-from incc.frontends.records import NamedTuple
 from incc.frontends.x86.assembler import ALONE, LimitError, processor_seconds
 from incc.frontends.x86.classify import words
 
@@ -28,7 +30,7 @@ _FRAME = "Unfinished frame!"
 _NO_CHARACTER = "invalid character in input"
 
 
-class Said(NamedTuple):
+class Said(msgspec.Struct, frozen=True, kw_only=True):
     """What LLVM says: where, 1-based, what, and the lines that show it: source and caret. `kind`: error or warning.
     `name`: of the file, "" for the one that was given; `named_line`: the line in it. `before` and `after` are lines of
     their own that tell how the place was come to."""
@@ -44,7 +46,7 @@ class Said(NamedTuple):
     after: str = ""
 
 
-class _Line(NamedTuple):
+class _Line(msgspec.Struct, frozen=True, kw_only=True):
     """A line that LLVM is given, and where it comes from; `line`: that of the text which led to it. `whole`: the line
     with the statements that were taken out."""
 
@@ -75,7 +77,7 @@ def messages(text: str, triple: str = TRIPLE) -> list[Said]:
     if not _ready():
         return []
     text = _for_any_llvm(text)
-    lines = [_Line(line, number) for number, line in enumerate(text.split("\n"), 1)]
+    lines = [_Line(text=line, line=number) for number, line in enumerate(text.split("\n"), 1)]
     found: list[Said] = []
     warnings: list[Said] = []
     flattened = 0
@@ -95,30 +97,38 @@ def messages(text: str, triple: str = TRIPLE) -> list[Said]:
             if _FRAME in output:  # said of the end, without a place
                 last = lines[-1].text.expandtabs(8)
                 end = len(lines[-1].text) + 1
-                found.append(Said(len(lines), end, _FRAME, (last, " " * len(last) + "^")))
+                found.append(Said(line=len(lines), column=end, text=_FRAME, shown=(last, " " * len(last) + "^")))
             break
         if failed[2] == _INSTANCE or _physical(failed, lines) < 0:
             flattened += 1
             if flattened <= MOST and _flatten(lines, failed[2]):
                 continue
             shown = tuple(x for x in (failed[6], failed[7]) if x is not None)
-            where = Said(len(lines), int(failed[4]), failed[5], shown, failed[1], failed[2], int(failed[3]))
+            where = Said(
+                line=len(lines),
+                column=int(failed[4]),
+                text=failed[5],
+                shown=shown,
+                kind=failed[1],
+                name=failed[2],
+                named_line=int(failed[3]),
+            )
             found.append(where)
             break
         at = _physical(failed, lines)
         said = _said(failed, lines, at)
         if 0 <= at < len(lines) and lines[at].text.strip() and re.match(_OF_OBJECT, failed[5]):
-            lines[at] = lines[at]._replace(text="")
+            lines[at] = replace(lines[at], text="")
             continue
         found.append(said)
         if failed[5] == _NO_CHARACTER and not lines[at].text[: said.column - 1].strip():
-            found.append(said._replace(text="unexpected token at start of statement"))
+            found.append(replace(said, text="unexpected token at start of statement"))
         if failed[5] == "unterminated comment" and not lines[at].text[: said.column - 1].strip():
-            found.append(said._replace(text="unexpected token at start of statement"))
+            found.append(replace(said, text="unexpected token at start of statement"))
         if failed[5] == "invalid register name" and lines[at].text[: said.column - 1].endswith("{"):
             shown = tuple(" " * (len(each) - len(each.lstrip())) + " ^" if "^" in each else each for each in said.shown)
-            mask = said._replace(column=said.column + 1, shown=shown)
-            found.append(mask._replace(text="Expected an op-mask register at this point"))
+            mask = replace(said, column=said.column + 1, shown=shown)
+            found.append(replace(mask, text="Expected an op-mask register at this point"))
         if at >= len(lines) or not lines[at].text.strip(" \t") or failed[5].startswith("no matching '.end"):
             break
         if not _blank_statement(lines, at, said.column - 1):
@@ -144,7 +154,7 @@ def _blank_statement(lines: list[_Line], at: int, place: int) -> bool:
         return False
     blanks = re.sub(r"[^\t]", " ", text[start:end])  # columns stay
     whole = lines[at].whole or text
-    lines[at] = lines[at]._replace(text=text[:start] + blanks + text[end:], whole=whole)
+    lines[at] = replace(lines[at], text=text[:start] + blanks + text[end:], whole=whole)
     return True
 
 
@@ -154,11 +164,11 @@ def _blank(lines: list[_Line], at: int, said: str) -> None:
     instead = "\t.intel_syntax noprefix" if "'.intel_syntax prefix'" in said else ""
     if re.match(r"[ \t]*\.if", text):  # what follows is read, and there is an end to come
         instead = "\t.if 1"
-    lines[at] = lines[at]._replace(text=instead)
+    lines[at] = replace(lines[at], text=instead)
     if text.count('"') % 2:  # a string goes on until the next quote
         for after in range(at + 1, len(lines)):
             closed = '"' in lines[after].text
-            lines[after] = lines[after]._replace(text="")
+            lines[after] = replace(lines[after], text="")
             if closed:
                 break
 
@@ -185,13 +195,25 @@ def _said(found: re.Match[str], lines: list[_Line], at: int) -> Said:
             column = value.end() + 1
             shown = (shown[0], " " * len(value[0].expandtabs(8)) + "^")
     if not 0 <= at < len(lines):
-        return Said(len(lines), column, text, shown, kind)  # the end
+        return Said(line=len(lines), column=column, text=text, shown=shown, kind=kind)  # the end
     line = lines[at]
     if line.whole and shown:
         shown = (line.whole.expandtabs(8), *shown[1:])
     if found[2] != _INLINE:
-        return Said(line.line, column, text, shown, kind, found[2], int(found[3]))
-    return Said(line.line, column, text, shown, kind, line.name, line.named_line, line.before, line.after)
+        return Said(
+            line=line.line, column=column, text=text, shown=shown, kind=kind, name=found[2], named_line=int(found[3])
+        )
+    return Said(
+        line=line.line,
+        column=column,
+        text=text,
+        shown=shown,
+        kind=kind,
+        name=line.name,
+        named_line=line.named_line,
+        before=line.before,
+        after=line.after,
+    )
 
 
 # --- what is repeated, and what is included ---------------------------------------------------------------------------
@@ -216,7 +238,10 @@ def _flatten(lines: list[_Line], name: str) -> bool:
             except OSError:
                 return False
             before = f"{line.before}Included from {line.name or SELF}:{line.named_line or line.line}:\n"
-            lines[at : at + 1] = [_Line(each, line.line, name, n, before) for n, each in enumerate(inner, 1)]
+            lines[at : at + 1] = [
+                _Line(text=each, line=line.line, name=name, named_line=n, before=before)
+                for n, each in enumerate(inner, 1)
+            ]
             return True
         body = _repetition(lines, at) or _called(lines, at)
         if body is None:
@@ -230,7 +255,10 @@ def _flatten(lines: list[_Line], name: str) -> bool:
         if not written or len(written) > _MOST_LINES:
             return False
         written[0] = written[0].lstrip()  # as LLVM does it
-        lines[at:end] = [_Line(each, line.line, _INSTANCE, n, line.before, after) for n, each in enumerate(written, 1)]
+        lines[at:end] = [
+            _Line(text=each, line=line.line, name=_INSTANCE, named_line=n, before=line.before, after=after)
+            for n, each in enumerate(written, 1)
+        ]
         return True
     return False
 

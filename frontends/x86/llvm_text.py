@@ -8,6 +8,8 @@ prefixes in braces that choose an encoding.
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from incc.frontends import regex as re
 from incc.frontends.isa import words
 from incc.frontends.x86 import iced
@@ -563,7 +565,8 @@ def _statement(instruction: Instruction, names: Names | None) -> Statement:
     def replaced(found: Expression | None) -> Expression | None:
         return None if found is None else names.replaced(found, instruction.line)
 
-    return written._replace(
+    return replace(
+        written,
         displacement=replaced(written.displacement),
         immediates=tuple([names.replaced(each, instruction.line) for each in written.immediates]),
         target=replaced(written.target),

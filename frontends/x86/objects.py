@@ -9,12 +9,14 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from itertools import repeat
 
+import msgspec
+from msgspec.structs import replace
+
 from incc.frontends.asm.before import before_loops
 from incc.frontends.asm.graph import Jump, Routine, build, group, hot_part, returns
 from incc.frontends.asm.loops import Listing, call_notes, innermost
 from incc.frontends.container import CodeAddresses, ContainerCode
 from incc.frontends.kernel import Kernel, LeftOut, Region
-from incc.frontends.records import NamedTuple
 from incc.frontends.x86 import iced
 from incc.frontends.x86.decode import decode, disassemble
 from incc.frontends.x86.entry import Follower, entry_values
@@ -89,12 +91,12 @@ def _section_kernels(section: Section, container: Container, paces: bool) -> Con
         name = f"{code.names.get(start, section.name)}+{offset - start:#x}"
         kernels.append(
             Kernel(
-                name,
-                ISA,
-                region._replace(name=name),
-                finished(chosen),
-                True,
-                chosen[0].offset % unit,
+                name=name,
+                isa=ISA,
+                region=replace(region, name=name),
+                instructions=finished(chosen),
+                is_loop=True,
+                alignment=chosen[0].offset % unit,
                 entry=entry,
                 alignment_unit=unit,
                 pace=counted,
@@ -128,7 +130,9 @@ def container_spans(container: Container, spans: Sequence[Span]) -> ContainerCod
         if not chosen or gap is not None:
             where = code.section.address + (span.start if gap is None else gap)
             reason = f"there is no instruction at {where:#x}" if gap is not None else "no instruction in it"
-            found.left_out.append(LeftOut(first + 1, last, function, name, reason))
+            found.left_out.append(
+                LeftOut(first_line=first + 1, last_line=last, function=function, label=name, reason=reason)
+            )
             continue
         lines = tuple(range(first + 1, last + 1))
         is_loop = _goes_back(code, chosen[-1], function_start, span.start)
@@ -140,11 +144,32 @@ def container_spans(container: Container, spans: Sequence[Span]) -> ContainerCod
             count = "1 branch" if len(inside) == 1 else f"{len(inside)} branches"
             notes.append(f"{count} inside: instructions are analysed in their order, as if none were taken")
         region = Region(
-            span.kind, name, function, "", lines[0], lines[-1], lines, lines, is_loop, 0, None, tuple(notes)
+            kind=span.kind,
+            name=name,
+            function=function,
+            label="",
+            first_line=lines[0],
+            last_line=lines[-1],
+            lines=lines,
+            body_lines=lines,
+            is_loop=is_loop,
+            depth=0,
+            source=None,
+            notes=tuple(notes),
         )
         unit = min(64, code.section.alignment)
         kernels = finished(chosen)
-        found.kernels.append(Kernel(name, ISA, region, kernels, is_loop, chosen[0].offset % unit, alignment_unit=unit))
+        found.kernels.append(
+            Kernel(
+                name=name,
+                isa=ISA,
+                region=region,
+                instructions=kernels,
+                is_loop=is_loop,
+                alignment=chosen[0].offset % unit,
+                alignment_unit=unit,
+            )
+        )
         addresses = tuple([code.section.debug_address + at for at in code.offsets[first:last]])
         found.addresses.append(CodeAddresses(addresses, addresses))
     return found
@@ -167,7 +192,7 @@ def _goes_back(code: _Code, last: Instruction, function_start: int, start: int) 
     return function_start <= int(last.target, 16) - code.section.address <= start
 
 
-class _Place(NamedTuple):
+class _Place(msgspec.Struct, frozen=True):
     line: int
     location: SourceLocation | None
 
@@ -269,7 +294,7 @@ class _Code:
         found = decode(code, section.address + at, section=section.name)
         fields = self.relocations(at, at + found.length)
         if fields and found.branch:
-            found = found._replace(target=self._target(found.branch, fields[0]))
+            found = replace(found, target=self._target(found.branch, fields[0]))
         elif fields:  # only objects have them, and their sections are at address 0
             found = decode(code[: found.length], at, "", 0, fields, section.name)
         self._known[n] = found
@@ -303,7 +328,7 @@ class _Code:
             callee = self.callee(n, native)
             if callee is not None:
                 if not returns(callee):
-                    yield Jump(n, "stop", ())
+                    yield Jump(at=n, kind="stop", targets=())
                 continue
             kind = _KINDS.get(native.flow_control, "")
             if kind == "conditional" and native.op0_kind != _NEAR_BRANCH:
@@ -317,7 +342,7 @@ class _Code:
                 else:
                     target = self.number_at(native.near_branch_target - self.section.address)
             if kind:
-                yield Jump(n, kind, () if target < 0 else (target,))
+                yield Jump(at=n, kind=kind, targets=() if target < 0 else (target,))
 
 
 def _graphs(code: _Code, tables: _Tables) -> list[ControlFlow]:
@@ -350,8 +375,8 @@ def _graphs(code: _Code, tables: _Tables) -> list[ControlFlow]:
             targets = jump.targets or through.get(jump.at, ())
             # A jump to where another function begins is a tail call.
             calls = tuple([n for n in targets if owner(n) not in parts and begins[owner(n)] == n])
-            found.append(Jump(jump.at, jump.kind, targets, calls))
-        routines.append(Routine(name, "", numbers, found))
+            found.append(Jump(at=jump.at, kind=jump.kind, targets=targets, calls=calls))
+        routines.append(Routine(name=name, section="", instructions=numbers, jumps=found))
     jumped_to = {n for routine in routines for jump in routine.jumps for n in jump.targets}
 
     def label(n: int) -> str:

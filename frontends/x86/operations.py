@@ -95,34 +95,38 @@ def _operation(mnemonic: str) -> Operation | None:
     if bits is not None and "2" not in name[:-2].rstrip("0123456789"):
         stem, packed = name[:-2], name[-2] == "p"
         if stem in _FUSED:
-            return Operation("fma", bits, bits, packed, True)
+            return Operation(kind="fma", source=bits, result=bits, packed=packed, floating=True)
         # With 14 or 28 bits of the result.
         kind = stem[:-2] if stem.endswith(("14", "28")) else stem
         if kind in _ARITHMETIC:
-            return Operation(kind, bits, bits, packed, True)
+            return Operation(kind=kind, source=bits, result=bits, packed=packed, floating=True)
         if (
             stem in ("comi", "ucomi")
             or (stem.startswith("cmp") and stem[3:].replace("_", "a").isalpha())
             or stem == "cmp"
         ):
-            return Operation("compare", bits, bits, packed, True)
+            return Operation(kind="compare", source=bits, result=bits, packed=packed, floating=True)
     if match := _CONVERSION.fullmatch(name):
         return Operation(
-            "convert",
-            _CONVERTED[match[1]],
-            _CONVERTED[match[2]],
-            match[2] not in _SCALAR and match[1] not in _SCALAR,
-            True,
+            kind="convert",
+            source=_CONVERTED[match[1]],
+            result=_CONVERTED[match[2]],
+            packed=match[2] not in _SCALAR and match[1] not in _SCALAR,
+            floating=True,
         )
     for pattern in (_EXTENSION, _TRUNCATION):
         if match := pattern.fullmatch(name):
-            return Operation("convert", _INTEGER[match[1]], _INTEGER[match[2]], True, False)
+            return Operation(
+                kind="convert", source=_INTEGER[match[1]], result=_INTEGER[match[2]], packed=True, floating=False
+            )
     if match := _UNPACK.fullmatch(name):
         # With zeros or signs it widens, with others it puts together.
-        return Operation("unpack", _INTEGER[match[1][0]], 0, True, False)
+        return Operation(kind="unpack", source=_INTEGER[match[1][0]], result=0, packed=True, floating=False)
     if match := _PACK.fullmatch(name):
-        return Operation("convert", _INTEGER[match[1][0]], _INTEGER[match[1][1]], True, False)
+        return Operation(
+            kind="convert", source=_INTEGER[match[1][0]], result=_INTEGER[match[1][1]], packed=True, floating=False
+        )
     if match := _INTEGERS.fullmatch(name):
         bits = _INTEGER[match[2]]
-        return Operation(_KINDS.get(match[1], match[1]), bits, bits, True, False)
+        return Operation(kind=_KINDS.get(match[1], match[1]), source=bits, result=bits, packed=True, floating=False)
     return None

@@ -28,8 +28,10 @@ The first byte lies as the kernel's does within 64 bytes, behind no-operations.
 
 from __future__ import annotations
 
+import msgspec
+from msgspec.structs import replace
+
 from incc.frontends.isa import NotRunnable, Runnable, words
-from incc.frontends.records import NamedTuple
 from incc.frontends.x86 import iced
 
 TYPE_CHECKING = False
@@ -108,7 +110,7 @@ def _loads_segment(native: Any) -> bool:
 # --- addresses --------------------------------------------------------------------------------------------------------
 
 
-class _Address(NamedTuple):
+class _Address(msgspec.Struct, frozen=True, kw_only=True):
     """An access: `instruction`, its memory operand and what that is a sum of. `base`: the symbols of its base alone.
     `fixed`: it has a pointer of its own, in the instruction. `vector`: bytes of each index in a vector register, 0
     without."""
@@ -120,7 +122,7 @@ class _Address(NamedTuple):
     vector: int
 
 
-class _Data(NamedTuple):
+class _Data(msgspec.Struct, frozen=True):
     """What was loaded or computed: bytes that were loaded, 0 for none; what it was computed from."""
 
     loaded: int
@@ -132,7 +134,7 @@ _ITERATIONS = 3
 handed on once more."""
 
 
-class _Slot(NamedTuple):
+class _Slot(msgspec.Struct, frozen=True):
     """A place in memory that is the same in all iterations: so far behind what a register holds, of so many bytes."""
 
     root: str
@@ -250,7 +252,13 @@ class _Follower:
                 for name, factor in self.value(access.index.root)[0].items():
                     terms[name] = terms.get(name, 0) + access.scale * factor
         fixed = bool(access.symbol) or (access.base is None and not vector)
-        return _Address(access, {name: factor for name, factor in terms.items() if factor}, base, fixed, vector)
+        return _Address(
+            access=access,
+            terms={name: factor for name, factor in terms.items() if factor},
+            base=base,
+            fixed=fixed,
+            vector=vector,
+        )
 
     def origins(self, symbols: Iterable[str]) -> tuple[set[str], set[int]]:
         """What symbols come from: those that are there at first, and the sizes of what is loaded."""
@@ -553,7 +561,7 @@ _INSTRUCTIONS = 40
 """Of code that is repeated: more of them than this make it long enough that its own branch is no part of it."""
 
 
-class _Exit(NamedTuple):
+class _Exit(msgspec.Struct, frozen=True, kw_only=True):
     """How a branch is replaced: `dropped`, the index of the comparison that goes with it, -1 for none, and its
     `length` in bytes; `more`: µops more than before, 0 or 1. `tested`: before it is a comparison
     with memory, fused with it, which may become a `test` of the same operands."""
@@ -591,7 +599,7 @@ def runnable(kernel: Kernel) -> Runnable | NotRunnable:
         entered = len(instructions) - turned
         first = instructions[0].offset
         instructions, natives = _rotated(instructions, turned), _rotated(natives, turned)
-        kernel = kernel._replace(instructions=instructions, alignment=kernel.alignment + instructions[0].offset - first)
+        kernel = replace(kernel, instructions=instructions, alignment=kernel.alignment + instructions[0].offset - first)
     exits = {n: _exit(kernel, n) for n, i in enumerate(instructions) if i.branch == "conditional"}
     own = _own(kernel, roles, exits)
     closing = len(instructions) - 1 if kernel.is_loop else -1
@@ -601,7 +609,7 @@ def runnable(kernel: Kernel) -> Runnable | NotRunnable:
     if closing in exits and own is None and exits[closing].dropped < 0 and exits[closing].more:
         alone = _counts_alone(kernel, exits, dropped)
         if alone:
-            exits[closing] = _Exit(closing - 1, instructions[closing - 1].length, 0)
+            exits[closing] = _Exit(dropped=closing - 1, length=instructions[closing - 1].length, more=0)
             dropped.add(closing - 1)
     used = {use.register.root for n, i in enumerate(instructions) if n not in dropped for use in i.registers} | {"rsp"}
     free = [root for root in _GPR if root not in used]
@@ -684,15 +692,15 @@ def runnable(kernel: Kernel) -> Runnable | NotRunnable:
         how = "own" if own is not None else "replaced"
     features = {_known().features[f] for native in natives for f in native.cpuid_features()}
     return Runnable(
-        codes,
-        weights,
-        how,
-        number,
-        step,
-        tuple(registers[root] % (1 << 64) for root in _GPR),
-        content,
-        frozenset(features),
-        tuple(_notes(kernel, roles, rewriter)),
+        codes=codes,
+        weights=weights,
+        exit=how,
+        counter=number,
+        step=step,
+        registers=tuple(registers[root] % (1 << 64) for root in _GPR),
+        content=content,
+        features=frozenset(features),
+        notes=tuple(_notes(kernel, roles, rewriter)),
     )
 
 
@@ -769,15 +777,15 @@ def _exit(kernel: Kernel, branch: int) -> _Exit:
     jump = instructions[branch]
     setter = next((n for n in range(branch - 1, -1, -1) if instructions[n].flags_written), -1)
     if setter != branch - 1 or setter < 0 or not jump.flags_read:
-        return _Exit(-1, 0, 0)
+        return _Exit(dropped=-1, length=0, more=0)
     first = instructions[setter]
     loads_immediate = bool(first.memory) and "i" in first.operands
     stores = any(access.store for access in first.memory)
     fused = first.mnemonic in _FUSED and not loads_immediate and not stores
     if first.mnemonic in ("cmp", "test") and not first.memory and fused and not _flags_needed(kernel, setter, branch):
-        return _Exit(setter, first.length, 0)
+        return _Exit(dropped=setter, length=first.length, more=0)
     tested = first.mnemonic in ("cmp", "test") and fused and not _flags_needed(kernel, setter, branch)
-    return _Exit(-1, 0, int(fused), tested)
+    return _Exit(dropped=-1, length=0, more=int(fused), tested=tested)
 
 
 def _flags_needed(kernel: Kernel, setter: int, branch: int) -> bool:

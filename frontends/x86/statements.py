@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import msgspec
+from msgspec.structs import replace
+
 from incc.frontends import regex as re
-from incc.frontends.records import NamedTuple
 from incc.frontends.x86.expressions import Expression, NotAnExpressionError, evaluate, expression, has_symbols
 from incc.frontends.x86.kept import keep
 
 TYPE_CHECKING = False
 
 
-class Statement(NamedTuple):
+class Statement(msgspec.Struct, frozen=True, kw_only=True):
     """The parts of a statement that the bytes do not tell.
 
     `displacement`: of the operand in memory, None for a plain number or none. `immediates` in the statement's order.
@@ -74,7 +76,7 @@ def _read(text: str) -> Statement:
     while match := _PREFIX.match(text):
         text = text[match.end() :]
     if text is not prefixed and text.lower() == "nop":
-        return _NOTHING._replace(mnemonic="nop", says_more=True)
+        return replace(_NOTHING, mnemonic="nop", says_more=True)
     mnemonic, _, rest = text.partition(" ")
     if "\t" in mnemonic:
         mnemonic, _, rest = text.partition("\t")
@@ -83,16 +85,16 @@ def _read(text: str) -> Statement:
     try:
         found = _intel(mnemonic, rest) if intel else _att(mnemonic, rest)
     except NotAnExpressionError:
-        found = _NOTHING._replace(intel=intel)
+        found = replace(_NOTHING, intel=intel)
     if braces:
-        found = found._replace(braces=braces, says_more=True)
+        found = replace(found, braces=braces, says_more=True)
     if mnemonic[:3].lower() in ("mov", "sld", "str") and re.match(_WIDE, f"{mnemonic} {rest}"):
-        return found._replace(wide=True, says_more=True)
+        return replace(found, wide=True, says_more=True)
     if text is not prefixed and mnemonic[:3].lower() in ("bsf", "bsr") and re.match(r"(?i)rep[ez]?\s", prefixed):
-        return found._replace(mnemonic=mnemonic[:3].lower(), says_more=True)
+        return replace(found, mnemonic=mnemonic[:3].lower(), says_more=True)
     if mnemonic[:4].lower() == "xchg":
         first = rest.partition(",")[0].strip().lower().lstrip("%")
-        found = found._replace(mnemonic="xchg", first_register=first, says_more=True)
+        found = replace(found, mnemonic="xchg", first_register=first, says_more=True)
     return found
 
 
@@ -173,7 +175,7 @@ def _att(mnemonic: str, rest: str) -> Statement:
 
 def _statement(intel: bool, displacement: Expression | None, immediates: list[Expression], riz: str) -> Statement:
     says_more = bool(displacement is not None or immediates or riz)
-    return Statement(intel, displacement, tuple(immediates), riz=riz, says_more=says_more)
+    return Statement(intel=intel, displacement=displacement, immediates=tuple(immediates), riz=riz, says_more=says_more)
 
 
 _SIZE = r"(?i)^(?:(?:\w*word|byte|mmword|fword|tbyte)\s+(?:ptr|bcst)\s+|(?:short|near|far)\s+(?:ptr\s+)?)+"
@@ -199,7 +201,7 @@ def _intel(mnemonic: str, rest: str) -> Statement:
             found = expression(operand, True)
             if jump and not (sized and "ptr" in sized[0].lower()):
                 # A number alone may be of either syntax, and is the same in both.
-                return Statement(True, target=found, says_more=True)
+                return Statement(intel=True, target=found, says_more=True)
             if evaluate(found) is not None:
                 immediates.append(found)
             else:

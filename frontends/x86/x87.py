@@ -6,6 +6,8 @@ at the start of the kernel: `fld` writes st7, as the stack is circular, and what
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from incc.frontends.kernel import Instruction, Register, RegisterAccess
 from incc.frontends.x86.decode import x87_increment
 
@@ -13,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_SLOTS = [Register(f"st{i}", f"st{i}", 0, 80, "x87") for i in range(8)]
+_SLOTS = [Register(name=f"st{i}", root=f"st{i}", offset=0, width=80, kind="x87") for i in range(8)]
 _ROOTS = {register.root: i for i, register in enumerate(_SLOTS)}
 
 
@@ -28,13 +30,13 @@ def name_by_slot(instructions: Sequence[Instruction]) -> list[Instruction]:
     for instruction in instructions:
         increment = x87_increment(instruction)
         registers = [
-            access._replace(register=_SLOTS[(_ROOTS[access.register.root] + top) % 8])
+            replace(access, register=_SLOTS[(_ROOTS[access.register.root] + top) % 8])
             if access.register.root in _ROOTS
             else access
             for access in instruction.registers
         ]
         top += increment
         if increment < 0 and instruction.mnemonic != "fdecstp":
-            registers.append(RegisterAccess(_SLOTS[top % 8], False, True, None))
-        renamed.append(instruction._replace(registers=tuple(registers)))
+            registers.append(RegisterAccess(register=_SLOTS[top % 8], read=False, write=True, operand=None))
+        renamed.append(replace(instruction, registers=tuple(registers)))
     return renamed

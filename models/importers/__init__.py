@@ -7,7 +7,9 @@ gives is not its business (models/merge.py).
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
 
 if TYPE_CHECKING:
     import argparse
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from incc.models.importers.common import Imported
 
 
-class Request(NamedTuple):
+class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What an importer is asked for.
 
     `options`: those of the command, common ones (`fill`, `prefer`, `compare`, `keep_going`) and those that the importer

@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from iced_x86 import FlowControl
+from msgspec.structs import replace
 
 from incc.models.compile import DEFAULTS, Entry, Forms, compile_model, merge_forms, read_chain, write_latency
 from incc.models.importers import uops_info
@@ -51,7 +52,7 @@ def import_forms(request: Request) -> Imported:
     """The forms in the files, completed; macro-fusion as in the other model, if the model says nothing of it."""
     options = request.options
     imported = import_files(options.files, request.output, options.like, request.search_path, options.keep_going)
-    return imported._replace(replaces_fusion=not request.fusion)
+    return replace(imported, replaces_fusion=not request.fusion)
 
 
 def import_files(
@@ -68,7 +69,9 @@ def import_files(
     if missing:
         raise ImportFailed(f"{output}: ports.functions.{missing[0]} is missing, which says what AMD's integer units do")
     if not files:
-        return Imported(successor(reference, header, like), classes(like, places), [], [], [])
+        return Imported(
+            forms=successor(reference, header, like), fusion=classes(like, places), unmatched=[], skipped=[], notes=[]
+        )
     imported = uops_info.import_files(files, keep_going)
     bits = header["parameters"]["memory_bits"] or 256
     forms = complete(imported.forms, header["functions"], header["ports"], bits, lambda key: reference.get(key, {}))
@@ -76,7 +79,7 @@ def import_files(
         entries[()]["source"] = "uops.info"
         if fusion := reference.get(key, {}).get((), {}).get("fusion"):
             entries[()]["fusion"] = fusion
-    return imported._replace(forms=forms, fusion=classes(like, places))
+    return replace(imported, forms=forms, fusion=classes(like, places))
 
 
 def classes(like: str, places: Sequence[str]) -> dict[str, tuple[str, ...]]:

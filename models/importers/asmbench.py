@@ -45,7 +45,7 @@ def read(path: str) -> Iterator[Measured | tuple[int, str]]:
             continue
         if not text:
             if name and len(figures) == 2:
-                yield Measured(name, start, figures["Throughput"], figures["Latency"])
+                yield Measured(name=name, line=start, throughput=figures["Throughput"], latency=figures["Latency"])
             elif name:
                 missing = [w for w in ("Latency", "Throughput") if w not in figures]
                 yield start, f"{name} has no {' and no '.join(missing)}"

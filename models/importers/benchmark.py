@@ -8,7 +8,9 @@ from the model if it has only one set of so many for instructions on such regist
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from incc.models.compile import Entry, Forms, write_latency
 from incc.models.importers.common import Imported, ImportFailed, add_features
@@ -26,7 +28,7 @@ TOLERANCE = 0.05
 """How far a measurement may be from a whole number of cycles or of ports, as a part of it."""
 
 
-class Measured(NamedTuple):
+class Measured(msgspec.Struct, frozen=True, kw_only=True):
     """One form's figures in cycles, None where not measured, and the line that they are on."""
 
     name: str
@@ -108,7 +110,7 @@ def import_files(
                 continue
             entry["source"] = source
             result[key] = {(): entry}
-    return Imported(result, {}, unmatched, skipped, [])
+    return Imported(forms=result, fusion={}, unmatched=unmatched, skipped=skipped, notes=[])
 
 
 def _entry(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from incc.models.compile import DEFAULTS, Entry, Forms
 
@@ -16,7 +18,7 @@ class ImportFailed(Exception):
     """A record cannot be understood; the message starts with its file and line."""
 
 
-class Imported(NamedTuple):
+class Imported(msgspec.Struct, frozen=True, kw_only=True):
     """The result of an import.
 
     `forms`: all fields of every entry written out in full, whatever its conditions. `fusion`: macro-fusion classes.

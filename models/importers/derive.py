@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from incc.models.compile import Entry, Forms, write_latency
 from incc.models.importers.common import Imported, add_features, indexed_variant, reduced
 from incc.models.importers.shapes import Shape, by_key, dataflow, wanted
@@ -47,7 +49,7 @@ def import_forms(request: Request) -> Imported:
         return idioms(forms, lambda key: forms.get(key) or kept.get(key, {}))
 
     made = derive(lacking, lambda key: kept.get(key, {}))
-    return Imported(made, {}, [], [], [], finish=finish)
+    return Imported(forms=made, fusion={}, unmatched=[], skipped=[], notes=[], finish=finish)
 
 
 def derive(wanted: Iterable[Shape], known: Callable[[str], Mapping[tuple[str, ...], Entry]]) -> Forms:
@@ -272,4 +274,4 @@ def with_pairs_of_twins(imported: Imported, kept: Forms) -> Imported:
         if () in entries:
             base = pairs_of_twin(by_key()[form], entries[()], lambda key: kept.get(key, {}))
             forms[form] = {**entries, (): base}
-    return imported._replace(forms=forms)
+    return replace(imported, forms=forms)

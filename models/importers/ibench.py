@@ -65,4 +65,8 @@ def read(path: str) -> Iterator[Measured | tuple[int, str]]:
 
 def _measured(name: str, what: str, line: int, cycles: str) -> Measured:
     value = float(cycles)
-    return Measured(name, line, value, None) if what == "TP" else Measured(name, line, None, value)
+    return (
+        Measured(name=name, line=line, throughput=value, latency=None)
+        if what == "TP"
+        else Measured(name=name, line=line, throughput=None, latency=value)
+    )

@@ -14,6 +14,8 @@ import subprocess
 import tempfile
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from incc.models.compile import Entry, Forms, write_latency, write_ports
 from incc.models.importers.common import Imported, ImportFailed, add_features, indexed_variant, reduced
 from incc.models.importers.shapes import FEATURES, Dataflow, Shape, dataflow, encode, example, wanted
@@ -73,7 +75,14 @@ def _x86(request: Request) -> Imported:
     if options.resources:
         old = request.chain[0].data.get("llvm", {})
         names = llvm_units.names_of(processor, old, header["ports"], header["resources"])
-        return Imported({}, {}, [], [], [], header=lambda text: llvm_units.with_names(text, names))
+        return Imported(
+            forms={},
+            fusion={},
+            unmatched=[],
+            skipped=[],
+            notes=[],
+            header=lambda text: llvm_units.with_names(text, names),
+        )
     features = options.features
     if options.all:
         from incc.models.importers.llvm_features import features_of
@@ -89,12 +98,12 @@ def _x86(request: Request) -> Imported:
         imported = import_cpu(options.cpu, lacking, options.llvm_config, options.keep_going)
         functions = header["functions"]
         if functions.get("load") == "2" and functions.get("store_address") == "3":
-            imported = imported._replace(forms=_one_load_port(imported.forms, functions))
+            imported = replace(imported, forms=_one_load_port(imported.forms, functions))
         return _landing_pads(with_pairs_of_twins(imported, request.kept), request.kept)
     core = llvm_units.core_of(header, options.kinds, processor["features"])
     imported = import_cpu(options.cpu, lacking, options.llvm_config, options.keep_going, core)
     if core.fuses and not request.fusion:
-        imported = imported._replace(fusion=llvm_units.FUSION, replaces_fusion=True)
+        imported = replace(imported, fusion=llvm_units.FUSION, replaces_fusion=True)
     return _landing_pads(imported, request.kept)
 
 
@@ -105,7 +114,7 @@ def _landing_pads(imported: Imported, kept: Forms) -> Imported:
     for form in ("ENDBR32/r", "ENDBR64/r"):
         if nop and form in forms:
             forms[form] = {(): {**nop[()], "derived": "as NOP_RM32/r"}}
-    return imported._replace(forms=forms)
+    return replace(imported, forms=forms)
 
 
 def _one_load_port(forms: Forms, functions: Mapping[str, str]) -> Forms:
@@ -183,7 +192,7 @@ def import_cpu(
     else:
         _mirrored_idioms(full)
     result: Forms = {key: reduced(entries) for key, entries in full.items() if () in entries}
-    return Imported(result, {}, unmatched, skipped, [])
+    return Imported(forms=result, fusion={}, unmatched=unmatched, skipped=skipped, notes=[])
 
 
 def _mirrored_idioms(full: dict[str, dict[tuple[str, ...], Entry]]) -> None:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from incc.frontends.aarch64.forms import form_of, split_operands
 from incc.models.compile import Entry, Forms, write_latency
@@ -67,7 +69,7 @@ _SYSTEM = re.compile(
 Queries = tuple[str, frozenset[str], dict[str, Any], list[str]]
 
 
-class Ports(NamedTuple):
+class Ports(msgspec.Struct, frozen=True):
     """The model's names of LLVM's units: each unit stands for one port or, with several alike, for several."""
 
     of_unit: dict[str, tuple[str, ...]]
@@ -134,7 +136,7 @@ def import_cpu(cpu: str, lines: Iterable[str], keep_going: bool = False) -> Impo
         full.setdefault(key, {})[conditions] = fields
     result: Forms = {key: reduced(entries) for key, entries in full.items()}
     notes = [f"{len(several)} forms stand for instructions with different figures, the first was taken"]
-    return Imported(result, {}, unmatched, skipped, notes if several else [])
+    return Imported(forms=result, fusion={}, unmatched=unmatched, skipped=skipped, notes=notes if several else [])
 
 
 def ports_of(resources: Sequence[Mapping[str, Any]]) -> Ports:

@@ -11,7 +11,9 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from incc.frontends.x86.decode import twin
 from incc.models import loading
@@ -49,7 +51,7 @@ znver4 znver5
 MODELS = tuple(tuple(line.split()) for line in _MODELS.strip().split("\n"))
 
 
-class Figures(NamedTuple):
+class Figures(msgspec.Struct, frozen=True):
     """Of one scheduling model: members by resource, and a line of figures by query ("FORM[CONDITIONS]")."""
 
     resources: dict[str, list[str]]

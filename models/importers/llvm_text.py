@@ -11,9 +11,10 @@ import argparse
 import json
 import os
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import iced_x86 as iced
+import msgspec
 
 from incc.frontends.x86 import llvm_text
 from incc.frontends.x86.decode import decode, twin
@@ -45,7 +46,7 @@ _IMMEDIATES = {
 _BY_HAND = "c834129c 66c834129c 660f78c49c9d f20f78e59c9d 67f2450f38f806 67f3450f38f806 6766450f38f806 d7"
 
 
-class Written(NamedTuple):
+class Written(msgspec.Struct, frozen=True, kw_only=True):
     """A form and variant by its key in the template file: an example's bytes, and LLVM's templates."""
 
     key: str
@@ -157,7 +158,18 @@ def read(llvm_config: str, asked: list[tuple[str, str, bytes]]) -> tuple[list[Wr
             continue
         native = iced.Decoder(bits_of(code), code).decode()
         att, intel = (_plain(template(native, data[name], name == "intel")) for name in ("att", "intel"))
-        written.append(Written(key, form, code, att, intel, data["load"], data["store"], data["effects"]))
+        written.append(
+            Written(
+                key=key,
+                form=form,
+                code=code,
+                att=att,
+                intel=intel,
+                load=data["load"],
+                store=data["store"],
+                effects=data["effects"],
+            )
+        )
     return written, unknown
 
 

@@ -8,7 +8,9 @@ with µops by the kind of unit that they need (`--kinds`). docs/models.md says h
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from incc.models import llvm_table
 from incc.models.compile import Entry, write_latency
@@ -26,7 +28,7 @@ FUSION = {"cmp_test": tuple(_JUMPS.split())}
 """What AMD's cores before Zen fuse: comparisons and tests with every conditional jump (LLVM's feature branchfusion)."""
 
 
-class Core(NamedTuple):
+class Core(msgspec.Struct, frozen=True, kw_only=True):
     """What of a model its forms depend on.
 
     `units`: the names of our ports and other units for LLVM's of each of its resources; `functions`: port sets as in
@@ -61,14 +63,14 @@ def core_of(header: Mapping[str, Any], kinds: str, features: Iterable[str]) -> C
         units.setdefault(unit.name, []).extend(own)
     parameters = header["parameters"]
     return Core(
-        units,
-        header["functions"],
-        header["resources"],
-        parameters["load_latency"],
-        parameters.get("memory_bits") or 0,
-        "branchfusion" in set(features),
-        dict(pairs),
-        header["ports"],
+        units=units,
+        functions=header["functions"],
+        resources=header["resources"],
+        load_latency=parameters["load_latency"],
+        memory_bits=parameters.get("memory_bits") or 0,
+        fuses="branchfusion" in set(features),
+        kinds=dict(pairs),
+        ports=header["ports"],
     )
 
 

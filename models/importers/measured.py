@@ -8,7 +8,10 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec.structs import replace
 
 from incc.models.compile import Entry, Forms, merge_forms, write_latency
 from incc.models.importers.common import Imported, ImportFailed, add_features, reduced
@@ -46,7 +49,7 @@ def import_forms(request: Request) -> Imported:
     if request.options.prefer and request.kept:
         return _import_over_forms(request)
     imported = import_files(request.options.files, request.options.keep_going)
-    return imported._replace(replaces_fusion=not request.fusion)
+    return replace(imported, replaces_fusion=not request.fusion)
 
 
 def _import_over_forms(request: Request) -> Imported:
@@ -60,7 +63,7 @@ def _import_over_forms(request: Request) -> Imported:
         return any(o in _VECTORS for o in by_key()[key].operands)
 
     forms = lay_over(read.records, request.kept, read.load, _width, _idiom, vectors, default)
-    return Imported(forms, {}, read.unmatched, read.skipped, [])
+    return Imported(forms=forms, fusion={}, unmatched=read.unmatched, skipped=read.skipped, notes=[])
 
 
 def _has_numbered_ports(paths: list[str]) -> bool:
@@ -84,10 +87,10 @@ def _import_over_model(request: Request) -> Imported:
     inherited = merge_forms(chain[1:])
     has = {s.key for s in wanted(request.kept, options.features, only_missing=False)}
     imported = import_records(read.records, request.kept, inherited, has, default, ports)
-    return imported._replace(unmatched=[*read.unmatched, *imported.unmatched], skipped=read.skipped)
+    return replace(imported, unmatched=[*read.unmatched, *imported.unmatched], skipped=read.skipped)
 
 
-class _Read(NamedTuple):
+class _Read(msgspec.Struct, frozen=True, kw_only=True):
     """What is in files of measurements: records by form and conditions, cycles of loads by class, macro-fusion."""
 
     records: dict[str, dict[tuple[str, ...], dict[str, Any]]]
@@ -130,25 +133,29 @@ def _read(paths: list[str], keep_going: bool, partly: bool = False) -> _Read:
                 unmatched.append((key, "no such form in the decoder"))
             else:
                 records.setdefault(key, {})[conditions] = data
-    return _Read(records, load, fusion, unmatched, skipped)
+    return _Read(records=records, load=load, fusion=fusion, unmatched=unmatched, skipped=skipped)
 
 
 def import_files(paths: list[str], keep_going: bool = False) -> Imported:
     """All forms in the files. Raises ImportFailed at the first malformed record, which `keep_going` skips and lists."""
-    records, load, fusion, unmatched, skipped = _read(paths, keep_going)
+    each_read = _read(paths, keep_going)
     forms: Forms = {}
-    for key in sorted(records, key=lambda k: (k.endswith("/m"), k)):
+    for key in sorted(each_read.records, key=lambda k: (k.endswith("/m"), k)):
         shape = by_key()[key]
-        twin = records.get(key[:-1] + "r", {}) if key.endswith("/m") else {}
-        entries = {c: entry(shape, c, data, twin, load) for c, data in records[key].items() if c != ("same_reg",)}
+        twin = each_read.records.get(key[:-1] + "r", {}) if key.endswith("/m") else {}
+        entries = {
+            c: entry(shape, c, data, twin, each_read.load)
+            for c, data in each_read.records[key].items()
+            if c != ("same_reg",)
+        }
         if () not in entries:
-            unmatched.append((key, "only measured under conditions"))
+            each_read.unmatched.append((key, "only measured under conditions"))
             continue
         forms[key] = reduced(entries)
-        for mnemonics in fusion:
+        for mnemonics in each_read.fusion:
             if shape.mnemonic.lower() in mnemonics.split() and not shape.has_memory:
                 forms[key][()]["fusion"] = mnemonics.replace(" ", "_")
-        same = records[key].get(("same_reg",))
+        same = each_read.records[key].get(("same_reg",))
         if same is not None and (idiom := _idiom(same, entries[()])):
             forms[key]["same_reg",] = idiom
             if ("mask",) in entries:
@@ -156,7 +163,13 @@ def import_files(paths: list[str], keep_going: bool = False) -> Imported:
                 masked = {name: entries["mask",].get(name, "") for name in ("ports", "latency")}
                 forms[key]["mask", "same_reg"] = {**masked, "breaks": False}
     complete(forms)
-    return Imported(forms, {m.replace(" ", "_"): jumps for m, jumps in fusion.items()}, unmatched, skipped, [])
+    return Imported(
+        forms=forms,
+        fusion={m.replace(" ", "_"): jumps for m, jumps in each_read.fusion.items()},
+        unmatched=each_read.unmatched,
+        skipped=each_read.skipped,
+        notes=[],
+    )
 
 
 def _lines(path: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -67,7 +67,7 @@ def import_records(
                 entries = {(): {}, **entries}
                 entries[()] = {**entries[()], "source": new}
         result[key] = entries
-    return Imported(result, {}, reader.unmatched, [], reader.notes, prefers=True)
+    return Imported(forms=result, fusion={}, unmatched=reader.unmatched, skipped=[], notes=reader.notes, prefers=True)
 
 
 def _width(key: str) -> int:

@@ -107,7 +107,7 @@ def import_files(
                 entry = {**fields, "latency": write_latency(pairs)} if pairs else fields
                 entries.setdefault(conditions, entry)
     result: Forms = {key: reduced(entries) for key, entries in full.items() if () in entries}
-    return Imported(result, {}, unmatched, skipped, [])
+    return Imported(forms=result, fusion={}, unmatched=unmatched, skipped=skipped, notes=[])
 
 
 def _signatures(forms: Iterable[Shape]) -> dict[Signature, list[tuple[Shape, tuple[str, ...]]]]:

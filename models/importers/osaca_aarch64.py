@@ -76,7 +76,7 @@ def import_files(paths: Sequence[str], core: str, forms: Forms, keep_going: bool
         for form, entries in forms.items():
             if form not in result and (loads := _load(form, entries.get((), empty), forms, load_latency)):
                 result[form] = {(): loads}
-    return Imported(result, {}, unmatched, skipped, [])
+    return Imported(forms=result, fusion={}, unmatched=unmatched, skipped=skipped, notes=[])
 
 
 def _mnemonic(name: str) -> str:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from incc.models.compile import Entry, merge_forms, write_latency
 from incc.models.importers.common import Imported, ImportFailed, add_features, differences
 from incc.models.importers.shapes import by_key, wanted
@@ -104,9 +106,9 @@ def import_forms(request: Request) -> Imported:
     imported = import_model(options.cpu, options.ports, measured_here, parameters, request.search_path)
     if not options.fill and inherited:
         # Only what differs from the inherited model, which is not known to be like this core.
-        imported = imported._replace(forms=differences(imported.forms, inherited, own_source))
+        imported = replace(imported, forms=differences(imported.forms, inherited, own_source))
     fusion = {} if inherited else imported.fusion
-    return imported._replace(fusion=fusion, replaces_fusion=True, prefers=not options.fill)
+    return replace(imported, fusion=fusion, replaces_fusion=True, prefers=not options.fill)
 
 
 def import_model(
@@ -130,7 +132,7 @@ def import_model(
     known = {form: entries for form, entries in known.items() if not entries.get((), {}).get("derived")}
     executes = bool(model.stated_parameters.get("move_elim_gpr")) and not parameters.get("move_elim_gpr")
     made = inherit(old, old, known, ports, model.name, executes)
-    return Imported(made, dict(model.macro_fusion), [], [], [])
+    return Imported(forms=made, fusion=dict(model.macro_fusion), unmatched=[], skipped=[], notes=[])
 
 
 def inherit(

@@ -6,9 +6,10 @@ Built from iced-x86's opcode tables; one shape for each Code and kind of its mod
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, cast
 
 import iced_x86 as iced
+import msgspec
 from iced_x86 import (
     Code,
     CpuidFeature,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-class Shape(NamedTuple):
+class Shape(msgspec.Struct, frozen=True, kw_only=True):
     """One form. `key` is Instruction.form ("ADD_RM64_R64/m").
 
     `operands`, in Intel order: "R8" … "R64", "XMM", "YMM", "ZMM", "MM", "K", "BND", "ST", "SEG", "CR", "DR", "TMM"
@@ -153,15 +154,15 @@ def _shape(code: int, name: str, info: OpCodeInfo, kind: str) -> Shape:
     operands = tuple(_operand(_OPERAND_KINDS[k], kind) for k in info.op_kinds())
     bits = 8 * MemorySizeExt.size(info.memory_size) if kind == "m" else 0
     return Shape(
-        f"{name}/{kind}",
-        code,
-        _MNEMONICS[info.mnemonic].upper(),
-        operands,
-        bits,
-        info.op_code,
-        info.operand_size,
-        _ENCODINGS[info.encoding],
-        info,
+        key=f"{name}/{kind}",
+        code=code,
+        mnemonic=_MNEMONICS[info.mnemonic].upper(),
+        operands=operands,
+        memory_bits=bits,
+        opcode=info.op_code,
+        operand_size=info.operand_size,
+        encoding=_ENCODINGS[info.encoding],
+        info=info,
     )
 
 
@@ -318,7 +319,7 @@ def encode(instruction: iced.Instruction, bits: int = 64) -> bytes | None:
     return code if back.code == instruction.code else None
 
 
-class Dataflow(NamedTuple):
+class Dataflow(msgspec.Struct, frozen=True, kw_only=True):
     """What a form reads and writes, by the names that latencies use (models.model.Form.latency).
 
     `loads` and `stores`: it does, through an explicit memory operand or an implicit one.
@@ -385,7 +386,7 @@ def dataflow(shape: Shape, mask: bool = False) -> Dataflow | None:
     targets += ["M"] * stores
     if shape.mnemonic == "LEA":
         sources.append("a")
-    return Dataflow(tuple(sources), tuple(targets), loads, stores)
+    return Dataflow(sources=tuple(sources), targets=tuple(targets), loads=loads, stores=stores)
 
 
 def features(shape: Shape) -> frozenset[str]:

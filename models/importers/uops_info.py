@@ -11,10 +11,12 @@ import json
 import re
 from collections import Counter, defaultdict
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import iced_x86 as iced
+import msgspec
 from iced_x86 import OpAccess
+from msgspec.structs import replace
 
 from incc.models.bind import MOST_SLOTS
 from incc.models.compile import Entry, Forms, write_latency, write_ports
@@ -63,7 +65,7 @@ _RDX_FIRST = ("XGETBV", "CMPXCHG8B", "CMPXCHG16B")
 Latency = tuple[str, str, int]
 
 
-class Record(NamedTuple):
+class Record(msgspec.Struct, frozen=True, kw_only=True):
     """One line: its place for messages, the mnemonic without what was added to it, operands, and conditions."""
 
     place: str
@@ -119,7 +121,7 @@ def import_forms(request: Request) -> Imported:
 
     options = request.options
     renamed = renamed_ports(options.rename_ports)
-    imported = import_files(options.files, options.keep_going, options.arch, renamed)._replace(replaces_fusion=True)
+    imported = replace(import_files(options.files, options.keep_going, options.arch, renamed), replaces_fusion=True)
     if request.keeps:
         return imported
     # Measured on this core: stands before what is inherited, however that came about.
@@ -131,7 +133,8 @@ def import_forms(request: Request) -> Imported:
         for s in reversed(chain[1:])
         for name, jumps in s.data.get("macro_fusion", {}).items()
     }
-    return imported._replace(
+    return replace(
+        imported,
         forms=differences(imported.forms, request.kept, source),
         fusion={k: v for k, v in imported.fusion.items() if v != known.get(k)},
         prefers=True,
@@ -251,7 +254,16 @@ def _record(place: str, data: dict[str, Any]) -> Record:
         operands = ("STRING",)
     bits = [int(o[1:]) for o in operands if re.fullmatch(r"M\d+", o)]
     tokens = tuple(_operand(o) for o in operands)
-    return Record(place, data, name, tokens, bits[0] if bits else 0, opcode, word, tuple(sorted(conditions)))
+    return Record(
+        place=place,
+        data=data,
+        mnemonic=name,
+        operands=tokens,
+        memory_bits=bits[0] if bits else 0,
+        opcode=opcode,
+        word=word,
+        conditions=tuple(sorted(conditions)),
+    )
 
 
 def _operand(text: str) -> str:
@@ -300,7 +312,7 @@ def match(record: Record) -> list[Shape]:
 # --- figures ---------------------------------------------------------------------------------------------------------
 
 
-class Plain(NamedTuple):
+class Plain(msgspec.Struct, frozen=True, kw_only=True):
     """Published figures of plain moves, in cycles: what measuring through memory adds to an instruction's own latency.
 
     `load`: address to register by kind of register; `store`: register to stored data by kind of register and by
@@ -345,7 +357,9 @@ def _plain_moves(records: list[Record]) -> Plain:
     through = gpr + store["64"] + figure("MOV (R64, M64)", "mem", 0)
     modify = {n: figure(f"INC (M{n})", "addr", through + 1) - 1 for n in (8, 16, 32, 64)}
     memory = {n: figure(f"INC (M{n})", "mem", 1) - 1 for n in (8, 16, 32, 64)}
-    return Plain(load, store, modify, memory, figure("MOV (M64, R64)", "addr", 1) == 0)
+    return Plain(
+        load=load, store=store, modify=modify, modify_memory=memory, renamed=figure("MOV (M64, R64)", "addr", 1) == 0
+    )
 
 
 def _operand_names(record: Record, shape: Shape) -> dict[str, tuple[list[str], list[str], str]]:
@@ -624,7 +638,13 @@ def _convert(
                 break
     _fill_bounds(full, bounds)
     forms: Forms = {key: reduced(_default_agen(entries)) for key, entries in full.items() if entries}
-    return Imported(forms, {name: jumps for jumps, name in classes.items()}, unmatched, skipped, notes)
+    return Imported(
+        forms=forms,
+        fusion={name: jumps for jumps, name in classes.items()},
+        unmatched=unmatched,
+        skipped=skipped,
+        notes=notes,
+    )
 
 
 def _default_agen(entries: dict[tuple[str, ...], Entry]) -> dict[tuple[str, ...], Entry]:

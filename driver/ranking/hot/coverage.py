@@ -32,7 +32,9 @@ def gcov(path: str, text: str) -> Told:
             lines.setdefault((source, number), executed)
     if not source:
         raise HotError(f"{path}: no text of gcov: no line of it names the source")
-    return Told(path, "gcov", EXECUTIONS, lines=tuple(Line(*place, count) for place, count in lines.items()))
+    return Told(
+        path=path, kind="gcov", unit=EXECUTIONS, lines=tuple(Line(*place, count) for place, count in lines.items())
+    )
 
 
 def gcov_json(path: str, documents: list[Any]) -> Told:
@@ -47,13 +49,18 @@ def gcov_json(path: str, documents: list[Any]) -> Told:
                 # Objects of several folders may be told of in one file.
                 name = file["file"] if file["file"].startswith("/") else f"{own}/{file['file']}"
                 lines += (
-                    Line(name, int(line["line_number"]), float(line["count"]), line.get("function_name", ""))
+                    Line(
+                        file=name,
+                        line=int(line["line_number"]),
+                        executions=float(line["count"]),
+                        symbol=line.get("function_name", ""),
+                    )
                     for line in file["lines"]
                 )
             folder = own
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise HotError(f"{path}: no JSON of gcov: {_missing(error)}") from None
-    return Told(path, "gcov-json", EXECUTIONS, folder, tuple(lines))
+    return Told(path=path, kind="gcov-json", unit=EXECUTIONS, folder=folder, lines=tuple(lines))
 
 
 def _missing(error: Exception) -> str:
@@ -80,7 +87,7 @@ def llvm_cov(path: str, documents: list[Any]) -> Told:
         raise HotError(f"{path}: not what llvm-cov export writes: {_missing(error)}") from None
     if not lines:
         raise HotError(f"{path}: no counts in it: llvm-cov export without -summary-only has them")
-    return Told(path, "llvm-cov", EXECUTIONS, lines=tuple(lines))
+    return Told(path=path, kind="llvm-cov", unit=EXECUTIONS, lines=tuple(lines))
 
 
 def _symbol(name: str) -> str:
@@ -124,7 +131,7 @@ def _of_segments(file: str, segments: Any) -> list[Line]:
         if counted and entry:
             lines[number] = max(lines.get(number, 0.0), count)
         before = number, count, counted
-    return [Line(file, number, count) for number, count in lines.items()]
+    return [Line(file=file, line=number, executions=count) for number, count in lines.items()]
 
 
 _SHOWN = re.compile(r"^(\s*\|)?\s*(\d+)\|\s*([0-9.]+[kMGTPE]?)?\|")
@@ -160,7 +167,12 @@ def llvm_cov_show(path: str, text: str) -> Told:
         raise HotError(f"{path}: llvm-cov show names no file where it shows one alone; llvm-cov export does")
     # Where there are instances, the sum over them says nothing more.
     kept = [(place, n) for place, n in lines.items() if place[2] or place[:2] not in instances]
-    return Told(path, "llvm-cov-show", EXECUTIONS, lines=tuple(Line(at[0], at[1], n, at[2]) for at, n in kept))
+    return Told(
+        path=path,
+        kind="llvm-cov-show",
+        unit=EXECUTIONS,
+        lines=tuple(Line(file=at[0], line=at[1], executions=n, symbol=at[2]) for at, n in kept),
+    )
 
 
 _COUNTERS = re.compile(r"^  (\S.*):$")
@@ -189,4 +201,6 @@ def llvm_profdata(path: str, text: str) -> Told:
     if not blocks:
         raise HotError(f"{path}: how often functions are called, not their loops: llvm-profdata show needs --counts")
     note = "Counts of blocks have no lines: the largest of a function is divided among its loops; llvm-cov export has "
-    return Told(path, "llvm-profdata", EXECUTIONS, functions=tuple(functions), notes=(f"{note}them by line.",))
+    return Told(
+        path=path, kind="llvm-profdata", unit=EXECUTIONS, functions=tuple(functions), notes=(f"{note}them by line.",)
+    )

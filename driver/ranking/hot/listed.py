@@ -31,9 +31,9 @@ def listed(path: str, text: str) -> Told:
         total += value
         place = _PLACE.match(found[1])
         if percent and place:
-            samples.append(Sample("", value, -1, place[1], int(place[2])))
+            samples.append(Sample(symbol="", amount=value, offset=-1, file=place[1], line=int(place[2])))
         elif place:
-            lines.append(Line(place[1], int(place[2]), value))
+            lines.append(Line(file=place[1], line=int(place[2]), executions=value))
         else:
             functions.append(Function(found[1], value, not percent))
     if percent is None:
@@ -42,4 +42,13 @@ def listed(path: str, text: str) -> Told:
         raise HotError(f"{path}: the percentages add up to {total:.0f} %: each is a part of the same time")
     rest = max(100 - total, 0.0) if percent else 0.0
     unit = SAMPLES if percent else EXECUTIONS
-    return Told(path, "list", unit, "", tuple(lines), tuple(functions), tuple(samples), elsewhere=rest)
+    return Told(
+        path=path,
+        kind="list",
+        unit=unit,
+        folder="",
+        lines=tuple(lines),
+        functions=tuple(functions),
+        samples=tuple(samples),
+        elsewhere=rest,
+    )

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from msgspec.structs import replace
+
 from incc.driver.ranking.hot.records import SAMPLES, Function, HotError, Listing, Sample, Told
 from incc.frontends.isa import mnemonic
 
@@ -36,7 +38,7 @@ def script(path: str, text: str) -> Told:
             state, fresh = "between", False
             continue
         if fresh and (line := _LINE.match(row)) and not _FRAME.match(row):
-            samples[-1] = samples[-1]._replace(file=line[1], line=int(line[2]))
+            samples[-1] = replace(samples[-1], file=line[1], line=int(line[2]))
             fresh = False
             continue
         fresh = False
@@ -60,11 +62,11 @@ def script(path: str, text: str) -> Told:
         if frame[2] == "[unknown]":
             elsewhere += weight
             continue
-        samples.append(Sample(frame[2], weight, int(frame[3], 16) if frame[3] else -1))
+        samples.append(Sample(symbol=frame[2], amount=weight, offset=int(frame[3], 16) if frame[3] else -1))
         fresh = True
     if not samples:
         raise HotError(f"{path}: no sample of perf script with the function that it was taken in: -F +sym prints them")
-    return Told(path, "perf-script", SAMPLES, samples=tuple(samples), elsewhere=elsewhere)
+    return Told(path=path, kind="perf-script", unit=SAMPLES, samples=tuple(samples), elsewhere=elsewhere)
 
 
 def _head(row: str) -> tuple[float, str] | None:
@@ -114,14 +116,16 @@ def report(path: str, text: str) -> Told:
         place = re.search(r"(\S+):(\d+)\s*$", found[3]) if by_line else None
         if place:
             name = symbol[1] if symbol and symbol[1] != place[0].strip() else ""
-            samples.append(Sample(name, share, -1, place[1], int(place[2])))
+            samples.append(Sample(symbol=name, amount=share, offset=-1, file=place[1], line=int(place[2])))
         elif symbol:
             functions.append(Function(symbol[1].strip(), share, False))
     if not functions and not samples:
         raise HotError(f"{path}: no functions in it: perf report --stdio --sort=symbol has them")
     unnamed = known - sum(f.amount for f in functions) - sum(s.amount for s in samples)
     rest = max(100 - known, 0.0) + max(unnamed, 0.0)
-    return Told(path, "perf-report", SAMPLES, functions=tuple(functions), samples=tuple(samples), elsewhere=rest)
+    return Told(
+        path=path, kind="perf-report", unit=SAMPLES, functions=tuple(functions), samples=tuple(samples), elsewhere=rest
+    )
 
 
 # --- perf annotate ----------------------------------------------------------------------------------------------------
@@ -164,4 +168,4 @@ def annotate(path: str, text: str) -> Told:
     if not counted and len(listings) > 1:
         raise HotError(f"{path}: functions without their numbers of samples, so that parts of them do not add up: "
                        "perf annotate --stdio --percent-type=global-period, or perf script")  # fmt: skip
-    return Told(path, "perf-annotate", SAMPLES, listings=tuple(listings))
+    return Told(path=path, kind="perf-annotate", unit=SAMPLES, listings=tuple(listings))

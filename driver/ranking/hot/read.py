@@ -9,6 +9,8 @@ import stat
 import zlib
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from incc.driver.ranking.hot.records import HotError
 
 if TYPE_CHECKING:
@@ -85,11 +87,11 @@ def _of_folder(folder: str) -> Told:
             lines = tuple(
                 line
                 if line.file.startswith("/") or not each.folder
-                else line._replace(file=f"{each.folder}/{line.file}")
+                else replace(line, file=f"{each.folder}/{line.file}")
                 for each in told
                 for line in each.lines
             )
-            return told[0]._replace(path=folder, folder="", lines=lines)
+            return replace(told[0], path=folder, folder="", lines=lines)
     raise HotError(f"{folder}: no file of gcov (*.gcov, *.gcov.json.gz) in this folder; name other files themselves")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import msgspec
 
 EXECUTIONS, SAMPLES = "executions", "samples"
 
@@ -11,7 +11,7 @@ class HotError(Exception):
     """A file that cannot be used; the message names it, says where in it and why, and what helps."""
 
 
-class Line(NamedTuple):
+class Line(msgspec.Struct, frozen=True, kw_only=True):
     """So often a line of the source was executed. `symbol`: in that function, "" where that is not told."""
 
     file: str
@@ -20,7 +20,7 @@ class Line(NamedTuple):
     symbol: str = ""
 
 
-class Function(NamedTuple):
+class Function(msgspec.Struct, frozen=True):
     """So much of a function. `inlined`: whether what was inlined from it elsewhere is in it, as in counts, and not in
     the function that it was inlined into, as in samples."""
 
@@ -29,7 +29,7 @@ class Function(NamedTuple):
     inlined: bool
 
 
-class Sample(NamedTuple):
+class Sample(msgspec.Struct, frozen=True, kw_only=True):
     """So much at a place: in the function of that symbol, `offset` bytes behind its start (negative where that is not
     told), at a line of the source (0 where that is not told; without a `file` one of the function's)."""
 
@@ -40,7 +40,7 @@ class Sample(NamedTuple):
     line: int = 0
 
 
-class Listing(NamedTuple):
+class Listing(msgspec.Struct, frozen=True):
     """The instructions of a function in the order of their addresses: each its mnemonic, how much of the samples it
     has, and its line (0 where that is not told)."""
 
@@ -48,7 +48,7 @@ class Listing(NamedTuple):
     rows: tuple[tuple[str, float, int], ...]
 
 
-class Told(NamedTuple):
+class Told(msgspec.Struct, frozen=True, kw_only=True):
     """What a file tells. `kind`: what it is. `unit`: EXECUTIONS or SAMPLES. `folder`: what relative names of its files
     are relative to, "" where that is not told. `elsewhere`: samples that are at no place that could be anybody's."""
 

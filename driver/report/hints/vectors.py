@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from incc.core import figures
 from incc.driver.report.advice import CLANG, GCC, Advice, advise
 from incc.driver.report.hints.common import calls, hint, inner_branches, operations, step_of, steps
@@ -99,7 +101,7 @@ def vector_width(facts: KernelResult, build: Build) -> t.Hint | None:
         return None
     if _widest(facts.model) < 512 or not _as_fast(facts.model) or not _may_use(build, facts.model):
         return None
-    advice = advice._replace(changes=_CLOCK if facts.model.name in _SLOWER else "")
+    advice = replace(advice, changes=_CLOCK if facts.model.name in _SLOWER else "")
     return hint(
         "vector-width",
         f"vectors of 256 bits limit the loop, and the core has 512: {advice.text}.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import msgspec
 
 from incc.driver.report import wording
 from incc.driver.views.layout import count, each
@@ -33,7 +33,7 @@ OUTCOMES = {
 SORTS = ("weight", "ratio", "place", "name")
 
 
-class Show(NamedTuple):
+class Show(msgspec.Struct, frozen=True, kw_only=True):
     """What of a comparison is shown.
 
     `everything`: also rows in which nothing changed. `top`: so many rows at most, 0 for as many
@@ -50,7 +50,7 @@ class Show(NamedTuple):
     side_by_side: tuple[Choice, ...] | None = None
 
 
-class Numbered(NamedTuple):
+class Numbered(msgspec.Struct, frozen=True):
     """A row with its number, from 1, by which all views of a comparison know it."""
 
     number: int
@@ -324,7 +324,7 @@ _FIGURES = (
 )
 
 
-class Figure(NamedTuple):
+class Figure(msgspec.Struct, frozen=True, kw_only=True):
     """A figure that differs between two kernels: its name, both values as text, whether it is put to the basis."""
 
     name: str
@@ -348,7 +348,7 @@ def differing(a: c.Member, b: c.Member, change: c.Change) -> list[Figure]:
         factors = (scale_a, scale_b) if of_iteration and key != "critical_path" else (1.0, 1.0)
         texts = [_value(None if v is None else v * scale) for v, scale in zip(values, factors, strict=True)]
         if texts[0] != texts[1]:
-            found.append(Figure(words, texts[0], texts[1], of_iteration))
+            found.append(Figure(name=words, a=texts[0], b=texts[1], on_basis=of_iteration))
     return found
 
 
@@ -366,7 +366,7 @@ def _value(value: float | None) -> str:
     return f"{value:.3f}".rstrip("0").rstrip(".") if value < 1 else f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-class Compared(NamedTuple):
+class Compared(msgspec.Struct, frozen=True):
     """The cycles of a row's kernels on one basis: of an "element" or, where that is not known of all, of as much work
     as an "iteration" of the base does. By side: None where there is no kernel, or none to compare."""
 

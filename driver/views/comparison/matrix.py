@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import msgspec
 
 from incc.driver.views.comparison import cells
 from incc.driver.views.layout import BOLD, GREEN, RED, Column
@@ -25,7 +25,7 @@ LEAST = 22
 """Columns that names and places have at least, before the table is divided."""
 
 
-class Cell(NamedTuple):
+class Cell(msgspec.Struct, frozen=True):
     """A kernel on one side: its cycles, the mark of the fewest, and the change from the base."""
 
     cycles: str = ""

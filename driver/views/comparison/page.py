@@ -282,19 +282,44 @@ def _changes(comparison: c.Comparison, rows: list[Numbered], fails: dict[int, li
     if max(len(a), len(b)) > 2 * changes.MOST_LABEL:
         a, b = "A", "B"
     columns = (
-        Column("#", True, "Number of the row, in every view the same"),
-        Column("Line", False, "Where the loop is, in the last build that says so", code=True),
-        Column("Function", False, "The function that the loop is written in, and its role", code=True),
-        Column(a, True, "Cycles of the first build; in parentheses, of an iteration, where they cannot be compared"),
-        Column(b, True, "Cycles of the second build"),
-        Column("Of", False, "What the cycles are of: an element, as much work, an iteration", spare=True),
-        Column("Change", True, "Second over first"),
-        Column("±", False, "The change, faster to the left, slower to the right", spare=True, sorts=False),
-        Column("Bound by", False, "What limits it"),
-        Column("Vectors", False, "Width of its vectors", spare=True),
-        Column("Match", False, "How sure it is that they are the same loop, where that is not sure", spare=True),
-        Column("Fails", False, "Whether the condition of --fail-if holds"),
-        Column("Why", False, "The cause that accounts for most"),
+        Column(heading="#", number=True, meaning="Number of the row, in every view the same"),
+        Column(heading="Line", number=False, meaning="Where the loop is, in the last build that says so", code=True),
+        Column(
+            heading="Function",
+            number=False,
+            meaning="The function that the loop is written in, and its role",
+            code=True,
+        ),
+        Column(
+            heading=a,
+            number=True,
+            meaning="Cycles of the first build; in parentheses, of an iteration, where they cannot be compared",
+        ),
+        Column(heading=b, number=True, meaning="Cycles of the second build"),
+        Column(
+            heading="Of",
+            number=False,
+            meaning="What the cycles are of: an element, as much work, an iteration",
+            spare=True,
+        ),
+        Column(heading="Change", number=True, meaning="Second over first"),
+        Column(
+            heading="±",
+            number=False,
+            meaning="The change, faster to the left, slower to the right",
+            spare=True,
+            sorts=False,
+        ),
+        Column(heading="Bound by", number=False, meaning="What limits it"),
+        Column(heading="Vectors", number=False, meaning="Width of its vectors", spare=True),
+        Column(
+            heading="Match",
+            number=False,
+            meaning="How sure it is that they are the same loop, where that is not sure",
+            spare=True,
+        ),
+        Column(heading="Fails", number=False, meaning="Whether the condition of --fail-if holds"),
+        Column(heading="Why", number=False, meaning="The cause that accounts for most"),
     )
     made = [_row(found, found.number in fails, layout) for found in rows]
     first, rest = _divided(rows, made)
@@ -377,12 +402,25 @@ def _matrix(comparison: c.Comparison, rows: list[Numbered], fails: dict[int, lis
     what, mixed = matrix.measured([compared[found.number] for found in matched])
     sides = comparison["sides"]
     leads = [
-        Column("Function", False, "The function that the loop is written in, and its role", code=True),
-        Column("#", True, "Number of the row, in every view the same"),
-        Column("Line", False, "Where the loop is, in the last build that says so", spare=True, code=True),
+        Column(
+            heading="Function",
+            number=False,
+            meaning="The function that the loop is written in, and its role",
+            code=True,
+        ),
+        Column(heading="#", number=True, meaning="Number of the row, in every view the same"),
+        Column(
+            heading="Line",
+            number=False,
+            meaning="Where the loop is, in the last build that says so",
+            spare=True,
+            code=True,
+        ),
     ]
     if fails:
-        leads.append(Column("Fails", False, "The builds for which the condition of --fail-if holds"))
+        leads.append(
+            Column(heading="Fails", number=False, meaning="The builds for which the condition of --fail-if holds")
+        )
     # Each row's mark is the text's; what it fails in is with the pair.
     short = [
         side["label"] if len(side["label"]) <= matrix.MOST_LABEL else cells.letter(n) for n, side in enumerate(sides)
@@ -391,7 +429,7 @@ def _matrix(comparison: c.Comparison, rows: list[Numbered], fails: dict[int, lis
     columns = [
         *leads,
         *(
-            Column(name, True, f"{cells.called(comparison, n)}: cycles")
+            Column(heading=name, number=True, meaning=f"{cells.called(comparison, n)}: cycles")
             for n, name in enumerate([cells.letter(n) for n in range(len(sides))] if heads else short)
         ),
     ]

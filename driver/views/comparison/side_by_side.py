@@ -3,7 +3,7 @@ longest loop-carried dependency on both sides, and what is between them."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import msgspec
 
 from incc.driver.views import compact
 from incc.driver.views.comparison import cells
@@ -36,7 +36,7 @@ ENOUGH = 30
 """Columns of an instruction before there is anything beside it that can be left out; most take no more."""
 
 
-class _Column(NamedTuple):
+class _Column(msgspec.Struct, frozen=True, kw_only=True):
     """A column of one side beside its instructions: its heading, cells, the style of these, and what is below them."""
 
     title: str
@@ -122,12 +122,14 @@ def _half(member: c.Member, room: int) -> list[_Column]:
     instructions = member["instructions"] or []
     by_line = any(i["line"] for i in instructions)
     number = _Column(
-        "Line" if by_line else "No.", [str(i["line"] if by_line else i["index"]) for i in instructions], ""
+        title="Line" if by_line else "No.",
+        cells=[str(i["line"] if by_line else i["index"]) for i in instructions],
+        style="",
     )
     each = _ports(member, instructions)
     longest = max((len(i["text"]) for i in instructions), default=0)
     fits = not room or sum(c.width + 1 for c in (number, *each)) + 12 + min(longest, ENOUGH) <= room
-    together = _Column("Ports", [_short(i) for i in instructions], "", False)
+    together = _Column(title="Ports", cells=[_short(i) for i in instructions], style="", right=False)
     # Always as many columns, so that both sides can be matched up.
     ports = _joined(each, len(instructions)) if fits else together
     paths = [_path(i, i["critical_path_cycles"]) for i in instructions]
@@ -137,8 +139,8 @@ def _half(member: c.Member, room: int) -> list[_Column]:
         number,
         _sources(member, instructions),
         ports,
-        _Column("CP", paths, BOLD, total=path),
-        _Column("LCD", chains, RED, total=chain),
+        _Column(title="CP", cells=paths, style=BOLD, total=path),
+        _Column(title="LCD", cells=chains, style=RED, total=chain),
     ]
 
 
@@ -164,9 +166,9 @@ def _ports(member: c.Member, instructions: Sequence[t.Instruction]) -> list[_Col
         return []
     return [
         _Column(
-            ",".join(resources[p]["name"] for p in group),
-            ["X" if i["unknown"] else compact.load(i["pressure"][group[0]], True) for i in instructions],
-            "",
+            title=",".join(resources[p]["name"] for p in group),
+            cells=["X" if i["unknown"] else compact.load(i["pressure"][group[0]], True) for i in instructions],
+            style="",
         )
         for group in compact.groups(instructions, resources)
     ]
@@ -176,7 +178,7 @@ def _joined(columns: Sequence[_Column], rows: int) -> _Column:
     """Columns as one."""
     title = " ".join(f"{column.title:>{column.width}}" for column in columns)
     texts = [" ".join(f"{column.cells[n]:>{column.width}}" for column in columns) for n in range(rows)]
-    return _Column(title, texts, "", False)
+    return _Column(title=title, cells=texts, style="", right=False)
 
 
 def _short(instruction: t.Instruction) -> str:
@@ -194,13 +196,13 @@ def _sources(member: c.Member, instructions: Sequence[t.Instruction]) -> _Column
     """Lines of the source, with the file where it is not the kernel's own; nothing where all are of one line."""
     places = [i["source"] for i in instructions]
     if len({(place["file"], place["line"]) for place in places if place}) < 2:
-        return _Column("Source", [""] * len(places), "", False)
+        return _Column(title="Source", cells=[""] * len(places), style="", right=False)
     own = member["source"]["file"] if member["source"] else ""
     texts = []
     for place in places:
         file = "" if not place or place["file"] == own else place["file"].rsplit("/", 1)[-1] + ":"
         texts.append(f"{file}{place['line']}" if place else "")
-    return _Column("Source", texts, "", False)
+    return _Column(title="Source", cells=texts, style="", right=False)
 
 
 def _edge(

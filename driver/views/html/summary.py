@@ -19,19 +19,26 @@ def summary(report: t.Report, layout: Layout) -> Html:
     several = len({unit["source"] or unit["assembly_file"] for unit in units}) > 1
     cores = len({unit["model"]["name"] for unit in units}) > 1
     columns = (
-        Column("#", True, "Number in the report"),
-        Column("Unit", False, "What was compiled or given", spare=True, code=True),
-        Column("Core", False, "The machine model", spare=True),
-        Column("Line", False, "Line of the source, of the assembly where there is none", code=True),
-        Column("Function", False, "The function that the loop is written in", code=True),
-        Column("Role", False, "What part it has in its function; nothing for the main loop"),
-        Column("Cycles", True, "Predicted cycles per iteration, or the two ends of their range"),
-        Column("Measured", True, "Measured cycles per iteration, where the report was made"),
-        Column("/elem.", True, "Predicted cycles per element of the source's loop"),
-        Column("Bounds", False, "Each relative to the prediction", spare=True, sorts=False),
-        Column("Bound by", False, "What limits it"),
-        Column("Vectors", False, "Width of its vectors, and the share of operations in them", spare=True),
-        Column("Worth a look", False, "Rules of its hints, causes of a wide range"),
+        Column(heading="#", number=True, meaning="Number in the report"),
+        Column(heading="Unit", number=False, meaning="What was compiled or given", spare=True, code=True),
+        Column(heading="Core", number=False, meaning="The machine model", spare=True),
+        Column(
+            heading="Line", number=False, meaning="Line of the source, of the assembly where there is none", code=True
+        ),
+        Column(heading="Function", number=False, meaning="The function that the loop is written in", code=True),
+        Column(heading="Role", number=False, meaning="What part it has in its function; nothing for the main loop"),
+        Column(heading="Cycles", number=True, meaning="Predicted cycles per iteration, or the two ends of their range"),
+        Column(heading="Measured", number=True, meaning="Measured cycles per iteration, where the report was made"),
+        Column(heading="/elem.", number=True, meaning="Predicted cycles per element of the source's loop"),
+        Column(heading="Bounds", number=False, meaning="Each relative to the prediction", spare=True, sorts=False),
+        Column(heading="Bound by", number=False, meaning="What limits it"),
+        Column(
+            heading="Vectors",
+            number=False,
+            meaning="Width of its vectors, and the share of operations in them",
+            spare=True,
+        ),
+        Column(heading="Worth a look", number=False, meaning="Rules of its hints, causes of a wide range"),
     )
     rows = []
     first = 1

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from incc.driver.views.page import Html, element
 
@@ -10,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-class Column(NamedTuple):
+class Column(msgspec.Struct, frozen=True, kw_only=True):
     """A column: its heading, whether it has numbers, what it means for those who point at the heading, whether narrow
     screens go without it, whether its cells are code, and whether it can be sorted by."""
 
@@ -22,7 +24,7 @@ class Column(NamedTuple):
     sorts: bool = True
 
 
-class Cell(NamedTuple):
+class Cell(msgspec.Struct, frozen=True):
     """A cell: what it shows, what it is sorted by where that is not its text (None sorts behind everything), and a
     class."""
 
@@ -31,7 +33,7 @@ class Cell(NamedTuple):
     kind: str = ""
 
 
-class Row(NamedTuple):
+class Row(msgspec.Struct, frozen=True):
     """A row: its cells, what a search finds it by beside its text, and words by which a page chooses among rows."""
 
     cells: Sequence[Cell]

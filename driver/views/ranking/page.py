@@ -123,23 +123,37 @@ def _filters(rows: Sequence[r.Row], fails: dict[int, bool]) -> Html:
 
 def _table(ranking: r.Ranking, fails: dict[int, bool], layout: Layout) -> Html:
     columns = (
-        Column("#", True, "Number of the row, in every view the same"),
-        Column("Function", False, "The function that the loop is written in", code=True),
-        Column("Line", False, "Where the loop is", code=True),
-        Column("Role", False, "What part it has in its function; nothing for the main loop", spare=True),
-        Column("Core", False, "The machine model", spare=True),
-        Column("Time", True, "Its part of the time, by the hotness that was given"),
-        Column("Saves", True, "The part of the time that its headroom is"),
-        Column("Cycles", True, "Predicted cycles per iteration, or the two ends of their range"),
-        Column("/elem.", True, "Predicted cycles per element of the source's loop", spare=True),
-        Column("Room", True, "The part of its cycles that the best of what was tried takes away"),
-        Column("If", False, "What that is", spare=True),
-        Column("Bound by", False, "What limits it"),
-        Column("Vectors", False, "Width of its vectors, and the share of operations in them", spare=True),
-        Column("Copies", True, "How many kernels of the build are this one", spare=True),
-        Column("Codes", False, "How many codes there are of the same loop of the source", spare=True),
-        Column("Fails", False, "Whether a condition holds for it"),
-        Column("Worth a look", False, "Rules of its hints, causes of a wide range"),
+        Column(heading="#", number=True, meaning="Number of the row, in every view the same"),
+        Column(heading="Function", number=False, meaning="The function that the loop is written in", code=True),
+        Column(heading="Line", number=False, meaning="Where the loop is", code=True),
+        Column(
+            heading="Role",
+            number=False,
+            meaning="What part it has in its function; nothing for the main loop",
+            spare=True,
+        ),
+        Column(heading="Core", number=False, meaning="The machine model", spare=True),
+        Column(heading="Time", number=True, meaning="Its part of the time, by the hotness that was given"),
+        Column(heading="Saves", number=True, meaning="The part of the time that its headroom is"),
+        Column(heading="Cycles", number=True, meaning="Predicted cycles per iteration, or the two ends of their range"),
+        Column(heading="/elem.", number=True, meaning="Predicted cycles per element of the source's loop", spare=True),
+        Column(
+            heading="Room", number=True, meaning="The part of its cycles that the best of what was tried takes away"
+        ),
+        Column(heading="If", number=False, meaning="What that is", spare=True),
+        Column(heading="Bound by", number=False, meaning="What limits it"),
+        Column(
+            heading="Vectors",
+            number=False,
+            meaning="Width of its vectors, and the share of operations in them",
+            spare=True,
+        ),
+        Column(heading="Copies", number=True, meaning="How many kernels of the build are this one", spare=True),
+        Column(
+            heading="Codes", number=False, meaning="How many codes there are of the same loop of the source", spare=True
+        ),
+        Column(heading="Fails", number=False, meaning="Whether a condition holds for it"),
+        Column(heading="Worth a look", number=False, meaning="Rules of its hints, causes of a wide range"),
     )
     hot = ranking["hotness"] is not None
     rows = [_row(n, row, ranking, hot, fails.get(n - 1), layout) for n, row in enumerate(ranking["rows"], 1)]
