@@ -151,22 +151,25 @@ py::tuple defaults() {
 
 // --- results to Python ------------------------------------------------------------------------
 
-/// Makes instances of one NamedTuple class without going through its Python-level constructor,
-/// which would take most of the time of an analysis.
-class NamedTuple {
+/// Makes instances of one msgspec.Struct class, whose fields are given in their order.
+class Record {
 public:
-  explicit NamedTuple(py::handle Class) : Class(reinterpret_cast<PyTypeObject *>(Class.ptr())) {
-    if (!PyType_Check(Class.ptr()) || !PyType_IsSubtype(this->Class, &PyTuple_Type))
-      throw py::type_error("expected a NamedTuple class");
-  }
+  explicit Record(py::handle Class)
+      : Class(py::reinterpret_borrow<py::object>(Class)),
+        Names(py::tuple(Class.attr("__struct_fields__"))) {}
 
   template <typename... Fields> py::object operator()(Fields &&...Values) const {
-    PyObject *Tuple = Class->tp_alloc(Class, sizeof...(Fields));
-    if (!Tuple)
+    constexpr size_t Count = sizeof...(Fields);
+    if (Names.size() != Count)
+      throw py::type_error("a record with another number of fields");
+    std::array<py::object, Count> Owned{toPython(std::forward<Fields>(Values))...};
+    std::array<PyObject *, Count> Arguments;
+    for (size_t I = 0; I < Count; ++I)
+      Arguments[I] = Owned[I].ptr();
+    PyObject *Made = PyObject_Vectorcall(Class.ptr(), Arguments.data(), 0, Names.ptr());
+    if (!Made)
       throw py::error_already_set();
-    Py_ssize_t I = 0;
-    (PyTuple_SET_ITEM(Tuple, I++, toPython(std::forward<Fields>(Values)).release().ptr()), ...);
-    return py::reinterpret_steal<py::object>(Tuple);
+    return py::reinterpret_steal<py::object>(Made);
   }
 
 private:
@@ -175,7 +178,8 @@ private:
   static py::object toPython(int32_t Value) { return py::int_(Value); }
   static py::object toPython(int64_t Value) { return py::int_(Value); }
 
-  PyTypeObject *Class;
+  py::object Class;
+  py::tuple Names;
 };
 
 template <typename Range, typename Fn> py::tuple toTuple(const Range &Values, Fn Convert) {
@@ -225,7 +229,7 @@ py::object analyzeBound(py::handle Bound, py::handle Fraction, py::handle EdgeCl
     py::gil_scoped_release NoPython;
     A = analyze(K);
   }
-  NamedTuple MakeEdge(EdgeClass), MakeStep(StepClass), MakeChain(ChainClass),
+  Record MakeEdge(EdgeClass), MakeStep(StepClass), MakeChain(ChainClass),
       MakeAnalysis(AnalysisClass);
   auto ToFraction = [&](Rational R) {
     return py::object(Fraction(R.numerator(), R.denominator()));
@@ -254,7 +258,7 @@ py::object analyzeBound(py::handle Bound, py::handle Fraction, py::handle EdgeCl
 }
 
 py::tuple toEvents(const Kernel &K, const Timeline &T, py::handle EventClass) {
-  NamedTuple MakeEvent(EventClass);
+  Record MakeEvent(EventClass);
   size_t FirstUop = 0;
   return toTuple(T.Events, [&](const Event &E) {
     size_t Uops = static_cast<size_t>(K.UopStart[E.Instruction + 1] - K.UopStart[E.Instruction]);
@@ -268,7 +272,7 @@ py::tuple toEvents(const Kernel &K, const Timeline &T, py::handle EventClass) {
 }
 
 py::tuple toUops(const std::vector<StartedUop> &Uops, py::handle UopClass, py::handle InputClass) {
-  NamedTuple MakeUop(UopClass), MakeInput(InputClass);
+  Record MakeUop(UopClass), MakeInput(InputClass);
   return toTuple(Uops, [&](const StartedUop &U) {
     return MakeUop(U.Iteration, U.Instruction, U.Uop, U.Port, U.PortCycles, U.Unit, U.UnitCycles,
                    U.Dispatched, U.Earliest, U.Ready, U.Started, U.Executed,
@@ -295,9 +299,9 @@ SimulationClasses classesOf(const py::tuple &Classes) {
           Classes[7], Classes[8], Classes[9], Classes[10], Classes[11], Classes[12]};
 }
 
-/// Counters as the NamedTuple that has a field for each.
+/// Counters as the Record that has a field for each.
 template <size_t N> py::object toCounters(const std::array<int64_t, N> &Counted, py::handle Class) {
-  auto Make = [&](auto... Number) { return NamedTuple(Class)(Number...); };
+  auto Make = [&](auto... Number) { return Record(Class)(Number...); };
   return std::apply(Make, Counted);
 }
 
@@ -306,9 +310,9 @@ py::object toFraction(Rational R, py::handle Fraction) {
 }
 
 py::object toBounds(const Bounds &B, py::handle Fraction, py::handle BoundsClass) {
-  return NamedTuple(BoundsClass)(toFraction(B.Port, Fraction), toFraction(B.Divider, Fraction),
-                                 toFraction(B.FrontEnd, Fraction), toFraction(B.Retire, Fraction),
-                                 toFraction(B.LoopCarried, Fraction));
+  return Record(BoundsClass)(toFraction(B.Port, Fraction), toFraction(B.Divider, Fraction),
+                             toFraction(B.FrontEnd, Fraction), toFraction(B.Retire, Fraction),
+                             toFraction(B.LoopCarried, Fraction));
 }
 
 /// (how many, in how many cycles), without those of no cycle.
@@ -321,7 +325,7 @@ py::tuple toHistogram(const std::vector<int64_t> &Cycles) {
 }
 
 py::object toStatistics(const Statistics &S, bool Pressure, const SimulationClasses &Classes) {
-  NamedTuple MakeUsage(Classes.Usage), MakeMappings(Classes.Mappings), MakeEvent(Classes.Event),
+  Record MakeUsage(Classes.Usage), MakeMappings(Classes.Mappings), MakeEvent(Classes.Event),
       MakeWait(Classes.Wait), MakeStep(Classes.SequenceStep);
   auto ToUsage = [&](const Usage &U) { return MakeUsage(U.Entries, U.Sum, U.Most); };
   auto ToMoves = [](const Statistics::Moves &M) {
@@ -332,14 +336,14 @@ py::object toStatistics(const Statistics &S, bool Pressure, const SimulationClas
   py::tuple NoPorts;
   py::object Why = py::none();
   if (Pressure)
-    Why = NamedTuple(Classes.Pressure)(
-        S.Why.Increase, S.Why.Resources, S.Why.Registers, S.Why.Memory, S.Why.Data,
-        py::object(toTuple(S.Why.ByResource, ToInt)),
-        py::object(toTuple(S.Sequence, [&](const SequenceStep &Step) {
-          return MakeStep(Step.Instruction, Step.IterationOffset,
-                          static_cast<int32_t>(Step.Because), Step.Via, Step.Cycles);
-        })));
-  return NamedTuple(Classes.Statistics)(
+    Why = Record(Classes.Pressure)(S.Why.Increase, S.Why.Resources, S.Why.Registers, S.Why.Memory,
+                                   S.Why.Data, py::object(toTuple(S.Why.ByResource, ToInt)),
+                                   py::object(toTuple(S.Sequence, [&](const SequenceStep &Step) {
+                                     return MakeStep(Step.Instruction, Step.IterationOffset,
+                                                     static_cast<int32_t>(Step.Because), Step.Via,
+                                                     Step.Cycles);
+                                   })));
+  return Record(Classes.Statistics)(
       S.Cycles, S.Uops, toCounters(S.Stalls, Classes.LostSlots), py::object(toHistogram(S.Issued)),
       py::object(toHistogram(S.Started)), py::object(toHistogram(S.Retired)),
       ToUsage(S.ReorderBuffer), ToUsage(S.AllSchedulers), ToUsage(S.Queue),
@@ -363,7 +367,7 @@ py::object toStatistics(const Statistics &S, bool Pressure, const SimulationClas
 py::object toSimulation(const Kernel &K, const Simulation &S, const SimulationClasses &Classes,
                         py::object Counted = py::none()) {
   auto ToInt = [](int64_t Value) { return py::int_(Value); };
-  return NamedTuple(Classes.Simulation)(
+  return Record(Classes.Simulation)(
       toFraction(S.CyclesPerIteration, Classes.Fraction), S.Period, S.Cycles, S.Iterations,
       toCounters(S.Uops, Classes.UopsBySource), toCounters(S.LostSlots, Classes.LostSlots),
       toTuple(S.PortUops, ToInt), S.MovesEliminated, S.MovesExecuted,
@@ -453,7 +457,7 @@ py::tuple streamsOf(py::handle Bound, py::handle StreamClass) {
     py::gil_scoped_release NoPython;
     Found = streams(K);
   }
-  NamedTuple MakeStream(StreamClass);
+  Record MakeStream(StreamClass);
   return toTuple(Found, [&](const Stream &S) {
     py::object Step = S.Steady ? py::object(py::int_(S.Step)) : py::none();
     return MakeStream(S.Instruction, S.Store, S.Bytes, S.Part, S.Offset, std::move(Step));

@@ -95,7 +95,7 @@ class Model(_Frozen):
         """
         from incc.driver.pipeline import choose_model
 
-        return cls(choose_model(name or "native", "", [os.fspath(place) for place in model_path])[0])
+        return cls(choose_model(name or "native", "", [os.fspath(place) for place in model_path]).model)
 
     @property
     def name(self) -> str:

@@ -432,9 +432,10 @@ def _without_contradicted(
             c = replace(c, verdict="against", finding=replace(c.finding, text=text))
         after.append(c)
     against = [
-        f"{form}: seen twice as other than {text}, but {forms[form].loops} loops are {forms[form].with_it:.1%} off "
+        f"{form}: seen twice as other than {difference.text}, but {forms[form].loops} loops are {forms[form].with_it:.1%} off "
         f"with it, {forms[form].without:.1%} without"
-        for (form, conditions), _, text in result.different
+        for difference in result.different
+        for form, conditions in (difference.key,)
         if form in forms and not conditions
     ]
     result = replace(

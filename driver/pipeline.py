@@ -401,7 +401,8 @@ def analyze_marked(unit: Unit, settings: Settings, marks: Sequence[Mark] | None)
     of them is about this unit, which are those of headers."""
     from incc.frontends.isa import isa
 
-    model, reason, note = _model_of(unit, settings)
+    choice = _model_of(unit, settings)
+    model, reason, note = choice.model, choice.reason, choice.note
     if unreadable := isa(model.isa).unreadable:
         raise AnalysisError(f"{model.name} is an {model.isa} core, and {unreadable}")
     parsed = read_assembly(unit, model.isa)
@@ -486,7 +487,8 @@ def kernel_places(parsed: Assembly, found: Selection, kernels: Sequence[Kernel],
 def _model_of(unit: Unit, settings: Settings) -> Choice:
     """The model that a unit is analysed with. Raises AnalysisError."""
     # What runs here is compared with this core, whatever the code was made for.
-    model, reason, note = choose_model(settings.mcpu, "" if settings.measure else unit.cpu, settings.model_path)
+    choice = choose_model(settings.mcpu, "" if settings.measure else unit.cpu, settings.model_path)
+    model, reason, note = choice.model, choice.reason, choice.note
     if other := _other_native(unit, model, settings):
         reason += f"; {other}"
         note += f"; {other}" if note else other

@@ -265,7 +265,7 @@ class MemoryAccess(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     base: Register | None
-    index: Register | None  # type: ignore[assignment]  # hides tuple.index, which nobody needs here
+    index: Register | None
     scale: int
     displacement: int
     symbol: str

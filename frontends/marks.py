@@ -83,7 +83,8 @@ def marks_of(text: str, file: str) -> tuple[list[Mark], list[MarkError]]:
         try:
             found = _read(body, sign.end())
         except _MarkSyntaxError as error:
-            errors.append(MarkError(file, *source.place(start + error.at), str(error)))
+            line, column = source.place(start + error.at)
+            errors.append(MarkError(file=file, line=line, column=column, text=str(error)))
             continue
         at = source.marked(start, end)
         if at is None:

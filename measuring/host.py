@@ -121,7 +121,8 @@ def compare_loops(
         if any(form is None for result in results for form in result.forms):
             left_out.append((case.name, "an instruction is not in the model"))
             continue
-        outcomes.append(Outcome(case.name, found.cycles, *(float(r.cycles) for r in results)))
+        old, new = (float(r.cycles) for r in results)
+        outcomes.append(Outcome(name=case.name, cycles=found.cycles, before=old, after=new))
     return outcomes, left_out
 
 
@@ -267,8 +268,8 @@ def _forms_said(result: Result | None) -> list[str]:
             more = f" and {len(names) - 12} more" if len(names) > 12 else ""
             lines += [_comment(f"{len(names)} {text}: {', '.join(names[:12])}{more}")]
     lines += [_comment(f"{text}; it stays as inherited") for text in result.against]
-    for (form, conditions), _, before in result.different:
-        lines.append(_comment(f"{form_key(form, conditions)}: seen twice; inherited {before}"))
+    for difference in result.different:
+        lines.append(_comment(f"{form_key(*difference.key)}: seen twice; inherited {difference.text}"))
     return [*lines, ""]
 
 

@@ -313,7 +313,7 @@ def with_ports(result: Result, found: Iterable[FormPorts], model: MachineModel) 
 
 def contradicting(result: Result) -> list[str]:
     """Forms of which the relative's ports do not explain the throughput, or that it does not have."""
-    slower = [form for (form, conditions), fields, _ in result.different if "tp" in fields and not conditions]
+    slower = [d.key[0] for d in result.different if "tp" in d.fields and not d.key[1]]
     return list(dict.fromkeys([*result.faster, *slower, *result.missing]))
 
 
@@ -335,8 +335,9 @@ def _said(fields: Entry, form: Form) -> str:
 def entries(differences: Iterable[Difference], model: MachineModel) -> Forms:
     """What a model file has to say. Conditions whose figures are those without conditions say nothing of their own."""
     found: Forms = {}
-    for (form, conditions), fields, _ in differences:
-        found.setdefault(form, {})[tuple(conditions)] = dict(fields)
+    for difference in differences:
+        form, conditions = difference.key
+        found.setdefault(form, {})[tuple(conditions)] = dict(difference.fields)
     for form, by_conditions in found.items():
         plain = by_conditions.get((), {})
         for conditions in [c for c in by_conditions if c]:

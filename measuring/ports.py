@@ -123,10 +123,10 @@ class Relative(msgspec.Struct, frozen=True, kw_only=True):
         wanted = set(forms)
         common = [u for u, _ in sorted(seen.items(), key=lambda item: (-item[1], item[0]))]
         return cls(
-            model.ports,
-            {key: usage for key, usage in found.items() if key in wanted},
-            frozenset(slow & wanted),
-            tuple(common),
+            ports=model.ports,
+            usages={key: usage for key, usage in found.items() if key in wanted},
+            slow=frozenset(slow & wanted),
+            vocabulary=tuple(common),
         )
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from msgspec.structs import asdict, replace
+from msgspec.structs import asdict, astuple, replace
 
 from incc.measuring.assemble import loop
 from incc.measuring.harness import Failure, Loop, Measurement
@@ -243,7 +243,7 @@ def _lowest(figures: Sequence[Measurement]) -> Measurement:
     steady = [f for f in figures if _is_steady(f)] or list(figures)
     if len(steady) == 1:
         return steady[0]
-    low, next_one = sorted(steady)[:2]
+    low, next_one = sorted(steady, key=lambda m: m.cycles)[:2]
     return replace(low, spread=next_one.cycles - low.cycles)
 
 
@@ -275,7 +275,7 @@ def _name(one: Loop) -> str:
     """What a loop is known by."""
     import hashlib
 
-    return hashlib.sha256(repr(tuple(one)).encode()).hexdigest()[:24]
+    return hashlib.sha256(repr(astuple(one)).encode()).hexdigest()[:24]
 
 
 def near(value: float, wanted: float, part: float = 0.04) -> bool:

@@ -56,14 +56,14 @@ def check(path: str, places: Sequence[str]) -> list[Finding]:
         place, _, message = str(e).rpartition(": ")
         return [Finding("error", place or path, message)]
     header, problems = read_header(chain)
-    found = [Finding("error", *p) for p in problems]
+    found = [Finding("error", p.place, p.message) for p in problems]
     if not header["ports"] or header["isa"] not in MODULES:
         return found
     own = chain[0]
     inherited = merge_forms(chain[1:]) if len(chain) > 1 else {}
     found += _header(chain, header)
     merged = merge_forms(chain)
-    found += [Finding("error", *p) for p in unknown_units(chain, merged, header["resources"])]
+    found += [Finding("error", p.place, p.message) for p in unknown_units(chain, merged, header["resources"])]
     for form, entries in own.forms.items():
         for conditions, fields in entries.items():
             place = f"{path}: {form_key(form, conditions)}"

@@ -67,7 +67,7 @@ def from_header(packed: tuple[Any, ...] | None) -> Llvm | None:
     cpu, units, schedulers, files = packed
     return Llvm(
         cpu=cpu,
-        units=tuple([LlvmUnit(*u) for u in units]),
-        schedulers=tuple([LlvmScheduler(*s) for s in schedulers]),
-        register_files=tuple([LlvmRegisterFile(*f) for f in files]),
+        units=tuple([LlvmUnit(**u) for u in units]),
+        schedulers=tuple([LlvmScheduler(**s) for s in schedulers]),
+        register_files=tuple([LlvmRegisterFile(**f) for f in files]),
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import asdict
+
 from incc.models.llvm_names import Llvm, LlvmRegisterFile, LlvmScheduler, LlvmUnit
 
 if TYPE_CHECKING:
@@ -126,10 +128,10 @@ def write(names: Mapping[str, Any]) -> str:
 
 
 def pack(names: Llvm) -> tuple[Any, ...]:
-    """Plain tuples, as marshal takes them."""
+    """Return the names as plain tuples and dictionaries, which marshal takes."""
     return (
         names.cpu,
-        tuple([tuple(u) for u in names.units]),
-        tuple([tuple(s) for s in names.schedulers]),
-        tuple([tuple(f) for f in names.register_files]),
+        tuple([asdict(u) for u in names.units]),
+        tuple([asdict(s) for s in names.schedulers]),
+        tuple([asdict(f) for f in names.register_files]),
     )

@@ -12,7 +12,7 @@ import time
 import zlib
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from incc.frontends import sealed
 from incc.models.model import MachineModel, ModelError, ModelName, PackedForms, checksum, pack_forms
@@ -139,7 +139,7 @@ def list_models(search_path: Iterable[str] = ()) -> list[ModelName]:
     for place in search_places(search_path):
         for entry in _index(place):
             found.setdefault(entry.name.lower(), entry)
-    return sorted(found.values())
+    return sorted(found.values(), key=lambda entry: entry.name)
 
 
 def resolve_cpu_name(value: str, search_path: Iterable[str] = ()) -> str | None:
@@ -343,12 +343,12 @@ def _index(place: str) -> list[ModelName]:
     cache = os.path.join(folder, (os.path.basename(place) if place.endswith(".toml") else "models") + ".index")
     cached = _unseal(cache)
     if cached is not None and cached[1] == seal:
-        entries = [ModelName(*e) for e in cached[2]]
+        entries = [ModelName(**e) for e in cached[2]]
     else:
         from incc.models import compile as compiler
 
         entries = [compiler.read_head(os.path.join(folder, n), head.decode(errors="replace")) for n, head in heads]
-        _seal(cache, (COMPILED_VERSION, seal, [(*e[:-1], os.path.basename(e.path)) for e in entries]))
+        _seal(cache, (COMPILED_VERSION, seal, [{**asdict(e), "path": os.path.basename(e.path)} for e in entries]))
     entries = [replace(e, path=os.path.join(folder, os.path.basename(e.path))) for e in entries]
     if len(_INDEXES) >= _MOST_LOADED:
         _INDEXES.clear()

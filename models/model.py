@@ -226,7 +226,9 @@ class MachineModel:
 
     def header(self) -> dict[str, Any]:
         """What the model is but for its forms, as compiled tables have it."""
-        header = {name: getattr(self, name) for name in (*ModelName._fields[:4], "ports", "resources", "sources")}
+        header = {
+            name: getattr(self, name) for name in ("name", "aliases", "title", "isa", "ports", "resources", "sources")
+        }
         header.update(source=self._source, macro_fusion=self._fusion, functions=self.functions, stated=self._stated)
         header["llvm"] = self._llvm
         header["parameters"] = self.parameters

@@ -161,21 +161,31 @@ def shape_key(i: Instruction, split_roots: frozenset[str]) -> tuple[Any, dict[st
     roots: dict[str, int] = {}
     number = roots.setdefault
     key: list[Any] = [i.flags_read, i.flags_written, i.branch, i.move]
-    for (_, root, offset, width, kind), read, write, operand, merges, conditional, address in i.registers:
-        named = root if operand is None and (write or not address) else operand
-        split = root in split_roots
+    for access in i.registers:
+        register, operand = access.register, access.operand
+        root = register.root
+        named = root if operand is None and (access.write or not access.address) else operand
         key.append(
-            (number(root, len(roots)), offset, width, read, write, named, merges, conditional, address, kind, split),
+            (
+                *(number(root, len(roots)), register.offset, register.width, register.kind, root in split_roots),
+                *(access.read, access.write, named, access.merges, access.conditional, access.address),
+            )
         )
-    for base, index, scale, _, symbol, segment, size, load, store, operand, elements in i.memory:
+    for memory in i.memory:
+        base, index = memory.base, memory.index
         at = () if base is None else (number(base.root, len(roots)), base.offset, base.width, base.root in split_roots)
         by = (
             ()
             if index is None
             else (number(index.root, len(roots)), index.offset, index.width, index.root in split_roots)
         )
-        named = base.root if operand is None and base is not None else operand
-        key.append((at, by, scale, symbol or segment, size, load, store, named, elements))
+        named = base.root if memory.operand is None and base is not None else memory.operand
+        key.append(
+            (
+                *(at, by, memory.scale, memory.symbol or memory.segment, memory.size),
+                *(memory.load, memory.store, named, memory.elements),
+            )
+        )
     if i.affine is not None:
         target, terms = i.affine.target, i.affine.terms
         key.append(number(target, len(roots)) if target else -1)

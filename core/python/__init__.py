@@ -138,7 +138,7 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def largest(self) -> Fraction:
-        return max(self)
+        return max(self.port, self.divider, self.front_end, self.retire, self.loop_carried)
 
 
 # Many kernels have the same few bounds, and making a Fraction takes as long as finding one.

@@ -74,10 +74,15 @@ class KernelSettings(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def alters(self) -> bool:
         """Whether the core is changed."""
-        return any(self[_FIRST_ALTERING:-1]) or not self.noalias
-
-
-_FIRST_ALTERING = KernelSettings._fields.index("dispatch_width")
+        sizes = (
+            self.dispatch_width,
+            self.load_queue,
+            self.store_queue,
+            self.register_file,
+            self.uop_queue,
+            self.decoders,
+        )
+        return any(sizes) or bool(self.call_latency) or not self.noalias
 
 
 class KernelResult:

@@ -587,11 +587,12 @@ def surroundings(kernel: Kernel, function: Sequence[Origin], others: Iterable[in
     outside: dict[bool, set[str]] = {False: set(), True: set()}
     alone: set[str] = set()
     remains = False
-    for line, mnemonic, memory, place in function:
+    for origin in function:
+        line, memory, place = origin.line, origin.memory, origin.place
         if not place or line in inside or line in apart:
             continue
         remains |= memory and place in accessed
-        operation = known.operation(mnemonic)
+        operation = known.operation(origin.mnemonic)
         if operation is None or operation.kind == "convert" or not operation.floating:
             continue
         if place.rpartition(" ")[0] in lines:

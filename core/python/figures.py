@@ -265,5 +265,11 @@ def _shown(events: Sequence[Event], started: Sequence[StartedUop]) -> tuple[Show
 
 
 def _average(wait: Sequence[int]) -> Waiting:
-    executions = wait[0]
-    return Waiting(executions, *[cycles / executions if executions else 0.0 for cycles in wait[1:]])
+    executions, *cycles = wait
+    in_scheduler, ready, until_retire = [each / executions if executions else 0.0 for each in cycles]
+    return Waiting(
+        executions=executions,
+        in_scheduler=in_scheduler,
+        in_scheduler_while_ready=ready,
+        until_retire=until_retire,
+    )

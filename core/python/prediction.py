@@ -44,7 +44,7 @@ def predicted(bounds: Bounds, simulated: Fraction | None) -> Fraction:
     Where a kernel has no period, or long chains of work are still piling up when the throughput is read off, the
     simulated average may come out a fraction below what is exactly a bound.
     """
-    largest = max(bounds)
+    largest = bounds.largest
     return largest if simulated is None else max(largest, simulated)
 
 
@@ -59,7 +59,7 @@ def limiting(bounds: Bounds, cycles: Fraction) -> tuple[BoundName, ...]:
 
     Retirement is no limit of its own beside a front end that is at least as narrow; it is named only when above it.
     """
-    largest = max(bounds)
+    largest = bounds.largest
     if not largest or largest < REACHED * cycles:
         return ()
     limits = [name for name in ORDER if getattr(bounds, name) == largest]

@@ -77,9 +77,9 @@ def waits(run: Simulation, instructions: int) -> Waits:
             caused[instruction] += _covered(intervals)
     count = run.iterations - first
     return Waits(
-        tuple(n / count for n in had),
-        tuple(n / count for n in for_inputs),
-        tuple(n / count for n in caused),
+        had=tuple(n / count for n in had),
+        for_inputs=tuple(n / count for n in for_inputs),
+        caused=tuple(n / count for n in caused),
         *({key: n / count for key, n in sorted(table.items())} for table in (inputs, ports, blocked)),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from incc.models import bound as b
 from incc.models.pipeline import copied
@@ -140,7 +140,7 @@ class _Trials:
         self.enough = base.cycles_per_iteration * (1 - WORTH_TRYING)
         self.known: dict[str, Fraction] = {}
         # Worth a run where it is likely to save others.
-        self.front_end_alone = 2 * base.lost_slots.no_uops > sum(base.lost_slots)
+        self.front_end_alone = 2 * base.lost_slots.no_uops > sum(astuple(base.lost_slots))
 
     def cycles(self, change: Change) -> Fraction:
         """Cycles per iteration after a change. Raises RuntimeError as `simulate` does."""

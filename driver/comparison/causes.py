@@ -808,7 +808,7 @@ def _facts(fast: Sight, slow: Sight, told: set[Kind]) -> list[Found]:
         if abs(done[1] - done[0]) > 0.01 * max(done) + _NOISE:
             texts = _more_and_fewer(done[1] - done[0], words, "")
             one, other = ({name: round(each, 6)} for each in done)
-            found.append(Found("work", None, *texts, (), (), one, other))
+            found.append(Found(kind="work", cycles=None, more=texts[0], fewer=texts[1], of_fast=one, of_slow=other))
     return found
 
 
@@ -839,7 +839,18 @@ def _counts(
         return []
     texts = _more_and_fewer(counts[1] - counts[0], plural, where)
     one, other = ({"count": round(count, 6)} for count in counts)
-    return [Found(kind, None, *texts, tuple(indices[0]), tuple(indices[1]), one, other)]
+    return [
+        Found(
+            kind=kind,
+            cycles=None,
+            more=texts[0],
+            fewer=texts[1],
+            fast=tuple(indices[0]),
+            slow=tuple(indices[1]),
+            of_fast=one,
+            of_slow=other,
+        )
+    ]
 
 
 def _differing(kind: Kind, sides: Sequence[Mapping[str, float]], there: str, gone: str) -> list[Found]:

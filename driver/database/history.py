@@ -90,7 +90,8 @@ _IN_ORDER = 'ORDER BY u."commit", u.source, u.assembly_file, u."key", u.added, u
 
 def _rows(database: Database, where: str, values: dict[str, Any]) -> list[_Row]:
     found = database.rows(f"{_SELECT} WHERE {where} {_IN_ORDER}", values)
-    return [_Row._make((*row[:-4], row[-4:])) for row in found]
+    names = _Row.__struct_fields__
+    return [_Row(**dict(zip(names, (*row[:-4], row[-4:]), strict=True))) for row in found]
 
 
 def _chosen(database: Database, chosen: Choice) -> list[_Row]:

@@ -97,7 +97,7 @@ def read(folder: str) -> dict[str, Entry]:
     for line in data.splitlines():
         try:
             fields = json.loads(line)
-            values = {name: fields[name] for name in Entry._fields}
+            values = {name: fields[name] for name in Entry.__struct_fields__}
         except (ValueError, KeyError, TypeError, RecursionError):
             continue
         command = values["command"]

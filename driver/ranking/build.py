@@ -72,7 +72,13 @@ def rank(inputs: Sequence[str], build: Build, told: Sequence[Told], asked: Asked
 
         weighed = weigh(build.seen, told)
     members = [
-        _Member(seen, *((0.0, None, {}) if weighed is None else _of(weighed, n)), loop)
+        _Member(
+            seen=seen,
+            amount=weighed.amounts[n] if weighed else 0.0,
+            iterations=weighed.iterations[n] if weighed else None,
+            ways=weighed.ways[n] if weighed else {},
+            loop=loop,
+        )
         for n, (seen, loop) in enumerate(zip(build.seen, loops_of(build.seen), strict=True))
     ]
     whole = weighed.hotness["total"] if weighed else 0.0
@@ -121,10 +127,6 @@ def rank(inputs: Sequence[str], build: Build, told: Sequence[Told], asked: Asked
         "unread": build.unread,
         "notes": build.notes,
     }
-
-
-def _of(weighed: Weighed, n: int) -> tuple[float, float | None, dict[str, None]]:
-    return weighed.amounts[n], weighed.iterations[n], weighed.ways[n]
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------

@@ -85,8 +85,10 @@ def unit_parts(found: UnitResult) -> list[Part]:
     from incc.core.roles import parts
 
     places = [
-        frozenset([lines[line] for line in kernel.region.body_lines if line in lines]) if kernel.region else frozenset()
-        for kernel, (lines, *_) in zip((result.kernel for result in found.results), found.places, strict=False)
+        frozenset([place.lines[line] for line in kernel.region.body_lines if line in place.lines])
+        if kernel.region
+        else frozenset()
+        for kernel, place in zip((result.kernel for result in found.results), found.places, strict=False)
     ]
 
     if not found.unit.assembly or not any(places):
@@ -149,7 +151,8 @@ def unit_report(found: UnitResult) -> t.Unit:
         for n, result in enumerate(found.results)
         for place in (found.places[n] if found.places else nowhere,)
     ]
-    for kernel, (role, *_) in zip(kernels, parts, strict=True):
+    for kernel, part in zip(kernels, parts, strict=True):
+        role = part.role
         if 0 <= role.of < len(kernels):
             set_role(kernel, role, kernels[role.of]["kernel_id"], found.results[role.of].kernel)
         else:

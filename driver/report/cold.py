@@ -38,7 +38,12 @@ def cold_report(result: KernelResult, before: dict[int, tuple[Simulation, t.Cold
 
 def _cold_report(result: KernelResult, run: Simulation, found: Statistics) -> t.Cold:
     stalls = found.stalls
-    total = [sum(column) for column in zip(*found.waits, strict=True)]
+    total = WaitSums(
+        executions=sum(wait.executions for wait in found.waits),
+        in_scheduler=sum(wait.in_scheduler for wait in found.waits),
+        in_scheduler_while_ready=sum(wait.in_scheduler_while_ready for wait in found.waits),
+        until_retire=sum(wait.until_retire for wait in found.waits),
+    )
     return {
         "iterations": run.iterations,
         "cycles": found.cycles,
@@ -71,8 +76,8 @@ def _cold_report(result: KernelResult, run: Simulation, found: Statistics) -> t.
             }
             for event in found.events
         ],
-        "waits": [_waits(wait) for wait in found.waits] if total and total[0] else [],
-        "waits_total": _waits(total) if total and total[0] else None,
+        "waits": [_waits(wait) for wait in found.waits] if total.executions else [],
+        "waits_total": _waits(total) if total.executions else None,
         "pressure": _pressure(result, found.pressure) if found.pressure else None,
     }
 
@@ -148,7 +153,7 @@ def _of_ports(bound: BoundKernel, mask: int) -> str:
     return "Ports" + ("" if all(len(name) == 1 for name in names) else "_").join(names)
 
 
-def _waits(wait: WaitSums | Sequence[int]) -> t.ColdWait:
+def _waits(wait: WaitSums) -> t.ColdWait:
     executions, queue, ready, writeback = (
         wait.executions,
         wait.in_scheduler,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import astuple
+
 from incc.core import RENAMERS, figures
 from incc.core.ranges import find_range, not_counted, rare_calls
 from incc.driver.report import verdict, wording
@@ -120,7 +122,7 @@ def kernel_report(
         "role": {"name": "", "of": "", "instead": False, "basis": "inferred", "text": ""},
         "compiled": compiled(region.compiled) if region and region.compiled else None,
         "elements": _elements(result, elements) if elements else None,
-        "rates": _rates(figures.rates(work, moved, result.cycles, elements and elements.per_iteration, ghz)),
+        "rates": _rates(figures.rates(work, moved, result.cycles, elements.per_iteration if elements else None, ghz)),
         "range": range_,
         "mispredictions": mispredicted(result, ways, mispredict_rate),
         "measured": of_host,
@@ -241,7 +243,7 @@ def _elements(result: KernelResult, elements: Elements) -> t.Elements:
 def _rates(found: figures.Rates | None) -> t.Rates | None:
     if found is None:
         return None
-    seconds = [_rounded(found.in_a_second(amount)) for amount in found[:3]]
+    seconds = [_rounded(found.in_a_second(amount)) for amount in (found.flop, found.bytes, found.elements)]
     units = ("GFLOP/s", "GB/s loaded and stored (L1)", "G elements/s")
     told = ", ".join(f"{amount:.4g} {unit}" for amount, unit in zip(seconds, units, strict=True) if amount)
     return {
@@ -466,7 +468,7 @@ def _simulated(bound: BoundKernel, run: Simulation) -> t.Simulated:
     def share(count: int, whole: int) -> float:
         return round(count / (whole or 1), DECIMALS)
 
-    uops, delivered = run.uops_by_source, sum(run.uops_by_source)
+    uops, delivered = run.uops_by_source, sum(astuple(run.uops_by_source))
     lost, slots = run.lost_slots, run.cycles * bound.issue_width
     moves = run.moves_eliminated + run.moves_executed
     return {

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from incc.driver.report import types as t
 
 
-class Problem(msgspec.Struct, frozen=True, kw_only=True):
+class Problem(msgspec.Struct, frozen=True, kw_only=True, order=True):
     """`line`: 1-based, 0 where none is known. `kind`: error or warning. `statement`: as the source has it, or nothing.
     `harmless`: what is left out is nothing."""
 

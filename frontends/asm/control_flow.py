@@ -78,7 +78,7 @@ class _Resolver:
             pending: list[int] = []
             for i in function.statements:
                 self.owner[i] = number
-                if statements[i][0] == LABEL:
+                if statements[i].kind == LABEL:
                     pending.append(i)
                 else:
                     code.append(i)

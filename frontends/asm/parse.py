@@ -142,7 +142,6 @@ def parse(text: str, isa_name: str = "") -> Assembly:
 
     statements: list[Statement] = []
     add = statements.append
-    new = tuple.__new__
     labels: dict[str, int] = {}
     numeric_labels: dict[str, list[int]] = {}
     aliases: dict[str, str] = {}
@@ -249,7 +248,7 @@ def parse(text: str, isa_name: str = "") -> Assembly:
                         labels.setdefault(name, len(statements))
                         if name in typed:
                             location = None
-                    add(new(Statement, (LABEL, line, name, section, location)))
+                    add(Statement(kind=LABEL, line=line, text=name, section=section, location=location))
                 s = s[at:]
             if not s or s.isspace():
                 continue
@@ -264,9 +263,9 @@ def parse(text: str, isa_name: str = "") -> Assembly:
                     symbol = re.search(_SYMBOL, found.group(2))
                     if symbol:
                         aliases[found.group(1).strip('"')] = symbol.group().strip('"')
-                    add(new(Statement, (DIRECTIVE, line, s, section, location)))
+                    add(Statement(kind=DIRECTIVE, line=line, text=s, section=section, location=location))
                 else:
-                    add(new(Statement, (INSTRUCTION, line, s, section, location)))
+                    add(Statement(kind=INSTRUCTION, line=line, text=s, section=section, location=location))
                 continue
 
             directive, _, rest = s.partition(" ")
@@ -278,7 +277,7 @@ def parse(text: str, isa_name: str = "") -> Assembly:
                 continue
             if directive not in active:
                 if not directive.startswith(".cfi_"):
-                    add(new(Statement, (DIRECTIVE, line, s, section, location)))
+                    add(Statement(kind=DIRECTIVE, line=line, text=s, section=section, location=location))
             elif directive == ".loc":
                 parts = rest.split(None, 2)
                 if len(parts) >= 2:
@@ -338,7 +337,7 @@ def parse(text: str, isa_name: str = "") -> Assembly:
                 symbol = re.search(_SYMBOL, value)
                 if symbol:
                     aliases[name.strip().strip('"')] = symbol.group().strip('"')
-                add(new(Statement, (DIRECTIVE, line, s, section, location)))
+                add(Statement(kind=DIRECTIVE, line=line, text=s, section=section, location=location))
             elif directive in syntax.dialects:
                 dialects.append((line, syntax.dialects[directive]))
             elif directive == ".end":
@@ -348,7 +347,7 @@ def parse(text: str, isa_name: str = "") -> Assembly:
                 if directive == ".macro":
                     macros.add(rest.replace(",", " ").split(" ", 1)[0])
                 else:
-                    add(new(Statement, (DIRECTIVE, line, s, section, location)))
+                    add(Statement(kind=DIRECTIVE, line=line, text=s, section=section, location=location))
         else:
             if watch_markers and comments:
                 for remark in comments:

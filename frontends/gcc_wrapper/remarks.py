@@ -114,7 +114,12 @@ def _gcc_function(symbol: str, text: str, start: int, end: int, read_line: ReadL
             if found := _VECTORISED.match(said):
                 width, copies = int(found[1] or 0), int(found[2] or 0)
                 yield Remark(
-                    *("vectorised", said, "vect", symbol, place, column),
+                    kind="vectorised",
+                    said=said,
+                    by="vect",
+                    function=symbol,
+                    place=place,
+                    column=column,
                     exact=False,
                     vector_bytes=width,
                     interleaved=copies,
@@ -139,7 +144,13 @@ def _gcc_function(symbol: str, text: str, start: int, end: int, read_line: ReadL
                 accesses = tuple(_gcc_access(dependence[i], text, start, end, read_line) for i in (1, 2))
                 accesses = accesses if all(accesses) else ()
             yield Remark(
-                *("not-vectorised", f"not vectorized{_colon(reason)}", "vect", symbol, place, column, False),
+                kind="not-vectorised",
+                said=f"not vectorized{_colon(reason)}",
+                by="vect",
+                function=symbol,
+                place=place,
+                column=column,
+                exact=False,
                 why=reason,
                 accesses=accesses,
             )
@@ -294,7 +305,12 @@ class _Document:
         accesses: tuple[str, ...] = (),
     ) -> Remark:
         return Remark(
-            *(kind, said, self.by, self.function, self.place, self.column),  # type: ignore[arg-type]
+            kind=kind,  # type: ignore[arg-type]
+            said=said,
+            by=self.by,
+            function=self.function,
+            place=self.place,
+            column=self.column,
             lanes=lanes,
             interleaved=interleaved,
             copies=copies,

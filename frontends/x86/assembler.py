@@ -246,7 +246,8 @@ def _mark_line(
             continue
         alone = text.startswith(ALONE)
         text = text.removeprefix(ALONE)
-        start, prefix, _ = carried or (f"__incc_{len(statements)}_{number}", "", number)
+        start = carried.label if carried else f"__incc_{len(statements)}_{number}"
+        prefix = carried.text if carried else ""
         if open_end:
             parts.append(open_end + ":")
             open_end = ""

@@ -233,12 +233,8 @@ def _traits(i: Any, form: _Form, kinds: list[int], accesses: list[int]) -> froze
         if len(sources) < 2 and len(registers) == 2:
             sources = registers
         if len(sources) >= 2:
-            each_register = _REGISTERS[sources[0]]
-            for r in sources[1:]:
-                each_register = _REGISTERS[r]
-                if each_register.root != each_register.root or each_register.offset != each_register.offset:
-                    break
-            else:
+            first, *others = [_REGISTERS[r] for r in sources]
+            if all(other.root == first.root and other.offset == first.offset for other in others):
                 found.append("same_reg")
     for k, kind in enumerate(kinds[:2]):
         if kind == _KIND_REGISTER:
@@ -295,14 +291,14 @@ def _address_parts(i: Any) -> str:
 
 
 class _Decoded(msgspec.Struct, frozen=True, kw_only=True):
-    """An instruction at address 0: the fields of `Instruction` from `length` on, and what its place changes.
+    """An instruction at address 0, without its text and line, and what its place changes.
 
     `explicit_memory` is the index in `memory` of the operand with the displacement, -1 for none; `rip`: its
     displacement is relative to the start of the instruction. `displacement_at` is the position of the displacement's
     bytes. `native` is iced-x86's instruction.
     """
 
-    fields: tuple[Any, ...]
+    instruction: Instruction
     explicit_memory: int
     rip: bool
     branch: bool
@@ -313,14 +309,6 @@ class _Decoded(msgspec.Struct, frozen=True, kw_only=True):
 _DECODED: dict[bytes, _Decoded] = {}
 _TEXTS: dict[bytes, str] = {}
 """The formatted text of instructions whose text does not depend on their place."""
-
-_MEMORY_FIELD = Instruction._fields.index("memory") - 3
-_TARGET_FIELD = Instruction._fields.index("target") - 3
-_AFFINE_FIELD = Instruction._fields.index("affine") - 3
-_BRANCH_FIELD = Instruction._fields.index("branch") - 3
-_ENCODING_FIELD = Instruction._fields.index("encoding") - 3
-_IMMEDIATE_BYTES_FIELD = Instruction._fields.index("immediate_bytes") - 3
-_IMMEDIATE_FIELD = Instruction._fields.index("immediate") - 3
 
 
 class UndecodableError(ValueError):
@@ -352,16 +340,16 @@ def decode(
     Raises UndecodableError.
     """
     decoded = _DECODED.get(code) or _decoded(code, offset)
-    fields, rip, branch, native = decoded.fields, decoded.rip, decoded.branch, decoded.native
-    if not (branch or rip or relocations):
+    instruction = decoded.instruction
+    if not (decoded.branch or decoded.rip or relocations):
         if not text:
-            text = _TEXTS.get(fields[_ENCODING_FIELD], "")
+            text = _TEXTS.get(instruction.encoding, "")
             if not text:
-                text = keep(_TEXTS, fields[_ENCODING_FIELD], _format(native, offset))
+                text = keep(_TEXTS, instruction.encoding, _format(decoded.native, offset))
     else:
-        fields = _place(decoded, offset, text, relocations, section)
-        text = text or _format(native, offset)
-    return _new(Instruction, (text, line, offset, *fields))
+        instruction = _place(decoded, offset, text, relocations, section)
+        text = text or _format(decoded.native, offset)
+    return replace(instruction, text=text, line=line, offset=offset)
 
 
 def seen(code: bytes, offset: int, text: str, line: int) -> Instruction | None:
@@ -370,11 +358,9 @@ def seen(code: bytes, offset: int, text: str, line: int) -> Instruction | None:
     decoded = _DECODED.get(code)
     if decoded is None:
         return None
-    fields, rip, branch = decoded.fields, decoded.rip, decoded.branch
-    return None if branch or rip else _new(Instruction, (text, line, offset, *fields))
-
-
-_new = tuple.__new__
+    if decoded.branch or decoded.rip:
+        return None
+    return replace(decoded.instruction, text=text, line=line, offset=offset)
 
 
 def prefix_alone(code: bytes, offset: int, text: str, line: int) -> Instruction | None:
@@ -395,7 +381,7 @@ def decode_refused(code: bytes, offset: int, text: str, line: int) -> Instructio
     encoding = code[: native.len]
     without = decode(type(code)(code[:at] + code[at + 1 : native.len]), offset, text, line)
     found = replace(without, length=native.len, encoding=encoding)
-    keep(_DECODED, encoding, replace(_DECODED[without.encoding], fields=tuple(found)[3:], native=native))
+    keep(_DECODED, encoding, replace(_DECODED[without.encoding], instruction=found, native=native))
     return found
 
 
@@ -443,34 +429,31 @@ def register_of(number: int) -> Register:
     return _REGISTERS[number]
 
 
-def _place(
-    decoded: _Decoded, offset: int, text: str, relocations: Sequence[Relocation], section: str
-) -> tuple[Any, ...]:
-    """The fields of an instruction at its place: branch target, and symbol and displacement of its memory operand."""
-    fields = list(decoded.fields)
-    length = fields[0]
-    if decoded.branch and fields[_BRANCH_FIELD] not in ("return", ""):
-        fields[_TARGET_FIELD] = _target(decoded.native, offset, text)
+def _place(decoded: _Decoded, offset: int, text: str, relocations: Sequence[Relocation], section: str) -> Instruction:
+    """Return the instruction with what its place decides: branch target, symbol and displacement of its memory operand."""
+    instruction = decoded.instruction
+    changes: dict[str, Any] = {}
+    if decoded.branch and instruction.branch not in ("return", ""):
+        changes["target"] = _target(decoded.native, offset, text)
     symbol, displacement = section, None
     for relocation in relocations:
         # An immediate or displacement that only the linker knows; what push and call add to rsp does not depend on it.
-        affine = fields[_AFFINE_FIELD]
-        if affine is not None and affine.target != "rsp":
-            fields[_AFFINE_FIELD] = None
-        if relocation.offset - offset + fields[_IMMEDIATE_BYTES_FIELD] == length:
-            fields[_IMMEDIATE_FIELD] = None
+        if instruction.affine is not None and instruction.affine.target != "rsp":
+            changes["affine"] = None
+        if relocation.offset - offset + instruction.immediate_bytes == instruction.length:
+            changes["immediate"] = None
         if relocation.offset - offset == decoded.displacement_at:
             symbol, displacement = relocation.symbol, relocation.addend
             if relocation.pc_relative:
-                displacement += length - decoded.displacement_at
+                displacement += instruction.length - decoded.displacement_at
     if decoded.explicit_memory >= 0 and (decoded.rip or displacement is not None):
-        memory = list(fields[_MEMORY_FIELD])
+        memory = list(instruction.memory)
         access = memory[decoded.explicit_memory]
         if displacement is None:
             displacement = access.displacement + offset
-        memory[decoded.explicit_memory] = access._replace(symbol=symbol, displacement=displacement)
-        fields[_MEMORY_FIELD] = tuple(memory)
-    return tuple(fields)
+        memory[decoded.explicit_memory] = replace(access, symbol=symbol, displacement=displacement)
+        changes["memory"] = tuple(memory)
+    return replace(instruction, **changes)
 
 
 _JUMPS = ("j", "call", "loop", "xbegin", "bnd", "notrack", "data16", "rex", "cs", "ds", "{")
@@ -554,34 +537,37 @@ def _decode_at_zero(code: bytes, i: Any, decoder: Any) -> _Decoded:
         at = offsets.immediate_offset
         immediate = int.from_bytes(code[at : at + immediate_bytes], "little", signed=True)
     branch = _BRANCHES.get(i.flow_control, "") if form.mnemonic not in ("syscall", "sysenter") else ""
-    fields = (
-        i.len,
-        form.mnemonic,
-        (form.name if i.code_size != CODE32 else twin(form.name))
+    instruction = Instruction(
+        text="",
+        line=0,
+        offset=0,
+        length=i.len,
+        mnemonic=form.mnemonic,
+        form=(form.name if i.code_size != CODE32 else twin(form.name))
         + ("/m" if _KIND_MEMORY in kinds and form.name != "XLAT_M8" else "/r"),
-        _traits(i, form, kinds, accesses),
-        "".join(_KIND_LETTERS[kind] for kind in kinds),
-        registers,
-        memory,
-        _FLAGS[read],
-        _FLAGS[written],
-        branch,
-        "",
-        _affine(i, form, kinds, idiom),
-        idiom,
-        _is_move(i, form, kinds),
-        None if idiom or form.arithmetic is None else _arithmetic(i, form.arithmetic, kinds),
-        code,
-        opcode_offset,
-        immediate_bytes,
-        immediate,
-        _encoding_traits(code, opcode_offset, immediate_bytes, form.mnemonic),
-        sum_of(form.mnemonic, len(kinds)),
-        divisor_of(form.mnemonic, len(kinds)),
-        0 if form.mnemonic.startswith("nop") else sum([-(-size // 4) for size in _constant_sizes(offsets)]),
+        traits=_traits(i, form, kinds, accesses),
+        operands="".join(_KIND_LETTERS[kind] for kind in kinds),
+        registers=registers,
+        memory=memory,
+        flags_read=_FLAGS[read],
+        flags_written=_FLAGS[written],
+        branch=branch,
+        target="",
+        affine=_affine(i, form, kinds, idiom),
+        idiom=idiom,
+        move=_is_move(i, form, kinds),
+        arithmetic=None if idiom or form.arithmetic is None else _arithmetic(i, form.arithmetic, kinds),
+        encoding=code,
+        opcode_offset=opcode_offset,
+        immediate_bytes=immediate_bytes,
+        immediate=immediate,
+        encoding_traits=_encoding_traits(code, opcode_offset, immediate_bytes, form.mnemonic),
+        sum=sum_of(form.mnemonic, len(kinds)),
+        divisor=divisor_of(form.mnemonic, len(kinds)),
+        constants=0 if form.mnemonic.startswith("nop") else sum([-(-size // 4) for size in _constant_sizes(offsets)]),
     )
     return _Decoded(
-        fields=fields,
+        instruction=instruction,
         explicit_memory=explicit_memory,
         rip=i.is_ip_rel_memory_operand,
         branch=branch != "",

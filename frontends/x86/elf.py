@@ -88,7 +88,7 @@ def _read(data: bytes) -> Object:
             name=_string(names, header[0]),
             alignment=header[8],
             data=_contents(data, header),
-            relocations=tuple(sorted(relocations.get(index, ()))),
+            relocations=tuple(sorted(relocations.get(index, ()), key=lambda r: r.offset)),
         )
         for index, header in enumerate(headers)
         if header[1] == 1

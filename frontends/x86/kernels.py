@@ -144,13 +144,13 @@ def _assembled_once(text: str, assembler: Sequence[str] | None) -> Assembled | N
         return None
     offset = 0
     statements: dict[int, tuple[Encoded, ...]] = {}
-    new = tuple.__new__
     for number, known in same:
-        ((words, _, section, alignment, start, code, relocations),) = assembled.statements[known]
-        if relocations and start != offset:
-            relocations = tuple([replace(r, offset=r.offset + offset - start) for r in relocations])
-        statements[number] = (new(Encoded, (words, number, section, alignment, offset, code, relocations)),)
-        offset += len(code)
+        (encoded,) = assembled.statements[known]
+        relocations = encoded.relocations
+        if relocations and encoded.offset != offset:
+            relocations = tuple([replace(r, offset=r.offset + offset - encoded.offset) for r in relocations])
+        statements[number] = (replace(encoded, line=number, offset=offset, relocations=relocations),)
+        offset += len(encoded.code)
     return Assembled(statements, {})
 
 
@@ -198,7 +198,9 @@ def _decode_statements(statements: Sequence[Encoded]) -> tuple[list[Instruction]
 
     instructions: list[Instruction] = []
     refused: list[Refused] = []
-    for text, line, section, _, start, code, relocations in statements:
+    for statement in statements:
+        text, line, start, code = statement.text, statement.line, statement.offset, statement.code
+        relocations = statement.relocations
         if not relocations and (instruction := seen(code, start, text, line)) is not None:
             instructions.append(instruction)
             continue
@@ -206,7 +208,7 @@ def _decode_statements(statements: Sequence[Encoded]) -> tuple[list[Instruction]
         while position < len(code):
             offset = start + position
             try:
-                instruction = decode(code[position:], offset, text, line, relocations, section)
+                instruction = decode(code[position:], offset, text, line, relocations, statement.section)
             except UndecodableError as error:
                 made = prefix_alone(code, offset, text, line) or decode_refused(code[position:], offset, text, line)
                 if made is None:

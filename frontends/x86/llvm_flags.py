@@ -36,10 +36,11 @@ def effects(instruction: Instruction) -> Effects:
     if not found and "mask" in instruction.traits:
         found = _FLAGS.get(f"{instruction.form}{{k}}")
     found = found or _FLAGS.get(instruction.form)
-    barriers = _BARRIERS.get(instruction.mnemonic, (False, False))
-    if found:
-        return Effects("L" in found, "S" in found, "U" in found, *barriers)
-    memory = instruction.memory
-    loads = bool(memory) and any(access.load for access in memory)
-    stores = bool(memory) and any(access.store for access in memory)
-    return Effects(loads, stores, False, *barriers)
+    load_barrier, store_barrier = _BARRIERS.get(instruction.mnemonic, (False, False))
+    return Effects(
+        may_load="L" in found if found else any(access.load for access in instruction.memory),
+        may_store="S" in found if found else any(access.store for access in instruction.memory),
+        side_effects="U" in found,
+        load_barrier=load_barrier,
+        store_barrier=store_barrier,
+    )

@@ -7,7 +7,6 @@ the code before them, are decoded in full.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from itertools import repeat
 
 import msgspec
 from msgspec.structs import replace
@@ -64,7 +63,7 @@ def _section_kernels(section: Section, container: Container, paces: bool) -> Con
     graphs = _graphs(code, _Tables(code, container))
     places: Any
     if container.debug is None:
-        places = list(map(_Place._make, zip(range(1, len(code.offsets) + 1), repeat(None))))  # there is no end to None
+        places = [_Place(line, None) for line in range(1, len(code.offsets) + 1)]
     else:
         places = _LocatedPlaces(code.offsets, section.debug_address, container.debug)
     listing = Listing(places, code.notes)

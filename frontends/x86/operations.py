@@ -90,7 +90,8 @@ def operation(mnemonic: str) -> Operation | None:
 def _operation(mnemonic: str) -> Operation | None:
     name = mnemonic.removeprefix("v")
     if name in _IRREGULAR:
-        return Operation(*_IRREGULAR[name], True, False)
+        kind, source, result = _IRREGULAR[name]
+        return Operation(kind=kind, source=source, result=result, packed=True, floating=False)
     bits = _FLOAT.get(name[-2:])
     if bits is not None and "2" not in name[:-2].rstrip("0123456789"):
         stem, packed = name[:-2], name[-2] == "p"

@@ -24,6 +24,7 @@ from iced_x86 import (
     RegisterExt,
     RflagsBits,
 )
+from msgspec.structs import astuple
 
 from incc.models.importers.common import ImportFailed
 
@@ -138,7 +139,7 @@ def shapes(bits: int = 64) -> tuple[Shape, ...]:
         memory = any(k in _MEMORY for k in kinds)
         ways = "rm" if either and not memory else "m" if memory else "r"
         found += [_shape(code, name, info, kind) for kind in ways]
-    return tuple(sorted(found))
+    return tuple(sorted(found, key=astuple))
 
 
 def shape_of(form: str) -> Shape:

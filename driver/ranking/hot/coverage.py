@@ -33,7 +33,10 @@ def gcov(path: str, text: str) -> Told:
     if not source:
         raise HotError(f"{path}: no text of gcov: no line of it names the source")
     return Told(
-        path=path, kind="gcov", unit=EXECUTIONS, lines=tuple(Line(*place, count) for place, count in lines.items())
+        path=path,
+        kind="gcov",
+        unit=EXECUTIONS,
+        lines=tuple(Line(file=file, line=line, executions=count) for (file, line), count in lines.items()),
     )
 
 
@@ -111,7 +114,12 @@ def _of_regions(function: Any) -> list[Line]:
         for line in range(first + 1, min(last, first + _LONGEST) + 1):
             around[file, line] = count
     return [
-        Line(*place, max(around.get(place, 0.0), starts.get(place, 0.0)), name)
+        Line(
+            file=place[0],
+            line=place[1],
+            executions=max(around.get(place, 0.0), starts.get(place, 0.0)),
+            symbol=name,
+        )
         for place in sorted(around.keys() | starts.keys())
     ]
 
