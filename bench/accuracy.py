@@ -50,7 +50,7 @@ CORES = {"CSX": ("cascadelake", "cascadelake"), "ZEN": ("znver1", "znver1")}
 def bounds(file: pathlib.Path, cpu: str) -> tuple[dict[str, float], float]:
     """incc's bounds and prediction for the one marked region in a file, in cycles per iteration."""
     report = analyze_units(
-        [Unit(file.read_text(encoding="utf-8", errors="surrogateescape"), str(file))],
+        [Unit(assembly=file.read_text(encoding="utf-8", errors="surrogateescape"), assembly_file=str(file))],
         Settings(mcpu=cpu, regions="marked", timeline_iterations=0),
     )
     kernels = [k for unit in report["units"] for k in unit["kernels"]]
@@ -259,13 +259,14 @@ def repeated(first: list[Any], second: list[Any]) -> list[float | None]:
 
 def host(files: list[pathlib.Path], cpu: str | None, worst: int, most: int) -> int:
     """The table for files whose cases are measured here; returns the exit status."""
-    model, _, note = choose_model(cpu or "native", "")
-    name, same = host_of(model)
+    choice = choose_model(cpu or "native", "")
+    name, same = host_of(choice.model)
     print(
-        f"measured on {name or 'this processor'}, with the model of {model.title}" + ("" if same else ", another core")
+        f"measured on {name or 'this processor'}, with the model of {choice.model.title}"
+        + ("" if same else ", another core")
     )
-    if note:
-        print(note)
+    if choice.note:
+        print(choice.note)
     for file in files:
         cases = read_cases(file)
         # Every so many, so that a part of a file is like the whole.
@@ -281,7 +282,7 @@ def host(files: list[pathlib.Path], cpu: str | None, worst: int, most: int) -> i
             if took is None:
                 continue
             try:
-                bound, _ = bind(kernel, model)
+                bound, _ = bind(kernel, choice.model)
                 bounds, run = core.bounds_and_simulation(bound)
             except (ValueError, RuntimeError) as problem:
                 print(f"{file}: {code}: {problem}", file=sys.stderr)

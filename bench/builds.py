@@ -29,10 +29,11 @@ import subprocess
 import sys
 import tarfile
 import time
-from typing import NamedTuple
+
+import msgspec
 
 
-class Project(NamedTuple):
+class Project(msgspec.Struct, frozen=True, kw_only=True):
     """A source package of Debian's, and how it is configured, built and tested: commands for a shell, run in the
     unpacked folder. `language` and `system` are for the table alone. `tools`: needed beside compilers and make.
     `within`: other packages, and the folders in the project's where their sources have to be."""
@@ -61,65 +62,99 @@ target_include_directories(gtest SYSTEM PRIVATE ../googletest/googletest ../goog
 _FMT_TESTS = "args-test printf-test scan-test"
 
 PROJECTS = {
-    "zlib": Project("zlib", "C", "make", "./configure", "make -j{jobs}", "make test"),
-    "bzip2": Project("bzip2", "C", "make", "true", "make -j{jobs} bzip2 bzip2recover libbz2.a", "make test"),
-    "lz4": Project(
-        "lz4", "C", "make", "true", "make -j{jobs} -C lib && make -j{jobs} -C programs", "programs/lz4 -b1 -i0"
+    "zlib": Project(
+        package="zlib", language="C", system="make", configure="./configure", build="make -j{jobs}", test="make test"
     ),
-    "lua": Project("lua5.4", "C", "make", "true", "make -j{jobs} -C src linux", "src/lua -e 'assert(1 + 1 == 2)'"),
+    "bzip2": Project(
+        package="bzip2",
+        language="C",
+        system="make",
+        configure="true",
+        build="make -j{jobs} bzip2 bzip2recover libbz2.a",
+        test="make test",
+    ),
+    "lz4": Project(
+        package="lz4",
+        language="C",
+        system="make",
+        configure="true",
+        build="make -j{jobs} -C lib && make -j{jobs} -C programs",
+        test="programs/lz4 -b1 -i0",
+    ),
+    "lua": Project(
+        package="lua5.4",
+        language="C",
+        system="make",
+        configure="true",
+        build="make -j{jobs} -C src linux",
+        test="src/lua -e 'assert(1 + 1 == 2)'",
+    ),
     "libpng": Project(
-        "libpng1.6", "C", "autotools", "./configure --disable-dependency-tracking", "make -j{jobs}", "make check"
+        package="libpng1.6",
+        language="C",
+        system="autotools",
+        configure="./configure --disable-dependency-tracking",
+        build="make -j{jobs}",
+        test="make check",
     ),
     "sqlite": Project(
-        "sqlite3",
-        "C",
-        "autotools",
-        "./configure --disable-tcl --disable-readline",
-        "make -j{jobs} sqlite3",
-        "echo 'create table t(x); insert into t values(42); select * from t;' | ./sqlite3",
-        ("tclsh",),
+        package="sqlite3",
+        language="C",
+        system="autotools",
+        configure="./configure --disable-tcl --disable-readline",
+        build="make -j{jobs} sqlite3",
+        test="echo 'create table t(x); insert into t values(42); select * from t;' | ./sqlite3",
+        tools=("tclsh",),
     ),
     "zstd": Project(
-        "libzstd",
-        "C",
-        "make",
-        "true",
-        "make -j{jobs} -C lib && make -j{jobs} -C programs zstd",
-        "programs/zstd -b1 -i0",
+        package="libzstd",
+        language="C",
+        system="make",
+        configure="true",
+        build="make -j{jobs} -C lib && make -j{jobs} -C programs zstd",
+        test="programs/zstd -b1 -i0",
     ),
     "fribidi": Project(
-        "fribidi",
-        "C",
-        "meson",
-        "meson setup out -Ddocs=false",
-        "ninja -j{jobs} -C out",
-        "meson test -C out",
-        ("meson", "ninja"),
+        package="fribidi",
+        language="C",
+        system="meson",
+        configure="meson setup out -Ddocs=false",
+        build="ninja -j{jobs} -C out",
+        test="meson test -C out",
+        tools=("meson", "ninja"),
     ),
-    "brotli": Project("brotli", "C", "CMake, ninja", _CMAKE, "ninja -j{jobs} -C out", "cd out && ctest", _WITH_CMAKE),
+    "brotli": Project(
+        package="brotli",
+        language="C",
+        system="CMake, ninja",
+        configure=_CMAKE,
+        build="ninja -j{jobs} -C out",
+        test="cd out && ctest",
+        tools=_WITH_CMAKE,
+    ),
     "fmt": Project(
-        "fmtlib",
-        "C++",
-        "CMake, ninja",
-        f"mkdir test/gtest && echo '{_GOOGLETEST}' > test/gtest/CMakeLists.txt && {_CMAKE} -DFMT_DOC=OFF",
-        f"ninja -j{{jobs}} -C out fmt {_FMT_TESTS}",
-        f"cd out && ctest -R '^({_FMT_TESTS.replace(' ', '|')})$'",
-        _WITH_CMAKE,
-        (("googletest", "test/googletest"),),
+        package="fmtlib",
+        language="C++",
+        system="CMake, ninja",
+        configure=f"mkdir test/gtest && echo '{_GOOGLETEST}' > test/gtest/CMakeLists.txt && {_CMAKE} -DFMT_DOC=OFF",
+        build=f"ninja -j{{jobs}} -C out fmt {_FMT_TESTS}",
+        test=f"cd out && ctest -R '^({_FMT_TESTS.replace(' ', '|')})$'",
+        tools=_WITH_CMAKE,
+        within=(("googletest", "test/googletest"),),
     ),
     "blas": Project(
-        "lapack",
-        "Fortran",
-        "CMake, ninja",
-        f"{_CMAKE} -DBUILD_TESTING=ON -DBUILD_SHARED_LIBS=OFF",
-        "ninja -j{jobs} -C out blas && ninja -j{jobs} -C out BLAS/TESTING/all",
-        "cd out && ctest -R BLAS",
-        _WITH_CMAKE,
+        package="lapack",
+        language="Fortran",
+        system="CMake, ninja",
+        configure=f"{_CMAKE} -DBUILD_TESTING=ON -DBUILD_SHARED_LIBS=OFF",
+        build="ninja -j{jobs} -C out blas && ninja -j{jobs} -C out BLAS/TESTING/all",
+        test="cd out && ctest -R BLAS",
+        tools=_WITH_CMAKE,
     ),
 }
 
 
-class Sources(NamedTuple):
+class Sources(msgspec.Struct, frozen=True):
     """A project's archive, and those of what has to be within its folder, by where."""
 
     archive: pathlib.Path
@@ -146,7 +181,7 @@ _LOGS = re.compile(
 )
 
 
-class Run(NamedTuple):
+class Run(msgspec.Struct, frozen=True, kw_only=True):
     """What came of one build. `configured` and `made`: digests of files, by name, after the configuration and at the
     end. `cpu`, `wall`: seconds of the build. `failed`: the step that failed, "" if none did."""
 
@@ -344,12 +379,12 @@ def built(
 
         # incc is there when a project is configured, too.
         if step(project.configure, variables if way in ("lean", "full", "deferred") else quiet):
-            return Run({}, {}, 0, 0, (0, ""), project.configure)
+            return Run(configured={}, made={}, cpu=0, wall=0, tests=(0, ""), failed=project.configure)
         configured = digests(source)
         wrapped = ("incc-build", "-o", reports, "--") if reports else ()
         before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
         if step(project.build.format(jobs=jobs), variables, wrapped):
-            return Run({}, {}, 0, 0, (0, ""), project.build)
+            return Run(configured={}, made={}, cpu=0, wall=0, tests=(0, ""), failed=project.build)
         wall, after = time.monotonic() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     made = digests(source)
@@ -364,7 +399,7 @@ def built(
         check=False,
     )
     said = re.sub(r"\d+([.:]\d+)*", "N", tested.stdout.decode("utf-8", "replace"))
-    return Run(configured, made, cpu, wall, (tested.returncode, said), "")
+    return Run(configured=configured, made=made, cpu=cpu, wall=wall, tests=(tested.returncode, said), failed="")
 
 
 def links(folder: pathlib.Path, names: dict[str, str]) -> None:

@@ -27,7 +27,8 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
-from typing import NamedTuple
+
+import msgspec
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "test" / "conformance"))
@@ -38,7 +39,7 @@ from mca_cases import Case, corpus, run_command, run_function  # noqa: E402
 from mca_masks import ASPECTS, Difference, Facts  # noqa: E402
 
 
-class Result(NamedTuple):
+class Result(msgspec.Struct, frozen=True):
     """A case and in what the two tools differ: what is excepted, and what is not."""
 
     case: Case

@@ -234,7 +234,7 @@ def compare(compiler: str, options: str, lines: str, functions: str, plugin: str
         cpu = next((m for m in re.findall(r"-march=(\S+)", options) if m != "x86-64"), "skylake-avx512")
         try:
             unit = analyze_unit(
-                Unit(assembly, "in.s", loops=loops),
+                Unit(assembly=assembly, assembly_file="in.s", loops=loops),
                 Settings(mcpu=cpu, what_ifs=False, timeline_iterations=0, simulate=False),
             )
         except AnalysisError as error:

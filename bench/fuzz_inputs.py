@@ -20,7 +20,9 @@ import struct
 import subprocess
 import sys
 import tempfile
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "test" / "conformance"))
@@ -32,7 +34,7 @@ LONGEST = 1_500_000
 STREAMS = ("", "", "stdin closed", "stdout closed", "stderr closed", "stdout full", "stderr full", "reader gone")
 
 
-class Run(NamedTuple):
+class Run(msgspec.Struct, frozen=True):
     """What is run: a case; the `command` that it is for, `mca`, `compat` (incc-mca as llvm-mca), `scan`, `diff`, `db`
     or `incc`; and for a process of its own what is wrong with its `streams`, None for a run in this one."""
 
@@ -381,7 +383,9 @@ def reports() -> list[bytes]:
     text = b".L0:\n\tvmulpd (%rax), %ymm0, %ymm1\n\taddq $32, %rax\n\tcmpq %rax, %rbx\n\tjne .L0\n"
     found = []
     for words in (["--auto", "-mcpu=skylake"], ["--auto", "-mcpu=znver4,skylake", "-what-if"], ["-mcpu=skylake"]):
-        output = run_function(main, [], Case("report", [*words, "-json", "a.s"], None, {"a.s": text}))
+        output = run_function(
+            main, [], Case(name="report", args=[*words, "-json", "a.s"], stdin=None, files={"a.s": text})
+        )
         found.append(output.stdout.encode())
     return found
 
@@ -393,7 +397,7 @@ def databases() -> list[bytes]:
     with tempfile.TemporaryDirectory() as folder:
         place = pathlib.Path(folder, "x.db")
         words = ["add", "--db", str(place), "--commit", "c1", "--date", "2026-01-01", "r.json"]
-        run_function(main, [], Case("database", words, None, {"r.json": reports()[0]}))
+        run_function(main, [], Case(name="database", args=words, stdin=None, files={"r.json": reports()[0]}))
         return [place.read_bytes()] if place.exists() else [b""]
 
 
@@ -583,7 +587,7 @@ def thrown(dice: random.Random, name: str, commands: tuple[str, ...] = ("mca", "
         ]
         if dice.random() < 0.2 and command in ("mca", "compat"):
             args.append(dice.choice((".", "missing", "pipe", "/dev/null", "/dev/full")))
-    return Run(Case(name, args, stdin, files), command, streams)
+    return Run(Case(name=name, args=args, stdin=stdin, files=files), command, streams)
 
 
 COMMANDS = (*("mca",) * 10, *("compat",) * 10, "scan", "scan", "diff", "diff", "db", "incc")

@@ -24,7 +24,9 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from incc.driver.pipeline import Settings, analyze_unit, find_regions, read_assembly
 from incc.driver.report.advice import Build, read_build, tried
@@ -46,7 +48,7 @@ LANGUAGES = {
 }
 
 
-class Example(NamedTuple):
+class Example(msgspec.Struct, frozen=True, kw_only=True):
     """A file with a function `kernel`, and what its comments say: the rule that it is an example of, the options that
     it is compiled with (`options`, or one set a compiler family), the elements of a call, the types of its data, and
     the processor it is compiled for and the core it is predicted for, if not those of all others. `changed`: it has
@@ -77,18 +79,18 @@ def read_example(file: pathlib.Path) -> Example:
         key.removeprefix("options").removeprefix(" for "): said[key] for key in said if key.startswith("options")
     }
     return Example(
-        file,
-        said["rule"],
-        options,
-        int(said.get("n", "1024")),
-        tuple(said.get("data", "double double double").split()),
-        "CHANGED" in text,
-        said.get("march"),
-        said.get("mcpu", ""),
+        file=file,
+        rule=said["rule"],
+        options=options,
+        n=int(said.get("n", "1024")),
+        data=tuple(said.get("data", "double double double").split()),
+        changed="CHANGED" in text,
+        march=said.get("march"),
+        mcpu=said.get("mcpu", ""),
     )
 
 
-class Outcome(NamedTuple):
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """Cycles an element, predicted and measured (None where that was not possible), and the hints."""
 
     predicted: float | None
@@ -124,7 +126,12 @@ class Bench:
         compiled = compile_units([*command, "-fPIC", "-o", str(object_file)], capture=True)
         if compiled.status or not compiled.units:
             said = compiled.errors.decode(errors="replace").strip().splitlines() or list(compiled.warnings)
-            return Outcome(None, None, [], next((line for line in said if "error" in line), said[0] if said else "?"))
+            return Outcome(
+                predicted=None,
+                measured=None,
+                hints=[],
+                text=next((line for line in said if "error" in line), said[0] if said else "?"),
+            )
         (unit,) = compiled.units
         self.builds.setdefault((example.name, command[0]), read_build(unit))
         settings = Settings(mcpu=example.mcpu or self.mcpu, timeline_iterations=0)
@@ -143,7 +150,7 @@ class Bench:
             if not spent or spent[number] >= RUNS * whole
             for hint in kernel["hints"]
         ]
-        return Outcome(predicted, measured, hints, "")
+        return Outcome(predicted=predicted, measured=measured, hints=hints, text="")
 
     def _predicted(
         self, example: Example, compiler: str, assembly: str, kernels: list[Any], settings: Settings
@@ -153,7 +160,7 @@ class Bench:
             return []
         from incc.frontends.unit import Unit
 
-        regions, _ = find_regions(read_assembly(Unit(assembly, "kernel.s")), settings)
+        regions, _ = find_regions(read_assembly(Unit(assembly=assembly, assembly_file="kernel.s")), settings)
         lines = assembly.splitlines()
         counted = {region.lines[0]: number for number, region in enumerate(regions)}
         # The red zone is the function's; lea leaves the flags alone.
@@ -205,7 +212,7 @@ REMEDIES = {
 """What of driver/report/advice.py a rule names, where that has rows that are not advised."""
 
 
-class Row(NamedTuple):
+class Row(msgspec.Struct, frozen=True, kw_only=True):
     """What came of following a hint: `what` was done, of which `kind` (flags, source, or what is not advised), and the
     outcomes before and after."""
 
@@ -232,18 +239,40 @@ def rows_of(bench: Bench, example: Example, compiler: str, everything: bool) -> 
     found = [h for h in before.hints if h["rule"] == example.rule.removesuffix("-packed")]
     rows = []
     if not found:
-        rows.append(Row(example, compiler, before.text or "no hint", "", before, None))
+        rows.append(
+            Row(example=example, compiler=compiler, what=before.text or "no hint", kind="", before=before, after=None)
+        )
     # Of several loops of a function, such as what unrolling leaves over, the first is the main one.
     flags = next((h["flags"] for h in found if h["flags"]), [])
     if flags:
         after = bench.outcome(example, compiler, flags)
-        rows.append(Row(example, compiler, " ".join(flags), "flags", before, after))
+        rows.append(
+            Row(example=example, compiler=compiler, what=" ".join(flags), kind="flags", before=before, after=after)
+        )
     if example.changed and any(h["source_change"] for h in found):
-        rows.append(Row(example, compiler, "source", "source", before, bench.outcome(example, compiler, ["-DCHANGED"])))
+        rows.append(
+            Row(
+                example=example,
+                compiler=compiler,
+                what="source",
+                kind="source",
+                before=before,
+                after=bench.outcome(example, compiler, ["-DCHANGED"]),
+            )
+        )
     if everything and example.rule in REMEDIES:
         for advice in tried(REMEDIES[example.rule], bench.builds[example.name, compiler]):
             after = bench.outcome(example, compiler, list(advice.flags))
-            rows.append(Row(example, compiler, " ".join(advice.flags), "not advised", before, after))
+            rows.append(
+                Row(
+                    example=example,
+                    compiler=compiler,
+                    what=" ".join(advice.flags),
+                    kind="not advised",
+                    before=before,
+                    after=after,
+                )
+            )
     return rows
 
 

@@ -118,7 +118,7 @@ def on_host() -> Callable[[Copies], float | None]:
             code, times = port_loops.loop_of(copies, counted=True)
         except port_loops.NotIndependent:
             return None
-        loop = Loop(code, port_loops.COUNTER, (0x100000,) * 16, 0x3FF0000000000000)
+        loop = Loop(code=code, counter=port_loops.COUNTER, registers=(0x100000,) * 16, content=0x3FF0000000000000)
         found = [harness.measure(loop) for _ in range(2)]
         good = [m.cycles / times for m in found if isinstance(m, Measurement)]
         return min(good) if good else None

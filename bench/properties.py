@@ -19,6 +19,7 @@ from copy import copy
 from fractions import Fraction
 
 from accuracy import core_of, read_reference
+from msgspec.structs import replace
 
 from incc import core
 from incc.core import whatif
@@ -38,9 +39,9 @@ def doubled(parameter: str) -> Change:
         bound = copy(s.bound)
         bound.pipeline = copy(bound.pipeline)
         whatif.set_parameter(bound, parameter, 2 * whatif.get_parameter(bound, parameter))
-        return s._replace(bound=bound)
+        return replace(s, bound=bound)
 
-    return Change(f"2 x {parameter}", f"with twice the {parameter}", apply)
+    return Change(name=f"2 x {parameter}", text=f"with twice the {parameter}", apply=apply)
 
 
 def changes(s: Scenario, base: core.Simulation) -> Iterator[Change]:

@@ -404,7 +404,7 @@ def compare(compiler: str, options: str, source: Path, arguments: argparse.Names
         assembly = Path(out).read_text()
         cpu = (re.findall(r"-march=(\S+)", options) or ["skylake-avx512"])[-1]
         settings = Settings(mcpu=cpu, what_ifs=False, timeline_iterations=0, simulate=False)
-        unit = analyze_unit(Unit(assembly, "in.s", loops=loops), settings)
+        unit = analyze_unit(Unit(assembly=assembly, assembly_file="in.s", loops=loops), settings)
         kernels = [result.kernel for result in unit.results]
         report: list[Any] = list(unit_report(unit)["kernels"])
         runs = run_all(compiler, folder, assembly, kernels, text, wanted)

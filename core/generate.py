@@ -10,7 +10,7 @@ import re
 import sys
 import textwrap
 from pathlib import Path
-from typing import NamedTuple
+import msgspec
 
 ROOT = Path(__file__).resolve().parent.parent
 DEFINITION = ROOT / "core" / "include" / "incc" / "fields.def"
@@ -19,7 +19,7 @@ MADE_FROM = "Made from core/include/incc/fields.def by core/generate.py: change 
 UNLIMITED = 1 << 20
 
 
-class Entry(NamedTuple):
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """One line of the definition: KIND(arguments), what is said about it, and the heading that it is under."""
 
     kind: str
@@ -42,7 +42,7 @@ def read(text: str) -> list[Entry]:
             if match is None:
                 raise ValueError(f"{DEFINITION.name}: {line!r}")
             arguments = tuple(a.strip() for a in match[2].split(","))
-            entries.append(Entry(match[1], arguments, " ".join(about), heading))
+            entries.append(Entry(kind=match[1], arguments=arguments, text=" ".join(about), heading=heading))
             about = []
     return entries
 
@@ -204,13 +204,19 @@ def counters_module(entries: list[Entry]) -> str:
         "",
         "from __future__ import annotations",
         "",
-        "from incc.frontends.records import NamedTuple",
+        "import msgspec",
     ]
     for kind in ("UOP_SOURCE", "LOST_SLOT"):
         chosen = [e for e in entries if e.kind == kind]
         name, _, about = chosen[0].heading.partition(": ")
         about = about[0].upper() + about[1:]
-        lines += ["", "", f"class {name}(NamedTuple):", f'    """{about}, over a whole run."""', ""]
+        lines += [
+            "",
+            "",
+            f"class {name}(msgspec.Struct, frozen=True, kw_only=True):",
+            f'    """{about}, over a whole run."""',
+            "",
+        ]
         for entry in chosen:
             lines += [*_comment(entry.text), f"    {entry.arguments[1]}: int"]
     return _tidy(lines)

@@ -15,14 +15,15 @@ import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
-from typing import NamedTuple
 from xml.etree import ElementTree
+
+import msgspec
 
 ROOT = Path(__file__).resolve().parent.parent
 LONG = "long"
 
 
-class Outcome(NamedTuple):
+class Outcome(msgspec.Struct, frozen=True):
     """What one runner counted, and for each skipped test why."""
 
     passed: int

@@ -76,11 +76,17 @@ def waits(run: Simulation, instructions: int) -> Waits:
         for instruction, intervals in guilty.items():
             caused[instruction] += _covered(intervals)
     count = run.iterations - first
+
+    def per_iteration(table: dict[tuple[int, int], int]) -> dict[tuple[int, int], float]:
+        return {key: n / count for key, n in sorted(table.items())}
+
     return Waits(
         had=tuple(n / count for n in had),
         for_inputs=tuple(n / count for n in for_inputs),
         caused=tuple(n / count for n in caused),
-        *({key: n / count for key, n in sorted(table.items())} for table in (inputs, ports, blocked)),
+        inputs=per_iteration(inputs),
+        ports=per_iteration(ports),
+        blocked=per_iteration(blocked),
     )
 
 

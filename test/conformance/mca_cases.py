@@ -30,7 +30,8 @@ import tomllib
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+
+import msgspec
 
 from mca_masks import Facts, masked
 
@@ -39,7 +40,7 @@ _LINE = re.compile(r"\s*(?:#|//|;)\s*CASE( host)?: (.*)")
 _ENVIRONMENT = ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE")
 
 
-class Case(NamedTuple):
+class Case(msgspec.Struct, frozen=True, kw_only=True):
     """One run: `args` without the program, `stdin` (None: empty), and the `files` in the folder in which it runs."""
 
     name: str
@@ -54,7 +55,7 @@ class Case(NamedTuple):
         return self.name.partition("/")[0]
 
 
-class Output(NamedTuple):
+class Output(msgspec.Struct, frozen=True, kw_only=True):
     """What a tool did with a case: exit status, both streams, and the files that it wrote."""
 
     status: int
@@ -77,7 +78,7 @@ def _case(name: str, line: str, file: str, files: dict[str, bytes], host: bool) 
         if words[at + 1 :] != [file]:
             raise ValueError(f"{name}: '<' stands before %s at the end: {line}")
         words, stdin = words[:at], files[file]
-    return Case(name, words, stdin, files, host)
+    return Case(name=name, args=words, stdin=stdin, files=files, host=host)
 
 
 def lines_of(path: Path) -> list[tuple[bool, str]]:
@@ -145,9 +146,9 @@ def run_command(command: list[str], case: Case, seconds: float = 60) -> Output:
                 timeout=seconds,
             )
         except subprocess.TimeoutExpired:
-            return Output(-1, "", f"no end within {seconds:.0f} s", [], folder)
+            return Output(status=-1, stdout="", stderr=f"no end within {seconds:.0f} s", files=[], folder=folder)
         out, err = (stream.decode("utf-8", "replace") for stream in (run.stdout, run.stderr))
-        return Output(run.returncode, out, err, _written(case, folder), folder)
+        return Output(status=run.returncode, stdout=out, stderr=err, files=_written(case, folder), folder=folder)
 
 
 def run_function(main: Callable[[list[str]], int], before: list[str], case: Case) -> Output:
@@ -174,4 +175,4 @@ def run_function(main: Callable[[list[str]], int], before: list[str], case: Case
             os.chdir(here)
             os.environ.update(kept)
         text, messages = (each.getvalue().decode("utf-8", "replace") for each in written)
-        return Output(status, text, messages, _written(case, folder), folder)
+        return Output(status=status, stdout=text, stderr=messages, files=_written(case, folder), folder=folder)

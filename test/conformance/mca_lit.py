@@ -18,7 +18,8 @@ import shlex
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+
+import msgspec
 
 from mca_cases import Case
 
@@ -28,7 +29,7 @@ _FILTERS = ("cat", "echo", "printf", "sed", "head", "tail", "tr")
 _PUNCTUATION = ("|", "||", "&&", ";", "|&", "&", "<", ">", ">>", ">&", "&>", "<<")
 
 
-class Unusable(NamedTuple):
+class Unusable(msgspec.Struct, frozen=True):
     """A run of llvm-mca that cannot be repeated here, and why."""
 
     name: str
@@ -87,7 +88,7 @@ def _substituted(text: str, path: Path) -> str:
     return text
 
 
-class _Command(NamedTuple):
+class _Command(msgspec.Struct, frozen=True):
     """One command of a pipeline."""
 
     words: list[str]
@@ -150,7 +151,7 @@ def _case(name: str, pipeline: list[_Command], at: int, path: Path) -> Case:
     left = [word for word in words[1:] if re.search(r"%[a-zA-Z{(]", word)]
     if left:
         raise ValueError(f"what {left[0]} is")
-    return Case(name, words[1:], stdin, {})
+    return Case(name=name, args=words[1:], stdin=stdin, files={})
 
 
 def cases(root: Path) -> Iterator[Case | Unusable]:

@@ -33,20 +33,22 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 TEXT = "¦"  # between a row and the instruction at its end
 ASPECTS = ("sections", "rows", "text", "stderr", "status")
 
 
-class Section(NamedTuple):
+class Section(msgspec.Struct, frozen=True):
     """A view of one region: its heading and its lines, each with TEXT between what is masked and the instruction."""
 
     title: str
     lines: list[str]
 
 
-class Facts(NamedTuple):
+class Facts(msgspec.Struct, frozen=True):
     """An output without its results: `sections` of text or, of JSON, one with a line for each value."""
 
     status: int
@@ -472,7 +474,7 @@ def _texts(found: Facts) -> list[str]:
     ]
 
 
-class Difference(NamedTuple):
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
     """In which aspect two outputs differ, where, and the lines that one has and the other has not."""
 
     aspect: str
@@ -518,9 +520,9 @@ def differences(expected: Facts, got: Facts) -> list[Difference]:
             # Each text once: it stands in several views.
             found.append(Difference("text", "", *_unlike(list(dict.fromkeys(texts)), list(dict.fromkeys(others)))))
     elif _texts(expected):
-        found.append(Difference("text", "", ["instructions"], []))
+        found.append(Difference(aspect="text", where="", expected=["instructions"], got=[]))
     if expected.stderr != got.stderr:
         found.append(Difference("stderr", "", *_unlike(expected.stderr, got.stderr)))
     if expected.status != got.status:
-        found.append(Difference("status", "", [str(expected.status)], [str(got.status)]))
+        found.append(Difference(aspect="status", where="", expected=[str(expected.status)], got=[str(got.status)]))
     return found

@@ -13,7 +13,9 @@ import itertools
 import json
 import re
 import tomllib
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from mca_cases import HERE, Case
 from mca_masks import TEXT, Difference, Facts, Section, differences
@@ -23,7 +25,7 @@ EXPECTED = HERE / "expected.toml"
 EXCEPTIONS = HERE / "exceptions.toml"
 
 
-class Exception_(NamedTuple):
+class Exception_(msgspec.Struct, frozen=True, kw_only=True):
     """Differences that are meant: in which cases, aspects and sections (patterns), and why; where `cpus` are named,
     only in cases for one of them."""
 
@@ -39,7 +41,13 @@ def read_exceptions() -> list[Exception_]:
     with open(EXCEPTIONS, "rb") as f:
         rows = tomllib.load(f).get("exception", [])
     return [
-        Exception_(row.get("cases", ["*"]), row.get("cpus", []), row["aspect"], row.get("where", "*"), row["reason"])
+        Exception_(
+            cases=row.get("cases", ["*"]),
+            cpus=row.get("cpus", []),
+            aspect=row["aspect"],
+            where=row.get("where", "*"),
+            reason=row["reason"],
+        )
         for row in rows
     ]
 
@@ -122,11 +130,11 @@ def write_recorded(facts: dict[str, Facts], version: str) -> None:
     for name in sorted(facts):
         each = facts[name]
         numbers = []
-        for title, lines in each.sections:
-            before = [line[: line.index(TEXT) + 1] if TEXT in line else line for line in lines]
+        for each_section in each.sections:
+            before = [line[: line.index(TEXT) + 1] if TEXT in line else line for line in each_section.lines]
             packed = _packed([rows.number(row) for row in before])
-            number = texts.number([line.partition(TEXT)[2] for line in lines if TEXT in line])
-            numbers.append(sections.number([title, packed, number]))
+            number = texts.number([line.partition(TEXT)[2] for line in each_section.lines if TEXT in line])
+            numbers.append(sections.number([each_section.title, packed, number]))
         row = json.dumps([each.status, messages.number(each.stderr), numbers])
         cases.append(f"{json.dumps(name)}: {row}")
     found = re.search(r"version (\S+)", version)

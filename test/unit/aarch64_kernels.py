@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from incc.frontends.aarch64.forms import form_of
 from incc.frontends.kernel import Affine, Instruction, Kernel, MemoryAccess, Register, RegisterAccess
 
@@ -12,8 +14,8 @@ def register(name: str) -> Register:
     """`x3`, `w3`, `q0`, `d0`, `v0` (128 bits) or `z0`."""
     kind, number = name[0], name[1:]
     if kind in "xw":
-        return Register(name, "x" + number, 0, 64 if kind == "x" else 32, "general")
-    return Register(name, "z" + number, 0, VECTOR_BITS[kind], "vector")
+        return Register(name=name, root="x" + number, offset=0, width=64 if kind == "x" else 32, kind="general")
+    return Register(name=name, root="z" + number, offset=0, width=VECTOR_BITS[kind], kind="vector")
 
 
 def instruction(text: str, operands: str, memory: str = "", adds: int = 0, **facts: str) -> Instruction:
@@ -25,12 +27,14 @@ def instruction(text: str, operands: str, memory: str = "", adds: int = 0, **fac
     accesses = []
     for number, word in enumerate(operands.split()):
         access, _, name = word.rpartition(":")
-        accesses.append(RegisterAccess(register(name), access != "w", "w" in access, number))
+        accesses.append(
+            RegisterAccess(register=register(name), read=access != "w", write="w" in access, operand=number)
+        )
     places = []
     if memory:
         kind, size, base, *index = memory.split()
         for name in (base, *index):
-            accesses.append(RegisterAccess(register(name), True, False, None, address=True))
+            accesses.append(RegisterAccess(register=register(name), read=True, write=False, operand=None, address=True))
         places.append(
             MemoryAccess(
                 *(register(base), register(index[0]) if index else None, 1, 0, "", ""),
@@ -64,8 +68,8 @@ def instruction(text: str, operands: str, memory: str = "", adds: int = 0, **fac
 
 def kernel(*instructions: Instruction) -> Kernel:
     """A loop of the instructions, one behind another in memory."""
-    placed = tuple(i._replace(offset=4 * n) for n, i in enumerate(instructions))
-    return Kernel("hand-made", "aarch64", None, placed, True, 0)
+    placed = tuple(replace(i, offset=4 * n) for n, i in enumerate(instructions))
+    return Kernel(name="hand-made", isa="aarch64", region=None, instructions=placed, is_loop=True, alignment=0)
 
 
 BACK = instruction("b.ne .L0", "", branch="conditional", reads="Z")

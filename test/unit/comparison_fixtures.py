@@ -39,7 +39,9 @@ def _report_of(text: str, mcpu: str, source: str, compiler: str) -> Any:
 
     version = "12.2.0" if compiler else ""
     command = (compiler, "-O3", "-c", source) if compiler else ()
-    unit = Unit(text, "x.s", source, compiler, version, command)
+    unit = Unit(
+        assembly=text, assembly_file="x.s", source=source, compiler=compiler, compiler_version=version, command=command
+    )
     return analyze_units([unit], Settings(mcpu=mcpu, timeline_iterations=0))
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 Report = dict[str, Any]
 
@@ -18,12 +20,12 @@ STALLS = {
 BEYOND = 10**9  # a cycle behind every limit of a timeline
 
 
-class Heading(NamedTuple):
+class Heading(msgspec.Struct, frozen=True):
     number: int = -1
     name: str = ""
 
 
-class Views(NamedTuple):
+class Views(msgspec.Struct, frozen=True, kw_only=True):
     """What views are asked for: llvm-mca's defaults."""
 
     summary: bool = True

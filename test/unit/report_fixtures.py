@@ -39,15 +39,24 @@ WIDTHS = {"x": 128, "y": 256, "z": 512}
 def register(name: str) -> Register:
     """A full general-purpose or vector register by name."""
     if name[1:].startswith("mm"):
-        return Register(name, "z" + name[1:], 0, WIDTHS[name[0]], "vector")
-    return Register(name, name, 0, 64, "general")
+        return Register(name=name, root="z" + name[1:], offset=0, width=WIDTHS[name[0]], kind="vector")
+    return Register(name=name, root=name, offset=0, width=64, kind="general")
 
 
 def memory(
     base: str, index: str = "", *, displacement: int = 0, size: int = 8, load: bool = False, store: bool = False
 ) -> MemoryAccess:
     return MemoryAccess(
-        register(base), register(index) if index else None, 1, displacement, "", "", size, load, store, None
+        base=register(base),
+        index=register(index) if index else None,
+        scale=1,
+        displacement=displacement,
+        symbol="",
+        segment="",
+        size=size,
+        load=load,
+        store=store,
+        operand=None,
     )
 
 
@@ -81,7 +90,13 @@ class Row:
         self.text = text
         self.operands = operands
         self.registers = [
-            RegisterAccess(register(name), "r" in access, "w" in access, operand, address=access == "ra")
+            RegisterAccess(
+                register=register(name),
+                read="r" in access,
+                write="w" in access,
+                operand=operand,
+                address=access == "ra",
+            )
             for operand, name, access in registers
         ]
         self.uops = uops
@@ -114,45 +129,53 @@ def make_kernel(
         mnemonic = row.text.split()[0]
         instructions.append(
             Instruction(
-                row.text,
-                first_line + i if with_lines else 0,
-                4 * i,
-                row.length,
-                mnemonic,
-                f"{mnemonic.upper()}/{'m' if row.accesses else 'r'}",
-                frozenset(row.traits),
-                row.operands,
-                tuple(row.registers),
-                row.accesses,
-                "",
-                "",
-                row.branch,
-                "",
-                None,
-                "",
-                False,
-                row.arithmetic,
-                bytes(row.length),
+                text=row.text,
+                line=first_line + i if with_lines else 0,
+                offset=4 * i,
+                length=row.length,
+                mnemonic=mnemonic,
+                form=f"{mnemonic.upper()}/{'m' if row.accesses else 'r'}",
+                traits=frozenset(row.traits),
+                operands=row.operands,
+                registers=tuple(row.registers),
+                memory=row.accesses,
+                flags_read="",
+                flags_written="",
+                branch=row.branch,
+                target="",
+                affine=None,
+                idiom="",
+                move=False,
+                arithmetic=row.arithmetic,
+                encoding=bytes(row.length),
                 sum=sum_of(mnemonic, len(row.operands)),
                 divisor=divisor_of(mnemonic, len(row.operands)),
             )
         )
     lines = tuple(i.line for i in instructions)
     region = Region(
-        "loop",
-        name,
-        function,
-        ".L4",
-        first_line,
-        first_line + len(rows),
-        lines,
-        lines,
-        is_loop,
-        1,
-        SourceLocation("triad.c", 4),
-        notes,
+        kind="loop",
+        name=name,
+        function=function,
+        label=".L4",
+        first_line=first_line,
+        last_line=first_line + len(rows),
+        lines=lines,
+        body_lines=lines,
+        is_loop=is_loop,
+        depth=1,
+        source=SourceLocation("triad.c", 4),
+        notes=notes,
     )
-    return Kernel(name, "x86", region if with_lines else None, tuple(instructions), is_loop, 0, refused)
+    return Kernel(
+        name=name,
+        isa="x86",
+        region=region if with_lines else None,
+        instructions=tuple(instructions),
+        is_loop=is_loop,
+        alignment=0,
+        refused=refused,
+    )
 
 
 def make_bound(rows: list[Row], locations: list[str]) -> BoundKernel:
@@ -245,7 +268,19 @@ def make_forms(rows: list[Row]) -> tuple[Form | None, ...]:
     return tuple(
         None
         if row.flags & b.UNKNOWN
-        else Form(row.text.split()[0], (), 1, (), 0, None, False, "", "uops.info SKL", row.derived, {})
+        else Form(
+            key=row.text.split()[0],
+            uops=(),
+            retire_slots=1,
+            latency=(),
+            divider=0,
+            throughput=None,
+            breaks_dependency=False,
+            fusion="",
+            source="uops.info SKL",
+            derived=row.derived,
+            attributes={},
+        )
         for row in rows
     )
 
@@ -257,15 +292,23 @@ def chain(*steps: tuple[int, int, int, int, int]) -> Chain:
 
 
 def edge(producer: int, consumer: int, location: int, latency: int, distance: int = 0) -> Edge:
-    return Edge(producer, producer, consumer, consumer, location, latency, distance)
+    return Edge(
+        producer=producer,
+        producer_value=producer,
+        consumer=consumer,
+        consumer_value=consumer,
+        location=location,
+        latency=latency,
+        distance=distance,
+    )
 
 
 def step(producer: int, consumer: int, location: int, latency: int, distance: int = 0) -> Step:
-    return Step(producer, consumer, location, latency, distance)
+    return Step(producer=producer, consumer=consumer, location=location, latency=latency, distance=distance)
 
 
-FMA = Arithmetic(True, True, 64, 256, 8)
-SCALAR_ADD = Arithmetic(False, True, 64, 64, 1)
+FMA = Arithmetic(packed=True, floating=True, element=64, width=256, operations=8)
+SCALAR_ADD = Arithmetic(packed=False, floating=True, element=64, width=64, operations=1)
 
 COUNTER = Row(
     "addq $32, %rax", "ri", [(0, "rax", "rw")], [("0156", b.UOP_COMPUTE)], pressure={"1": 0.5, "5": 0.5}, length=4
@@ -479,9 +522,27 @@ def make_report(*parts: tuple[Kernel, BoundKernel, Analysis], timeline: bool = F
         )
         for kernel, bound, analysis in parts
     )
-    unit = Unit("", "triad.s", "triad.c", "gcc", "12.2.0", ("gcc", "-O3", "-c", "triad.c"), "skylake-avx512")
-    left_out = (LeftOut(90, 99, "scan", ".L20", "entered in the middle from line 85"),)
+    unit = Unit(
+        assembly="",
+        assembly_file="triad.s",
+        source="triad.c",
+        compiler="gcc",
+        compiler_version="12.2.0",
+        command=("gcc", "-O3", "-c", "triad.c"),
+        cpu="skylake-avx512",
+    )
+    left_out = (
+        LeftOut(
+            first_line=90, last_line=99, function="scan", label=".L20", reason="entered in the middle from line 85"
+        ),
+    )
     chosen_by = "the command's target, skylake-avx512"
     # Their arrays are no more than reports need: streams cannot be followed.
-    alone = [Part(Role("main", -1), None)] * len(results)
-    return build_report([unit_report(UnitResult(unit, model, chosen_by, results, left_out=left_out, parts=alone))])
+    alone = [Part(Role(name="main", of=-1), None)] * len(results)
+    return build_report(
+        [
+            unit_report(
+                UnitResult(unit=unit, model=model, chosen_by=chosen_by, results=results, left_out=left_out, parts=alone)
+            )
+        ]
+    )

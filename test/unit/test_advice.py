@@ -32,7 +32,16 @@ FLAGS = [*LEVELS, *(f"-f{no}{name}" for name in SWITCHES for no in ("", "no-"))]
 
 
 def build(*arguments: str, compiler: str = "gcc", version: str = "12.2.0", source: str = "x.c") -> Build:
-    return read_build(Unit("", "x.s", source, compiler, version, (compiler, *arguments)))
+    return read_build(
+        Unit(
+            assembly="",
+            assembly_file="x.s",
+            source=source,
+            compiler=compiler,
+            compiler_version=version,
+            command=(compiler, *arguments),
+        )
+    )
 
 
 def flags(name: str, of: Build) -> list[str]:
@@ -140,7 +149,20 @@ def test_march() -> None:
     assert build("-O3").march("skylake") == "-march=skylake"
     assert build("-O3", version="12.2.0").march("znver5") == ""
     assert ASSEMBLY.march("skylake") == ""
-    assert read_build(Unit("", "x.s", "x.c", "gcc", "12.2.0", ("gcc",)), native=True).march("znver5") == "-march=native"
+    assert (
+        read_build(
+            Unit(
+                assembly="",
+                assembly_file="x.s",
+                source="x.c",
+                compiler="gcc",
+                compiler_version="12.2.0",
+                command=("gcc",),
+            ),
+            native=True,
+        ).march("znver5")
+        == "-march=native"
+    )
 
 
 ARGUMENTS = st.lists(st.sampled_from(FLAGS), max_size=7)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from incc.frontends.asm.markers import DIALECTS, insert_markers
 from incc.frontends.asm.parse import parse
@@ -95,7 +96,7 @@ def test_other_instructions_between_the_markers_are_noted() -> None:
     # The path falls through here; make one that jumps over.
     (region,) = loops(text)
     assert "incc:" not in insert_markers(text, [region], "osaca")
-    region = region._replace(lines=(2, 3, 5, 6, 7))
+    region = replace(region, lines=(2, 3, 5, 6, 7))
     assert "# incc: 1 of the 6 instructions between these markers is not on the analysed path\n" in insert_markers(
         text, [region], "osaca"
     )
@@ -112,7 +113,7 @@ def test_wrong_arguments() -> None:
     with pytest.raises(ValueError, match="unknown marker dialect 'ptx'"):
         insert_markers(TWO, loops(TWO), ["osaca", "ptx"])
     with pytest.raises(ValueError, match="line 2 has no instruction"):
-        insert_markers(TWO, [loops(TWO)[0]._replace(lines=(2,))], "all")
+        insert_markers(TWO, [replace(loops(TWO)[0], lines=(2,))], "all")
 
 
 def test_nothing_to_mark() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from incc.frontends.asm.parse import parse
 from incc.frontends.asm.regions import innermost_loops, loop_paths, marked_regions, whole_file, without_byte_markers
@@ -150,7 +151,13 @@ def test_an_irreducible_cycle_is_left_out() -> None:
     regions, left_out = innermost_loops(parse(text))
     assert regions == []
     assert left_out == [
-        LeftOut(3, 5, "", ".L1", "irreducible: entered at .L1 and .L2, so no instruction begins every iteration")
+        LeftOut(
+            first_line=3,
+            last_line=5,
+            function="",
+            label=".L1",
+            reason="irreducible: entered at .L1 and .L2, so no instruction begins every iteration",
+        )
     ]
 
 
@@ -422,7 +429,10 @@ def test_whole_file() -> None:
 
 
 def test_whole_file_without_instructions() -> None:
-    assert whole_file(parse("\t.data\n\t.long 1\n")) == ([], [LeftOut(0, 0, "", "", "the file has no instruction")])
+    assert whole_file(parse("\t.data\n\t.long 1\n")) == (
+        [],
+        [LeftOut(first_line=0, last_line=0, function="", label="", reason="the file has no instruction")],
+    )
 
 
 # --- properties ------------------------------------------------------------------------------------------------------
@@ -450,7 +460,8 @@ def test_comments_and_blanks_change_no_region(path: Path, random) -> None:  # ty
         new_line[number] = len(changed)
 
     def moved(region: Region) -> Region:
-        return region._replace(
+        return replace(
+            region,
             first_line=new_line[region.first_line],
             last_line=new_line[region.last_line],
             lines=tuple(new_line[line] for line in region.lines),
@@ -458,7 +469,7 @@ def test_comments_and_blanks_change_no_region(path: Path, random) -> None:  # ty
             notes=(),
         )
 
-    assert [r._replace(notes=()) for r in regions_of("\n".join(changed))] == [
+    assert [replace(r, notes=()) for r in regions_of("\n".join(changed))] == [
         moved(r) for r in regions_of("\n".join(original))
     ]
 
@@ -543,7 +554,7 @@ def test_no_branch_no_region() -> None:
     paths, complete = loop_paths(assembly, region)
     assert complete
     assert [(path.region.lines, path.branches, path.probability) for path in paths] == [(region.lines, (), 1.0)]
-    assert loop_paths(assembly, region._replace(body_lines=(1,))) == ([], True)
+    assert loop_paths(assembly, replace(region, body_lines=(1,))) == ([], True)
 
 
 @given(st.integers(0, 7), st.booleans(), st.integers(1, 40), st.none() | st.floats(0, 1))

@@ -203,8 +203,12 @@ def test_kernels(stand: type[Stand], monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
     source = tmp_path / "a.s"
     source.write_text("a:\n.L1:\n\timulq %rax, %rax\n\tdecq %rcx\n\tjne .L1\n\tret\n", encoding="utf-8")
-    loop = Loop(bytes.fromhex("480fafc048ffc975f7"), 1, (1,) * 16, 0)
-    monkeypatch.setattr(kernels, "prepare", lambda kernel: kernels.Prepared((loop,), (1.0,), "kept", ("a note",)))
+    loop = Loop(code=bytes.fromhex("480fafc048ffc975f7"), counter=1, registers=(1,) * 16, content=0)
+    monkeypatch.setattr(
+        kernels,
+        "prepare",
+        lambda kernel: kernels.Prepared(loops=(loop,), weights=(1.0,), exit="kept", notes=("a note",)),
+    )
     assert run("--kernel", str(source), "--format=json") == 0
     record = json.loads(capsys.readouterr().out)
     assert record["cycles"] == pytest.approx(3, abs=0.1)
@@ -229,8 +233,10 @@ def test_why_not_is_whole(stand: type[Stand], monkeypatch: pytest.MonkeyPatch, t
         out = capsys.readouterr().out
         assert f"not measured: {reason}" in " ".join(out.split())
         assert max(len(line) for line in out.splitlines() if "/" not in line) <= int(columns)
-    loop = Loop(bytes.fromhex("480fafc048ffc975f7"), 1, (1,) * 16, 0)
-    monkeypatch.setattr(kernels, "prepare", lambda kernel: kernels.Prepared((loop,), (1.0,), "own", ()))
+    loop = Loop(code=bytes.fromhex("480fafc048ffc975f7"), counter=1, registers=(1,) * 16, content=0)
+    monkeypatch.setattr(
+        kernels, "prepare", lambda kernel: kernels.Prepared(loops=(loop,), weights=(1.0,), exit="own", notes=())
+    )
     stand.after, stand.ran = 1, 0
     stand.then = staticmethod(lambda: Failure("address", "nowhere"))
     assert run("--kernel", str(source)) == 1
@@ -244,12 +250,14 @@ def test_kernels_go_on(stand: type[Stand], monkeypatch: pytest.MonkeyPatch, tmp_
     source, path = tmp_path / "a.s", tmp_path / "a.jsonl"
     text = "a:\n.L1:\n\timulq %rax, %rax\n\tdecq %rcx\n\tjne .L1\n\tret\n"
     source.write_text(text, encoding="utf-8")
-    loop = Loop(bytes.fromhex("480fafc048ffc975f7"), 1, (1,) * 16, 0)
+    loop = Loop(code=bytes.fromhex("480fafc048ffc975f7"), counter=1, registers=(1,) * 16, content=0)
     monkeypatch.setattr(kernels, "prepare", lambda kernel: Failure("timeout", "it took too long"))
     assert run("--kernel", str(source), "-o", str(path)) == 1
     assert "load_latency" in records(path)[0]
     assert records(path)[0]["load_latency"]
-    monkeypatch.setattr(kernels, "prepare", lambda kernel: kernels.Prepared((loop,), (1.0,), "own", ()))
+    monkeypatch.setattr(
+        kernels, "prepare", lambda kernel: kernels.Prepared(loops=(loop,), weights=(1.0,), exit="own", notes=())
+    )
     assert run("--kernel", str(source), "-o", str(path)) == 0
     assert [("cycles" in r) for r in records(path)[1:]] == [False, True]
     assert run("--kernel", str(source), "-o", str(path)) == 0
@@ -267,9 +275,13 @@ def test_what_is_added_makes_no_kernel_faster(
 
     source = tmp_path / "a.s"
     source.write_text("a:\n.L1:\n\timulq %rax, %rax\n\tdecq %rcx\n\tjne .L1\n\tret\n", encoding="utf-8")
-    slow = Loop(bytes.fromhex("480fafc048ffc975f7"), 1, (1,) * 16, 0)
-    fast = Loop(bytes.fromhex("48ffc975fb"), 1, (1,) * 16, 0)
-    monkeypatch.setattr(kernels, "prepare", lambda kernel: kernels.Prepared((slow, fast), (2.0, -1.0), "added", ()))
+    slow = Loop(code=bytes.fromhex("480fafc048ffc975f7"), counter=1, registers=(1,) * 16, content=0)
+    fast = Loop(code=bytes.fromhex("48ffc975fb"), counter=1, registers=(1,) * 16, content=0)
+    monkeypatch.setattr(
+        kernels,
+        "prepare",
+        lambda kernel: kernels.Prepared(loops=(slow, fast), weights=(2.0, -1.0), exit="added", notes=()),
+    )
     assert run("--kernel", str(source), "--format=json") == 0
     assert json.loads(capsys.readouterr().out)["cycles"] == pytest.approx(3, abs=0.1)
 
@@ -342,7 +354,7 @@ def test_nothing_has_no_sign() -> None:
     from incc.driver.views.layout import Layout
     from incc.measuring.pairs import Pair
 
-    assert str(Pair("a", "b", 0.999, 0.0, (1.0, 0.5)).record()["conflict"]) == "0.0"
+    assert str(Pair(first="a", second="b", cycles=0.999, spread=0.0, alone=(1.0, 0.5)).record()["conflict"]) == "0.0"
     found = {"titles": ["a", "b"], "values": [[None, -0.04], [-0.04, None]]}
     assert "-0" not in "\n".join(matrix(found, Layout(80, False)))
     assert ">-0" not in picture(found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
+from msgspec.structs import replace
 
 from bind_kernels import analysis, bound, inputs_of, kernel, outputs_of, ports_of
 from incc.models import bound as arrays
@@ -114,7 +115,7 @@ def test_conditional_move_depends_on_its_old_value() -> None:
 def test_loads_without_a_writer_of_their_base_are_bound_in_linear_time() -> None:
     loop = kernel("movq (%rdi), %rax\naddq $8, %rcx")
     load_, add = loop.instructions
-    many = loop._replace(instructions=(add, *[load_] * 20000))
+    many = replace(loop, instructions=(add, *[load_] * 20000))
     begun = time.process_time()
     bind(many, load("skylake"))
     assert time.process_time() - begun < 20  # a search through all others for each takes minutes
@@ -180,7 +181,7 @@ def test_a_load_wider_than_the_core_takes_as_long_as_the_widest(core: str, regis
 
 
 def test_wrong_instruction_set_is_an_error() -> None:
-    k = kernel("nop")._replace(isa="aarch64")
+    k = replace(kernel("nop"), isa="aarch64")
     with pytest.raises(ValueError, match="aarch64"):
         bind(k, load("skylake"))
 

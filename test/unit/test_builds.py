@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from incc.driver.builds.project import project_of, read_project
 from incc.driver.cores import cores_of
@@ -119,13 +120,26 @@ def test_the_last_line_of_a_report_counts(tmp_path_factory: Any, entries: list[E
 
 
 def test_names_that_lead_out_of_the_folder_are_none(tmp_path: Path) -> None:
-    manifest.add(str(tmp_path), manifest.line_of(Entry("../x.json", "/", "x.c", "x.o", (), "", "object")))
+    manifest.add(
+        str(tmp_path),
+        manifest.line_of(
+            Entry(report="../x.json", folder="/", source="x.c", output="x.o", command=(), digest="", way="object")
+        ),
+    )
     assert manifest.read(str(tmp_path)) == {}
 
 
 def _add_lines(folder: str, number: int) -> None:
     for n in range(50):
-        entry = Entry(f"{number}-{n}.json", "/b" * 500, f"{n}.c", f"{n}.o", ("gcc",), "", "assembler")
+        entry = Entry(
+            report=f"{number}-{n}.json",
+            folder="/b" * 500,
+            source=f"{n}.c",
+            output=f"{n}.o",
+            command=("gcc",),
+            digest="",
+            way="assembler",
+        )
         manifest.add(folder, manifest.line_of(entry))
 
 
@@ -257,7 +271,7 @@ def test_a_report_from_the_cache_is_listed_as_a_new_one(tmp_path: Path) -> None:
     entry = manifest.entry_of("a.c-1.json", unit(), "12ab", "0" * 32)
     put_cached(str(tmp_path), entry.report, rest_of(entry), b"{}\n", "34cd")
     assert (tmp_path / "a.c-1.json").read_bytes() == b"{}\n"
-    assert manifest.read(str(tmp_path)) == {"a.c-1.json": entry._replace(digest="34cd")}
+    assert manifest.read(str(tmp_path)) == {"a.c-1.json": replace(entry, digest="34cd")}
 
 
 # --- projects ---------------------------------------------------------------------------------------------------------
@@ -349,7 +363,9 @@ def test_any_text_is_a_project_or_a_problem(tmp_path_factory: Any, text: str) ->
 
 
 def test_lines_are_ascii() -> None:
-    line = manifest.line_of(Entry("ä.json", "/\udcff", "ä.c", "ä.o", ("gcc",), "", "object"))
+    line = manifest.line_of(
+        Entry(report="ä.json", folder="/\udcff", source="ä.c", output="ä.o", command=("gcc",), digest="", way="object")
+    )
     assert line.isascii()
     assert json.loads(line)["folder"] == "/\udcff"
     assert line.startswith('{"digest":"",')

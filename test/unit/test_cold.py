@@ -9,6 +9,7 @@ import jsonschema
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from test_report_schema import SCHEMA
 
 import incc
@@ -46,7 +47,7 @@ TRIAD = "\n".join((*LINES[:5], LINES[-1]))
 
 @functools.cache
 def kernel(text: str) -> Kernel:
-    unit, settings = Unit(text + "\n", "a.s"), Settings(regions="marked")
+    unit, settings = Unit(assembly=text + "\n", assembly_file="a.s"), Settings(regions="marked")
     parsed = read_assembly(unit, "x86")
     (found,) = decode_unit(unit, parsed, find_regions(parsed, settings)[0])
     return found
@@ -200,9 +201,9 @@ def test_calls_take_what_is_said() -> None:
 
 
 def test_a_cold_run_alone_leaves_out_all_that_is_said_of_the_steady_state() -> None:
-    unit = Unit(TRIAD + "\n", "a.s")
+    unit = Unit(assembly=TRIAD + "\n", assembly_file="a.s")
     settings = Settings(mcpu="skylake", regions="marked", cold_iterations=100, timeline_iterations=4, pressure=True)
-    report = analyze_units([unit], settings._replace(steady=False))
+    report = analyze_units([unit], replace(settings, steady=False))
     jsonschema.Draft202012Validator(SCHEMA).validate(report)
     lean, whole = (r["units"][0]["kernels"][0] for r in (report, analyze_units([unit], settings)))
     assert lean["cold"] == whole["cold"]
@@ -233,7 +234,7 @@ def test_any_number_of_iterations_is_told() -> None:
 
 def test_without_instructions_nothing_is_run() -> None:
     for cpu in ("skylake", "bonnell", "znver4"):
-        empty = kernel("nop")._replace(instructions=())
+        empty = replace(kernel("nop"), instructions=())
         result = analyze_kernel(empty, load(cpu), KernelSettings(cold_iterations=100, pressure=True, steady=False))
         assert result.cold is None
 
@@ -255,7 +256,7 @@ def test_what_needs_no_port_takes_its_time(text: str, cpu: str) -> None:
 
 def _cold(text: str, cpu: str) -> Any:
     settings = Settings(mcpu=cpu, regions="marked", cold_iterations=100, pressure=True)
-    report = analyze_units([Unit(text + "\n", "a.s")], settings)
+    report = analyze_units([Unit(assembly=text + "\n", assembly_file="a.s")], settings)
     jsonschema.Draft202012Validator(SCHEMA).validate(report)
     return report["units"][0]["kernels"][0]["cold"]
 

@@ -11,6 +11,7 @@ import pytest
 from comparison_fixtures import empty_side, loop, make_kernel, make_side, side_of
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from incc.driver.comparison import build, types
 from incc.driver.comparison.build import Wanted, compare
@@ -53,7 +54,9 @@ def match(a: Any, b: Any) -> Matching:
 def compared(*sides: Any, where: str = "", fail_if: str = "", assembly: bool = False) -> Any:
     """The comparison, which fits the schema."""
     wanted = Wanted(
-        (where and parse(where, pairs=True)) or None, (fail_if and parse(fail_if, pairs=True)) or None, assembly
+        where=(where and parse(where, pairs=True)) or None,
+        fail_if=(fail_if and parse(fail_if, pairs=True)) or None,
+        assembly=assembly,
     )
     found = compare(sides, wanted)
     SCHEMA.validate(json.loads(json.dumps(found)))
@@ -279,7 +282,7 @@ def test_notes() -> None:
     old = side("a", ("f/loop1", 4.0))
     old = old._replace(info={**old.info, "notes": ["written by an older incc"]})
     failed = empty_side("b")
-    failed = failed._replace(info={**failed.info, "problem": "gcc: error: x.c"})
+    failed = replace(failed, info={**failed.info, "problem": "gcc: error: x.c"})
     assert compared(old, failed)["notes"] == ["a: written by an older incc", "b: gcc: error: x.c"]
 
 

@@ -14,7 +14,7 @@ from incc.driver.comparison.match import Match
 from incc.driver.comparison.side import Entry, in_memory
 from properties import examples
 
-MATCH = Match(0, 0, "identity", 1.0)
+MATCH = Match(a=0, b=0, by="identity", confidence=1.0)
 COUNT = "\tincq %rax\n\tcmpq %rdx, %rax\n"
 SUM = f"\tvaddsd (%rdi,%rax,8), %xmm0, %xmm0\n{COUNT}"
 

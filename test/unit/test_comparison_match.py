@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 import random
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 from comparison_fixtures import loop, report_of
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from incc.driver.comparison.build import compare
 from incc.driver.comparison.match import Matching, match
@@ -36,7 +38,7 @@ END = ("ADD_RM64_IMM8/r", "CMP_RM64_R64/r", "JNE_REL8_64/r")
 WORK = (ADD, MUL, FMA, DIV, SQRT, MAX, SCALAR_ADD, SCALAR_MUL, LOAD)
 
 
-class Loop(NamedTuple):
+class Loop(msgspec.Struct, frozen=True, kw_only=True):
     """A kernel as far as matching looks at it. `content`: what tells its code from other code of the same forms."""
 
     function: str
@@ -101,9 +103,9 @@ def builds(draw: st.DrawFn, names: Sequence[str] = ("f", "g", "scale_rows", "sum
             for _ in range(draw(st.integers(1, 3))):
                 number += 1
                 main = Loop(
-                    function,
-                    number,
-                    tuple(draw(st.lists(st.sampled_from(WORK), min_size=1, max_size=5))),
+                    function=function,
+                    number=number,
+                    forms=tuple(draw(st.lists(st.sampled_from(WORK), min_size=1, max_size=5))),
                     line=draw(st.integers(1, 60)) if lines else 0,
                     unit=unit,
                     elements=draw(st.sampled_from((0.0, 1.0, 4.0))),
@@ -114,7 +116,8 @@ def builds(draw: st.DrawFn, names: Sequence[str] = ("f", "g", "scale_rows", "sum
                 if draw(st.booleans()):
                     number += 1
                     found.append(
-                        main._replace(
+                        replace(
+                            main,
                             number=number,
                             forms=(SCALAR_ADD,),
                             role=draw(st.sampled_from(("remainder", "fallback"))),
@@ -175,9 +178,9 @@ def test_the_order_of_kernels_decides_nothing(a: list[Loop], b: list[Loop], rnd:
 @examples(40)
 @given(builds())
 def test_renamed_functions_keep_equal_code(loops: list[Loop]) -> None:
-    loops = [loop._replace(content=str(n)) for n, loop in enumerate(loops)]
+    loops = [replace(loop, content=str(n)) for n, loop in enumerate(loops)]
     renamed = [
-        loop._replace(function=f"x{loop.function}y", of=loop.of and f"x{loop.function}y/{loop.of.partition('/')[2]}")
+        replace(loop, function=f"x{loop.function}y", of=loop.of and f"x{loop.function}y/{loop.of.partition('/')[2]}")
         for loop in loops
     ]
     found = matching(loops, renamed)
@@ -188,8 +191,8 @@ def test_renamed_functions_keep_equal_code(loops: list[Loop]) -> None:
 @examples(40)
 @given(builds(), builds(names=("other", "unlike")))
 def test_what_is_added_changes_no_equal_code(loops: list[Loop], added: list[Loop]) -> None:
-    loops = [loop._replace(content=str(n)) for n, loop in enumerate(loops)]
-    added = [loop._replace(content=f"new {n}", unit=f"new/{n}.c") for n, loop in enumerate(added)]
+    loops = [replace(loop, content=str(n)) for n, loop in enumerate(loops)]
+    added = [replace(loop, content=f"new {n}", unit=f"new/{n}.c") for n, loop in enumerate(added)]
     found = matching(loops, loops + added)
     assert {(m.a, m.b, m.by, m.confidence) for m in found.matches} == {
         (n, n, "content", 1.0) for n in range(len(loops))
@@ -214,26 +217,31 @@ def test_assignment_is_the_best(weights: dict[tuple[int, int], int]) -> None:
 
 
 def test_equal_tiny_loops_stay_in_their_functions() -> None:
-    a = [Loop(f"f{n}", 1, (STORE,), stored=32, loaded=0, first_line=10 * n) for n in range(50)]
-    b = [loop._replace(first_line=10 * n) for n, loop in enumerate(reversed(a))]
+    a = [Loop(function=f"f{n}", number=1, forms=(STORE,), stored=32, loaded=0, first_line=10 * n) for n in range(50)]
+    b = [replace(loop, first_line=10 * n) for n, loop in enumerate(reversed(a))]
     assert pairs(matching(a, b)) == {(n, 49 - n) for n in range(50)}
     # Those of which there are fewer as well.
     assert pairs(matching(a, b[7:])) == {(n, 42 - n) for n in range(43)}
 
 
 def test_equal_code_of_another_function_is_not_taken_from_its_own() -> None:
-    a = [Loop("f", 1, (SCALAR_ADD,), elements=1.0), Loop("g", 1, (ADD, LOAD), content="g")]
+    a = [
+        Loop(function="f", number=1, forms=(SCALAR_ADD,), elements=1.0),
+        Loop(function="g", number=1, forms=(ADD, LOAD), content="g"),
+    ]
     # f was vectorised, and g is as short as f was.
-    b = [Loop("f", 1, (ADD,)), Loop("g", 1, (SCALAR_ADD,), elements=1.0)]
+    b = [Loop(function="f", number=1, forms=(ADD,)), Loop(function="g", number=1, forms=(SCALAR_ADD,), elements=1.0)]
     assert pairs(matching(a, b)) == {(0, 0), (1, 1)}
 
 
 def test_lines_that_all_moved() -> None:
-    a = [Loop("f", n, (ADD, LOAD), line=10 * n, content=str(n), first_line=n) for n in (1, 2, 3, 4)]
+    a = [
+        Loop(function="f", number=n, forms=(ADD, LOAD), line=10 * n, content=str(n), first_line=n) for n in (1, 2, 3, 4)
+    ]
     # 30 lines were put before the function and a loop in it before the third.
-    b = [loop._replace(line=loop.line + 30, content=f"new {loop.number}") for loop in a[:2]]
-    b += [Loop("f", 3, (ADD, LOAD), line=55, content="came", first_line=3)]
-    b += [loop._replace(line=loop.line + 30, number=loop.number + 1, content=f"new {loop.number}") for loop in a[2:]]
+    b = [replace(loop, line=loop.line + 30, content=f"new {loop.number}") for loop in a[:2]]
+    b += [Loop(function="f", number=3, forms=(ADD, LOAD), line=55, content="came", first_line=3)]
+    b += [replace(loop, line=loop.line + 30, number=loop.number + 1, content=f"new {loop.number}") for loop in a[2:]]
     assert pairs(matching(a, b)) == {(0, 0), (1, 1), (2, 3), (3, 4)}
 
 
@@ -242,16 +250,22 @@ def test_lines_that_all_moved() -> None:
     ["f.constprop.0", "f.isra.0", "f.part.0.cold", "f.llvm.1234567", "f.lto_priv.0", "f._omp_fn.0", "f.omp_outlined"],
 )
 def test_copies_are_their_function(copy: str) -> None:
-    a = [Loop("f", 1, (DIV, MUL)), Loop("g", 1, (DIV, MUL), content="g")]
-    b = [Loop("g", 1, (DIV, MUL), content="x"), Loop(copy, 1, (DIV, MUL), content="y")]
+    a = [Loop(function="f", number=1, forms=(DIV, MUL)), Loop(function="g", number=1, forms=(DIV, MUL), content="g")]
+    b = [
+        Loop(function="g", number=1, forms=(DIV, MUL), content="x"),
+        Loop(function=copy, number=1, forms=(DIV, MUL), content="y"),
+    ]
     found = matching(a, b)
     assert pairs(found) == {(0, 1), (1, 0)}
     assert {m.by for m in found.matches} == {"identity"}
 
 
 def test_inlined_by_one_compiler() -> None:
-    a = [Loop("helper", 1, (DIV, MUL)), Loop("user", 1, (SQRT,))]
-    b = [Loop("user", 1, (DIV, MUL, MUL), inlined_from="helper"), Loop("user", 2, (SQRT, ADD))]
+    a = [Loop(function="helper", number=1, forms=(DIV, MUL)), Loop(function="user", number=1, forms=(SQRT,))]
+    b = [
+        Loop(function="user", number=1, forms=(DIV, MUL, MUL), inlined_from="helper"),
+        Loop(function="user", number=2, forms=(SQRT, ADD)),
+    ]
     found = matching(a, b)
     assert pairs(found) == {(0, 0), (1, 1)}
     assert {m.b: m.by for m in found.matches} == {0: "function", 1: "function"}
@@ -259,16 +273,16 @@ def test_inlined_by_one_compiler() -> None:
 
 def test_remainders_go_with_their_main_loop() -> None:
     a = [
-        Loop("f", 1, (DIV, MUL), line=10),
-        Loop("f", 2, (SCALAR_MUL,), line=10, role="remainder", of="f/loop1", elements=1.0),
-        Loop("f", 3, (SQRT,), line=20),
-        Loop("f", 4, (SCALAR_ADD,), line=20, role="remainder", of="f/loop3", elements=1.0),
+        Loop(function="f", number=1, forms=(DIV, MUL), line=10),
+        Loop(function="f", number=2, forms=(SCALAR_MUL,), line=10, role="remainder", of="f/loop1", elements=1.0),
+        Loop(function="f", number=3, forms=(SQRT,), line=20),
+        Loop(function="f", number=4, forms=(SCALAR_ADD,), line=20, role="remainder", of="f/loop3", elements=1.0),
     ]
     # The second loop's remainder looks now as the first one's did, and the first has none any more.
     b = [
-        Loop("f", 1, (DIV, MUL, LOAD), line=10),
-        Loop("f", 2, (SQRT, LOAD), line=20),
-        Loop("f", 3, (SCALAR_MUL,), line=20, role="remainder", of="f/loop2", elements=1.0),
+        Loop(function="f", number=1, forms=(DIV, MUL, LOAD), line=10),
+        Loop(function="f", number=2, forms=(SQRT, LOAD), line=20),
+        Loop(function="f", number=3, forms=(SCALAR_MUL,), line=20, role="remainder", of="f/loop2", elements=1.0),
     ]
     found = matching(a, b)
     assert pairs(found) == {(0, 0), (2, 1), (3, 2)}
@@ -276,10 +290,10 @@ def test_remainders_go_with_their_main_loop() -> None:
 
 
 def test_split_and_fused() -> None:
-    whole = [Loop("f", 1, (DIV, STORE, MUL, MUL, ADD, STORE), line=10, loaded=64, stored=64)]
+    whole = [Loop(function="f", number=1, forms=(DIV, STORE, MUL, MUL, ADD, STORE), line=10, loaded=64, stored=64)]
     split = [
-        Loop("f", 1, (MUL, MUL, ADD, STORE), line=10, stored=32, content="1"),
-        Loop("f", 2, (DIV, STORE), line=12, stored=32, content="2"),
+        Loop(function="f", number=1, forms=(MUL, MUL, ADD, STORE), line=10, stored=32, content="1"),
+        Loop(function="f", number=2, forms=(DIV, STORE), line=12, stored=32, content="2"),
     ]
     found = matching(whole, split)
     (only,) = found.matches
@@ -289,20 +303,28 @@ def test_split_and_fused() -> None:
     (back,) = matching(split, whole).matches
     assert (back.a, back.parts_a) == (only.b, only.parts_b)
     # Two versions of one loop are not its parts.
-    versions = [whole[0]._replace(content=str(n), number=n, elements=e) for n, e in ((1, 4.0), (2, 1.0))]
+    versions = [replace(whole[0], content=str(n), number=n, elements=e) for n, e in ((1, 4.0), (2, 1.0))]
     assert all(not m.parts_b for m in matching(whole, versions).matches)
 
 
 def test_unlike_loops_of_other_functions_stay_alone() -> None:
-    a = [Loop("old", 1, (DIV, SQRT, STORE), stored=32)]
-    b = [Loop("new", 1, (MAX, ADD, ADD))]
+    a = [Loop(function="old", number=1, forms=(DIV, SQRT, STORE), stored=32)]
+    b = [Loop(function="new", number=1, forms=(MAX, ADD, ADD))]
     assert matching(a, b) == Matching((), (0,), (0,))
 
 
 def test_a_rare_loop_is_found_under_another_name_in_another_file() -> None:
-    common = [Loop(f"f{n}", 1, (ADD, MUL), content=str(n)) for n in range(30)]
-    a = [*common, Loop("norms", 1, (MUL, SQRT, DIV, STORE), stored=32, unit="old.c", content="before")]
-    b = [Loop("lengths", 1, (MUL, SQRT, DIV, STORE), stored=32, unit="new/file.c", content="after"), *common]
+    common = [Loop(function=f"f{n}", number=1, forms=(ADD, MUL), content=str(n)) for n in range(30)]
+    a = [
+        *common,
+        Loop(function="norms", number=1, forms=(MUL, SQRT, DIV, STORE), stored=32, unit="old.c", content="before"),
+    ]
+    b = [
+        Loop(
+            function="lengths", number=1, forms=(MUL, SQRT, DIV, STORE), stored=32, unit="new/file.c", content="after"
+        ),
+        *common,
+    ]
     found = matching(a, b)
     assert (30, 0) in pairs(found)
     (moved,) = [m for m in found.matches if m.a == 30]
@@ -311,18 +333,24 @@ def test_a_rare_loop_is_found_under_another_name_in_another_file() -> None:
 
 
 def test_widths_of_vectors_do_not_matter() -> None:
-    wide, narrow = entry(Loop("f", 1, (FMA,))), entry(Loop("f", 1, (SCALAR_MUL, SCALAR_ADD), elements=1.0, loaded=8))
+    wide, narrow = (
+        entry(Loop(function="f", number=1, forms=(FMA,))),
+        entry(Loop(function="f", number=1, forms=(SCALAR_MUL, SCALAR_ADD), elements=1.0, loaded=8)),
+    )
     from incc.driver.comparison.match_features import likeness
 
     assert likeness(Features(0, wide), Features(0, narrow)) > 0.9
-    assert likeness(Features(0, wide), Features(0, entry(Loop("f", 1, (DIV,))))) < 0.4
+    assert likeness(Features(0, wide), Features(0, entry(Loop(function="f", number=1, forms=(DIV,))))) < 0.4
 
 
 def test_many_equal_loops_without_names() -> None:
     """Code without symbols: thousands of kernels of one function, which is none."""
     rnd = random.Random(3)
-    a = [Loop("", n, tuple(rnd.choices(WORK, k=12)), content=str(n), first_line=n) for n in range(600)]
-    b = [loop._replace(number=loop.number + 1, first_line=loop.first_line + 5) for loop in a[1:]]
+    a = [
+        Loop(function="", number=n, forms=tuple(rnd.choices(WORK, k=12)), content=str(n), first_line=n)
+        for n in range(600)
+    ]
+    b = [replace(loop, number=loop.number + 1, first_line=loop.first_line + 5) for loop in a[1:]]
     assert pairs(matching(a, b)) == {(n + 1, n) for n in range(599)}
 
 
@@ -349,24 +377,37 @@ def test_likeness_of_paths() -> None:
 def test_inlined_loops_move_with_the_text_they_are_written_in() -> None:
     # Of helper, moved by 100 lines, b has lost the first loop; caller itself moved by 7.
     def inlined(number: int, line: int) -> Loop:
-        return Loop("caller", number, (ADD, LOAD), line, str(line), inlined_from="helper")
+        return Loop(
+            function="caller", number=number, forms=(ADD, LOAD), line=line, content=str(line), inlined_from="helper"
+        )
 
     a = [
         inlined(1, 10),
         inlined(2, 20),
         inlined(3, 30),
-        Loop("caller", 4, (DIV,), 200),
-        Loop("caller", 5, (SQRT,), 210),
+        Loop(function="caller", number=4, forms=(DIV,), line=200),
+        Loop(function="caller", number=5, forms=(SQRT,), line=210),
     ]
-    b = [inlined(1, 120), inlined(2, 130), Loop("caller", 3, (DIV,), 207, "b"), Loop("caller", 4, (SQRT,), 217, "b")]
+    b = [
+        inlined(1, 120),
+        inlined(2, 130),
+        Loop(function="caller", number=3, forms=(DIV,), line=207, content="b"),
+        Loop(function="caller", number=4, forms=(SQRT,), line=217, content="b"),
+    ]
     found = match([entry(loop) for loop in a], [entry(loop) for loop in b])
     assert {(m.a, m.b) for m in found.matches} == {(1, 0), (2, 1), (3, 2), (4, 3)}
 
 
 def test_another_function_of_the_source_is_another_loop() -> None:
     # Both builds have loops of both texts: what stands in the caller at the other's place is not it.
-    a = [Loop("caller", 1, (ADD, LOAD), 10, "a", inlined_from="one"), Loop("two", 1, (ADD, LOAD), 40, "a")]
-    b = [Loop("caller", 1, (ADD, LOAD), 45, "b", inlined_from="two"), Loop("one", 1, (ADD, LOAD), 15, "b")]
+    a = [
+        Loop(function="caller", number=1, forms=(ADD, LOAD), line=10, content="a", inlined_from="one"),
+        Loop(function="two", number=1, forms=(ADD, LOAD), line=40, content="a"),
+    ]
+    b = [
+        Loop(function="caller", number=1, forms=(ADD, LOAD), line=45, content="b", inlined_from="two"),
+        Loop(function="one", number=1, forms=(ADD, LOAD), line=15, content="b"),
+    ]
     found = match([entry(loop) for loop in a], [entry(loop) for loop in b])
     assert {(m.a, m.b) for m in found.matches} == {(0, 1), (1, 0)}
 

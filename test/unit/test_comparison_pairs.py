@@ -14,9 +14,11 @@ import shutil
 import subprocess
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
+from msgspec.structs import replace
 
 import incc
 from incc.driver.comparison.match import Match, match
@@ -31,7 +33,7 @@ LEVELS = ("-O2", "-O3 -march=skylake-avx512")
 NAMED = {"gcc-12": "gcc"}
 
 
-class Build(NamedTuple):
+class Build(msgspec.Struct, frozen=True):
     """A compiled file: its kernels, and what their loops are called, "" for what is no main loop."""
 
     label: str
@@ -39,7 +41,7 @@ class Build(NamedTuple):
     names: tuple[str, ...]
 
 
-class Expected(NamedTuple):
+class Expected(msgspec.Struct, frozen=True):
     """What may become of a loop; `certain`: it must be found."""
 
     names: frozenset[str]
@@ -108,7 +110,7 @@ def without_lines(build_: Build) -> Build:
         kernel.update(source=None, near=None, inlined=[], inlined_into=[], source_function=kernel["function"])
         instructions: Any = [{**i, "source": None} for i in entry.instructions()]
         found.append(Entry(entry.unit, kernel, lambda i=instructions: i))  # type: ignore[misc]
-    return build_._replace(label=f"{build_.label} without lines", entries=tuple(found))
+    return replace(build_, label=f"{build_.label} without lines", entries=tuple(found))
 
 
 def problems(a: Build, b: Build) -> tuple[list[str], set[str]]:

@@ -503,10 +503,10 @@ def test_assembly_is_analysed_as_by_the_api(tmp_path: pathlib.Path) -> None:
 
 def test_code_for_several_cores_makes_a_side_each(tmp_path: pathlib.Path, report: Any) -> None:
     (tmp_path / "triad.s").write_text(TRIAD)
-    sides = read_sides([str(tmp_path / "triad.s")], Reading("skylake,znver4", jobs=2))
+    sides = read_sides([str(tmp_path / "triad.s")], Reading(mcpu="skylake,znver4", jobs=2))
     assert [side.info["label"] for side in sides] == ["skylake", "znver4"]
     assert [side.info["models"][0]["name"] for side in sides] == ["skylake", "znver4"]
-    sides = read_sides([str(tmp_path / "triad.s"), written(tmp_path, "r.json", report)], Reading("skylake,znver4"))
+    sides = read_sides([str(tmp_path / "triad.s"), written(tmp_path, "r.json", report)], Reading(mcpu="skylake,znver4"))
     assert [side.info["label"] for side in sides] == ["triad · skylake", "triad · znver4", "r"]
 
 
@@ -640,7 +640,7 @@ def test_of_reports_for_several_cores_those_that_are_named(tmp_path: pathlib.Pat
     file.write_text(json.dumps(report))
 
     def sides(mcpu: str) -> list[tuple[str, list[str], int]]:
-        found = read_sides([str(file)], Reading(mcpu))
+        found = read_sides([str(file)], Reading(mcpu=mcpu))
         return [(s.info["label"], [m["name"] for m in s.info["models"]], len(s.entries)) for s in found]
 
     assert sides("") == sides("haswell") == [("both", ["skylake-avx512", "znver4"], 2)]

@@ -23,7 +23,13 @@ if TYPE_CHECKING:
 
 def analysed(k: BoundKernel) -> Bounds:
     a = analyze(k)
-    return Bounds(a.port_bound, a.resource_bound, a.front_end_bound, a.retire_bound, a.latency_bound)
+    return Bounds(
+        port=a.port_bound,
+        divider=a.resource_bound,
+        front_end=a.front_end_bound,
+        retire=a.retire_bound,
+        loop_carried=a.latency_bound,
+    )
 
 
 @given(kernels())
@@ -58,7 +64,9 @@ def test_every_bound_by_hand() -> None:
     b.value(m.VALUE_REGISTER, ["y"], [("z", 3)])
     b.end()
     b.op([0b11], "z", y=4)
-    assert bounds(b.build()) == Bounds(Fraction(2), Fraction(9), Fraction(2), Fraction(4, 3), Fraction(7))
+    assert bounds(b.build()) == Bounds(
+        port=Fraction(2), divider=Fraction(9), front_end=Fraction(2), retire=Fraction(4, 3), loop_carried=Fraction(7)
+    )
 
 
 def test_several_iterations_and_parallel_ways() -> None:

@@ -11,6 +11,7 @@ import pytest
 from generated_kernels import REGISTERS, some_body
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from bind_kernels import apart
 from bind_kernels import kernel as decoded
@@ -26,7 +27,7 @@ COUNTER = "dec %r15; jne 1b"
 
 def bound(body: str, cpu: str = "skylake", loop: bool = True) -> m.BoundKernel:
     """The body as a loop with a counter in r15, or alone."""
-    k = decoded(f"1: {body}; {COUNTER}" if loop else body)._replace(is_loop=loop, alignment=0)
+    k = replace(decoded(f"1: {body}; {COUNTER}" if loop else body), is_loop=loop, alignment=0)
     return apart(bind(k, load(cpu))[0])
 
 

@@ -6,6 +6,7 @@ import pytest
 from generated_kernels import some_statements
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from bind_kernels import kernel as decoded
 from incc.core import (
@@ -27,7 +28,7 @@ LOAD, COMPUTE, ADDRESS, DATA = m.UOP_LOAD, m.UOP_COMPUTE, m.UOP_STORE_ADDRESS, m
 
 def recorded(body: str, cpu: str = "skylake", iterations: int = 4) -> tuple[m.BoundKernel, Simulation]:
     """The body as a loop with a counter in r15, and a recorded run of it."""
-    b = bind(decoded(f"1: {body}; dec %r15; jne 1b")._replace(alignment=0), load(cpu))[0]
+    b = bind(replace(decoded(f"1: {body}; dec %r15; jne 1b"), alignment=0), load(cpu))[0]
     return b, simulate(b, iterations=iterations, record=True)
 
 

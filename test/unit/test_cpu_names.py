@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from incc.driver.model import main
 from incc.driver.pipeline import AnalysisError, Settings, analyze_unit, choose_model
@@ -227,7 +228,12 @@ def test_list_of_names(capsys: pytest.CaptureFixture[str]) -> None:
     assert rows["x86-64-v3"] == "none a name for many cores, not for one"
 
 
-NATIVE = Unit(" .text\nf:\n addl $1, %eax\n ret\n", "a.s", cpu="diamondrapids", command=("gcc", "-march=native", "a.c"))
+NATIVE = Unit(
+    assembly=" .text\nf:\n addl $1, %eax\n ret\n",
+    assembly_file="a.s",
+    cpu="diamondrapids",
+    command=("gcc", "-march=native", "a.c"),
+)
 
 
 @pytest.mark.parametrize(
@@ -244,7 +250,7 @@ def test_a_compiler_that_takes_the_host_for_another(
     host: str, mcpu: str, command: tuple[str, ...], said: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(loading, "host_cpu", lambda: (host, ""))
-    found = analyze_unit(NATIVE._replace(command=command), Settings(mcpu=mcpu))
+    found = analyze_unit(replace(NATIVE, command=command), Settings(mcpu=mcpu))
     sentence = f"for the compiler native is diamondrapids, but the host is {host}"
     assert (sentence in found.chosen_by, sentence in found.model_note) == (said, said)
 

@@ -112,16 +112,16 @@ def test_several_units_of_a_report_come_back_one_by_one(tmp_path: Path) -> None:
 def test_adding_twice_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     given = [make(), make("b.c")]
-    assert add(path, "c", *given, given[0]) == Added(2, 4, 0, 1)
+    assert add(path, "c", *given, given[0]) == Added(units=2, kernels=4, replaced=0, already=1)
     before = list(sqlite3.connect(path).iterdump())
-    assert add(path, "c", *given) == Added(0, 0, 0, 2)
+    assert add(path, "c", *given) == Added(units=0, kernels=0, replaced=0, already=2)
     assert list(sqlite3.connect(path).iterdump()) == before
 
 
 def test_what_is_built_anew_replaces_what_was_there(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     add(path, "c", make(cycles=4), make("b.c", 5))
-    assert add(path, "c", make(cycles=6)) == Added(1, 2, 1, 0)
+    assert add(path, "c", make(cycles=6)) == Added(units=1, kernels=2, replaced=1, already=0)
     with open_reading(str(path)) as database:
         assert [r["units"][0]["kernels"][0]["cycles"] for r in reports(database, None)] == [6, 5]
         # Nothing is left of the old one; the kernel that did not change is shared by all.
@@ -130,7 +130,7 @@ def test_what_is_built_anew_replaces_what_was_there(tmp_path: Path) -> None:
     # Another compiler's, or for another core, stands beside it.
     other = make(cycles=7, compiler_version="99")
     core = make(cycles=8, model={**BASE["units"][0]["model"], "name": "other"})
-    assert add(path, "c", other, core) == Added(2, 4, 0, 0)
+    assert add(path, "c", other, core) == Added(units=2, kernels=4, replaced=0, already=0)
 
 
 def test_two_units_of_one_name_in_one_build_are_both_kept(tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_units_of_one_name_with_other_kernels_are_others(tmp_path: Path) -> None
     file = tmp_path / "all.json"
     file.write_text(f"{json.dumps(make())}\n{json.dumps(other)}\n")
     assert main(["add", f"--db={path}", "--commit=c", str(file)]) == 0
-    assert add(path, "c", third) == Added(1, 1, 0, 0)
+    assert add(path, "c", third) == Added(units=1, kernels=1, replaced=0, already=0)
     assert len(side_of(path).entries) == 4
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from incc.driver.database.export import ROW_NAMES
 from incc.driver.database.history import Choice, best, choice, history
@@ -56,7 +57,7 @@ def add(path: Path, commit: str, *kernels: Any, flags: str = "-O2", compiler: st
 
 def log(path: Path, name: str, **more: Any) -> list[Any]:
     with open_reading(str(path)) as database:
-        return list(history(database, name, choice(name)._replace(**more))["series"])
+        return list(history(database, name, replace(choice(name), **more))["series"])
 
 
 def points(series: Any, *fields: str) -> list[tuple[Any, ...]]:
@@ -72,12 +73,12 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_what_is_asked_for() -> None:
-    assert choice("f") == Choice("f", 0)
-    assert choice("f:12") == Choice("f", 12)
-    assert choice("ns::f") == Choice("ns::f", 0)
-    assert choice("ns::f:3") == Choice("ns::f", 3)
-    assert choice("ns::3") == Choice("ns::3", 0)
-    assert choice("f", "skylake", True) == Choice("f", 0, "skylake", ())
+    assert choice("f") == Choice(name="f", line=0)
+    assert choice("f:12") == Choice(name="f", line=12)
+    assert choice("ns::f") == Choice(name="ns::f", line=0)
+    assert choice("ns::f:3") == Choice(name="ns::f", line=3)
+    assert choice("ns::3") == Choice(name="ns::3", line=0)
+    assert choice("f", "skylake", True) == Choice(name="f", line=0, model="skylake", roles=())
 
 
 def test_names_are_matched(path: Path) -> None:

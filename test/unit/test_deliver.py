@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from incc.driver import files, mca
 from incc.driver.deliver import Request, deliver, file_name, source_lines, unmet, write_stream
@@ -27,7 +28,7 @@ def report(*options: str, text: str = LOOP, **unit: Any) -> dict[str, Any]:
     for option in ("-mcpu=skylake", "-auto", *options):
         name, equals, value = option.partition("=")
         given.take(name, value if equals else None)
-    return analyze_units([Unit(text, "dir/x.s", **unit)], given.settings())
+    return analyze_units([Unit(assembly=text, assembly_file="dir/x.s", **unit)], given.settings())
 
 
 @pytest.fixture(scope="module")
@@ -47,8 +48,8 @@ def test_to_a_stream(plain: dict[str, Any], capfd: pytest.CaptureFixture[str]) -
 
 
 def test_closed_streams(plain: dict[str, Any]) -> None:
-    failures, empty = deliver(plain, Request(), None)
-    assert (failures, empty) == (("the report could not be written: Bad file descriptor",), ())
+    undelivered = deliver(plain, Request(), None)
+    assert (undelivered.failures, undelivered.empty) == (("the report could not be written: Bad file descriptor",), ())
     # A reader that has seen enough is no failure.
     reader, writer = os.pipe()
     os.close(reader)
@@ -59,20 +60,20 @@ def test_closed_streams(plain: dict[str, Any]) -> None:
 def test_to_a_file(plain: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "report"
     path.write_text("something that was there before\n" * 1000)
-    assert deliver(plain, Request("json", str(path)), None) == ((), ())
+    assert deliver(plain, Request(format="json", output=str(path)), None) == ((), ())
     assert json.loads(path.read_text()) == json.loads(json.dumps(plain))
     assert len(path.read_text().splitlines()) > 1
     for _ in range(2):
-        deliver(plain, Request("json", str(path) + "l", append=True), None)
+        deliver(plain, Request(format="json", output=str(path) + "l", append=True), None)
     lines = Path(f"{path}l").read_text().splitlines()
     assert [json.loads(line) for line in lines] == [json.loads(json.dumps(plain))] * 2
 
 
 def test_to_a_folder(plain: dict[str, Any], tmp_path: Path) -> None:
-    request = Request("text", str(tmp_path), files={"graph": str(tmp_path), "cfg": str(tmp_path)})
+    request = Request(format="text", output=str(tmp_path), files={"graph": str(tmp_path), "cfg": str(tmp_path)})
     deliver(plain, request, None)
     deliver(plain, request, None)
-    deliver(plain, request._replace(format="json"), None)
+    deliver(plain, replace(request, format="json"), None)
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == sorted(file_name(plain, ending) for ending in ("txt", "dot", "cfg.dot", "json"))
     assert all(name.startswith("x.s-") for name in names)
@@ -116,8 +117,8 @@ def test_nothing_to_show(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     stream = io.StringIO()
     assert deliver(without, Request(files={"html": str(tmp_path)}), stream) == ((), ())
-    failures, empty = deliver(without, Request(files={"html": str(page)}), stream)
-    assert (failures, empty) == ((), (f"{page}: not written: no kernel to show",))
+    undelivered = deliver(without, Request(files={"html": str(page)}), stream)
+    assert (undelivered.failures, undelivered.empty) == ((), (f"{page}: not written: no kernel to show",))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -174,7 +175,10 @@ def test_several_units() -> None:
     """A line without a file is one of any of them."""
     given = Given(MCA)
     given.take("-detail", "99")
-    found = analyze_units([Unit(LOOP, "x.s"), Unit(LOOP, "y.s")], given.settings()._replace(mcpu="skylake"))
+    found = analyze_units(
+        [Unit(assembly=LOOP, assembly_file="x.s"), Unit(assembly=LOOP, assembly_file="y.s")],
+        replace(given.settings(), mcpu="skylake"),
+    )
     assert [message.where for message in unmet(found, given.settings(), given.request("text", ""), "-")] == ["line 99"]
 
 

@@ -73,7 +73,7 @@ def fails(comparison: Any, *offenders: tuple[int, int, str]) -> Any:
 
 def test_inputs_are_read_in_order(calls: Calls, capfd: pytest.CaptureFixture[str]) -> None:
     assert diff.main(["old.json", "new.json", "--function=f*", "--model-path=models", "-j2", "-mcpu=skylake"]) == 0
-    reading = read.Reading("skylake", ("f*",), ("models",), 2)
+    reading = read.Reading(mcpu="skylake", functions=("f*",), model_path=("models",), jobs=2)
     assert calls.read == [(["old.json", "new.json"], reading)]
     assert calls.wanted == build.Wanted()
     printed = capfd.readouterr()

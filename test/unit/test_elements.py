@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from incc import core
 from incc.core.analysis import KernelSettings, analyze_kernel
@@ -35,7 +36,7 @@ def function(*lines: str) -> str:
 
 
 def found(text: str) -> tuple[list[Part], list[KernelResult]]:
-    unit = analyze_unit(Unit(text, "t.s"), QUICK)
+    unit = analyze_unit(Unit(assembly=text, assembly_file="t.s"), QUICK)
     return unit_parts(unit), list(unit.results)
 
 
@@ -213,7 +214,9 @@ def test_an_outer_loop_where_the_inner_one_has_nothing_to_do() -> None:
 
 def test_the_report_has_them() -> None:
     text = function(".L:", *VECTORS, "jne .L", ".S:", *SCALARS, "jne .S")
-    vectors, scalars = unit_report(analyze_unit(Unit(text, "t.s"), QUICK._replace(ghz=2.0)))["kernels"]
+    vectors, scalars = unit_report(analyze_unit(Unit(assembly=text, assembly_file="t.s"), replace(QUICK, ghz=2.0)))[
+        "kernels"
+    ]
     assert vectors["elements"] is not None
     assert vectors["elements"]["per_iteration"] == 4
     assert vectors["elements"]["cycles"] == pytest.approx(vectors["cycles"] / 4)
@@ -275,7 +278,7 @@ def test_compiled_loops(compiler: str, flags: str, tmp_path: Path) -> None:
     (tmp_path / "t.c").write_text(SOURCE)
     command = [compiler, *flags.split(), "-g1", "-S", "t.c", "-o", "t.s"]
     subprocess.run(command, cwd=tmp_path, check=True)
-    unit = unit_report(analyze_unit(Unit((tmp_path / "t.s").read_text(), "t.s"), QUICK))
+    unit = unit_report(analyze_unit(Unit(assembly=(tmp_path / "t.s").read_text(), assembly_file="t.s"), QUICK))
     bytes_of = {"dot": 16, "triad": 24}
     mains = [kernel for kernel in unit["kernels"] if kernel["role"]["name"] == "main"]
     assert [kernel["function"] for kernel in mains] == ["dot", "triad", "norm", "hist"]
@@ -326,7 +329,7 @@ def test_plain_loops_have_a_number(compiler: str, lines: str, tmp_path: Path) ->
     (tmp_path / "t.c").write_text(PLAIN)
     command = [compiler, "-O3", "-march=icelake-server", lines, "t.c"]
     subprocess.run([*command, "-S", "-o", "t.s"], cwd=tmp_path, check=True)
-    unit = analyze_unit(Unit((tmp_path / "t.s").read_text(), "t.s"), QUICK)
+    unit = analyze_unit(Unit(assembly=(tmp_path / "t.s").read_text(), assembly_file="t.s"), QUICK)
     mains = set()
     for result, part in zip(unit.results, unit_parts(unit), strict=True):
         assert result.kernel.region is not None

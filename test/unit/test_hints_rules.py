@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from incc.driver.pipeline import Settings, analyze_units
 from incc.frontends.unit import Unit
@@ -23,9 +24,9 @@ def hints(
     """The hints on a loop, by their rules. `compiler`: with its version, or "" for assembly that was given."""
     text = ".L1:\n" + "".join(f"\t{line}\n" for line in f"{body}\n{end}".splitlines()) + "\tret\n"
     name, _, version = compiler.partition(" ")
-    unit = Unit(text, "x.s")
+    unit = Unit(assembly=text, assembly_file="x.s")
     if compiler:
-        unit = unit._replace(source="x.c", compiler=name, compiler_version=version, command=(name, *arguments), **more)
+        unit = replace(unit, source="x.c", compiler=name, compiler_version=version, command=(name, *arguments), **more)
     settings = Settings(mcpu=mcpu, regions="loops", timeline_iterations=0)
     (kernel,) = analyze_units([unit], settings)["units"][0]["kernels"]
     return {hint["rule"]: dict(hint) for hint in kernel["hints"]}

@@ -75,7 +75,9 @@ def test_a_core_is_never_called_by_one_that_lacks_what_it_has(core: str, name: s
     """Whatever name is given and whatever is hidden: the features that are seen are the found core's."""
     shown = data.draw(st.sets(st.sampled_from(sorted(CORES[core].features)))) if CORES[core].features else set()
     vendor = CORES[core].vendor
-    found, why = host.recognise(host.Host(vendor, 6, 1, 0, name, frozenset(shown)))
+    found, why = host.recognise(
+        host.Host(vendor=vendor, family=6, model=1, stepping=0, name=name, features=frozenset(shown))
+    )
     if found in CORES and shown:
         assert shown <= CORES[found].features
     if name == core:
@@ -145,10 +147,10 @@ def test_what_llvm_says_of_a_host_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_p
 def test_it_is_said_how_a_host_was_recognised(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host, "cpuinfo", lambda: "")
     monkeypatch.setattr(host, "read", lambda _: made_up("rocketlake", INTEL, f"{SERVER} amx_tile"))
-    model, how, note = choose_model("native", "")
-    assert model.name == "sapphirerapids"
-    assert how == (
+    choice = choose_model("native", "")
+    assert choice.model.name == "sapphirerapids"
+    assert choice.reason == (
         "the host, sapphirerapids; host recognised by its features: amxtile, which rocketlake (family 6, model 1) "
         "does not have"
     )
-    assert note == ""
+    assert choice.note == ""

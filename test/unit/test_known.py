@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from test_cold import CORES, LINES, kernel
 
 from incc import core
@@ -63,7 +64,7 @@ def test_kernels_that_are_alike_are_simulated_once(monkeypatch: pytest.MonkeyPat
 @examples(10)
 def test_results_are_those_of_kernels_alone(texts: list[str], cores: list[str]) -> None:
     known = Known()
-    settings = EVERYTHING._replace(alignment=-1)
+    settings = replace(EVERYTHING, alignment=-1)
     for text in [*texts, *reversed(texts)]:
         for cpu in cores:
             together = analyze_kernel(kernel(text), load(cpu), settings, known)

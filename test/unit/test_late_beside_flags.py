@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from bind_kernels import kernel as decoded
 from incc.core import bounds, simulate
@@ -22,6 +23,6 @@ from incc.models.loading import load
 )
 def test_chains(lines: list[str], least: int, simulated: int, measured: float) -> None:
     text = "1: " + "; ".join([*lines, "dec %r15", "jne 1b"])
-    k = bind(decoded(text)._replace(alignment=0), load("graniterapids"))[0]
+    k = bind(replace(decoded(text), alignment=0), load("graniterapids"))[0]
     assert bounds(k).largest == least <= measured + 0.02
     assert simulate(k).cycles_per_iteration == simulated == pytest.approx(measured, rel=0.1)

@@ -39,10 +39,10 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFi
         seen.clear()
         (tmp_path / "f.s").write_text(text)
         status = mca.main([*(HOST if cpu else []), *arguments, "f.s"], "/opt/bin/llvm-mca")
-        out, err = capfd.readouterr()
-        assert out == ("printed\n" if seen else "")
+        result = capfd.readouterr()
+        assert result.out == ("printed\n" if seen else "")
         report, views = seen[0] if seen else (None, None)
-        return status, report, views, err
+        return status, report, views, result.err
 
     return run_it
 
@@ -285,9 +285,9 @@ def test_incc_mca_takes_the_same_options(run: Run, capfd: pytest.CaptureFixture[
     run(ADD)
     arguments = [*HOST, "-march=x86-64", "-mattr=+avx", "-iterations=0x20", "-views=summary", "-mc-relax-all", "f.s"]
     assert mca.main(arguments) == 0
-    out, said = capfd.readouterr()
-    assert "Instructions:      32" in out
-    assert said == "incc-mca: note: -mc-relax-all has no meaning here\n"
+    result = capfd.readouterr()
+    assert "Instructions:      32" in result.out
+    assert result.err == "incc-mca: note: -mc-relax-all has no meaning here\n"
     assert mca.main([*HOST, "-march=fnord", "f.s"]) == 2
     assert "there is no target 'fnord'" in capfd.readouterr().err
     assert mca.main([*HOST, "-march=aarch64", "f.s"]) == 1  # not misspelt, but nothing that can be read

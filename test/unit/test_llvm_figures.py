@@ -59,9 +59,9 @@ def test_code_of_32_bits_is_analysed_as_such(capsys: pytest.CaptureFixture[str],
     file.write_text("pushl %eax\nincl %eax\ncalll f\nretl\n")
     for options in (["--compat", "-mtriple=i686-unknown-unknown"], ["-march=x86"]):
         assert main([*options, "-mcpu=skylake", "-show-encoding", str(file)]) == 0
-        out, err = capsys.readouterr()
-        assert ["1", "40", "incl", "%eax"] in [line.split()[-4:] for line in out.split("\n")]
-        assert "64" not in err
+        result = capsys.readouterr()
+        assert ["1", "40", "incl", "%eax"] in [line.split()[-4:] for line in result.out.split("\n")]
+        assert "64" not in result.err
     # Without a target it is code of 64 bits, where there is no such `push`.
     assert main(["--compat", "-mcpu=skylake", str(file)]) == 1
 
@@ -71,9 +71,9 @@ def test_bytes_are_code_of_32_bits_for_such_a_target(capsys: pytest.CaptureFixtu
     file.write_text("48 01 d8\n")
     for target, first in (("x86", "decl\t%eax"), ("x86-64", "addq\t%rbx, %rax")):
         assert main(["--compat", f"-march={target}", "-mcpu=skylake", "-hex", str(file)]) == 0
-        out, err = capsys.readouterr()
-        assert first in out
-        assert not err
+        result = capsys.readouterr()
+        assert first in result.out
+        assert not result.err
 
 
 def test_llvm_mca_analyses_it_and_incc_mca_marks_it(capsys: pytest.CaptureFixture[str], tmp_path) -> None:  # type: ignore[no-untyped-def]

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from llvm_mca_output import parse_json, parse_text
 from llvm_mca_reports import STALLS, STATISTICS, Heading, Report, Views, as_report
+from msgspec.structs import replace
 
 from incc.driver.report import types as t
 from incc.driver.views import llvm_mca
@@ -174,7 +175,7 @@ def rendered(report: Report, options: Views) -> str:
 
 def shown(**views: Any) -> str:
     """Some views of that report."""
-    return rendered(made(), NOTHING._replace(**views))
+    return rendered(made(), replace(NOTHING, **views))
 
 
 def test_summary() -> None:
@@ -207,7 +208,7 @@ def test_a_region_without_instructions_has_no_heading() -> None:
     report = made()
     kernel = report["units"][0]["kernels"][0]
     report["units"][0]["kernels"] = [{**kernel, "instructions": []}, kernel]
-    text = rendered(report, NOTHING._replace(summary=True, headings=(Heading(-1), Heading(0, "one"))))
+    text = rendered(report, replace(NOTHING, summary=True, headings=(Heading(-1), Heading(0, "one"))))
     assert text.startswith("\n[0] Code Region - one\n\nIterations:        2\n")
     document = json.loads(rendered(report, Views(json=True, headings=(Heading(-1), Heading(0, "one")))))
     assert [region["Name"] for region in document["CodeRegions"]] == ["one"]
@@ -336,7 +337,7 @@ def test_unused_schedulers() -> None:
     report = made()
     for scheduler in report["units"][0]["kernels"][0]["cold"]["schedulers"]:
         scheduler["most"] = 0
-    text = rendered(report, NOTHING._replace(scheduler_stats=True))
+    text = rendered(report, replace(NOTHING, scheduler_stats=True))
     assert text.endswith("\n\nScheduler's queue usage:\nNo scheduler resources used.\n")
 
 
@@ -420,7 +421,7 @@ def test_pressure_on_llvms_resources() -> None:
         {"name": name, "cycles": cycles, "instructions": [cycles, 0.0, 0.0, 0.0]}
         for name, cycles in (("AGLU", 1.0), ("AGLU", 0.5), ("Div", 0.0), ("Load", 0.0), ("Load", 2.0), ("Load", 3.0))
     ]
-    text = rendered(report, NOTHING._replace(pressure=True))
+    text = rendered(report, replace(NOTHING, pressure=True))
     assert "[0.0] - AGLU\n[0.1] - AGLU\n[1]   - Div\n[2.0] - Load\n[2.1] - Load\n[2.2] - Load\n\n\n" in text
     assert "[0.0]  [0.1]  [1]    [2.0]  [2.1]  [2.2]  \n1.00   0.50    -      -     2.00   3.00   \n" in text
     document = json.loads(rendered(report, Views(json=True)))
@@ -500,13 +501,13 @@ def test_timeline_without_what_is_beyond(kept: int) -> None:
     report = made()
     cold = report["units"][0]["kernels"][0]["cold"]
     cold["events"] = cold["events"][:kept]
-    text = rendered(report, NOTHING._replace(timeline=True, timeline_cycles=20))
+    text = rendered(report, replace(NOTHING, timeline=True, timeline_cycles=20))
     header = "\n\nTimeline view:\n                    0123456789\nIndex     0123456789          \n"
     rows = text.partition("\n\n\nAverage")[0].removeprefix(header).split("\n")
     assert text.startswith(header)
     assert len(rows) == (kept + 2 if kept else 1)
     assert rows[-1] == "Truncated display due to cycle limit"
-    assert rendered(report, NOTHING._replace(timeline=True, timeline_cycles=0)).startswith("\n\nTimeline") == bool(kept)
+    assert rendered(report, replace(NOTHING, timeline=True, timeline_cycles=0)).startswith("\n\nTimeline") == bool(kept)
 
 
 def test_waits_of_one_instruction_have_no_total() -> None:
@@ -515,7 +516,7 @@ def test_waits_of_one_instruction_have_no_total() -> None:
     kernel["instructions"] = kernel["instructions"][:1]
     kernel["cold"]["waits"] = kernel["cold"]["waits"][:1]
     kernel["cold"]["events"] = [event(0, 0, 0, 0, 1, 12, 13), event(1, 0, 0, 0, 2, 13, 14)]
-    text = rendered(report, NOTHING._replace(timeline=True))
+    text = rendered(report, replace(NOTHING, timeline=True))
     assert text.endswith("[3]\n0.     2     1.0    1.0    0.0       vfmadd231pd\t(%rdi), %ymm1, %ymm0\n")
 
 
@@ -556,7 +557,7 @@ def test_sequence_from_the_iteration_before() -> None:
         step(3, 0),
         step(1, 1, "register", "flags SPAZO"),
     ]
-    text = rendered(report, NOTHING._replace(bottleneck_analysis=True))
+    text = rendered(report, replace(NOTHING, bottleneck_analysis=True))
     assert (
         text.partition("Information\n")[2]
         == """\
@@ -576,7 +577,7 @@ def arrows(*steps: dict[str, Any]) -> list[str]:
     """The left side of the critical sequence."""
     report = made()
     report["units"][0]["kernels"][0]["cold"]["pressure"]["sequence"] = [*steps]
-    text = rendered(report, NOTHING._replace(bottleneck_analysis=True))
+    text = rendered(report, replace(NOTHING, bottleneck_analysis=True))
     return [line[:14].rstrip() for line in text.partition("Information\n")[2].splitlines()]
 
 
@@ -640,20 +641,20 @@ def test_no_bottleneck(why: str) -> None:
         cold["pressure"]["increase"] = 0
     else:
         cold["stalls"] = {**dict.fromkeys(cold["stalls"], 0), "front_end": 12}
-    text = rendered(report, NOTHING._replace(bottleneck_analysis=True))
+    text = rendered(report, replace(NOTHING, bottleneck_analysis=True))
     assert text == "\n\nNo resource or data dependency bottlenecks discovered.\n"
 
 
 def test_bottlenecks_that_were_not_looked_for() -> None:
     report = made()
     report["units"][0]["kernels"][0]["cold"]["pressure"] = None
-    assert rendered(report, NOTHING._replace(bottleneck_analysis=True)) == ""
+    assert rendered(report, replace(NOTHING, bottleneck_analysis=True)) == ""
 
 
 def test_no_sequence() -> None:
     report = made()
     report["units"][0]["kernels"][0]["cold"]["pressure"]["sequence"] = []
-    text = rendered(report, NOTHING._replace(bottleneck_analysis=True))
+    text = rendered(report, replace(NOTHING, bottleneck_analysis=True))
     assert text.endswith("  - Memory Dependencies   [ 3.13% ]\n")
 
 
@@ -678,9 +679,9 @@ def test_order() -> None:
 
 def test_instruction_tables() -> None:
     """Nothing is simulated for them."""
-    tables = rendered(made(), STATISTICS._replace(instruction_tables=True))
+    tables = rendered(made(), replace(STATISTICS, instruction_tables=True))
     assert tables == shown(info=True, pressure=True, encoding=True, barriers=True)
-    document = json.loads(rendered(made(), STATISTICS._replace(instruction_tables=True, json=True)))
+    document = json.loads(rendered(made(), replace(STATISTICS, instruction_tables=True, json=True)))
     (region,) = document["CodeRegions"]
     assert [*region] == ["InstructionInfoView", "Instructions", "Name", "ResourcePressureView"]
 
@@ -694,13 +695,17 @@ def test_without_a_simulation_there_are_bounds_alone() -> None:
     assert text.startswith(
         "Iterations:        100\nInstructions:      400\nTotal Cycles:      400\nTotal uOps:        1400\n"
     )
-    document = json.loads(rendered(report, STATISTICS._replace(json=True)))
+    document = json.loads(rendered(report, replace(STATISTICS, json=True)))
     assert not {"TimelineView", "DispatchStatistics"} & set(document["CodeRegions"][0])
 
 
 def test_json() -> None:
-    options = STATISTICS._replace(
-        json=True, cpu="skylake", headings=(Heading(0, 'a "name"'),), parameters=(("-dispatch", 3), ("-noalias", False))
+    options = replace(
+        STATISTICS,
+        json=True,
+        cpu="skylake",
+        headings=(Heading(0, 'a "name"'),),
+        parameters=(("-dispatch", 3), ("-noalias", False)),
     )
     text = rendered(made(), options)
     assert text.startswith('{\n  "CodeRegions": [\n    {\n      "DispatchStatistics": {\n        "GROUP": 0,\n')
@@ -756,7 +761,7 @@ def test_json() -> None:
 
 
 def test_json_of_a_cut_timeline() -> None:
-    document = json.loads(rendered(made(), STATISTICS._replace(json=True, timeline_cycles=15)))
+    document = json.loads(rendered(made(), replace(STATISTICS, json=True, timeline_cycles=15)))
     assert len(document["CodeRegions"][0]["TimelineView"]["TimelineInfo"]) == 4
 
 
@@ -768,7 +773,7 @@ def test_several_cores() -> None:
     other["kernels"][0]["dispatch_width"] = 6
     report["units"].append(other)
     headings = (Heading(0, "here"), Heading(0, "there"))
-    text = rendered(report, NOTHING._replace(summary=True, headings=headings, cpu="skylake,znver4"))
+    text = rendered(report, replace(NOTHING, summary=True, headings=headings, cpu="skylake,znver4"))
     assert text.count("[0] Code Region - ") == 2
     assert "here\n" in text.partition("Dispatch Width:    4")[0]
     assert "there\n" in text.partition("Dispatch Width:    4")[2]
@@ -784,7 +789,7 @@ WHOLE = rendered(made(), STATISTICS)
 
 def test_readers_take_what_is_printed() -> None:
     (text,) = parse_text(WHOLE)
-    (document,) = parse_json(json.loads(rendered(made(), STATISTICS._replace(json=True))))
+    (document,) = parse_json(json.loads(rendered(made(), replace(STATISTICS, json=True))))
     assert text["stalls"] == document["stalls"]
     assert [row["text"] for row in text["info"]] == [row["text"] for row in document["info"]]
     assert text["resources"] == document["resources"]
@@ -818,7 +823,7 @@ def test_the_reader_of_text_is_strict(change: str) -> None:
     [("Unheard", 1), ("TargetInfo", {}), ("CodeRegions", [{"Name": ""}]), ("SimulationParameters", {})],
 )
 def test_the_reader_of_json_is_strict(key: str, value: Any) -> None:
-    document = json.loads(rendered(made(), STATISTICS._replace(json=True)))
+    document = json.loads(rendered(made(), replace(STATISTICS, json=True)))
     document[key] = value
     with pytest.raises(ValueError, match="keys"):
         parse_json(document)
@@ -887,7 +892,7 @@ def reports(draw: st.DrawFn) -> Report:
 @examples(30)
 def test_what_is_read_says_what_was_printed(report: Report, limit: int) -> None:
     """A reader finds every number of any size, and a report made of them prints the same."""
-    options = STATISTICS._replace(timeline_iterations=2, timeline_cycles=limit)
+    options = replace(STATISTICS, timeline_iterations=2, timeline_cycles=limit)
     text = rendered(report, options)
     found = parse_text(text)
     again = as_report(found)

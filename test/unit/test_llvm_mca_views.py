@@ -10,6 +10,7 @@ from typing import Any, cast
 import pytest
 from llvm_mca_output import parse_json, parse_text
 from llvm_mca_reports import STATISTICS, Heading, Report, Views, as_report
+from msgspec.structs import replace
 
 from incc.driver.pipeline import Settings, analyze_units
 from incc.driver.report import types as t
@@ -110,7 +111,8 @@ def asked(arguments: list[str], regions: list[dict[str, Any]], code: str) -> Vie
     """The options that belong to a case."""
     given = dict(argument.lstrip("-").split("=") for argument in arguments if "=" in argument)
     marked = "LLVM-MCA-BEGIN" in code
-    return STATISTICS._replace(
+    return replace(
+        STATISTICS,
         timeline_iterations=int(given.get("timeline-max-iterations", 10)),
         timeline_cycles=int(given.get("timeline-max-cycles", 80)),
         cpu=given["mcpu"],
@@ -147,7 +149,7 @@ def test_json_is_llvm_mcas(case: str) -> None:
     regions = parse_text(theirs(code, *arguments, *ALL))
     text = theirs(code, *arguments, *ALL, "-json")
     report = as_report(regions, json.loads(text))
-    ours = rendered(report, asked(arguments, regions, code)._replace(json=True))
+    ours = rendered(report, replace(asked(arguments, regions, code), json=True))
     assert json.loads(ours)["Incc"] == report
     assert without_incc(ours) == text
 
@@ -201,7 +203,7 @@ def test_any_choice_of_views(form: str) -> None:
     choices += [{name, names[n - 3]} for n, name in enumerate(names)]
     for chosen in choices:
         flags = [f"{switch}={'true' if name in chosen else 'false'}" for name, switch in SWITCHES.items()]
-        options = whole._replace(**{name: name in chosen for name in names}, json=form == "json")
+        options = replace(whole, **{name: name in chosen for name in names}, json=form == "json")
         ours = rendered(report, options)
         if form == "json":
             ours = without_incc(ours)
@@ -216,7 +218,7 @@ def test_instruction_tables_are_llvm_mcas(cpu: str) -> None:
     regions = parse_text(theirs(code, *arguments))
     text = theirs(code, *arguments, "-instruction-tables")
     tables = [{**region, **table} for region, table in zip(regions, parse_text(text), strict=True)]
-    options = asked(arguments, regions, code)._replace(instruction_tables=True)
+    options = replace(asked(arguments, regions, code), instruction_tables=True)
     assert rendered(as_report(tables), options) == text
     document = theirs(code, *arguments, "-instruction-tables", "-json")
     # It has no summary, which the report is made with, and is not to show.
@@ -224,7 +226,7 @@ def test_instruction_tables_are_llvm_mcas(cpu: str) -> None:
     merged = json.loads(document)
     for region, other in zip(merged["CodeRegions"], summaries["CodeRegions"], strict=True):
         region |= {name: other[name] for name in ("SummaryView", "TimelineView")}
-    ours = rendered(as_report(tables, merged), options._replace(json=True))
+    ours = rendered(as_report(tables, merged), replace(options, json=True))
     assert without_incc(ours) == document
 
 
@@ -244,11 +246,11 @@ TRIAD = """
 def test_reports_of_incc(cpu: str) -> None:
     """What incc finds out itself passes the same readers, with the same kernel in both forms."""
     settings = Settings(mcpu=cpu, regions="marked", cold_iterations=100)
-    report = cast(Report, analyze_units([Unit(TRIAD, "triad.s")], settings))
+    report = cast(Report, analyze_units([Unit(assembly=TRIAD, assembly_file="triad.s")], settings))
     kernel = report["units"][0]["kernels"][0]
-    options = STATISTICS._replace(headings=(Heading(0, "triad"),), cpu=cpu)
+    options = replace(STATISTICS, headings=(Heading(0, "triad"),), cpu=cpu)
     (text,) = parse_text(rendered(report, options))
-    document = json.loads(rendered(report, options._replace(json=True)))
+    document = json.loads(rendered(report, replace(options, json=True)))
     (data,) = parse_json(document)
     assert document["Incc"] == report
     assert text["name"] == data["name"] == "triad"

@@ -15,6 +15,7 @@ import subprocess
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from incc.driver.pipeline import Settings, analyze_units
 from incc.frontends.isa import Effects, isa
@@ -36,7 +37,20 @@ CONFIG = shutil.which("llvm-config-19")
 def decoded(text: str) -> Kernel:
     """All lines of a text, which are instructions or nothing that has bytes."""
     lines = tuple(range(1, text.count("\n") + 2))
-    region = Region("file", "f", "", "", 1, len(lines), lines, lines, False, 0, None, ())
+    region = Region(
+        kind="file",
+        name="f",
+        function="",
+        label="",
+        first_line=1,
+        last_line=len(lines),
+        lines=lines,
+        body_lines=lines,
+        is_loop=False,
+        depth=0,
+        source=None,
+        notes=(),
+    )
     (kernel,) = decode_regions(text, [region], "f")
     return kernel
 
@@ -183,14 +197,27 @@ def test_encodings_of_named_constants() -> None:
 
 def test_a_statement_that_is_a_macro_says_nothing() -> None:
     text = ".macro both\nmov $1, %eax\nadd $-1, %ebx\n.endm\nboth"
-    region = Region("file", "f", "", "", 5, 5, (5,), (5,), False, 0, None, ())
+    region = Region(
+        kind="file",
+        name="f",
+        function="",
+        label="",
+        first_line=5,
+        last_line=5,
+        lines=(5,),
+        body_lines=(5,),
+        is_loop=False,
+        depth=0,
+        source=None,
+        notes=(),
+    )
     (kernel,) = decode_regions(text, [region], "f")
     assert [printed(i) for i in kernel.instructions] == ["movl\t$1, %eax", "addl\t$-1, %ebx"]
 
 
 def test_bytes_without_a_statement() -> None:
-    assert printed(decode(bytes.fromhex("83c0ff"))._replace(text="")) == "addl\t$-1, %eax"
-    assert printed(decode(bytes.fromhex("75f0"), 0x20)._replace(text="")) == "jne\t0x12"
+    assert printed(replace(decode(bytes.fromhex("83c0ff")), text="")) == "addl\t$-1, %eax"
+    assert printed(replace(decode(bytes.fromhex("75f0"), 0x20), text="")) == "jne\t0x12"
 
 
 @pytest.mark.parametrize(
@@ -222,21 +249,51 @@ def test_encodings_are_those_of_llvms_assembler(statement: str, code: str) -> No
 @pytest.mark.parametrize(
     ("statement", "effects"),
     [
-        ("addl %eax, (%rbx)", Effects(True, True, False, False, False)),
-        ("mfence", Effects(True, True, True, True, True)),
-        ("lfence", Effects(True, True, True, True, False)),
-        ("sfence", Effects(True, True, True, False, True)),
-        ("prefetcht0 (%rax)", Effects(True, True, False, False, False)),
-        ("lea (%rax), %rbx", Effects(False, False, False, False, False)),
-        ("call foo", Effects(False, False, False, False, False)),
-        ("enter $16, $0", Effects(False, False, True, False, False)),
-        ("enter $16, $3", Effects(False, False, True, False, False)),
-        ("pause", Effects(True, True, True, False, False)),
-        ("repz nop", Effects(False, False, False, False, False)),
-        ("cpuid", Effects(False, False, True, False, False)),
-        ("vcompressps %zmm0, %zmm1", Effects(False, False, True, False, False)),
-        ("vcompressps %zmm0, %zmm1 {%k1}", Effects(False, False, False, False, False)),
-        ("vexpandps (%rdi), %zmm1 {%k1} {z}", Effects(True, False, False, False, False)),
+        (
+            "addl %eax, (%rbx)",
+            Effects(may_load=True, may_store=True, side_effects=False, load_barrier=False, store_barrier=False),
+        ),
+        ("mfence", Effects(may_load=True, may_store=True, side_effects=True, load_barrier=True, store_barrier=True)),
+        ("lfence", Effects(may_load=True, may_store=True, side_effects=True, load_barrier=True, store_barrier=False)),
+        ("sfence", Effects(may_load=True, may_store=True, side_effects=True, load_barrier=False, store_barrier=True)),
+        (
+            "prefetcht0 (%rax)",
+            Effects(may_load=True, may_store=True, side_effects=False, load_barrier=False, store_barrier=False),
+        ),
+        (
+            "lea (%rax), %rbx",
+            Effects(may_load=False, may_store=False, side_effects=False, load_barrier=False, store_barrier=False),
+        ),
+        (
+            "call foo",
+            Effects(may_load=False, may_store=False, side_effects=False, load_barrier=False, store_barrier=False),
+        ),
+        (
+            "enter $16, $0",
+            Effects(may_load=False, may_store=False, side_effects=True, load_barrier=False, store_barrier=False),
+        ),
+        (
+            "enter $16, $3",
+            Effects(may_load=False, may_store=False, side_effects=True, load_barrier=False, store_barrier=False),
+        ),
+        ("pause", Effects(may_load=True, may_store=True, side_effects=True, load_barrier=False, store_barrier=False)),
+        (
+            "repz nop",
+            Effects(may_load=False, may_store=False, side_effects=False, load_barrier=False, store_barrier=False),
+        ),
+        ("cpuid", Effects(may_load=False, may_store=False, side_effects=True, load_barrier=False, store_barrier=False)),
+        (
+            "vcompressps %zmm0, %zmm1",
+            Effects(may_load=False, may_store=False, side_effects=True, load_barrier=False, store_barrier=False),
+        ),
+        (
+            "vcompressps %zmm0, %zmm1 {%k1}",
+            Effects(may_load=False, may_store=False, side_effects=False, load_barrier=False, store_barrier=False),
+        ),
+        (
+            "vexpandps (%rdi), %zmm1 {%k1} {z}",
+            Effects(may_load=True, may_store=False, side_effects=False, load_barrier=False, store_barrier=False),
+        ),
     ],
 )
 def test_effects_are_what_llvm_describes(statement: str, effects: Effects) -> None:
@@ -247,7 +304,9 @@ def test_reports_have_it() -> None:
     text = ".L3:\n vmovupd (%rsi,%rax,8), %ymm1\n cmp $0x10, %rax\n jne .L3\n"
 
     def asked(**settings: object) -> list[tuple[str, str]]:
-        report = analyze_units([Unit(text, "k.s")], Settings(mcpu="skylake", what_ifs=False, **settings))  # type: ignore[arg-type]
+        report = analyze_units(
+            [Unit(assembly=text, assembly_file="k.s")], Settings(mcpu="skylake", what_ifs=False, **settings)
+        )  # type: ignore[arg-type]
         (kernel,) = report["units"][0]["kernels"]
         return [(i["text"], i["encoding"]) for i in kernel["instructions"]]
 
@@ -305,10 +364,10 @@ def test_all_that_decodes_is_printed(code: bytes) -> None:
     except ValueError:
         return
     for syntax in ("att", "intel"):
-        text = printed(found._replace(text=""), syntax)
+        text = printed(replace(found, text=""), syntax)
         assert text == text.strip()
         assert "<" not in text
-    assert X86.llvm_encoding(found._replace(text="")) == found.encoding
+    assert X86.llvm_encoding(replace(found, text="")) == found.encoding
 
 
 def test_operands_are_split() -> None:

@@ -8,6 +8,7 @@ import subprocess
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from incc.driver import UsageError, pipeline
 from incc.driver.addresses import addresses
@@ -40,7 +41,7 @@ def built(folder: pathlib.Path, text: str) -> bytes:
 
 def report(code: bytes, **settings: object) -> dict:
     asked = Settings(mcpu="skylake", **settings)  # type: ignore[arg-type]
-    return unit_report(analyze_object(Unit("", "a.o", way="object"), code, asked))  # type: ignore[return-value]
+    return unit_report(analyze_object(Unit(assembly="", assembly_file="a.o", way="object"), code, asked))  # type: ignore[return-value]
 
 
 def test_byte_markers_in_an_object(tmp_path: pathlib.Path) -> None:
@@ -48,7 +49,9 @@ def test_byte_markers_in_an_object(tmp_path: pathlib.Path) -> None:
     found = report(built(tmp_path, MARKED), regions="marked")
     (kernel,) = found["kernels"]
     assert (kernel["kind"], kernel["function"], kernel["is_loop"]) == ("marker", "f", True)
-    text = analyze_units([Unit(MARKED, "a.s")], Settings(mcpu="skylake", regions="marked"))["units"][0]["kernels"][0]
+    text = analyze_units([Unit(assembly=MARKED, assembly_file="a.s")], Settings(mcpu="skylake", regions="marked"))[
+        "units"
+    ][0]["kernels"][0]
     assert [i["form"] for i in kernel["instructions"]] == [i["form"] for i in text["instructions"]]
     assert found["left_out"] == []
 
@@ -127,7 +130,7 @@ def test_bytes_read_back(blocks: list[bytes]) -> None:
 
 
 def test_raw_bytes() -> None:
-    unit = Unit("", "h")
+    unit = Unit(assembly="", assembly_file="h")
     found = analyze_bytes(unit, hexadecimal("48 01 c3 0f af c3 75 f8\n\n90", "h"), Settings(mcpu="skylake"))
     kernels = build_report([unit_report(found)])["units"][0]["kernels"]
     assert [(k["name"], k["is_loop"]) for k in kernels] == [("h:1", True), ("h:3", False)]
@@ -137,10 +140,10 @@ def test_raw_bytes() -> None:
 
 def test_more_code_than_can_be_analysed_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pipeline, "MOST_INSTRUCTIONS", 20)
-    unit, settings = Unit("", "h"), Settings(mcpu="skylake")
+    unit, settings = Unit(assembly="", assembly_file="h"), Settings(mcpu="skylake")
     assert analyze_bytes(unit, [("block", b"\x90" * 20)], settings).results
     for count, said in ((21, "block: 21 instructions in one piece"), (101, "block: 101 bytes of code in one piece")):
         with pytest.raises(AnalysisError, match=f"h: {said}, .* 20 instructions are analysed"):
             analyze_bytes(unit, [("block", b"\x90" * count)], settings)
     with pytest.raises(AnalysisError, match=r"a\.s: line 1: 21 instructions"):
-        analyze_units([Unit("nop\n" * 21, "a.s")], settings._replace(regions="marked"))
+        analyze_units([Unit(assembly="nop\n" * 21, assembly_file="a.s")], replace(settings, regions="marked"))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from incc.driver import make_host
 from incc.driver.model import main
@@ -159,7 +160,7 @@ class Noisy:
             if isinstance(figure, Measurement):
                 busy = 1.6 if self.random.random() < 0.15 else 1.0
                 cycles = figure.cycles * busy * (1 + 0.004 * self.random.random())
-                figure = figure._replace(cycles=cycles, spread=0.004 * cycles)
+                figure = replace(figure, cycles=cycles, spread=0.004 * cycles)
             yield figure
 
 
@@ -212,7 +213,7 @@ def test_figures_that_do_not_repeat_are_no_findings() -> None:
     def wild(loops: Iterable[Loop]) -> Iterator[Measurement]:
         for _ in loops:
             cycles = 4 * (1 + state.random())
-            yield Measurement(cycles, cycles / 2, "clock", {})
+            yield Measurement(cycles=cycles, spread=cycles / 2, way="clock", events={})
 
     ((_, some),) = pipeline.probe(Bench(wild), (probe_memory.store_commit,))
     assert not any(f.repeats for f in some)
@@ -226,7 +227,7 @@ def test_the_models_figure_stays_where_it_is_within_what_was_seen() -> None:
     findings = [
         number("rob", 219, "seen", 218, 234),
         number("rs", 40, "seen"),
-        number("load_buffer", 40, "seen")._replace(repeats=False),
+        replace(number("load_buffer", 40, "seen"), repeats=False),
         unknown("store_buffer", "no end"),
         note("banks", 2, "seen"),
         flag("fast_pointer_chasing", False, "seen"),
@@ -252,11 +253,18 @@ def test_figures_are_kept_and_a_half_written_line_is_measured_again(tmp_path: Pa
     def machine(loops: Iterable[Loop]) -> Iterator[Measurement | Failure]:
         for one in loops:
             asked.append(one)
-            yield Measurement(2.0, 0.0, "clock", {}) if len(one.code) < 9 else Failure("SIGILL", "no such instruction")
+            yield (
+                Measurement(cycles=2.0, spread=0.0, way="clock", events={})
+                if len(one.code) < 9
+                else Failure("SIGILL", "no such instruction")
+            )
 
     loops = [loop("nop"), loop("nop\nnop\nnop\nnop")]
     first = Bench(machine, str(path)).measure(loops)
-    assert (first[0], first[1]) == (Measurement(2.0, 0.0, "clock", {}), Failure("SIGILL", "no such instruction"))
+    assert (first[0], first[1]) == (
+        Measurement(cycles=2.0, spread=0.0, way="clock", events={}),
+        Failure("SIGILL", "no such instruction"),
+    )
     text = path.read_text()
     path.write_text(text[: len(text) - 10])
     asked.clear()
@@ -276,7 +284,7 @@ def test_a_resumed_run_does_not_try_again_what_never_was_short(tmp_path: Path) -
         nonlocal asked
         for _ in loops:
             asked += 1
-            yield Measurement(9.0, 0.1, "clock", {})
+            yield Measurement(cycles=9.0, spread=0.1, way="clock", events={})
 
     assert not Bench(machine, str(path), quick=True).reaches("nop", 5)
     first = asked
@@ -377,7 +385,7 @@ def test_a_figure_that_does_not_repeat_is_not_believed(tmp_path: Path) -> None:
         def measure(self, loop: Loop) -> Measurement | Failure:
             Different.more += 1
             found = super().measure(loop)
-            return found._replace(cycles=found.cycles * Different.more) if isinstance(found, Measurement) else found
+            return replace(found, cycles=found.cycles * Different.more) if isinstance(found, Measurement) else found
 
     bench.machine = Different(relative)
     result = host_forms.compare([(todo[0], wrong)], bench, simulated, relative, path)
@@ -394,7 +402,7 @@ def test_forms_are_measured_together_and_disturbed_ones_again() -> None:
             found = [Simulated.measure(self, one) for one in loops]
             # Every other loop is disturbed, as long as there are several.
             return [
-                f._replace(cycles=2 * f.cycles, spread=f.cycles) if n % 2 and isinstance(f, Measurement) else f
+                replace(f, cycles=2 * f.cycles, spread=f.cycles) if n % 2 and isinstance(f, Measurement) else f
                 for n, f in enumerate(found)
             ]
 
@@ -420,7 +428,7 @@ def test_forms_are_measured_together_and_disturbed_ones_again() -> None:
     class Twice(Simulated):
         def measure(self, loop: Loop) -> Measurement | Failure:
             found = super().measure(loop)
-            return found._replace(cycles=2 * found.cycles) if isinstance(found, Measurement) else found
+            return replace(found, cycles=2 * found.cycles) if isinstance(found, Measurement) else found
 
     expected.machine = Twice(relative)
     asked.clear()
@@ -452,7 +460,7 @@ def test_ports_that_differ_are_written_and_those_in_doubt_are_not(tmp_path: Path
     assert set(host_forms.contradicting(result)) == {"POPCNT_R64_RM64/r", "VEX_VPERMD_YMM_YMM_YMMM256/r"}
     # That of `imul` is looked at since the loops have it.
     loops = [host.Case("multiply", loop("imulq %rbx, %rax"))]
-    options = make_host.Options("")
+    options = make_host.Options(output="")
     for _ in range(2):  # the second time from the files alone
         after, ports = make_host._ports(options, relative, machine, loops, str(tmp_path), core, float("inf"), result)
         entries = host_forms.entries(after.different, relative)
@@ -473,7 +481,7 @@ def test_ports_that_differ_are_written_and_those_in_doubt_are_not(tmp_path: Path
 
     class Wild(Simulated):
         def measure(self, loop: Loop) -> Measurement | Failure:
-            return Measurement(20 * state.random() + 1, 0.0, "clock", {})
+            return Measurement(cycles=20 * state.random() + 1, spread=0.0, way="clock", events={})
 
     after, _ = make_host._ports(options, relative, Wild(relative), loops, str(tmp_path), core, float("inf"), result)
     assert after == result
@@ -482,10 +490,10 @@ def test_ports_that_differ_are_written_and_those_in_doubt_are_not(tmp_path: Path
 def test_ports_wait_for_the_next_run_if_there_is_no_time(tmp_path: Path, capsys: Any) -> None:
     relative = load("skylake")
     core = target(relative, features_of(relative))
-    result = host_forms.Result(0, [], [], ["POPCNT_R64_RM64/r"], [])
+    result = host_forms.Result(same=0, different=[], unsteady=[], faster=["POPCNT_R64_RM64/r"], missing=[])
     end = time.monotonic() + 0.05
     after, ports = make_host._ports(
-        make_host.Options("", quick=True), relative, Simulated(relative), [], str(tmp_path), core, end, result
+        make_host.Options(output="", quick=True), relative, Simulated(relative), [], str(tmp_path), core, end, result
     )
     assert (after, ports) == (result, [])
     assert "the time is over" in capsys.readouterr().out
@@ -526,7 +534,13 @@ def test_what_is_left_out_is_said(changed: MachineModel, tmp_path: Path, capsys:
     bench = Bench(all_of(machine), str(tmp_path / "loops.jsonl"), quick=True)
     compared = compare([number("rob", 300, "seen")], relative)
     key = ("IMUL_R64_RM64/r", ())
-    result = host_forms.Result(0, [host_forms.Difference(key, {"latency": "0<0,1:5"}, "latency 0<0,1:3")], [], [], [])
+    result = host_forms.Result(
+        same=0,
+        different=[host_forms.Difference(key, {"latency": "0<0,1:5"}, "latency 0<0,1:3")],
+        unsteady=[],
+        faster=[],
+        missing=[],
+    )
     entries = host_forms.entries(result.different, relative)
     written = host.model_text("mine", relative, "x", compared, entries, result)
     after, kept, some = make_host._without_contradicted(
@@ -551,7 +565,7 @@ def test_a_made_core_becomes_a_model(
     few.append(host.Case("multiply", loop("imulq %rbx, %rax\nimulq %rbx, %rax")))
     monkeypatch.setattr(host, "cases", lambda: few)
     output = tmp_path / "mine.toml"
-    options = make_host.Options(str(output), quick=True)
+    options = make_host.Options(output=str(output), quick=True)
     with make_host._own_folder(str(tmp_path / "kept")) as folder:
         status = make_host.make(options, "mine", relative, Simulated(machine), folder, features_of(relative))
     said = capsys.readouterr().out
@@ -608,7 +622,7 @@ def test_wherever_a_run_ends_the_next_one_goes_on(
 
     def run(folder: str) -> str:
         output = tmp_path / "mine.toml"
-        options = make_host.Options(str(output), quick=True)
+        options = make_host.Options(output=str(output), quick=True)
         with make_host._own_folder(folder):
             make_host.make(options, "mine", relative, Ending(machine), folder, features_of(relative))
         return output.read_text()
@@ -754,6 +768,6 @@ def test_assembled_text_is_what_it_says() -> None:
 
 
 def test_a_finding_agrees_with_what_it_may_be() -> None:
-    assert Finding("x", 5, 4, 6, "").agrees(6)
-    assert not Finding("x", 5, 4, 6, "").agrees("unlimited")
-    assert Finding("x", None, 0, 0, "").agrees(3)
+    assert Finding(name="x", value=5, least=4, most=6, text="").agrees(6)
+    assert not Finding(name="x", value=5, least=4, most=6, text="").agrees("unlimited")
+    assert Finding(name="x", value=None, least=0, most=0, text="").agrees(3)

@@ -7,6 +7,7 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec.structs import replace
 
 from incc.driver.pipeline import Settings, analyze_units
 from incc.driver.views import diagnostics
@@ -41,7 +42,7 @@ def units(folder: Path, compiler: str, files: dict[str, str], source: str, **set
         (folder / name).write_text(text)
     compiled = compile_units([compiler, "-O3", "-march=haswell", "-c", source, "-o", "x.o"], folder=folder)
     assert (compiled.status, compiled.warnings) == (0, ())
-    asked = Settings(mcpu="haswell", what_ifs=False, timeline_iterations=0)._replace(**settings)
+    asked = replace(Settings(mcpu="haswell", what_ifs=False, timeline_iterations=0), **settings)
     return list(analyze_units(compiled.units, asked)["units"])
 
 
@@ -184,9 +185,19 @@ LOOP = "f:\n\t.loc 1 3 3\n.L1:\n\tmulsd %xmm1, %xmm0\n\tdecq %rcx\n\tjne .L1\n\t
 def of_mark(*conditions: str) -> Any:
     """The unit of a chain of multiplications, 4 cycles, whose marks come from somebody else, as from a plugin."""
     expected = tuple(Expected(condition, 2, 20) for condition in conditions)
-    mark = Mark("x.c", 2, 6, 3, 3, 4, "chain", (), expected)
+    mark = Mark(
+        file="x.c",
+        line=2,
+        column=6,
+        first_line=3,
+        first_column=3,
+        last_line=4,
+        name="chain",
+        mcpu=(),
+        expected=expected,
+    )
     text = '\t.file 1 "x.c"\n' + LOOP
-    unit = Unit(text, "x.s", source="x.c", marks=(mark,))
+    unit = Unit(assembly=text, assembly_file="x.s", source="x.c", marks=(mark,))
     return analyze_units([unit], Settings(mcpu="skylake", what_ifs=False))["units"][0]
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from msgspec.structs import replace
 
 import incc
 from incc.driver import diff, mca, scan
@@ -82,7 +83,7 @@ class Standin:
 
 
 def took(cycles: float, spread: float = 0.01) -> Measurement:
-    return Measurement(cycles, spread, "clock", {})
+    return Measurement(cycles=cycles, spread=spread, way="clock", events={})
 
 
 @pytest.fixture(autouse=True)
@@ -90,7 +91,7 @@ def _x86(monkeypatch: pytest.MonkeyPatch) -> None:
     """An x86-64 machine of that core, with all that it has."""
     monkeypatch.setattr("incc.measuring.kernels.platform.machine", lambda: "x86_64")
     monkeypatch.setattr("incc.models.loading.host_cpu", lambda: ("skylake-avx512", ""))
-    host = kernels.read()._replace(features=frozenset())
+    host = replace(kernels.read(), features=frozenset())
     monkeypatch.setattr(kernels, "read", lambda: host)
 
 
@@ -101,7 +102,7 @@ def standin(monkeypatch: pytest.MonkeyPatch, *found: Measurement | Failure | Exc
 
 
 def report(text: str, **more: object) -> dict[str, object]:
-    made = analyze_units([Unit(text, "a.s")], Settings(measure=True, **more))  # type: ignore[arg-type]
+    made = analyze_units([Unit(assembly=text, assembly_file="a.s")], Settings(measure=True, **more))  # type: ignore[arg-type]
     jsonschema.Draft202012Validator(schema()).validate(made)
     (kernel,) = made["units"][0]["kernels"]
     assert kernel["measured"] is not None
@@ -163,7 +164,7 @@ def test_features_that_the_processor_lacks(monkeypatch: pytest.MonkeyPatch) -> N
     assert lacking({"AVX512F", "AVX512_FP16", "CMOV", "X64", "FMA4"}, there) == ["AVX512_FP16", "FMA4"]
     assert lacking({"SSE3", "LZCNT", "BMI1"}, frozenset(("pni", "abm", "bmi"))) == []
     assert lacking({"AVX512F"}, frozenset()) == []
-    host = kernels.read()._replace(features=there)
+    host = replace(kernels.read(), features=there)
     monkeypatch.setattr(kernels, "read", lambda: host)
     found = prepare(decode_bytes(bytes.fromhex("62f57c4858c1")))  # vaddph zmm
     assert isinstance(found, Failure)
@@ -262,7 +263,7 @@ def test_arrays_that_begin_best_do_not_explain_a_difference(monkeypatch: pytest.
     loads = "\n".join(f"vaddpd {32 * n}(%rdi), %ymm{n}, %ymm{n}" for n in range(8))
     text = SUM.replace("vaddsd\t(%rdi), %xmm0, %xmm0", loads).replace("$8", "$256")
     standin(monkeypatch, took(5.2))
-    made = analyze_units([Unit(text, "a.s")], Settings(measure=True))
+    made = analyze_units([Unit(assembly=text, assembly_file="a.s")], Settings(measure=True))
     (kernel,) = made["units"][0]["kernels"]
     assert kernel["range"] is not None
     assert kernel["measured"] is not None
@@ -284,14 +285,14 @@ def test_what_cannot_run_says_why(monkeypatch: pytest.MonkeyPatch, text: str, ki
 
 def test_nothing_is_run_unless_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     used = standin(monkeypatch, took(1.0))
-    made = analyze_units([Unit(SUM, "a.s")], Settings())
+    made = analyze_units([Unit(assembly=SUM, assembly_file="a.s")], Settings())
     assert made["units"][0]["kernels"][0]["measured"] is None
     assert used.loops == []
 
 
 def test_without_a_name_the_model_is_that_of_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
     standin(monkeypatch, took(4.0))
-    unit = Unit(SUM, "a.s", cpu="znver4")
+    unit = Unit(assembly=SUM, assembly_file="a.s", cpu="znver4")
     assert analyze_units([unit], Settings())["units"][0]["model"]["name"] == "znver4"
     assert analyze_units([unit], Settings(measure=True))["units"][0]["model"]["name"] == "skylake-avx512"
     assert analyze_units([unit], Settings(measure=True, mcpu="znver3"))["units"][0]["model"]["name"] == "znver3"
@@ -325,7 +326,7 @@ def test_incc_mca_has_a_row_and_a_sentence(
 
 def test_the_page_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
     standin(monkeypatch, took(4.2))
-    two = Unit(SUM + SUM.replace("f:", "g:").replace(".L1", ".L2"), "a.s")
+    two = Unit(assembly=SUM + SUM.replace("f:", "g:").replace(".L1", ".L2"), assembly_file="a.s")
     text = page(analyze_units([two], Settings(measure=True)))
     assert '"measured":4.2' in text.replace(" ", "")
     assert "Measured on skylake-avx512: 4.2 cycles" in text

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from incc.driver import make_host
 from incc.measuring import forms_aarch64 as forms
@@ -69,7 +70,7 @@ def test_nothing_differs_from_the_model_that_is_the_machine(tmp_path: Path) -> N
         known = host_forms.Measured({}, {})
         machine = host_aarch64.Expected(model)
         result = host_aarch64.compare(machine, model, todo, str(tmp_path / name), known, lambda: True)
-        assert result == host_forms.Result(len(todo), [], [], [], [])
+        assert result == host_forms.Result(same=len(todo), different=[], unsteady=[], faster=[], missing=[])
 
 
 def test_a_made_core_becomes_a_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -90,13 +91,13 @@ def test_a_made_core_becomes_a_model(tmp_path: Path, capsys: pytest.CaptureFixtu
                 return Failure("SIGILL", "no such instruction")
             found = super().measure(asked)
             if asked.form == "eor/x,x,x" and Counting.count % 2 and isinstance(found, Measurement):
-                return found._replace(cycles=3 * found.cycles)
+                return replace(found, cycles=3 * found.cycles)
             return found
 
     folder = str(tmp_path / "kept")
     for _ in range(2):  # the second time from the file alone
         with make_host._own_folder(folder):
-            options = make_host.Options(str(output))
+            options = make_host.Options(output=str(output))
             assert make_host.make_aarch64(options, "mine", relative, Counting(load(str(path))), folder) == 0
         said = capsys.readouterr().out
         assert "nobody has run the AArch64 loops yet" in said
@@ -134,7 +135,7 @@ def test_the_harness_gets_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
     class Machine:
         def measure(self, loop: Loop) -> Measurement | Failure:
             asked.append(loop)
-            return Measurement(16.0, 0.0, "clock", {})
+            return Measurement(cycles=16.0, spread=0.0, way="clock", events={})
 
     one = host_aarch64.Asked("add/x,x,x", 1, next(code for _, code in forms.latencies("add/x,x,x")))
     if platform.machine() != "aarch64":
@@ -142,7 +143,9 @@ def test_the_harness_gets_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
         assert isinstance(found, Failure)
         assert (found.kind, asked) == ("encoding", [])
     monkeypatch.setattr(forms, "machine_code", lambda code: bytes(4 * code.copies))
-    assert host_aarch64.Assembled(Machine()).measure(one) == Measurement(16.0, 0.0, "clock", {})
+    assert host_aarch64.Assembled(Machine()).measure(one) == Measurement(
+        cycles=16.0, spread=0.0, way="clock", events={}
+    )
     assert (asked[0].counter, len(asked[0].registers), asked[0].code) == (28, 32, bytes(64))
 
 

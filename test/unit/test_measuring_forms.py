@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from incc.measuring import cores, forms, operands, pairs, records
 from incc.measuring.beside import figures, rows
@@ -62,7 +63,7 @@ def test_a_blocker_that_is_none_is_not_used() -> None:
             found = super().measure(loop)
             first = forms.encode([cores.blocking(cores.Blocker("", 4, wrong), 0)])
             if isinstance(found, Measurement) and loop.code.startswith(first):
-                return found._replace(cycles=found.cycles / 2)
+                return replace(found, cycles=found.cycles / 2)
             return found
 
     other = forms.Bench(bench("skylake").core, OtherMachine(model))
@@ -111,7 +112,7 @@ def test_a_form_that_faults_says_why() -> None:
         def measure(self, loop: Loop) -> Measurement | Failure:
             if bytes([0xF7]) in loop.code[:-8]:  # div
                 return Failure("SIGFPE", "a division by zero")
-            return Measurement(100.0, 0.0, "clock", {})
+            return Measurement(cycles=100.0, spread=0.0, way="clock", events={})
 
     other = forms.Bench(bench("skylake").core, Faulting())
     with pytest.raises(forms.NotMeasured, match="division") as caught:
@@ -132,7 +133,7 @@ def test_disturbed_loops_are_tried_again_and_repeated_ones_give_the_median() -> 
         def measure(self, loop: Loop) -> Measurement | Failure:
             n = min(self.number, 3)
             self.number += 1
-            return Measurement(cycles[n], spreads[n], "clock", {})
+            return Measurement(cycles=cycles[n], spread=spreads[n], way="clock", events={})
 
     other = forms.Bench.__new__(forms.Bench)
     other.machine, other.repeat, other._ready = Noisy(), 3, {}
@@ -145,7 +146,7 @@ def test_counted_ports_are_those_of_a_copy() -> None:
     class Counting(Simulated):
         def measure(self, loop: Loop) -> Measurement | Failure:
             found = super().measure(loop)
-            return found._replace(way="counters", events={"p1": 48.0}) if isinstance(found, Measurement) else found
+            return replace(found, way="counters", events={"p1": 48.0}) if isinstance(found, Measurement) else found
 
     other = forms.Bench(bench("skylake").core, Counting(load("skylake")))
     record = other.record(variant("skylake", "imul r64, r64"), ("tp",))
@@ -173,7 +174,9 @@ def test_pairs_tell_who_shares() -> None:
     for first, second in pairs.pairs(named):
         alone = tuple(pairs.together(bench("skylake"), [f]).cycles for f in (first, second))
         both = pairs.together(bench("skylake"), [first, second])
-        found[first.title, second.title] = pairs.Pair(first.title, second.title, both.cycles, both.spread, alone)
+        found[first.title, second.title] = pairs.Pair(
+            first=first.title, second=second.title, cycles=both.cycles, spread=both.spread, alone=alone
+        )
     shuffles, others, last = found.values()
     assert shuffles.conflict == pytest.approx(1, abs=0.1)
     assert others.conflict == pytest.approx(0, abs=0.1)

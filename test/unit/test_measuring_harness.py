@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from incc.measuring import counters, harness, native, server
 from incc.measuring.harness import Failure, Loop, Measurement
@@ -175,7 +176,7 @@ class FakeProcess:
     def communicate(self) -> None: ...
 
 
-LOOP = Loop(b"\x48\xff\xc9\x75\xfb", 1, (0,) * 16, 0)
+LOOP = Loop(code=b"\x48\xff\xc9\x75\xfb", counter=1, registers=(0,) * 16, content=0)
 READY = json.dumps({"ready": "x86_64", "counters": "none here"})
 FOUR = json.dumps({"cycles": 4.0, "spread": 0.1, "disturbed": 0.5, "way": "clock", "events": {}})
 
@@ -186,11 +187,11 @@ def test_a_process_that_ends_fails_its_loop_alone(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(harness, "missing", lambda: "")
     monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: left.pop(0))
     with harness.Harness() as machine:
-        assert machine.measure(LOOP) == Measurement(4.0, 0.1, "clock", {})
+        assert machine.measure(LOOP) == Measurement(cycles=4.0, spread=0.1, way="clock", events={})
         ended = machine.measure(LOOP)
         assert isinstance(ended, Failure)
         assert ended.kind == "harness"
-        assert machine.measure(LOOP) == Measurement(4.0, 0.1, "clock", {})
+        assert machine.measure(LOOP) == Measurement(cycles=4.0, spread=0.1, way="clock", events={})
         assert machine.busy == 0.5
         assert machine.counters_missing == "none here"
     assert all(process.killed for process in started)
@@ -260,7 +261,14 @@ def test_real_loops() -> None:
     loops = []
     for body, _ in bodies.values():
         back = -(len(body) + len(dec_jnz) + 1)
-        loops.append(Loop(body + dec_jnz + back.to_bytes(1, "little", signed=True), 1, places, 0x3FF8 << 48))
+        loops.append(
+            Loop(
+                code=body + dec_jnz + back.to_bytes(1, "little", signed=True),
+                counter=1,
+                registers=places,
+                content=0x3FF8 << 48,
+            )
+        )
     for (name, (_, kind)), found in zip(bodies.items(), harness.measure(loops), strict=True):
         if kind:
             assert isinstance(found, Failure), name
@@ -403,7 +411,11 @@ def test_many_loops_are_asked_for_at_once(monkeypatch: pytest.MonkeyPatch) -> No
     left = list(started)
     monkeypatch.setattr(harness, "missing", lambda: "")
     monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: left.pop(0))
-    wanted = [Measurement(4.0, 0.1, "clock", {}), Failure(**none), Measurement(4.0, 0.1, "clock", {})]
+    wanted = [
+        Measurement(cycles=4.0, spread=0.1, way="clock", events={}),
+        Failure(**none),
+        Measurement(cycles=4.0, spread=0.1, way="clock", events={}),
+    ]
     with harness.Harness() as machine:
         assert machine.measure_all([LOOP] * 3) == wanted
         assert [one["rough"] for one in started[0].asked[0]] == [True] * 3
@@ -424,7 +436,7 @@ def test_a_loop_in_a_child_with_others() -> None:
     def loop(body: bytes) -> Loop:
         back = -(len(body) + len(dec_jnz) + 1)
         code = body + dec_jnz + back.to_bytes(1, "little", signed=True)
-        return Loop(code, 1, tuple(0x2000_0000 + 0x100_0000 * n for n in range(16)), 7)
+        return Loop(code=code, counter=1, registers=tuple(0x2000_0000 + 0x100_0000 * n for n in range(16)), content=7)
 
     spoil = loop(b"\x48\xc7\x06\x00\x00\x00\x00")  # movq $0, (%rsi)
     # xorl %edx, %edx; movl $1, %eax; divl (%rsi): it stops where the one before it left a zero
@@ -438,6 +450,6 @@ def test_a_loop_in_a_child_with_others() -> None:
             assert (one.kind if isinstance(one, Failure) else "") == kind, found
         assert machine.measure_all([]) == []
         # More loops than one child runs, and one that is too long for any.
-        long = loop(b"\x90")._replace(code=b"\x90" * (native.LONGEST + 1))
+        long = replace(loop(b"\x90"), code=b"\x90" * (native.LONGEST + 1))
         found = machine.measure_all([*[fine] * 70, long, fine])
         assert [n for n, one in enumerate(found) if isinstance(one, Failure)] == [70]

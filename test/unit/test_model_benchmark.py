@@ -38,16 +38,16 @@ def _file(folder: pathlib.Path, text: str) -> str:
 
 def test_ibench(tmp_path: pathlib.Path) -> None:
     assert list(ibench.read(_file(tmp_path, IBENCH))) == [
-        Measured("vaddpd-xmm_xmm_xmm", 2, 0.501, None),
-        Measured("vaddpd-xmm_xmm_xmm", 3, None, 4.002),
-        Measured("imul-r64_r64", 4, 2.03, None),
+        Measured(name="vaddpd-xmm_xmm_xmm", line=2, throughput=0.501, latency=None),
+        Measured(name="vaddpd-xmm_xmm_xmm", line=3, throughput=None, latency=4.002),
+        Measured(name="imul-r64_r64", line=4, throughput=2.03, latency=None),
     ]
 
 
 def test_asmbench(tmp_path: pathlib.Path) -> None:
     assert list(asmbench.read(_file(tmp_path, ASMBENCH))) == [
-        Measured("vaddpd-xmm_xmm_xmm", 1, 0.5, 4.0),
-        Measured("imul-r64_r64", 5, 1.0, 3.0),
+        Measured(name="vaddpd-xmm_xmm_xmm", line=1, throughput=0.5, latency=4.0),
+        Measured(name="imul-r64_r64", line=5, throughput=1.0, latency=3.0),
     ]
 
 

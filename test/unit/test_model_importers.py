@@ -125,7 +125,9 @@ def test_what_is_taken(
     path = tmp_path / "core.toml"
     path.write_text(MODEL)
     entry = {(): {"ports": "1*p1", "retire": 1, "latency": "0<1:4"}}
-    imported = Imported({"A/r": entry, "C/r": entry}, {"new": ("jne",)}, [], [], [], **fields)
+    imported = Imported(
+        forms={"A/r": entry, "C/r": entry}, fusion={"new": ("jne",)}, unmatched=[], skipped=[], notes=[], **fields
+    )
     monkeypatch.setattr(merge, "importer", lambda _: _Source(imported))
     given = argparse.Namespace(**{"fill": False, "prefer": False, "compare": False, **options})
     done = merge.import_into(str(path), "new", given)
@@ -150,7 +152,9 @@ def test_macro_fusion_of_the_source_and_what_is_done_at_the_end(
         forms["B/r"]["same_reg",] = {"breaks": True}
         return 1
 
-    imported = Imported({}, {"new": ("jne",)}, [], [], [], replaces_fusion=True, finish=finish)
+    imported = Imported(
+        forms={}, fusion={"new": ("jne",)}, unmatched=[], skipped=[], notes=[], replaces_fusion=True, finish=finish
+    )
     monkeypatch.setattr(merge, "importer", lambda _: _Source(imported))
     done = merge.import_into(str(path), "new", argparse.Namespace(fill=True, prefer=False, compare=False))
     written = tomllib.loads(path.read_text())
@@ -160,7 +164,9 @@ def test_macro_fusion_of_the_source_and_what_is_done_at_the_end(
 
 
 def test_a_file_that_cannot_be_written_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(merge, "importer", lambda _: _Source(Imported({}, {}, [], [], [])))
+    monkeypatch.setattr(
+        merge, "importer", lambda _: _Source(Imported(forms={}, fusion={}, unmatched=[], skipped=[], notes=[]))
+    )
     given = argparse.Namespace(fill=False, prefer=False, compare=False)
     with pytest.raises(ImportFailed, match="the model's header must be written first"):
         merge.import_into(str(tmp_path / "nothing.toml"), "new", given)

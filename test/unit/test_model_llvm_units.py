@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from incc.driver.model import main
 from incc.models.compile import Entry
@@ -93,7 +94,7 @@ def test_microcode_and_fusion() -> None:
 
 
 def test_by_kind_of_unit() -> None:
-    core = CORE._replace(units={}, kinds={"int": "IN01", "vector": "VX0", "branch": "IN1"}, fuses=False)
+    core = replace(CORE, units={}, kinds={"int": "IN01", "vector": "VX0", "branch": "IN1"}, fuses=False)
     assert entry("FADD_ST0_STI/r", core, used=[(["Else"], 1)])["ports"] == "1*VX0"
     assert entry("ADD_R64_RM64/m", core, uops=2, latency=4)["ports"] == "1*IN01+1*LP0"
     assert entry("CALL_RM64/r", core, uops=3)["ports"] == "2*IN1+1*ST0+1*SX0"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from bind_kernels import kernel as decoded
 from incc.core import bounds, simulate
@@ -165,7 +166,7 @@ WIDE = "vpaddd %zmm2, %zmm2, %zmm3"
 def test_additions_beside_512_bits(beside: str, ports: str, cycles: int) -> None:
     """Port 1 is closed to them then, and on port 0 and port 5 they take longer (measured: 3.3 cycles a link)."""
     text = f".L1:\n{beside}\nvaddsd %xmm1, %xmm0, %xmm0\ndec %rax\njnz .L1\n"
-    report = analyze_units([Unit(text, "a.s")], Settings(mcpu="graniterapids", regions="loops"))
+    report = analyze_units([Unit(assembly=text, assembly_file="a.s")], Settings(mcpu="graniterapids", regions="loops"))
     kernel = report["units"][0]["kernels"][0]
     assert kernel["bounds"]["loop_carried"]["cycles"] == cycles
     added = load("graniterapids").lookup("VEX_VADDSD_XMM_XMM_XMMM64/r", frozenset(["wide"] if beside else []))
@@ -205,6 +206,6 @@ def test_constants_of_the_renamer(cycles: float, ports: str) -> None:
 )
 def test_blocks_measured_on_redwood_cove(lines: list[str], measured: float) -> None:
     text = "1: " + "; ".join([*lines, "dec %r15", "jne 1b"])
-    k = bind(decoded(text)._replace(alignment=0), load("graniterapids"))[0]
+    k = bind(replace(decoded(text), alignment=0), load("graniterapids"))[0]
     assert float(simulate(k).cycles_per_iteration) == pytest.approx(measured, abs=0.03)
     assert float(bounds(k).largest) <= measured + 0.03

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from msgspec.structs import replace
 
 from bind_kernels import kernel as decoded
 from incc.core import analyze, simulate
@@ -25,7 +26,7 @@ def slots(*lines: str, core: str = "graniterapids") -> list[int]:
 
 def cycles(*lines: str, core: str = "graniterapids") -> tuple[Fraction, Fraction]:
     """The bound of the front end, and the simulation."""
-    k, _ = bind(decoded("1: " + "; ".join([*lines, "dec %r15", "jne 1b"]))._replace(alignment=0), load(core))
+    k, _ = bind(replace(decoded("1: " + "; ".join([*lines, "dec %r15", "jne 1b"])), alignment=0), load(core))
     return analyze(k).front_end_bound, simulate(k).cycles_per_iteration
 
 
@@ -94,7 +95,7 @@ def test_vectors_of_sse() -> None:
 
 
 def test_a_pair_with_a_jump_comes_first() -> None:
-    k, _ = bind(decoded("1: mov %edx, %eax; sub $1, %eax; jne 1b")._replace(alignment=0), load("graniterapids"))
+    k, _ = bind(replace(decoded("1: mov %edx, %eax; sub $1, %eax; jne 1b"), alignment=0), load("graniterapids"))
     assert k.issue_slots == [1, 1, 0]
 
 

@@ -113,7 +113,7 @@ def run(folder: pathlib.Path, *words: str) -> None:
 
 
 def of_text(text: str) -> list[UserPlace]:
-    unit = Unit(text, "x.s")
+    unit = Unit(assembly=text, assembly_file="x.s")
     return select(unit, read_assembly(unit), Settings(system_headers=True)).places
 
 

@@ -8,8 +8,9 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+import msgspec
 import pytest
 from generated_kernels import some_statements
 
@@ -20,7 +21,7 @@ COUNT = 100
 CPUS = ("skylake", "znver4", "bonnell")
 
 
-class Numbers(NamedTuple):
+class Numbers(msgspec.Struct, frozen=True, kw_only=True):
     """What must be the same: the prediction and all bounds as fractions, what limits the kernel, critical path."""
 
     prediction: str
@@ -34,14 +35,14 @@ def numbers_of(kernel: dict[str, Any]) -> Numbers:
     prediction = bounds.pop("prediction")
     assert kernel["cycles"] == prediction["cycles"] >= max(bound["cycles"] for bound in bounds.values())
     return Numbers(
-        prediction["exact"],
-        tuple(bounds[name]["exact"] for name in sorted(bounds)),
-        tuple(prediction["limited_by"]),
-        kernel["critical_path"]["cycles"],
+        prediction=prediction["exact"],
+        bounds=tuple(bounds[name]["exact"] for name in sorted(bounds)),
+        limits=tuple(prediction["limited_by"]),
+        critical_path=kernel["critical_path"]["cycles"],
     )
 
 
-class Files(NamedTuple):
+class Files(msgspec.Struct, frozen=True):
     assembly: Path
     object: Path
     machine_code: Path

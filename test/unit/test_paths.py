@@ -7,6 +7,7 @@ import pathlib
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from test_report_schema import VALIDATOR
 
 from incc.driver import mca
@@ -45,8 +46,8 @@ f:
 
 def unit_of(text: str, **chosen: Any) -> dict[str, Any]:
     """The report on a unit, which must be valid."""
-    settings = Settings(mcpu="skylake", regions="loops", timeline_iterations=0)._replace(**chosen)
-    report = analyze_units([Unit(text, "x.s")], settings)
+    settings = replace(Settings(mcpu="skylake", regions="loops", timeline_iterations=0), **chosen)
+    report = analyze_units([Unit(assembly=text, assembly_file="x.s")], settings)
     VALIDATOR.validate(json.loads(render_json(report)))
     (unit,) = report["units"]
     return dict(unit)
@@ -180,7 +181,7 @@ def test_dg_is_graph(tmp_path: pathlib.Path) -> None:
 def test_a_way_that_goes_back_before_its_start_keeps_its_places() -> None:
     text = "f:\n\tjmp .L2\n.L1:\n\taddq $8, %rdi\n\tcmpq %rsi, %rdi\n\tje .L3\n.L2:\n\ttestq %rax, (%rdi)\n\tjs .L1\n"
     text += "\taddq $8, %rdi\n\tcmpq %rsi, %rdi\n\tjne .L2\n.L3:\n\tret\n"
-    unit = Unit(text, "x.s")
+    unit = Unit(assembly=text, assembly_file="x.s")
     assembly = read_assembly(unit, "x86")
     (region,), _ = find_regions(assembly, Settings(regions="loops"))
     paths, _ = loop_paths(assembly, region)

@@ -44,17 +44,19 @@ f:
 
 
 def loop(number: int, role: CompiledRole, of: int = -1, kind: CompiledKind = "plain", **more: Any) -> CompiledLoop:
-    return CompiledLoop(number, "f", kind, 0, role, of, **more)
+    return CompiledLoop(number=number, function="f", kind=kind, source_loop=0, role=role, of=of, **more)
 
 
 def parts(*loops: CompiledLoop, text: str = TEXT) -> list[Part]:
     settings = Settings(mcpu="skylake", what_ifs=False, timeline_iterations=0, simulate=False)
-    return unit_parts(analyze_unit(Unit(text, "f.s", loops=loops), settings))
+    return unit_parts(analyze_unit(Unit(assembly=text, assembly_file="f.s", loops=loops), settings))
 
 
 def report(*loops: CompiledLoop, text: str = TEXT) -> list[Any]:
     settings = Settings(mcpu="skylake", what_ifs=False, timeline_iterations=0)
-    kernels: list[Any] = unit_report(analyze_unit(Unit(text, "f.s", loops=loops), settings))["kernels"]
+    kernels: list[Any] = unit_report(analyze_unit(Unit(assembly=text, assembly_file="f.s", loops=loops), settings))[
+        "kernels"
+    ]
     return kernels
 
 

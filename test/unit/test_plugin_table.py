@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from incc.frontends.asm.compiled import named_comments, named_labels, with_compiled
 from incc.frontends.asm.parse import parse
@@ -58,11 +59,11 @@ def table(*loops: dict[str, Any], version: int = 1) -> str:
 def test_a_table_is_read() -> None:
     (loop,) = read_table(table(entry(5)))
     assert loop == CompiledLoop(
-        5, "f", "vector-body", 2, "main", -1, False, 16, 8, False, 2, 1, 0, 0, 7, 1, None, 0, 0,
-        (CompiledStream(True, 4, 8, False, 64, 2),), (3,),
+        number=5, function="f", kind="vector-body", source_loop=2, role="main", of=-1, instead=False, iterations=16, width=8, scalable=False, interleave=2, unroll=1, peeled=0, trip_count=0, max_trip_count=7, trip_multiple=1, expected_trip_count=None, source_trip_count=0, source_max_trip_count=0,
+        streams=(CompiledStream(store=True, element_bytes=4, lanes=8, scalable=False, step=64, accesses=2),), lines=(3,),
     )  # fmt: skip
     assert loop.fixed_iterations == 16
-    assert loop._replace(scalable=True).fixed_iterations == 0
+    assert replace(loop, scalable=True).fixed_iterations == 0
 
 
 def test_lines_go_from_the_outermost_function_to_the_loop() -> None:
@@ -141,9 +142,9 @@ def numbers(text: str, *known: int) -> list[int]:
     """The compiler's numbers of the innermost loops of a text, -1 for none."""
     assembly = parse(text)
     regions, _ = innermost_loops(assembly)
-    loops = [CompiledLoop(number, "f", "plain") for number in known]
+    loops = [CompiledLoop(number=number, function="f", kind="plain") for number in known]
     found = with_compiled(assembly, text, regions, loops)
-    assert [region._replace(compiled=None) for region in found] == regions
+    assert [replace(region, compiled=None) for region in found] == regions
     return [region.compiled.number if region.compiled else -1 for region in found]
 
 

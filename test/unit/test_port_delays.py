@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from msgspec.structs import replace
 
 from bind_kernels import kernel as decoded
 from incc.core import analyze, simulate
@@ -26,7 +27,7 @@ def bound(*lines: str, **parameters: object) -> BoundKernel:
     if parameters:
         model = model.with_parameters(parameters)
     text = "1: " + "; ".join([*lines, "dec %r15", "jne 1b"])
-    return bind(decoded(text)._replace(alignment=0), model)[0]
+    return bind(replace(decoded(text), alignment=0), model)[0]
 
 
 def both(*lines: str, **parameters: object) -> tuple[Fraction, Fraction]:

@@ -63,7 +63,7 @@ class Core:
         there = self.truth if relative is None else relative
         names = tuple(f"P{n}" for n in range(self.ports))
         vocabulary = tuple(dict.fromkeys(there.values()))
-        known = Relative(names, there, more.pop("slow", frozenset()), vocabulary)
+        known = Relative(ports=names, usages=there, slow=more.pop("slow", frozenset()), vocabulary=vocabulary)
         return study(list(self.truth), self, known, ports=self.ports, issue_width=self.width, noise=noise, **more)
 
 
@@ -118,7 +118,12 @@ def test_ports_that_the_relative_lacks_have_new_names() -> None:
     relative = {form: usage for form, usage in P.items() if form != "load"}
     truth = {**P, "load": ((0b1100 | 1 << 8, 1),), "fma load": ((0b11, 1), (0b1100 | 1 << 8, 1))}
     core = Core(truth, 9, 6, slots=SLOTS)
-    there = Relative(tuple(f"P{n}" for n in range(8)), {**relative, "load": P["load"]}, frozenset(), tuple(P.values()))
+    there = Relative(
+        ports=tuple(f"P{n}" for n in range(8)),
+        usages={**relative, "load": P["load"]},
+        slow=frozenset(),
+        vocabulary=tuple(P.values()),
+    )
     found = study(list(truth), core, there, ports=9, issue_width=6, noise=EXACT)
     load = next(m for m in found.mappings if m.form == "load")
     assert load.uops == (("P2,P3,new0", 1),)
@@ -174,7 +179,12 @@ def test_contradictory_figures_are_said() -> None:
 
     names = tuple(f"P{n}" for n in range(8))
     found = study(
-        list(P), oracle, Relative(names, P, frozenset(), tuple(P.values())), ports=8, issue_width=4, noise=EXACT
+        list(P),
+        oracle,
+        Relative(ports=names, usages=P, slow=frozenset(), vocabulary=tuple(P.values())),
+        ports=8,
+        issue_width=4,
+        noise=EXACT,
     )
     dot = next(m for m in found.mappings if m.form == "dot")
     assert dot.how == "contradiction"
@@ -198,7 +208,7 @@ def test_what_cannot_be_run_is_said() -> None:
         return None if "dot" in copies else core(copies)
 
     names = tuple(f"P{n}" for n in range(8))
-    known = Relative(names, P, frozenset(), tuple(P.values()))
+    known = Relative(ports=names, usages=P, slow=frozenset(), vocabulary=tuple(P.values()))
     found = study(list(P), oracle, known, ports=8, issue_width=4, noise=EXACT)
     dot = next(m for m in found.mappings if m.form == "dot")
     assert (dot.how, dot.throughput, dot.uops) == ("unmeasured", None, ())
@@ -223,7 +233,7 @@ def test_interrupted_runs_go_on(tmp_path: Path) -> None:
         return core(copies)
 
     names = tuple(f"P{n}" for n in range(8))
-    known = Relative(names, P, frozenset(), tuple(P.values()))
+    known = Relative(ports=names, usages=P, slow=frozenset(), vocabulary=tuple(P.values()))
 
     def run(oracle: Callable[[Mapping[str, int]], float]) -> Findings:
         return study(list(P), oracle, known, ports=8, issue_width=4, noise=EXACT, path=path)
@@ -256,7 +266,13 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
 
 def test_impossible_cores_are_refused() -> None:
     with pytest.raises(ValueError, match="a core with 0 ports"):
-        study([], lambda copies: 1.0, Relative((), {}, frozenset(), ()), ports=0, issue_width=4)
+        study(
+            [],
+            lambda copies: 1.0,
+            Relative(ports=(), usages={}, slow=frozenset(), vocabulary=()),
+            ports=0,
+            issue_width=4,
+        )
 
 
 # --- properties ------------------------------------------------------------------------------------------------------

@@ -230,7 +230,13 @@ def test_gates(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def lines(*counts: tuple[int, float], symbol: str = "", file: str = "x.c", folder: str = "/src") -> Told:
-    return Told("hot", "gcov", EXECUTIONS, folder, tuple(Line(file, n, count, symbol) for n, count in counts))
+    return Told(
+        path="hot",
+        kind="gcov",
+        unit=EXECUTIONS,
+        folder=folder,
+        lines=tuple(Line(file=file, line=n, executions=count, symbol=symbol) for n, count in counts),
+    )
 
 
 def test_a_loop_iterates_as_often_as_its_body() -> None:
@@ -266,7 +272,14 @@ def test_codes_of_a_loop_share_what_is_counted_of_it() -> None:
 def test_instances_of_a_template_have_counts_of_their_own() -> None:
     kernels = [kernel(symbol, source_function="sum") for symbol in ("_Z3sumIdEv", "_Z3sumIiEv")]
     both = Told(
-        "hot", "llvm-cov", EXECUTIONS, "/src", (Line("x.c", 3, 70, "_Z3sumIdEv"), Line("x.c", 3, 9, "_Z3sumIiEv"))
+        path="hot",
+        kind="llvm-cov",
+        unit=EXECUTIONS,
+        folder="/src",
+        lines=(
+            Line(file="x.c", line=3, executions=70, symbol="_Z3sumIdEv"),
+            Line(file="x.c", line=3, executions=9, symbol="_Z3sumIiEv"),
+        ),
     )
     assert weights(kernels, both) == [280, 36]
 
@@ -276,7 +289,9 @@ def test_each_core_has_all_that_is_counted() -> None:
     write("w.json", unit(kernel()), unit(kernel(cycles=2.0), model=model))
     build = read_build(["w.json"], Wanted(code=True))
     assert weigh(build.seen, [lines((3, 100))]).amounts == [400, 200]
-    found = weigh(build.seen, [Told("hot", "perf-script", SAMPLES, samples=(Sample("f", 100.0),))])
+    found = weigh(
+        build.seen, [Told(path="hot", kind="perf-script", unit=SAMPLES, samples=(Sample(symbol="f", amount=100.0),))]
+    )
     assert found.amounts == [100, 100]
     assert (found.hotness["total"], found.hotness["matched"]) == (200, 1)
 
@@ -303,18 +318,22 @@ def test_of_files_with_equal_ends_none_is_taken() -> None:
 
 
 def samples(*found: Sample, elsewhere: float = 0.0) -> Told:
-    return Told("hot", "perf-script", SAMPLES, samples=found, elsewhere=elsewhere)
+    return Told(path="hot", kind="perf-script", unit=SAMPLES, samples=found, elsewhere=elsewhere)
 
 
 def test_samples_by_line_and_function() -> None:
     kernels = [kernel("f", 3, (3, 4)), kernel("f", 8, (8, 9), content_hash="0" * 16), kernel("g", 20)]
     kernels[1]["kernel_id"] = "f/loop2"
-    by_line = samples(Sample("f", 3.0, -1, "x.c", 4), Sample("f", 5.0, -1, "x.c", 9), Sample("f", 7.0, -1, "x.c", 30))
+    by_line = samples(
+        Sample(symbol="f", amount=3.0, offset=-1, file="x.c", line=4),
+        Sample(symbol="f", amount=5.0, offset=-1, file="x.c", line=9),
+        Sample(symbol="f", amount=7.0, offset=-1, file="x.c", line=30),
+    )
     assert weights(kernels, by_line) == [3, 5, 0]
     # Without lines the function's part is divided.
-    assert weights(kernels, samples(Sample("f", 6.0), Sample("none", 1.0))) == [3, 3, 0]
+    assert weights(kernels, samples(Sample(symbol="f", amount=6.0), Sample(symbol="none", amount=1.0))) == [3, 3, 0]
     # `cmp` and `jne` are of the line of the `for`, if there is enough debug information.
-    assert weights(kernels, samples(Sample("g", 2.0, -1, "x.c", 19))) == [0, 0, 2]
+    assert weights(kernels, samples(Sample(symbol="g", amount=2.0, offset=-1, file="x.c", line=19))) == [0, 0, 2]
 
 
 def test_samples_by_address_in_machine_code() -> None:
@@ -322,7 +341,10 @@ def test_samples_by_address_in_machine_code() -> None:
     for instruction in made["instructions"]:
         instruction.update(line=0, source=None)
     made["source"] = None
-    inside, behind = Sample("f", 3.0, 0x1C), Sample("f", 5.0, 0x20)  # four instructions of four bytes
+    inside, behind = (
+        Sample(symbol="f", amount=3.0, offset=0x1C),
+        Sample(symbol="f", amount=5.0, offset=0x20),
+    )  # four instructions of four bytes
     build = read_build([write("w.json", unit(made))], Wanted(code=True))
     found = weigh(build.seen, [samples(inside, behind, elsewhere=2.0)])
     assert (found.amounts, found.ways, found.hotness["matched"]) == ([3.0], [{"address": None}], 0.3)
@@ -331,15 +353,22 @@ def test_samples_by_address_in_machine_code() -> None:
 def test_samples_at_the_code_that_a_disassembly_shows() -> None:
     rows = [("push", 1.0, 0), ("vaddsd", 5.0, 0), ("inc", 6.0, 0), ("nopl", 9.0, 0), ("cmp", 7.0, 0), ("jne", 8.0, 0)]
     rows += [("ret", 2.0, 0)]
-    told = Told("hot", "perf-annotate", SAMPLES, listings=(Listing("f", tuple(rows)),))
+    told = Told(path="hot", kind="perf-annotate", unit=SAMPLES, listings=(Listing("f", tuple(rows)),))
     assert weights([kernel("f"), kernel("g", 9)], told) == [26, 0]
     # Of another build of it lines tell.
-    others = Told("hot", "perf-annotate", SAMPLES, listings=(Listing("f", (("add", 4.0, 3), ("sub", 5.0, 80))),))
+    others = Told(
+        path="hot", kind="perf-annotate", unit=SAMPLES, listings=(Listing("f", (("add", 4.0, 3), ("sub", 5.0, 80))),)
+    )
     assert weights([kernel("f")], others) == [4]
 
 
 def test_counts_of_functions() -> None:
-    told = Told("hot", "llvm-profdata", EXECUTIONS, functions=(Function("f", 100.0, True), Function("h", 50.0, True)))
+    told = Told(
+        path="hot",
+        kind="llvm-profdata",
+        unit=EXECUTIONS,
+        functions=(Function("f", 100.0, True), Function("h", 50.0, True)),
+    )
     build = read_build([write("w.json", unit(kernel("f"), kernel("g", 9)))], Wanted(code=True))
     found = weigh(build.seen, [told])
     assert (found.amounts, found.hotness["matched"]) == ([400, 0], round(100 / 150, 6))
@@ -355,7 +384,9 @@ def test_counts_of_functions() -> None:
 )  # fmt: skip
 def test_samples_are_given_out_once(found: list[tuple[str, int, str, int, float]]) -> None:
     kernels = [kernel("f", 3, (3, 4)), kernel("f", 3, role=role("remainder"), content_hash="0" * 16), kernel("g", 9)]
-    told = samples(*(Sample(s, n, offset, file, line) for s, offset, file, line, n in found))
+    told = samples(
+        *(Sample(symbol=s, amount=n, offset=offset, file=file, line=line) for s, offset, file, line, n in found)
+    )
     total = sum(n for *_, n in found)
     assert sum(weights(kernels, told)) <= total * (1 + 1e-9) + 1e-9
 

@@ -72,13 +72,16 @@ int sum<int>(int const*, int):
         1:    9:int main() {
 """
     (tmp_path / "t.gcov").write_text(text)
-    assert read_hot(str(tmp_path / "t.gcov")).lines == (Line("t.cpp", 3, 12.0), Line("t.cpp", 9, 1.0))
+    assert read_hot(str(tmp_path / "t.gcov")).lines == (
+        Line(file="t.cpp", line=3, executions=12.0),
+        Line(file="t.cpp", line=9, executions=1.0),
+    )
 
 
 def test_gcov_json_has_whole_paths_and_functions() -> None:
     found = told_of("a.gcov.json.gz")
     lines = {(line.line, line.symbol): line for line in found.lines}
-    assert lines[11, "scale"] == Line("/src/g/../a.c", 11, 819200.0, "scale")
+    assert lines[11, "scale"] == Line(file="/src/g/../a.c", line=11, executions=819200.0, symbol="scale")
     assert lines[6, ""].executions == 81920000
 
 
@@ -183,7 +186,7 @@ def test_a_list(tmp_path: Path) -> None:
     file.write_text("# by hand\nsrc/a b.c:12  1.5M\nsolve::run(int, int) 200 # calls\n\n")
     found = read_hot(str(file))
     assert (found.kind, found.unit) == ("list", "executions")
-    assert found.lines == (Line("src/a b.c", 12, 1.5e6),)
+    assert found.lines == (Line(file="src/a b.c", line=12, executions=1.5e6),)
     assert [(f.name, f.amount) for f in found.functions] == [("solve::run(int, int)", 200.0)]
     file.write_text("a.c:12 62.5%\nmain 12 %\n")
     found = read_hot(str(file))

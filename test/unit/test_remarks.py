@@ -216,7 +216,7 @@ def test_no_text_is_too_strange(text: str, before: str) -> None:
     ],
 )
 def test_reasons(why: str, text: str) -> None:
-    assert sentence(Remark("not-vectorised", "", why=why)) == text
+    assert sentence(Remark(kind="not-vectorised", said="", why=why)) == text
 
 
 NEST = """\

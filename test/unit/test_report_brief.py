@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from incc.driver.pipeline import Settings, analyze_units
 from incc.frontends.unit import Unit
@@ -36,8 +37,8 @@ def test_brief_reports_say_what_whole_ones_do(core: str) -> None:
     asked = Settings(
         mcpu=core, regions="llvm-mca", steady=False, what_ifs=False, marks="ignore", syntax="att", cold_iterations=10
     )
-    unit = Unit(TEXT, "a.s")
-    brief = analyze_units([unit], asked._replace(wanted=("text", "facts", "encoding", "pressure")))
+    unit = Unit(assembly=TEXT, assembly_file="a.s")
+    brief = analyze_units([unit], replace(asked, wanted=("text", "facts", "encoding", "pressure")))
     assert contained(brief, analyze_units([unit], asked))
     first = brief["units"][0]["kernels"][0]
     assert first["cold"] is not None
@@ -47,7 +48,7 @@ def test_brief_reports_say_what_whole_ones_do(core: str) -> None:
 
 def test_a_kernel_of_which_nothing_is_left_is_not_run() -> None:
     report = analyze_units(
-        [Unit("frob %eax\n", "a.s")],
+        [Unit(assembly="frob %eax\n", assembly_file="a.s")],
         Settings(mcpu="skylake", regions="llvm-mca", steady=False, marks="ignore", cold_iterations=10),
     )
     assert report["units"][0]["kernels"][0]["cold"] is None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from incc.core import Analysis
 from incc.core.figures import summary
@@ -80,10 +81,19 @@ def test_header() -> None:
     ("arithmetic", "text"),
     [
         ([FMA], "100 % of 8 flop in 256-bit vectors"),
-        ([FMA, Arithmetic(False, True, 64, 64, 2)], "80 % of 10 flop in 256-bit vectors"),
-        ([Arithmetic(False, True, 64, 64, 2)], "2 flop, all scalar"),
-        ([FMA, Arithmetic(True, False, 32, 512, 16)], "100 % of 8 flop and 16 integer operations in 512-bit vectors"),
-        ([Arithmetic(True, False, 64, 128, 1)], "100 % of 1 integer operation in 128-bit vectors"),
+        (
+            [FMA, Arithmetic(packed=False, floating=True, element=64, width=64, operations=2)],
+            "80 % of 10 flop in 256-bit vectors",
+        ),
+        ([Arithmetic(packed=False, floating=True, element=64, width=64, operations=2)], "2 flop, all scalar"),
+        (
+            [FMA, Arithmetic(packed=True, floating=False, element=32, width=512, operations=16)],
+            "100 % of 8 flop and 16 integer operations in 512-bit vectors",
+        ),
+        (
+            [Arithmetic(packed=True, floating=False, element=64, width=128, operations=1)],
+            "100 % of 1 integer operation in 128-bit vectors",
+        ),
         ([None], "no vector arithmetic"),
     ],
 )
@@ -108,7 +118,7 @@ def test_accesses_of_unknown_size_leave_the_intensity_open() -> None:
 
 
 def test_gathers_count_their_elements() -> None:
-    gather = memory("rdi", "rax", load=True)._replace(elements=4)
+    gather = replace(memory("rdi", "rax", load=True), elements=4)
     rows = [Row("vgatherdpd (%rdi,%xmm1), %ymm0", "rm", [], [], accesses=(gather,))]
     report = build((make_kernel(rows), make_bound(rows, []), make_analysis(rows, front_end=1)))
     assert report["memory"]["bytes_loaded"] == 32
@@ -221,7 +231,7 @@ def test_a_divider_bound() -> None:
             [(0, "xmm3", "w"), (1, "xmm2", "r"), (2, "xmm1", "r")],
             [("0", b.UOP_COMPUTE), ("D", b.UOP_COMPUTE, 4)],
             pressure={"0": 1, "0DV": 4},
-            arithmetic=Arithmetic(False, True, 64, 64, 1),
+            arithmetic=Arithmetic(packed=False, floating=True, element=64, width=64, operations=1),
         )
     ]
     parts = make_kernel(rows), make_bound(rows, ["zmm1"]), make_analysis(rows, busiest="0", port=1, divider=4)
@@ -355,7 +365,7 @@ def test_a_scalar_sum_gets_advice() -> None:
 
 def sum_with(text: str, registers: list[tuple[int | None, str, str]], extra: tuple[Any, ...] = ()) -> dict[str, Any]:
     """The report on a one-instruction chain through xmm0, limiting the loop, with more edges."""
-    arithmetic = Arithmetic(False, True, 64, 64, 1)
+    arithmetic = Arithmetic(packed=False, floating=True, element=64, width=64, operations=1)
     rows = [Row(text, "r" * len(registers), registers, [("01", b.UOP_COMPUTE)], arithmetic=arithmetic), COUNTER]
     steps = (0, 0, 0, 4, 1)
     analysis = make_analysis(rows, port=1, chains=(chain(steps),), edges=(edge(*steps), *extra))
@@ -410,7 +420,7 @@ def test_a_running_sum_that_is_used_is_no_reduction() -> None:
 
 def test_a_sum_that_does_not_limit_gets_no_advice() -> None:
     kernel, bound, analysis = sum_parts()
-    report = build((kernel, bound, analysis._replace(front_end_bound=Fraction(5))))
+    report = build((kernel, bound, replace(analysis, front_end_bound=Fraction(5))))
     assert "sum-chain" not in rules(report)
 
 
@@ -441,7 +451,7 @@ def test_indexed_store_addresses_compete_with_loads() -> None:
         "port_bound": 1.0,
     }
     # the front end limits as well: nothing to gain
-    tied = analysis._replace(front_end_bound=Fraction(3, 2))
+    tied = replace(analysis, front_end_bound=Fraction(3, 2))
     assert rules(build((make_kernel(rows), make_bound(rows, []), tied))) == []
     # store data are the limit too: simple addresses do not help
     busy = [*rows, *[rows[2]] * 3]
@@ -458,7 +468,7 @@ def test_nothing_is_advised_for_loops_that_the_compiler_added(name: RoleName) ->
     report = build(sum_parts())
     assert rules(report) == ["sum-chain"]
     kernel, _, _ = triad_parts()
-    set_role(report, Role(name, 0), "triad#1", kernel)
+    set_role(report, Role(name=name, of=0), "triad#1", kernel)
     assert rules(report) == []
     assert report["role"]["of"] == "triad#1"
     assert kernel.region is not None
@@ -467,8 +477,8 @@ def test_nothing_is_advised_for_loops_that_the_compiler_added(name: RoleName) ->
 
 def test_what_is_missing_is_said_of_every_loop() -> None:
     kernel, bound, analysis = sum_parts()
-    report = build((kernel._replace(refused=(Refused(9, "vfoo", "no such instruction"),)), bound, analysis))
-    set_role(report, Role("remainder", 0), "", kernel)
+    report = build((replace(kernel, refused=(Refused(9, "vfoo", "no such instruction"),)), bound, analysis))
+    set_role(report, Role(name="remainder", of=0), "", kernel)
     assert rules(report) == ["refused-statements"]
 
 
@@ -490,14 +500,14 @@ def test_not_vectorised_is_not_said_beside_a_vectorised_loop() -> None:
 
 def test_what_is_advised_for_main_loops() -> None:
     report = build(sum_parts())
-    set_role(report, Role("main"))
+    set_role(report, Role(name="main"))
     assert rules(report) == ["sum-chain"]
     assert report["role"] == {"name": "main", "of": "", "instead": False, "basis": "inferred", "text": "main loop"}
 
 
 def test_straight_code_is_not_called_a_loop() -> None:
     kernel, bound, analysis = sum_parts()
-    report = build((kernel._replace(is_loop=False), bound, analysis))
+    report = build((replace(kernel, is_loop=False), bound, analysis))
     assert "scalar-arithmetic" not in rules(report)
 
 

@@ -115,7 +115,9 @@ def test_a_few_bytes_that_ask_for_any_time(
 
 
 def test_a_cold_run_of_nothing() -> None:
-    result = analyze_unit(Unit("frob %eax\n", "a.s"), Settings(mcpu="skylake", regions="marked", cold_iterations=3))
+    result = analyze_unit(
+        Unit(assembly="frob %eax\n", assembly_file="a.s"), Settings(mcpu="skylake", regions="marked", cold_iterations=3)
+    )
     assert result.results[0].cold is None
     with pytest.raises(ValueError, match="there are none"):
         cold_run(result.results[0].bound, 3)

@@ -197,6 +197,6 @@ def test_assembly_files(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[st
 @given(st.binary(max_size=40))
 def test_any_line_is_analysed_or_named(code: bytes) -> None:
     worker = scan._Worker("hex", [load("skylake")], "x")
-    result = worker([scan.Item(7, code.hex())])
+    result = worker([scan.Item(number=7, text=code.hex())])
     assert len(result.lines) + len(result.problems) == 1
     assert all(message.startswith("x:7: ") for message in result.problems)

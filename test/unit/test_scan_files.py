@@ -39,8 +39,8 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[str], str]:
     status = scan.main(["-mcpu=skylake", *arguments])
-    output, errors = capsys.readouterr()
-    return status, output.splitlines()[1:], errors
+    result = capsys.readouterr()
+    return status, result.out.splitlines()[1:], result.err
 
 
 def archive(path: pathlib.Path, *files: pathlib.Path, flags: str = "rcs") -> None:
@@ -208,9 +208,9 @@ def test_commands_in_either_form(tmp_path: pathlib.Path) -> None:
         ],
     )
     assert read_commands(path) == [
-        Command("a b.c", here, ("gcc", "-DX=1 2", "-c", "a b.c")),
-        Command("../x.c", f"{here}/sub", ("gcc", "-c", "../x.c")),
-        Command("y.c", f"{here}/", ("ccache",)),
+        Command(file="a b.c", folder=here, words=("gcc", "-DX=1 2", "-c", "a b.c")),
+        Command(file="../x.c", folder=f"{here}/sub", words=("gcc", "-c", "../x.c")),
+        Command(file="y.c", folder=f"{here}/", words=("ccache",)),
     ]
     assert [command.file for command in project_of(here, [f"{here}/sub/../x.c"]).commands] == ["../x.c"]
     with pytest.raises(ValueError, match=r"no command for z\.c"):

@@ -6,6 +6,7 @@ import copy
 from fractions import Fraction
 
 import pytest
+from msgspec.structs import replace
 
 from bind_kernels import kernel as decoded
 from incc.core import simulate
@@ -21,7 +22,7 @@ STORES = {8: "movq %rax, {}(%rdi)", 32: "vmovups %ymm0, {}(%rdi)", 64: "vmovups 
 def cycles(lines: list[str], cpu: str = "sapphirerapids", **parameters: object) -> Fraction:
     text = "1: " + "; ".join([*lines, "dec %r15", "jne 1b"])
     model = load(cpu).with_parameters(parameters) if parameters else load(cpu)
-    return simulate(bind(decoded(text)._replace(alignment=0), model)[0]).cycles_per_iteration
+    return simulate(bind(replace(decoded(text), alignment=0), model)[0]).cycles_per_iteration
 
 
 def loads(size: int, *offsets: int, **parameters: object) -> Fraction:
@@ -111,7 +112,7 @@ def pair(first: str, second: str, places: int = 0, cpu: str = "sandybridge", **p
     """Cycles of two loads and a fused jump."""
     text = "1: " + "; ".join([f"movq {first}, %rax", f"movq {second}, %rbx", "dec %r15", "jne 1b"])
     model = load(cpu).with_parameters(parameters)
-    bound, _ = bind(decoded(text)._replace(alignment=0), model)
+    bound, _ = bind(replace(decoded(text), alignment=0), model)
     return float(simulate(at_places(bound, places)).cycles_per_iteration)
 
 
@@ -151,7 +152,7 @@ def test_the_average_over_places_is_between_equal_and_different_ones() -> None:
         registers = ("%rdi", "%rsi", "%rdx")
         lines = [LOADS[8].format(at).replace("%rdi", r) for at, r in zip(offsets, registers, strict=True)]
         text = "1: " + "; ".join([*lines, "dec %r15", "jne 1b"])
-        bound, _ = bind(decoded(text)._replace(alignment=0), load("sapphirerapids"))
+        bound, _ = bind(replace(decoded(text), alignment=0), load("sapphirerapids"))
         return float(simulate(at_places(bound, places)).cycles_per_iteration)
 
     assert three(0, 0, 0, 0) == pytest.approx(1.5, abs=0.02)

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import aarch64_kernels
 import pytest
+from msgspec.structs import replace
 
 from bind_kernels import kernel as decoded
 from incc.core import analyze, simulate
@@ -19,7 +20,7 @@ AARCH64 = [m.name for m in list_models() if load(m.name).isa == "aarch64"]
 
 def bound(body: str, cpu: str, loop: bool = True) -> BoundKernel:
     text = f"1: {body}; dec %r15; jne 1b" if loop else body
-    return bind(decoded(text)._replace(is_loop=loop, alignment=0), load(cpu))[0]
+    return bind(replace(decoded(text), is_loop=loop, alignment=0), load(cpu))[0]
 
 
 def cycles(body: str, cpu: str, loop: bool = True) -> Fraction:
@@ -152,14 +153,14 @@ def test_what_changes_flags_and_memory_does_not_wait_for_words() -> None:
     # Two stores of whole words a trip: nothing waits, whatever registers their instructions write.
     body = "addl %eax, (%rsi); addl %ebx, 64(%rsi)"
     model = load("znver3").with_parameters({"store_word_bytes": 0})
-    without = bind(decoded(f"1: {body}; dec %r15; jne 1b")._replace(alignment=0), model)[0]
+    without = bind(replace(decoded(f"1: {body}; dec %r15; jne 1b"), alignment=0), model)[0]
     assert cycles(body, "znver3") == simulate(without).cycles_per_iteration == 2
 
 
 def test_parts_of_words_stored_slowly_cost_nothing() -> None:
     assert cycles("imul %rbx, %rbx; imul %rbx, %rbx; " + stored("1@0 4@64"), "znver3") == 6
     alone = bind(
-        decoded(f"1: {stored('1@0 4@64')}; dec %r15; jne 1b")._replace(alignment=0),
+        replace(decoded(f"1: {stored('1@0 4@64')}; dec %r15; jne 1b"), alignment=0),
         load("znver3").with_parameters({"store_word_bytes": 0}),
     )[0]
     assert simulate(alone).cycles_per_iteration == 2

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from generated_kernels import some_body
+from msgspec.structs import replace
 
 from bind_kernels import apart
 from bind_kernels import kernel as decoded
@@ -53,10 +54,11 @@ def in_old_numbers(s: Simulation, number: list[int]) -> Simulation:
     def port(p: int) -> int:
         return old.get(p, p)
 
-    return s._replace(
+    return replace(
+        s,
         port_uops=tuple(s.port_uops[number[p]] if p < len(number) else n for p, n in enumerate(s.port_uops)),
-        events=tuple(e._replace(ports=tuple(map(port, e.ports))) for e in s.events),
-        started=tuple(u._replace(port=port(u.port)) for u in s.started),
+        events=tuple(replace(e, ports=tuple(map(port, e.ports))) for e in s.events),
+        started=tuple(replace(u, port=port(u.port)) for u in s.started),
     )
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from generated_kernels import some_statements
+from msgspec.structs import replace
 
 from bind_kernels import kernel as decoded
 from incc.core import Analysis, analyze, simulate, whatif
@@ -39,7 +40,7 @@ GOLDEN = Path(__file__).parents[1] / "lit" / "golden"
 
 
 def loop(statements: list[str]) -> Kernel:
-    return decoded(f"1: {'; '.join(statements)}; {COUNTER}")._replace(is_loop=True, alignment=0)
+    return replace(decoded(f"1: {'; '.join(statements)}; {COUNTER}"), is_loop=True, alignment=0)
 
 
 @cache
@@ -104,9 +105,9 @@ def doubled(parameter: str) -> Change:
         bound = copy(s.bound)
         bound.pipeline = copy(bound.pipeline)
         whatif.set_parameter(bound, parameter, 2 * whatif.get_parameter(bound, parameter))
-        return s._replace(bound=bound)
+        return replace(s, bound=bound)
 
-    return Change(f"2 x {parameter}", "", apply)
+    return Change(name=f"2 x {parameter}", text="", apply=apply)
 
 
 def changes(k: BoundKernel) -> Iterator[Change]:
@@ -219,7 +220,7 @@ def test_names_of_registers_do_not_matter(core: str, turn: int) -> None:
 def placed(instructions: list[Instruction]) -> tuple[Instruction, ...]:
     """The instructions one behind another in memory."""
     ends = itertools.accumulate(i.length for i in instructions)
-    return tuple(i._replace(offset=end - i.length) for i, end in zip(instructions, ends, strict=True))
+    return tuple(replace(i, offset=end - i.length) for i, end in zip(instructions, ends, strict=True))
 
 
 @pytest.mark.parametrize("core", CORES)
@@ -232,4 +233,4 @@ def test_where_a_loop_begins_changes_no_bound_of_the_back_end(core: str) -> None
         body, counter = k.instructions[:-2], k.instructions[-2:]
         first = bounds(k)
         for start in range(1, len(body)):
-            assert bounds(k._replace(instructions=placed([*body[start:], *body[:start], *counter]))) == first, start
+            assert bounds(replace(k, instructions=placed([*body[start:], *body[:start], *counter]))) == first, start

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from msgspec.structs import replace
 
 from bind_kernels import kernel as decoded
 from incc.core import bounds, simulate
@@ -25,7 +26,7 @@ def bound(register: str, loads: int, logic: int, stores: int, **parameters: obje
     model = load("graniterapids")
     model = model.with_parameters(parameters) if parameters else model
     text = "1: " + "; ".join([*lines, "dec %r15", "jne 1b"])
-    return bind(decoded(text)._replace(alignment=0), model)[0]
+    return bind(replace(decoded(text), alignment=0), model)[0]
 
 
 def cycles(register: str, loads: int, logic: int, stores: int, **parameters: object) -> Fraction:
@@ -68,7 +69,7 @@ def test_a_load_across_a_line_is_two(offsets: tuple[int, ...], logic: int, measu
     lines += [f"vandps %zmm14, %zmm15, %zmm{8 + n % 4}" for n in range(logic)]
     text = "1: " + "; ".join([*lines, "dec %r15", "jne 1b"])
 
-    run = simulate(bind(decoded(text)._replace(alignment=0), load("sapphirerapids"))[0])
+    run = simulate(bind(replace(decoded(text), alignment=0), load("sapphirerapids"))[0])
     assert float(run.cycles_per_iteration) == pytest.approx(measured, rel=0.05)
 
 
@@ -99,7 +100,7 @@ def test_each_width_takes_its_share_of_a_cycle() -> None:
         lines += [f"vandps %zmm14, %zmm15, %zmm{n}" for n in range(6)]
         model = load("graniterapids").with_parameters(parameters)
         text = "1: " + "; ".join([*lines, "dec %r15", "jne 1b"])
-        return float(simulate(bind(decoded(text)._replace(alignment=0), model)[0]).cycles_per_iteration)
+        return float(simulate(bind(replace(decoded(text), alignment=0), model)[0]).cycles_per_iteration)
 
     assert mixed() == pytest.approx(8 / 4 + 6 / 3, rel=0.03)
     assert mixed(starts_512bit=0) < 3.5

@@ -105,7 +105,7 @@ int g(int *a, int n) {
         ("labelled", 29, 30),
         ("function", 33, 37),
     ]
-    assert marks[0] == Mark("k.c", 3, 1, 4, 3, 5, "before")
+    assert marks[0] == Mark(file="k.c", line=3, column=1, first_line=4, first_column=3, last_line=5, name="before")
 
 
 @every_version
@@ -382,7 +382,10 @@ def test_a_table() -> None:
     table = {"version": 1, "marks": [], "problems": [entry, {**entry, "end_column": 4, "fix": ""}]}
     assert read_mark_table(json.dumps(table)) == (
         (),
-        (MarkError("k.c", 1, 2, "x"), MarkError("k.c", 1, 2, "x", 4, "")),
+        (
+            MarkError(file="k.c", line=1, column=2, text="x"),
+            MarkError(file="k.c", line=1, column=2, text="x", end_column=4, fix=""),
+        ),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from bind_kernels import kernel as decoded
 from incc.core import simulate
@@ -16,7 +17,7 @@ CHAINS = [line for r in ("rax", "rbx", "rcx", "rdx") for line in (f"add $5, %{r}
 
 def bound(*lines: str) -> BoundKernel:
     text = "1: " + "; ".join([*lines, "dec %r15", "jne 1b"])
-    return bind(decoded(text)._replace(alignment=0), load("sapphirerapids"))[0]
+    return bind(replace(decoded(text), alignment=0), load("sapphirerapids"))[0]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,14 @@ def unit(*loops: tuple[str, int, str], arguments: tuple[str, ...] = ("-O3",)) ->
         text += f"{start}\t.loc 1 {line}\n.L{number}:\n{body}\tjne .L{number}\n"
         if number + 1 == len(loops) or loops[number + 1][0] != function:
             text += "\tret\n"
-    made = Unit(text, "x.s", "x.c", "gcc", "12.2.0", ("gcc", *arguments))
+    made = Unit(
+        assembly=text,
+        assembly_file="x.s",
+        source="x.c",
+        compiler="gcc",
+        compiler_version="12.2.0",
+        command=("gcc", *arguments),
+    )
     settings = Settings(mcpu="skylake-avx512", timeline_iterations=0)
     return analyze_units([made], settings)["units"][0]
 

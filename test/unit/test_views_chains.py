@@ -129,7 +129,7 @@ CODE = """
 
 @pytest.fixture(scope="module")
 def report() -> Any:
-    return analyze_units([Unit(CODE, "a.s")], Settings("skylake", regions="loops"))
+    return analyze_units([Unit(assembly=CODE, assembly_file="a.s")], Settings(mcpu="skylake", regions="loops"))
 
 
 def test_figures_of_real_kernels_add_up(report: Any) -> None:

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from incc.driver import mca
 from incc.driver.cores import cores_of
@@ -33,7 +34,10 @@ NAMES = "skylake,znver4,icelake-server,bonnell"
 def report_of(names: str, *codes: str) -> Any:
     settings = Settings(regions="loops", what_ifs=False, timeline_iterations=0)
     return analyze_for_cores(
-        [(Unit(code, f"{n}.s"), cores_of(settings._replace(mcpu=names))) for n, code in enumerate(codes)]
+        [
+            (Unit(assembly=code, assembly_file=f"{n}.s"), cores_of(replace(settings, mcpu=names)))
+            for n, code in enumerate(codes)
+        ]
     )
 
 

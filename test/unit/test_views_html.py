@@ -23,7 +23,7 @@ LOOP = ".L1:\n\tvaddpd (%rsi), %ymm0, %ymm0\n\taddq $32, %rsi\n\tcmpq %rsi, %rdx
 
 def report(text: str = LOOP, name: str = "a.s", iterations: int = 3) -> dict[str, Any]:
     settings = Settings(mcpu="skylake", regions="loops", timeline_iterations=iterations)
-    return analyze_units([Unit(text, name)], settings)
+    return analyze_units([Unit(assembly=text, assembly_file=name)], settings)
 
 
 def data(page: str) -> list[dict[str, Any]]:

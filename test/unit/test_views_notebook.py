@@ -88,11 +88,15 @@ def test_a_report_has_all_kernels_and_what_is_left_out(report: dict[str, Any]) -
 
 
 def test_nothing_to_show_is_said() -> None:
-    model, unit = make_model(), Unit("", "a.s")
+    model, unit = make_model(), Unit(assembly="", assembly_file="a.s")
     assert Reader(notebook.report(build_report([]))).texts["p"] == ["Nothing was analysed."]
-    left_out = LeftOut(0, 0, "f<T>", "", "not understood & more")
+    left_out = LeftOut(first_line=0, last_line=0, function="f<T>", label="", reason="not understood & more")
     read = Reader(
-        notebook.report(build_report([unit_report(UnitResult(unit, model, "-mcpu=x", (), left_out=(left_out,)))]))
+        notebook.report(
+            build_report(
+                [unit_report(UnitResult(unit=unit, model=model, chosen_by="-mcpu=x", results=(), left_out=(left_out,)))]
+            )
+        )
     )
     assert read.texts["p"][0] == f"a.s, {model.title}: no loop that can be analysed."
     assert read.texts["li"] == ["a.s in f<T>: not understood & more"]

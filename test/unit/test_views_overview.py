@@ -36,7 +36,7 @@ def report(*names: str) -> dict[str, Any]:
         name, _, value = option.partition("=")
         given.take(name, value or None)
     text = "".join(SUM.replace("NAME", name) for name in names)
-    return analyze_units([Unit(text, "x.s")], given.settings())  # type: ignore[return-value]
+    return analyze_units([Unit(assembly=text, assembly_file="x.s")], given.settings())  # type: ignore[return-value]
 
 
 LOOPS = Settings(mcpu="skylake", regions="loops")
@@ -326,7 +326,7 @@ def test_at_least_has_one_sign() -> None:
 
 def test_cycles_without_what_is_not_known_are_at_least_so_many() -> None:
     known, unknown = SUM.replace("NAME", "a"), SUM.replace("NAME", "b").replace("\tincq", "\tfrobnicate %rcx\n\tincq")
-    first, second = analyze_units([Unit(known + unknown, "x.s")], LOOPS)["units"][0]["kernels"]
+    first, second = analyze_units([Unit(assembly=known + unknown, assembly_file="x.s")], LOOPS)["units"][0]["kernels"]
     assert first["elements"] is not None
     assert first["elements"]["text"].startswith("4.00 cycles an iteration")
     assert second["at_least"]

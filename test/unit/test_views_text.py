@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from incc.core.roles import Part, Role
 from incc.driver.report.build import UnitResult, build_report, unit_report
@@ -166,11 +167,18 @@ def test_no_empty_lines_pile_up_without_timeline() -> None:
 
 def test_a_file_without_loops_says_so() -> None:
     model = make_model()
-    unit = Unit("", "a.s")
-    nothing = render(build_report([unit_report(UnitResult(unit, model, "-mcpu=skx", ()))]), 80)
+    unit = Unit(assembly="", assembly_file="a.s")
+    nothing = render(
+        build_report([unit_report(UnitResult(unit=unit, model=model, chosen_by="-mcpu=skx", results=()))]), 80
+    )
     assert "No loop to analyse." in nothing
-    left_out = LeftOut(3, 9, "f", ".L2", "entered in the middle from line 1")
-    some = render(build_report([unit_report(UnitResult(unit, model, "-mcpu=skx", (), left_out=(left_out,)))]), 80)
+    left_out = LeftOut(first_line=3, last_line=9, function="f", label=".L2", reason="entered in the middle from line 1")
+    some = render(
+        build_report(
+            [unit_report(UnitResult(unit=unit, model=model, chosen_by="-mcpu=skx", results=(), left_out=(left_out,)))]
+        ),
+        80,
+    )
     assert "Nothing that can be analysed." in some
     assert "  a.s:3 in f: entered in the middle from line 1" in some
 
@@ -182,9 +190,9 @@ def test_a_kernel_without_instructions() -> None:
 
 def test_machine_code_is_numbered() -> None:
     kernel, bound, analysis = sum_parts()
-    text = render(make_report((kernel._replace(region=None), bound, analysis)), 80)
+    text = render(make_report((replace(kernel, region=None), bound, analysis)), 80)
     assert "Line " in text
-    bare = kernel._replace(region=None, instructions=tuple(i._replace(line=0) for i in kernel.instructions))
+    bare = replace(kernel, region=None, instructions=tuple(replace(i, line=0) for i in kernel.instructions))
     text = render(make_report((bare, bound, analysis)), 80)
     assert "Line " not in text
     assert " No.      CP     LCD   Instructions:\n   0      10       4   vaddsd" in text
@@ -211,7 +219,17 @@ def test_equal_shares_are_said() -> None:
     kernel, bound, analysis = sum_parts()
     fixed = make_result(kernel, bound, analysis, fixed_ports=True)
     report = build_report(
-        [unit_report(UnitResult(Unit("", "t.s"), make_model(), "-mcpu=x", (fixed,), parts=[Part(Role("main"), None)]))]
+        [
+            unit_report(
+                UnitResult(
+                    unit=Unit(assembly="", assembly_file="t.s"),
+                    model=make_model(),
+                    chosen_by="-mcpu=x",
+                    results=(fixed,),
+                    parts=[Part(Role(name="main"), None)],
+                )
+            )
+        ]
     )
     assert "µops shared equally between the ports" in render(report, 120)
 
@@ -273,7 +291,7 @@ def uop_rows(assembly: str, cpu: str, width: int = 80, iterations: int = 3) -> l
     from incc.driver.pipeline import Settings, analyze_units
 
     settings = Settings(mcpu=cpu, regions="loops", timeline_iterations=iterations)
-    report = analyze_units([Unit(f"f:\n.L1:\n{assembly}\n\tjne .L1\n\tret\n", "a.s")], settings)
+    report = analyze_units([Unit(assembly=f"f:\n.L1:\n{assembly}\n\tjne .L1\n\tret\n", assembly_file="a.s")], settings)
     lines = render(report, width, show=Show(["timeline"])).splitlines()
     start = next(n for n, line in enumerate(lines) if line.startswith("[0,0]"))
     return lines[start : lines.index("", start)]

@@ -75,7 +75,7 @@ def test_streams(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert b"bad.c:1:" in kept.errors
     assert capfd.readouterr() == ("", "")
     passed = compile_units("gcc -c bad.c", folder=place)
-    assert passed == Compiled((), 1, (), (), b"", b"")
+    assert passed == Compiled(units=(), status=1, warnings=(), notes=(), output=b"", errors=b"")
     assert capfd.readouterr() == ("", kept.errors.decode())
     written = compile_units("gcc -O1 -S -o - triad.c", folder=place, capture=True)
     assert b"triad:" in written.output
@@ -174,7 +174,12 @@ def test_a_compiler_that_does_not_say_what_it_runs(place: Path) -> None:
     program(place, "fakecc", 'case "$1" in -\\#*) echo "unknown option $1" >&2; exit 1;; esac; touch compiled')
     done = compile_units("./fakecc -c triad.c", folder=place)
     assert done == Compiled(
-        (), 0, ("not analysed: fakecc does not answer -###, which says what it compiles",), (), b"", b""
+        units=(),
+        status=0,
+        warnings=("not analysed: fakecc does not answer -###, which says what it compiles",),
+        notes=(),
+        output=b"",
+        errors=b"",
     )
     assert (place / "compiled").exists()
 

@@ -9,8 +9,9 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -67,7 +68,7 @@ int native(int *p, int n, double *a, double *b) {
 FLAGS = ["-O2", "-march=haswell", "-g"]
 
 
-class Linked(NamedTuple):
+class Linked(msgspec.Struct, frozen=True):
     """What came of a command: the units of its report, empty if there is none, and what was said."""
 
     units: list[dict[str, Any]]
@@ -533,24 +534,24 @@ def test_a_folder_of_reports_is_told_once(place: Place) -> None:
 
 
 def link_of(folder: Path, *words: str, arguments: tuple[str, ...] = ()) -> Any:
-    return find_link(DryRun((Command(words, False),), "", ""), arguments or words, str(folder))
+    return find_link(DryRun(commands=(Command(words, False),), version="", target=""), arguments or words, str(folder))
 
 
 @pytest.mark.parametrize(
     "name", ["ld", "ld.lld-19", "/usr/bin/x86_64-linux-gnu-ld.gold", "collect2", "/opt/mold", "ld.bfd"]
 )
 def test_linkers(name: str) -> None:
-    assert links(DryRun((Command((name, "a.o"), False),), "", ""))
+    assert links(DryRun(commands=(Command((name, "a.o"), False),), version="", target=""))
 
 
 @pytest.mark.parametrize("name", ["/usr/lib/gcc/cc1", "as", "clang", "llvm-objcopy", "lto-wrapper"])
 def test_other_programs(name: str) -> None:
-    assert not links(DryRun((Command((name, "a.o"), False),), "", ""))
+    assert not links(DryRun(commands=(Command((name, "a.o"), False),), version="", target=""))
 
 
 def test_inputs_that_are_hidden() -> None:
-    assert hides_inputs(DryRun((Command(("collect2", "@/no/such/file"), False),), "", ""))
-    assert not hides_inputs(DryRun((Command(("cc1", "@/no/such/file"), False),), "", ""))
+    assert hides_inputs(DryRun(commands=(Command(("collect2", "@/no/such/file"), False),), version="", target=""))
+    assert not hides_inputs(DryRun(commands=(Command(("cc1", "@/no/such/file"), False),), version="", target=""))
 
 
 @needs_gcc

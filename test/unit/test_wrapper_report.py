@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from wrapper_launcher import REPORT, Result, make_incc, run, tree
 
 from incc.driver import UsageError
@@ -465,11 +466,11 @@ def test_failing_analysis(place: Path, variable: str, words: str) -> None:
     logged = run([place / "incc", "--analyze", "-c", "triad.c"], place, INCC_LOG="log", **{variable: "1"})
     assert (logged, (place / "log").read_bytes()) == (Result(0, b"", b""), expected.err)
     done = run([place / "incc", "--analyze", "--analyze-strict", "-c", "triad.c"], place, **{variable: "1"})
-    assert done == expected._replace(status=1)
+    assert done == replace(expected, status=1)
     done = run(
         [place / "incc", "-c", "triad.c"], place, INCC_MODE="full", INCC_ANALYZE="1", INCC_STRICT="1", **{variable: "1"}
     )
-    assert done == expected._replace(status=1)
+    assert done == replace(expected, status=1)
 
 
 @needs_gcc

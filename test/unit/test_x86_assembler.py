@@ -93,7 +93,7 @@ def test_intel_syntax(command: list[str]) -> None:
     assert not result.refused
     assert hexes(result, 2) == ["8b048b"]
     assert result.statements[2][0].text == "mov eax, DWORD PTR [rbx+rcx*4]"
-    assert result.statements[3][0].relocations == (Relocation(6, "foo", 4, True),)
+    assert result.statements[3][0].relocations == (Relocation(offset=6, symbol="foo", addend=4, pc_relative=True),)
 
 
 def test_relocations() -> None:
@@ -113,11 +113,11 @@ def test_relocations() -> None:
     result = assemble(text, range(2, 7))
     relocations = {line: s[0].relocations for line, s in result.statements.items()}
     assert relocations == {
-        2: (Relocation(2, "foo", 0, True),),
-        3: (Relocation(13, "table", 0, False),),
-        4: (Relocation(19, ".data", 4, False),),
-        5: (Relocation(28, "bar", -4, True),),
-        6: (Relocation(35, "baz@GOTPCREL", -4, True),),
+        2: (Relocation(offset=2, symbol="foo", addend=0, pc_relative=True),),
+        3: (Relocation(offset=13, symbol="table", addend=0, pc_relative=False),),
+        4: (Relocation(offset=19, symbol=".data", addend=4, pc_relative=False),),
+        5: (Relocation(offset=28, symbol="bar", addend=-4, pc_relative=True),),
+        6: (Relocation(offset=35, symbol="baz@GOTPCREL", addend=-4, pc_relative=True),),
     }
 
 

@@ -217,15 +217,19 @@ def test_canonical_registers() -> None:
         (access,) = decoded(f"inc {name}").registers
         assert access.register == Register(name, *place, "general")
     assert [a.register for a in decoded("vaddps ymm17{k3}, ymm2, ymm3").registers] == [
-        Register("ymm17", "zmm17", 0, 256, "vector"),
-        Register("ymm2", "zmm2", 0, 256, "vector"),
-        Register("ymm3", "zmm3", 0, 256, "vector"),
-        Register("k3", "k3", 0, 64, "mask"),
+        Register(name="ymm17", root="zmm17", offset=0, width=256, kind="vector"),
+        Register(name="ymm2", root="zmm2", offset=0, width=256, kind="vector"),
+        Register(name="ymm3", root="zmm3", offset=0, width=256, kind="vector"),
+        Register(name="k3", root="k3", offset=0, width=64, kind="mask"),
     ]
-    assert decoded("fadd st, st(3)").registers[1].register == Register("st3", "st3", 0, 80, "x87")
-    assert decoded("movq mm5, mm6").registers[1].register == Register("mm6", "mm6", 0, 64, "mmx")
+    assert decoded("fadd st, st(3)").registers[1].register == Register(
+        name="st3", root="st3", offset=0, width=80, kind="x87"
+    )
+    assert decoded("movq mm5, mm6").registers[1].register == Register(
+        name="mm6", root="mm6", offset=0, width=64, kind="mmx"
+    )
     tile, *_ = decoded("tileloadd tmm2, [rax+rbx]").registers
-    assert tile.register == Register("tmm2", "tmm2", 0, 8192, "tile")
+    assert tile.register == Register(name="tmm2", root="tmm2", offset=0, width=8192, kind="tile")
 
 
 @pytest.mark.parametrize(
@@ -561,26 +565,29 @@ def test_move(text: str, move: bool) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("addsd xmm0, xmm1", Arithmetic(False, True, 64, 64, 1)),
-        ("vaddpd ymm0, ymm1, ymm2", Arithmetic(True, True, 64, 256, 4)),
-        ("vaddps zmm0, zmm1, [rax]", Arithmetic(True, True, 32, 512, 16)),
-        ("vfmadd231pd ymm0, ymm1, ymm2", Arithmetic(True, True, 64, 256, 8)),
-        ("vfnmsub132ss xmm0, xmm1, xmm2", Arithmetic(False, True, 32, 32, 2)),
-        ("vfmaddsub213ps xmm0, xmm1, xmm2", Arithmetic(True, True, 32, 128, 8)),
-        ("vdivpd zmm0, zmm1, zmm2", Arithmetic(True, True, 64, 512, 8)),
-        ("sqrtss xmm0, xmm1", Arithmetic(False, True, 32, 32, 1)),
-        ("vcmppd k1, zmm0, zmm1, 1", Arithmetic(True, True, 64, 512, 8)),
-        ("ucomisd xmm0, xmm1", Arithmetic(False, True, 64, 64, 1)),
-        ("haddpd xmm0, xmm1", Arithmetic(True, True, 64, 128, 2)),
-        ("vmaxsd xmm0, xmm1, xmm2", Arithmetic(False, True, 64, 64, 1)),
-        ("paddd xmm0, xmm1", Arithmetic(True, False, 32, 128, 4)),
-        ("vpaddusb ymm0, ymm1, ymm2", Arithmetic(True, False, 8, 256, 32)),
-        ("vpmullq zmm0, zmm1, zmm2", Arithmetic(True, False, 64, 512, 8)),
-        ("vpmuludq ymm0, ymm1, ymm2", Arithmetic(True, False, 64, 256, 4)),
-        ("pmaddwd xmm0, xmm1", Arithmetic(True, False, 32, 128, 12)),
-        ("pminsw xmm0, xmm1", Arithmetic(True, False, 16, 128, 8)),
-        ("vpcmpub k1, zmm0, zmm1, 1", Arithmetic(True, False, 8, 512, 64)),
-        ("paddw mm0, mm1", Arithmetic(True, False, 16, 64, 4)),
+        ("addsd xmm0, xmm1", Arithmetic(packed=False, floating=True, element=64, width=64, operations=1)),
+        ("vaddpd ymm0, ymm1, ymm2", Arithmetic(packed=True, floating=True, element=64, width=256, operations=4)),
+        ("vaddps zmm0, zmm1, [rax]", Arithmetic(packed=True, floating=True, element=32, width=512, operations=16)),
+        ("vfmadd231pd ymm0, ymm1, ymm2", Arithmetic(packed=True, floating=True, element=64, width=256, operations=8)),
+        ("vfnmsub132ss xmm0, xmm1, xmm2", Arithmetic(packed=False, floating=True, element=32, width=32, operations=2)),
+        (
+            "vfmaddsub213ps xmm0, xmm1, xmm2",
+            Arithmetic(packed=True, floating=True, element=32, width=128, operations=8),
+        ),
+        ("vdivpd zmm0, zmm1, zmm2", Arithmetic(packed=True, floating=True, element=64, width=512, operations=8)),
+        ("sqrtss xmm0, xmm1", Arithmetic(packed=False, floating=True, element=32, width=32, operations=1)),
+        ("vcmppd k1, zmm0, zmm1, 1", Arithmetic(packed=True, floating=True, element=64, width=512, operations=8)),
+        ("ucomisd xmm0, xmm1", Arithmetic(packed=False, floating=True, element=64, width=64, operations=1)),
+        ("haddpd xmm0, xmm1", Arithmetic(packed=True, floating=True, element=64, width=128, operations=2)),
+        ("vmaxsd xmm0, xmm1, xmm2", Arithmetic(packed=False, floating=True, element=64, width=64, operations=1)),
+        ("paddd xmm0, xmm1", Arithmetic(packed=True, floating=False, element=32, width=128, operations=4)),
+        ("vpaddusb ymm0, ymm1, ymm2", Arithmetic(packed=True, floating=False, element=8, width=256, operations=32)),
+        ("vpmullq zmm0, zmm1, zmm2", Arithmetic(packed=True, floating=False, element=64, width=512, operations=8)),
+        ("vpmuludq ymm0, ymm1, ymm2", Arithmetic(packed=True, floating=False, element=64, width=256, operations=4)),
+        ("pmaddwd xmm0, xmm1", Arithmetic(packed=True, floating=False, element=32, width=128, operations=12)),
+        ("pminsw xmm0, xmm1", Arithmetic(packed=True, floating=False, element=16, width=128, operations=8)),
+        ("vpcmpub k1, zmm0, zmm1, 1", Arithmetic(packed=True, floating=False, element=8, width=512, operations=64)),
+        ("paddw mm0, mm1", Arithmetic(packed=True, floating=False, element=16, width=64, operations=4)),
         # Not arithmetic: moves, logic, shuffles, conversions, general-purpose registers, idioms.
         ("movsd xmm0, xmm1", None),
         ("vandpd ymm0, ymm1, ymm2", None),

@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec.structs import replace
 
 from incc.frontends.kernel import Region
 from incc.frontends.x86 import assembler, kernels
@@ -36,7 +37,20 @@ TEXT = "\n".join(
 
 
 def region(lines: tuple[int, ...], is_loop: bool = True, name: str = "k") -> Region:
-    return Region("loop", name, "f", ".L3", lines[0], lines[-1], lines, lines, is_loop, 1, None, ())
+    return Region(
+        kind="loop",
+        name=name,
+        function="f",
+        label=".L3",
+        first_line=lines[0],
+        last_line=lines[-1],
+        lines=lines,
+        body_lines=lines,
+        is_loop=is_loop,
+        depth=1,
+        source=None,
+        notes=(),
+    )
 
 
 def test_regions() -> None:
@@ -149,7 +163,7 @@ def test_startup_imports_little() -> None:
 @pytest.mark.parametrize("code", ["4801c048ffc975f8", "8b0500000000eb04", "d9c0d9c9", "ff2500000000"])
 def test_instructions_without_text_are_the_same_otherwise(code: str) -> None:
     shown, hidden = (decode_bytes(bytes.fromhex(code), text=text) for text in (True, False))
-    assert [i._replace(text="?") for i in shown.instructions] == list(hidden.instructions)
+    assert [replace(i, text="?") for i in shown.instructions] == list(hidden.instructions)
     assert shown.is_loop == hidden.is_loop
 
 
@@ -171,7 +185,7 @@ def test_lines_that_are_only_checked_are_as_if_they_were_decoded(text: str, refu
     lines = [n for n, line in enumerate(text.splitlines(), 1) if n > 1 and line[0] != "."]
     (kernel,) = decode_regions(text, [region((1,))], "x.s", checked=lines)
     alone, others = decode_regions(text, [region((1,)), region(tuple(lines))], "x.s")
-    assert kernel == alone._replace(refused=others.refused)
+    assert kernel == replace(alone, refused=others.refused)
     assert [each.line for each in kernel.refused] == refused
 
 

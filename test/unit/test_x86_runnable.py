@@ -8,6 +8,7 @@ import pytest
 from generated_kernels import REGISTERS
 from hypothesis import example, given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from incc.driver.pipeline import Settings, decode_unit, find_regions, read_assembly
 from incc.frontends.isa import NotRunnable, Runnable
@@ -23,7 +24,9 @@ NUMBERS |= {f"r{n}": n for n in range(8, 16)}
 
 def kernel(body: str, regions: str = "loops", before: str = "") -> Kernel:
     """The innermost loop, or the code, of a function with that body."""
-    unit = Unit(f".text\nf:\n{before}\n{body}\nret\n" if regions == "loops" else f"{body}\n", "a.s")
+    unit = Unit(
+        assembly=f".text\nf:\n{before}\n{body}\nret\n" if regions == "loops" else f"{body}\n", assembly_file="a.s"
+    )
     parsed = read_assembly(unit, "x86")
     found, _ = find_regions(parsed, Settings(regions=regions))
     (decoded,) = decode_unit(unit, parsed, found[:1])
@@ -155,7 +158,7 @@ def test_a_jump_to_itself_ends() -> None:
 
 def test_the_first_byte_lies_where_it_did() -> None:
     of = loop("add (%rdi), %rax\nadd $8, %rdi\ncmp %rdi, %rdx", "jne .L1")
-    found = made(of._replace(alignment=21))
+    found = made(replace(of, alignment=21))
     assert found.codes[0][:21] == b"\x90" * 21
     last = decode_bytes(found.codes[0]).instructions[-1]
     assert int(last.target, 16) == 21
@@ -276,7 +279,7 @@ def test_pointers_keep_the_distance_that_the_code_before_says() -> None:
 
 def test_rows_of_a_matrix_are_apart() -> None:
     of = loop("movsd (%rsi), %xmm1\naddsd (%rdi), %xmm1\nadd $8, %rsi\nadd $8, %rdi\ncmp %rsi, %rdx", "jne .L1")
-    of = of._replace(entry=(Affine("rsi", (("p", 1),), 0), Affine("rdi", (("p", 1), ("n", 8)), 0)))
+    of = replace(of, entry=(Affine("rsi", (("p", 1),), 0), Affine("rdi", (("p", 1), ("n", 8)), 0)))
     found = made(of)
     assert register(found, "rdi") - register(found, "rsi") > 4096
 

@@ -12,7 +12,10 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
+from msgspec.structs import asdict
 
 import incc
 
@@ -43,7 +46,7 @@ def install() -> None:
             raise AnalysisError("no model for\nthis")
         if os.environ.get("CRASH_ANALYSIS"):
             raise ZeroDivisionError("oh")
-        noted = {"units": [u._asdict() for u, _ in asked], "settings": asked[0][1][0]._asdict()}
+        noted = {"units": [asdict(u) for u, _ in asked], "settings": asdict(asked[0][1][0])}
         if path := os.environ.get("NOTED_UNITS"):
             Path(path).write_text(json.dumps(noted))
         return noted
@@ -87,7 +90,7 @@ def make_incc(folder: Path, name: str = "incc") -> Path:
     return path
 
 
-class Result(NamedTuple):
+class Result(msgspec.Struct, frozen=True):
     status: int
     out: bytes
     err: bytes
