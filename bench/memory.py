@@ -49,7 +49,7 @@ def main() -> None:
     parser.add_argument("--cores", default="skylake,znver4")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    models = [choose_model(name, "")[0] for name in options.cores.split(",")]
+    models = [choose_model(name, "").model for name in options.cores.split(",")]
     r = random.Random(options.seed)
     print(f"{'kernels':>9}  {'MB':>6}  {'a second':>9}")
     start, due = time.perf_counter(), 1000

@@ -494,12 +494,16 @@ def _unlike(expected: list[str], got: list[str]) -> tuple[list[str], list[str]]:
     return expected[start : len(expected) - end], got[start : len(got) - end]
 
 
+def _difference(aspect: str, where: str, unlike: tuple[list[str], list[str]]) -> Difference:
+    return Difference(aspect=aspect, where=where, expected=unlike[0], got=unlike[1])
+
+
 def differences(expected: Facts, got: Facts) -> list[Difference]:
     """All differences, one an aspect and section; sections that only one has are named once, under `sections`."""
     found: list[Difference] = []
     titles, other = [s.title for s in expected.sections], [s.title for s in got.sections]
     if titles != other:
-        found.append(Difference("sections", "", *_unlike(titles, other)))
+        found.append(_difference("sections", "", _unlike(titles, other)))
     left = list(got.sections)
     for section in expected.sections:
         at = next((n for n, each in enumerate(left) if each.title == section.title), None)
@@ -509,20 +513,20 @@ def differences(expected: Facts, got: Facts) -> list[Difference]:
         del left[: at + 1]
         if section.title == "Timeline view:":
             if not _alike_timelines(section.lines, same.lines):
-                found.append(Difference("rows", section.title, *_unlike(section.lines, same.lines)))
+                found.append(_difference("rows", section.title, _unlike(section.lines, same.lines)))
         elif _rows(section) != _rows(same):
             if section.title == "Scheduler's queue usage:" and _alike_queues(section.lines, same.lines):
                 continue
-            found.append(Difference("rows", section.title, *_unlike(_rows(section), _rows(same))))
+            found.append(_difference("rows", section.title, _unlike(_rows(section), _rows(same))))
     if titles == other or _texts(got):
         texts, others = _texts(expected), _texts(got)
         if texts != others:
             # Each text once: it stands in several views.
-            found.append(Difference("text", "", *_unlike(list(dict.fromkeys(texts)), list(dict.fromkeys(others)))))
+            found.append(_difference("text", "", _unlike(list(dict.fromkeys(texts)), list(dict.fromkeys(others)))))
     elif _texts(expected):
         found.append(Difference(aspect="text", where="", expected=["instructions"], got=[]))
     if expected.stderr != got.stderr:
-        found.append(Difference("stderr", "", *_unlike(expected.stderr, got.stderr)))
+        found.append(_difference("stderr", "", _unlike(expected.stderr, got.stderr)))
     if expected.status != got.status:
         found.append(Difference(aspect="status", where="", expected=[str(expected.status)], got=[str(got.status)]))
     return found

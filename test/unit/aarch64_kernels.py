@@ -37,8 +37,16 @@ def instruction(text: str, operands: str, memory: str = "", adds: int = 0, **fac
             accesses.append(RegisterAccess(register=register(name), read=True, write=False, operand=None, address=True))
         places.append(
             MemoryAccess(
-                *(register(base), register(index[0]) if index else None, 1, 0, "", ""),
-                *(int(size), kind == "load", kind == "store", 1),
+                base=register(base),
+                index=register(index[0]) if index else None,
+                scale=1,
+                displacement=0,
+                symbol="",
+                segment="",
+                size=int(size),
+                load=kind == "load",
+                store=kind == "store",
+                operand=1,
             )
         )
     form, traits = form_of(text)

@@ -257,7 +257,12 @@ def make_model() -> MachineModel:
     model = MachineModel.__new__(MachineModel)
     model.name, model.title, model.version, model.isa = "skylake-avx512", "Intel Skylake-X", "1", "x86"
     model.aliases, model.ports, model.resources = ("SKX",), tuple("01234567"), ("0DV",)
-    model._llvm = ("skylake-avx512", tuple((f"SKXPort{p}", p, p, "") for p in "01234567"), (), ())
+    model._llvm = (
+        "skylake-avx512",
+        tuple({"name": f"SKXPort{p}", "number": p, "of": p, "forms": ""} for p in "01234567"),
+        (),
+        (),
+    )
     model.functions = {"load": "2,3", "store_address": "2,3,7", "store_address_indexed": "2,3", "store_data": "4"}
     model.parameters, model.files, model.pieces = {}, (), {}
     model._forms, model._cache = {}, {}  # type: ignore[assignment]
@@ -287,7 +292,7 @@ def make_forms(rows: list[Row]) -> tuple[Form | None, ...]:
 
 def chain(*steps: tuple[int, int, int, int, int]) -> Chain:
     """A chain from (producer, consumer, location, latency, distance)."""
-    made = tuple(Step(*step) for step in steps)
+    made = tuple(Step(**dict(zip(Step.__struct_fields__, step, strict=True))) for step in steps)
     return Chain(sum(s.latency for s in made), sum(s.distance for s in made), made)
 
 
@@ -411,7 +416,13 @@ def triad_events() -> tuple[Event, ...]:
     for iteration in (0, 1):
         for i, life in enumerate(lives):
             shifted = [cycle + 2 * iteration for cycle in life]
-            events.append(Event(iteration, i, *shifted, ports=(2,) if i == 0 else (-1,)))
+            events.append(
+                Event(
+                    **dict(
+                        zip(Event.__struct_fields__, (iteration, i, *shifted, (2,) if i == 0 else (-1,)), strict=True)
+                    )
+                )
+            )
     return tuple(events)
 
 

@@ -40,7 +40,7 @@ def match(a: Any, b: Any) -> Matching:
         parts_a, parts_b = PARTS.get((name, "ab"), ((), ()))
         if name in by_id:
             parts = tuple(by_id[p] for p in parts_a), tuple(numbers_b[p] for p in parts_b)
-            matches.append(Match(by_id[name], n, "identity", 1.0, *parts))
+            matches.append(Match(a=by_id[name], b=n, by="identity", confidence=1.0, parts_a=parts[0], parts_b=parts[1]))
             used |= {by_id[name], *parts[0]}
             part_b |= set(parts[1])
     matched = {m.b for m in matches} | part_b
@@ -280,7 +280,7 @@ def test_notes() -> None:
     found = compared(side("a", ("f/loop1", 4.0)), side("b", ("g/loop1", 4.0)))
     assert found["notes"] == ["no kernel of b was found in a"]
     old = side("a", ("f/loop1", 4.0))
-    old = old._replace(info={**old.info, "notes": ["written by an older incc"]})
+    old = replace(old, info={**old.info, "notes": ["written by an older incc"]})
     failed = empty_side("b")
     failed = replace(failed, info={**failed.info, "problem": "gcc: error: x.c"})
     assert compared(old, failed)["notes"] == ["a: written by an older incc", "b: gcc: error: x.c"]

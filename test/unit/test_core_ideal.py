@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from bound_strategies import kernels
 from hypothesis import given, settings
+from msgspec.structs import astuple
 
 from bind_kernels import kernel as decoded
 from bound_builder import FORWARD_CYCLES, LOAD_LATENCY, BoundBuilder
@@ -261,7 +262,7 @@ def test_least_loaded_port_then_the_lowest() -> None:
 def test_nothing_but_instructions_without_a_slot() -> None:
     b = BoundBuilder()
     b.end(slots=0, flags=m.UNKNOWN)
-    assert [tuple(e) for e in timeline(b.build(), 2)] == [(0, 0, 0, 0, 0, 0, 1, ()), (1, 0, 0, 0, 0, 0, 1, ())]
+    assert [astuple(e) for e in timeline(b.build(), 2)] == [(0, 0, 0, 0, 0, 0, 1, ()), (1, 0, 0, 0, 0, 0, 1, ())]
 
 
 def test_needs_no_pipeline_and_leaves_out_the_one_that_there_is() -> None:

@@ -182,20 +182,28 @@ def test_loading_says_what_is_wrong_with_a_name() -> None:
             loading.load(name)
 
 
+def reason_and_note(mcpu: str, target: str) -> tuple[str, str]:
+    choice = choose_model(mcpu, target)
+    return choice.reason, choice.note
+
+
 def test_how_a_model_was_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another core than the one that was asked for is never taken silently."""
     monkeypatch.setattr(loading, "host_cpu", lambda: ("haswell", ""))
-    model, how, note = choose_model("", "znver6")
+    choice = choose_model("", "znver6")
+    model, how, note = choice.model, choice.reason, choice.note
     assert (model.name, how) == (
         "znver5",
         "the command's target, znver6; the nearest model is that of znver5: the generation after it",
     )
     assert note == "no model for znver6: analysed for znver5, the nearest (the generation after it)"
-    model, how, note = choose_model("diamondrapids", "")
+    choice = choose_model("diamondrapids", "")
+    model, how, note = choice.model, choice.reason, choice.note
     assert model.name == "graniterapids"
     assert how.startswith("-mcpu=diamondrapids; the nearest model is that of graniterapids: ")
     assert note.startswith("no model for diamondrapids: analysed for graniterapids, the nearest (")
-    model, how, note = choose_model("", "x86-64-v3")
+    choice = choose_model("", "x86-64-v3")
+    model, how, note = choice.model, choice.reason, choice.note
     assert model.name == "haswell"
     assert (
         how == "the host, haswell; x86-64-v3, the command's target, has no model (a name for many cores, not for one)"
@@ -204,12 +212,12 @@ def test_how_a_model_was_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
         "no model for the command's target, x86-64-v3 (a name for many cores, not for one): analysed for the host, "
         "haswell"
     )
-    assert choose_model("", "emeraldrapids")[1:] == ("the command's target, emeraldrapids", "")
-    assert choose_model("skx", "")[1:] == ("-mcpu=skx", "")
-    assert choose_model("", "skylake")[1:] == ("the command's target, skylake", "")
-    assert choose_model("", "")[1:] == ("the host, haswell", "")
+    assert reason_and_note("", "emeraldrapids") == ("the command's target, emeraldrapids", "")
+    assert reason_and_note("skx", "") == ("-mcpu=skx", "")
+    assert reason_and_note("", "skylake") == ("the command's target, skylake", "")
+    assert reason_and_note("", "") == ("the host, haswell", "")
     monkeypatch.setattr(loading, "host_cpu", lambda: ("znver6", ""))
-    assert choose_model("native", "")[1:] == (
+    assert reason_and_note("native", "") == (
         "the host, znver6; the nearest model is that of znver5: the generation after it",
         "no model for the host, znver6: analysed for znver5, the nearest (the generation after it)",
     )

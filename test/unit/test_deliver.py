@@ -101,13 +101,15 @@ def test_what_cannot_be_written_keeps_nothing_else_from_it(plain: dict[str, Any]
     missing, good = tmp_path / "no" / "where", tmp_path / "cfg.dot"
     stream = io.StringIO()
     files = {"graph": str(missing), "cfg": str(good), "html": str(tmp_path / "page.html")}
-    failures, empty = deliver(plain, Request(files=files), stream)
+    delivery = deliver(plain, Request(files=files), stream)
+    failures, empty = delivery.failures, delivery.empty
     assert failures == (f"{missing}: not written: No such file or directory",)
     assert empty == ()
     assert (tmp_path / "page.html").read_text().startswith("<!DOCTYPE html>")
     assert stream.getvalue()
     assert good.read_text().startswith("digraph")
-    failures, _ = deliver(plain, Request(output=str(missing)), stream)
+    delivery = deliver(plain, Request(output=str(missing)), stream)
+    failures = delivery.failures
     assert failures == (f"the report could not be written: {missing}: No such file or directory",)
 
 

@@ -101,7 +101,7 @@ def test_by_kind_of_unit() -> None:
     made = entry("FLD_M64FP/m", core)
     assert (made["ports"], made["derived"]) == ("1*LP0", "ports by kind")
     with pytest.raises(ValueError, match="no ports for the kind 'vector'"):
-        entry("FADD_ST0_STI/r", core._replace(kinds={"int": "IN01"}))
+        entry("FADD_ST0_STI/r", replace(core, kinds={"int": "IN01"}))
     with pytest.raises(ImportFailed, match="malformed list of ports by kind"):
         llvm_units.core_of({"llvm": None, "parameters": {"load_latency": {}}}, "int", ())
 

@@ -92,7 +92,7 @@ def test_every_option_is_read(command: str, option: Option) -> None:
         assert chosen[option.name] == expected
         assert chosen[option.name] != option.default
         assert chosen.names == {option.name}
-        assert chosen.settings()._fields == Settings._fields
+        assert chosen.settings().__struct_fields__ == Settings.__struct_fields__
         if command == MCA:
             # With one dash, and with the value as the next word.
             assert read(command, ["-" + argument.lstrip("-")])[option.name] == expected
@@ -124,13 +124,13 @@ def test_the_table_is_consistent() -> None:
     assert {option.kind for option in OPTIONS} <= KINDS
     # Whether to try changes, and to predict, is for programs: a command prints what it finds; LLVM's figures of what a
     # core lacks are for llvm-mca's face.
-    assert {option.field for option in OPTIONS if option.field} == set(Settings._fields) - {
+    assert {option.field for option in OPTIONS if option.field} == set(Settings.__struct_fields__) - {
         "what_ifs",
         "steady",
         "wanted",
         "lacking",
     }
-    assert set(READERS) <= set(Settings._fields)
+    assert set(READERS) <= set(Settings.__struct_fields__)
     for command in BOTH:
         spelled = [name for option in options_of(command) for name in names(option, command)]
         assert len(spelled) == len(set(spelled))

@@ -152,7 +152,13 @@ def test_gccs_unroller() -> None:
     (found,) = gcc_unroller(text)
     # gcc counts the copies that it adds.
     assert found == Remark(
-        *("unrolled", "loop unrolled 3 times", "loop2_unroll", "f", SourceLocation("a.c", 4), 9), copies=4
+        kind="unrolled",
+        said="loop unrolled 3 times",
+        by="loop2_unroll",
+        function="f",
+        place=SourceLocation("a.c", 4),
+        column=9,
+        copies=4,
     )
     assert sentence(found) == "unrolled 4 times"
 

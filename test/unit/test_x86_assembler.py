@@ -77,7 +77,7 @@ def test_refused(command: list[str]) -> None:
     )
     result = assemble(text, all_lines(text), command)
     assert sorted(result.refused) == [2, 4, 6]
-    assert result.refused[2][0][:2] == (2, "vbogus %xmm0, %xmm1")
+    assert (result.refused[2][0].line, result.refused[2][0].text) == (2, "vbogus %xmm0, %xmm1")
     assert result.refused[2][0].message
     assert [r.text for r in result.refused[6]] == ["vbogus %ymm3"]
     assert hexes(result, 6) == ["ffc0", "ffcb"]

@@ -215,7 +215,7 @@ def test_canonical_registers() -> None:
     }  # fmt: skip
     for name, place in places.items():
         (access,) = decoded(f"inc {name}").registers
-        assert access.register == Register(name, *place, "general")
+        assert access.register == Register(name=name, root=place[0], offset=place[1], width=place[2], kind="general")
     assert [a.register for a in decoded("vaddps ymm17{k3}, ymm2, ymm3").registers] == [
         Register(name="ymm17", root="zmm17", offset=0, width=256, kind="vector"),
         Register(name="ymm2", root="zmm2", offset=0, width=256, kind="vector"),

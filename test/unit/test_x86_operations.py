@@ -35,7 +35,7 @@ from incc.frontends.isa import Operation, isa
     ],
 )
 def test_operations(mnemonic: str, expected: tuple[str, int, int, bool, bool]) -> None:
-    assert isa("x86").operation(mnemonic) == Operation(*expected)
+    assert isa("x86").operation(mnemonic) == Operation(**dict(zip(Operation.__struct_fields__, expected, strict=True)))
 
 
 @pytest.mark.parametrize(
