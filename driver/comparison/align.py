@@ -77,7 +77,7 @@ def align(a: Sequence[t.Instruction], b: Sequence[t.Instruction]) -> list[c.Alig
 def _shape(instruction: t.Instruction) -> _Shape:
     text = " ".join(instruction["text"].split())
     mnemonic, _, operands = text.partition(" ")
-    works = instruction.get("work") or [""]
+    works = instruction["work"] or [""]
     if "branches" in works and "(" not in operands and "%" not in operands:
         operands = ""  # where it goes is a label or an address
     operands = _LABEL.sub(".L", operands)

@@ -301,7 +301,7 @@ _MEMORY = frozenset(("loads", "store addresses", "store data", "gathers", "scatt
 
 def _works(instruction: t.Instruction) -> list[str]:
     """What its µops do; in reports before 1.5 its mnemonic has to say it."""
-    return instruction.get("work") or instruction["text"].split(None, 1)[:1] or ["?"]
+    return instruction["work"] or instruction["text"].split(None, 1)[:1] or ["?"]
 
 
 def computes(instruction: t.Instruction) -> str:
@@ -458,7 +458,7 @@ def _chain_steps(sight: Sight) -> list[Contribution]:
         to = sight.instructions[step["to"]]
         after = steps[(n + 1) % len(steps)]
         if step["kind"] == "memory":
-            heading = "memory", "reloads" if to.get("frame") else "loads of what the loop stored"
+            heading = "memory", "reloads" if to["frame"] else "loads of what the loop stored"
         elif step["kind"] != "internal" and after["kind"] == "internal" and after["to"] == step["to"]:
             heading = "work", "loads"
         else:
@@ -509,7 +509,7 @@ def _headed(sight: Sight, overhead: frozenset[int], i: int, work: str) -> tuple[
     """The heading of what an instruction adds to a bound by throughput with µops for some work. Of one that computes
     with what it reloads only the load is there because of that."""
     instruction = sight.instructions[i]
-    if instruction.get("frame") and work in _MEMORY:
+    if instruction["frame"] and work in _MEMORY:
         return "spills", "spills" if instruction["stores"] else "reloads"
     if i in overhead:
         return "loop", "loop overhead"
@@ -524,7 +524,7 @@ def _parts(sight: Sight, i: int, slots: int) -> list[tuple[str, int]]:
     instruction = sight.instructions[i]
     works = _works(instruction)
     computing = computes(instruction)
-    if not instruction.get("frame") or computing in _MEMORY:
+    if not instruction["frame"] or computing in _MEMORY:
         return [(computing, slots)]
     names = frozenset(r["name"] for r in sight.kernel["resources"] if r["kind"] == "port")
     terms = zip(_terms(instruction, names), works, strict=False)
@@ -801,7 +801,7 @@ def _facts(fast: Sight, slow: Sight, told: set[Kind]) -> list[Found]:
     found += _counts("branches", "branches", " inside the loop", inside, (fast.scale, slow.scale))
     if not told & {"spills", "chain-memory"}:
         for field, plural in (("stores", "spills"), ("loads", "reloads")):
-            on_frame = [[n for n, i in enumerate(s.instructions) if i.get("frame") and i[field]] for s in (fast, slow)]  # type: ignore[literal-required]
+            on_frame = [[n for n, i in enumerate(s.instructions) if i["frame"] and i[field]] for s in (fast, slow)]  # type: ignore[literal-required]
             found += _counts("spills", plural, "", on_frame, (fast.scale, slow.scale))
     for name, words in (("flop", "floating-point operations"), ("integer_operations", "integer vector operations")):
         done = [sight.kernel["arithmetic"][name] * sight.scale for sight in (fast, slow)]  # type: ignore[literal-required]

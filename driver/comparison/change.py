@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -36,15 +36,6 @@ def figures(entry: Entry) -> c.Figures:
     kernel = entry.kernel
     bounds, size, arithmetic, memory = kernel["bounds"], kernel["size"], kernel["arithmetic"], kernel["memory"]
     elements, ends = kernel["elements"], kernel["range"]
-    counts: Any = memory
-    if "loads" not in counts:  # a report before 1.5
-        instructions = entry.instructions()
-        counts = {
-            "loads": sum(i["loads"] for i in instructions),
-            "stores": sum(i["stores"] for i in instructions),
-            "spills": None,
-            "reloads": None,
-        }
     return {
         "cycles": kernel["cycles"],
         "cycles_least": ends["least"] if ends else kernel["cycles"],
@@ -64,10 +55,10 @@ def figures(entry: Entry) -> c.Figures:
         "bytes": size["bytes"],
         "vector_bits": vector_bits(kernel),
         "packed_share": arithmetic["packed_share"],
-        "loads": counts["loads"],
-        "stores": counts["stores"],
-        "spills": counts["spills"],
-        "reloads": counts["reloads"],
+        "loads": memory["loads"],
+        "stores": memory["stores"],
+        "spills": memory["spills"],
+        "reloads": memory["reloads"],
         "bytes_loaded": memory["bytes_loaded"],
         "bytes_stored": memory["bytes_stored"],
         "flop": arithmetic["flop"],

@@ -1,4 +1,4 @@
-"""Reads reports from JSON: whole documents or one a line, of any version, into what entries keep.
+"""Reports read from JSON, whole documents or one per line, into what entries keep.
 
 A build has thousands of kernels, of whose reports a comparison looks at a part. So they are decoded into types that are
 made from those of `report/types.py` without what is left out, which skips the rest and checks what is read; what is
@@ -25,18 +25,13 @@ from typing import (
 import msgspec
 
 from incc.driver.comparison.side import LEFT_OUT, Entry, InputError
-from incc.driver.comparison.upgrade import STEPS, added_fields, lacking, numbers, upgrade
+from incc.driver.report.build import SCHEMA_VERSION as VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import BinaryIO
 
-    import msgspec
-
     from incc.driver.report import types as t
-
-VERSION = STEPS[-1].version
-"""The schema's version that everything is brought to."""
 
 NOT_KEPT = {
     "Kernel": LEFT_OUT - {"instructions"},
@@ -61,12 +56,11 @@ class NotAReportError(InputError):
 
 
 class Document(msgspec.Struct, frozen=True):
-    """A report as far as it is kept: its units, still with kernels and these with instructions; of which version it
-    was, "" for a line of incc-scan; and whether it is such a line."""
+    """A report as far as it is kept: its units, still with kernels and their instructions."""
 
     units: list[dict[str, Any]]
-    version: str
     scanned: bool
+    """The document is a line of incc-scan."""
 
 
 # --- from text to documents -------------------------------------------------------------------------------------------
@@ -108,87 +102,62 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def read_document(text: bytes, where: str, line: int = 1, kept: Kept = COMPARED) -> Document:
-    """A document, brought to this version. `where`: the file, and `line`: where in it the text begins, for messages;
-    `kept`: what of it is read.
+    """Read a document of this version.
 
-    Raises InputError, NotAReportError for other JSON.
+    Args:
+        text: the JSON text.
+        where: the file, for messages.
+        line: the line of the file in which the text begins.
+        kept: what of the report is read.
+
+    Raises:
+        NotAReportError: the text is other JSON.
+        InputError: the text is not JSON, or a report that cannot be read.
     """
-    import msgspec
-
     try:
-        found = _decoder("same", kept).decode(text)
+        document = _decoder(kept).decode(text)
     except msgspec.ValidationError as error:
-        return _other_version(text, where, line, error, kept)
+        raise _refusal(text, where, line, error) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(malformed(text, where, line, error)) from None
-    version = found.get("schema_version", "")
     place = f"{where}:{line}" if line > 1 else where
-    if "cpus" in found and "units" not in found:
-        _check_pressure(((f"cpus[{core!r}]", kernel) for core, kernel in found["cpus"].items()), place, kept)
-        return Document(_scanned(found), VERSION, True)
-    if "units" not in found or version != VERSION:
-        return _other_version(text, where, line, None, kept)
-    _check_pressure(_kernels(found["units"]), place, kept)
-    return Document(found["units"], version, False)
+    if "cpus" in document and "units" not in document:
+        _check_pressure(((f"cpus[{core!r}]", kernel) for core, kernel in document["cpus"].items()), place, kept)
+        return Document(_scanned(document), True)
+    if "units" not in document or document.get("schema_version") != VERSION:
+        raise _refusal(text, where, line, None)
+    _check_pressure(_kernels(document["units"]), place, kept)
+    return Document(document["units"], False)
 
 
-def _other_version(text: bytes, where: str, line: int, error: msgspec.ValidationError | None, kept: Kept) -> Document:
-    """What does not fit this version: a report of another one, or none."""
-    import msgspec
-
+def _refusal(text: bytes, where: str, line: int, error: msgspec.ValidationError | None) -> InputError:
+    """Return why a JSON text is not a report of this version."""
     place = f"{where}:{line}" if line > 1 else where
     try:
-        head = msgspec.json.decode(text, type=_head())
+        head = msgspec.json.decode(text, type=_Head)
+    except msgspec.ValidationError:
+        return NotAReportError(f"{place}: not an incc report (expected a JSON object with \"units\")")
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
-        if isinstance(problem, msgspec.ValidationError):
-            raise NotAReportError(f"{place}: no report of incc: the JSON in it is no object") from None
-        raise InputError(malformed(text, where, line, problem)) from None
+        return InputError(malformed(text, where, line, problem))
     if head.rows and head.sides:
-        raise NotAReportError(f"{place}: a comparison, as incc-diff writes it; a report is wanted")
-    if not head.units:
-        if not head.cpus:
-            raise NotAReportError(f'{place}: no report of incc: there is no "units" in it')
-        return _scanned_before(text, place, error, kept)
-    version = head.schema_version
-    try:
-        number, own = numbers(version) if isinstance(version, str) else (0, 0), numbers(VERSION)
-    except ValueError:
-        number = (0, 0)
-    if number < (1, 0):
-        why = "no version of a schema" if version is None else f"{str(version)[:40]!r} is no version of its schema"
-        raise InputError(f"{place}: no report that can be read: {why}")
-    if number[0] > own[0]:
-        raise InputError(
-            f"{place}: written by a newer incc, schema {version}; this one reads up to {VERSION}: update it"
-        )
-    if number == own:
-        if error is None:  # such as "1.04"
-            raise InputError(f"{place}: no report that can be read: {version!r} is no version of its schema")
-        raise InputError(_mistyped(place, error))
-    try:
-        found = _decoder("newer" if number > own else "older", kept).decode(text)
-    except msgspec.ValidationError as problem:
-        raise InputError(_mistyped(place, problem, f", for a report of schema {version}")) from None
-    for unit in found["units"]:
-        upgrade(unit, version)
-    _check_pressure(_kernels(found["units"]), place, kept)
-    return Document(found["units"], version, False)
+        return NotAReportError(f"{place}: a comparison written by incc-diff, where a report is expected")
+    if not head.units and not head.cpus:
+        return NotAReportError(f"{place}: not an incc report (expected a JSON object with \"units\")")
+    if head.units and head.schema_version != VERSION:
+        return unsupported(head.schema_version, place)
+    if error is None:
+        return InputError(f"{place}: not an incc report")
+    return InputError(_mistyped(place, error))
 
 
-def _scanned_before(text: bytes, place: str, error: msgspec.ValidationError | None, kept: Kept) -> Document:
-    """A line of an incc-scan of another version, which it does not tell."""
-    import msgspec
-
-    try:
-        found = _decoder("older", kept).decode(text)
-    except msgspec.ValidationError as problem:
-        more = ", in a line of incc-scan (the oldest have no report of a kernel)"
-        raise InputError(_mistyped(place, error or problem, more)) from None
-    units = _scanned(found)
-    for unit in units:
-        upgrade(unit, "1.0")
-    _check_pressure(((f"cpus[{core!r}]", kernel) for core, kernel in found["cpus"].items()), place, kept)
-    return Document(units, "", True)
+def unsupported(version: object, place: str) -> InputError:
+    """Return the refusal of a report of another version than VERSION."""
+    if version is None:
+        return InputError(f"{place}: the report has no schema version; this incc reads {VERSION}")
+    return InputError(
+        f"{place}: report schema {str(version)[:40]!r} is not supported (this incc reads {VERSION}); "
+        "analyse again with this incc"
+    )
 
 
 def _scanned(line: Any) -> list[dict[str, Any]]:
@@ -273,17 +242,13 @@ def malformed(text: bytes, where: str, line: int, error: Exception) -> str:
 
 # --- types ------------------------------------------------------------------------------------------------------------
 
-_Which = Literal["same", "older", "newer"]
-
 
 @cache
-def _decoder(which: _Which, kept: Kept) -> Any:
-    """A decoder of a report, or a line of incc-scan, of this version, an older or a newer one."""
-    import msgspec
-
+def _decoder(kept: Kept) -> Any:
+    """Return a decoder of a report, or of a line of incc-scan."""
     from incc.driver.report import types
 
-    derived = _Derived(which, kept)
+    derived = _Derived(kept)
     document = TypedDict(  # noqa: UP013 -- its types are computed
         "Document",
         {
@@ -297,32 +262,26 @@ def _decoder(which: _Which, kept: Kept) -> Any:
     return msgspec.json.Decoder(document)
 
 
-@cache
-def _head() -> Any:
-    """The type of what tells one kind of document from another."""
-    import msgspec
+class _Head(msgspec.Struct, frozen=True, kw_only=True):
+    """The fields that tell one kind of document from another."""
 
-    raw = (msgspec.Raw, msgspec.Raw())
-    fields: list[Any] = [("schema_version", Any, None)]
-    fields += [(name, *raw) for name in ("units", "cpus", "rows", "sides")]
-    return msgspec.defstruct("Head", fields)
+    schema_version: Any = None
+    units: msgspec.Raw = msgspec.Raw()
+    cpus: msgspec.Raw = msgspec.Raw()
+    rows: msgspec.Raw = msgspec.Raw()
+    sides: msgspec.Raw = msgspec.Raw()
 
 
 class _Derived:
-    """Types for the decoder from those of reports: without what is not kept, with what is said of values in the
-    decoder's words. Of another version than this, words may be others; an older one may lack fields."""
+    """Types for the decoder, made from those of reports without the fields that are not kept."""
 
-    def __init__(self, which: _Which, kept: Kept) -> None:
-        self.which = which
+    def __init__(self, kept: Kept) -> None:
         self.skipped = dict(kept.skipped)
-        self.missing = added_fields() if which == "older" else {}
         self.made: dict[tuple[str, bool], Any] = {}
         # There are so many instructions that looking at the form of their texts takes a third of all the reading.
         self.patterns = True
 
     def type(self, kind: Any) -> Any:
-        import msgspec
-
         from incc.driver.report import types
 
         if is_typeddict(kind):
@@ -352,7 +311,7 @@ class _Derived:
                 return inner
             return Annotated[inner, msgspec.Meta(**meta)] if meta else inner
         if origin is Literal:
-            return kind if self.which == "same" else str
+            return kind
         if origin in (Union, _OR):
             return Union[tuple(self.type(argument) for argument in arguments)]  # noqa: UP007 -- of a computed tuple
         if origin is list:
@@ -364,9 +323,8 @@ class _Derived:
     def _fields(self, kind: Any) -> Any:
         name = kind.__name__
         left_out = self.skipped.get(name, frozenset())
-        missing = self.missing.get(name, frozenset())
         fields = {
-            field: NotRequired[self.type(what)] if field in missing else self.type(what)
+            field: self.type(what)
             for field, what in get_type_hints(kind, include_extras=True).items()
             if field not in left_out
         }
@@ -403,8 +361,6 @@ class Packed:
     def __call__(self) -> list[t.Instruction]:
         import zlib
 
-        import msgspec
-
         how, data = self.data[:1], self.data[1:]
         if how == b"p":
             import pickle
@@ -422,8 +378,6 @@ def pack(instructions: list[Any]) -> Packed:
     a fifteenth, where they are many."""
     import zlib
     from operator import itemgetter
-
-    import msgspec
 
     rows = list(map(itemgetter(*_fields_of_instructions()), instructions))
     try:
@@ -471,22 +425,3 @@ def entries_of(units: Iterable[dict[str, Any]], share: Share) -> Iterator[Entry]
             packed = pack(kernel.pop("instructions"))
             yield Entry(unit, share(kernel), packed)  # type: ignore[arg-type]
 
-
-def version_notes(versions: Iterable[str]) -> list[str]:
-    """What a reader must know of reports of other versions; each of `versions` is that of one of them."""
-    from collections import Counter
-
-    notes = []
-    counted = Counter(version for version in versions if version != VERSION)
-    for version, count in sorted(counted.items(), key=lambda item: numbers(item[0]) if item[0] else (0, 0)):
-        if not version:
-            notes.append("Lines of an older incc-scan do not tell all that reports do.")
-            continue
-        which = "The report is" if count == 1 else f"{count} reports are"
-        if numbers(version) > numbers(VERSION):
-            notes.append(f"{which} of the newer schema {version}: what is not in {VERSION} is not compared.")
-        elif lacks := lacking(version):
-            notes.append(f"{which} of the older schema {version}, which does not tell {'; nor '.join(lacks)}.")
-        else:
-            notes.append(f"{which} of the older schema {version}.")
-    return notes

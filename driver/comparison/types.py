@@ -78,7 +78,7 @@ class KernelFigures(TypedDict):
     packed_share: Share | None
     loads: Annotated[Count, "Instructions that load."]
     stores: Annotated[Count, "Instructions that store."]
-    spills: Annotated[Count | None, "Stores to the stack's frame; null for reports before 1.5."]
+    spills: Annotated[Count, "Stores to fixed places of the function's stack frame."]
     reloads: Annotated[Count | None, "Loads from the stack's frame; likewise."]
     bytes_loaded: Count
     bytes_stored: Count

@@ -5,7 +5,7 @@ A name of conditions that reads more of a report (`driver/report/where.py`) need
 
 from __future__ import annotations
 
-from typing import Annotated, NotRequired, TypedDict
+from typing import Annotated, TypedDict
 
 import msgspec
 
@@ -74,10 +74,10 @@ class Memory(TypedDict):
     bytes_loaded: Count
     bytes_stored: Count
     line_crossings: float
-    loads: NotRequired[Count]
-    stores: NotRequired[Count]
-    spills: NotRequired[Count]
-    reloads: NotRequired[Count]
+    loads: Count
+    stores: Count
+    spills: Count
+    reloads: Count
 
 
 class Arithmetic(TypedDict):
@@ -97,7 +97,7 @@ class Kernel(TypedDict):
     bounds: Bounds
     critical_path: Bound
     range: Range | None
-    measured: NotRequired[Measured | None]
+    measured: Measured | None
     at_least: bool
     elements: Elements | None
     role: Role

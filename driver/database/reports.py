@@ -3,7 +3,6 @@ again."""
 
 from __future__ import annotations
 
-import copy
 import io
 import json
 import os
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import msgspec
 
-from incc.driver.comparison.documents import malformed, texts
+from incc.driver.comparison.documents import malformed, texts, unsupported
 from incc.driver.comparison.side import InputError
 from incc.driver.database.needed import NEEDED
 from incc.driver.database.schema import COLUMNS, plain_values, text, values
@@ -76,18 +75,6 @@ _COMMAND = UNIT_COLUMNS.index("command")
 _KERNEL_ID = COLUMNS.index("kernel_id")
 
 
-def current(unit: t.Unit, version: str) -> t.Unit:
-    """A unit of a report of that schema as this incc has them; kept it is as it came."""
-    if version == SCHEMA_VERSION:
-        return unit
-    from incc.driver.comparison.upgrade import upgrade
-
-    made: Any = copy.deepcopy(unit)
-    upgrade(made, version)
-    found: t.Unit = made
-    return found
-
-
 def packed(report: t.Report, where: str) -> list[PackedUnit]:
     """The units of a report. Raises InputError where it is none, with `where` before it."""
     try:
@@ -100,11 +87,7 @@ def packed(report: t.Report, where: str) -> list[PackedUnit]:
 def _packed_unit(report: t.Report, unit: t.Unit) -> PackedUnit:
     # With the report's own version and tool, so that units can be given back as they came.
     kept: dict[str, Any] = {**report, "units": [{**unit, "kernels": []}]}
-    now = current(unit, report["schema_version"])
-    kernels = [
-        (_body(kernel), values(now, kernel_now))
-        for kernel, kernel_now in zip(unit["kernels"], now["kernels"], strict=True)
-    ]
+    kernels = [(_body(kernel), values(unit, kernel)) for kernel in unit["kernels"]]
     return _put_together(report, unit, _body(kept), kernels)
 
 
@@ -374,8 +357,7 @@ def _report(value: Any, where: str) -> t.Report:
     version = value.get("schema_version") if isinstance(value, dict) else None
     if not isinstance(version, str) or not isinstance(value.get("units"), list):
         raise InputError(f"{where}: no report of incc")
-    major = SCHEMA_VERSION.partition(".")[0]
-    if version.partition(".")[0] != major:
-        raise InputError(f"{where}: a report of schema {version}; this incc reads {major}.x up to {SCHEMA_VERSION}")
+    if version != SCHEMA_VERSION:
+        raise unsupported(version, where)
     report: t.Report = value
     return report

@@ -1,8 +1,7 @@
-"""The tables of a database, as steps from each version to the next (docs/database.md says what they mean).
+"""The tables of a database (docs/database.md explains them).
 
-A step that was once released stays as it is: databases were made by it. What a new version changes is a new step at
-the end. A name that conditions may use (`driver/report/where.py`) is a column of `kernels` or `units`, so a new name
-needs a step too.
+Each name that conditions may use (`driver/report/where.py`) is a column of `kernels` or `units`, so a new name changes
+the tables and VERSION.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 APPLICATION_ID = 0x696E6363
 """ "incc", in the file's header: what tells these databases from others'."""
 
-_REPORTS = (
+TABLES = (
     # Everything is relative to a commit, or to whatever the user calls the states of his sources.
     """CREATE TABLE commits (
         id INTEGER PRIMARY KEY,
@@ -66,12 +65,12 @@ _REPORTS = (
         loop_carried REAL NOT NULL, critical_path REAL NOT NULL,
         ipc REAL NOT NULL, instructions INTEGER NOT NULL, uops INTEGER NOT NULL, port_uops INTEGER NOT NULL,
         bytes INTEGER NOT NULL, bytes_loaded INTEGER NOT NULL, bytes_stored INTEGER NOT NULL,
-        loads INTEGER, stores INTEGER, spills INTEGER, reloads INTEGER,
+        loads INTEGER NOT NULL, stores INTEGER NOT NULL, spills INTEGER NOT NULL, reloads INTEGER NOT NULL,
         line_crossings REAL NOT NULL, flop INTEGER NOT NULL, integer_operations INTEGER NOT NULL,
         flop_per_byte REAL, packed_share REAL, vector_bits INTEGER NOT NULL,
         unknown INTEGER NOT NULL, refused INTEGER NOT NULL, hints INTEGER NOT NULL,
         verdict TEXT NOT NULL, limited_by TEXT NOT NULL, rules TEXT NOT NULL,
-        called TEXT NOT NULL, "limit" TEXT NOT NULL, vector TEXT NOT NULL
+        called TEXT NOT NULL, "limit" TEXT NOT NULL, vector TEXT NOT NULL, measured REAL
     )""",
     "CREATE INDEX kernels_kernel_id ON kernels (kernel_id)",
     "CREATE INDEX kernels_function ON kernels (function)",
@@ -83,9 +82,6 @@ _REPORTS = (
         PRIMARY KEY (unit, place)
     ) WITHOUT ROWID""",
     "CREATE INDEX unit_kernels_kernel ON unit_kernels (kernel)",
-)
-
-_NAMES_OF_COMMITS = (
     """CREATE TABLE branches (
         "commit" INTEGER NOT NULL REFERENCES commits (id) ON DELETE CASCADE,
         name TEXT NOT NULL,
@@ -98,13 +94,9 @@ _NAMES_OF_COMMITS = (
     ) WITHOUT ROWID""",
     'CREATE INDEX baselines_commit ON baselines ("commit")',
 )
+"""The statements that create the tables."""
 
-_MEASURED = ("ALTER TABLE kernels ADD COLUMN measured REAL",)
-
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_REPORTS, _NAMES_OF_COMMITS, _MEASURED)
-"""The statements that make of a database of version n (an empty file has 0) one of version n + 1."""
-
-VERSION = len(MIGRATIONS)
+VERSION = 1
 
 # --- columns and names ------------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""A database of reports: opened, upgraded, written to and merged, by several programs at a time."""
+"""A database of reports that several programs open, write to and merge at the same time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import msgspec
 
 from incc.driver.comparison.side import InputError
 from incc.driver.database.reports import UNIT_COLUMNS, compressed
-from incc.driver.database.schema import APPLICATION_ID, COLUMNS, MIGRATIONS, VERSION, text
+from incc.driver.database.schema import APPLICATION_ID, COLUMNS, TABLES, VERSION, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -566,7 +566,7 @@ def _all(connection: sqlite3.Connection, sql: str, path: str) -> Iterator[Any]:
 
 
 def open_database(path: str, create: bool = False) -> Database:
-    """A database to write to, which is upgraded if it is an older one's; `create`: and made if it is not there."""
+    """Open a database to write to; with `create`, make it if it does not exist. Raises InputError."""
     _check_file(path, create)
     note = ""
     with problems(path):
@@ -582,8 +582,8 @@ def open_database(path: str, create: bool = False) -> Database:
                         "and write it wait for each other, as reliably as it locks files"
                     )
             connection.execute("PRAGMA synchronous = NORMAL")
-            if _version(connection) != VERSION:
-                _upgrade(connection, path)
+            if _version(connection) == 0:
+                _create_tables(connection, path)
         except BaseException:
             connection.close()
             raise
@@ -591,7 +591,7 @@ def open_database(path: str, create: bool = False) -> Database:
 
 
 def open_reading(path: str) -> Database:
-    """A database to read only. An older one stays as it is; what is read is an upgraded copy."""
+    """Open a database to read only. Raises InputError."""
     _check_file(path, False)
     with problems(path):
         try:
@@ -603,14 +603,8 @@ def open_reading(path: str) -> Database:
             connection = _connect(path, "ro&immutable=1")
             _check_kind(connection, path)
         try:
-            if _version(connection) not in (0, VERSION):
-                copy = _prepared(sqlite3.connect("", isolation_level=None))  # a temporary file
-                connection.backup(copy)
-                connection.close()
-                connection = copy
-                _upgrade(connection, path)
-            elif _version(connection) == 0:
-                raise InputError(f"{path}: there are no reports in it")
+            if _version(connection) == 0:
+                raise InputError(f"{path}: the database has no reports")
         except BaseException:
             connection.close()
             raise
@@ -661,7 +655,7 @@ def _version(connection: sqlite3.Connection) -> int:
 
 
 def _check_kind(connection: sqlite3.Connection, path: str) -> None:
-    """Raises InputError for databases of other programs and of newer versions of this one."""
+    """Raise InputError for databases of other programs and other versions."""
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     version = _version(connection)
     if application != APPLICATION_ID:
@@ -672,22 +666,23 @@ def _check_kind(connection: sqlite3.Connection, path: str) -> None:
             if connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID:
                 return
         raise InputError(f"{path}: a database of another program, not of incc-db")
-    if version > VERSION:
+    if version not in (0, VERSION):
         raise InputError(
-            f"{path}: written by a newer incc: it has version {version}, this one knows them up to {VERSION}"
+            f"{path}: database version {version} is not supported (this incc reads {VERSION}); "
+            "add the reports to a new database"
         )
 
 
-def _upgrade(connection: sqlite3.Connection, path: str) -> None:
+def _create_tables(connection: sqlite3.Connection, path: str) -> None:
     _patiently(connection, "BEGIN IMMEDIATE")
     try:
-        # Somebody else may have done it by now.
         _check_kind(connection, path)
-        for number, step in enumerate(MIGRATIONS[_version(connection) :], _version(connection) + 1):
-            for statement in step:
+        # Another process may have created them in the meantime.
+        if _version(connection) == 0:
+            for statement in TABLES:
                 connection.execute(statement)
-            connection.execute(f"PRAGMA user_version = {number}")
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         _patiently(connection, "COMMIT")
     except BaseException:
         if connection.in_transaction:

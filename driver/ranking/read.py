@@ -70,7 +70,6 @@ class _Reader:
         self.pending = 0
         self.stale: list[r.Stale] = []
         self.unread: list[r.Unread] = []
-        self.versions: list[str] = []
         self.notes: dict[str, None] = {}
         self.folders: dict[str, list[str]] = {}
         self.seen: dict[Any, list[Seen]] = {}
@@ -171,7 +170,6 @@ class _Reader:
                     self._not_read(shown, str(error))
                     continue
                 self.reports += 1
-                self.versions.append(document.version)
                 for number, unit in enumerate(document.units):
                     where = f"{path}\0{line if line > 1 else ''}"
                     self._take(unit, where, (path, line, number))
@@ -229,8 +227,6 @@ class _Reader:
 
     def build(self) -> Build:
         """What was read, as far as it counts. Raises InputError if nothing was."""
-        from incc.driver.comparison.documents import version_notes
-
         if not self.reports and not self.pending:
             first = self.unread[0] if self.unread else None
             more = f" ({len(self.unread) - 1} more files likewise)" if len(self.unread) > 1 else ""
@@ -250,7 +246,7 @@ class _Reader:
             pending=self.pending,
             stale=self.stale,
             unread=self.unread,
-            notes=[*version_notes(self.versions), *self.notes],
+            notes=list(self.notes),
             folders=self.folders,
         )
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from incc.frontends.asm.parse import Origin
     from incc.models.model import MachineModel
 
-SCHEMA_VERSION: Final = "1.9"
+SCHEMA_VERSION: Final = "1.0"
 
 
 def build_report(units: Iterable[t.Unit]) -> t.Report:

@@ -392,11 +392,10 @@ class Memory(TypedDict):
     loads: Annotated[Count, "Instructions that load."]
     stores: Annotated[Count, "Instructions that store."]
     spills: Annotated[
-        Count | None,
-        "Of them those that store to a fixed place of the function's stack frame; null in what is read of reports "
-        "before 1.5.",
+        Count,
+        "Stores to a fixed place of the function's stack frame.",
     ]
-    reloads: Annotated[Count | None, "Those that load from one; likewise."]
+    reloads: Annotated[Count, "Loads from a fixed place of the function's stack frame."]
     step: Annotated[
         Count, "Bytes by which the fastest of its loads and stores moves on in an iteration; 0 where none is known to."
     ]
@@ -1220,7 +1219,7 @@ class Report(TypedDict):
     kernel. Instructions are numbered from 0 within their kernel, lines from 1; line 0 means that there is none."""
 
     schema_version: Annotated[
-        Literal["1.9"],
+        Literal["1.0"],
         "The first number changes when a reader of the old format would misread the new one, the second with "
         "every addition.",
     ]

@@ -113,12 +113,12 @@ NAMES: dict[str, Name] = {
     "bytes": Name(NUMBER, "bytes of code", lambda u, k: k["size"]["bytes"]),
     "bytes_loaded": Name(NUMBER, "bytes loaded, where the size is known", lambda u, k: k["memory"]["bytes_loaded"]),
     "bytes_stored": Name(NUMBER, "bytes stored, where the size is known", lambda u, k: k["memory"]["bytes_stored"]),
-    "loads": Name(NUMBER, "instructions that load; not in reports before 1.5", lambda u, k: k["memory"].get("loads")),
-    "stores": Name(NUMBER, "instructions that store; likewise", lambda u, k: k["memory"].get("stores")),
+    "loads": Name(NUMBER, "instructions that load", lambda u, k: k["memory"]["loads"]),
+    "stores": Name(NUMBER, "instructions that store", lambda u, k: k["memory"]["stores"]),
     "spills": Name(
-        NUMBER, "stores to fixed places of the stack's frame; likewise", lambda u, k: k["memory"].get("spills")
+        NUMBER, "stores to fixed places of the stack frame", lambda u, k: k["memory"]["spills"]
     ),
-    "reloads": Name(NUMBER, "loads from such places; likewise", lambda u, k: k["memory"].get("reloads")),
+    "reloads": Name(NUMBER, "loads from fixed places of the stack frame", lambda u, k: k["memory"]["reloads"]),
     "line_crossings": Name(
         NUMBER, "loads that reach into a second cache line at best", lambda u, k: k["memory"]["line_crossings"]
     ),

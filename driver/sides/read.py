@@ -217,7 +217,6 @@ def _of_database(name: str, path: str, wanted: str, reading: Reading) -> Side:
     collected = Collected(name)
 
     def take(document: Document) -> None:
-        collected.versions.append(document.version)
         collected.add(document.units)
 
     notes = read_commit(path, wanted, take)
@@ -265,7 +264,6 @@ class Collected:
 
         self.name = name
         self.entries: list[Entry] = []
-        self.versions: list[str] = []
         self.notes: dict[str, None] = {}
         self.left_out = 0
         self.share = Share()
@@ -300,15 +298,13 @@ class Collected:
 
     def side(self, reading: Reading) -> Side:
         """The side that has been read, as far as functions are wanted. Its label comes later."""
-        from incc.driver.comparison.documents import version_notes
-
         entries = self.entries
         if reading.functions:
             from incc.driver.report.demangle import choose_functions
 
             wanted = choose_functions({e.kernel["function"] for e in entries}, reading.functions)
             entries = [entry for entry in entries if entry.kernel["function"] in wanted]
-        notes = [*version_notes(self.versions), *self.notes]
+        notes = list(self.notes)
         if self.left_out:
             notes.append(f"{self.left_out} {'loop was' if self.left_out == 1 else 'loops were'} not analysed.")
         if not entries:
@@ -326,12 +322,12 @@ def _read_documents(file: BinaryIO, shown: str, collected: Collected) -> None:
     from incc.driver.comparison.documents import texts
 
     builds = _Builds(collected)
-    before = len(collected.versions)
+    documents = 0
     scanned: dict[tuple[str, str], dict[str, Any]] = {}
     try:
         for line, text in texts(file):
             document = _document(text, shown, line, collected)
-            collected.versions.append(document.version)
+            documents += 1
             if not document.scanned:
                 builds.add(document)
                 continue
@@ -343,7 +339,7 @@ def _read_documents(file: BinaryIO, shown: str, collected: Collected) -> None:
         raise InputError(f"{shown}: {_reason(error)}") from None
     except MemoryError:
         raise InputError(f"{shown}: too large for the memory that there is") from None
-    if len(collected.versions) == before:
+    if not documents:
         raise InputError(f"{shown}: there is nothing in it")
     builds.end()
     collected.add(scanned.values())
