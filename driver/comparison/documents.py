@@ -136,13 +136,13 @@ def _refusal(text: bytes, where: str, line: int, error: msgspec.ValidationError 
     try:
         head = msgspec.json.decode(text, type=_Head)
     except msgspec.ValidationError:
-        return NotAReportError(f"{place}: not an incc report (expected a JSON object with \"units\")")
+        return NotAReportError(f'{place}: not an incc report (expected a JSON object with "units")')
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
         return InputError(malformed(text, where, line, problem))
     if head.rows and head.sides:
         return NotAReportError(f"{place}: a comparison written by incc-diff, where a report is expected")
     if not head.units and not head.cpus:
-        return NotAReportError(f"{place}: not an incc report (expected a JSON object with \"units\")")
+        return NotAReportError(f'{place}: not an incc report (expected a JSON object with "units")')
     if head.units and head.schema_version != VERSION:
         return unsupported(head.schema_version, place)
     if error is None:
@@ -155,7 +155,7 @@ def unsupported(version: object, place: str) -> InputError:
     if version is None:
         return InputError(f"{place}: the report has no schema version; this incc reads {VERSION}")
     return InputError(
-        f"{place}: report schema {str(version)[:40]!r} is not supported (this incc reads {VERSION}); "
+        f"{place}: report schema {repr(version)[:40]} is not supported (this incc reads {VERSION}); "
         "analyse again with this incc"
     )
 
@@ -424,4 +424,3 @@ def entries_of(units: Iterable[dict[str, Any]], share: Share) -> Iterator[Entry]
         for kernel in kernels:
             packed = pack(kernel.pop("instructions"))
             yield Entry(unit, share(kernel), packed)  # type: ignore[arg-type]
-

@@ -79,7 +79,7 @@ class KernelFigures(TypedDict):
     loads: Annotated[Count, "Instructions that load."]
     stores: Annotated[Count, "Instructions that store."]
     spills: Annotated[Count, "Stores to fixed places of the function's stack frame."]
-    reloads: Annotated[Count | None, "Loads from the stack's frame; likewise."]
+    reloads: Annotated[Count, "Loads from fixed places of the function's stack frame."]
     bytes_loaded: Count
     bytes_stored: Count
     flop: Count

@@ -115,9 +115,7 @@ NAMES: dict[str, Name] = {
     "bytes_stored": Name(NUMBER, "bytes stored, where the size is known", lambda u, k: k["memory"]["bytes_stored"]),
     "loads": Name(NUMBER, "instructions that load", lambda u, k: k["memory"]["loads"]),
     "stores": Name(NUMBER, "instructions that store", lambda u, k: k["memory"]["stores"]),
-    "spills": Name(
-        NUMBER, "stores to fixed places of the stack frame", lambda u, k: k["memory"]["spills"]
-    ),
+    "spills": Name(NUMBER, "stores to fixed places of the stack frame", lambda u, k: k["memory"]["spills"]),
     "reloads": Name(NUMBER, "loads from fixed places of the stack frame", lambda u, k: k["memory"]["reloads"]),
     "line_crossings": Name(
         NUMBER, "loads that reach into a second cache line at best", lambda u, k: k["memory"]["line_crossings"]

@@ -196,7 +196,7 @@ def test_every_name_of_conditions_is_a_column_and_has_its_value(tmp_path: Path) 
 
 def test_slices_of_the_text_are_what_the_whole_report_gives() -> None:
     """A name of conditions that reads more than `needed.Kernel` has would make all reports take the slow way."""
-    assert _sliced(json.dumps({**BASE, "schema_version": "1.0"}).encode()) is None
+    assert _sliced(json.dumps({**BASE, "schema_version": "1.1"}).encode()) is None
     odd = make("µ.c", 1e-300, 'f"\t\\n--')
     for report in (make(), odd, make(simulated=None)):
         for options in ({}, {"indent": 2}, {"separators": (",", ":")}):
@@ -211,7 +211,7 @@ def test_slices_of_the_text_are_what_the_whole_report_gives() -> None:
     assert packed_text(bytes_of_no_text, "here") == packed(make("\udcff.c"), "here")
 
 
-def test_a_new_name_of_conditions_needs_a_migration(tmp_path: Path) -> None:
+def test_each_name_of_conditions_is_a_column(tmp_path: Path) -> None:
     with open_database(str(tmp_path / "a.db"), create=True) as database:
         columns = {row[1] for row in database.rows("PRAGMA table_info (kernels)")}
     assert columns == {"id", *schema.COLUMNS}
@@ -396,61 +396,13 @@ def test_a_network_file_system_has_no_write_ahead_log(
 # --- versions ---------------------------------------------------------------------------------------------------------
 
 
-def old_database(path: Path, source: Path, version: int) -> None:
-    """A database of an older version with the rows of a new one, as far as it has the tables and columns."""
-    old = sqlite3.connect(path, isolation_level=None)
-    for step in schema.MIGRATIONS[:version]:
-        for statement in step:
-            old.execute(statement)
-    old.execute(f"PRAGMA user_version = {version}")
-    old.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
-    old.execute("ATTACH ? AS new", [str(source)])
-    for table in ("commits", "bodies", "units", "kernels", "unit_kernels"):
-        columns = ", ".join(f'"{row[1]}"' for row in old.execute(f"PRAGMA main.table_info({table})"))
-        old.execute(f"INSERT INTO {table} SELECT {columns} FROM new.{table}")
-    old.close()
-
-
-@pytest.mark.parametrize("version", range(1, schema.VERSION))
-def test_an_older_database_is_upgraded(tmp_path: Path, version: int) -> None:
-    add(tmp_path / "new.db", "c", make(), date=7)
-    old = tmp_path / "old.db"
-    old_database(old, tmp_path / "new.db", version)
-    untouched = old.read_bytes()
-    expected = read(tmp_path / "new.db")
-    # Who reads it, or merges it into another, leaves it as it is.
-    assert read(old) == expected
-    merge(tmp_path / "merged.db", old)
-    assert read(tmp_path / "merged.db") == expected
-    assert old.read_bytes() == untouched
-    add(old, "d", make())
-    assert sqlite3.connect(old).execute("PRAGMA user_version").fetchone() == (schema.VERSION,)
-    assert main(["baseline", "set", "x", f"--db={old}", "--commit=c"]) == 0
-    assert read(old) == {
-        "c": [expected["c"][0].replace("[], []", '[], ["x"]'), *expected["c"][1:]],
-        "d": ["[null, [], []]", *expected["c"][1:]],
-    }
-
-
-def test_an_upgrade_that_fails_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    add(tmp_path / "new.db", "c", make())
-    old_database(tmp_path / "old.db", tmp_path / "new.db", 1)
-    before = list(sqlite3.connect(tmp_path / "old.db").iterdump())
-    broken = (schema.MIGRATIONS[0], (*schema.MIGRATIONS[1], "CREATE TABLE commits (id)"))
-    monkeypatch.setattr("incc.driver.database.store.MIGRATIONS", broken)
-    with pytest.raises(InputError, match="table commits already exists"):
-        add(tmp_path / "old.db", "d", make())
-    monkeypatch.undo()
-    assert list(sqlite3.connect(tmp_path / "old.db").iterdump()) == before
-    add(tmp_path / "old.db", "d", make())
-
-
-def test_a_newer_database_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", [schema.VERSION + 1, schema.VERSION + 2])
+def test_a_database_of_another_version_is_refused(tmp_path: Path, version: int) -> None:
     path = tmp_path / "a.db"
     add(path, "c", make())
-    sqlite3.connect(path).execute(f"PRAGMA user_version = {schema.VERSION + 1}")
+    sqlite3.connect(path).execute(f"PRAGMA user_version = {version}")
     for use in (lambda: add(path, "d", make()), lambda: read(path), lambda: side_of(path)):
-        with pytest.raises(InputError, match=f"newer incc: it has version {schema.VERSION + 1}"):
+        with pytest.raises(InputError, match=f"database version {version} is not supported"):
             use()
 
 
@@ -557,22 +509,19 @@ def test_entries_are_what_a_comparison_looks_at(tmp_path: Path) -> None:
     assert found[0].unit is found[1].unit
 
 
-@pytest.mark.parametrize("version", ["1.0", "1.1", "1.2", "1.3", "1.4", "1.5"])
-def test_reports_of_another_version_are_brought_to_this_one(tmp_path: Path, version: str) -> None:
-    """For figures and comparisons, the same as from the file; they come back as they were."""
-    file = Path(__file__).parent / "data" / "reports" / f"report-{version}.json"
-    old = json.loads(file.read_text(encoding="utf-8"))
+def test_a_recorded_report_is_the_same_from_a_database(tmp_path: Path) -> None:
+    file = Path(__file__).parent / "data" / "reports" / "report.json"
+    recorded = json.loads(file.read_text(encoding="utf-8"))
     path = str(tmp_path / "a.db")
-    add(path, "c", old)
+    add(path, "c", recorded)
     with open_reading(path) as database:
-        assert list(reports(database, None)) == [old]
+        assert list(reports(database, None)) == [recorded]
         (row,) = rows(database, None)
-    assert row[list(ROW_NAMES).index("cycles")] == old["units"][0]["kernels"][0]["bounds"]["prediction"]["cycles"]
+    assert row[list(ROW_NAMES).index("cycles")] == recorded["units"][0]["kernels"][0]["cycles"]
     found, side = side_of(path), side_of(file)
     assert [(e.unit, e.kernel, e.instructions()) for e in found.entries] == [
         (e.unit, e.kernel, e.instructions()) for e in side.entries
     ]
-    assert found.info["notes"] == side.info["notes"]
 
 
 def test_names_that_are_no_characters_are_replaced_for_comparisons(tmp_path: Path) -> None:

@@ -461,7 +461,7 @@ def test_broken_reports_do_not_keep_others_out(tmp_path: Path, capsys: pytest.Ca
     assert set(said) == {*(f"{n}.json" for n in files if n not in ("lines", "sub/good")), "lines.json:2"}
     assert "'cycles' is missing" in said["part.json"]
     assert "no report of incc" in said["other.json"]
-    assert "schema 2." in said["newer.json"]
+    assert "report schema '2.0' is not supported" in said["newer.json"]
     assert "nested too deep" in said["deep.json"]
     assert "1 unit with" in found.out
 

@@ -146,7 +146,7 @@ def test_what_is_not_there(tmp_path: Path) -> None:
     (unit,) = units(tmp_path, "gcc", {"k.c": source}, "k.c", marks="only")
     assert unit["kernels"] == []
     assert diagnostics.warnings(
-        {"schema_version": "1.9", "tool": {"name": "", "version": ""}, "units": [unit]}, {}
+        {"schema_version": "1.0", "tool": {"name": "", "version": ""}, "units": [unit]}, {}
     ) == (
         "k.c:3:1: warning: nothing to analyse here: there is no loop, or none that is left after optimisation, or its "
         "function is not compiled [-Wincc]\n"

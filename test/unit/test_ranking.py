@@ -512,7 +512,7 @@ def test_mistakes(arguments: list[str], message: str, capsys: pytest.CaptureFixt
     assert shown.out == ""
 
 
-def test_reports_of_every_version() -> None:
+def test_a_recorded_report_is_ranked() -> None:
     for path in sorted((DATA / "reports").iterdir()):
         if path.suffix == ".json" and '"units"' in path.read_text(encoding="utf-8"):
             found = ranked(str(path))

@@ -6,7 +6,7 @@
 # RUN: incc-mca -mcpu=skylake-avx512 --auto --json %s | diff - %t.json
 # RUN: %python -c "import json, sys; json.load(open(sys.argv[1]))" %t.json
 #
-# CHECK:      "schema_version": "1.9",
+# CHECK:      "schema_version": "1.0",
 # CHECK-NEXT: "tool": {"name": "incc", "version": "{{.*}}"},
 # CHECK:      "chosen_by": "-mcpu=skylake-avx512",
 # CHECK-NEXT: "note": ""
