@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from incc.core import BY_MEMORY, BY_NOTHING, BY_REGISTER, BY_RESOURCE
+from incc.core import BY_MEMORY, BY_NOTHING, BY_REGISTER, BY_RESOURCE, WaitSums
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incc.core import Mappings, Pressure, Simulation, Statistics, Usage, WaitSums
+    from incc.core import Mappings, Pressure, Simulation, Statistics, Usage
     from incc.core.analysis import KernelResult
     from incc.driver.report import types as t
     from incc.models.bound import BoundKernel

@@ -124,7 +124,7 @@ def test_the_steady_state_is_no_faster_than_the_bounds(b: BoundBuilder) -> None:
     k = b.build()
     s = simulate(k, ideal=True)
     if s.period:
-        assert s.cycles_per_iteration >= max(bounds(k))
+        assert s.cycles_per_iteration >= bounds(k).largest
         assert simulate(k, ideal=True, every_cycle=True).cycles_per_iteration == s.cycles_per_iteration
 
 
