@@ -315,8 +315,8 @@ class Kernel(_Frozen):
 
     def graph(self) -> networkx.MultiDiGraph[int]:
         """The dependencies: nodes are instructions, edges carry latencies, critical path (`critical_path`) and
-        loop-carried dependencies (`lcd`) are marked; see `incc.driver.views.graph.graph`. A new graph at each call."""
-        from incc.driver.views.graph import graph
+        loop-carried dependencies (`lcd`) are marked; see `views.exchange.graph.graph`. A new graph at each call."""
+        from incc.driver.views.exchange.graph import graph
 
         return graph(self._report)
 
@@ -332,7 +332,7 @@ class Kernel(_Frozen):
         return dict(kernel_values(self._found.report()["units"][self._unit], self._report))
 
     def _repr_html_(self) -> str:
-        from incc.driver.views.notebook import kernel
+        from incc.driver.views.html.notebook import kernel
 
         return kernel(self._found.report()["units"][self._unit], self._report)
 
@@ -415,7 +415,7 @@ class Report(_Frozen):
         return self.kernels[number]
 
     def _repr_html_(self) -> str:
-        from incc.driver.views.notebook import report
+        from incc.driver.views.html.notebook import report
 
         return report(self._found.report())
 

@@ -196,7 +196,7 @@ def named_parts(report: t.Report, request: Request) -> list[tuple[str, t.Report]
 
 def write_remarks(report: t.Report, stream: TextIO | None) -> None:
     """Write the report as a compiler's diagnostics; raises OSError."""
-    from incc.driver.views.diagnostics import remarks
+    from incc.driver.views.exchange.diagnostics import remarks
 
     sources = diagnosed_lines(report)
     write_stream(stream, lambda width, colour: remarks(report, sources, colour))
@@ -205,7 +205,7 @@ def write_remarks(report: t.Report, stream: TextIO | None) -> None:
 def write_warnings(report: t.Report, stream: TextIO | None, error: bool) -> bool:
     """Write what of the expectations in the sources does not hold, and return whether there is something; raises
     OSError. `error`: as errors, not as warnings."""
-    from incc.driver.views.diagnostics import unmet, warnings
+    from incc.driver.views.exchange.diagnostics import unmet, warnings
 
     if not any(True for unit in report["units"] for _ in unmet(unit)):
         return False
@@ -263,23 +263,23 @@ def _contents(name: str, target: str, report: t.Report) -> str:
     """The text of the file that FILES has under this name, to be written to `target`. Raises ValueError where the
     report has nothing for it."""
     if name == "graph" and target.endswith(".graphml"):
-        from incc.driver.views.graph import render as render_graphml
+        from incc.driver.views.exchange.graph import render as render_graphml
 
         return render_graphml(report)
     if name == "graph":
-        from incc.driver.views.dot import render as render_graph
+        from incc.driver.views.exchange.dot import render as render_graph
 
         return render_graph(report)
     if name == "cfg":
-        from incc.driver.views.flow import render as render_flow
+        from incc.driver.views.exchange.flow import render as render_flow
 
         return render_flow(report)
     if name == "sarif":
-        from incc.driver.views.sarif import render as render_sarif
+        from incc.driver.views.exchange.sarif import render as render_sarif
 
         return render_sarif(report)
     if name == "opt-record":
-        from incc.driver.views.opt_record import render as render_record
+        from incc.driver.views.exchange.opt_record import render as render_record
 
         return render_record(report)
     from incc.driver.views.html import render as render_page

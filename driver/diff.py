@@ -358,11 +358,11 @@ def _deliver(comparison: c.Comparison, options: argparse.Namespace, show: Show) 
     if options.html:
         attempt(options.html, lambda: write_whole(options.html, _writable(_page(comparison))))
     if options.junit:
-        from incc.driver.views.comparison import junit
+        from incc.driver.views.exchange import junit
 
         attempt(options.junit, lambda: write_whole(options.junit, junit.render(comparison)))
     if options.github:
-        from incc.driver.views.comparison import annotations
+        from incc.driver.views.exchange import annotations
 
         attempt(
             "annotations",

@@ -67,7 +67,7 @@ def show_ports(model: MachineModel) -> None:
     """The core drawn in text, as `incc-mca -port-model` does."""
     from incc.driver.report.core import core_report
     from incc.driver.views.layout import Layout, terminal
-    from incc.driver.views.port_model import lines
+    from incc.driver.views.text.port_model import lines
 
     for line in lines(core_report(model), Layout(*terminal(sys.stdout))):
         print(line)

@@ -27,8 +27,9 @@ from made_comparisons import (
 
 from incc.driver.comparison import types as c
 from incc.driver.report.places import Choice
-from incc.driver.views.comparison import annotations, cells, junit, markdown, side_by_side, text
+from incc.driver.views.comparison import cells, markdown, side_by_side, text
 from incc.driver.views.comparison.cells import Show
+from incc.driver.views.exchange import annotations, junit
 from incc.driver.views.json import render as render_json
 from properties import examples
 

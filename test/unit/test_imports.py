@@ -96,11 +96,11 @@ import incc.models.bind
 from incc.core import simulate
 from . import scan
 def f():
-    from .views.dot import render
+    from .views.exchange.dot import render
     from incc import __version__
 if TYPE_CHECKING:
     from incc import models, analyze
 """
-    expected = ["models.bind", "models", "core", "driver.scan", "driver.views.dot"]
+    expected = ["models.bind", "models", "core", "driver.scan", "driver.views.exchange.dot"]
     assert set(imports_of("incc.driver.mca", text, set(FILES))) == {"incc", *(f"incc.{m}" for m in expected)}
     assert set(imports_of("incc.driver.mca", "from incc import __version__", set(FILES))) == set()

@@ -21,7 +21,7 @@ from incc.driver.pipeline import (
 )
 from incc.driver.views.json import render as render_json
 from incc.driver.views.layout import Layout
-from incc.driver.views.ways import lines as render
+from incc.driver.views.text.ways import lines as render
 from incc.frontends.asm.regions import loop_paths
 from incc.frontends.unit import Unit
 from incc.models.bind import bind

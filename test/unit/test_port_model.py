@@ -15,7 +15,7 @@ from incc.driver.model import main as model_main
 from incc.driver.report.core import core_report
 from incc.driver.report.schema import schema
 from incc.driver.views.layout import Layout
-from incc.driver.views.port_model import lines, port_groups
+from incc.driver.views.text.port_model import lines, port_groups
 from incc.frontends.isa import isa
 from incc.models.loading import list_models, load
 

@@ -11,9 +11,8 @@ import pytest
 from incc.driver.mca import Options
 from incc.driver.options import MCA, Given
 from incc.driver.pipeline import Settings, analyze_units
-from incc.driver.views import critical_path, loop_carried, what_if
 from incc.driver.views.layout import Layout
-from incc.driver.views.text import Show, render
+from incc.driver.views.text import Show, critical_path, loop_carried, render, what_if
 from incc.frontends.unit import Unit
 
 WIDE = Layout(200, False)

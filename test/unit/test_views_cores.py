@@ -12,9 +12,9 @@ from incc.driver import mca
 from incc.driver.cores import cores_of
 from incc.driver.errors import AnalysisError
 from incc.driver.pipeline import Settings, analyze_for_cores
-from incc.driver.views.cores import groups, lines
 from incc.driver.views.layout import Layout
 from incc.driver.views.text import Show, render
+from incc.driver.views.text.cores import groups, lines
 from incc.frontends.unit import Unit
 
 CODE = """

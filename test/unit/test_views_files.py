@@ -40,7 +40,7 @@ PACKAGES = (
     "incc.driver.views",
 )
 
-_WITH_PARTS = ("incc.driver.views.comparison", "incc.driver.views.ranking")
+_WITH_PARTS = tuple(f"incc.driver.views.{name}" for name in ("comparison", "exchange", "ranking", "text"))
 
 
 def imported(file: Path) -> set[str]:
@@ -73,7 +73,7 @@ def test_views_do_not_import_each_other_in_a_circle() -> None:
         for file in FOLDER.rglob("*.py")
     }
     assert "html.data" in graph["html"]
-    assert graph["summary"] >= {"asked", "layout"}
+    assert graph["text.summary"] >= {"text.asked", "layout"}
     while graph:
         leaves = [name for name, needs in graph.items() if not needs & set(graph)]
         assert leaves, f"a circle among {sorted(graph)}"
@@ -89,7 +89,7 @@ def test_each_view_has_a_file(view: str) -> None:
     (unit,) = report["units"]
     tried = {"change": "front-end", "text": "with a perfect front end", "exact": "1", "asked": False}
     unit["kernels"][0]["what_ifs"] = [{**tried, "cycles": c, "gained": 2 - c} for c in (1.0, 2.0)]
-    module = import_module(f"incc.driver.views.{view.replace('-', '_')}")
+    module = import_module(f"incc.driver.views.text.{view.replace('-', '_')}")
     lines = list(module.lines(unit, unit["kernels"][0], Layout(100, False)))
     assert len(lines) > 3
     assert max(len(line) for line in lines) <= 100
@@ -117,7 +117,7 @@ def loaded(report: dict[str, Any], views: list[str]) -> set[str]:
 def test_only_what_is_printed_is_imported() -> None:
     report = make_report(triad_parts(), timeline=True)
     always = {"incc.driver", "incc.driver.views"}
-    always |= {f"incc.driver.views.{n}" for n in ("text", "layout", "header")}
-    assert loaded(report, ["info"]) == always | {"incc.driver.views.info", "incc.driver.views.asked"}
-    every = always | {f"incc.driver.views.{name.replace('-', '_')}" for name in (*VIEWS, "asked")}
+    always |= {f"incc.driver.views.{n}" for n in ("text", "layout", "text.header")}
+    assert loaded(report, ["info"]) == always | {f"incc.driver.views.text.{n}" for n in ("info", "asked")}
+    every = always | {f"incc.driver.views.text.{name.replace('-', '_')}" for name in (*VIEWS, "asked")}
     assert loaded(report, list(VIEWS)) == every

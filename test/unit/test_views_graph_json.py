@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incc.driver.views import dot
+from incc.driver.views.exchange import dot
 from incc.driver.views.json import render as render_json
 from report_fixtures import make_report, sum_parts, triad_parts, unknown_parts
 

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incc.driver.report.build import UnitResult, build_report, unit_report
-from incc.driver.views import notebook, page
+from incc.driver.views import page
+from incc.driver.views.html import notebook
 from incc.frontends.kernel import LeftOut
 from incc.frontends.unit import Unit
 from report_fixtures import make_model, make_report, sum_parts, triad_parts, unknown_parts

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from incc.driver.views import compact
 from incc.driver.views.comparison import cells, changes
+from incc.driver.views.text import compact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import msgspec
 
-from incc.driver.views import compact
 from incc.driver.views.comparison import cells
 from incc.driver.views.layout import BOLD, GREEN, RED, YELLOW
+from incc.driver.views.text import compact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from incc.driver.views import header
-from incc.driver.views.overview import row_of
+from incc.driver.views.text import header
+from incc.driver.views.text.overview import row_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from incc.driver.views import header
 from incc.driver.views.html.table import Cell, Column, Row, sortable
-from incc.driver.views.overview import row_of
 from incc.driver.views.page import Html, element
+from incc.driver.views.text import header
+from incc.driver.views.text.overview import row_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

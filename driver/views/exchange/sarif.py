@@ -10,7 +10,7 @@ import json
 from typing import Any
 from urllib.parse import quote
 
-from incc.driver.views.diagnostics import headline, place
+from incc.driver.views.exchange.diagnostics import headline, place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from incc.driver.views.critical_path import step_rows
 from incc.driver.views.layout import BOLD, RED, count, cycles
+from incc.driver.views.text.critical_path import step_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

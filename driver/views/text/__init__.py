@@ -7,8 +7,8 @@ lays out what is in the report; the only thing decided there is how wide a colum
 
 from __future__ import annotations
 
-from incc.driver.views import header
 from incc.driver.views.layout import Layout, harmless, terminal
+from incc.driver.views.text import header
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def render(report: t.Report, width: int = 80, colour: bool = False, show: Show =
     for n, unit in enumerate(report["units"]):
         lines += [""] if lines else []
         if n in several and several[n][0] is unit:
-            from incc.driver.views import cores
+            from incc.driver.views.text import cores
 
             lines += [*cores.lines(several[n], layout), ""]
         alone = not (unit["assembly_file"] or unit["source"])
@@ -110,11 +110,11 @@ def render(report: t.Report, width: int = 80, colour: bool = False, show: Show =
         # On several cores they are the same kernels.
         once = len(unit["kernels"]) if n in several else count
         if 0 < show.overview <= once and unit["kernels"]:
-            from incc.driver.views import overview
+            from incc.driver.views.text import overview
 
             lines += ["", *overview.lines(unit, layout)]
         if many:
-            from incc.driver.views import overview
+            from incc.driver.views.text import overview
 
             for together in overview.alike(unit, layout):
                 if _of_another(unit["kernels"][together[0] - 1]):
@@ -127,11 +127,11 @@ def render(report: t.Report, width: int = 80, colour: bool = False, show: Show =
                     lines += ["", *_whole(unit, kernel, layout, show)]
         lines += header.left_out(unit, layout)
         if unit["ways"] is not None:
-            from incc.driver.views import ways
+            from incc.driver.views.text import ways
 
             lines += ways.lines(unit, layout)
         if unit["trials"] is not None:
-            from incc.driver.views import trials
+            from incc.driver.views.text import trials
 
             lines += trials.lines(unit, layout)
     if many and show.how:
@@ -146,7 +146,7 @@ def _on_several_cores(units: Sequence[t.Unit]) -> dict[int, list[t.Unit]]:
     files = [unit["assembly_file"] for unit in units if unit["assembly_file"]]
     if len(set(files)) == len(files):
         return {}
-    from incc.driver.views.cores import groups
+    from incc.driver.views.text.cores import groups
 
     all_groups = groups(units)
     each = [group for group in all_groups for _ in group]
@@ -160,7 +160,7 @@ def _of_another(kernel: t.Kernel) -> bool:
 
 def _short(unit: t.Unit, numbers: Sequence[int], layout: Layout, show: Show) -> Iterator[str]:
     """A few lines of kernels that have these numbers and are alike."""
-    from incc.driver.views import short
+    from incc.driver.views.text import short
 
     yield from short.lines(unit, numbers, layout)
     for number in numbers:
@@ -179,7 +179,7 @@ def _whole(unit: t.Unit, kernel: t.Kernel, layout: Layout, show: Show) -> Iterat
 
 def _details(unit: t.Unit, kernel: t.Kernel, layout: Layout, show: Show) -> Iterator[str]:
     if show.details:
-        from incc.driver.views import detail
+        from incc.driver.views.text import detail
 
         yield from detail.lines(unit, kernel, layout, show.details)
 
@@ -191,7 +191,7 @@ def _view(name: str) -> View:
 
 
 def _module(name: str) -> Any:
-    return __import__(f"incc.driver.views.{name.replace('-', '_')}", fromlist=["lines"])
+    return __import__(f"incc.driver.views.text.{name.replace('-', '_')}", fromlist=["lines"])
 
 
 def _set_off(lines: Iterable[str]) -> Iterator[str]:

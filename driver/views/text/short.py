@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from incc.driver.views import header
 from incc.driver.views.layout import BOLD, count
+from incc.driver.views.text import header
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

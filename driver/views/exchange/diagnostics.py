@@ -7,8 +7,8 @@ tools read them as they read the compiler's.
 
 from __future__ import annotations
 
-from incc.driver.views import header
 from incc.driver.views.layout import harmless
+from incc.driver.views.text import header
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

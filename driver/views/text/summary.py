@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from incc.driver.views import asked
 from incc.driver.views.layout import BOLD, cycles, percent
+from incc.driver.views.text import asked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from incc.driver.views.dot import quoted
+from incc.driver.views.exchange.dot import quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

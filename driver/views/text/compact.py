@@ -3,8 +3,8 @@ longest loop-carried dependency, and its line of the source."""
 
 from __future__ import annotations
 
-from incc.driver.views import dependencies
 from incc.driver.views.layout import BOLD, MIN_TEXT, RED, YELLOW, unknown_legend
+from incc.driver.views.text import dependencies
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

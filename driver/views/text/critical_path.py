@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from incc.driver.views.dependencies import rows
 from incc.driver.views.layout import BOLD
+from incc.driver.views.text.dependencies import rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from incc.driver.views import header
 from incc.driver.views.layout import BOLD, GREEN, Column, count, cycles, each
-from incc.driver.views.overview import cycles_of, measured
 from incc.driver.views.table import table
+from incc.driver.views.text import header
+from incc.driver.views.text.overview import cycles_of, measured
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

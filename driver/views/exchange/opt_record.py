@@ -6,7 +6,7 @@ Kernels are analyses of the pass `incc`, hints what it missed.
 
 from __future__ import annotations
 
-from incc.driver.views.diagnostics import headline, place
+from incc.driver.views.exchange.diagnostics import headline, place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
