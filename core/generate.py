@@ -10,6 +10,7 @@ import re
 import sys
 import textwrap
 from pathlib import Path
+
 import msgspec
 
 ROOT = Path(__file__).resolve().parent.parent

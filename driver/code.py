@@ -28,7 +28,7 @@ class ObjectCode(msgspec.Struct, frozen=True):
 
     kernels: list[Kernel]
     left_out: list[LeftOut]
-    sources: list[KernelSource] = []  # noqa: RUF012 -- nobody changes it
+    sources: list[KernelSource] = []
 
     def places(self) -> list[KernelPlace]:
         """Where the loops are, for reports."""

@@ -432,7 +432,8 @@ def _without_contradicted(
             c = replace(c, verdict="against", finding=replace(c.finding, text=text))
         after.append(c)
     against = [
-        f"{form}: seen twice as other than {difference.text}, but {forms[form].loops} loops are {forms[form].with_it:.1%} off "
+        f"{form}: seen twice as other than {difference.text}, but {forms[form].loops} loops are "
+        f"{forms[form].with_it:.1%} off "
         f"with it, {forms[form].without:.1%} without"
         for difference in result.different
         for form, conditions in (difference.key,)

@@ -280,7 +280,8 @@ OPTIONS: tuple[Option, ...] = (
         kind="choice",
         group="analyse",
         value="=none|lack-sched|parse-failure|any",
-        help="with --compat: go on without instructions that there are no figures for (lack-sched), lines that cannot be "
+        help="with --compat: go on without instructions that there are no figures for (lack-sched), lines that "
+        "cannot be "
         "read (parse-failure), or both",
         default="none",
         commands=_OF_MCA,

@@ -47,7 +47,7 @@ class Syntax(msgspec.Struct, frozen=True, kw_only=True):
     prefixes: frozenset[str] = frozenset()
     suffixes: str = ""
     padding: str = ""
-    synonyms: dict[str, str] = {}  # noqa: RUF012 -- nobody changes it
+    synonyms: dict[str, str] = {}
 
 
 class ByteMarkers(msgspec.Struct, frozen=True, kw_only=True):

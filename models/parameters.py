@@ -391,7 +391,8 @@ PARAMETERS: tuple[Parameter, ...] = (
         default=1,
         unit="cycles",
         read_by=MEMORY,
-        text="start of a store's µop for the data to a load seeing them; the rest of `store_forward` is their way to it",
+        text="start of a store's µop for the data to a load seeing them; the rest of `store_forward` is their way to "
+        "it",
     ),
     Parameter(
         name="forward_delays",
@@ -399,7 +400,8 @@ PARAMETERS: tuple[Parameter, ...] = (
         default={},
         unit="cycles",
         read_by=BOUNDS,
-        text='`{ "ADDPS_* SUBPS_*" = 1 }`: by which results of the forms that match one of the patterns come later to all '
+        text='`{ "ADDPS_* SUBPS_*" = 1 }`: by which results of the forms that match one of the patterns come later '
+        "to all "
         "that do not; latencies are those within the group",
     ),
     Parameter(
@@ -418,7 +420,8 @@ PARAMETERS: tuple[Parameter, ...] = (
         default={},
         unit="",
         read_by=EXECUTION,
-        text='`{ "TEST_* AND_*" = "CMOV* SET*" }`: what matches one of the latter starts a cycle later behind what it reads '
+        text='`{ "TEST_* AND_*" = "CMOV* SET*" }`: what matches one of the latter starts a cycle later behind what '
+        "it reads "
         "of registers, if its flags are from what matches one of the former. The bounds do not count it",
     ),
     Parameter(
@@ -436,7 +439,8 @@ PARAMETERS: tuple[Parameter, ...] = (
         default=False,
         unit="",
         read_by=BOUNDS,
-        text="a load that begins where the only store in flight to its bytes does takes `blocked_forward_cycles` longer, "
+        text="a load that begins where the only store in flight to its bytes does takes `blocked_forward_cycles` "
+        "longer, "
         "but does not wait for the cache",
     ),
     Parameter(
@@ -506,7 +510,8 @@ PARAMETERS: tuple[Parameter, ...] = (
         default=0,
         unit="bytes",
         read_by=MEMORY,
-        text="of the words in a block (`store_commit_bytes`): one that goes to the cache with only some bytes of a word "
+        text="of the words in a block (`store_commit_bytes`): one that goes to the cache with only some bytes of a "
+        "word "
         "does so `store_word_cycles` later, if one with bytes of this word did in the last `store_word_window` cycles. "
         "0: it does not matter",
     ),
@@ -527,7 +532,8 @@ PARAMETERS: tuple[Parameter, ...] = (
         default=0,
         unit="bytes",
         read_by=MEMORY,
-        text="lines of the first-level cache lie across banks of so many bytes: loads that need the same one wait for each "
+        text="lines of the first-level cache lie across banks of so many bytes: loads that need the same one wait "
+        "for each "
         "other. 0: there are none",
     ),
     Parameter(
@@ -544,7 +550,8 @@ PARAMETERS: tuple[Parameter, ...] = (
         default=0,
         unit="sets",
         read_by=MEMORY,
-        text="of the first-level cache, where loads from the same set do not hinder each other. 0: all do that need one "
+        text="of the first-level cache, where loads from the same set do not hinder each other. 0: all do that need "
+        "one "
         "bank, and one that crosses a line goes alone",
     ),
     Parameter(
@@ -553,7 +560,8 @@ PARAMETERS: tuple[Parameter, ...] = (
         default=0,
         unit="µops a cycle",
         read_by=EXECUTION,
-        text="that start at most on average, of loads, arithmetic and stored data of 256 bits: an instruction has one of "
+        text="that start at most on average, of loads, arithmetic and stored data of 256 bits: an instruction has "
+        "one of "
         "each at most, in however many µops; a load that crosses a line is two. 0: no limit",
     ),
     Parameter(
@@ -582,7 +590,8 @@ PARAMETERS: tuple[Parameter, ...] = (
         default={},
         unit="",
         read_by=BINDING,
-        text="the renamer hands a stored value on to a load of it, in no time: 32 or 64 bits of general-purpose registers "
+        text="the renamer hands a stored value on to a load of it, in no time: 32 or 64 bits of general-purpose "
+        "registers "
         "that are loaded with nothing but zeros above them, and read-modify-writes; with `indexed` also where one of "
         "the two addresses has an index, with `bytes` also 8 bits, with `computing` also where the load's instruction "
         "computes with it, with `register_updates` also read-modify-writes with a source beside the constants in "
@@ -598,7 +607,8 @@ PARAMETERS: tuple[Parameter, ...] = (
         default={},
         unit="bits, ports",
         read_by=BINDING,
-        text="with registers of `width` bits in use, µops on vectors do not go to the ports `closes`; those that could go "
+        text="with registers of `width` bits in use, µops on vectors do not go to the ports `closes`; those that "
+        "could go "
         "nowhere else take `instead`",
     ),
     Parameter(
@@ -625,7 +635,8 @@ PARAMETERS: tuple[Parameter, ...] = (
         default="",
         unit="register",
         read_by=BINDING,
-        text="whose implicit changes cost nothing until it is used itself, or they add up to more than `stack_offset_limit`",
+        text="whose implicit changes cost nothing until it is used itself, or they add up to more than "
+        "`stack_offset_limit`",
     ),
     Parameter(
         name="stack_offset_limit",
@@ -653,7 +664,8 @@ PARAMETERS: tuple[Parameter, ...] = (
         default={},
         unit="bits, ports, ports, cycles",
         read_by=BINDING,
-        text="the renamer adds a constant of so many bits, with sign, to a whole general-purpose register of 64 bits, in no "
+        text="the renamer adds a constant of so many bits, with sign, to a whole general-purpose register of 64 "
+        "bits, in no "
         "time and without a µop. Loads, and instructions with a µop for exactly one of the sets `taken_by` and none "
         "for one of `refused_by`, take register and constant as they are; for others, and for the flags, a µop "
         "makes the sum up, on the ports in `refused_by` that the instruction has if it reads no flags, else on "
@@ -665,7 +677,8 @@ PARAMETERS: tuple[Parameter, ...] = (
         default=False,
         unit="",
         read_by=BINDING,
-        text="a move of a register to itself, or of its lower part, is not eliminated: a µop on `renamer_ports`, one cycle",
+        text="a move of a register to itself, or of its lower part, is not eliminated: a µop on `renamer_ports`, one "
+        "cycle",
     ),
     Parameter(
         name="move_fusion",
@@ -749,7 +762,8 @@ PARAMETERS: tuple[Parameter, ...] = (
         default=0,
         unit="cycles",
         read_by=EXECUTION,
-        text="lost by a µop whose operands become ready in the cycle in which it could leave at the earliest, or the next",
+        text="lost by a µop whose operands become ready in the cycle in which it could leave at the earliest, or the "
+        "next",
     ),
     Parameter(
         name="port_order",
@@ -766,7 +780,8 @@ PARAMETERS: tuple[Parameter, ...] = (
         default=3,
         unit="µops",
         read_by=EXECUTION,
-        text="`six_ports`, `eight_ports`, `ten_ports`: a port with so many µops more than the least used one of its set "
+        text="`six_ports`, `eight_ports`, `ten_ports`: a port with so many µops more than the least used one of its "
+        "set "
         "is not taken",
     ),
     Parameter(
@@ -808,7 +823,8 @@ PARAMETERS: tuple[Parameter, ...] = (
         default="unlimited",
         unit="µops",
         read_by=EXECUTION,
-        text="a port that would be the next in turn is left out while more than so many µops more are bound to it than to "
+        text="a port that would be the next in turn is left out while more than so many µops more are bound to it "
+        "than to "
         "another one of the set",
     ),
     Parameter(
@@ -987,7 +1003,8 @@ PARAMETERS: tuple[Parameter, ...] = (
         default=True,
         unit="",
         read_by=FRONT_END,
-        text="a µop that takes two places of a line, for a long immediate, is the last one that the µop cache delivers in a "
+        text="a µop that takes two places of a line, for a long immediate, is the last one that the µop cache "
+        "delivers in a "
         "cycle",
     ),
     Parameter(
@@ -1078,7 +1095,8 @@ PARAMETERS: tuple[Parameter, ...] = (
         default={},
         unit="`umask << 8 | event`",
         read_by=MEASURING,
-        text="what counts µops that were sent to a port, or to several together, by a name for them; performance counters "
+        text="what counts µops that were sent to a port, or to several together, by a name for them; performance "
+        "counters "
         "are asked for it where the kernel has them",
     ),
 )

@@ -114,15 +114,25 @@ _EXPAND = ("-funroll-loops", "-fvariable-expansion-in-unroller", "--param=max-va
 REMEDIES = (
     # Sums in another order. gcc takes -fassociative-math back, with a warning, unless both others stand beside it.
     Remedy(name="reassociate", family=GCC, flags=(*_REORDER, "-fno-trapping-math"), vectorises=True, changes=ROUNDING),
-    Remedy(name="reassociate", family=GCC, flags=("-fassociative-math",), vectorises=True, changes=ROUNDING, pays=False),
+    Remedy(
+        name="reassociate", family=GCC, flags=("-fassociative-math",), vectorises=True, changes=ROUNDING, pays=False
+    ),
     Remedy(name="reassociate", family=GCC, flags=_REORDER, vectorises=True, changes=ROUNDING, pays=False),
     Remedy(name="reassociate", family=CLANG, flags=_REORDER, vectorises=True, changes=ROUNDING),
-    Remedy(name="reassociate", family=CLANG, flags=("-fassociative-math",), vectorises=True, changes=ROUNDING, pays=False),
+    Remedy(
+        name="reassociate", family=CLANG, flags=("-fassociative-math",), vectorises=True, changes=ROUNDING, pays=False
+    ),
     Remedy(name="reassociate", family=ANY, flags=(*_REORDER, "-fno-trapping-math"), changes=ROUNDING),
     # Several sums: gcc makes two unless it is told how many. clang has no such flag, and makes four by itself.
     # Sums of fused multiply-adds take -funsafe-math-optimizations, not only what reorders a sum.
     Remedy(name="accumulators", family=GCC, flags=("-funsafe-math-optimizations", *_EXPAND), changes=ROUNDING),
-    Remedy(name="accumulators", family=GCC, flags=(*_REORDER, "-fno-trapping-math", "-funroll-loops"), changes=ROUNDING, pays=False),
+    Remedy(
+        name="accumulators",
+        family=GCC,
+        flags=(*_REORDER, "-fno-trapping-math", "-funroll-loops"),
+        changes=ROUNDING,
+        pays=False,
+    ),
     Remedy(name="accumulators", family=CLANG, flags=("-funroll-loops",), pays=False),
     # A reciprocal for an invariant divisor. gcc divides several times by a value before -freciprocal-math alone does
     # anything; in a loop it takes -funsafe-math-optimizations itself, not only what that implies.
@@ -131,13 +141,21 @@ REMEDIES = (
     Remedy(name="reciprocal", family=CLANG, flags=("-freciprocal-math",), changes=ROUNDING),
     Remedy(name="reciprocal", family=ANY, flags=("-funsafe-math-optimizations",), changes=ROUNDING),
     Remedy(name="errno", family=GCC, flags=("-fno-math-errno",), vectorises=True, changes="sqrt no longer sets errno"),
-    Remedy(name="errno", family=CLANG, flags=("-fno-math-errno",), vectorises=True, changes="sqrt no longer sets errno"),
+    Remedy(
+        name="errno", family=CLANG, flags=("-fno-math-errno",), vectorises=True, changes="sqrt no longer sets errno"
+    ),
     Remedy(name="errno", family=ANY, flags=("-fno-math-errno",), changes="sqrt no longer sets errno"),
     # glibc's headers declare its vector functions under -ffast-math; clang has to be told of the library.
     Remedy(name="vector-functions", family=GCC, flags=("-ffast-math",), vectorises=True, changes=f"{ROUNDING}, {NANS}"),
-    Remedy(name="vector-functions", family=CLANG, flags=("-ffast-math",), vectorises=True, changes=ROUNDING, pays=False),
     Remedy(
-        name="vector-functions", family=CLANG, flags=("-ffast-math", "-fveclib=libmvec"), least=14, vectorises=True,
+        name="vector-functions", family=CLANG, flags=("-ffast-math",), vectorises=True, changes=ROUNDING, pays=False
+    ),
+    Remedy(
+        name="vector-functions",
+        family=CLANG,
+        flags=("-ffast-math", "-fveclib=libmvec"),
+        least=14,
+        vectorises=True,
         changes=f"{ROUNDING}, {NANS}",
     ),
     Remedy(name="extremum", family=GCC, flags=_EXTREMUM, vectorises=True, changes=NANS),
@@ -159,7 +177,7 @@ REMEDIES = (
     Remedy(name="align-loops", family=CLANG, flags=("-falign-loops=64",), least=13),
     Remedy(name="align-loops", family=ANY, flags=("-falign-loops=64",)),
     Remedy(name="single-constants", family=GCC, flags=("-fsingle-precision-constant",), changes=ROUNDING, pays=False),
-)  # fmt: skip
+)
 """What `python bench/hints.py --all --markdown` prints is the reason for every row."""
 
 
@@ -235,12 +253,27 @@ def read_build(unit: Unit, native: bool = False) -> Build:
 
 # The first versions of gcc and clang that know a core by the name of its model (their release notes).
 _MARCH = {
-    "sandybridge": (5, 3), "ivybridge": (5, 3), "haswell": (5, 3), "broadwell": (5, 3), "skylake": (6, 4),
-    "skylake-avx512": (6, 4), "cascadelake": (9, 8), "icelake-client": (8, 7), "icelake-server": (8, 7),
-    "tigerlake": (10, 10), "rocketlake": (11, 13), "alderlake": (11, 12), "sapphirerapids": (11, 12),
-    "meteorlake": (13, 16), "graniterapids": (13, 16),
-    "znver1": (6, 4), "znver2": (9, 9), "znver3": (11, 12), "znver4": (13, 16), "znver5": (14, 19),
-}  # fmt: skip
+    "sandybridge": (5, 3),
+    "ivybridge": (5, 3),
+    "haswell": (5, 3),
+    "broadwell": (5, 3),
+    "skylake": (6, 4),
+    "skylake-avx512": (6, 4),
+    "cascadelake": (9, 8),
+    "icelake-client": (8, 7),
+    "icelake-server": (8, 7),
+    "tigerlake": (10, 10),
+    "rocketlake": (11, 13),
+    "alderlake": (11, 12),
+    "sapphirerapids": (11, 12),
+    "meteorlake": (13, 16),
+    "graniterapids": (13, 16),
+    "znver1": (6, 4),
+    "znver2": (9, 9),
+    "znver3": (11, 12),
+    "znver4": (13, 16),
+    "znver5": (14, 19),
+}
 
 
 def _family(compiler: str, version: str) -> str:

@@ -95,7 +95,17 @@ def _region(listing: Listing, graph: ControlFlow, loop: Loop, chosen: list[int] 
     label = header.label
     name = ":".join(part for part in (function, label) if part) or f"line {min(lines)}"
     return Region(
-        kind="loop", name=name, function=function, label=label, first_line=min(body_lines), last_line=max(body_lines), lines=lines, body_lines=body_lines, is_loop=True, depth=loop.depth, source=source,
+        kind="loop",
+        name=name,
+        function=function,
+        label=label,
+        first_line=min(body_lines),
+        last_line=max(body_lines),
+        lines=lines,
+        body_lines=body_lines,
+        is_loop=True,
+        depth=loop.depth,
+        source=source,
         notes=tuple(notes), forks=forks,
     )  # fmt: skip
 

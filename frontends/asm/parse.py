@@ -359,7 +359,15 @@ def parse(text: str, isa_name: str = "") -> Assembly:
 
     functions = _functions(statements, typed, exported - objects, sizes)
     return Assembly(
-        isa=isa_name, statements=statements, functions=functions, labels=labels, numeric_labels=numeric_labels, aliases=aliases, macros=frozenset(macros), markers=markers, dialects=dialects,
+        isa=isa_name,
+        statements=statements,
+        functions=functions,
+        labels=labels,
+        numeric_labels=numeric_labels,
+        aliases=aliases,
+        macros=frozenset(macros),
+        markers=markers,
+        dialects=dialects,
         source_file=source_file, graphs=[], files=files, debug=tuple(debug),
     )  # fmt: skip
 

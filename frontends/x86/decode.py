@@ -430,7 +430,7 @@ def register_of(number: int) -> Register:
 
 
 def _place(decoded: _Decoded, offset: int, text: str, relocations: Sequence[Relocation], section: str) -> Instruction:
-    """Return the instruction with what its place decides: branch target, symbol and displacement of its memory operand."""
+    """Return the instruction at its place: with branch target, symbol and displacement of its memory operand."""
     instruction = decoded.instruction
     changes: dict[str, Any] = {}
     if decoded.branch and instruction.branch not in ("return", ""):

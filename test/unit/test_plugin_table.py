@@ -59,8 +59,27 @@ def table(*loops: dict[str, Any], version: int = 1) -> str:
 def test_a_table_is_read() -> None:
     (loop,) = read_table(table(entry(5)))
     assert loop == CompiledLoop(
-        number=5, function="f", kind="vector-body", source_loop=2, role="main", of=-1, instead=False, iterations=16, width=8, scalable=False, interleave=2, unroll=1, peeled=0, trip_count=0, max_trip_count=7, trip_multiple=1, expected_trip_count=None, source_trip_count=0, source_max_trip_count=0,
-        streams=(CompiledStream(store=True, element_bytes=4, lanes=8, scalable=False, step=64, accesses=2),), lines=(3,),
+        number=5,
+        function="f",
+        kind="vector-body",
+        source_loop=2,
+        role="main",
+        of=-1,
+        instead=False,
+        iterations=16,
+        width=8,
+        scalable=False,
+        interleave=2,
+        unroll=1,
+        peeled=0,
+        trip_count=0,
+        max_trip_count=7,
+        trip_multiple=1,
+        expected_trip_count=None,
+        source_trip_count=0,
+        source_max_trip_count=0,
+        streams=(CompiledStream(store=True, element_bytes=4, lanes=8, scalable=False, step=64, accesses=2),),
+        lines=(3,),
     )  # fmt: skip
     assert loop.fixed_iterations == 16
     assert replace(loop, scalable=True).fixed_iterations == 0
