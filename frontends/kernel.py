@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # --- regions ---------------------------------------------------------------------------------------------------------
 
 
-class SourceLocation(msgspec.Struct, frozen=True):
+class SourceLocation(msgspec.Struct, frozen=True, order=True):
     """A place in the user's source, from `.loc` directives."""
 
     file: str

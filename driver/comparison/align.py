@@ -40,7 +40,7 @@ CELLS = 25_000_000
 """Pairs of instructions that are looked at; with more, only equal texts are found."""
 
 
-class _Shape(msgspec.Struct, frozen=True, kw_only=True):
+class _Shape(msgspec.Struct, frozen=True, kw_only=True, order=True):
     """An instruction as it is compared: its text without labels, mnemonic, form, its kind of work, what is around the
     names in its operands, and these."""
 

@@ -40,7 +40,7 @@ _LINE = re.compile(r"\s*(?:#|//|;)\s*CASE( host)?: (.*)")
 _ENVIRONMENT = ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE")
 
 
-class Case(msgspec.Struct, frozen=True, kw_only=True):
+class Case(msgspec.Struct, frozen=True, kw_only=True, order=True):
     """One run: `args` without the program, `stdin` (None: empty), and the `files` in the folder in which it runs."""
 
     name: str

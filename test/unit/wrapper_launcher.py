@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec.structs import asdict
+import msgspec
 
 import incc
 
@@ -46,7 +46,7 @@ def install() -> None:
             raise AnalysisError("no model for\nthis")
         if os.environ.get("CRASH_ANALYSIS"):
             raise ZeroDivisionError("oh")
-        noted = {"units": [asdict(u) for u, _ in asked], "settings": asdict(asked[0][1][0])}
+        noted = msgspec.to_builtins({"units": [u for u, _ in asked], "settings": asked[0][1][0]})
         if path := os.environ.get("NOTED_UNITS"):
             Path(path).write_text(json.dumps(noted))
         return noted
