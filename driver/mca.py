@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from incc.driver import UsageError
+from incc.driver.messages import run_command
 from incc.driver.messages import tell as tell_as_it_is
 from incc.driver.options import MCA, Given, check_targets, find, has, llvm_views
 
@@ -340,5 +341,10 @@ def _with_views(report: t.Report, views: Views, request: Request, undelivered: U
     return undelivered
 
 
+def command() -> int:
+    """Run the installed command."""
+    return run_command(main)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command())
