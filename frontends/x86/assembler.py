@@ -8,6 +8,9 @@ reported.
 from __future__ import annotations
 
 import os
+import resource
+import select
+import signal
 import sys
 from bisect import bisect_left
 
@@ -17,6 +20,7 @@ from incc.frontends.kernel import Refused, Relocation
 from incc.frontends.records import NamedTuple
 from incc.frontends.x86.classify import words
 from incc.frontends.x86.elf import Object, read_object
+from incc.frontends.x86.iced import Narrow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -323,10 +327,8 @@ def _run(command: Sequence[str], source: str, folder: str, meanwhile: Callable[[
     arguments = [*command, "-o", paths[1], paths[0]]
     # Messages are read, so they must be in English.
     environment = {**os.environ, "LC_ALL": "C"}
-    import resource  # noqa: F401 -- here, so that the limits are set at once
-
     # Python ignores SIGXFSZ, and what it starts would too.
-    process = os.posix_spawnp(command[0], arguments, environment, file_actions=actions, setsigdef=[_SIGXFSZ])
+    process = os.posix_spawnp(command[0], arguments, environment, file_actions=actions, setsigdef=[signal.SIGXFSZ])
     _limit(process, len(source))
     status = None
     try:
@@ -335,7 +337,7 @@ def _run(command: Sequence[str], source: str, folder: str, meanwhile: Callable[[
         status = _wait(process, _patience(len(source)))
     finally:
         if status is None:  # something else ends the analysis, and must not wait for the assembler
-            os.kill(process, 9)
+            os.kill(process, signal.SIGKILL)
             os.waitpid(process, 0)
     if -status in _LIMITS:
         most = _LIMITS[-status](len(source))
@@ -352,11 +354,10 @@ def _run(command: Sequence[str], source: str, folder: str, meanwhile: Callable[[
 heard: list[str] = []
 """What the assembler said of the text that it was given last, errors and warnings: for who then asks another one."""
 
-_SIGALRM, _SIGXCPU, _SIGXFSZ = 14, 24, 25
 _LIMITS: dict[int, Callable[[int], str]] = {
-    _SIGALRM: lambda size: f"{_patience(size)} s",
-    _SIGXCPU: lambda size: f"{processor_seconds(size)} s of the processor",
-    _SIGXFSZ: lambda size: f"{_bytes(size) >> 20} MiB of output",
+    signal.SIGALRM: lambda size: f"{_patience(size)} s",
+    signal.SIGXCPU: lambda size: f"{processor_seconds(size)} s of the processor",
+    signal.SIGXFSZ: lambda size: f"{_bytes(size) >> 20} MiB of output",
 }
 """What has ended an assembler, by the signal."""
 
@@ -379,8 +380,6 @@ def _bytes(size: int) -> int:
 def _limit(process: int, size: int) -> None:
     """Let the system end a process that writes or computes too much for a text of this size, also when this one is
     gone."""
-    import resource
-
     try:
         resource.prlimit(process, resource.RLIMIT_FSIZE, (_bytes(size), _bytes(size)))
         seconds = processor_seconds(size)
@@ -395,8 +394,6 @@ def _limit(process: int, size: int) -> None:
 def _wait(process: int, seconds: int) -> int:
     """Wait for a process, but not longer than that; returns its exit status, negative: the signal's number, SIGALRM
     where it took too long."""
-    import select
-
     try:
         descriptor = os.pidfd_open(process)
     except OSError:  # an old kernel: the limit for computing must do
@@ -405,9 +402,9 @@ def _wait(process: int, seconds: int) -> int:
         poll = select.poll()
         poll.register(descriptor, select.POLLIN)
         if not poll.poll(seconds * 1000):
-            os.kill(process, 9)
+            os.kill(process, signal.SIGKILL)
             os.waitpid(process, 0)
-            return -_SIGALRM
+            return -signal.SIGALRM
     finally:
         os.close(descriptor)
     return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
@@ -598,13 +595,6 @@ def _assemble(
     raise AssemblerError(f"the assembler {command[0]!r} still refuses statements after {_MAX_ROUNDS} rounds")
 
 
-def _narrow(code: bytes) -> bytes:
-    """The bytes as code of 32-bit mode."""
-    from incc.frontends.x86.iced import Narrow  # which loads the decoder, mostly while the assembler runs
-
-    return Narrow(code)
-
-
 def _collect(found: Object, statements: list[_Statement], refused: dict[int, tuple[Refused, ...]]) -> Assembled:
     encoded: dict[int, list[Encoded]] = {}
     starts = {index: [r.offset for r in section.relocations] for index, section in found.sections.items()}
@@ -626,7 +616,7 @@ def _collect(found: Object, statements: list[_Statement], refused: dict[int, tup
                 section.name,
                 section.alignment,
                 offset,
-                _narrow(section.data[offset : end[1]]) if statement.narrow else section.data[offset : end[1]],
+                Narrow(section.data[offset : end[1]]) if statement.narrow else section.data[offset : end[1]],
                 section.relocations[low:high],
             )
         )
