@@ -326,9 +326,9 @@ def _with_views(report: t.Report, views: Views, request: Request, undelivered: U
     from incc.driver.deliver import write_stream
     from incc.driver.files import write_file
     from incc.driver.llvm_mca import Heading
+    from incc.driver.views.llvm_mca import render
 
     names = [kernel["name"] for unit in report["units"] for kernel in unit["kernels"]]
-    render = __import__("incc.driver.views.llvm_mca", fromlist=["render"]).render
     text = "\n" + render(report, views._replace(headings=tuple(Heading(*each) for each in enumerate(names))))
     try:
         if request.output:

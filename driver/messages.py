@@ -60,3 +60,5 @@ def run_command(main: Callable[[], int]) -> int:
         return main()
     except KeyboardInterrupt:
         return interrupted(received[-1] if received else signal.SIGINT)
+    finally:
+        gc.freeze()  # Python would look for cycles in everything once more before it ends

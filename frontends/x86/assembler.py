@@ -12,6 +12,7 @@ import resource
 import select
 import signal
 import sys
+import tempfile
 from bisect import bisect_left
 
 from incc.frontends import regex as re
@@ -286,19 +287,12 @@ def _with_modes(lines: list[str], statements: list[_Statement]) -> list[_Stateme
 # --- running it ------------------------------------------------------------------------------------------------------
 
 
-def _temporary_folder() -> str:
-    """A new folder that only this user can enter; `tempfile` would do, but takes 5 ms to import."""
+def _temporary_folder() -> tempfile.TemporaryDirectory[str]:
     parent = os.environ.get("TMPDIR") or "/tmp"
-    for attempt in range(10000):
-        path = os.path.join(parent, f"incc-{os.getpid()}-{attempt}")
-        try:
-            os.mkdir(path, 0o700)
-        except FileExistsError:
-            continue
-        except OSError as error:
-            raise AssemblerError(f"cannot write to the temporary folder {parent}: {error.strerror}") from None
-        return path
-    raise AssemblerError(f"no free name for a temporary folder in {parent}")
+    try:
+        return tempfile.TemporaryDirectory(prefix=f"incc-{os.getpid()}-", dir=parent, ignore_cleanup_errors=True)
+    except OSError as error:
+        raise AssemblerError(f"cannot write to the temporary folder {parent}: {error.strerror}") from None
 
 
 def _default_commands() -> list[list[str]]:
@@ -460,8 +454,7 @@ def assemble(
         statements = _with_modes(text.split("\n"), statements)
     heard.clear()
     commands = [list(assembler)] if assembler else _default_commands()
-    folder = _temporary_folder()
-    try:
+    with _temporary_folder() as folder:
         for index, command in enumerate(commands):
             try:
                 found, said = _assemble(command, list(marked), statements, folder, meanwhile)
@@ -475,10 +468,6 @@ def assemble(
             except AssemblerError:
                 if index + 1 == len(commands):
                     raise
-    finally:
-        for name in os.listdir(folder):
-            os.unlink(os.path.join(folder, name))
-        os.rmdir(folder)
     for number, reasons in said.items():
         refused[number] = refused.get(number, ()) + reasons
     return _collect(found, statements, refused)

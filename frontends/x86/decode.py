@@ -182,7 +182,6 @@ def _form(native: Any) -> _Form:
     code = native.code
     form = _FORMS.get(code)
     if form is None:
-        # OpCodeInfo would say the same, but takes 4 ms for its tables when it is first asked.
         mnemonic = MNEMONIC_NAMES[native.mnemonic].lower()
         form = _FORMS[code] = _Form(
             _BY_ADDRESS.get(CODE_NAMES[code], CODE_NAMES[code]),
