@@ -239,9 +239,9 @@ def _port_sets(options: argparse.Namespace, forms: list[Named], model: MachineMo
 
     relative = bench_ports.relative_of(options, model)
     if options.relative:
-        # Blockers are the relative's; which features there are the processor says, or the simulated model.
         from incc.measuring.cores import target
 
+        # Blockers are the relative's; which features there are the processor says, or the simulated model.
         core = target(relative, core.features)
     machine = open_machine(options, model)
     number = 0
