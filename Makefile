@@ -14,6 +14,8 @@ CXX_SOURCES := core/*.cpp core/*/*.cpp core/*/*.h core/lib/sim/*.cpp core/lib/si
 # pyproject.toml alone says which packages are wanted, for building as for testing.
 WANTED = import sys, tomllib; p = tomllib.load(open("pyproject.toml", "rb")); \
   print(*(p["build-system"]["requires"] if sys.argv[1] == "build" else p["project"]["optional-dependencies"][sys.argv[1]]), sep="\n")
+SCRIPTS = import tomllib; \
+  [print(name, *entry.split(":")) for name, entry in tomllib.load(open("pyproject.toml", "rb"))["project"]["scripts"].items()]
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Ninja and the tests do not share in the job server of a `make -j`.
 IN_VENV := MAKEFLAGS= PATH="$(CURDIR)/$(BIN):$$PATH"
@@ -99,18 +101,17 @@ dev: core-test
 	  { cp "$$f" frontends/clang_plugin/new && mv frontends/clang_plugin/new "frontends/clang_plugin/$$(basename "$$f")"; }; done
 	@mkdir -p build/dev/bin
 	$(IN_VENV) cmake $(BUILD) -DINCC_DEV_PYTHON="$(CURDIR)/$(BIN)/python" -DINCC_DEV_PLACE="$(CURDIR)/build/dev" >/dev/null
-	$(IN_VENV) cmake --build $(BUILD) --target incc_in_the_tree
-	@for c in incc incc-mca incc-scan; do \
-	  cp $(BUILD)/$${c}_dev build/dev/bin/$$c.new && mv build/dev/bin/$$c.new build/dev/bin/$$c; done
+	$(IN_VENV) cmake --build $(BUILD) --target incc_dev
+	@cp $(BUILD)/incc_dev build/dev/bin/incc.new && mv build/dev/bin/incc.new build/dev/bin/incc
 	@mkdir -p build/dev/share/cmake/Incc
 	@ln -sfn ../../../../../cmake/InccConfig.cmake build/dev/share/cmake/Incc/InccConfig.cmake
 	@ln -sfn ../../../../core/InccConfigVersion.cmake build/dev/share/cmake/Incc/InccConfigVersion.cmake
 # The shell finds Python, since what follows #! may be neither long nor have blanks in it.
-	@for c in incc-bench incc-build incc-db incc-diff incc-model incc-report; do \
-	  m=$${c#incc-}; if [ $$m = report ]; then m=rank; fi; \
+	@$(BIN)/python -c '$(SCRIPTS)' | while read -r c module function; do \
 	  printf '%s\n' '#!/bin/sh' "'''exec' \"$(CURDIR)/$(BIN)/python\" \"\$$0\" \"\$$@\"" "' '''" \
-	    'import sys' 'sys.path.insert(0, "$(CURDIR)/build/dev")' "from incc.driver import $$m as m" \
-	    'sys.exit(m.main())' > build/dev/bin/$$c; chmod +x build/dev/bin/$$c; done
+	    'import sys' 'sys.path.insert(0, "$(CURDIR)/build/dev")' "from $$module import $$function" \
+	    "sys.exit($$function())" > build/dev/bin/$$c.new && chmod +x build/dev/bin/$$c.new && \
+	  mv build/dev/bin/$$c.new build/dev/bin/$$c; done
 
 describe: dev
 	PYTHONPATH=build/dev $(BIN)/python -m incc.models.describe

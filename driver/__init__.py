@@ -2,9 +2,6 @@
 
 
 class UsageError(Exception):
-    """A mistake on the command line; the message says which. `status` is the exit status.
-
-    It is here since this module costs nothing more to import, for commands that seldom need anything else of options.
-    """
+    """A mistake on the command line; the message says which. `status` is the exit status."""
 
     status = 2

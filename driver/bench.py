@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
+
+from incc.driver.messages import say
 
 from msgspec.structs import asdict
 
@@ -64,23 +67,11 @@ def main(arguments: list[str] | None = None) -> int:
         return USAGE
 
 
-def _say(message: str) -> None:
-    from incc.driver.views.layout import harmless
-
-    if sys.stderr is not None:
-        print(harmless(f"incc-bench: {message}", False), file=sys.stderr)
-
-
-def _positive(text: str) -> int:
-    import argparse
-
-    if not (text.isascii() and text.isdigit()) or not 0 < int(text) <= 1000:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 to 1000")
-    return int(text)
+_say = partial(say, "incc-bench")
 
 
 def _parser() -> argparse.ArgumentParser:
-    from incc.driver.parsers import Parser
+    from incc.driver.parsers import Parser, positive
     from incc.measuring.notation import FORMS
 
     parser = Parser(
@@ -91,6 +82,7 @@ def _parser() -> argparse.ArgumentParser:
         status="0; 1 if something could not be measured, or not all was; 2 for a mistake on the command "
         "line, or files that cannot be used",
     )
+    up_to_1000 = partial(positive, most=1000)
     parser.add_argument(
         "forms",
         nargs="*",
@@ -124,8 +116,8 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="the marked regions, else the innermost loops, of assembly",
     )
-    what.add_argument("--repeat", type=_positive, default=1, metavar="N", help="the median of N measurements")
-    what.add_argument("--unroll", type=_positive, default=16, metavar="N", help="links of a chain (default: 16)")
+    what.add_argument("--repeat", type=up_to_1000, default=1, metavar="N", help="the median of N measurements")
+    what.add_argument("--unroll", type=up_to_1000, default=16, metavar="N", help="links of a chain (default: 16)")
     what.add_argument("--no-counters", action="store_true", help="by time alone, even if there are counters")
     what.add_argument(
         "--simulated", action="store_true", help="a simulation of the model in this processor's place, to try things"
@@ -141,11 +133,15 @@ def _parser() -> argparse.ArgumentParser:
         "--relative", default="", metavar="NAME", help="with --port-sets: the model of a similar core (default: -mcpu)"
     )
     beside.add_argument(
-        "--port-count", type=_positive, default=0, metavar="N", help="with --port-sets: ports (default: the relative's)"
+        "--port-count",
+        type=up_to_1000,
+        default=0,
+        metavar="N",
+        help="with --port-sets: ports (default: the relative's)",
     )
     beside.add_argument(
         "--issue-width",
-        type=_positive,
+        type=up_to_1000,
         default=0,
         metavar="N",
         help="with --port-sets: fused µops a cycle (default: the relative's)",
@@ -245,9 +241,9 @@ def _port_sets(options: argparse.Namespace, forms: list[Named], model: MachineMo
 
     relative = bench_ports.relative_of(options, model)
     if options.relative:
-        # Blockers are the relative's; which features there are the processor says, or the simulated model.
         from incc.measuring.cores import target
 
+        # Blockers are the relative's; which features there are the processor says, or the simulated model.
         core = target(relative, core.features)
     machine = open_machine(options, model)
     number = 0

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import sys
+from functools import partial
 
 from incc.driver.messages import say
 
@@ -69,14 +70,13 @@ def main(arguments: list[str] | None = None) -> int:
     return _Build(options, queue, command, environment).run()
 
 
-def _say(message: str) -> None:
-    say("incc-build", message)
+_say = partial(say, "incc-build")
 
 
 def _parser() -> argparse.ArgumentParser:
     import argparse
 
-    from incc.driver.parsers import Parser
+    from incc.driver.parsers import Parser, positive
 
     parser = Parser(
         prog="incc-build",
@@ -95,7 +95,7 @@ def _parser() -> argparse.ArgumentParser:
         help=f"the folder of reports (default: {DEFAULT}); those of what is not compiled again stay",
     )
     parser.add_argument(
-        "-j", dest="jobs", type=_positive, default=0, metavar="N", help="processes that analyse (default: one a CPU)"
+        "-j", dest="jobs", type=positive, default=0, metavar="N", help="processes that analyse (default: one a CPU)"
     )
     parser.add_argument(
         "--mode",
@@ -114,13 +114,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="what builds, with its arguments")
     return parser
-
-
-def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise ValueError
-    return value
 
 
 def _cmake_folder() -> int:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
+
+from incc.driver.messages import run_command, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,11 +59,7 @@ def _fail(message: str) -> int:
     return USAGE
 
 
-def _say(message: str) -> None:
-    from incc.driver.views.layout import harmless
-
-    if sys.stderr is not None:
-        print(harmless(f"incc-db: {message}", False), file=sys.stderr)
+_say = partial(say, "incc-db")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -153,7 +152,7 @@ def _number(text: str) -> int:
     import argparse
 
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number")
     return int(text)
 
 
@@ -164,7 +163,7 @@ def _add(options: argparse.Namespace) -> int:
     from itertools import chain
 
     from incc.driver.database.reports import files_of
-    from incc.driver.database.store import no_circles, open_database, shown
+    from incc.driver.database.store import open_database, shown
 
     name, date, branch = _commit_to_add(options)
     files = files_of(options.reports)
@@ -174,7 +173,7 @@ def _add(options: argparse.Namespace) -> int:
     first = next(found, None)
     if first is None and refused and not os.path.exists(options.db):
         return INCOMPLETE  # without an empty database
-    with no_circles(), open_database(options.db, create=True) as database:
+    with open_database(options.db, create=True) as database:
         if database.note:
             _say(f"note: {database.note}")
         adder = database.adder(name, date, branch)
@@ -578,7 +577,5 @@ def _write_reports(found: Iterable[Any], stream: Any) -> None:
 
 
 def command() -> int:
-    """The installed command: `main`, which signals end as they do other programs."""
-    from incc.driver.messages import interruptible
-
-    return interruptible(main)
+    """Run the installed command."""
+    return run_command(main)

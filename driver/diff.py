@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 
-from msgspec.structs import replace
-
-from incc.driver.messages import interrupted, say
+from incc.driver.messages import interrupted, run_command, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,8 +86,7 @@ def _error(message: str) -> int:
     return ERROR
 
 
-def _say(message: str) -> None:
-    say("incc-diff", message)
+_say = partial(say, "incc-diff")
 
 
 # --- options ----------------------------------------------------------------------------------------------------------
@@ -97,7 +95,7 @@ def _say(message: str) -> None:
 def _parser() -> argparse.ArgumentParser:
     import argparse
 
-    from incc.driver.parsers import Parser
+    from incc.driver.parsers import Parser, positive
     from incc.driver.views.comparison.cells import SORTS
 
     parser = Parser(
@@ -147,7 +145,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FOLDER",
         help="a folder or file of models; may be given several times",
     )
-    what.add_argument("-j", dest="jobs", type=_positive, default=1, metavar="N", help="processes that analyse code (1)")
+    what.add_argument("-j", dest="jobs", type=positive, default=1, metavar="N", help="processes that analyse code (1)")
     show = parser.add_argument_group("what to show")
     show.add_argument(
         "--where",
@@ -161,7 +159,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     show.add_argument("--all", action="store_true", help="also kernels that did not change, and lists in full")
     show.add_argument(
-        "--top", type=_positive, default=0, metavar="N", help="at most so many rows (else 100, in Markdown 20)"
+        "--top", type=positive, default=0, metavar="N", help="at most so many rows (else 100, in Markdown 20)"
     )
     show.add_argument("--sort", choices=SORTS, default="weight", help="order of the rows (weight: what matters most)")
     show.add_argument("--detail", action="store_true", help="figures and causes of every row")
@@ -189,14 +187,6 @@ def _parser() -> argparse.ArgumentParser:
         "for what became slower",
     )
     return parser
-
-
-def _positive(text: str) -> int:
-    import argparse
-
-    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text)):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1")
-    return int(text)
 
 
 def _options(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
@@ -419,10 +409,8 @@ def _status(comparison: c.Comparison, undelivered: bool) -> int:
 
 
 def command() -> int:
-    """The installed command: `main`, which signals end as they do other programs."""
-    from incc.driver.messages import interruptible
-
-    return interruptible(main)
+    """Run the installed command."""
+    return run_command(main)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 
@@ -12,16 +13,11 @@ if TYPE_CHECKING:
 
 def no_file_name(name: str) -> OSError:
     """What is wrong with a name that has a NUL in it. No file has; Python alone has an error of its own for it."""
-    import errno
-
     return OSError(errno.EINVAL, "there is a NUL in its name", name)
 
 
-_ENXIO = 6  # `errno` is another import at start-up
-
-
 def _unread(path: str) -> OSError:
-    return OSError(_ENXIO, "a pipe that nobody reads", path)
+    return OSError(errno.ENXIO, "a pipe that nobody reads", path)
 
 
 def write_file(path: str, text: str | bytes, append: bool = False, wait: bool = True) -> None:
@@ -35,7 +31,7 @@ def write_file(path: str, text: str | bytes, append: bool = False, wait: bool = 
     try:
         descriptor = os.open(path, flags | (0 if wait else os.O_NONBLOCK), 0o666)
     except OSError as error:
-        if error.errno == _ENXIO and not wait:
+        if error.errno == errno.ENXIO and not wait:
             raise _unread(path) from None
         raise
     try:

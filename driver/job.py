@@ -9,16 +9,14 @@ from __future__ import annotations
 import os
 import sys
 
+from incc.driver.messages import collect_seldom
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the jobs in these folders or files; returns the exit status."""
-    import gc
-
     from incc.driver.builds.jobs import run_job
 
-    # Little of what is kept refers to itself in a circle: see incc-scan.
-    gc.freeze()
-    gc.set_threshold(100_000, 50, 100)
+    collect_seldom()
     strict = os.environ.get("INCC_STRICT", "") not in ("", "0")
     failed = False
     # Names are relative to the folder that this is started in; each job changes it.
@@ -28,7 +26,4 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    status = main()
-    # What is left in memory is nobody's: taking it apart takes as long as the analysis of a small file.
-    sys.stdout and sys.stdout.flush()
-    os._exit(status)
+    sys.exit(main())

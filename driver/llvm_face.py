@@ -6,6 +6,7 @@ order in which things are found out is llvm-mca's, so that of several mistakes t
 
 from __future__ import annotations
 
+import contextlib
 import sys
 
 from msgspec.structs import replace
@@ -121,7 +122,8 @@ def _run(arguments: Sequence[str], program: str) -> int:
             retire_stats=views.retire_stats and bool(values.get("retire-stats")),
             bottleneck_analysis=views.bottleneck_analysis and bool(values.get("bottleneck-analysis")),
         )
-    render = __import__("incc.driver.views.llvm_mca", fromlist=["render"]).render
+    from incc.driver.views.llvm_mca import render
+
     _write(render(report, views), values.get("o", "-") or "-", keep=not failed)
     return int(failed)
 
@@ -133,10 +135,8 @@ def _in_order(report: t.Report) -> bool:
 
 def _say(text: str) -> None:
     if sys.stdout is not None:
-        try:  # noqa: SIM105 -- contextlib is another import at start-up
+        with contextlib.suppress(OSError):  # nothing more fits: reported where the views are written
             sys.stdout.flush()
-        except OSError:  # nothing more fits: that is told of where it is written
-            pass
     tell(text)
 
 

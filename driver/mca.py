@@ -7,6 +7,7 @@ import sys
 from msgspec.structs import replace
 
 from incc.driver import UsageError
+from incc.driver.messages import run_command
 from incc.driver.messages import tell as tell_as_it_is
 from incc.driver.options import MCA, Given, check_targets, find, has, llvm_views
 
@@ -329,10 +330,10 @@ def _with_views(report: t.Report, views: Views, request: Request, undelivered: U
     from incc.driver.deliver import write_stream
     from incc.driver.files import write_file
     from incc.driver.llvm_mca import Heading
+    from incc.driver.views.llvm_mca import render
 
     names = [kernel["name"] for unit in report["units"] for kernel in unit["kernels"]]
-    render = __import__("incc.driver.views.llvm_mca", fromlist=["render"]).render
-    text = "\n" + render(report, replace(views, headings=tuple(Heading(*each) for each in enumerate(names))))
+    text = "\n" + render(report, views._replace(headings=tuple(Heading(*each) for each in enumerate(names))))
     try:
         if request.output:
             write_file(request.output, text, append=True)
@@ -344,5 +345,10 @@ def _with_views(report: t.Report, views: Views, request: Request, undelivered: U
     return undelivered
 
 
+def command() -> int:
+    """Run the installed command."""
+    return run_command(main)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command())

@@ -1,60 +1,64 @@
-"""What commands say on standard error, and how one ends that was interrupted."""
+"""Messages of commands on standard error, and how a command is started and ended."""
 
 from __future__ import annotations
 
+import contextlib
+import gc
+import os
+import signal
 import sys
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
 def tell(text: str) -> None:
-    """Text as it is on standard error. That nobody can be told changes nothing."""
+    """Write text to standard error. A failed write is ignored: the exit status already reports the problem."""
     if sys.stderr is not None:  # closed when we were started
-        try:
+        with contextlib.suppress(OSError):
             sys.stderr.write(text)
             sys.stderr.flush()
-        except OSError:
-            pass
 
 
 def say(command: str, message: str) -> None:
-    """A line of a command on standard error. That nobody can be told changes nothing."""
+    """Write a command's message as a line to standard error, without power over a terminal."""
     from incc.driver.views.layout import harmless
 
-    if sys.stderr is not None:  # closed when we were started
-        import contextlib
-
-        with contextlib.suppress(OSError):
-            print(harmless(f"{command}: {message}", False), file=sys.stderr, flush=True)
+    tell(harmless(f"{command}: {message}", False) + "\n")
 
 
-def interrupted(number: int = 2) -> int:
-    """Ends as whoever started us expects of one that was interrupted: by the signal, SIGINT if it is not said."""
-    import os
-    import signal
-
+def interrupted(number: int = signal.SIGINT) -> int:
+    """End this process by a signal, as its parent expects of an interrupted one."""
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
     return 128 + number  # where it is blocked
 
 
-def interruptible(main: Callable[[], int]) -> int:
-    """The exit status of a command. A signal that ends it lets it take away first what it has put in the way."""
-    # `signal` makes enumerations of its numbers, which takes longer than all else here.
-    signals = __import__("_signal")
+def collect_seldom() -> None:
+    """Let Python look for reference cycles a hundred times less often.
 
-    got: list[int] = []
+    Reports, JSON and facts about instructions refer to nothing in cycles, and there are millions of them.
+    """
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 100)
+
+
+def run_command(main: Callable[[], int]) -> int:
+    """Run an installed command and return its exit status. A signal that ends the command lets it clean up first."""
+    collect_seldom()
+    received: list[int] = []
 
     def end(number: int, frame: object) -> None:
-        got.append(number)
+        received.append(number)
         raise KeyboardInterrupt
 
-    for number in (signals.SIGINT, signals.SIGTERM, signals.SIGHUP):
-        if signals.getsignal(number) != signals.SIG_IGN:  # as by nohup
-            signals.signal(number, end)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # as by nohup
+            signal.signal(number, end)
     try:
         return main()
     except KeyboardInterrupt:
-        return interrupted(got[-1] if got else 2)
+        return interrupted(received[-1] if received else signal.SIGINT)
+    finally:
+        gc.freeze()  # Python would look for cycles in everything once more before it ends

@@ -9,6 +9,7 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from incc.driver.messages import run_command
 from incc.driver.parsers import Parser
 from incc.models.importers import SOURCES, importer
 from incc.models.instruction_sets import rules_of
@@ -412,10 +413,8 @@ def _report(args: argparse.Namespace, imported: Imported, added: int) -> None:
 
 
 def command() -> int:
-    """The installed command: `main`, which signals end as they do other programs."""
-    from incc.driver.messages import interruptible
-
-    return interruptible(main)
+    """Run the installed command."""
+    return run_command(main)
 
 
 if __name__ == "__main__":

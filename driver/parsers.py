@@ -15,6 +15,15 @@ HELP = "this text; or the manual page (--help=man), or completion for shells (--
 _MODELS = ("INCC_MODEL_PATH", "folders and files of models, with colons between them, after those of the option")
 
 
+def positive(text: str, most: int = 0) -> int:
+    """Return an option's value as a number from 1 to `most` (0: any). Raises ArgumentTypeError."""
+    if not (text.isascii() and text.isdigit() and len(text) < 10) or not 0 < int(text) <= (most or int(text)):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a " + (f"number from 1 to {most}" if most else "positive number")
+        )
+    return int(text)
+
+
 class Parser(argparse.ArgumentParser):
     """A command's parser, or that of one of its sub-commands.
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 
-from msgspec.structs import replace
-
-from incc.driver.messages import interrupted, say
+from incc.driver.messages import interrupted, run_command, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,22 +55,14 @@ def main(arguments: list[str] | None = None) -> int:
         asked = _asked(options)
     except UsageError as error:
         return _error(f"{error}; see incc-report --help")
-    import gc
-
-    was = gc.isenabled()
     try:
         _analyse_pending(options)
-        # JSON has no circles of references, and looking for some goes through all that was read, again and again.
-        gc.disable()
         ranking = _ranking(options, asked)
         failure = _deliver(ranking, options)
     except (InputError, HotError) as error:
         return _error(str(error))
     except KeyboardInterrupt:
         return interrupted()
-    finally:
-        if was:
-            gc.enable()
     if failure:
         _error(failure)
     return _status(ranking, bool(failure))
@@ -83,8 +74,7 @@ def _error(message: str) -> int:
     return ERROR
 
 
-def _say(message: str) -> None:
-    say("incc-report", message)
+_say = partial(say, "incc-report")
 
 
 # --- options ----------------------------------------------------------------------------------------------------------
@@ -93,7 +83,7 @@ def _say(message: str) -> None:
 def _parser() -> argparse.ArgumentParser:
     import argparse
 
-    from incc.driver.parsers import Parser
+    from incc.driver.parsers import Parser, positive
     from incc.driver.ranking.build import GROUPS, SORTS
     from incc.driver.ranking.hot.read import KINDS
 
@@ -147,7 +137,7 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument(
         "--sort", choices=SORTS, default="worth", help="order of the rows (worth: what is worth a look first)"
     )
-    show.add_argument("-n", dest="top", type=_positive, default=None, metavar="N", help=f"at most so many rows ({TOP})")
+    show.add_argument("-n", dest="top", type=positive, default=None, metavar="N", help=f"at most so many rows ({TOP})")
     show.add_argument("--all", action="store_true", help="all rows")
     show.add_argument(
         "--fail-if",
@@ -167,16 +157,10 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _positive(text: str) -> int:
-    import argparse
-
-    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text)):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1")
-    return int(text)
-
-
 def _count(text: str) -> int:
-    return 0 if text == "0" else _positive(text)
+    from incc.driver.parsers import positive
+
+    return 0 if text == "0" else positive(text)
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -404,10 +388,8 @@ def _status(ranking: r.Ranking, undelivered: bool) -> int:
 
 
 def command() -> int:
-    """The installed command: `main`, which signals end as they do other programs."""
-    from incc.driver.messages import interruptible
-
-    return interruptible(main)
+    """Run the installed command."""
+    return run_command(main)
 
 
 if __name__ == "__main__":

@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-import msgspec
-from msgspec.structs import replace
-
+from incc.driver.messages import run_command
 from incc.driver.scan_files import printable
 
 TYPE_CHECKING = False
@@ -109,12 +107,6 @@ def main(arguments: list[str] | None = None) -> int:
     for _, note in chosen.values():
         if note:
             print(f"incc-scan: note: {note}", file=sys.stderr)
-    # What is kept are facts of instructions, ever more of them, and nothing here refers to itself in a circle. Looking
-    # for circles through all of it time and again took a twentieth of the run.
-    import gc
-
-    gc.freeze()
-    gc.set_threshold(100_000, 50, 100)
     failed = False
     try:
         if sys.stdout is None:  # closed when we were started
@@ -162,7 +154,6 @@ def main(arguments: list[str] | None = None) -> int:
             notes["no loop to analyse" + where if units else "nothing to analyse"] = None
         for note in notes:
             print(f"incc-scan: note: {printable(note)}", file=sys.stderr)
-        gc.freeze()  # nor for what is kept when Python ends
     except KeyboardInterrupt:
         # What was found is not lost; of a scan that measures it may have taken a while.
         sys.stdout.flush()
@@ -182,7 +173,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from incc.driver.parsers import Parser
+    from incc.driver.parsers import Parser, positive
 
     parser = Parser(
         prog="incc-scan",
@@ -262,15 +253,8 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="also run each kernel's code on this machine: a column of what it takes, or of why it cannot run",
     )
-    parser.add_argument("-j", dest="jobs", type=_positive, default=1, metavar="N", help="worker processes (1)")
+    parser.add_argument("-j", dest="jobs", type=positive, default=1, metavar="N", help="worker processes (1)")
     return parser
-
-
-def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise ValueError
-    return value
 
 
 def _clock(text: str) -> float:
@@ -867,5 +851,10 @@ def _stderr_console() -> Any:
     return Console(stderr=True)
 
 
+def command() -> int:
+    """Run the installed command."""
+    return run_command(main)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command())

@@ -86,10 +86,9 @@ bool filesMayBeCutOff(const std::string &Place) {
 Words incc::pythonCommand(const Python &Python, const std::string &Module,
                           const std::string &Function, const Words &Arguments,
                           std::string_view Otherwise) {
-  // Who interrupts a compilation wants no traceback. `signal` would import more than it takes to
-  // get to here.
-  std::string Program = "import sys, _signal\n";
-  Program += "_signal.signal(_signal.SIGINT, _signal.SIG_DFL)\n";
+  // Who interrupts a compilation wants no traceback.
+  std::string Program = "import signal, sys\n";
+  Program += "signal.signal(signal.SIGINT, signal.SIG_DFL)\n";
   Program += "place = sys.argv.pop(1)\n";
   Program += "if place and place not in sys.path: sys.path.insert(0, place)\n";
   std::string Import = "from incc.driver." + Module + " import " + Function + " as main\n";
@@ -111,30 +110,5 @@ Words incc::pythonCommand(const Python &Python, const std::string &Module,
   Program += "sys.exit(main(sys.argv[1:]))";
   Result[3] = Program;
   Result.insert(Result.end(), Arguments.begin(), Arguments.end());
-  return Result;
-}
-
-Words incc::commandOfPython(const Python &Python, const std::string &Module,
-                            const Words &CalledAs) {
-  // Of the tree or nothing. Installed packages must not hide the standard library's modules.
-  bool First = Python.Place == INCC_PLACE;
-  std::string Program = "import sys\n";
-  Program += "place, packages, *sys.argv = sys.argv[1:]\n";
-  Program += First ? "sys.path[:0] = [place] * bool(place)\n" : "sys.path.append(place)\n";
-  Program += "if packages and packages not in sys.path: sys.path.append(packages)\n";
-  Program += "try: from incc.driver.start import start\n";
-  Program += "except ImportError as error:\n";
-  Program += "  sys.exit(f'incc-" + Module + ": error: {sys.executable}: {error}')\n";
-  Program += "start('" + Module + "')";
-  Words Result = {Python.Interpreter, "-P"};
-  if (!Python.Place.empty())
-    Result.emplace_back("-S");
-  if (filesMayBeCutOff(Python.Package))
-    Result.emplace_back("-B");
-  // Where the rest of what incc needs is, if not with it.
-  std::string Rest = folderOf(folderOf(Python.Interpreter)) + Packages;
-  bool Other = !Python.Place.empty() && Rest != Python.Place && isFolder(Rest);
-  Result.insert(Result.end(), {"-c", Program, Python.Place, Other ? Rest : ""});
-  Result.insert(Result.end(), CalledAs.begin(), CalledAs.end());
   return Result;
 }

@@ -27,11 +27,6 @@ Python findPython();
 Words pythonCommand(const Python &Python, const std::string &Module, const std::string &Function,
                     const Words &Arguments, std::string_view Otherwise = {});
 
-/// The words of a command that is a program of its own: `CalledAs` are its name and arguments.
-/// Other than that of a build, Python is started as its variables want it, and without its module
-/// `site` where the package is known.
-Words commandOfPython(const Python &Python, const std::string &Module, const Words &CalledAs);
-
 } // namespace incc
 
 #endif

@@ -6,7 +6,9 @@ imported when it is first asked for, and the decoder behind it when something is
 
 from __future__ import annotations
 
-import msgspec
+import importlib
+
+from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -330,8 +332,8 @@ def isa(name: str) -> Isa:
     if found is None:
         if name not in _FOLDERS:
             raise ValueError(f"unknown instruction set {name!r}; there are {', '.join(_FOLDERS)}")
-        # By name: the folders know this module, not the other way round.
-        found = _LOADED[name] = __import__(_FOLDERS[name], fromlist=["ISA"]).ISA
+        # By name: the folders import this module, not the other way round.
+        found = _LOADED[name] = importlib.import_module(_FOLDERS[name]).ISA
     return found
 
 

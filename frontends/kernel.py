@@ -1,8 +1,4 @@
-"""The data that the frontends hand on: regions of assembly, decoded instructions, kernels. ISA-neutral.
-
-These are named tuples rather than dataclasses because the compiler wrapper and `incc-mca` are started for single files:
-importing `dataclasses` and creating the classes costs 20 ms, a third of the whole run.
-"""
+"""The data that the frontends hand on: regions of assembly, decoded instructions, kernels. ISA-neutral."""
 
 from __future__ import annotations
 

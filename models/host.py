@@ -155,7 +155,7 @@ def recognise(host: Host) -> tuple[str, str]:
 
 
 def _is_no_core(name: str) -> bool:
-    from incc.models.cpu_names import is_no_core  # few hosts have such a name
+    from incc.models.cpu_names import is_no_core
 
     return is_no_core(name)
 

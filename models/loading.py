@@ -5,26 +5,23 @@ Reading TOML takes a hundred times longer than an analysis may, so the tables of
 
 from __future__ import annotations
 
+import importlib.util
 import marshal
 import os
-import sys
+import stat
 import time
 import zlib
 
-import msgspec
-from msgspec.structs import asdict, replace
-
-from incc.frontends import sealed
-from incc.models.model import MachineModel, ModelError, ModelName, PackedForms, checksum, pack_forms
+from incc.frontends.records import NamedTuple
+from incc.models import cache
+from incc.models.model import MachineModel, ModelError, ModelName, checksum
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from incc.frontends.sealed import Parts
-
-CACHE_VERSION = 7
+CACHE_VERSION = 8
 """Raised with every change of what the compiled tables contain (models/compile.py)."""
 
 TABLE_CHECKSUM = 0xEA07D3F5
@@ -49,11 +46,9 @@ def load(name: str, search_path: Iterable[str] = ()) -> MachineModel:
     if known is not None and (known.stamp.holds() or _unchanged(known.contents)):
         return known.model
     stamp_before = time.time_ns()
-    content, parts = _read_cache(path, seal) or _compiled(path, places, seal)
-    _, files, header, version, _ = content
+    _, files, header, forms, version = _cached(path, seal) or _compiled(path, places, seal)
     folder = os.path.dirname(path)
     contents = tuple([(os.path.join(folder, f), checksum) for f, checksum in files])
-    forms = PackedForms(parts, lambda: _compiled(path, places, seal)[1])
     model = MachineModel(header, forms, tuple([f for f, _ in contents]), version)
     if len(_LOADED) >= _MOST_LOADED:
         _LOADED.clear()
@@ -61,30 +56,13 @@ def load(name: str, search_path: Iterable[str] = ()) -> MachineModel:
     return model
 
 
-def _compiled(path: str, places: Sequence[str], seal: int) -> tuple[tuple[Any, ...], Parts | _InMemory]:
-    """The tables of a model from its files, as `_read_cache` has them; they are kept. Raises ModelError."""
+def _compiled(path: str, places: Sequence[str], seal: int) -> tuple[Any, ...]:
+    """Compile the tables of a model from its files, and keep them. Raises ModelError."""
     from incc.models import compile as compiler
 
-    files, header, forms, version = compiler.compile_model(path, places, find_model)
-    parts = pack_forms(forms)
-    content = (COMPILED_VERSION, files, header, version, seal)
-    _seal(path, content, parts)
-    return content, _InMemory(parts)
-
-
-class _InMemory:
-    """Parts that no file has yet."""
-
-    __slots__ = ("_parts",)
-
-    def __init__(self, parts: Sequence[bytes]) -> None:
-        self._parts = parts
-
-    def __len__(self) -> int:
-        return len(self._parts)
-
-    def get(self, number: int) -> bytes:
-        return self._parts[number]
+    tables = (seal, *compiler.compile_model(path, places, find_model))
+    _write_cache(path, tables)
+    return tables
 
 
 class _Stamp:
@@ -197,12 +175,12 @@ def host_cpu() -> tuple[str, str]:
 
     said, file = host.cpuinfo(), os.path.join(data_folder(), "host")
     seal = _host_seal(said)
-    known = _unseal(file) if seal else None
-    if known is not None and known[1] == seal:
-        return known[2], known[3]
+    cached = _read_cache(file) if seal else None
+    if cached is not None and cached[0] == seal:
+        return cached[1], cached[2]
     found = host.recognise(host.read(said))
     if seal:
-        _seal(file, (COMPILED_VERSION, seal, *found))
+        _write_cache(file, (seal, *found))
     return found
 
 
@@ -214,22 +192,14 @@ def _host_seal(said: str) -> tuple[object, ...]:
         return ()
     stamps: list[object] = []
     for module in ("llvmlite", "incc.models.host"):
-        place = host.__file__ if module == host.__name__ else _origin(module)
+        spec = importlib.util.find_spec(module)
+        place = spec and spec.origin
         try:
             status = os.stat(place) if place else None
         except OSError:
             return ()
         stamps.append(status and (place, status.st_size, status.st_mtime_ns))
     return (host.lasting(said), *stamps)
-
-
-def _origin(module: str) -> str:
-    """The file of a package at the top, "" if there is none, without importing it."""
-    for finder in sys.meta_path:
-        spec = finder.find_spec(module, None)
-        if spec is not None:
-            return spec.origin or ""
-    return ""
 
 
 def host_cpu_name() -> str:
@@ -307,12 +277,9 @@ def _by_name(wanted: str, places: Sequence[str]) -> ModelName | None:
     return None
 
 
-_KIND, _PIPE = 0o170000, 0o010000  # `stat` says it in more
-
-
 def _is_pipe(path: str) -> bool:
     """Whether to open it is to wait for somebody who writes to it. Raises OSError."""
-    return os.stat(path).st_mode & _KIND == _PIPE
+    return stat.S_ISFIFO(os.stat(path).st_mode)
 
 
 def _index(place: str) -> list[ModelName]:
@@ -340,16 +307,16 @@ def _index(place: str) -> list[ModelName]:
             continue
     seal = zlib.crc32(marshal.dumps(heads))
     folder = os.path.dirname(names[0]) if names else ""
-    cache = os.path.join(folder, (os.path.basename(place) if place.endswith(".toml") else "models") + ".index")
-    cached = _unseal(cache)
-    if cached is not None and cached[1] == seal:
-        entries = [ModelName(**e) for e in cached[2]]
+    file = os.path.join(folder, (os.path.basename(place) if place.endswith(".toml") else "models") + ".index")
+    cached = _read_cache(file)
+    if cached is not None and cached[0] == seal:
+        entries = [ModelName(*e) for e in cached[1]]
     else:
         from incc.models import compile as compiler
 
         entries = [compiler.read_head(os.path.join(folder, n), head.decode(errors="replace")) for n, head in heads]
-        _seal(cache, (COMPILED_VERSION, seal, [{**asdict(e), "path": os.path.basename(e.path)} for e in entries]))
-    entries = [replace(e, path=os.path.join(folder, os.path.basename(e.path))) for e in entries]
+        _write_cache(file, (seal, [(*e[:-1], os.path.basename(e.path)) for e in entries]))
+    entries = [e._replace(path=os.path.join(folder, os.path.basename(e.path))) for e in entries]
     if len(_INDEXES) >= _MOST_LOADED:
         _INDEXES.clear()
     _INDEXES[place] = stamp, entries
@@ -363,60 +330,41 @@ _HEAD = 16384
 """Bytes in which a model's name and aliases must stand: before the first table, and that within so many."""
 
 # --- cache -----------------------------------------------------------------------------------------------------------
-#
-# What is kept (frontends/sealed.py) is a tuple that starts with COMPILED_VERSION.
 
 
 def _cache_files(path: str) -> list[str]:
-    """Where the cache of a model file (or of a folder's index) may be, in the order of preference."""
+    """Return where the cache of a model file (or of a folder's index) may be, in the order of preference."""
     folder, name = os.path.split(path)
-    return sealed.places(folder, name, own=folder == data_folder())
+    return cache.places(folder, name, own=folder == data_folder())
 
 
 def _shipped(path: str) -> list[str]:
-    """Where the tables that were compiled when incc was built are: last, so that what a user changed goes before."""
+    """Return where the tables compiled with incc are: read last, so that what a user changed comes first."""
     folder, name = os.path.split(path)
     if folder != data_folder():
         return []
-    return [os.path.join(os.path.dirname(folder), "tables", sealed.file_name(name))]
+    return [os.path.join(os.path.dirname(folder), "tables", cache.file_name(name))]
 
 
-def _unseal(path: str) -> tuple[Any, ...] | None:
-    found = _unseal_all(path)
-    return found and found[0]
+def _read_cache(path: str) -> tuple[Any, ...] | None:
+    return cache.read((*_cache_files(path), *_shipped(path)), COMPILED_VERSION)
 
 
-def _unseal_all(path: str) -> tuple[tuple[Any, ...], Parts] | None:
-    return sealed.read((*_cache_files(path), *_shipped(path)), COMPILED_VERSION)
+def _write_cache(path: str, content: tuple[Any, ...]) -> None:
+    cache.write(_cache_files(path), COMPILED_VERSION, content)
 
 
-def _seal(path: str, content: tuple[Any, ...], parts: Sequence[bytes] = ()) -> None:
-    sealed.write(_cache_files(path), content, parts)
+def _cached(path: str, seal: int) -> tuple[Any, ...] | None:
+    """Return the compiled tables of a model if its files have not changed since.
 
-
-def _read_cache(path: str, seal: int) -> tuple[tuple[Any, ...], Parts] | None:
-    """The compiled tables of a model if they are still good.
-
-    They are (cache version, files with checksums, header, version, seal), and the parts of its forms.
-
-    Files in the model's own folder are named without it, since the folder may be reached by several ways.
+    They are (seal, files with checksums, header, forms, version). Files in the model's own folder are named without it,
+    since the folder may be reached by several ways.
     """
-    found = _unseal_all(path)
-    if found is None or found[0][-1] != seal:
+    tables = _read_cache(path)
+    if tables is None or tables[0] != seal:
         return None
     folder = os.path.dirname(path)
-    contents = [(os.path.join(folder, file), expected) for file, expected in found[0][1]]
-    # Checksums of files of a megabyte take 2 ms: what the files with these checksums looked like is written down.
-    stamp = _Stamp([file for file, _ in contents], time.time_ns())
-    seen = (COMPILED_VERSION, contents, stamp.seen)
-    record = f"{path}.seen"
-    if stamp.good and _unseal(record) == seen:
-        return found
-    if not _unchanged(contents):
-        return None
-    if stamp.good:
-        _seal(record, seen)
-    return found
+    return tables if _unchanged([(os.path.join(folder, file), expected) for file, expected in tables[1]]) else None
 
 
 def _unchanged(contents: Iterable[tuple[str, tuple[int, int, int]]]) -> bool:

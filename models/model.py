@@ -8,28 +8,16 @@ from __future__ import annotations
 
 import marshal
 import zlib
+from types import MappingProxyType
 
-import msgspec
-
-from incc.frontends.sealed import Damaged
+from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from types import MappingProxyType
-    from typing import Any, Final, Protocol
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any, Final
 
     from incc.models.llvm_names import Llvm
-
-    class Parts(Protocol):
-        """What parts of a file are read from; `get` raises Damaged."""
-
-        def get(self, number: int) -> memoryview | bytes: ...
-        def __len__(self) -> int: ...
-
-
-if not TYPE_CHECKING:
-    MappingProxyType = type(type.__dict__)  # without importing `types`
 
 
 class ModelError(Exception):
@@ -121,7 +109,9 @@ class MachineModel:
     files: tuple[str, ...]
     version: str
 
-    def __init__(self, header: dict[str, Any], forms: PackedForms, files: tuple[str, ...], version: str) -> None:
+    def __init__(
+        self, header: dict[str, Any], forms: Mapping[str, bytes], files: tuple[str, ...], version: str
+    ) -> None:
         self.name = header["name"]
         self.aliases = header["aliases"]
         self.title = header["title"]
@@ -174,7 +164,7 @@ class MachineModel:
 
     def entry_keys(self) -> list[str]:
         """The keys of all entries, with their conditions, in the order of the model files."""
-        return [form_key(form, c) for form in self._forms.names() for c, _ in self.entries(form)]
+        return [form_key(form, c) for form in self._forms for c, _ in self.entries(form)]
 
     def entries(self, form: str) -> list[tuple[tuple[str, ...], dict[str, Any]]]:
         """The entries of a form as they are written: (conditions, fields) with the fewest conditions first."""
@@ -183,7 +173,7 @@ class MachineModel:
 
     def forms(self) -> Iterable[str]:
         """The names of all forms (`ADD_RM64_R64/m`), without conditions."""
-        return self._forms.names()
+        return self._forms.keys()
 
     @property
     def stated_parameters(self) -> dict[str, Any]:
@@ -216,13 +206,13 @@ class MachineModel:
         """The same core with the entries that another model, of the same ports, has of some forms."""
         own = {name: other._forms.get(name) for name in names}
         mark = zlib.crc32(repr((other.version, sorted(own))).encode())
-        return MachineModel(self.header(), _SomeForms(self._forms, own), self.files, f"{self.version}+{mark:08x}")
+        forms = {name: packed for name, packed in {**self._forms, **own}.items() if packed is not None}
+        return MachineModel(self.header(), forms, self.files, f"{self.version}+{mark:08x}")
 
     def with_entries(self, packed: Mapping[str, bytes]) -> MachineModel:
         """The same core with other entries of some forms, packed as in `models.compile.pack`."""
         mark = zlib.crc32(repr(sorted(packed.items())).encode())
-        own: dict[str, bytes | None] = dict(packed)
-        return MachineModel(self.header(), _SomeForms(self._forms, own), self.files, f"{self.version}+{mark:08x}")
+        return MachineModel(self.header(), {**self._forms, **packed}, self.files, f"{self.version}+{mark:08x}")
 
     def header(self) -> dict[str, Any]:
         """What the model is but for its forms, as compiled tables have it."""
@@ -267,69 +257,6 @@ class MachineModel:
             derived=fields.pop("derived", ""),
             attributes=fields,
         )
-
-
-class PackedForms:
-    """The entries of forms by name, in parts (frontends/sealed.py) of which a run reads few; the last has the names.
-
-    Where a part is damaged, `again` gives all anew.
-    """
-
-    __slots__ = ("_again", "_known", "_parts")
-
-    def __init__(self, parts: Parts, again: Callable[[], Parts]) -> None:
-        self._parts = parts
-        self._again = again
-        self._known: dict[int, dict[str, bytes]] = {}
-
-    def get(self, form: str) -> bytes | None:
-        """The marshalled entries of a form, None without any."""
-        number = zlib.crc32(form.encode()) % (len(self._parts) - 1)
-        part = self._known.get(number)
-        if part is None:
-            part = self._known[number] = self._read(number)
-        return part.get(form)
-
-    def names(self) -> list[str]:
-        """All forms, in the order of the model files."""
-        found: list[str] = self._read(len(self._parts) - 1)
-        return found
-
-    def _read(self, number: int) -> Any:
-        try:
-            return marshal.loads(self._parts.get(number))
-        except Damaged:
-            self._parts = self._again()
-            return marshal.loads(self._parts.get(number))
-
-
-class _SomeForms(PackedForms):
-    """The entries of forms, some of which are others' or none."""
-
-    __slots__ = ("_others", "_own")
-
-    def __init__(self, others: PackedForms, own: dict[str, bytes | None]) -> None:
-        self._others = others
-        self._own = own
-
-    def get(self, form: str) -> bytes | None:
-        return self._own[form] if form in self._own else self._others.get(form)
-
-    def names(self) -> list[str]:
-        names = [name for name in self._others.names() if self._own.get(name, b"") is not None]
-        return names + [name for name, entries in self._own.items() if entries is not None and name not in names]
-
-
-_PARTS = 512
-"""Parts of a model's forms, of which each is read when one of its forms is looked up: some 12 forms."""
-
-
-def pack_forms(forms: dict[str, bytes]) -> list[bytes]:
-    """The parts that `PackedForms` reads: of the forms, and last their names, each marshalled."""
-    parts: list[dict[str, bytes]] = [{} for _ in range(_PARTS)]
-    for form, entries in forms.items():
-        parts[zlib.crc32(form.encode()) % _PARTS][form] = entries
-    return [*map(marshal.dumps, parts), marshal.dumps(list(forms))]
 
 
 _MOST_LOOKED_UP = 32768

@@ -1,8 +1,8 @@
 """What a model file may say: one table each of parameters, of functions of ports, and of fields of forms.
 
 Loading (models.compile), `incc-model check`, models/model.schema.json and the tables in docs/models.md come from here;
-`python -m incc.models.describe` writes the latter two anew. Only read when a model is compiled, so it costs nothing at
-start-up. A parameter more is an entry more in PARAMETERS.
+`python -m incc.models.describe` writes the latter two anew. Only read when a model is compiled. A parameter
+more is an entry more in PARAMETERS.
 """
 
 from __future__ import annotations

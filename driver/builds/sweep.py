@@ -18,7 +18,7 @@ OLD = 24 * 3600
 """Seconds."""
 
 # As front/files.cpp (makeScratch: the time and the process), session.py and assembler.py name them.
-_SCRATCH = re.compile(r"incc-(?:\d{20}-(?P<front>\d+)|(?P<python>\d+)-(?:[0-9a-f]{8}|\d{1,4}))")
+_SCRATCH = re.compile(r"incc-(?:\d{20}-(?P<front>\d+)|(?P<python>\d+)-[a-z0-9_]{8})")
 _BEGUN_JOB = re.compile(r"\.tmp-\d{20}-(?P<process>\d+)")
 _BEGUN_FILE = re.compile(r".*\.(?P<process>\d+)\.new", re.DOTALL)
 

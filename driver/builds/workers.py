@@ -8,7 +8,6 @@ Workers end with the process that has started them, whatever ended that.
 from __future__ import annotations
 
 import contextlib
-import gc
 import os
 import resource
 import select
@@ -21,6 +20,8 @@ from incc.driver.builds import limits
 from incc.driver.builds.jobs import FAILED, JOBS, TAKEN, TRIES, Stopped, run_job, say, sources_of
 from incc.driver.builds.sweep import is_alive, sweep_reports, sweep_scratch
 from incc.driver.folder.manifest import OWN
+from incc.driver.messages import collect_seldom
+from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -218,9 +219,7 @@ class Pool:
             os.close(writing)
         with contextlib.suppress(OSError):
             os.nice(_NICE)
-        # Facts of instructions are kept, ever more of them, and refer to nothing in circles: see incc-scan.
-        gc.freeze()
-        gc.set_threshold(100_000, 50, 100)
+        collect_seldom()
         jobs = 0
         while True:
             ending = bool(select.select([reading], [], [], 0)[0])

@@ -86,19 +86,6 @@ def compare(sides: Sequence[Side], wanted: Wanted = Wanted()) -> c.Comparison:  
     where that is most. Of those without weight what cannot be compared comes first, then other code that is as fast,
     then what is the same, and at last what only one side has.
     """
-    import gc
-
-    # No circles come about, but millions of objects, over all of which the collector would go again and again.
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        return _compare(sides, wanted)
-    finally:
-        if collecting:
-            gc.enable()
-
-
-def _compare(sides: Sequence[Side], wanted: Wanted) -> c.Comparison:
     rows = _rows(sides)
     several = any(len({model["name"] for model in side.info["models"]}) > 1 for side in sides)
     totals: list[c.Totals | None] = [None, *(_totals(rows, side) for side in range(1, len(sides)))]

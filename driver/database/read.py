@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from incc.driver.comparison.documents import read_document
 from incc.driver.database.reports import joined
-from incc.driver.database.store import no_circles, open_reading
+from incc.driver.database.store import open_reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +20,7 @@ def read_commit(path: str, name: str, take: Callable[[Document], Any]) -> list[s
     """Hand each unit of a commit to `take`, as a document of its own, in the order in which reports come out of a
     database; returns what a reader must know of it beside that. `name`: a baseline, a commit or
     its beginning, "" for the newest. Raises InputError."""
-    with no_circles(), open_reading(path) as database:
+    with open_reading(path) as database:
         # Each page of the texts is read once: to keep them would only take memory.
         database.connection.execute("PRAGMA cache_size = -2000")
         # One moment of it, whatever is written into it meanwhile.

@@ -755,21 +755,6 @@ _EXPLAINED = {
 }
 
 
-@contextmanager
-def no_circles() -> Iterator[None]:
-    """Python does not look for circles of objects meanwhile. Reports have none, and to look through all of them time
-    and again takes longer than to read them."""
-    import gc
-
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-
 def take(rows: Iterable[Any], number: int) -> Iterator[list[Any]]:
     """Rows in lists of so many."""
     some: list[Any] = []

@@ -16,7 +16,7 @@ _FORTRAN = re.compile(r"\b__([a-z0-9_]+)_MOD_([a-z0-9_]+)")
 
 
 def is_mangled(text: str) -> bool:
-    """Whether there may be something for the others to do; costs nothing."""
+    """Return True if the text may have mangled names in it."""
     return "_Z" in text or "_MOD_" in text
 
 
@@ -32,7 +32,7 @@ def _demangle_cxx(texts: list[str]) -> dict[str, str]:
     names = sorted({name for text in texts if "_Z" in text for name in _MANGLED.findall(text)})
     if not names:
         return {}
-    import subprocess  # slow to import, and only C++ needs it
+    import subprocess
 
     try:
         run = subprocess.run(

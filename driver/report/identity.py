@@ -3,11 +3,7 @@ code."""
 
 from __future__ import annotations
 
-try:
-    # What hashlib hands on, without loading OpenSSL, which takes 3 ms.
-    from _blake2 import blake2b
-except ImportError:
-    from hashlib import blake2b
+from hashlib import blake2b
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import stat
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
-
-import msgspec
-from msgspec.structs import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from incc.driver.comparison.side import NOT_COUNTED, Entry, InputError, Side, side_info
 from incc.driver.folder.manifest import OWN
@@ -41,14 +36,13 @@ def read_sides(names: Sequence[str], reading: Reading = Reading()) -> list[Side]
     if names.count("-") > 1:
         raise InputError("standard input can be read only once")
     found: list[tuple[str, Side]] = []
-    with _without_collections():
-        for name, label in zip(names, labels(names), strict=True):
-            sides = [part for mcpu, side in _sides(name, reading) for part in _by_cores(mcpu, side, reading)]
-            several = len(sides) > 1
-            for mcpu, side in sides:
-                # Of one input its core is all that differs.
-                own = mcpu if several and len(names) == 1 else f"{label} · {mcpu}" if several else label
-                found.append((own, side))
+    for name, label in zip(names, labels(names), strict=True):
+        sides = [part for mcpu, side in _sides(name, reading) for part in _by_cores(mcpu, side, reading)]
+        several = len(sides) > 1
+        for mcpu, side in sides:
+            # Of one input its core is all that differs.
+            own = mcpu if several and len(names) == 1 else f"{label} · {mcpu}" if several else label
+            found.append((own, side))
     return [
         replace(side, info={**side.info, "label": label})
         for label, (_, side) in zip(distinct([label for label, _ in found]), found, strict=True)
@@ -69,18 +63,6 @@ def _by_cores(mcpu: str, side: Side, reading: Reading) -> list[tuple[str, Side]]
         if entries := [entry for entry in side.entries if entry.unit["model"]["name"] == core]:
             found[core] = Side(side_info(entries, "", side.info["input"], notes), entries)
     return list(found.items()) or [(mcpu, side)]
-
-
-@contextmanager
-def _without_collections() -> Iterator[None]:
-    """Without looking for circles of references, of which JSON has none: through all that is read, again and again."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
 
 
 # --- what a name stands for -------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Child processes for the wrapper: the real compiler and the runs beside it, and the signals that are meant for them.
 
-`subprocess` would do, but importing it takes longer than running gcc's driver, and it closes what the compiler may
-have inherited on purpose (make's job server, the pipe of a process substitution).
+Programs are started with `posix_spawn`: the compiler inherits what may have been passed on purpose (make's job server,
+the pipe of a process substitution), and gets the signal mask that we were started with.
 """
 
 from __future__ import annotations

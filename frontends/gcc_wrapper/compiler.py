@@ -7,6 +7,7 @@ Which compiler a build means, the program `incc` finds out (front/compiler.cpp).
 from __future__ import annotations
 
 import os
+import signal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -132,13 +133,10 @@ def _initial_environment() -> list[bytes] | None:
 
 def replace_process(compiler: Compiler, arguments: list[str], environment: Mapping[str, str]) -> NoReturn:
     """Become the compiler. Raises CompilerError if the system refuses."""
-    # `signal` would have to import `enum`, which takes longer than all the rest of the way to here.
-    import _signal  # type: ignore[import-not-found]
-
     # The interpreter ignores these two, and ignored signals stay ignored in the compiler: `gcc -E x.c | head -1` would
     # then complain about a broken pipe.
-    _signal.signal(_signal.SIGPIPE, _signal.SIG_DFL)
-    _signal.signal(_signal.SIGXFSZ, _signal.SIG_DFL)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
     try:
         os.execve(compiler.path, compiler.words + arguments, environment)
     except OSError as error:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
+import tempfile
 
 from msgspec.structs import replace
 
@@ -21,7 +23,7 @@ from incc.frontends.unit import IncludeFolders, Unit
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any, TypeVar
+    from typing import TypeVar
 
     from incc.frontends.gcc_wrapper.assembly import Plan, Run
     from incc.frontends.gcc_wrapper.children import Children
@@ -367,7 +369,7 @@ class Compilation:
     def close(self) -> None:
         """Remove what is temporary."""
         if self._scratch:
-            _remove(self._scratch)
+            shutil.rmtree(self._scratch, ignore_errors=True)
             self._scratch = ""
 
     def _may_read_stdin(self) -> bool:
@@ -518,35 +520,12 @@ _LEAST_SPACE = 16 << 20
 
 
 def _make_folder(parent: str) -> str:
-    """A new private folder for temporary files. `tempfile` would do the same and costs 10 ms to import. Raises OSError,
-    also where little is left."""
+    """Make a new private folder for temporary files. Raises OSError, also where little space is left."""
     space = os.statvfs(parent)
     # Some file systems do not count.
     if space.f_blocks and space.f_bavail * space.f_frsize < _LEAST_SPACE:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), parent)
-    while True:
-        path = os.path.join(os.path.abspath(parent), f"incc-{os.getpid()}-{os.urandom(4).hex()}")
-        try:
-            os.mkdir(path, 0o700)
-        except FileExistsError:
-            continue
-        return path
-
-
-def _remove(folder: str) -> None:
-    for path, folders, files in os.walk(folder, topdown=False):
-        for name in files:
-            _ignore_errors(os.unlink, os.path.join(path, name))
-        for name in folders:
-            _ignore_errors(os.rmdir, os.path.join(path, name))
-    _ignore_errors(os.rmdir, folder)
-
-
-def _ignore_errors(action: Any, path: str) -> None:
-    try:
-        action(path)
-    except OSError:
-        return
+    return tempfile.mkdtemp(prefix=f"incc-{os.getpid()}-", dir=os.path.abspath(parent))
 
 
 def _read(path: str) -> str:

@@ -144,8 +144,7 @@ def _unpacked(name: str, data: bytes, compressed: bool) -> bytes:
         data = data[24:]
         if kind == 2:
             try:
-                # From Python 3.14 on.
-                zstd = __import__("compression.zstd", fromlist=["decompress"])
+                from compression import zstd  # type: ignore[import-not-found]  # since Python 3.14
             except ImportError:
                 raise ValueError("packed with zstd, which this Python cannot read") from None
             return bytes(zstd.decompress(data))

@@ -8,7 +8,11 @@ reported.
 from __future__ import annotations
 
 import os
+import resource
+import select
+import signal
 import sys
+import tempfile
 from bisect import bisect_left
 
 import msgspec
@@ -19,6 +23,7 @@ from incc.frontends.isa import DecodeError
 from incc.frontends.kernel import Refused, Relocation
 from incc.frontends.x86.classify import words
 from incc.frontends.x86.elf import Object, read_object
+from incc.frontends.x86.iced import Narrow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -285,19 +290,12 @@ def _with_modes(lines: list[str], statements: list[_Statement]) -> list[_Stateme
 # --- running it ------------------------------------------------------------------------------------------------------
 
 
-def _temporary_folder() -> str:
-    """A new folder that only this user can enter; `tempfile` would do, but takes 5 ms to import."""
+def _temporary_folder() -> tempfile.TemporaryDirectory[str]:
     parent = os.environ.get("TMPDIR") or "/tmp"
-    for attempt in range(10000):
-        path = os.path.join(parent, f"incc-{os.getpid()}-{attempt}")
-        try:
-            os.mkdir(path, 0o700)
-        except FileExistsError:
-            continue
-        except OSError as error:
-            raise AssemblerError(f"cannot write to the temporary folder {parent}: {error.strerror}") from None
-        return path
-    raise AssemblerError(f"no free name for a temporary folder in {parent}")
+    try:
+        return tempfile.TemporaryDirectory(prefix=f"incc-{os.getpid()}-", dir=parent, ignore_cleanup_errors=True)
+    except OSError as error:
+        raise AssemblerError(f"cannot write to the temporary folder {parent}: {error.strerror}") from None
 
 
 def _default_commands() -> list[list[str]]:
@@ -326,10 +324,8 @@ def _run(command: Sequence[str], source: str, folder: str, meanwhile: Callable[[
     arguments = [*command, "-o", paths[1], paths[0]]
     # Messages are read, so they must be in English.
     environment = {**os.environ, "LC_ALL": "C"}
-    import resource  # noqa: F401 -- here, so that the limits are set at once
-
     # Python ignores SIGXFSZ, and what it starts would too.
-    process = os.posix_spawnp(command[0], arguments, environment, file_actions=actions, setsigdef=[_SIGXFSZ])
+    process = os.posix_spawnp(command[0], arguments, environment, file_actions=actions, setsigdef=[signal.SIGXFSZ])
     _limit(process, len(source))
     status = None
     try:
@@ -338,7 +334,7 @@ def _run(command: Sequence[str], source: str, folder: str, meanwhile: Callable[[
         status = _wait(process, _patience(len(source)))
     finally:
         if status is None:  # something else ends the analysis, and must not wait for the assembler
-            os.kill(process, 9)
+            os.kill(process, signal.SIGKILL)
             os.waitpid(process, 0)
     if -status in _LIMITS:
         most = _LIMITS[-status](len(source))
@@ -355,11 +351,10 @@ def _run(command: Sequence[str], source: str, folder: str, meanwhile: Callable[[
 heard: list[str] = []
 """What the assembler said of the text that it was given last, errors and warnings: for who then asks another one."""
 
-_SIGALRM, _SIGXCPU, _SIGXFSZ = 14, 24, 25
 _LIMITS: dict[int, Callable[[int], str]] = {
-    _SIGALRM: lambda size: f"{_patience(size)} s",
-    _SIGXCPU: lambda size: f"{processor_seconds(size)} s of the processor",
-    _SIGXFSZ: lambda size: f"{_bytes(size) >> 20} MiB of output",
+    signal.SIGALRM: lambda size: f"{_patience(size)} s",
+    signal.SIGXCPU: lambda size: f"{processor_seconds(size)} s of the processor",
+    signal.SIGXFSZ: lambda size: f"{_bytes(size) >> 20} MiB of output",
 }
 """What has ended an assembler, by the signal."""
 
@@ -382,8 +377,6 @@ def _bytes(size: int) -> int:
 def _limit(process: int, size: int) -> None:
     """Let the system end a process that writes or computes too much for a text of this size, also when this one is
     gone."""
-    import resource
-
     try:
         resource.prlimit(process, resource.RLIMIT_FSIZE, (_bytes(size), _bytes(size)))
         seconds = processor_seconds(size)
@@ -398,8 +391,6 @@ def _limit(process: int, size: int) -> None:
 def _wait(process: int, seconds: int) -> int:
     """Wait for a process, but not longer than that; returns its exit status, negative: the signal's number, SIGALRM
     where it took too long."""
-    import select
-
     try:
         descriptor = os.pidfd_open(process)
     except OSError:  # an old kernel: the limit for computing must do
@@ -408,9 +399,9 @@ def _wait(process: int, seconds: int) -> int:
         poll = select.poll()
         poll.register(descriptor, select.POLLIN)
         if not poll.poll(seconds * 1000):
-            os.kill(process, 9)
+            os.kill(process, signal.SIGKILL)
             os.waitpid(process, 0)
-            return -_SIGALRM
+            return -signal.SIGALRM
     finally:
         os.close(descriptor)
     return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
@@ -466,8 +457,7 @@ def assemble(
         statements = _with_modes(text.split("\n"), statements)
     heard.clear()
     commands = [list(assembler)] if assembler else _default_commands()
-    folder = _temporary_folder()
-    try:
+    with _temporary_folder() as folder:
         for index, command in enumerate(commands):
             try:
                 found, said = _assemble(command, list(marked), statements, folder, meanwhile)
@@ -481,10 +471,6 @@ def assemble(
             except AssemblerError:
                 if index + 1 == len(commands):
                     raise
-    finally:
-        for name in os.listdir(folder):
-            os.unlink(os.path.join(folder, name))
-        os.rmdir(folder)
     for number, reasons in said.items():
         refused[number] = refused.get(number, ()) + reasons
     return _collect(found, statements, refused)
@@ -601,13 +587,6 @@ def _assemble(
     raise AssemblerError(f"the assembler {command[0]!r} still refuses statements after {_MAX_ROUNDS} rounds")
 
 
-def _narrow(code: bytes) -> bytes:
-    """The bytes as code of 32-bit mode."""
-    from incc.frontends.x86.iced import Narrow  # which loads the decoder, mostly while the assembler runs
-
-    return Narrow(code)
-
-
 def _collect(found: Object, statements: list[_Statement], refused: dict[int, tuple[Refused, ...]]) -> Assembled:
     encoded: dict[int, list[Encoded]] = {}
     starts = {index: [r.offset for r in section.relocations] for index, section in found.sections.items()}
@@ -624,13 +603,13 @@ def _collect(found: Object, statements: list[_Statement], refused: dict[int, tup
         low, high = bisect_left(offsets, offset), bisect_left(offsets, end[1])
         encoded.setdefault(statement.line, []).append(
             Encoded(
-                text=statement.text,
-                line=statement.line,
-                section=section.name,
-                alignment=section.alignment,
-                offset=offset,
-                code=_narrow(section.data[offset : end[1]]) if statement.narrow else section.data[offset : end[1]],
-                relocations=section.relocations[low:high],
+                statement.text,
+                statement.line,
+                section.name,
+                section.alignment,
+                offset,
+                Narrow(section.data[offset : end[1]]) if statement.narrow else section.data[offset : end[1]],
+                section.relocations[low:high],
             )
         )
     return Assembled({line: tuple(items) for line, items in encoded.items()}, refused)

@@ -7,14 +7,25 @@ What does not depend on the address or the symbols is worked out once for each d
 
 from __future__ import annotations
 
-import msgspec
-from msgspec.structs import replace
+from iced_x86 import (
+    Decoder,
+    DecoderOptions,
+    EncodingKind,
+    FlowControl,
+    Formatter,
+    FormatterSyntax,
+    InstructionInfoFactory,
+    MemorySizeExt,
+    OpAccess,
+    OpKind,
+    RflagsBits,
+)
 
 from incc.frontends import regex as re
 from incc.frontends.kernel import Affine, Arithmetic, Instruction, MemoryAccess, Register, RegisterAccess
-from incc.frontends.x86 import iced
+from incc.frontends.records import NamedTuple
 from incc.frontends.x86.classify import arithmetic_class, divisor_of, move_class, same_source_idiom, sum_of, words
-from incc.frontends.x86.iced import CODE32, bits_of
+from incc.frontends.x86.iced import CODE32, CODE_NAMES, MNEMONIC_NAMES, REGISTER_NAMES, bits_of, constants
 from incc.frontends.x86.kept import keep
 
 TYPE_CHECKING = False
@@ -63,12 +74,12 @@ class _Registers(dict[int, Register]):
     """iced-x86's register numbers to registers, made as they are met."""
 
     def __missing__(self, number: int) -> Register:
-        register = self[number] = _canonical(iced.REGISTER_NAMES[number])
+        register = self[number] = _canonical(REGISTER_NAMES[number])
         return register
 
 
 _REGISTERS = _Registers()
-_NUMBERS = {name: number for number, name in enumerate(iced.REGISTER_NAMES)}
+_NUMBERS = {name: number for number, name in enumerate(REGISTER_NAMES)}
 _NONE, _RIP, _EIP, _FS, _GS = (_NUMBERS[name] for name in ("NONE", "RIP", "EIP", "FS", "GS"))
 _SEGMENTS = frozenset(_NUMBERS[name] for name in ("ES", "CS", "SS", "DS", "FS", "GS"))
 _LOW8 = {
@@ -78,41 +89,35 @@ _LOW8 = {
 
 # --- iced-x86's constants --------------------------------------------------------------------------------------------
 
-_ACCESS = iced.constants("OpAccess")
-_KIND = iced.constants("OpKind")
-_FLOW = iced.constants("FlowControl")
-_READS = frozenset(_ACCESS[name] for name in ("READ", "COND_READ", "READ_WRITE", "READ_COND_WRITE"))
-_WRITES = frozenset(_ACCESS[name] for name in ("WRITE", "COND_WRITE", "READ_WRITE", "READ_COND_WRITE"))
-_CONDITIONAL_WRITES = frozenset((_ACCESS["COND_WRITE"], _ACCESS["READ_COND_WRITE"]))
-_NO_ACCESS, _NO_MEMORY_ACCESS = _ACCESS["NONE"], _ACCESS["NO_MEM_ACCESS"]
+_READS = frozenset((OpAccess.READ, OpAccess.COND_READ, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE))
+_WRITES = frozenset((OpAccess.WRITE, OpAccess.COND_WRITE, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE))
+_CONDITIONAL_WRITES = frozenset((OpAccess.COND_WRITE, OpAccess.READ_COND_WRITE))
+_NO_ACCESS, _NO_MEMORY_ACCESS = OpAccess.NONE, OpAccess.NO_MEM_ACCESS
 
-_KIND_REGISTER, _KIND_MEMORY = _KIND["REGISTER"], _KIND["MEMORY"]
+_KIND_REGISTER, _KIND_MEMORY = OpKind.REGISTER, OpKind.MEMORY
 _KIND_LETTERS = {
     number: "r" if name == "REGISTER" else "m" if name.startswith("MEMORY") else "b" if "BRANCH" in name else "i"
-    for name, number in _KIND.items()
+    for name, number in constants(OpKind).items()
 }
 
 _BRANCHES = {
-    _FLOW["UNCONDITIONAL_BRANCH"]: "unconditional",
-    _FLOW["INDIRECT_BRANCH"]: "indirect",
-    _FLOW["CONDITIONAL_BRANCH"]: "conditional",
-    _FLOW["RETURN"]: "return",
-    _FLOW["CALL"]: "call",
-    _FLOW["INDIRECT_CALL"]: "call",
+    FlowControl.UNCONDITIONAL_BRANCH: "unconditional",
+    FlowControl.INDIRECT_BRANCH: "indirect",
+    FlowControl.CONDITIONAL_BRANCH: "conditional",
+    FlowControl.RETURN: "return",
+    FlowControl.CALL: "call",
+    FlowControl.INDIRECT_CALL: "call",
 }
-
-_LEGACY_ENCODING = iced.constants("EncodingKind")["LEGACY"]
 
 
 def _flag_letters() -> list[str]:
-    bits = iced.constants("RflagsBits")
-    order = [(letter, bits[letter + "F"]) for letter in "CPAZSO"]
+    order = [(letter, getattr(RflagsBits, letter + "F")) for letter in "CPAZSO"]
     return ["".join(letter for letter, bit in order if mask & bit) for mask in range(64)]
 
 
 _FLAGS = _flag_letters()
 
-_FACTORY = iced.InstructionInfoFactory()
+_FACTORY = InstructionInfoFactory()
 
 # --- per instruction form --------------------------------------------------------------------------------------------
 
@@ -179,15 +184,14 @@ def _form(native: Any) -> _Form:
     code = native.code
     form = _FORMS.get(code)
     if form is None:
-        # OpCodeInfo would say the same, but takes 4 ms for its tables when it is first asked.
-        mnemonic = iced.MNEMONIC_NAMES[native.mnemonic].lower()
+        mnemonic = MNEMONIC_NAMES[native.mnemonic].lower()
         form = _FORMS[code] = _Form(
-            name=_BY_ADDRESS.get(iced.CODE_NAMES[code], iced.CODE_NAMES[code]),
-            mnemonic=mnemonic,
-            legacy=native.encoding == _LEGACY_ENCODING,
-            idiom=same_source_idiom(mnemonic),
-            move=move_class(mnemonic),
-            arithmetic=arithmetic_class(mnemonic),
+            _BY_ADDRESS.get(CODE_NAMES[code], CODE_NAMES[code]),
+            mnemonic,
+            native.encoding == EncodingKind.LEGACY,
+            same_source_idiom(mnemonic),
+            move_class(mnemonic),
+            arithmetic_class(mnemonic),
         )
     return form
 
@@ -198,7 +202,7 @@ def form_key(instruction: Any) -> str:
     "/m" with an explicit memory operand (ModRM or an absolute address), "/r" otherwise, also with implicit memory
     operands (push, movs).
     """
-    name: str = iced.CODE_NAMES[instruction.code]
+    name: str = CODE_NAMES[instruction.code]
     explicit = _KIND_MEMORY in [instruction.op_kind(i) for i in range(instruction.op_count)]
     # xlat's table is addressed by rbx and al, always.
     return name + ("/m" if explicit and name != "XLAT_M8" else "/r")
@@ -218,7 +222,7 @@ def traits(instruction: Any) -> frozenset[str]:
     return _traits(instruction, form, kinds, [info.op_access(i) for i in range(len(kinds))])
 
 
-def _traits(i: Any, form: _Form, kinds: list[int], accesses: list[int]) -> frozenset[str]:
+def _traits(i: Any, form: _Form, kinds: list[int], accesses: Sequence[int]) -> frozenset[str]:
     found: list[str] = []
     if _KIND_MEMORY in kinds:
         if form.mnemonic == "lea":
@@ -373,8 +377,7 @@ def prefix_alone(code: bytes, offset: int, text: str, line: int) -> Instruction 
 
 def decode_refused(code: bytes, offset: int, text: str, line: int) -> Instruction | None:
     """An instruction with a `lock` that processors do not take, which LLVM's assembler writes all the same."""
-    options = iced.constants("DecoderOptions")["NO_INVALID_CHECK"]
-    native = iced.Decoder(bits_of(code), code[:15], options).decode()
+    native = Decoder(bits_of(code), code[:15], DecoderOptions.NO_INVALID_CHECK).decode()
     if native.is_invalid or not native.has_lock_prefix:
         return None
     at = code.index(b"\xf0")
@@ -390,7 +393,7 @@ def lengths(code: bytes) -> Iterator[int]:
 
     Of bytes that are no instruction `decode` says so.
     """
-    decoder = iced.Decoder(bits_of(code), code)
+    decoder = Decoder(bits_of(code), code)
     while decoder.can_decode:
         native = decoder.decode()
         yield 15 if native.is_invalid else native.len
@@ -398,7 +401,7 @@ def lengths(code: bytes) -> Iterator[int]:
 
 def disassemble(code: bytes, address: int) -> Iterator[Any]:
     """iced-x86's instructions of a row of machine code at an address, up to the first bytes that are none."""
-    for native in iced.Decoder(bits_of(code), code, ip=address):
+    for native in Decoder(bits_of(code), code, ip=address):
         if native.is_invalid:
             return
         yield native
@@ -420,7 +423,7 @@ def native_of(instruction: Instruction) -> Any:
 
 def constant_offsets(code: bytes) -> Any:
     """Where displacement and immediates are in the bytes of an instruction: iced-x86's ConstantOffsets."""
-    decoder = iced.Decoder(bits_of(code), code)
+    decoder = Decoder(bits_of(code), code)
     return decoder.get_constant_offsets(decoder.decode())
 
 
@@ -482,7 +485,7 @@ _FORMATTERS: list[Any] = []
 
 def _format(native: Any, offset: int) -> str:
     if not _FORMATTERS:
-        formatter = iced.Formatter(iced.constants("FormatterSyntax")["GAS"])
+        formatter = Formatter(FormatterSyntax.GAS)
         formatter.space_after_operand_separator = True
         formatter.hex_prefix, formatter.hex_suffix = "0x", ""
         formatter.rip_relative_addresses = True
@@ -494,14 +497,14 @@ def _format(native: Any, offset: int) -> str:
             target = (native.near_branch_target + offset) & _addresses(native)
             if native.code_size != CODE32:
                 native.near_branch64 = target
-            elif native.op0_kind == _KIND["NEAR_BRANCH32"]:
+            elif native.op0_kind == OpKind.NEAR_BRANCH32:
                 native.near_branch32 = target
     return str(_FORMATTERS[0].format(native)).replace("\t", " ")
 
 
 def _decoded(code: bytes, offset: int) -> _Decoded:
     """The instruction at the start of `code`, which may be longer: only the decoder knows where it ends."""
-    decoder = iced.Decoder(bits_of(code), code[:15])
+    decoder = Decoder(bits_of(code), code[:15])
     native = decoder.decode()
     if native.is_invalid:
         raise UndecodableError(code, offset)
@@ -616,7 +619,7 @@ def _encoding_traits(code: bytes, opcode_offset: int, immediate_bytes: int, mnem
 
 
 def _register_accesses(
-    i: Any, form: _Form, info: Any, kinds: list[int], accesses: list[int]
+    i: Any, form: _Form, info: Any, kinds: list[int], accesses: Sequence[int]
 ) -> tuple[RegisterAccess, ...]:
     if form.mnemonic == "vzeroupper":
         # Clears what the low halves do not show; cores track that state aside, no register is renamed for it.
@@ -734,7 +737,9 @@ def _implicit(rest: list[tuple[int, int]], legacy: bool, addresses: set[int]) ->
     return [replace(a, address=True) if a.register in numbers and not a.write else a for a in found]
 
 
-def _memory_accesses(i: Any, info: Any, kinds: list[int], accesses: list[int]) -> tuple[tuple[MemoryAccess, ...], int]:
+def _memory_accesses(
+    i: Any, info: Any, kinds: list[int], accesses: Sequence[int]
+) -> tuple[tuple[MemoryAccess, ...], int]:
     """Memory accesses, explicit ones first, and the index of the one with the ModRM displacement (-1 for none)."""
     explicit = [
         k
@@ -752,7 +757,7 @@ def _memory_accesses(i: Any, info: Any, kinds: list[int], accesses: list[int]) -
         if operand is not None and kinds[operand] == _KIND_MEMORY:
             modrm = len(found)
         base, index, segment = used.base, used.index, used.segment
-        size = iced.MemorySizeExt.size(used.memory_size)
+        size = MemorySizeExt.size(used.memory_size)
         elements = 1
         if used.vsib_size:
             data = next(_REGISTERS[i.op_register(k)].width for k, kind in enumerate(kinds) if kind == _KIND_REGISTER)
@@ -845,7 +850,7 @@ def _affine(i: Any, form: _Form, kinds: list[int], idiom: str) -> Affine | None:
         if i.has_repne_prefix:
             return None
         root = "rsi" if mnemonic[:4] == "lods" else "rdi"
-        return Affine(root, ((root, 1),), int(iced.MemorySizeExt.size(i.memory_size)))
+        return Affine(root, ((root, 1),), int(MemorySizeExt.size(i.memory_size)))
     if not kinds or kinds[0] != _KIND_REGISTER:
         return _affine_memory(i, mnemonic, kinds)
     target = _REGISTERS[i.op0_register]
@@ -886,7 +891,7 @@ def _affine(i: Any, form: _Form, kinds: list[int], idiom: str) -> Affine | None:
 
 def _affine_memory(i: Any, mnemonic: str, kinds: list[int]) -> Affine | None:
     """The same for a read-modify-write of 4 or 8 bytes of memory: unoptimised code keeps its counters there."""
-    if not kinds or _KIND_LETTERS[kinds[0]] != "m" or iced.MemorySizeExt.size(i.memory_size) not in (4, 8):
+    if not kinds or _KIND_LETTERS[kinds[0]] != "m" or MemorySizeExt.size(i.memory_size) not in (4, 8):
         return None
     if mnemonic in ("inc", "dec"):
         return Affine("", (), 1 if mnemonic == "inc" else -1)

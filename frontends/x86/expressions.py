@@ -3,13 +3,10 @@ them, parentheses around what is no constant or symbol."""
 
 from __future__ import annotations
 
-from incc.frontends import regex as re
+import re
+from typing import TypeAlias
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    Expression = int | str | tuple[str, "Expression"] | tuple[str, "Expression", "Expression"]
-else:
-    Expression = object
+Expression: TypeAlias = "int | str | tuple[str, Expression] | tuple[str, Expression, Expression]"
 
 # Names may have any character beyond ASCII: said as those that they may not begin with, which takes a tenth of the time
 # to compile.

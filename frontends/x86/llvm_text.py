@@ -8,13 +8,13 @@ prefixes in braces that choose an encoding.
 
 from __future__ import annotations
 
-from msgspec.structs import replace
+from iced_x86 import Decoder, MemorySizeExt, OpKind, RoundingControl
 
 from incc.frontends import regex as re
 from incc.frontends.isa import words
-from incc.frontends.x86 import iced
 from incc.frontends.x86.decode import constant_offsets, native_of, register_of
 from incc.frontends.x86.expressions import evaluate, has_symbols, shown
+from incc.frontends.x86.iced import CODE32, CODE_NAMES, MNEMONIC_NAMES, REGISTER_NAMES, constants
 from incc.frontends.x86.kept import Lines, keep
 from incc.frontends.x86.statements import read_statement
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 # --- operands of the machine code -------------------------------------------------------------------------------------
 
-_KIND = {number: name for name, number in iced.constants("OpKind").items()}
-_NUMBERS = {name: number for number, name in enumerate(iced.REGISTER_NAMES)}
+_KIND = {number: name for name, number in constants(OpKind).items()}
+_NUMBERS = {name: number for number, name in enumerate(REGISTER_NAMES)}
 _NONE = _NUMBERS["NONE"]
 _RIP, _EIP = _NUMBERS["RIP"], _NUMBERS["EIP"]
 _DS = _NUMBERS["DS"]
@@ -43,7 +43,7 @@ _ROUNDING = {
         "ROUND_UP": "{ru-sae}",
         "ROUND_TOWARD_ZERO": "{rz-sae}",
     }.get(name, "{sae}")
-    for name, number in iced.constants("RoundingControl").items()
+    for name, number in constants(RoundingControl).items()
 }
 _STRING_REGISTERS = {"SI": "si", "ESI": "esi", "RSI": "rsi", "DI": "di", "EDI": "edi", "RDI": "rdi"}
 # Bits of the immediate in the instruction, and of the operand that it becomes.
@@ -62,7 +62,7 @@ _IMMEDIATE_BITS = {
 
 def _register(number: int) -> str:
     """LLVM's name of a register of iced-x86's."""
-    name = iced.REGISTER_NAMES[number].lower()
+    name = REGISTER_NAMES[number].lower()
     if name[0] == "r" and name[-1] == "l" and name[1].isdigit():
         return name[:-1] + "b"
     if name[:2] == "st" and name[2:].isdigit():
@@ -86,7 +86,7 @@ _BY_ROOT: dict[tuple[str, int], int] = {}
 
 def _by_root(root: str, width: int) -> int:
     if not _BY_ROOT:
-        for number, name in enumerate(iced.REGISTER_NAMES):
+        for number, name in enumerate(REGISTER_NAMES):
             if name and name not in ("NONE", "AH", "BH", "CH", "DH"):
                 register = register_of(number)
                 _BY_ROOT[register.root, register.width] = number
@@ -168,7 +168,7 @@ class _Printer:
             return self._immediate(number, kind, how)
         if kind == "REGISTER":
             register = native.op_register(number)
-            if register in _MASKS and iced.CODE_NAMES[native.code].startswith("EVEX_VP2INTERSECT"):
+            if register in _MASKS and CODE_NAMES[native.code].startswith("EVEX_VP2INTERSECT"):
                 register -= (register - _NUMBERS["K0"]) % 2  # the pair is named by its first one
             text = self._name(_part(register, how) if how else register)
         elif kind == "MEMORY":
@@ -286,7 +286,6 @@ _KEYWORDS = {
 }
 # Of most instructions with an immediate of a byte LLVM takes that for a number without a sign.
 _SIGNED_BYTES = frozenset(words("add or adc sbb and sub xor cmp test mov"))
-_MEMORY_SIZE = iced.MemorySizeExt
 
 
 def _width(number: int) -> int:
@@ -298,9 +297,9 @@ def _width(number: int) -> int:
 def usual(native: Any, intel: bool) -> str:
     """The template of most forms: the mnemonic, in AT&T syntax with a suffix where a general-purpose register or an
     integer in memory is an operand of an instruction without a vector prefix, and the operands."""
-    mnemonic: str = iced.MNEMONIC_NAMES[native.mnemonic].lower()
+    mnemonic: str = MNEMONIC_NAMES[native.mnemonic].lower()
     operands: list[str] = []
-    constant = iced.CODE_NAMES[native.code].endswith("_1")
+    constant = CODE_NAMES[native.code].endswith("_1")
     sizes = 0
     vectors = False
     widest = 0
@@ -317,14 +316,14 @@ def usual(native: Any, intel: bool) -> str:
         if kind == "REGISTER":
             width = _width(native.op_register(number))
             sizes = sizes or width
-            name = iced.REGISTER_NAMES[native.op_register(number)]
+            name = REGISTER_NAMES[native.op_register(number)]
             if name[1:3] == "MM" and name[0] != "T":
                 vectors = True
                 widest = max(widest, {"X": 128, "Y": 256, "Z": 512}[name[0]])
             elif name[:2] in ("MM", "ST") or name[0] == "K":
                 vectors = True
         elif kind == "MEMORY":
-            size = _MEMORY_SIZE.size(native.memory_size)
+            size = MemorySizeExt.size(native.memory_size)
             if intel and size in _KEYWORDS:
                 text = f"{_KEYWORDS[size]} ptr {text}"
             if not sizes and number == 0:
@@ -353,7 +352,7 @@ def _special(key: str, intel: bool) -> str:
 
 def template_key(native: Any) -> str:
     """The key in llvm_forms.txt of an iced-x86 instruction: its form's, with * for a broadcast, + for {sae}."""
-    name: str = iced.CODE_NAMES[native.code]
+    name: str = CODE_NAMES[native.code]
     memory = name != "XLAT_M8" and any(_KIND[native.op_kind(n)] == "MEMORY" for n in range(native.op_count))
     extra = "*" if native.is_broadcast else "+" if native.rounding_control or native.suppress_all_exceptions else ""
     return name + ("/m" if memory else "/r") + extra
@@ -420,12 +419,12 @@ _INDIRECT = frozenset(("JMP_RM64", "JMP_RM32", "JMP_RM16", "CALL_RM64", "CALL_RM
 
 
 def _notrack(native: Any) -> bool:
-    return native.segment_prefix == _DS and iced.CODE_NAMES[native.code] in _INDIRECT
+    return native.segment_prefix == _DS and CODE_NAMES[native.code] in _INDIRECT
 
 
 def _narrow(native: Any) -> bool:
     """Whether it is an instruction of 32-bit mode."""
-    return bool(native.code_size == iced.CODE32)
+    return bool(native.code_size == CODE32)
 
 
 def _short_address(native: Any) -> bool:
@@ -451,7 +450,7 @@ def _with_prefixes(text: str, native: Any, braces: str = "") -> str:
     if _notrack(native):
         found += "notrack\t\t"
     repeated = native.has_repne_prefix or native.has_rep_prefix
-    if repeated and found[:1] != "x" and not iced.CODE_NAMES[native.code].startswith(_REPEATED):
+    if repeated and found[:1] != "x" and not CODE_NAMES[native.code].startswith(_REPEATED):
         found += "repne\t\t" if native.has_repne_prefix else "rep\t\t"
     if braces and not text.startswith(braces):
         text = f"{braces}\t{text}"
@@ -499,7 +498,7 @@ def _printed(instruction: Instruction, intel: bool, hex_immediates: bool, names:
         return "rep\t\tnop"
     native = _widened(instruction)[0] if written.wide else native_of(instruction)
     if names is not None and (shorter := _commuted(instruction.encoding, native, written)):
-        native = iced.Decoder(64, shorter).decode()
+        native = Decoder(64, shorter).decode()
     printer = _Printer(native, intel, hex_immediates)
     printer.displacement = written.displacement
     printer.riz = written.riz
@@ -539,7 +538,7 @@ def _commuted(code: bytes, native: Any, written: Statement) -> bytes:
     LLVM's assembler has it; b"" where it does not exchange them."""
     if code[0] != 0xC4 or code[1] & 0x3F != 1 or code[2] & 0xC0 != 0x40 or code[4] < 0xC0 or "vex3" in written.braces:
         return b""
-    name = iced.CODE_NAMES[native.code].split("_")[1]
+    name = CODE_NAMES[native.code].split("_")[1]
     if name not in _COMMUTE or (name[:4] == "VCMP" and code[5] & 7 not in (0, 3, 4, 7)):
         return b""
     first, second = ~code[2] >> 3 & 15, code[4] & 7 | 8
@@ -595,12 +594,12 @@ def _widened(instruction: Instruction) -> tuple[Any, bytes]:
         code[0] |= 8
     else:
         code.insert(0, 0x48)
-    return iced.Decoder(64, bytes(code)).decode(), bytes(code)
+    return Decoder(64, bytes(code)).decode(), bytes(code)
 
 
 def _exchanges(native: Any) -> bool:
     """Whether it is an exchange of two registers that a ModRM byte names."""
-    name: str = iced.CODE_NAMES[native.code]
+    name: str = CODE_NAMES[native.code]
     return name.startswith("XCHG_RM") and bool(native.op_kind(0) == native.op_kind(1))
 
 

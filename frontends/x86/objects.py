@@ -11,12 +11,14 @@ from bisect import bisect_left, bisect_right
 import msgspec
 from msgspec.structs import replace
 
+from iced_x86 import FlowControl, OpKind
+
 from incc.frontends.asm.before import before_loops
 from incc.frontends.asm.graph import Jump, Routine, build, group, hot_part, returns
 from incc.frontends.asm.loops import Listing, call_notes, innermost
 from incc.frontends.container import CodeAddresses, ContainerCode
 from incc.frontends.kernel import Kernel, LeftOut, Region
-from incc.frontends.x86 import iced
+from incc.frontends.records import NamedTuple
 from incc.frontends.x86.decode import decode, disassemble
 from incc.frontends.x86.entry import Follower, entry_values
 from incc.frontends.x86.kernels import ISA, finished
@@ -31,17 +33,17 @@ if TYPE_CHECKING:
     from incc.frontends.container import Container, DebugInformation, Section, Span
     from incc.frontends.kernel import Affine, Instruction, Relocation, SourceLocation
 
-_FLOW = iced.constants("FlowControl")
-_NEXT, _CALL, _INDIRECT_CALL, _INDIRECT = (_FLOW[name] for name in ("NEXT", "CALL", "INDIRECT_CALL", "INDIRECT_BRANCH"))
+_NEXT, _CALL, _INDIRECT_CALL = FlowControl.NEXT, FlowControl.CALL, FlowControl.INDIRECT_CALL
+_INDIRECT = FlowControl.INDIRECT_BRANCH
 _KINDS = {
-    _FLOW["UNCONDITIONAL_BRANCH"]: "unconditional",
+    FlowControl.UNCONDITIONAL_BRANCH: "unconditional",
     _INDIRECT: "indirect",
-    _FLOW["CONDITIONAL_BRANCH"]: "conditional",
-    _FLOW["RETURN"]: "return",
-    _FLOW["EXCEPTION"]: "stop",  # ud2 and its like
-    _FLOW["XBEGIN_XABORT_XEND"]: "conditional",
+    FlowControl.CONDITIONAL_BRANCH: "conditional",
+    FlowControl.RETURN: "return",
+    FlowControl.EXCEPTION: "stop",  # ud2 and its like
+    FlowControl.XBEGIN_XABORT_XEND: "conditional",
 }
-_NEAR_BRANCH = iced.constants("OpKind")["NEAR_BRANCH64"]
+_NEAR_BRANCH = OpKind.NEAR_BRANCH64
 _ADDRESSES = (1 << 64) - 1
 
 

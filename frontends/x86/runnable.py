@@ -28,11 +28,11 @@ The first byte lies as the kernel's does within 64 bytes, behind no-operations.
 
 from __future__ import annotations
 
-import msgspec
-from msgspec.structs import replace
+from iced_x86 import CpuidFeature, Decoder, FlowControl
 
 from incc.frontends.isa import NotRunnable, Runnable, words
-from incc.frontends.x86 import iced
+from incc.frontends.records import NamedTuple
+from incc.frontends.x86.iced import REGISTER_NAMES, bits_of, constants
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,25 +63,8 @@ _SYSTEM = frozenset(
         " loadiwkey incsspd incsspq saveprevssp rstorssp wrssd wrssq setssbsy clrssbsy xsetbv iretd iretq"
     )
 )
-_FLOWS = frozenset(words("INTERRUPT EXCEPTION XBEGIN_XABORT_XEND"))
-
-
-class _Constants:
-    """iced-x86's numbers of what few runs ask for."""
-
-    def __init__(self) -> None:
-        flow = iced.constants("FlowControl")
-        self.stops = frozenset(flow[name] for name in _FLOWS)
-        self.features = {number: name for name, number in iced.constants("CpuidFeature").items()}
-
-
-_constants: list[_Constants] = []
-
-
-def _known() -> _Constants:
-    if not _constants:
-        _constants.append(_Constants())
-    return _constants[0]
+_STOPS = frozenset((FlowControl.INTERRUPT, FlowControl.EXCEPTION, FlowControl.XBEGIN_XABORT_XEND))
+_FEATURES = {number: name for name, number in constants(CpuidFeature).items()}
 
 
 def _refusal(instruction: Instruction, native: Any) -> NotRunnable | None:
@@ -94,7 +77,7 @@ def _refusal(instruction: Instruction, native: Any) -> NotRunnable | None:
         instruction.mnemonic in _SYSTEM
         or native.is_privileged
         or native.is_save_restore_instruction
-        or native.flow_control in _known().stops
+        or native.flow_control in _STOPS
         or _loads_segment(native)
     ):
         return NotRunnable("system", f"{where} is an instruction of the system, or changes the state of the process")
@@ -104,7 +87,7 @@ def _refusal(instruction: Instruction, native: Any) -> NotRunnable | None:
 
 
 def _loads_segment(native: Any) -> bool:
-    return bool(native.op_count) and iced.REGISTER_NAMES[native.op0_register] in ("ES", "CS", "SS", "DS", "FS", "GS")
+    return bool(native.op_count) and REGISTER_NAMES[native.op0_register] in ("ES", "CS", "SS", "DS", "FS", "GS")
 
 
 # --- addresses --------------------------------------------------------------------------------------------------------
@@ -507,7 +490,7 @@ class _Rewriter:
     def code(self, number: int, instruction: Instruction) -> bytes | None:
         """The instruction's machine code; None if its address cannot be given a place."""
         code = bytearray(instruction.encoding)
-        decoder = iced.Decoder(64, instruction.encoding)
+        decoder = Decoder(64, instruction.encoding)
         native = decoder.decode()
         offsets = decoder.get_constant_offsets(native)
         at = offsets.displacement_offset
@@ -545,7 +528,7 @@ class _Rewriter:
             fixed = not base and not index
             place = self.statics.place(symbol, displacement) if fixed else self.statics.array(symbol, displacement)
             code[at : at + 4] = place.to_bytes(4, "little")
-        check = iced.Decoder(64, bytes(code)).decode()
+        check = Decoder(64, bytes(code)).decode()
         if check.is_invalid or check.code != native.code or check.len != len(code) or check.is_ip_rel_memory_operand:
             return None
         return bytes(code)
@@ -579,9 +562,9 @@ def runnable(kernel: Kernel) -> Runnable | NotRunnable:
         return NotRunnable("refused", "statements of it were not understood")
     if not instructions:
         return NotRunnable("empty", "it has no instruction")
-    if any(iced.bits_of(instruction.encoding) == 32 for instruction in instructions):
+    if any(bits_of(instruction.encoding) == 32 for instruction in instructions):
         return NotRunnable("mode", "it is code of 32-bit mode")
-    natives = tuple([iced.Decoder(64, instruction.encoding).decode() for instruction in instructions])
+    natives = tuple([Decoder(64, instruction.encoding).decode() for instruction in instructions])
     for instruction, native in zip(instructions, natives, strict=True):
         refusal = _refusal(instruction, native)
         if refusal is not None:
@@ -690,7 +673,7 @@ def runnable(kernel: Kernel) -> Runnable | NotRunnable:
     else:
         codes, weights = (loop(whole),), (1.0,)
         how = "own" if own is not None else "replaced"
-    features = {_known().features[f] for native in natives for f in native.cpuid_features()}
+    features = {_FEATURES[f] for native in natives for f in native.cpuid_features()}
     return Runnable(
         codes=codes,
         weights=weights,

@@ -185,7 +185,7 @@ def test_mistakes_that_argparse_finds(calls: Calls, capfd: pytest.CaptureFixture
 def test_a_mistaken_number_is_told_in_words(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         diff.main(["--top=-1", "a", "b"])
-    assert "argument --top: '-1' is no number from 1" in capfd.readouterr().err
+    assert "argument --top: '-1' is not a positive number" in capfd.readouterr().err
 
 
 def test_a_working_directory_that_is_gone(

@@ -199,7 +199,7 @@ def test_what_is_no_job_goes(reports: Path, kind: str, tmp_path: Path) -> None:
 
 
 def test_leftovers_of_the_dead_go(tmp_path: Path, dead: int) -> None:
-    gone = [f"incc-{'0' * 20}-{dead}", f"incc-{dead}-0123abcd", f"incc-{dead}-7"]
+    gone = [f"incc-{'0' * 20}-{dead}", f"incc-{dead}-0123abcd", f"incc-{dead}-xy_01234"]
     stay = [
         f"incc-{'0' * 20}-{os.getpid()}",  # alive
         f"incc-{os.getpid()}-0123abcd",
@@ -211,10 +211,10 @@ def test_leftovers_of_the_dead_go(tmp_path: Path, dead: int) -> None:
         (tmp_path / name / "bin").mkdir(parents=True)
         (tmp_path / name / "bin" / "cc1").symlink_to(tmp_path)
         age(tmp_path / name)
-    (tmp_path / f"incc-{dead}-9").mkdir()  # young
-    (tmp_path / f"incc-{dead}-8").symlink_to(tmp_path / stay[2])
+    (tmp_path / f"incc-{dead}-99999999").mkdir()  # young
+    (tmp_path / f"incc-{dead}-88888888").symlink_to(tmp_path / stay[2])
     sweep_scratch({"TMPDIR": str(tmp_path)})
-    assert {p.name for p in tmp_path.iterdir()} == {*stay, f"incc-{dead}-9", f"incc-{dead}-8"}
+    assert {p.name for p in tmp_path.iterdir()} == {*stay, f"incc-{dead}-99999999", f"incc-{dead}-88888888"}
 
 
 def test_leftovers_among_reports(tmp_path: Path, dead: int) -> None:
@@ -232,7 +232,7 @@ def test_leftovers_among_reports(tmp_path: Path, dead: int) -> None:
 
 def test_whoever_takes_jobs_sweeps(reports: Path, tmp_path: Path, dead: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    left = tmp_path / f"incc-{dead}-1"
+    left = tmp_path / f"incc-{dead}-11111111"
     left.mkdir()
     age(left)
     run_pending(str(reports), 1)

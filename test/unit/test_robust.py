@@ -143,8 +143,7 @@ def test_a_signal_ends_it_as_it_does_others(tmp_path: pathlib.Path, face: list[s
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "TMPDIR": str(temporary)}
-    code = "from incc.driver.start import start; print(end='', flush=True); start('mca')"
-    command = [sys.executable, "-c", code, *face, "-mcpu=skylake", "-"]
+    command = [sys.executable, "-m", "incc.driver.mca", *face, "-mcpu=skylake", "-"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     for text in (b"", b"addl %eax, %ebx\n"):  # while it waits for input, and for the assembler
         process = subprocess.Popen(command, cwd=tmp_path, env=environment, **pipes)  # type: ignore[call-overload]
@@ -218,8 +217,7 @@ def test_llvm_that_cannot_be_loaded(tmp_path: pathlib.Path) -> None:
     (tmp_path / "llvmlite").mkdir()
     (tmp_path / "llvmlite" / "__init__.py").write_text("")
     (tmp_path / "llvmlite" / "binding.py").write_text("raise OSError('no room')\n")
-    code = "import sys; sys.path.insert(0, '.'); from incc.driver.start import start; start('mca')"
-    command = [sys.executable, "-c", code, "--compat", "-mcpu=skylake", "a.s"]
+    command = [sys.executable, "-m", "incc.driver.mca", "--compat", "-mcpu=skylake", "a.s"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr.startswith("a.s:1:1: error: no such instruction: `frob %eax'\n"), done.stderr
@@ -233,8 +231,7 @@ def test_a_cache_that_is_no_file(tmp_path: pathlib.Path) -> None:
     model.write_bytes(found[0].read_bytes())
     (tmp_path / "a.s").write_text("addl %eax, %ebx\n")
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    code = "from incc.driver.start import start; start('mca')"
-    command = [sys.executable, "-c", code, "--compat", "--model-path=models", "-mcpu=own", "a.s"]
+    command = [sys.executable, "-m", "incc.driver.mca", "--compat", "--model-path=models", "-mcpu=own", "a.s"]
 
     def output() -> bytes:
         done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=True, timeout=100)

@@ -7,6 +7,8 @@ docs/llvm-mca.md. What views print are the report's numbers, counts also as shar
 
 from __future__ import annotations
 
+import importlib
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -78,9 +80,8 @@ def _simulated(name: str, options: Options) -> bool:
 
 
 def _view(name: str) -> View:
-    """The function of the view of this name. Only views that are printed are imported: start-up counts."""
-    module = __import__(f"incc.driver.views.llvm_mca.{name}", fromlist=["lines"])
-    lines: View = module.lines
+    """Return the function of the view of this name. Only views that are printed are imported."""
+    lines: View = importlib.import_module(f"incc.driver.views.llvm_mca.{name}").lines
     return lines
 
 

@@ -7,6 +7,9 @@ lays out what is in the report; the only thing decided there is how wide a colum
 
 from __future__ import annotations
 
+import importlib
+
+from incc.driver.views import header
 from incc.driver.views.layout import Layout, harmless, terminal
 from incc.driver.views.text import header
 
@@ -185,13 +188,13 @@ def _details(unit: t.Unit, kernel: t.Kernel, layout: Layout, show: Show) -> Iter
 
 
 def _view(name: str) -> View:
-    """The function of the view of this name. Only views that are printed are imported: a compiler is started often."""
+    """Return the function of the view of this name. Only views that are printed are imported."""
     lines: View = _module(name).lines
     return lines
 
 
 def _module(name: str) -> Any:
-    return __import__(f"incc.driver.views.text.{name.replace('-', '_')}", fromlist=["lines"])
+    return importlib.import_module(f"incc.driver.views.{name.replace('-', '_')}")
 
 
 def _set_off(lines: Iterable[str]) -> Iterator[str]:
