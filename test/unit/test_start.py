@@ -55,7 +55,7 @@ class Place:
     def add_all(self) -> Place:
         """The package, and what it needs of others."""
         self.add(PACKAGE, "incc")
-        for name in ("iced_x86", "numpy", "scipy"):
+        for name in ("iced_x86", "msgspec", "numpy", "scipy"):
             self.add(package(name))
         return self
 
