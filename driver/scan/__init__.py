@@ -118,8 +118,8 @@ def _positive(text: str) -> int:
 def _clock(text: str) -> float:
     try:
         return clock("--ghz", text)
-    except UsageError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+    except UsageError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a clock in GHz, such as 3.5") from None
 
 
 def _requested_scan(options: argparse.Namespace) -> Scan:
