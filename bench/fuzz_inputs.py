@@ -504,7 +504,7 @@ def _of_scan(dice: random.Random) -> tuple[list[str], bytes | None, dict[str, by
     args = [f"--mcpu={dice.choice(CORES)}", dice.choice((".", ".", *files))]
     for _ in range(dice.choice((0, 0, 1, 2))):
         args += dice.choice(
-            (["--output=json"], ["--output=cycles"], ["--function=*"], ["--where", "cycles > 1"], ["--elements"],
+            (["--output=json"], ["--output=cycles"], ["--function=*"], ["--where", "cycles > 1"], ["--bounds"],
              ["--where", dice.choice(VALUES)], ["--ghz", dice.choice(VALUES)], ["--input-format=objects"], ["nosuch"],
              ["--input-format=hex"], ["--input-format=asm"])
         )  # fmt: skip

@@ -1,26 +1,25 @@
-"""The command `incc-bench`: latency, throughput and conflicts of instructions, measured on the processor at hand."""
+"""The command `incc-bench`: latency, throughput and conflicts of instructions, measured on this processor."""
 
 from __future__ import annotations
 
 import os
 import sys
+from contextlib import contextmanager
 from functools import partial
 
 from incc.driver.messages import say
 
-from msgspec.structs import asdict
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
-    from types import FrameType
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any, TypeVar
 
+    from incc.driver.pipeline import Choice
     from incc.frontends.kernel import Kernel
     from incc.measuring.cores import Target
     from incc.measuring.forms import Bench
-    from incc.measuring.harness import Failure, Harness
+    from incc.measuring.harness import Harness
     from incc.measuring.operands import Named
     from incc.measuring.records import Records
     from incc.measuring.stand_in import Simulated
@@ -31,12 +30,16 @@ if TYPE_CHECKING:
 OK, INCOMPLETE, USAGE = 0, 1, 2
 
 BUSY = 0.25
-"""Part of disturbed samples above which that is said."""
+"""The share of disturbed samples above which a note is printed."""
+
+_say = partial(say, "incc-bench")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command; returns its exit status: 0; 1 if something could not be measured, or not all was; 2 for a
-    mistake on the command line, or files that cannot be used."""
+    """Run the command and return its exit status.
+
+    It is 1 if something was not measured, and 2 for a mistake on the command line or a file that cannot be used.
+    """
     from incc.driver import UsageError
     from incc.driver.errors import AnalysisError
 
@@ -49,11 +52,10 @@ def main(arguments: list[str] | None = None) -> int:
         status = _run(options)
         sys.stdout.flush()
         return status
-    except KeyboardInterrupt:  # before anything was measured, or while it was written
+    except KeyboardInterrupt:  # before the first measurement, or while the output was written
         _say("interrupted")
         return INCOMPLETE
     except BrokenPipeError:
-        # The reader (head, less) has seen enough.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return OK
     except UsageError as error:
@@ -67,7 +69,12 @@ def main(arguments: list[str] | None = None) -> int:
         return USAGE
 
 
-_say = partial(say, "incc-bench")
+def _positive(text: str) -> int:
+    import argparse
+
+    if not (text.isascii() and text.isdigit()) or not 0 < int(text) <= 1000:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 1000")
+    return int(text)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -76,123 +83,127 @@ def _parser() -> argparse.ArgumentParser:
 
     parser = Parser(
         prog="incc-bench",
-        summary="latency, throughput and conflicts of instructions, measured",
-        description="Measure instructions on the processor at hand: latency from each operand to each result, "
-        "throughput, ports, conflicts in pairs, and kernels (docs/measuring.md).",
-        status="0; 1 if something could not be measured, or not all was; 2 for a mistake on the command "
-        "line, or files that cannot be used",
+        summary="measure latency, throughput and conflicts of instructions",
+        description="Measure instructions on this processor: the latency from each operand to each result, throughput, "
+        "ports, conflicts in pairs, and kernels (docs/measuring.md).",
+        status="0; 1 if something was not measured; 2 for a mistake on the command line, or a file that cannot be used",
     )
-    up_to_1000 = partial(positive, most=1000)
-    parser.add_argument(
-        "forms",
-        nargs="*",
-        metavar="FORM",
-        help=FORMS,
-    )
-    parser.add_argument("--all", action="store_true", help="all forms that can be measured")
-    parser.add_argument(
-        "--match", action="append", default=[], metavar="GLOB", help="of all, those whose key or mnemonic fits"
-    )
-    parser.add_argument("--list", action="store_true", help="only list the forms that would be measured")
-    what = parser.add_argument_group("what to measure")
-    what.add_argument("--serial", action="store_true", help="latency only")
-    what.add_argument("--parallel", action="store_true", help="throughput only")
-    what.add_argument(
-        "--ports",
-        action="store_true",
-        help="also issue slots and µops by port, beside blocking instructions (with -o always)",
-    )
-    what.add_argument("--pairs", action="store_true", help="the forms in pairs: who shares a port with whom")
-    what.add_argument(
+    parser.add_argument("forms", nargs="*", metavar="FORM", help=FORMS)
+    add = parser.add_argument
+    add("--all", action="store_true", help="measure all forms that can be measured")
+    add("--match", action="append", default=[], metavar="GLOB", help="of all forms, those with this key or mnemonic")
+    add("--list", action="store_true", help="list the forms, without measuring them")
+    add = parser.add_argument_group("what to measure").add_argument
+    add("--serial", action="store_true", help="measure only latency")
+    add("--parallel", action="store_true", help="measure only throughput")
+    ports = "measure issue slots and µops by port, too, beside blocking instructions (default with -o)"
+    add("--ports", action="store_true", help=ports)
+    add("--pairs", action="store_true", help="measure the forms in pairs: which of them share a port")
+    add(
         "--port-sets",
         action="store_true",
-        help="which ports the forms' µops can use, by throughputs beside blocking instructions, and how sure that is; "
-        "-o FILE keeps the throughputs (docs/ports.md)",
+        help="infer the ports that µops can use from throughputs beside blocking instructions, and how certain that "
+        "is; -o FILE keeps the throughputs (docs/ports.md)",
     )
-    what.add_argument(
-        "--kernel",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="the marked regions, else the innermost loops, of assembly",
-    )
-    what.add_argument("--repeat", type=up_to_1000, default=1, metavar="N", help="the median of N measurements")
-    what.add_argument("--unroll", type=up_to_1000, default=16, metavar="N", help="links of a chain (default: 16)")
-    what.add_argument("--no-counters", action="store_true", help="by time alone, even if there are counters")
-    what.add_argument(
-        "--simulated", action="store_true", help="a simulation of the model in this processor's place, to try things"
-    )
-    beside = parser.add_argument_group("beside what")
-    beside.add_argument(
-        "-mcpu", "--mcpu", default="", metavar="NAME", help="the model to compare with (default: the host's)"
-    )
-    beside.add_argument(
-        "--model-path", action="append", default=[], metavar="DIR", help="look for models there first (repeated)"
-    )
-    beside.add_argument(
-        "--relative", default="", metavar="NAME", help="with --port-sets: the model of a similar core (default: -mcpu)"
-    )
-    beside.add_argument(
-        "--port-count",
-        type=up_to_1000,
-        default=0,
-        metavar="N",
-        help="with --port-sets: ports (default: the relative's)",
-    )
-    beside.add_argument(
-        "--issue-width",
-        type=up_to_1000,
-        default=0,
-        metavar="N",
-        help="with --port-sets: fused µops a cycle (default: the relative's)",
-    )
-    write = parser.add_argument_group("what to write")
-    write.add_argument("--format", choices=("text", "json"), default="text", help="text (default), or JSON lines")
-    write.add_argument(
+    kernel = "measure the marked regions or innermost loops of an assembly file (repeatable)"
+    add("--kernel", action="append", default=[], metavar="FILE", help=kernel)
+    add("--repeat", type=_positive, default=1, metavar="N", help="take the median of N measurements (default: 1)")
+    add("--unroll", type=_positive, default=16, metavar="N", help="links of a chain (default: 16)")
+    add("--no-counters", action="store_true", help="use the clock even if there are performance counters")
+    add("--simulated", action="store_true", help="simulate the model instead of measuring this processor")
+    add = parser.add_argument_group("what to compare with").add_argument
+    add("-mcpu", "--mcpu", default="", metavar="NAME", help="model to compare with (default: the host's)")
+    add("--model-path", action="append", default=[], metavar="DIR", help="look for models there first (repeatable)")
+    relative = "with --port-sets: the model of a similar core (default: -mcpu)"
+    add("--relative", default="", metavar="NAME", help=relative)
+    count = "with --port-sets: the number of ports (default: the relative's)"
+    add("--port-count", type=_positive, default=0, metavar="N", help=count)
+    width = "with --port-sets: fused µops per cycle (default: the relative's)"
+    add("--issue-width", type=_positive, default=0, metavar="N", help=width)
+    add = parser.add_argument_group("what to write").add_argument
+    add("--format", choices=("text", "json"), default="text", help="text, or JSON lines (default: text)")
+    add(
         "-o",
         "--output",
         metavar="FILE",
         default="",
-        help="also JSON lines, each when it is known, which `incc-model import measured` reads; a run that ended goes "
-        "on behind what FILE has",
+        help="also append each result to FILE as a JSON line, for `incc-model import measured`; an interrupted run "
+        "continues after the results in FILE",
     )
-    write.add_argument("--resume", metavar="FILE", default="", help="as -o; FILE must be there")
-    write.add_argument(
-        "--html", "--picture", dest="html", metavar="FILE", default="", help="a page, or with .svg the matrix alone"
-    )
+    add("--resume", metavar="FILE", default="", help="like -o, for a FILE that exists")
+    html = "write an HTML page, or only the matrix of pairs if FILE ends in .svg"
+    add("--html", "--picture", dest="html", metavar="FILE", default="", help=html)
     return parser
 
 
-# --- what is to be done ----------------------------------------------------------------------------------------------
-
-
-class _Stopped(Exception):
-    """Ended by the user or the system, with what was measured in hand."""
+# --- what to do -------------------------------------------------------------------------------------------------------
 
 
 def _run(options: argparse.Namespace) -> int:
+    _check(options)
+    choice = _model(options)
+    core = _target(choice.model, options.simulated)
+    forms = _forms(options, core)
+    if options.list:
+        for form in forms:
+            print(f"{_key(form)}  {form.title}")
+        return OK
+    kernels = _kernels(options, choice.model)
+    if options.pairs and len(forms) < 2:
+        from incc.driver import UsageError
+
+        raise UsageError("--pairs requires two forms or more")
+    if options.port_sets:
+        return _port_sets(options, forms, choice.model, core)
+    session = _Session(options, choice.model, core)
+    interrupted = False
+    try:
+        with _interruptible():
+            if options.pairs:
+                session.pairs(forms)
+            else:
+                session.forms(forms)
+            session.kernels(kernels)
+    except KeyboardInterrupt:
+        interrupted = True
+        _say_interrupted(f"{session.number} of {session.total}", session.records.path)
+    finally:
+        session.close()
+    _write(options, session, f"{choice.model.title}; {choice.reason}", choice.note)
+    return INCOMPLETE if interrupted or session.failed else OK
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Check the options against each other. Raises UsageError."""
     from incc.driver import UsageError
-    from incc.driver.errors import AnalysisError
-    from incc.driver.pipeline import choose_model
-    from incc.measuring.notation import NO_FORM, wrong_machine, wrong_model
+    from incc.measuring.notation import NO_FORM
 
     if options.output and options.resume and options.output != options.resume:
-        raise UsageError("-o and --resume name different files")
+        raise UsageError("-o and --resume must name the same file")
     if options.serial and options.parallel:
-        raise UsageError("--serial and --parallel exclude each other")
+        raise UsageError("--serial and --parallel cannot be combined")
     for other in ("pairs", "kernel", "serial", "parallel", "ports", "html"):
         if options.port_sets and getattr(options, other):
-            raise UsageError(f"--port-sets and --{other} exclude each other")
+            raise UsageError(f"--port-sets and --{other} cannot be combined")
     for name in ("relative", "port_count", "issue_width"):
         if getattr(options, name) and not options.port_sets:
-            raise UsageError(f"--{name.replace('_', '-')} goes with --port-sets")
+            raise UsageError(f"--{name.replace('_', '-')} requires --port-sets")
     if not (options.forms or options.all or options.match or options.kernel):
         raise UsageError(NO_FORM)
     if options.html.endswith(".svg") and not options.pairs:
-        raise UsageError(f"{options.html}: a picture is of pairs (--pairs)")
+        raise UsageError(f"{options.html}: an .svg file requires --pairs")
     folder = os.path.dirname(options.html)
     if folder and not os.path.isdir(folder):
-        raise UsageError(f"{options.html}: there is no folder {folder}")
+        raise UsageError(f"{options.html}: folder {folder} does not exist")
+
+
+def _model(options: argparse.Namespace) -> Choice:
+    """Return the model to compare with. Raises UsageError, and AnalysisError if this machine cannot be measured."""
+    from incc.driver import UsageError
+    from incc.driver.errors import AnalysisError
+    from incc.driver.pipeline import choose_model
+    from incc.measuring.notation import wrong_machine, wrong_model
+
     try:
         choice = choose_model(options.mcpu, "", options.model_path)
     except AnalysisError as error:
@@ -203,72 +214,49 @@ def _run(options: argparse.Namespace) -> int:
         raise UsageError(reason)
     if not options.simulated and (reason := wrong_machine()):
         raise AnalysisError(reason)
-    core = _target(choice.model, options.simulated)
-    forms = _forms(options, core)
-    if options.list:
-        for form in forms:
-            print(f"{_key(form)}  {form.title}")
-        return OK
-    kernels = _kernels(options, choice.model)
-    if options.pairs and len(forms) < 2:
-        raise UsageError("pairs need two forms or more")
-    if options.port_sets:
-        return _port_sets(options, forms, choice.model, core)
-    session = _Session(options, choice.model, core)
-    status = OK
-    try:
-        with _signals():
-            if options.pairs:
-                session.pairs(forms)
-            else:
-                session.forms(forms)
-            session.kernels(kernels)
-    except (_Stopped, KeyboardInterrupt):
-        status = INCOMPLETE
-        where = f"{session.records.path} has it all; the same command goes on" if session.records.path else ""
-        _say(f"interrupted after {session.number} of {session.total}" + (f"; {where}" if where else ""))
-    finally:
-        session.close()
-    _write(options, session, f"{choice.model.title}; {choice.reason}", choice.note)
-    return status or (INCOMPLETE if session.failed else OK)
+    return choice
+
+
+def _say_interrupted(done: str, path: str) -> None:
+    more = f"; the results are in {path}, and the same command continues" if path else ""
+    _say(f"interrupted after {done}{more}")
 
 
 def _port_sets(options: argparse.Namespace, forms: list[Named], model: MachineModel, core: Target) -> int:
-    """Infers sets of ports; the exit status. Raises UsageError and AnalysisError."""
+    """Infer sets of ports, and return the exit status. Raises UsageError and AnalysisError."""
     from incc.driver import bench_ports
     from incc.driver.errors import AnalysisError
     from incc.measuring.harness import Unavailable
 
     relative = bench_ports.relative_of(options, model)
     if options.relative:
+        # The blocking instructions are the relative's; the features are those of this processor or the simulated model.
         from incc.measuring.cores import target
 
         # Blockers are the relative's; which features there are the processor says, or the simulated model.
         core = target(relative, core.features)
     machine = open_machine(options, model)
-    number = 0
+    throughputs = 0
 
-    def step() -> None:
-        nonlocal number
-        number += 1
+    def count() -> None:
+        nonlocal throughputs
+        throughputs += 1
 
     try:
-        with _signals():
-            found, left_out = bench_ports.study(options, forms, core, relative, machine, step)
-    except (_Stopped, KeyboardInterrupt):
-        path = options.resume or options.output
-        where = f"; {path} has them; the same command goes on" if path else ""
-        _say(f"interrupted after {number} throughputs{where}")
+        with _interruptible():
+            findings, left_out = bench_ports.study(options, forms, core, relative, machine, count)
+    except KeyboardInterrupt:
+        _say_interrupted(f"{throughputs} throughputs", options.resume or options.output)
         return INCOMPLETE
     except Unavailable as error:
         raise AnalysisError(str(error)) from None
     finally:
         machine.close()
-    way = "by simulation of " + model.name if options.simulated else f"on this processor, {number} throughputs anew"
-    bench_ports.write(options, found, left_out, relative, way)
+    way = f"by simulation of {model.name}" if options.simulated else f"on this processor, {throughputs} new throughputs"
+    bench_ports.write(options, findings, left_out, relative, way)
     if machine.busy > BUSY:
-        _say(f"note: something else was running on this core beside {100 * machine.busy:.0f} % of the samples")
-    return INCOMPLETE if left_out or any(m.how == "unmeasured" for m in found.mappings) else OK
+        _say(f"note: something else was running on this core during {100 * machine.busy:.0f} % of the samples")
+    return INCOMPLETE if left_out or any(m.how == "unmeasured" for m in findings.mappings) else OK
 
 
 def _target(model: MachineModel, simulated: bool) -> Target:
@@ -279,25 +267,25 @@ def _target(model: MachineModel, simulated: bool) -> Target:
 
 
 def _forms(options: argparse.Namespace, core: Target) -> list[Named]:
-    """The forms, each once. Raises UsageError with all that is wrong."""
+    """Return the forms, each once. Raises UsageError with all mistakes."""
     from incc.driver import UsageError
     from incc.measuring.operands import Unreadable, matching, read
 
-    found: list[Named] = []
-    wrong: list[str] = []
+    forms: list[Named] = []
+    mistakes: list[str] = []
     for text in options.forms:
         try:
-            found.append(read(text, core))
+            forms.append(read(text, core))
         except Unreadable as error:
-            wrong.append(str(error))
-    if wrong:
-        raise UsageError("; ".join(wrong))
+            mistakes.append(str(error))
+    if mistakes:
+        raise UsageError("; ".join(mistakes))
     if options.all or options.match:
-        more = matching(options.match, core)
-        if not more:
-            raise UsageError(f"no form that can be measured fits {' or '.join(map(repr, options.match))}")
-        found += more
-    return list({_key(form): form for form in found}.values())
+        matches = matching(options.match, core)
+        if not matches:
+            raise UsageError(f"no form that can be measured matches {' or '.join(map(repr, options.match))}")
+        forms += matches
+    return list({_key(form): form for form in forms}.values())
 
 
 def _key(form: Named) -> str:
@@ -307,48 +295,52 @@ def _key(form: Named) -> str:
 
 
 def _kernels(options: argparse.Namespace, model: MachineModel) -> list[tuple[str, Kernel]]:
-    """The kernels of the files, with their names. Raises UsageError."""
+    """Return the kernels of the files, with their names. Raises UsageError."""
     from incc.driver import UsageError
     from incc.driver.errors import AnalysisError
     from incc.driver.pipeline import Settings, decode_unit, read_assembly, select
     from incc.frontends.asm.regions import marked_regions
     from incc.frontends.unit import Unit
 
-    found = []
+    named: list[tuple[str, Kernel]] = []
     for path in options.kernel:
         try:
             with open(path, encoding="utf-8", errors="replace") as file:
                 unit = Unit(assembly=file.read(), assembly_file=path)
             parsed = read_assembly(unit, model.isa)
-            chosen, _ = marked_regions(parsed)
-            if not chosen:
-                chosen = select(unit, parsed, Settings(regions="loops", system_headers=True)).regions
-            kernels = decode_unit(unit, parsed, chosen)
+            regions, _ = marked_regions(parsed)
+            if not regions:
+                regions = select(unit, parsed, Settings(regions="loops", system_headers=True)).regions
+            kernels = decode_unit(unit, parsed, regions)
         except AnalysisError as error:
             where = "" if str(error).startswith(path) else f"{path}: "
             raise UsageError(f"{where}{error}") from error
         if not kernels:
-            raise UsageError(f"{path}: no loop and no marked region in it")
-        for refused in (each for kernel in kernels for each in kernel.refused):
+            raise UsageError(f"{path}: no loop and no marked region")
+        for refused in (statement for kernel in kernels for statement in kernel.refused):
             _say(f"{path}:{refused.line}: {refused.message}")
-        found += [(f"{path}:{k.region.first_line if k.region else 1}", k) for k in kernels]
-    return found
+        named += [(f"{path}:{k.region.first_line if k.region else 1}", k) for k in kernels]
+    return named
 
 
-# --- doing it --------------------------------------------------------------------------------------------------------
+# --- measuring --------------------------------------------------------------------------------------------------------
 
 
-_PASSING = ("timeout", "harness", "killed", "unsteady")
-"""Failures that may be the machine's and not the loop's."""
+_TRANSIENT = ("timeout", "harness", "killed", "unsteady")
+"""Failures that the machine may be to blame for, not the loop."""
 
 
-def _settled(record: dict[str, Any]) -> bool:
-    """Whether a record is of what failed, and would again."""
-    return "failure" in record and record["failure"]["kind"] not in _PASSING
+def _is_final(record: dict[str, Any]) -> bool:
+    """Return True for the record of a failure that would repeat."""
+    return "failure" in record and record["failure"]["kind"] not in _TRANSIENT
+
+
+def _is_done(record: dict[str, Any]) -> bool:
+    return "failure" not in record or _is_final(record)
 
 
 class _Session:
-    """Measures, keeps and counts. `rows` are for the table, `matrix` for the picture of pairs."""
+    """A run: it measures, and keeps and counts the results."""
 
     def __init__(self, options: argparse.Namespace, model: MachineModel, core: Target) -> None:
         from incc.driver import UsageError
@@ -359,8 +351,11 @@ class _Session:
         self.core = core
         self.number = self.total = self.failed = 0
         self.measured: list[dict[str, Any]] = []
+        """The records of this run, also those that an earlier run has measured."""
         self.titles: dict[str, str] = {}
+        """How forms are written, by their keys."""
         self.matrix_of: list[str] = []
+        """How the forms in pairs are written."""
         self._machine: Harness | Simulated | None = None
         self._bench: Bench | None = None
         try:
@@ -371,14 +366,14 @@ class _Session:
 
     @property
     def machine(self) -> Harness | Simulated:
-        """What runs loops, started when it is first needed."""
+        """What runs loops, started when it is first used."""
         if self._machine is None:
             self._machine = open_machine(self.options, self.model)
         return self._machine
 
     @property
     def bench(self) -> Bench:
-        """Raises AnalysisError where nothing can be measured at all."""
+        """What measures forms. Raises AnalysisError if nothing can be measured."""
         if self._bench is None:
             from incc.driver.errors import AnalysisError
             from incc.measuring.forms import Bench, NotMeasured
@@ -390,76 +385,87 @@ class _Session:
             self.records.begin(self._bench.header() if self.records.path else {})
         return self._bench
 
-    def _wanted(self) -> tuple[str, ...]:
+    def _figures(self) -> tuple[str, ...]:
+        """Return the figures of forms that are requested."""
         if self.options.serial:
             return ("latency",)
         if self.options.parallel:
             return ("tp",)
         return ("latency", "tp", "ports") if self.options.ports or self.records.path else ("latency", "tp")
 
-    def _keep(self, record: dict[str, Any], known: bool = False) -> None:
-        self.number += 1
-        self.failed += "failure" in record
-        self.measured.append(record)
-        if not known:
-            self.records.add(record)
-        if self.options.format == "json":
-            import json
+    def _measure(
+        self,
+        items: Sequence[_Item],
+        identify: Callable[[_Item], dict[str, Any]],
+        measure: Callable[[_Item], dict[str, Any]],
+        is_done: Callable[[dict[str, Any]], bool] = _is_done,
+    ) -> None:
+        """Measure the items without a usable record in the file, and keep the records of all.
 
-            print(json.dumps(record), flush=True)
+        `identify` returns the fields of a record that name the item, `measure` the others or raises NotMeasured;
+        `is_done` tells whether a record from the file is used.
+        """
+        from incc.measuring.forms import NotMeasured
+        from incc.measuring.records import name
+
+        self.total += len(items)
+        for item in _progress(items):
+            identity = identify(item)
+            record = self.records.done.get(name(identity))
+            if record is None or not is_done(record):
+                try:
+                    record = {**identity, **measure(item)}
+                except NotMeasured as error:
+                    record = {**identity, "failure": error.failure._asdict()}
+                self.records.add(record)
+            self.number += 1
+            self.failed += "failure" in record
+            self.measured.append(record)
+            if self.options.format == "json":
+                import json
+
+                print(json.dumps(record), flush=True)
 
     def forms(self, forms: Sequence[Named]) -> None:
-        """Measures each form that the records do not have."""
+        """Measure forms."""
         from incc.measuring.beside import figures
-        from incc.measuring.forms import NotMeasured
-        from incc.measuring.records import name
 
-        self.total += len(forms)
-        for form in _progress(forms):
-            v = form.variant
-            self.titles[_key(form)] = form.title
-            empty: dict[str, Any] = {"form": v.shape.key, "conditions": list(v.conditions)}
-            known = self.records.done.get(name(empty))
-            # A run for throughput alone is no reason not to measure latency.
-            if known is not None and (_settled(known) or set(self._wanted()) <= set(known.get("what", ()))):
-                self._keep(known, True)
-                continue
-            try:
-                record = {**self.bench.record(v, self._wanted()), "what": list(self._wanted())}
-                record["model"] = figures(self.bench, v, self.model)
-            except NotMeasured as error:
-                record = {**empty, "failure": asdict(error.failure)}
-            self._keep(record)
+        self.titles = {_key(form): form.title for form in forms}
+        requested = self._figures()
+
+        def identify(form: Named) -> dict[str, Any]:
+            return {"form": form.variant.shape.key, "conditions": list(form.variant.conditions)}
+
+        def measure(form: Named) -> dict[str, Any]:
+            record = {**self.bench.record(form.variant, requested), "what": list(requested)}
+            record["model"] = figures(self.bench, form.variant, self.model)
+            return record
+
+        # A record of a run for throughput alone is of no use if latency is requested.
+        self._measure(forms, identify, measure, lambda r: _is_final(r) or {*requested} <= {*r.get("what", ())})
 
     def pairs(self, forms: Sequence[Named]) -> None:
-        """Measures the forms alone, and all pairs that the records do not have."""
-        from incc.measuring.forms import NotMeasured
+        """Measure the forms alone and in pairs."""
         from incc.measuring.pairs import Pair, pairs, together
-        from incc.measuring.records import name
 
         self.matrix_of = [form.title for form in forms]
-        wanted = list(pairs(forms))
-        self.total += len(wanted)
         alone: dict[str, float] = {}
-        for first, second in _progress(wanted):
-            titles = [first.title, second.title]
-            known = self.records.done.get(name({"pair": titles}))
-            if known is not None and ("failure" not in known or _settled(known)):
-                self._keep(known, True)
-                continue
-            try:
-                for form in (first, second):
-                    if form.title not in alone:
-                        alone[form.title] = together(self.bench, [form]).cycles
-                found = together(self.bench, [first, second])
-                both = (alone[first.title], alone[second.title])
-                record = Pair(
-                    first=first.title, second=second.title, cycles=found.cycles, spread=found.spread, alone=both
-                ).record()
-                record["model"] = self._pair_model([first, second])
-            except NotMeasured as error:
-                record = {"pair": titles, "failure": asdict(error.failure)}
-            self._keep(record)
+
+        def identify(pair: tuple[Named, Named]) -> dict[str, Any]:
+            return {"pair": [form.title for form in pair]}
+
+        def measure(pair: tuple[Named, Named]) -> dict[str, Any]:
+            for form in pair:
+                if form.title not in alone:
+                    alone[form.title] = together(self.bench, [form]).cycles
+            first, second = pair
+            both = together(self.bench, [first, second])
+            each = (alone[first.title], alone[second.title])
+            record = Pair(first.title, second.title, both.cycles, both.spread, each).record()
+            record["model"] = self._pair_model(pair)
+            return record
+
+        self._measure(list(pairs(forms)), identify, measure)
 
     def _pair_model(self, forms: Sequence[Named]) -> float | None:
         from incc.measuring.forms import loop_of
@@ -471,82 +477,75 @@ class _Session:
         return None if cycles is None else round(cycles / copies, 3)
 
     def kernels(self, kernels: Sequence[tuple[str, Kernel]]) -> None:
-        """Measures each kernel, prepared as --measure does it."""
+        """Measure kernels, prepared as by --measure."""
         from zlib import crc32
 
+        if kernels and self.records.path:
+            self.bench  # noqa: B018 - writes the header, without which nothing can be resumed or imported
+
+        def identify(named: tuple[str, Kernel]) -> dict[str, Any]:
+            # The file may have other code by the time of the next run.
+            code = b"".join(instruction.encoding for instruction in named[1].instructions)
+            return {"kernel": named[0], "code": f"{crc32(code):08x}"}
+
+        self._measure(kernels, identify, lambda named: self._kernel(named[1]))
+
+    def _kernel(self, kernel: Kernel) -> dict[str, Any]:
+        """Return the figures of a kernel. Raises NotMeasured."""
         from incc.core.analysis import KernelSettings, analyze_kernel
+        from incc.measuring.forms import NotMeasured
         from incc.measuring.harness import Failure
         from incc.measuring.kernels import prepare, together, unsteady
-        from incc.measuring.records import name
 
-        self.total += len(kernels)
-        if kernels and self.records.path:
-            self.bench  # noqa: B018 - writes the header, without which no run goes on and nothing is imported
-        for title, kernel in _progress(kernels):
-            # Not the name alone, since the file may be another one by the time of the next run.
-            code = b"".join(instruction.encoding for instruction in kernel.instructions)
-            record: dict[str, Any] = {"kernel": title, "code": f"{crc32(code):08x}"}
-            known = self.records.done.get(name(record))
-            if known is not None and ("failure" not in known or _settled(known)):
-                self._keep(known, True)
-                continue
-            prepared = prepare(kernel)
-            if isinstance(prepared, Failure):
-                self._keep({**record, "failure": asdict(prepared)})
-                continue
-            times = []
-            failure: Failure | None = None
-            for loop in prepared.loops:
-                found = self.machine.measure(loop)
-                if isinstance(found, Failure):
-                    failure = found
-                    break
-                times.append(found)
-            if failure is not None:
-                self._keep({**record, "failure": asdict(failure)})
-                continue
-            cycles, spread = together(prepared, times)
-            if failure := unsteady(cycles, spread):
-                self._keep({**record, "failure": asdict(failure)})
-                continue
-            try:
-                model = float(analyze_kernel(kernel, self.model, KernelSettings()).cycles)
-            except ValueError:
-                model = None
-            self._keep(
-                {
-                    **record,
-                    "cycles": round(cycles, 3),
-                    "spread": round(spread, 3),
-                    "model": model,
-                    "exit": prepared.exit,
-                    "notes": list(prepared.notes),
-                }
-            )
+        prepared = prepare(kernel)
+        if isinstance(prepared, Failure):
+            raise NotMeasured(prepared)
+        times = []
+        for loop in prepared.loops:
+            time = self.machine.measure(loop)
+            if isinstance(time, Failure):
+                raise NotMeasured(time)
+            times.append(time)
+        cycles, spread = together(prepared, times)
+        if failure := unsteady(cycles, spread):
+            raise NotMeasured(failure)
+        try:
+            model = float(analyze_kernel(kernel, self.model, KernelSettings()).cycles)
+        except ValueError:
+            model = None
+        return {
+            "cycles": round(cycles, 3),
+            "spread": round(spread, 3),
+            "model": model,
+            "exit": prepared.exit,
+            "notes": list(prepared.notes),
+        }
 
     def close(self) -> None:
+        """End the measuring process, and close the file of records."""
         if self._machine is not None:
             self._machine.close()
         self.records.close()
 
     @property
     def way(self) -> str:
-        """How figures were had, in words."""
+        """A sentence on how the figures were measured."""
         if self.options.simulated:
             return "simulated, not measured"
         if self._machine is None:
-            return "measured before" if any("failure" not in r for r in self.measured) else "nothing was measured"
+            return "measured earlier" if any("failure" not in r for r in self.measured) else "nothing was measured"
         if self._machine.counters_missing:
-            return f"by the clock, beside a chain of additions (no counters: {self._machine.counters_missing})"
+            return f"by the clock, relative to a chain of additions (no counters: {self._machine.counters_missing})"
         return "by performance counters"
 
     @property
     def busy(self) -> float:
+        """The share of disturbed samples."""
         return 0.0 if self._machine is None else self._machine.busy
 
 
 def open_machine(options: argparse.Namespace, model: MachineModel) -> Harness | Simulated:
-    """What runs loops. Raises AnalysisError."""
+    """Start what runs loops. Raises AnalysisError."""
     from incc.driver.errors import AnalysisError
     from incc.measuring.harness import Harness, Unavailable
     from incc.measuring.stand_in import Simulated
@@ -559,53 +558,45 @@ def open_machine(options: argparse.Namespace, model: MachineModel) -> Harness | 
         raise AnalysisError(str(error)) from None
 
 
-class _signals:
-    """SIGTERM and SIGHUP end as an interruption does: with what was measured. Who ignores them (nohup) goes on."""
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP interrupt like Ctrl-C, unless they are ignored (nohup)."""
+    import signal
 
-    def __enter__(self) -> None:
-        import signal
-
-        def stop(number: int, frame: FrameType | None) -> None:
-            raise _Stopped
-
-        self._before = {
-            number: signal.signal(number, stop)
-            for number in (signal.SIGTERM, signal.SIGHUP)
-            if signal.getsignal(number) != signal.SIG_IGN
-        }
-
-    def __exit__(self, *_: object) -> None:
-        import signal
-
-        for number, before in self._before.items():
-            signal.signal(number, before)
+    signals = [n for n in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) != signal.SIG_IGN]
+    before = {number: signal.signal(number, signal.default_int_handler) for number in signals}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _progress(items: Sequence[_Item]) -> Iterator[_Item]:
-    """The items, with a bar on a terminal where the results do not themselves go there one by one."""
+    """Yield the items, with a progress bar on a terminal."""
     if len(items) < 2 or sys.stderr is None or not sys.stderr.isatty():
         yield from items
         return
     from rich.console import Console
-    from rich.progress import track  # 0.1 s: only for people who watch
+    from rich.progress import track
 
     yield from track(items, description="measuring", transient=True, console=Console(stderr=True))
 
 
-# --- what is said ----------------------------------------------------------------------------------------------------
+# --- output -----------------------------------------------------------------------------------------------------------
 
 
 def _write(options: argparse.Namespace, session: _Session, core: str, note: str) -> None:
     from incc.driver.deliver import write_stream
     from incc.driver.files import write_whole
 
-    found = _found(session, core, note)
+    results = _results(session, core, note)
 
     def render(width: int, colour: bool) -> str:
         from incc.driver.views.bench import lines
         from incc.driver.views.layout import Layout
 
-        return "".join(f"{line}\n" for line in lines(found, Layout(width, colour)))
+        return "".join(f"{line}\n" for line in lines(results, Layout(width, colour)))
 
     if options.format == "text":
         write_stream(sys.stdout, render)
@@ -613,23 +604,20 @@ def _write(options: argparse.Namespace, session: _Session, core: str, note: str)
         from incc.driver import UsageError
         from incc.driver.views.bench_page import page, picture
 
-        if options.html.endswith(".svg"):
-            text = picture(found["matrix"])
-        else:
-            text = page(found)
+        text = picture(results["matrix"]) if options.html.endswith(".svg") else page(results)
         try:
             write_whole(options.html, text)
-        except OSError as error:  # which names a file beside it
+        except OSError as error:  # which names a temporary file
             raise UsageError(f"{options.html}: {error.strerror}") from None
     if session.busy > BUSY:
         _say(
-            f"note: something else was running on this core beside {100 * session.busy:.0f} % of the samples, which "
-            "were not used as long as there were others; repeat what has a large ±"
+            f"note: something else was running on this core during {100 * session.busy:.0f} % of the samples; repeat "
+            "measurements with a large ±"
         )
 
 
-def _found(session: _Session, core: str, note: str) -> dict[str, Any]:
-    """What the views show, as texts."""
+def _results(session: _Session, core: str, note: str) -> dict[str, Any]:
+    """Return the cells of the tables, as the views take them."""
     figures: list[list[str]] = []
     pairs: list[list[str]] = []
     kernels: list[list[str]] = []
@@ -661,7 +649,7 @@ def _title(session: _Session, record: dict[str, Any]) -> str:
 
 
 def _cycles(value: float | None, digits: int = 2) -> str:
-    # Adding zero takes the sign off what is rounded to it.
+    # Adding zero removes the sign of -0.00.
     return "-" if value is None else f"{round(value, digits) + 0.0:.{digits}f}"
 
 
@@ -670,14 +658,14 @@ def _form_cells(title: str, record: dict[str, Any]) -> Iterator[list[str]]:
 
     for row in rows(record):
         width = f"{row.spread:.2f}" if row.spread else ""
-        said = "" if row.model is None and row.figure.startswith("µops") else _cycles(row.model)
+        model = "" if row.model is None and row.figure.startswith("µops") else _cycles(row.model)
         ports = record.get("model", {}).get("ports", "")
         remark = "differs" if row.differs else f"model: {ports}" if row.figure == "issue slots" and ports else ""
-        yield [title, row.figure, _cycles(row.measured), width, said, remark]
+        yield [title, row.figure, _cycles(row.measured), width, model, remark]
         title = ""
-    if why := sorted(set(record.get("failed", {}).values())):
-        pairs = ", ".join(f"{source} → {to}" for to, _, source in (name.partition("<") for name in record["failed"]))
-        yield [title, f"latency {pairs}", "", "", "", f"not measured: {'; '.join(why)}"]
+    if failed := record.get("failed"):
+        pairs = ", ".join(f"{source} → {to}" for to, _, source in (name.partition("<") for name in failed))
+        yield [title, f"latency {pairs}", "", "", "", f"not measured: {'; '.join(sorted(set(failed.values())))}"]
 
 
 def _pair_cells(record: dict[str, Any]) -> list[str]:
@@ -698,8 +686,8 @@ def _kernel_cells(record: dict[str, Any]) -> list[str]:
 
 def _matrix(session: _Session) -> dict[str, Any]:
     titles = session.matrix_of
-    known = {tuple(r["pair"]): r.get("conflict") for r in session.measured if "pair" in r}
-    values = [[None if a == b else known.get((a, b), known.get((b, a))) for b in titles] for a in titles]
+    conflicts = {tuple(r["pair"]): r.get("conflict") for r in session.measured if "pair" in r}
+    values = [[None if a == b else conflicts.get((a, b), conflicts.get((b, a))) for b in titles] for a in titles]
     return {"titles": titles, "values": values}
 
 

@@ -1,4 +1,4 @@
-"""`incc-bench --port-sets`: which ports the µops of forms can use, by throughputs alone (docs/ports.md)."""
+"""`incc-bench --port-sets`: the ports that the µops of forms can use, from throughputs alone (docs/ports.md)."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from incc.driver import UsageError
 from incc.measuring import host_ports
 from incc.models.loading import load
+from incc.models.model import form_key
 
 if TYPE_CHECKING:
     import argparse
@@ -24,19 +25,18 @@ if TYPE_CHECKING:
     from incc.measuring.ports import Findings, FormPorts
     from incc.models.model import MachineModel
 
-HOW = {
-    "measured": "sure: nothing else explains the times in as few µops",
-    "relative": "likely: the relative's explain the times, and others do",
-    "smallest": "a guess: the fewest µops that explain the times",
-    "contradiction": "unknown: nothing explains the times",
-    "unmeasured": "not measured",
+_CERTAINTY = {
+    "measured": ("sure", "no other ports explain the times with as few µops"),
+    "relative": ("likely", "the relative's ports explain the times, and so do others"),
+    "smallest": ("guess", "the fewest µops that explain the times"),
+    "contradiction": ("unknown", "nothing explains the times"),
+    "unmeasured": ("-", "not measured"),
 }
-"""What `FormPorts.how` says, in words."""
-_SHORT = {"measured": "sure", "relative": "likely", "smallest": "guess", "contradiction": "unknown"}
+"""A word and an explanation for each `FormPorts.how`."""
 
 
 def relative_of(options: argparse.Namespace, host: MachineModel) -> MachineModel:
-    """The model that sets of ports are compared with. Raises UsageError."""
+    """Return the model to compare sets of ports with. Raises UsageError."""
     if not options.relative:
         return host
     model = load(options.relative, options.model_path)
@@ -53,121 +53,130 @@ def study(
     machine: Machine,
     step: Callable[[], None],
 ) -> tuple[Findings, dict[str, str]]:
-    """What was found, and why other forms cannot be told, by key. Raises UsageError and what the harness raises."""
-    from incc.models.model import form_key
+    """Return the findings, and by key why other forms cannot be measured; `step` is called for each throughput.
 
+    Raises UsageError, and what the harness raises.
+    """
     left_out: dict[str, str] = {}
-    wanted = []
+    keys = []
     for form in forms:
         key = form_key(form.variant.shape.key, form.variant.conditions)
         if why := host_ports.why_not(key, core.features, relative):
             left_out[key] = why
         else:
-            wanted.append(key)
-    if not wanted:
+            keys.append(key)
+    if not keys:
         raise UsageError("; ".join(left_out.values()))
 
-    def said() -> bool:
+    def go_on() -> bool:
         step()
         return True
 
     try:
-        found = host_ports.find(
-            wanted,
+        findings = host_ports.find(
+            keys,
             core,
             relative,
-            host_ports.oracle(machine, said),
+            host_ports.oracle(machine, go_on),
             options.resume or options.output or None,
             options.port_count,
             options.issue_width,
         )
-    except ValueError as error:  # a file that is something else
+    except ValueError as error:  # the file contains something else
         raise UsageError(str(error)) from None
-    mappings = [m for m in found.mappings if m.form in set(wanted)]
-    return replace(found, mappings=mappings), left_out
+    return findings._replace(mappings=[m for m in findings.mappings if m.form in set(keys)]), left_out
 
 
-def record(found: FormPorts, relative: MachineModel) -> dict[str, Any]:
-    """What was found of a form, for JSON."""
-    form = relative.lookup(found.form, frozenset())
+def record(ports: FormPorts, relative: MachineModel) -> dict[str, Any]:
+    """Return the JSON line of a form."""
+    form = relative.lookup(ports.form, frozenset())
     return {
-        "form": found.form,
-        "uops": [list(u) for u in found.uops],
-        "how": found.how,
-        "others": [[list(u) for u in other] for other in found.others],
+        "form": ports.form,
+        "uops": [list(u) for u in ports.uops],
+        "how": ports.how,
+        "others": [[list(u) for u in other] for other in ports.others],
         "relative": None if form is None else [list(u) for u in host_ports.of_relative(form)],
-        "slots": found.slots,
-        "cycles": None if found.throughput is None else round(found.throughput, 3),
-        "unit": found.unit,
-        "notes": list(found.notes),
+        "slots": ports.slots,
+        "cycles": None if ports.throughput is None else round(ports.throughput, 3),
+        "unit": ports.unit,
+        "notes": list(ports.notes),
     }
 
 
-def lines(found: Findings, left_out: dict[str, str], relative: MachineModel, width: int) -> Iterator[str]:
-    """The table, at most so wide."""
-    rows = [("form", "cycles", "sure?", "µops by ports", relative.name)]
-    for m in found.mappings:
-        form = relative.lookup(m.form, frozenset())
-        there = "has none" if form is None else host_ports.uops_text(host_ports.of_relative(form))
-        here = "?" if _SHORT.get(m.how) in (None, "unknown") else host_ports.uops_text(m.uops)
-        if not m.uops and here != "?":
-            # What waits for issue slots alone (docs/ports.md).
-            here = "none or any"
-        # The same in another order is the same.
-        same = form is not None and sorted(m.uops) == sorted(host_ports.of_relative(form))
-        cycles = "-" if m.throughput is None else f"{m.throughput:.2f}"
-        rows.append((m.form, cycles, _SHORT.get(m.how, "-"), here, "the same" if same and here != "?" else there))
-    widths = [max(len(r[n]) for r in rows) for n in range(4)]
-    yield f"{relative.title}'s blockers; {found.experiments} throughputs"
-    if sum(widths) + 8 + max(len(r[4]) for r in rows) <= width:
-        for r in rows:
-            yield "  ".join(
-                [r[0].ljust(widths[0]), r[1].rjust(widths[1]), *(r[n].ljust(widths[n]) for n in (2, 3)), r[4]]
-            )
-    else:
-        # A form a line would be cut: one below the other.
-        for r in rows[1:]:
-            yield r[0]
-            yield f"  {r[1]} cycles; {r[2]}: {r[3]}; {relative.name}: {r[4]}"
-    said = dict.fromkeys(m.how for m in found.mappings)
+def lines(findings: Findings, left_out: dict[str, str], relative: MachineModel, width: int) -> Iterator[str]:
+    """Yield the table and remarks on it, in lines of at most `width` columns."""
+    yield f"{relative.title}'s blockers; {findings.experiments} throughputs"
+    yield from _table([_row(ports, relative) for ports in findings.mappings], relative.name, width)
     yield ""
-    for how in said:
-        yield from _wrapped(f"{_SHORT.get(how, '-')}: {HOW[how].partition(': ')[2] or HOW[how]}", width)
-    for m in found.mappings:
-        for other in m.others[:3]:
-            yield from _wrapped(f"{m.form}: as well {host_ports.uops_text(other)}", width)
-        for note in m.notes:
-            yield from _wrapped(f"{m.form}: {note}", width)
+    for text in _remarks(findings, left_out):
+        yield from textwrap.wrap(text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+
+
+def _row(ports: FormPorts, relative: MachineModel) -> tuple[str, ...]:
+    form = relative.lookup(ports.form, frozenset())
+    relatives = host_ports.of_relative(form) if form else []
+    if ports.how in ("contradiction", "unmeasured"):
+        uops = "?"
+    else:
+        # A form without µops may wait for issue slots alone (docs/ports.md).
+        uops = host_ports.uops_text(ports.uops) if ports.uops else "none or any"
+    if form is None:
+        there = "has none"
+    elif uops != "?" and sorted(ports.uops) == sorted(relatives):
+        there = "the same"
+    else:
+        there = host_ports.uops_text(relatives)
+    cycles = "-" if ports.throughput is None else f"{ports.throughput:.2f}"
+    return ports.form, cycles, _CERTAINTY[ports.how][0], uops, there
+
+
+def _table(rows: Sequence[tuple[str, ...]], relative: str, width: int) -> Iterator[str]:
+    table = [("form", "cycles", "sure?", "µops by ports", relative), *rows]
+    widths = [max(len(row[n]) for row in table) for n in range(5)]
+    if sum(widths) + 8 <= width:
+        for form, cycles, sure, uops, there in table:
+            cells = [form.ljust(widths[0]), cycles.rjust(widths[1]), sure.ljust(widths[2]), uops.ljust(widths[3])]
+            yield "  ".join([*cells, there])
+        return
+    for form, cycles, sure, uops, there in rows:
+        yield form
+        yield f"  {cycles} cycles; {sure}: {uops}; {relative}: {there}"
+
+
+def _remarks(findings: Findings, left_out: dict[str, str]) -> Iterator[str]:
+    for how in dict.fromkeys(ports.how for ports in findings.mappings):
+        yield ": ".join(_CERTAINTY[how])
+    for ports in findings.mappings:
+        for other in ports.others[:3]:
+            yield f"{ports.form}: or {host_ports.uops_text(other)}"
+        for note in ports.notes:
+            yield f"{ports.form}: {note}"
     for why in left_out.values():
-        yield from _wrapped(f"left out: {why}", width)
-    for text in found.contradictions:
-        yield from _wrapped(f"contradiction: {text}", width)
-    if found.alike:
-        groups = "; ".join(",".join(a) for a in found.alike)
-        yield from _wrapped(f"no set tells apart, so that names may be exchanged: {groups}", width)
-    if found.systems > 1 or not found.systems_complete:
-        more = "" if found.systems_complete else " or more"
-        yield from _wrapped(f"{found.systems}{more} systems of sets explain the blockers' times", width)
-
-
-def _wrapped(text: str, width: int) -> list[str]:
-    return textwrap.wrap(text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+        yield f"left out: {why}"
+    for text in findings.contradictions:
+        yield f"contradiction: {text}"
+    if findings.alike:
+        groups = "; ".join(",".join(names) for names in findings.alike)
+        yield f"ports that no set tells apart, whose names may be exchanged: {groups}"
+    if findings.systems > 1 or not findings.systems_complete:
+        more = "" if findings.systems_complete else " or more"
+        yield f"{findings.systems}{more} systems of sets explain the blockers' times"
 
 
 def write(
-    options: argparse.Namespace, found: Findings, left_out: dict[str, str], relative: MachineModel, way: str
+    options: argparse.Namespace, findings: Findings, left_out: dict[str, str], relative: MachineModel, way: str
 ) -> None:
-    """Prints it."""
+    """Print the findings as text or JSON lines; `way` says how they were measured."""
     from incc.driver.deliver import write_stream
 
     if options.format == "json":
-        rows = [record(m, relative) for m in found.mappings]
+        rows = [record(m, relative) for m in findings.mappings]
         rows += [{"form": key, "how": "unmeasured", "notes": [why]} for key, why in left_out.items()]
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         write_stream(sys.stdout, lambda width, colour: text)
         return
 
     def render(width: int, colour: bool) -> str:
-        return "".join(f"{line}\n" for line in (f"measured {way}", *lines(found, left_out, relative, width or 80)))
+        return "".join(f"{line}\n" for line in (f"measured {way}", *lines(findings, left_out, relative, width or 80)))
 
     write_stream(sys.stdout, render)

@@ -1,37 +1,70 @@
-"""Code that is there already, as objects, libraries and programs: which files are that, and their kernels."""
+"""Code in objects, libraries and programs: which files these are, and their kernels."""
 
 from __future__ import annotations
 
 import msgspec
 
 from incc.driver.errors import AnalysisError
+from incc.frontends.objects.archive import MAGIC, THIN_MAGIC
+from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Literal
 
     from incc.driver.report.build import KernelPlace
     from incc.frontends.kernel import Kernel, LeftOut
     from incc.frontends.objects.kernels import KernelSource
     from incc.frontends.objects.spans import Addresses
 
-# ELF, PE (and COFF for x86-64), Mach-O of either byte order and with several instruction sets.
 OBJECT_MAGIC = (b"\x7fELF", b"MZ", b"\x64\x86", b"\xcf\xfa\xed\xfe", b"\xfe\xed\xfa\xcf", b"\xca\xfe\xba\xbe")
-"""What objects begin with."""
+"""The first bytes of objects: ELF, PE, COFF for x86-64, Mach-O of either byte order and for several processors."""
 
 ASSEMBLY_ENDINGS = (".s", ".S", ".asm")
 
+_BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 
-class ObjectCode(msgspec.Struct, frozen=True):
-    """The loops or spans of an object, what of that is left out, and where they are in the source: one for each of
-    them, or none without debug information."""
+
+def kind_of(start: bytes) -> Literal["object", "library", "bitcode", ""]:
+    """Return what a file is by its first bytes; "bitcode" is LLVM's, "" is anything else.
+
+    Args:
+        start: The first 4 KB of the file. The header of a PE file may be further behind, and seldom is.
+    """
+    if start.startswith((MAGIC, THIN_MAGIC)):
+        return "library"
+    if start.startswith(_BITCODE):
+        return "bitcode"
+    if start.startswith((b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xfe\xed\xfa\xcf")):
+        is_object = True
+    elif start.startswith(b"\xca\xfe\xba\xbe"):
+        # A class of Java starts like a Mach-O file for several processors. Its version, which is at least 45, is where
+        # the other has the number of processors.
+        is_object = 0 < int.from_bytes(start[4:8], "big") < 40
+    elif start.startswith(b"MZ"):
+        # DOS programs have something else at the place of the PE header.
+        at = int.from_bytes(start[0x3C:0x40], "little")
+        is_object = start[at : at + 4] == b"PE\0\0"
+    else:
+        # COFF starts with the processor. An object has sections and no optional header.
+        sections, optional = int.from_bytes(start[2:4], "little"), int.from_bytes(start[16:18], "little")
+        is_object = start.startswith(b"\x64\x86") and len(start) >= 20 and sections > 0 and not optional
+    return "object" if is_object else ""
+
+
+class ObjectCode(NamedTuple):
+    """The code of an object that is analysed."""
 
     kernels: list[Kernel]
+    """Loops, or spans of code."""
     left_out: list[LeftOut]
-    sources: list[KernelSource] = []
+    """Loops and spans that cannot be analysed."""
+    sources: list[KernelSource] = []  # noqa: RUF012 -- nobody changes it
+    """The place of each kernel in the source; empty without debug information."""
 
     def places(self) -> list[KernelPlace]:
-        """Where the loops are, for reports."""
+        """Return where the kernels are in the source, for reports."""
         from incc.driver.report.build import KernelPlace
 
         return [KernelPlace(lines=source.lines, near=None, place=source.place) for source in self.sources]
@@ -44,34 +77,43 @@ def object_code(
     addresses: Sequence[Addresses] = (),
     marked: bool = False,
 ) -> ObjectCode:
-    """The loops of an object at a path, or in bytes, which messages call `name`; or the code at these `addresses`, or,
-    if it is to be `marked`, that between byte markers where there are some. `functions`: globs of names, none for all.
-    Raises AnalysisError."""
+    """Return the loops of an object, or the spans of code that are asked for.
+
+    Args:
+        source: The object's path, or its bytes.
+        name: The object's name in messages.
+        functions: Globs of function names; all functions if empty.
+        addresses: The spans to analyse, instead of loops.
+        marked: Analyse the code between byte markers, if there are any.
+
+    Raises:
+        AnalysisError: The object cannot be read.
+    """
     from incc.frontends.objects.kernels import addressed_kernels, located_kernels, marked_kernels
     from incc.frontends.objects.read import ObjectError
 
     try:
         if addresses:
-            found = addressed_kernels(source, addresses)
-        elif not marked or not ((found := marked_kernels(source)).kernels or found.left_out):
-            found = located_kernels(source)
+            code = addressed_kernels(source, addresses)
+        elif not marked or not ((code := marked_kernels(source)).kernels or code.left_out):
+            code = located_kernels(source)
     except ObjectError as error:
         raise AnalysisError(f"{name}: {error}") from error
     except OSError as error:
         raise AnalysisError(f"{name}: {error.strerror}") from error
-    return of_functions(ObjectCode(found.kernels, found.left_out, found.sources), functions)
+    return of_functions(ObjectCode(code.kernels, code.left_out, code.sources), functions)
 
 
 def of_functions(code: ObjectCode, functions: Sequence[str]) -> ObjectCode:
-    """What of it is in functions of such names; all of it without any."""
+    """Return the part of the code in functions whose names match one of the globs; all of it without globs."""
     if not functions:
         return code
     from incc.driver.report.demangle import choose_functions
 
     symbols = [kernel.region.function if kernel.region else "" for kernel in code.kernels]
-    wanted = choose_functions([*symbols, *(x.function for x in code.left_out)], functions)
+    chosen = choose_functions([*symbols, *(item.function for item in code.left_out)], functions)
     return ObjectCode(
-        [kernel for kernel, symbol in zip(code.kernels, symbols, strict=True) if symbol in wanted],
-        [x for x in code.left_out if x.function in wanted],
-        [source for source, symbol in zip(code.sources, symbols, strict=False) if symbol in wanted],
+        [kernel for kernel, symbol in zip(code.kernels, symbols, strict=True) if symbol in chosen],
+        [item for item in code.left_out if item.function in chosen],
+        [source for source, symbol in zip(code.sources, symbols, strict=False) if symbol in chosen],
     )

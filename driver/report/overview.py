@@ -57,7 +57,8 @@ def _limit(kernel: t.Kernel) -> str:
     least = min((w["cycles"] for w in best), default=0.0)
     alike = [w["change"] for w in best if w["cycles"] <= least + gain]
     chosen = next((change for change in alike if change not in _ANYTHING), alike[0] if alike else "")
-    words = [_CHANGES.get(chosen, chosen) or "several"]
+    # Without what-ifs nothing is known but that no bound limits the kernel.
+    words = [_CHANGES.get(chosen, chosen) or ("several" if kernel["what_ifs"] else "pipeline")]
     # A chain that is late because its µops wait for ports.
     if "dependencies" in words[0] and "unlimited-ports" in [w["change"] for w in best]:
         words.insert(0, "ports")

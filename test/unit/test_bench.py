@@ -81,7 +81,7 @@ def test_what_was_measured_is_kept(stand: type[Stand], tmp_path: Path, capsys: A
     assert run(*FORMS, "--parallel", "-o", str(path)) == 1
     printed = capsys.readouterr()
     assert "interrupted after 2 of 4" in printed.err
-    assert f"{path} has it all" in printed.err
+    assert f"the results are in {path}, and the same command continues" in printed.err
     assert "vaddpd" in printed.out
     assert stand.closed == 2
     before = records(path)
@@ -144,7 +144,7 @@ def test_pairs_go_on(stand: type[Stand], tmp_path: Path, capsys: Any) -> None:
 def test_a_busy_machine_is_named(stand: type[Stand], capsys: Any) -> None:
     stand.busy = 0.6
     assert run("--parallel", FORMS[0]) == 0
-    assert "something else was running on this core beside 60 % of the samples" in capsys.readouterr().err
+    assert "something else was running on this core during 60 % of the samples" in capsys.readouterr().err
 
 
 def test_counters_are_named(stand: type[Stand], monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
@@ -194,7 +194,7 @@ def test_a_picture(stand: type[Stand], tmp_path: Path, capsys: Any) -> None:
     tree = ElementTree.parse(path)
     assert len([e for e in tree.iter() if e.tag.endswith("rect")]) == 6
     assert run(FORMS[0], "--parallel", f"--picture={tmp_path / 'b.svg'}") == 2
-    assert "a picture is of pairs" in capsys.readouterr().err
+    assert "an .svg file requires --pairs" in capsys.readouterr().err
 
 
 def test_kernels(stand: type[Stand], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any) -> None:
@@ -333,7 +333,7 @@ def test_mistakes_are_found_before_anything_is_measured(stand: type[Stand], tmp_
 def test_a_page_that_cannot_be_written(stand: type[Stand], tmp_path: Path, capsys: Any) -> None:
     """What is said is the name that was given, not that of the file beside it."""
     assert run("--parallel", FORMS[0], f"--html={tmp_path}/none/a.html") == 2
-    assert f"error: {tmp_path}/none/a.html: there is no folder {tmp_path}/none" in capsys.readouterr().err
+    assert f"error: {tmp_path}/none/a.html: folder {tmp_path}/none does not exist" in capsys.readouterr().err
     assert stand.ran == 0
     assert run("--parallel", FORMS[0], f"--html={tmp_path}") == 2
     assert f"error: {tmp_path}: Is a directory" in capsys.readouterr().err
@@ -412,8 +412,8 @@ def test_a_study_of_ports_that_is_ended_goes_on(stand: type[Stand], tmp_path: Pa
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["--port-sets", "--pairs", FORMS[0]], "--port-sets and --pairs exclude each other"),
-        (["--relative=haswell", FORMS[0]], "--relative goes with --port-sets"),
+        (["--port-sets", "--pairs", FORMS[0]], "--port-sets and --pairs cannot be combined"),
+        (["--relative=haswell", FORMS[0]], "--relative requires --port-sets"),
         (["--port-sets", "addps xmm, xmm"], "legacy SSE keeps upper halves"),
         (["--port-sets", "mul r64"], "so copies wait for each other"),
         (["--port-sets", "--relative=neoverse-v2", FORMS[0]], "another instruction set"),

@@ -339,22 +339,22 @@ def test_incc_scan(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytes
     file = tmp_path / "a.hex"
     file.write_text("4801c849ffcf75f8\n0f05\n")
     assert scan.main(["--measure", str(file)]) == 0
-    heading, first, second = capfd.readouterr().out.splitlines()
-    assert heading.split()[:2] == ["cycles", "measured"]
-    assert first.split()[:2] == ["1.00", "1.25"]
-    assert second.split()[1] == "system"
+    *_, heading, first, second = capfd.readouterr().out.splitlines()
+    assert "Cycles  Measured" in heading
+    assert first.split()[2:4] == ["1.00", "1.25"]
+    assert second.split()[4:6] == ["1.00", "-"]
     assert len(used.loops) == 1
     assert scan.main(["--measure", "--output=cycles", str(file)]) == 0
     assert [line.split()[1:] for line in capfd.readouterr().out.splitlines()] == [["1", "1.25"], ["1", "-"]]
     assert scan.main(["--measure", "--output=json", "--where", "measured > 1.2*cycles", str(file)]) == 0
     (line,) = capfd.readouterr().out.splitlines()
-    (kernel,) = json.loads(line)["cpus"].values()
+    (kernel,) = json.loads(line)["units"][0]["kernels"]
     assert kernel["measured"]["cycles"] == 1.25
     assert scan.main(["--measure", "-mcpu=haswell,skylake-avx512", "--output=json", str(file)]) == 0
     line = capfd.readouterr().out.splitlines()[0]
-    assert [k["measured"]["same_core"] for k in json.loads(line)["cpus"].values()] == [False, True]
+    assert [u["kernels"][0]["measured"]["same_core"] for u in json.loads(line)["units"]] == [False, True]
     assert scan.main(["--measure", "-j2", str(file)]) == 2
-    assert "one kernel after the other" in capfd.readouterr().err
+    assert "--measure and -j cannot be combined" in capfd.readouterr().err
 
 
 def test_comparisons_keep_it(

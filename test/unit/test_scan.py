@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pathlib
 import subprocess
+from typing import Any
 
 import jsonschema
 import pytest
@@ -13,9 +14,11 @@ from hypothesis import strategies as st
 from test_report_schema import SCHEMA
 
 from incc.driver import scan
-from incc.models.loading import load
+from incc.driver.pipeline import Settings, choose_model
+from incc.driver.scan.analysis import Scan, Worker
+from incc.driver.scan.inputs import HexBlock
 
-LINE = jsonschema.Draft202012Validator({**SCHEMA["$defs"]["ScanLine"], "$defs": SCHEMA["$defs"]})
+REPORT = jsonschema.Draft202012Validator(SCHEMA)
 BLOCKS = ["4801c0", "480fafc3ebfa", "c5fd58c1", "90", "48ffc975fb", "f20f59c1f20f58c1"]
 
 
@@ -23,6 +26,11 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[
     status = scan.main(["-mcpu=skylake", *arguments])
     printed = capsys.readouterr()
     return status, printed.out.splitlines(), printed.err
+
+
+def kernels(line: str) -> dict[str, Any]:
+    """The kernel of a report on one block, by core."""
+    return {unit["model"]["name"]: unit["kernels"][0] for unit in json.loads(line)["units"]}
 
 
 def write(folder: pathlib.Path, lines: list[str]) -> str:
@@ -57,17 +65,19 @@ def test_bad_lines_are_named_and_do_not_stop_the_rest(
     assert f"{file}:5: offset 0x0" in errors
 
 
-def test_json_lines(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _, lines, _ = run(capsys, "--output=json", write(tmp_path, BLOCKS))
-    rows = [json.loads(line) for line in lines]
-    assert [row["line"] for row in rows] == list(range(1, len(BLOCKS) + 1))
-    found = rows[0]["cpus"]["skylake"]
+def test_json_is_a_report_on_each_line(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = write(tmp_path, BLOCKS)
+    _, lines, _ = run(capsys, "--output=json", file)
+    rows = [kernels(line)["skylake"] for line in lines]
+    assert [row["name"] for row in rows] == [f"{file}:{n}" for n in range(1, len(BLOCKS) + 1)]
+    assert ["".join(i["encoding"] for i in row["instructions"]) for row in rows] == BLOCKS
+    found = rows[0]
     assert found["cycles"] == found["simulated"]["cycles"] == found["bounds"]["loop_carried"]["cycles"] == 1
     assert found["bounds"]["prediction"]["limited_by"] == ["loop_carried"]
     assert found["unknown_instructions"] == []
     assert [i["text"] for i in found["instructions"]] == ["add %rax, %rax"]
-    for row in rows:
-        LINE.validate(row)
+    for line in lines:
+        REPORT.validate(json.loads(line))
 
 
 def test_a_prediction_is_never_below_a_bound(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -75,15 +85,15 @@ def test_a_prediction_is_never_below_a_bound(tmp_path: pathlib.Path, capsys: pyt
     block = "4801d8488b0e488b0e4883c7084883070148895e404889cb0f1f44000050"
     file = write(tmp_path, [block])
     assert run(capsys, "--output=cycles", file)[1] == [f"{block} 3"]
-    (kernel,) = json.loads(run(capsys, "--output=json", file)[1][0])["cpus"].values()
+    (kernel,) = kernels(run(capsys, "--output=json", file)[1][0]).values()
     assert kernel["cycles"] == kernel["bounds"]["prediction"]["cycles"] == 3
-    assert run(capsys, file)[1][1].split()[:2] == ["3.00", "3.00"]
+    assert " 3.00 " in run(capsys, file)[1][-1]
 
 
 def test_counters_of_the_simulation(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     # A chain of three dependent additions, which is a loop: three µops an iteration, dec and jne fused.
     _, lines, _ = run(capsys, "--output=json", write(tmp_path, ["4801c04801c048ffc975f5"]))
-    counted = json.loads(lines[0])["cpus"]["skylake"]["simulated"]
+    counted = kernels(lines[0])["skylake"]["simulated"]
     assert sum(counted["uops"].values()) == pytest.approx(1)
     assert counted["uops"]["microcode"] == 0
     assert counted["run_cycles"] >= 2 * (counted["iterations"] - 1)
@@ -106,7 +116,7 @@ def test_a_loop_is_run_as_one_and_another_block_in_copies(
 def test_bounds_only(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write(tmp_path, BLOCKS)
     _, lines, _ = run(capsys, "--output=json", "--bounds", file)
-    rows = [json.loads(line)["cpus"]["skylake"] for line in lines]
+    rows = [kernels(line)["skylake"] for line in lines]
     assert all(row["simulated"] is None and row["bounds"]["prediction"]["by"] == "bounds" for row in rows)
     for row in rows:
         assert row["cycles"] == max(b["cycles"] for name, b in row["bounds"].items() if name != "prediction")
@@ -116,8 +126,8 @@ def test_bounds_only(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str])
 
 def test_all_cores(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert scan.main(["-mcpu=all", "--output=json", write(tmp_path, ["c5fd58c1"])]) == 0
-    (row,) = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert {"skylake", "skylake-avx512", "cascadelake"} <= row["cpus"].keys()
+    (line,) = capsys.readouterr().out.splitlines()
+    assert {"skylake", "skylake-avx512", "cascadelake"} <= kernels(line).keys()
 
 
 def test_what_files_look_like(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -127,25 +137,27 @@ def test_what_files_look_like(tmp_path: pathlib.Path, capsys: pytest.CaptureFixt
     for name in ("a.s", "object"):
         status, lines, errors = run(capsys, "--output=cycles", str(tmp_path / name))
         assert (status, errors, [line.split()[-1] for line in lines]) == (0, "", ["4"])
-    status, lines, errors = run(capsys, str(tmp_path / "a.s"), write(tmp_path, BLOCKS))
-    assert (status, lines) == (2, [])
-    assert "files of several kinds" in errors
+    status, lines, errors = run(capsys, "--output=cycles", str(tmp_path / "a.s"), write(tmp_path, ["90"]))
+    assert (status, errors) == (0, "")
+    assert lines == [f"{tmp_path / 'a.s'}:f:.L1 4", "90 0.25"]
 
 
 def test_several_cores(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write(tmp_path, ["f20f59c1f20f58c1"])
     assert scan.main(["-mcpu=skylake,znver4,SKL", "--output=json", file]) == 0
-    (row,) = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert {cpu: kernel["cycles"] for cpu, kernel in row["cpus"].items()} == {"skylake": 8, "znver4": 6}
+    (line,) = capsys.readouterr().out.splitlines()
+    assert {core: kernel["cycles"] for core, kernel in kernels(line).items()} == {"skylake": 8, "znver4": 6}
+    assert scan.main(["-mcpu=skylake,znver4", file]) == 0
+    assert "on 2 cores:" in capsys.readouterr().out
     assert scan.main(["-mcpu=skylake,skylke", file]) == 1
     assert "skylake" in capsys.readouterr().err
 
 
 def test_conditions(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write(tmp_path, BLOCKS)
-    for output in ("table", "json", "cycles"):
+    for output, heading in (("table", 4), ("json", 0), ("cycles", 0)):
         _, lines, errors = run(capsys, f"--output={output}", "--where", "cycles > 3 and flop > 0", file)
-        assert (len(lines) - (output == "table"), errors) == (2, "")
+        assert (len(lines) - heading, errors) == (2, "")
     alone = run(capsys, "--where=cycles>3 and flop>0", file)
     assert run(capsys, "--where", "cycles > 3 and flop > 0", "-j2", file) == alone
     for condition, message in (("cycels > 3", "cycles"), ("cycles >", "column"), ("cycles > +5%", "baseline")):
@@ -180,7 +192,7 @@ def test_files_of_another_kind(
     file.write_bytes(content)
     status, lines, errors = run(capsys, f"--input-format={kind}", "--output=json", str(file))
     assert (status, lines) == (1, [])
-    assert errors == f"incc-scan: {file}: {message}\n"
+    assert errors == f"incc-scan: error: {file}: {message}\n"
 
 
 def test_assembly_files(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -191,12 +203,12 @@ def test_assembly_files(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[st
     status, lines, errors = run(capsys, "--input-format=asm", "--output=json", str(bad), str(good))
     assert status == 1
     assert f"{bad}:2: " in errors
-    assert [json.loads(line)["cpus"]["skylake"]["cycles"] for line in lines] == [1, 4]
+    assert [kernels(line)["skylake"]["cycles"] for line in lines] == [1, 4]
 
 
 @given(st.binary(max_size=40))
 def test_any_line_is_analysed_or_named(code: bytes) -> None:
-    worker = scan._Worker("hex", [load("skylake")], "x")
-    result = worker([scan.Item(number=7, text=code.hex())])
-    assert len(result.lines) + len(result.problems) == 1
-    assert all(message.startswith("x:7: ") for message in result.problems)
+    worker = Worker(Scan(cores=[Settings(mcpu="skylake")], models=[choose_model("skylake", "")], output="json"))
+    outcome = worker([HexBlock("x", 7, code.hex())])
+    assert len(outcome.reports) + len(outcome.problems) == 1
+    assert all(message.startswith("x:7: ") for message in outcome.problems)

@@ -14,9 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incc.driver import scan
-from incc.driver.scan_files import find, kind_of
-from incc.driver.scan_project import project_of
+from incc.driver import UsageError, scan
+from incc.driver.code import kind_of
+from incc.driver.scan.inputs import CodeFile, read_inputs
+from incc.driver.scan.project import read_project
 from incc.frontends.gcc_wrapper.compile_commands import Command, read_commands
 from incc.frontends.objects.archive import listed, members
 from incc.frontends.objects.read import ObjectError
@@ -38,9 +39,17 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[str], str]:
-    status = scan.main(["-mcpu=skylake", *arguments])
-    result = capsys.readouterr()
-    return status, result.out.splitlines()[1:], result.err
+    """The exit status, the names of the kernels, and the messages."""
+    status = scan.main(["-mcpu=skylake", "--output=cycles", *arguments])
+    output, errors = capsys.readouterr()
+    return status, [line.rsplit(" ", 1)[0] for line in output.splitlines()], errors
+
+
+def find(path: pathlib.Path) -> tuple[list[str], list[str]]:
+    """The names of the files at a path, and what could not be read."""
+    problems: list[str] = []
+    files = [file.name for file in read_inputs([str(path)], "", problems) if isinstance(file, CodeFile)]
+    return files, problems
 
 
 def archive(path: pathlib.Path, *files: pathlib.Path, flags: str = "rcs") -> None:
@@ -71,14 +80,13 @@ def test_damaged_libraries_are_read_as_far_as_they_go(data: st.DataObject) -> No
     path = pathlib.Path(os.environ.get("TMPDIR", "/tmp")) / f"incc-test-{os.getpid()}.a"
     path.write_bytes(bytes(damaged))
     try:
-        found = find([str(path)])
+        files, _ = find(path)
     except ObjectError:
         pytest.fail("a damaged library stops the scan")
     finally:
         path.unlink()
-    assert len(found.files) <= 3
-    # Either there is all of it, or there is a word about what is missing, or it is something else.
-    assert bytes(damaged) != whole or len(found.files) == 3
+    assert len(files) <= 3
+    assert bytes(damaged) != whole or len(files) == 3
 
 
 @pytest.mark.parametrize("name", ["a\0b", "pipe", "/dev/zero", "folder", "gone"])
@@ -92,8 +100,8 @@ def test_what_a_damaged_thin_library_names(
     text = "!<thin>\n" + header % (f"{name}/", 0, 0, 0, 0o644, 6)
     (tmp_path / "thin.a").write_bytes(text.encode())
     status, lines, problems = run(capsys, str(tmp_path / "thin.a"))
-    assert (status, lines[1:]) == (1, [])
-    assert problems.startswith(f"incc-scan: {tmp_path}/thin.a(")
+    assert (status, lines) == (1, [])
+    assert problems.startswith(f"incc-scan: error: {tmp_path}/thin.a(")
     assert problems.count("\n") == 1
 
 
@@ -109,9 +117,7 @@ def test_folders_are_searched_by_content(tmp_path: pathlib.Path, objects: pathli
     (tmp_path / "text.o").write_text("no object\n")
     (tmp_path / "Main.class").write_bytes(b"\xca\xfe\xba\xbe\x00\x00\x00\x41" + bytes(40))
     (tmp_path / "MZ.txt").write_bytes(b"MZ is how programs for DOS begin" * 4)
-    found = find([str(tmp_path)])
-    assert found.problems == []
-    assert [file.name for file in found.files] == [str(tmp_path / "b/z.o"), str(tmp_path / "b/deep/data.bin")]
+    assert find(tmp_path) == ([str(tmp_path / "b/z.o"), str(tmp_path / "b/deep/data.bin")], [])
 
 
 def test_the_same_code_counts_once_in_a_folder(
@@ -121,27 +127,35 @@ def test_the_same_code_counts_once_in_a_folder(
     subprocess.run(["ld", "-shared", objects / "one.o", objects / "two.o", "-o", tmp_path / "a.so"], check=True)
     status, lines, errors = run(capsys, str(tmp_path))
     assert status == 0
-    assert [line.split()[-1].rsplit("/", 1)[1] for line in lines] == ["one.o:one+0x0", "a.so:two+0x0"]
+    assert [line.rsplit("/", 1)[1] for line in lines] == ["one.o:one+0x0", "a.so:two+0x0"]
+    assert run(capsys, "--where=cycles > 0", str(tmp_path)) == (status, lines, errors)
+    assert scan.main(["-mcpu=skylake", "--output=json", str(tmp_path)]) == 0
+    output, again = capsys.readouterr()
+    reports = [json.loads(line)["units"] for line in output.splitlines()]
+    assert [unit["assembly_file"] for (unit,) in reports] == [line.partition(":")[0] for line in lines]
+    assert [len(unit["kernels"]) for (unit,) in reports] == [1, 1]
+    assert again == errors
     assert errors == "incc-scan: note: left out 1 kernel that is in another file as well\n"
     # What is named itself is all shown.
     _, lines, errors = run(capsys, str(tmp_path / "one.o"), str(tmp_path / "a.so"))
     assert (len(lines), errors) == (3, "")
 
 
+@pytest.mark.parametrize("output", ["table", "json", "cycles"])
 def test_names_with_any_bytes(
-    tmp_path: pathlib.Path, objects: pathlib.Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: pathlib.Path, objects: pathlib.Path, capfdbinary: pytest.CaptureFixture[bytes], output: str
 ) -> None:
     name = os.fsdecode(os.fsencode(tmp_path) + b"/a\nb\x1b[31m\xff.o")
     shutil.copy(objects / "one.o", name)
     with open(name + ".bad.o", "wb") as file:
         file.write(b"\x7fELF and no more")
-    status, lines, errors = run(capsys, str(tmp_path))
-    assert status == 1
-    assert len(lines) == 1
-    assert "a?b?[31m?.o:one" in lines[0]
-    assert errors.startswith("incc-scan: ")
-    assert errors.count("\n") == 1
-    assert "a?b?[31m?.o.bad.o: " in errors
+    assert scan.main(["-mcpu=skylake", f"--output={output}", str(tmp_path)]) == 1
+    printed, errors = capfdbinary.readouterr()
+    assert printed.count(b"one") >= 1
+    assert b"\x1b" not in printed + errors
+    assert errors.startswith(b"incc-scan: error: ")
+    assert errors.count(b"\n") == 1
+    assert b"a\\nb\\x1b[31m" in errors
 
 
 def test_what_is_in_the_way(tmp_path: pathlib.Path, objects: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -151,7 +165,7 @@ def test_what_is_in_the_way(tmp_path: pathlib.Path, objects: pathlib.Path, capsy
     status, lines, errors = run(capsys, str(tmp_path / "noise.bin"), str(good))
     assert status == 1
     assert len(lines) == 1
-    assert errors == f"incc-scan: {tmp_path / 'noise.bin'}: not an ELF, PE/COFF or Mach-O file\n"
+    assert errors == f"incc-scan: error: {tmp_path / 'noise.bin'}: not an ELF, PE/COFF or Mach-O file\n"
     assert run(capsys, "/dev/null") == (0, [], "incc-scan: note: nothing to analyse\n")
     archive(tmp_path / "gone.a", good, flags="rcsT")
     good.unlink()
@@ -160,7 +174,7 @@ def test_what_is_in_the_way(tmp_path: pathlib.Path, objects: pathlib.Path, capsy
     assert errors.endswith("good.o): No such file or directory\n")
     (tmp_path / "code.bc").write_bytes(b"BC\xc0\xde" + bytes(60))
     _, _, errors = run(capsys, str(tmp_path / "code.bc"))
-    assert "LLVM's bitcode" in errors
+    assert "LLVM bitcode" in errors
 
 
 def test_folders_that_cannot_be_read(
@@ -176,9 +190,7 @@ def test_folders_that_cannot_be_read(
         return scandir(path)
 
     monkeypatch.setattr(os, "scandir", refuse)
-    found = find([str(tmp_path)])
-    assert [file.name for file in found.files] == [str(tmp_path / "one.o")]
-    assert found.problems == [f"{tmp_path / 'locked'}: Permission denied"]
+    assert find(tmp_path) == ([str(tmp_path / "one.o")], [f"{tmp_path / 'locked'}: Permission denied"])
 
 
 @given(st.binary(max_size=64))
@@ -212,9 +224,9 @@ def test_commands_in_either_form(tmp_path: pathlib.Path) -> None:
         Command(file="../x.c", folder=f"{here}/sub", words=("gcc", "-c", "../x.c")),
         Command(file="y.c", folder=f"{here}/", words=("ccache",)),
     ]
-    assert [command.file for command in project_of(here, [f"{here}/sub/../x.c"]).commands] == ["../x.c"]
-    with pytest.raises(ValueError, match=r"no command for z\.c"):
-        project_of(here, ["z.c"])
+    assert [command.file for command in read_project(here, [f"{here}/sub/../x.c"]).commands] == ["../x.c"]
+    with pytest.raises(UsageError, match=r"no command for z\.c"):
+        read_project(here, ["z.c"])
 
 
 @pytest.mark.parametrize(
@@ -241,8 +253,8 @@ def test_entries_that_are_no_commands(tmp_path: pathlib.Path, entry: object, pro
 def test_files_that_are_no_databases(tmp_path: pathlib.Path, text: str) -> None:
     path = tmp_path / "compile_commands.json"
     path.write_text(text, errors="surrogateescape")
-    with pytest.raises(ValueError, match="no compilation database: "):
-        project_of(str(tmp_path), [])
+    with pytest.raises(UsageError, match="no compilation database: "):
+        read_project(str(tmp_path), [])
 
 
 OTHERS = [
@@ -265,12 +277,12 @@ def test_programs_that_are_no_compilers_are_never_run(
     (tmp_path / "x.c").write_text("void f(int *a) { for (int i = 0; i < 99; ++i) a[i] = i * i; }\n")
     entries = [{"directory": here, "file": file, "command": f"{name} {rest}"} for name, rest, file in OTHERS]
     database(tmp_path, entries)
-    with pytest.raises(ValueError, match="no commands of compilers that are known, but of "):
-        project_of(here, [])
+    with pytest.raises(UsageError, match="no command of a known compiler, only of "):
+        read_project(here, [])
     database(tmp_path, [*entries, {"directory": here, "file": "x.c", "command": "x86_64-linux-gnu-gcc-12.1 -c x.c"}])
-    project = project_of(here, [])
+    project = read_project(here, [])
     assert [command.words[0] for command in project.commands] == ["x86_64-linux-gnu-gcc-12.1"]
-    assert project.note.startswith("9 commands compile no source and are left out (:, accounting, ar, …")
+    assert project.note.startswith("9 commands compile no source and are skipped (:, accounting, ar, …")
     database(tmp_path, [*entries, {"directory": here, "file": "x.c", "command": "gcc -O1 -c x.c"}])
     status, lines, errors = run(capsys, "-p", here)
     assert (status, len(lines)) == (0, 1)
@@ -280,8 +292,8 @@ def test_programs_that_are_no_compilers_are_never_run(
 
 def test_an_empty_database(tmp_path: pathlib.Path) -> None:
     database(tmp_path, [])
-    with pytest.raises(ValueError, match="there are no commands in it"):
-        project_of(str(tmp_path), [])
+    with pytest.raises(UsageError, match=r"no command of a known compiler$"):
+        read_project(str(tmp_path), [])
 
 
 @pytest.mark.parametrize("jobs", ["-j1", "-j2"])

@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 
 from incc.driver import scan
+from incc.driver.scan.analysis import CyclesLine, ScanOutcome
 
 
 def test_what_was_found_is_printed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any) -> None:
-    def results(*_: object) -> Iterator[Any]:
-        yield scan.Result([scan.Line("the first\n")], [], [])
+    def outcomes(*_: object) -> Iterator[Any]:
+        yield ScanOutcome(rows=[CyclesLine("the first")])
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(scan, "_results", results)
+    monkeypatch.setattr(scan, "_outcomes", outcomes)
     source = tmp_path / "a.hex"
     source.write_text("4801d8\n", encoding="utf-8")
     assert scan.main(["--input-format=hex", "-mcpu=skylake", str(source)]) == 1

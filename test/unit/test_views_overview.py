@@ -220,6 +220,8 @@ def test_words_for_limits() -> None:
     assert overview(k)["limit"] == "divider"
     prediction["limited_by"] = []
     k["what_ifs"] = []
+    assert overview(k)["limit"] == "pipeline"
+    k["what_ifs"] = [{"change": "port 5", "asked": False, "gained": 0.0, "cycles": 4.0}]
     assert overview(k)["limit"] == "several"
     k["what_ifs"] = [
         {"change": "unlimited-ports", "asked": False, "gained": 2.0, "cycles": 2.0},

@@ -24,16 +24,25 @@ def lines(unit: t.Unit, layout: Layout) -> Iterator[str]:
         Column("Cycles", right=True),
         Column("Measured", right=True),
         Column("/elem.", right=True),
+        Column("GFLOP/s", right=True),
+        Column("GB/s", right=True),
         Column("Bound by", glad=11, least=6, gives_way=5),
         Column("Vectors", glad=7, least=6, gives_way=6),
         Column("Worth a look", glad=12, least=6, gives_way=4),
     ]
     rows = [
         [f"{alike[0]}-{alike[-1]}" if len(alike) > 1 else str(alike[0]), *row]
-        for alike, row in _alike([row_of(unit, kernel, numbers, layout) for kernel in unit["kernels"]])
+        for alike, row in _alike([_with_rates(row_of(unit, k, numbers, layout), k) for k in unit["kernels"]])
     ]
     # Where not even narrow columns have room, the table goes without some.
     yield from table(columns, rows, layout, ("Vectors", "Worth a look", "Bound by"))
+
+
+def _with_rates(row: list[str], kernel: t.Kernel) -> list[str]:
+    """Return a row with a kernel's rates before what limits it."""
+    rates = kernel["rates"]
+    per_second = (rates["gflop_per_second"], rates["gigabytes_per_second"]) if rates else (None, None)
+    return [*row[:6], *("" if rate is None else f"{rate:.1f}" for rate in per_second), *row[6:]]
 
 
 def alike(unit: t.Unit, layout: Layout) -> list[list[int]]:

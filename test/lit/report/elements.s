@@ -3,7 +3,7 @@
 # RUN:   -dependency-view=false -ghz=3.5 %s | FileCheck %s
 # RUN: incc-mca -mcpu=skylake --auto %s | FileCheck --check-prefix=CLOCKLESS %s
 # RUN: incc-mca -mcpu=skylake --auto --json %s | FileCheck --check-prefix=JSON %s
-# RUN: incc-scan -mcpu=skylake --elements --ghz=3.5 %s | FileCheck --check-prefix=SCAN %s
+# RUN: incc-scan -mcpu=skylake --ghz=3.5 %s | FileCheck --check-prefix=SCAN %s
 # RUN: incc-scan -mcpu=skylake %s | FileCheck --check-prefix=PLAIN %s
 # RUN: incc-scan -mcpu=skylake --where="role == 'main' and elements == 8" %s | FileCheck --check-prefix=WHERE %s
 # RUN: not incc-scan --ghz=fast %s 2>&1 | FileCheck --check-prefix=BAD %s
@@ -25,14 +25,14 @@
 # JSON:     "per_iteration": 8.0
 # JSON:     "ghz": null
 
-# SCAN:      cycles an element GFLOP/s GB/s
-# SCAN-NEXT: 4.00 0.500 14.0 112.0 {{.*}}f:.L3
-# SCAN-NEXT: 4.00 4.000 1.8 14.0 {{.*}}f:.L4
+# SCAN:      Cycles /elem. GFLOP/s GB/s Bound by
+# SCAN-NEXT: 1 {{.*}} f 4.00 0.500 14.0 112.0
+# SCAN-NEXT: 2 {{.*}} f remainder (1) 4.00 4.00 1.8 14.0
 
-# PLAIN-NOT: an element
+# PLAIN:     Cycles /elem. Bound by
 
-# WHERE:     f:.L3
-# WHERE-NOT: f:.L4
+# WHERE:     1 {{.*}} f 4.00 0.500
+# WHERE-NOT: 2 {{.*}} f
 
 # BAD: --ghz
 # ZERO: -ghz is a clock in GHz, as 3.5, not '0'

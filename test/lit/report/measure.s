@@ -11,14 +11,14 @@
 # CHECK-NEXT:   Measured             -  call (above)
 # CHECK:      Not measured on {{.*}}: `cpuid` in line {{[0-9]+}} is an instruction of the system
 
-# SCAN:      cycles{{ +}}measured{{ +}}bound
-# SCAN-NEXT: {{^ +[0-9.]+ +}}call{{ }}
-# SCAN-NEXT: {{^ +[0-9.]+ +}}system{{ }}
+# SCAN:      Cycles{{ +}}Measured
+# SCAN-NEXT: 1 {{.*[0-9.]+ +}}-{{ }}
+# SCAN-NEXT: 2 {{.*[0-9.]+ +}}-{{ }}
 
 # JSON:      "measured": {
 # JSON-NEXT:   "cycles": null,
 # JSON:        "failure": "call",
-# JOBS: incc-scan: error: --measure runs one kernel after the other: not with -j
+# JOBS: incc-scan: error: --measure and -j cannot be combined
 f:
 .L1:
 	call	g

@@ -1,0 +1,120 @@
+"""The commands of a project for incc-scan. Each runs for its assembly alone and writes nothing into the project."""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from incc.driver import UsageError
+from incc.driver.builds.project import project_of
+from incc.frontends.gcc_wrapper.compile_commands import NAME, read_commands
+from incc.frontends.gcc_wrapper.compiler import Compiler, CompilerError, child_environment, find_program
+from incc.frontends.gcc_wrapper.processes import Processes
+from incc.frontends.gcc_wrapper.session import Compilation, Failure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from incc.driver.pipeline import Settings
+    from incc.frontends.gcc_wrapper.compile_commands import Command
+    from incc.frontends.unit import Unit
+
+
+class CompilationDatabase(Struct, frozen=True):
+    """A compilation database."""
+
+    commands: list[Command]
+    """The commands that compile a source."""
+    note: str = ""
+    """A note on the other commands, if there are any."""
+
+
+def read_project(path: str, sources: Sequence[str]) -> CompilationDatabase:
+    """Return the commands of a compilation database, or of the one in a folder, that compile one of the sources.
+
+    Without `sources` these are all commands that compile a source. Raises UsageError.
+    """
+    if os.path.isdir(path):
+        path = os.path.join(path, NAME)
+    try:
+        commands = read_commands(path)
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+    except ValueError as error:
+        raise UsageError(f"{path}: {error}") from None
+    compiling = [command for command in commands if command.compiles]
+    others = sorted({os.path.basename(command.words[0]) for command in commands if not command.compiles})
+    programs = ", ".join(others[:3]) + ", …" * (len(others) > 3)
+    if not compiling:
+        raise UsageError(f"{path}: no command of a known compiler" + (f", only of {programs}" if others else ""))
+    if not sources:
+        count = len(commands) - len(compiling)
+        text = "1 command compiles no source and is" if count == 1 else f"{count} commands compile no source and are"
+        return CompilationDatabase(compiling, f"{text} skipped ({programs})" if count else "")
+    paths = {os.path.realpath(source): source for source in sources}
+    if missing := paths.keys() - {command.path for command in compiling}:
+        raise UsageError(f"{path}: no command for {', '.join(sorted(paths[name] for name in missing))}")
+    return CompilationDatabase([command for command in compiling if command.path in paths])
+
+
+def settings_of(command: Command, settings: Sequence[Settings], notes: list[str], requested: bool) -> list[Settings]:
+    """Return the settings for each core with those of the source's incc.toml, or nothing if it excludes the source.
+
+    Mistakes in the file and excluded sources are added to `notes`; `requested` sources are named in these.
+    """
+    path = os.path.abspath(os.path.join(command.folder, command.file))
+    project = project_of(path)
+    notes.extend(project.problems)
+    if not project.wants(path):
+        notes.append(f"{command.file}: excluded by {project.path}" if requested else f"{project.path} excludes sources")
+        return []
+    return [applied for each in settings for applied in project.applied(each, notes)]
+
+
+def units_of(command: Command, problems: list[str], remarks: bool = False) -> list[Unit]:
+    """Return what a command compiles, with the compiler's `remarks` on request. A failure is added to `problems`."""
+    if command.problem:
+        problems.append(f"{command.file}: {command.problem}")
+        return []
+    if not os.path.isdir(command.folder):
+        problems.append(f"{command.file}: not analysed: its folder {command.folder} does not exist")
+        return []
+    environment = child_environment(os.environ)
+    words = list(command.words)
+    try:
+        compiler = Compiler(find_program(words[0], environment, folder=command.folder), words[:1])
+    except CompilerError as error:
+        problems.append(f"{command.file}: not analysed: {error}")
+        return []
+    processes = Processes(command.folder, b"", None)
+    compilation = Compilation(compiler, words[1:], environment, processes, command.folder, remarks=remarks)
+    with _terminated_in_order():
+        try:
+            return compilation.assembly_alone()
+        except Failure as error:
+            text = error.said or str(error)
+            problems.append(text if text.startswith(f"{command.file}:") else f"{command.file}: {text}")
+        except OSError as error:
+            problems.append(f"{command.file}: not analysed: {error.filename or words[0]}: {error.strerror}")
+        finally:
+            processes.end()
+            compilation.close()
+    return []
+
+
+@contextmanager
+def _terminated_in_order() -> Iterator[None]:
+    """Let SIGTERM raise SystemExit, so that its compiler ends and temporary files go when a worker is terminated."""
+
+    def end(number: int, frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
