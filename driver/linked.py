@@ -38,10 +38,10 @@ def analyze_linked(
     from incc.frontends.gcc_wrapper.linking import optimised_functions
     from incc.frontends.objects.kernels import located_kernels
     from incc.frontends.objects.read import ObjectError
-    from incc.frontends.objects.symbols import read_elf
+    from incc.frontends.objects.symbols import elf_facts
 
     path = path or os.path.join(unit.folder, link.output)
-    program = read_elf(path)
+    program = elf_facts(path)
     if program is None:
         raise AnalysisError(f"{unit.source}: not an ELF file of 64 bits")
     if program.is_object and program.lto == "gcc" and not program.functions:

@@ -14,74 +14,89 @@ else:
     Protocol = object  # importing `typing` takes 4 ms
 
 
-class Section(msgspec.Struct, frozen=True, kw_only=True):
-    """A section: its name, address and bytes, whether it is code, the functions in it and its relocations.
-
-    `functions` are (offset, name), ascending, offsets in bytes from the section's start; `relocations` ascend too.
-    `alignment` in bytes: its own before it is linked, then that of a page. `debug_address`: where debug information has
-    the first byte, which before it is linked is another address for each section. `chosen`: of the functions those
-    that are looked at, by their offsets; None for all of the code.
-    """
+class Section(NamedTuple):
+    """A section with contents."""
 
     name: str
     address: int
+    """0 before linking, except in Mach-O."""
     data: bytes
     executable: bool
     functions: tuple[tuple[int, str], ...]
+    """Offset in bytes from the section's start and name, ascending."""
     relocations: tuple[Relocation, ...]
+    """Ascending by offset."""
     alignment: int
+    """In bytes: the section's own before linking, then that of a page."""
     debug_address: int = 0
+    """The address that debug information has for the first byte."""
     chosen: frozenset[int] | None = None
+    """The offsets of the functions to analyse, None for all code."""
+
+
+def debug_address(number: int) -> int:
+    """Return `Section.debug_address` for the section of this number of an object that is not linked.
+
+    Sections are far from each other, so that an address tells the section.
+    """
+    return (number + 1) << 40
 
 
 class DebugInformation(Protocol):
-    """What an object says of its source, by addresses as of `Section.debug_address`. `note`: what kept it from being
-    read, "" as long as nothing did."""
+    """The source of an object's code, by addresses as of `Section.debug_address`."""
 
     note: str
+    """The reason why some of it could not be read, "" if all could."""
 
     def location(self, address: int) -> SourceLocation | None:
-        """The place of an instruction in the source; None where it has none, or it is not known."""
+        """Return the place of an instruction in the source, None if it has none or it is unknown."""
 
     def inlined(self, addresses: Iterable[int]) -> dict[int, tuple[Inlined, ...]] | None:
-        """The functions inlined at each of these addresses, outermost first. None where there is no debug information
-        of functions."""
+        """Return the functions inlined at each of these addresses, outermost first.
+
+        The result is None if there is no debug information of functions.
+        """
 
 
-class Container(msgspec.Struct, frozen=True):
-    """`isa` is the name of the instruction set of its code; `sections` are those that have bytes, by address and name.
-
-    Before it is linked all sections are at address 0, except in Mach-O. `debug`: None where there is no debug
-    information that can be read, or it was not asked for.
-    """
+class Container(NamedTuple):
+    """The contents of a file."""
 
     isa: str
+    """The name of the code's instruction set."""
     sections: tuple[Section, ...]
+    """Sections with contents, by address and name."""
     debug: DebugInformation | None = None
+    """None if there is none that can be read, or it was not requested."""
 
 
-class Span(msgspec.Struct, frozen=True, kw_only=True):
-    """Code between two places: of the section of that number, the bytes from `start` up to `end`. `kind` and `name` are
-    those of the region that it becomes, "" for a name of function and offset."""
+class Span(NamedTuple):
+    """Code between two places of a section."""
 
     section: int
+    """The index of the section in `Container.sections`."""
     start: int
+    """The offset of the first byte."""
     end: int
+    """The offset behind the last byte."""
     kind: RegionKind
     name: str
+    """The name of the region, "" to name it by function and offset."""
 
 
-class CodeAddresses(msgspec.Struct, frozen=True):
-    """Where the instructions of a kernel are, as debug information has it: those on the path that is analysed, in the
-    order of execution, and all."""
+class CodeAddresses(NamedTuple):
+    """Where the instructions of a kernel are, as debug information has it."""
 
     path: tuple[int, ...]
+    """Instructions on the path that is analysed, in the order of execution."""
     body: tuple[int, ...]
+    """All instructions."""
 
 
-class ContainerCode(msgspec.Struct, frozen=True):
-    """Kernels of an object's code, the cycles that are left out, and of each loop where its instructions are."""
+class ContainerCode(NamedTuple):
+    """The kernels of an object's code."""
 
     kernels: list[Kernel]
     left_out: list[LeftOut]
+    """Cycles of the control flow that are not analysed."""
     addresses: list[CodeAddresses]
+    """Where the instructions of each kernel are."""

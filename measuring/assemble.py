@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from incc.frontends.x86.elf import read_object
+from incc.frontends.elf import read_elf
 from incc.measuring.harness import Loop
 
 if TYPE_CHECKING:
@@ -59,8 +59,7 @@ def assemble(text: str) -> bytes:
     machine = _target()
     escaped = "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in text.encode())
     module = llvm.parse_assembly(f'target triple = "x86_64-unknown-linux-gnu"\nmodule asm "{escaped}"\n')
-    found = read_object(machine.emit_object(module))
-    return next(s.data for s in found.sections.values() if s.name == ".text")
+    return read_elf(machine.emit_object(module)).content(".text")
 
 
 def loop(body: str, registers: Mapping[str, int] | None = None, content: int = ONE) -> Loop:

@@ -108,10 +108,10 @@ def _is_stripped(entry: Entry, output: str) -> bool:
     that left them out."""
     if entry.source != entry.output:
         return False
-    from incc.frontends.objects.symbols import read_elf
+    from incc.frontends.objects.symbols import elf_facts
 
     try:
-        found = read_elf(output)
+        found = elf_facts(output)
     except OSError:
         return False
     return found is not None and not found.has_symbols

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 _MODULE, _ATTRIBUTE_GROUPS = 8, 10
 _END, _ENTER, _UNABBREVIATED = 0, 1, 3
 
-BITCODE, WRAPPER = b"BC\xc0\xde", b"\xde\xc0\x17\x0b"
-"""What bitcode begins with, and what says where it begins."""
+_BITCODE, _WRAPPER = b"BC\xc0\xde", b"\xde\xc0\x17\x0b"
+MAGICS = (_BITCODE, _WRAPPER)
+"""The first bytes of bitcode, alone and in a wrapper that tells where it begins."""
 
 _MOST = 1 << 16
 """Operands of a record; attributes of a function are some hundred characters."""
@@ -76,9 +77,9 @@ class _Bits:
 def target(data: Data) -> tuple[str, ...]:
     """The core that functions are compiled and tuned for, of the first that says it, as words for clang's compiler
     proper (`-target-cpu znver4 -tune-cpu znver4`); none where nothing says it, and for what is no bitcode."""
-    start = int.from_bytes(data[8:12], "little") if data[:4] == WRAPPER else 0
+    start = int.from_bytes(data[8:12], "little") if data[:4] == _WRAPPER else 0
     try:
-        if data[start : start + 4] != BITCODE or start % 4:
+        if data[start : start + 4] != _BITCODE or start % 4:
             return ()
         bits = _Bits(data, start + 4)
         width = 2

@@ -3,41 +3,35 @@
 from __future__ import annotations
 
 import os
-import struct
 import zlib
 
-from incc.frontends.objects import elf
+from incc.frontends.container import debug_address
+from incc.frontends.elf import ALLOCATED, COMPRESSED, GROUP, OBJECT, RELOCATIONS, ElfError, read_elf
 from incc.frontends.objects.bytes import Reader
 from incc.frontends.objects.dwarf import Dwarf
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping
     from typing import Any
 
+    from incc.frontends.elf import ElfFile, ElfSection
     from incc.frontends.objects.dwarf import Load
 
-_SYMBOLS, _INDICES, _RELA = 2, 18, 4
-"""ELF's types of sections: symbol tables, their wider indices of sections, and relocations with addends."""
-_COMPRESSED, _GROUP = 0x800, 0x200
 _LARGEST = 1 << 32
-"""Bytes of a section; one that says it is larger is damaged."""
+"""Bytes of a section. A section that claims to be larger is damaged."""
 
 
-def debug_address(number: int) -> int:
-    """Where debug information has the section of that number of an object that is not linked: sections are far from
-    each other, so that an address tells which one it is in."""
-    return (number + 1) << 40
+def debug_information(elf: ElfFile, widths: Mapping[int, int], folder: str) -> Dwarf | None:
+    """Return the debug information of an ELF file, None if there is none.
 
-
-def debug_information(
-    sections: Iterable[Any], is_object: bool, widths: Mapping[int, int], folder: str, binary: object = None
-) -> Dwarf | None:
-    """The debug information of an ELF file with these sections (`elf.ElfSection`, or lief's, which are parts of
-    `binary`); None if there is none. `is_object`: it is not linked. `widths`: `Machine.absolute`. `folder`: where else
-    than at their own places files of split debug information may be."""
-    found = _Sections(sections, is_object, widths, binary)
-    if not found.has("info"):
+    Args:
+        elf: the file.
+        widths: bytes of the fields of absolute relocations by their kinds (`Machine.absolute`).
+        folder: where to look for split debug information that is not at its own place.
+    """
+    sections = _Sections(elf, widths)
+    if not sections.has("info"):
         return None
 
     def open_split(name: str, directory: str) -> Load | None:
@@ -46,109 +40,99 @@ def debug_information(
                 return _split(path, widths)
         return None
 
-    return Dwarf(found.load, open_split)
+    return Dwarf(sections.load, open_split)
 
 
 def _split(path: str, widths: Mapping[int, int]) -> Load | None:
     try:
         with open(path, "rb") as file:
-            found = elf.read_object(file.read())
-    except OSError:
+            return _Sections(read_elf(file.read()), widths).load
+    except (OSError, ElfError):
         return None
-    if found is not None:
-        return _Sections(found.sections, True, widths).load
-    import lief
-
-    binary = lief.ELF.parse(path)
-    if binary is None:
-        return None
-    return _Sections(binary.sections, binary.header.file_type == lief.ELF.Header.FILE_TYPE.REL, widths, binary).load
 
 
 class _Sections:
-    """Sections of debug information by their names; each is worked out when it is first asked for."""
+    """The sections of debug information by their names. Each is read when it is first asked for."""
 
-    def __init__(
-        self, sections: Iterable[Any], is_object: bool, widths: Mapping[int, int], binary: object = None
-    ) -> None:
-        self._sections = list(sections)
-        self._binary = binary  # lief's sections are parts of it
+    def __init__(self, elf: ElfFile, widths: Mapping[int, int]) -> None:
+        self._elf = elf
         self._widths = widths
-        self._is_object = is_object
-        self._numbers: dict[str, int] = {}
-        for number, section in enumerate(self._sections):
-            name = str(section.name)
+        self._sections: dict[str, tuple[int, ElfSection]] = {}
+        for number, section in enumerate(elf.sections):
             # Those in groups are of types (-fdebug-types-section), and have no code.
-            if name.startswith((".debug_", ".zdebug_")) and not int(section.flags) & _GROUP:
-                self._numbers.setdefault("." + name[1:].removeprefix("z"), number)
+            if section.name.startswith((".debug_", ".zdebug_")) and not section.flags & GROUP:
+                self._sections.setdefault("." + section.name[1:].removeprefix("z"), (number, section))
         self._loaded: dict[str, bytes] = {}
-        self._symbols: dict[int, list[int]] = {}
-        self._relocations: dict[int, int] | None = None
+        self._values: list[int] | None = None
+        self._relocations: dict[int, ElfSection] = {}
+        if elf.kind == OBJECT:
+            self._relocations = {s.information: s for s in elf.sections if s.type == RELOCATIONS}
 
     def has(self, part: str) -> bool:
-        return f".debug_{part}" in self._numbers
+        """Return True if there is a section `.debug_PART`."""
+        return f".debug_{part}" in self._sections
 
     def load(self, name: str) -> bytes:
-        """The bytes of a section, none if there is no such section. Raises one of FAULTS if it is damaged."""
-        found = self._loaded.get(name)
-        if found is None:
-            self._loaded[name] = b""  # what is damaged once is not tried again
-            found = self._loaded[name] = self._read(name)
-        return found
+        """Return the bytes of a section, empty if there is no such section. Raises one of FAULTS if it is damaged."""
+        data = self._loaded.get(name)
+        if data is None:
+            self._loaded[name] = b""  # a damaged section is not read again
+            data = self._loaded[name] = self._read(name)
+        return data
 
     def _read(self, name: str) -> bytes:
-        number = self._numbers.get(name)
-        if number is None:
+        if name not in self._sections:
             return b""
-        section = self._sections[number]
-        data = _unpacked(str(section.name), bytes(section.content), bool(int(section.flags) & _COMPRESSED))
-        if not self._is_object:
-            return data
-        if self._relocations is None:
-            self._relocations = {
-                int(section.information): n for n, section in enumerate(self._sections) if int(section.type) == _RELA
-            }
-        where = self._relocations.get(number)
-        if where is None:
-            return data
-        entries = self._sections[where]
-        return _relocated(data, bytes(entries.content), self._values(int(entries.link)), self._widths)
+        number, section = self._sections[name]
+        data = _unpacked(section.name, bytes(section.content), bool(section.flags & COMPRESSED))
+        entries = self._relocations.get(number)
+        return self._relocated(data, entries) if entries else data
 
-    def _values(self, table: int) -> list[int]:
-        """The values of the symbols of a table, as debug information is to have them: those of code where its section
-        is, of debug information offsets in it."""
-        if table not in self._symbols:
-            data = bytes(self._sections[table].content)
-            wide: Sequence[int] = ()
-            for section in self._sections:
-                if int(section.type) == _INDICES and int(section.link) == table:
-                    indices = bytes(section.content)
-                    wide = struct.unpack(f"<{len(indices) // 4}I", indices[: len(indices) // 4 * 4])
-            allocated = [bool(int(section.flags) & 2) for section in self._sections]
-            values = []
-            for n, (_, _, _, index, value, _) in enumerate(struct.iter_unpack("<IBBHQQ", data[: len(data) // 24 * 24])):
-                number = wide[n] if index == 0xFFFF and n < len(wide) else index
-                is_code = number < len(allocated) and allocated[number]
-                values.append(value + debug_address(number) if is_code else value)
-            self._symbols[table] = values
-        return self._symbols[table]
+    def _relocated(self, data: bytes, entries: ElfSection) -> bytes:
+        """Return a section of an object with its fields filled in.
+
+        Relocations of other kinds than the absolute ones are ignored.
+        """
+        values = self._symbol_values()
+        relocated = bytearray(data)
+        for offset, symbol, kind, addend in self._elf.relocations(entries):
+            width = self._widths.get(kind, 0)
+            if width and offset + width <= len(relocated):
+                value = (values[symbol] + addend) & ((1 << 8 * width) - 1)
+                relocated[offset : offset + width] = value.to_bytes(width, "little")
+        return bytes(relocated)
+
+    def _symbol_values(self) -> list[int]:
+        """Return the values of the symbols as debug information is to have them.
+
+        A symbol of code is where `debug_address` has its section, one of debug information is an offset in it.
+        """
+        if self._values is None:
+            self._values = [
+                symbol.value + debug_address(symbol.section)
+                if self._elf.sections[symbol.section].flags & ALLOCATED
+                else symbol.value
+                for symbol in self._elf.symbols()
+            ]
+        return self._values
 
 
 def _unpacked(name: str, data: bytes, compressed: bool) -> bytes:
-    """The contents of a section that compilers may have packed: with `SHF_COMPRESSED`, or the older `.zdebug_`.
+    """Return the contents of a section that the compiler may have packed, with `SHF_COMPRESSED` or as `.zdebug_`.
 
     Raises ValueError and zlib.error.
     """
+    decompressor: Any = zlib.decompressobj()
     if compressed:
         kind, size = Reader(data, 0).number(4), Reader(data, 8).number(8)
         data = data[24:]
         if kind == 2:
             try:
-                from compression import zstd  # type: ignore[import-not-found]  # since Python 3.14
+                # From Python 3.14 on.
+                decompressor = __import__("compression.zstd", fromlist=["ZstdDecompressor"]).ZstdDecompressor()
             except ImportError:
                 raise ValueError("packed with zstd, which this Python cannot read") from None
-            return bytes(zstd.decompress(data))
-        if kind != 1:
+        elif kind != 1:
             raise ValueError("packed in an unknown way")
     elif name.startswith(".zdebug_") and data[:4] == b"ZLIB":
         size, data = int.from_bytes(data[4:12], "big"), data[12:]
@@ -156,19 +140,4 @@ def _unpacked(name: str, data: bytes, compressed: bool) -> bytes:
         return data
     if size > _LARGEST:
         raise ValueError("packed, and larger than it can be")
-    return zlib.decompressobj().decompress(data, max(size, 1))
-
-
-def _relocated(data: bytes, entries: bytes, symbols: Sequence[int], widths: Mapping[int, int]) -> bytes:
-    """A section of an object before it is linked, its fields filled in: with the values of the symbols, by number,
-    and the addends of its relocations (ELF's `Rela`). `widths`: bytes of the fields by the relocations' kinds; others
-    are left alone."""
-    found = bytearray(data)
-    whole = len(entries) // 24 * 24
-    size = len(found)
-    for offset, information, addend in struct.iter_unpack("<QQq", entries[:whole]):
-        width = widths.get(information & 0xFFFFFFFF, 0)
-        if width and offset + width <= size:
-            value = symbols[information >> 32] + addend
-            found[offset : offset + width] = (value & ((1 << 8 * width) - 1)).to_bytes(width, "little")
-    return bytes(found)
+    return bytes(decompressor.decompress(data, max(size, 1)))

@@ -1,241 +1,261 @@
-"""Reads object files, libraries and programs (ELF, PE/COFF, Mach-O): with lief, but for what compilers make most."""
+"""What is in object files, libraries and programs: ELF with incc's small reader, PE/COFF and Mach-O with lief."""
 
 from __future__ import annotations
 
-from incc.frontends.container import Container, Section
+import os
+from bisect import bisect_left
+
+from incc.frontends.container import Container, Section, debug_address
+from incc.frontends.elf import (
+    ALLOCATED,
+    DYNAMIC_SYMBOLS,
+    EXECUTABLE,
+    FUNCTION,
+    MAGIC,
+    OBJECT,
+    RELOCATIONS,
+    SYMBOLS,
+    ElfError,
+    machine_of,
+    read_elf,
+)
 from incc.frontends.isa import isa, names
 from incc.frontends.kernel import Relocation
-from incc.frontends.objects import elf
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
-    from incc.frontends.container import DebugInformation
+    from incc.frontends.elf import ElfFile
 
 _PAGE = 4096
 _LARGEST_POWER = 15
-"""Of Mach-O, two to which is an alignment: what its linkers take."""
+"""The largest alignment that Mach-O's linkers accept, as a power of two."""
 _GCC_LTO = ".gnu.lto_"
-_KIND = (1 << 27) - 1
-"""Of lief's types of relocations the part that is ELF's number; above it lief has the machine."""
 _START = 64
-"""Bytes of a file that tell what it is."""
+"""Bytes of a file that tell its format."""
 
 
 class ObjectError(Exception):
-    """The file is no object of code that can be read; the message says what it is, without the file's name. `empty`: an
-    object, but there is no code in it."""
+    """A file from which no code can be read. The message says why, without the file's name."""
 
     def __init__(self, message: str, empty: bool = False) -> None:
         super().__init__(message)
         self.empty = empty
+        """The file is an object, but there is no code in it."""
 
 
 def read(source: str | bytes, folder: str | None = None) -> Container:
-    """What is in an object file, library or program: the file at a path, or its bytes.
+    """Return what is in an object file, library or program.
 
-    `folder`: the debug information is wanted too (of ELF files); parts of it that are in other files may be in this
-    folder, "" for the current one. Raises ObjectError for other files and for code of an unknown instruction set, and
-    OSError.
+    Args:
+        source: the file's path, or its bytes.
+        folder: where to look for parts of the debug information that are in other files, "" for the current folder;
+            None to read no debug information. It can only be read from ELF files.
+
+    Raises:
+        ObjectError: for other files, damaged ones, and code of an unknown instruction set.
+        OSError: if the file cannot be read.
     """
     if isinstance(source, bytes):
-        start, data = source[:_START], source
+        start, data, size = source[:_START], source, len(source)
     else:
         with open(source, "rb") as file:
             start = file.read(_START)
-            data = start + file.read() if elf.is_object(start) else b""
+            data = start + file.read() if start.startswith(MAGIC) else b""
+            size = os.fstat(file.fileno()).st_size
     if not start:
         raise ObjectError("the file is empty")
-    if (found := elf.read_object(data)) and (container := _container(found, folder)):
-        return container
-    import warnings
+    if not start.startswith(MAGIC):
+        return _read_with_lief(source, start, size)
+    try:
+        return _read_elf(data, folder)
+    except ElfError as error:
+        raise ObjectError(str(error)) from None
 
-    import lief  # 0.6 s of processor time
 
-    lief.logging.disable()
-    # Numbers that no enumeration of lief has a name for are common in damaged files, and nothing that users could mend.
-    warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"incc\.frontends\.objects\.read")
-    # COFF has no other magic number than that of its machine.
-    coff = int.from_bytes(start[:2], "little") in [isa(name).machine.coff for name in names()]
-    binary: Any = lief.COFF.parse(source) if coff else lief.parse(source)
-    if binary is None:
-        raise ObjectError("not an ELF, PE/COFF or Mach-O file")
-    debug: DebugInformation | None = None
-    if isinstance(binary, lief.ELF.Binary):
-        name = _isa_of(binary.header.machine_type)
-        sections = list(_elf(lief, binary, isa(name).machine.pc_relative))
-        if folder is not None:
-            from incc.frontends.objects.debug import debug_information
-
-            is_object = binary.header.file_type == lief.ELF.Header.FILE_TYPE.REL
-            debug = debug_information(binary.sections, is_object, isa(name).machine.absolute, folder, binary)
-    elif isinstance(binary, lief.PE.Binary):
-        name = _isa_of(binary.header.machine)
-        sections = list(_pe(lief, binary))
-    elif isinstance(binary, lief.MachO.Binary):
-        name = _isa_of(binary.header.cpu_type)
-        sections = list(_macho(lief, binary))
-    else:
-        name = _isa_of(binary.header.machine)
-        sections = list(_coff(lief, binary))
-    if not any(section.executable for section in sections):
-        if any(str(section.name).startswith(_GCC_LTO) for section in getattr(binary, "sections", ())):
-            raise ObjectError("no code in it yet, only what gcc links with -flto: -ffat-lto-objects adds code")
-        if isinstance(binary, lief.ELF.Binary) and binary.header.numberof_sections and not len(binary.sections):
-            raise ObjectError("the file is cut off: its table of sections is missing")
+def _container(isa_name: str, sections: Iterable[Section], size: int) -> Container:
+    """Return what is in a file of `size` bytes. Raises ObjectError."""
+    total = 0
+    accepted = []
+    for section in sections:
+        # A small malicious file can have thousands of sections, each of which is nearly the whole file.
+        total += len(section.data)
+        if total > size:
+            raise ObjectError("the file is damaged: its sections overlap")
+        accepted.append(section)
+    if not any(section.executable for section in accepted):
         raise ObjectError("no code in it", True)
-    return Container(name, tuple(sorted(sections, key=lambda section: (section.address, section.name))), debug)
+    return Container(isa_name, tuple(sorted(accepted, key=lambda section: (section.address, section.name))))
 
 
-def _isa_of(number: Any) -> str:
-    wanted = _enum_name(number)
+def _isa_of(machine_name: str) -> str:
+    """Return the instruction set of a machine by lief's name of it. Raises ObjectError."""
     for name in names():
         machine = isa(name).machine
-        if wanted in machine.names:
+        if machine_name in machine.names:
             return name
-        if wanted in machine.unread:
-            raise ObjectError(machine.unread[wanted])
-    raise ObjectError(f"code for {wanted}, none of {', '.join(names())}")
+        if machine_name in machine.unread:
+            raise ObjectError(machine.unread[machine_name])
+    raise ObjectError(f"code for {machine_name}, none of {', '.join(names())}")
 
 
-def _enum_name(value: Any) -> str:
-    return str(value).rsplit(".", 1)[-1]
+class _Functions:
+    """The functions of a section, or of a linked file, by their addresses."""
+
+    def __init__(self, symbols: Iterable[tuple[int, str]]) -> None:
+        self._names: dict[int, str] = {}
+        for address, name in symbols:
+            if name:
+                self._names.setdefault(address, name)  # of several at one address, the first
+        self._addresses = sorted(self._names)
+
+    def within(self, start: int, size: int) -> tuple[tuple[int, str], ...]:
+        """Return offset and name of the functions in `size` bytes from `start` on."""
+        first, last = bisect_left(self._addresses, start), bisect_left(self._addresses, start + size)
+        return tuple([(address - start, self._names[address]) for address in self._addresses[first:last]])
 
 
-def _functions(symbols: Sequence[tuple[int, str]], start: int, size: int) -> tuple[tuple[int, str], ...]:
-    """(address, name) of symbols to (offset, name) of those in a section; of several at one place the first."""
-    inside: dict[int, str] = {}
-    for address, name in symbols:
-        if start <= address < start + size and name:
-            inside.setdefault(address - start, name)
-    return tuple(sorted(inside.items()))
+# --- ELF -------------------------------------------------------------------------------------------------------------
 
 
-def _container(found: elf.ElfObject, folder: str | None) -> Container | None:
-    """What is in an object as compilers make it; None where there is no code, or that of an unknown instruction set."""
-    name = next((name for name in names() if isa(name).machine.elf == found.machine), "")
-    if not name:
-        return None
-    from incc.frontends.objects.debug import debug_address, debug_information
-
+def _read_elf(data: bytes, folder: str | None) -> Container:
+    name = _elf_isa(machine_of(data))
+    elf = read_elf(data)
     machine = isa(name).machine
-    relocations = found.relocations(machine.pc_relative)
-    functions: dict[int, list[tuple[int, str]]] = {}
-    for number, at, function in found.functions():
-        functions.setdefault(number, []).append((at, function))
-    sections = [
-        Section(
-            name=section.name,
-            address=0,
-            data=section.content,
-            executable=(executable := bool(section.flags & elf.EXECUTABLE)),
-            functions=_functions(functions.get(number, ()), 0, section.size) if executable else (),
-            relocations=tuple(sorted(relocations.get(number, ()), key=lambda r: r.offset)),
-            alignment=max(1, section.alignment),
-            debug_address=debug_address(number),
-        )
-        for number, section in enumerate(found.sections)
-        if section.flags & elf.ALLOCATED and section.content
-    ]
-    if not any(section.executable for section in sections):
-        return None
-    debug = None if folder is None else debug_information(found.sections, True, machine.absolute, folder)
-    return Container(name, tuple(sorted(sections, key=lambda section: section.name)), debug)
+    try:
+        container = _container(name, _elf_sections(elf, machine.pc_relative), len(data))
+    except ObjectError as error:
+        if error.empty and any(section.name.startswith(_GCC_LTO) for section in elf.sections):
+            message = "no code in it yet, only what gcc links with -flto: -ffat-lto-objects adds code"
+            raise ObjectError(message) from None
+        raise
+    if folder is None:
+        return container
+    from incc.frontends.objects.debug import debug_information
+
+    return container._replace(debug=debug_information(elf, machine.absolute, folder))
 
 
-def _elf(lief: Any, binary: Any, pc_relative: frozenset[int]) -> Iterator[Section]:
-    is_object = binary.header.file_type == lief.ELF.Header.FILE_TYPE.REL
-    by_section: dict[str, list[Relocation]] = {}
-    # Most relocations of an object with debug information are in that.
-    loaded = {section.name for section in binary.sections if section.has(lief.ELF.Section.FLAGS.ALLOC)}
-    for r in binary.object_relocations if is_object else ():
-        section = r.section
-        if section is None or (place := section.name) not in loaded:
-            continue
-        symbol = r.symbol
-        name = str(symbol.name) if symbol is not None else ""
-        if symbol is not None and not name and symbol.section is not None:
-            name = str(symbol.section.name)
-        relocation = Relocation(
-            offset=int(r.address), symbol=name, addend=int(r.addend), pc_relative=int(r.type) & _KIND in pc_relative
-        )
-        by_section.setdefault(place, []).append(relocation)
-    functions = [
-        (int(s.shndx), int(s.value), str(s.name)) for s in binary.symbols if s.type == lief.ELF.Symbol.TYPE.FUNC
-    ]
-    from incc.frontends.objects.debug import debug_address
+def _elf_isa(machine: int) -> str:
+    for name in names():
+        if isa(name).machine.elf == machine:
+            return name
+    import lief
 
-    for number, section in enumerate(binary.sections):
-        if not section.has(lief.ELF.Section.FLAGS.ALLOC) or section.type == lief.ELF.Section.TYPE.NOBITS:
+    try:
+        return _isa_of(lief.ELF.ARCH(machine).name)
+    except ValueError:
+        raise ObjectError(f"code for machine {machine}, none of {', '.join(names())}") from None
+
+
+def _elf_sections(elf: ElfFile, pc_relative: frozenset[int]) -> Iterator[Section]:
+    """Yield the sections that are loaded and have contents."""
+    is_object = elf.kind == OBJECT
+    relocations = _elf_relocations(elf, pc_relative) if is_object else {}
+    functions = _elf_functions(elf)
+    for number, section in enumerate(elf.sections):
+        if not section.flags & ALLOCATED or not section.content:
             continue
-        if not section.size:
-            continue
-        executable = bool(section.has(lief.ELF.Section.FLAGS.EXECINSTR))
-        start = 0 if is_object else int(section.virtual_address)
-        symbols = [(value, name) for shndx, value, name in functions if (shndx == number if is_object else shndx)]
+        executable = bool(section.flags & EXECUTABLE)
+        start = 0 if is_object else section.address
+        of_section = functions.get(number if is_object else 0) if executable else None
         yield Section(
-            name=str(section.name),
-            address=start,
-            data=bytes(section.content),
-            executable=executable,
-            functions=_functions(symbols, start, section.size) if executable else (),
-            relocations=tuple(sorted(by_section.get(section.name, ()), key=lambda r: r.offset)),
-            alignment=max(1, section.alignment) if is_object else _PAGE,
-            debug_address=debug_address(number) if is_object else start,
+            section.name,
+            start,
+            bytes(section.content),
+            executable,
+            of_section.within(start, section.size) if of_section else (),
+            tuple(sorted(relocations.get(number, ()), key=lambda relocation: relocation.offset)),
+            max(1, section.alignment) if is_object else _PAGE,
+            debug_address(number) if is_object else start,
         )
 
 
-def _pe(lief: Any, binary: Any) -> Iterator[Section]:
-    symbols = [(f.address, str(f.name)) for f in (*binary.exported_functions, *binary.functions)]
+def _elf_functions(elf: ElfFile) -> dict[int, _Functions]:
+    """Return the functions of an object by the number of their section, those of a linked file under 0."""
+    symbols: dict[int, list[tuple[int, str]]] = {}
+    for table_type in (DYNAMIC_SYMBOLS, SYMBOLS):
+        for symbol in elf.symbols(table_type):
+            if symbol.type == FUNCTION and symbol.section:
+                number = symbol.section if elf.kind == OBJECT else 0
+                symbols.setdefault(number, []).append((symbol.value, symbol.name))
+    return {number: _Functions(of_section) for number, of_section in symbols.items()}
+
+
+def _elf_relocations(elf: ElfFile, pc_relative: frozenset[int]) -> dict[int, list[Relocation]]:
+    """Return the relocations of the sections that are loaded, by the numbers of these sections."""
+    relocations: dict[int, list[Relocation]] = {}
+    symbol_names = [symbol.name for symbol in elf.symbols()]
+    for section in elf.sections:
+        number = section.information
+        if section.type != RELOCATIONS or number >= len(elf.sections):
+            continue
+        # Most relocations of an object with debug information are in that.
+        if not elf.sections[number].flags & ALLOCATED:
+            continue
+        into = relocations.setdefault(number, [])
+        for offset, symbol, kind, addend in elf.relocations(section):
+            if symbol >= len(symbol_names):
+                raise ElfError("the ELF file is damaged: a relocation has no symbol")
+            into.append(Relocation(offset, symbol_names[symbol], addend, kind in pc_relative))
+    return relocations
+
+
+# --- PE/COFF and Mach-O ----------------------------------------------------------------------------------------------
+
+
+def _read_with_lief(source: str | bytes, start: bytes, size: int) -> Container:
+    import warnings
+
+    import lief
+
+    lief.logging.disable()
+    # Damaged files often have numbers for which lief's enumerations have no name. Users can do nothing about that.
+    warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"incc\.frontends\.objects\.read")
+    # COFF has no magic number but that of its machine.
+    is_coff = int.from_bytes(start[:2], "little") in [isa(name).machine.coff for name in names()]
+    binary: Any = lief.COFF.parse(source) if is_coff else lief.parse(source)
+    if binary is None:
+        raise ObjectError("not an ELF, PE/COFF or Mach-O file")
+    if isinstance(binary, lief.PE.Binary):
+        machine, sections = str(binary.header.machine), _pe_sections(lief, binary)
+    elif isinstance(binary, lief.MachO.Binary):
+        machine, sections = str(binary.header.cpu_type), _macho_sections(lief, binary)
+    else:
+        machine, sections = str(binary.header.machine), _coff_sections(lief, binary)
+    return _container(_isa_of(machine.rsplit(".", 1)[-1]), sections, size)
+
+
+def _pe_sections(lief: Any, binary: Any) -> Iterator[Section]:
+    functions = _Functions((f.address, str(f.name)) for f in (*binary.exported_functions, *binary.functions))
     for section in binary.sections:
         executable = section.has_characteristic(lief.PE.Section.CHARACTERISTICS.MEM_EXECUTE)
-        data = bytes(section.content)
-        functions = _functions(symbols, section.virtual_address, len(data)) if executable else ()
-        yield Section(
-            name=str(section.name),
-            address=section.virtual_address,
-            data=data,
-            executable=executable,
-            functions=functions,
-            relocations=(),
-            alignment=_PAGE,
-        )
+        start, data = section.virtual_address, bytes(section.content)
+        inside = functions.within(start, len(data)) if executable else ()
+        yield Section(str(section.name), start, data, executable, inside, (), _PAGE)
 
 
-def _coff(lief: Any, binary: Any) -> Iterator[Section]:
+def _coff_sections(lief: Any, binary: Any) -> Iterator[Section]:
+    symbols: dict[int, list[tuple[int, str]]] = {}
+    for symbol in binary.symbols:
+        if symbol.is_function:
+            symbols.setdefault(symbol.section_idx, []).append((symbol.value, str(symbol.name)))
     for number, section in enumerate(binary.sections, start=1):
         if section.has_characteristic(lief.PE.Section.CHARACTERISTICS.MEM_EXECUTE) and section.size:
-            symbols = [(s.value, str(s.name)) for s in binary.symbols if s.section_idx == number and s.is_function]
             data = bytes(section.content)
-            yield Section(
-                name=str(section.name),
-                address=0,
-                data=data,
-                executable=True,
-                functions=_functions(symbols, 0, len(data)),
-                relocations=(),
-                alignment=16,
-            )
+            inside = _Functions(symbols.get(number, ())).within(0, len(data))
+            yield Section(str(section.name), 0, data, True, inside, (), 16)
 
 
-def _macho(lief: Any, binary: Any) -> Iterator[Section]:
-    symbols = [(s.value, str(s.name)) for s in binary.symbols]
+def _macho_sections(lief: Any, binary: Any) -> Iterator[Section]:
+    functions = _Functions((symbol.value, str(symbol.name)) for symbol in binary.symbols)
     flags = lief.MachO.Section.FLAGS
     is_object = binary.header.file_type == lief.MachO.Header.FILE_TYPE.OBJECT
     for section in binary.sections:
         executable = section.has(flags.PURE_INSTRUCTIONS) or section.has(flags.SOME_INSTRUCTIONS)
-        data = bytes(section.content)
-        functions = _functions(symbols, section.virtual_address, len(data)) if executable else ()
-        # A damaged file may say any power.
+        start, data = section.virtual_address, bytes(section.content)
+        inside = functions.within(start, len(data)) if executable else ()
         alignment = 1 << min(section.alignment, _LARGEST_POWER) if is_object else _PAGE
-        yield Section(
-            name=str(section.name),
-            address=section.virtual_address,
-            data=data,
-            executable=executable,
-            functions=functions,
-            relocations=(),
-            alignment=alignment,
-        )
+        yield Section(str(section.name), start, data, executable, inside, (), alignment)

@@ -19,11 +19,10 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.frontends import regex as re
+from incc.frontends.elf import PROGBITS, RELOCATIONS, ElfError, read_elf
 from incc.frontends.isa import DecodeError
 from incc.frontends.kernel import Refused, Relocation
 from incc.frontends.x86.classify import words
-from incc.frontends.x86.elf import Object, read_object
-from incc.frontends.x86.iced import Narrow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -287,6 +286,64 @@ def _with_modes(lines: list[str], statements: list[_Statement]) -> list[_Stateme
     return result
 
 
+# --- the object -------------------------------------------------------------------------------------------------------
+
+_EM_X86_64 = 62
+
+# Relocation types of the x86-64 psABI (4.4.1, table 4.9): which are relative to their own address, and which name
+# something other than the symbol itself, so that the memory they address is another.
+_PC_RELATIVE = {2: "", 4: "", 9: "@GOTPCREL", 13: "", 15: "", 19: "@TLSGD", 20: "@TLSLD", 22: "@GOTTPOFF", 24: ""}
+_PC_RELATIVE |= {26: "", 28: "@GOTPCREL", 29: "", 34: "@TLSDESC", 41: "@GOTPCREL", 42: "@GOTPCREL"}
+_ABSOLUTE = {3: "@GOT", 17: "@DTPOFF", 18: "@TPOFF", 21: "@DTPOFF", 23: "@TPOFF", 25: "@GOTOFF", 27: "@GOT"}
+
+
+class _Section(NamedTuple):
+    """A section with contents of an assembled object."""
+
+    name: str
+    alignment: int
+    """In bytes."""
+    data: bytes
+    relocations: tuple[Relocation, ...]
+    """In the order of their offsets."""
+
+
+class _Object(NamedTuple):
+    """An assembled object."""
+
+    sections: dict[int, _Section]
+    """By their numbers."""
+    symbols: dict[str, tuple[int, int]]
+    """The number of the section and the offset in bytes of each symbol that is defined."""
+
+
+def read_object(data: bytes) -> _Object:
+    """Read an x86-64 object. Raises ElfError."""
+    elf = read_elf(data)
+    if elf.machine != _EM_X86_64:
+        raise ElfError(f"an object for another machine (e_machine {elf.machine}), not x86-64")
+    symbols = list(elf.symbols())
+    relocations: dict[int, list[Relocation]] = {}
+    for section in elf.sections:
+        if section.type != RELOCATIONS:
+            continue
+        into = relocations.setdefault(section.information, [])
+        for offset, symbol, kind, addend in elf.relocations(section):
+            if symbol >= len(symbols):
+                raise ElfError("the object is damaged: a relocation has no symbol")
+            suffix = _PC_RELATIVE.get(kind)
+            decoration = suffix if suffix is not None else _ABSOLUTE.get(kind, "")
+            into.append(Relocation(offset, symbols[symbol].name + decoration, addend, suffix is not None))
+    sections = {
+        number: _Section(
+            section.name, section.alignment, bytes(section.content), tuple(sorted(relocations.get(number, ())))
+        )
+        for number, section in enumerate(elf.sections)
+        if section.type == PROGBITS
+    }
+    return _Object(sections, {s.name: (s.section, s.value) for s in symbols if s.section in sections})
+
+
 # --- running it ------------------------------------------------------------------------------------------------------
 
 
@@ -517,9 +574,7 @@ def _with_llvm(
         # A prefix on a line of its own stays where it is, and its statement with it.
         place = f"{statement.start}: {statement.text}"
         if digits and place in text[statement.line - 1]:
-            sections = read_object(bytes.fromhex(digits)).sections.values()
-            data = next((s.data for s in sections if s.name == ".text"), b"")
-            code = ",".join(f"0x{byte:02x}" for byte in data)
+            code = ",".join(f"0x{byte:02x}" for byte in read_elf(bytes.fromhex(digits)).content(".text"))
             text[statement.line - 1] = text[statement.line - 1].replace(place, f"{statement.start}: .byte {code}")
     return text if text != marked else None
 
@@ -545,7 +600,7 @@ def _assemble(
     statements: list[_Statement],
     folder: str,
     meanwhile: Callable[[], object] | None,
-) -> tuple[Object, dict[int, tuple[Refused, ...]]]:
+) -> tuple[_Object, dict[int, tuple[Refused, ...]]]:
     refused: dict[int, list[Refused]] = {}
     undefined: list[str] = []
     of_line: dict[int, list[_Statement]] = {}
@@ -564,8 +619,8 @@ def _assemble(
         if result.data:
             try:
                 return read_object(result.data), {line: tuple(each) for line, each in refused.items()}
-            except ValueError as error:
-                raise AssemblerError(f"the assembler {command[0]!r} wrote {error}") from None
+            except ElfError as error:
+                raise AssemblerError(f"the assembler {command[0]!r} wrote no usable object: {error}") from None
         found = reversed(list(re.finditer(_ERROR, result.messages, re.MULTILINE)))
         errors = {int(match[1] or match[2]): match[3] for match in found}
         errors = {number: said for number, said in errors.items() if number <= len(marked) and marked[number - 1]}
@@ -587,7 +642,14 @@ def _assemble(
     raise AssemblerError(f"the assembler {command[0]!r} still refuses statements after {_MAX_ROUNDS} rounds")
 
 
-def _collect(found: Object, statements: list[_Statement], refused: dict[int, tuple[Refused, ...]]) -> Assembled:
+def _narrow(code: bytes) -> bytes:
+    """The bytes as code of 32-bit mode."""
+    from incc.frontends.x86.iced import Narrow  # which loads the decoder, mostly while the assembler runs
+
+    return Narrow(code)
+
+
+def _collect(found: _Object, statements: list[_Statement], refused: dict[int, tuple[Refused, ...]]) -> Assembled:
     encoded: dict[int, list[Encoded]] = {}
     starts = {index: [r.offset for r in section.relocations] for index, section in found.sections.items()}
     for statement in statements:

@@ -14,7 +14,6 @@ import pytest
 from incc.driver.pipeline import Settings, read_assembly, select
 from incc.frontends.asm.places import UserPlace
 from incc.frontends.objects.kernels import ObjectKernels, located_kernels, object_kernels
-from incc.frontends.objects.read import ObjectError
 from incc.frontends.unit import IncludeFolders, Unit
 
 HEADER = """#pragma once
@@ -304,10 +303,7 @@ def test_damaged_debug_information_costs_lines_alone(tmp_path: pathlib.Path, com
         if round_ % 10 == 0:  # a part of it all zero
             start, size = chance.choice(spans)
             data[start : start + size] = bytes(size)
-        try:
-            found = located_kernels(bytes(data))
-        except ObjectError:  # lief found the relocations so strange that it reads nothing
-            continue
+        found = located_kernels(bytes(data))
         assert [kernel.name for kernel in found.kernels] == expected
         notes.add(found.note)
     assert {"", "the debug information is damaged: source lines may be missing"} <= notes

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import pathlib
 import shutil
+import struct
 import subprocess
 import tempfile
+import tracemalloc
 from functools import cache
 
+import lief
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from incc.frontends import elf
 from incc.frontends.asm.parse import parse
 from incc.frontends.asm.regions import innermost_loops
 from incc.frontends.kernel import Kernel
-from incc.frontends.objects import elf
 from incc.frontends.objects.kernels import object_kernels
 from incc.frontends.objects.read import ObjectError, read
 from incc.frontends.x86.kernels import decode_regions
@@ -96,22 +100,35 @@ def test_objects_give_the_kernels_of_the_assembly(
     assert sorted(k.region.function for k in found if k.region) == sorted(r.function for r in regions)
 
 
-@pytest.mark.parametrize("flags", [("-O2",), ("-O3", "-g", "-ffunction-sections", "-fPIC")])
-@pytest.mark.parametrize("compiler", ["gcc", "clang-14", "clang-19", "clang-19 --target=aarch64-linux-gnu"])
-def test_objects_are_what_lief_makes_of_them(
-    tmp_path: pathlib.Path, compiler: str, flags: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("flags", [("-O2", "-c"), ("-O3", "-g", "-c", "-ffunction-sections"), ("-fPIC", "-shared")])
+@pytest.mark.parametrize("compiler", ["gcc", "clang-14", "clang-19", "clang-19 --target=aarch64-linux-gnu -c"])
+def test_elf_reader_agrees_with_lief(tmp_path: pathlib.Path, compiler: str, flags: tuple[str, ...]) -> None:
     words = compiler.split()
     if shutil.which(words[0]) is None:
         pytest.skip(f"no {words[0]}")
     (tmp_path / "x.c").write_text(f"{SOURCE}{WITH_DATA}")
     path = str(tmp_path / "x.o")
-    subprocess.run([*words, *flags, "-c", tmp_path / "x.c", "-o", path], check=True)
-    assert elf.read_object(pathlib.Path(path).read_bytes())
-    found = read(path)
-    assert any(section.relocations for section in found.sections)
-    monkeypatch.setattr(elf, "read_object", lambda data: None)
-    assert read(path) == found
+    subprocess.run([*words, *flags, tmp_path / "x.c", "-o", path], check=True)
+    file = elf.read_elf(pathlib.Path(path).read_bytes())
+    expected = lief.ELF.parse(path)
+    assert [(s.name, s.address, bytes(s.content), s.alignment) for s in file.sections] == [
+        (s.name, s.virtual_address, bytes(s.content) if s.type.value != elf.NO_BITS else b"", s.alignment)
+        for s in expected.sections
+    ]
+    for table, symbols in ((elf.SYMBOLS, expected.symtab_symbols), (elf.DYNAMIC_SYMBOLS, expected.dynamic_symbols)):
+        assert [(s.value, s.size, s.type) for s in file.symbols(table)] == [
+            (s.value, s.size, s.type.value) for s in symbols
+        ]
+        assert {s.name for s in file.symbols(table)} >= {s.name for s in symbols}
+    if file.kind == elf.OBJECT:
+        entries = [
+            (file.sections[s.information].name, r.offset, r.addend)
+            for s in file.sections
+            if s.type == elf.RELOCATIONS
+            for r in file.relocations(s)
+        ]
+        assert entries
+        assert sorted(entries) == sorted((r.section.name, r.address, r.addend) for r in expected.object_relocations)
 
 
 @cache
@@ -122,19 +139,58 @@ def whole_object() -> bytes:
 
 @examples(200)
 @given(st.data())
-def test_damaged_objects_are_read_whole_or_left_to_lief(data: st.DataObject) -> None:
+def test_damaged_objects_are_read_whole_or_refused(data: st.DataObject) -> None:
     bytes_ = bytearray(whole_object())
     for _ in range(data.draw(st.integers(1, 4))):
         # The header, or any place: the table of sections stands at the end.
         at = data.draw(st.integers(0, 63) | st.integers(0, len(bytes_) - 1))
         bytes_[at] = data.draw(st.sampled_from((0, 1, 8, 127, 255)))
     del bytes_[data.draw(st.just(len(bytes_)) | st.integers(0, len(bytes_))) :]
-    found = elf.read_object(bytes(bytes_))
-    if found is not None:
-        for section in found.sections:
-            assert section.type == elf.NO_BITS or len(section.content) == section.size
-        assert set(found.relocations(frozenset((2,)))) <= set(range(len(found.sections)))
-        assert {name for _, _, name in found.functions()} <= {symbol.name for symbol in found.symbols}
+    with contextlib.suppress(elf.ElfError):
+        found = elf.read_elf(bytes(bytes_))
+        assert all(s.type in (0, elf.NO_BITS) or len(s.content) == s.size for s in found.sections)
+        assert all(symbol.section < len(found.sections) for symbol in found.symbols())
+        assert all(len(list(found.relocations(section))) <= len(section.content) for section in found.sections)
+    with contextlib.suppress(ObjectError):
+        assert read(bytes(bytes_)).sections
+
+
+def malicious(sections: int, symbols: int, name_length: int, sections_at: int = 64) -> bytes:
+    """Return an object of sections that all have the same bytes and symbols whose names share all but their starts."""
+    header = struct.Struct("<IIQQQQIIQQ")
+    names = b"\0" + b"a" * name_length + b"\0"
+    table = bytes(24) + b"".join(struct.pack("<IBBHQQ", 1 + n, 0x12, 0, 1, n, 1) for n in range(symbols))
+    content = names + table
+    headers = [
+        bytes(64),
+        header.pack(0, 3, 0, 0, 64, len(names), 0, 0, 1, 0),
+        header.pack(0, 2, 0, 0, 64 + len(names), len(table), 1, 1, 8, 24),
+        *[header.pack(0, 1, 6, 0, sections_at, len(content), 0, 0, 16, 0)] * sections,
+    ]
+    first = struct.pack("<HHIQQQIHHHHHH", 1, 62, 1, 0, 0, 64 + len(content), 0, 64, 0, 0, 64, len(headers), 1)
+    return b"\x7fELF\2\1\1".ljust(16, b"\0") + first + content + b"".join(headers)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (malicious(60_000, 1, 2_000_000), "sections overlap"),
+        (malicious(0, 100_000, 2_000_000), "names overlap"),
+        (malicious(1, 1, 1, 1 << 62), "cut off: a section ends behind its end"),
+        (malicious(1, 1, 1)[:-70], "cut off: part of its table of sections is missing"),
+        (malicious(1, 1, 1)[:80], "cut off: its table of sections is missing"),
+        (malicious(1, 1, 1)[:40], "cut off in its header"),
+        (malicious(1, 1, 1)[:62] + bytes((9, 0)) + malicious(1, 1, 1)[64:], "sections have no names"),
+    ],
+)
+def test_malicious_objects_are_refused_in_little_memory(data: bytes, message: str) -> None:
+    read(whole_object())  # what is imported for it
+    tracemalloc.start()
+    with pytest.raises(ObjectError, match=message):
+        read(data)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100 * len(data) + (1 << 20)
 
 
 def test_objects_in_memory_are_those_of_files(tmp_path: pathlib.Path) -> None:

@@ -21,7 +21,7 @@ from incc.driver.ranking import manifest
 from incc.frontends.gcc_wrapper.dry_run import Command, DryRun
 from incc.frontends.gcc_wrapper.linking import find_link, hides_inputs, links, optimised_functions
 from incc.frontends.objects import bitcode
-from incc.frontends.objects.symbols import linker_inputs, read_elf
+from incc.frontends.objects.symbols import elf_facts, linker_inputs
 from properties import examples
 
 COMPILERS = [
@@ -626,7 +626,7 @@ def test_functions_of_objects_and_programs(tmp_path: Path) -> None:
     assert main.elf
     assert "-march=haswell" in main.elf.options
     assert list(linker_inputs(str(place.folder / "program"))) == []
-    program = read_elf(str(place.folder / "program"))
+    program = elf_facts(str(place.folder / "program"))
     assert program
     assert not program.is_object
     assert {"main", "native", "_start"} <= {function.name for function in program.functions}
@@ -745,6 +745,6 @@ def test_damaged_files_are_read_without_an_error(
         changed[at] = data.draw(st.integers(0, 255))
     file = tmp_path_factory.mktemp("damaged") / "some.o"
     file.write_bytes(changed[: data.draw(st.integers(0, len(changed)) | st.just(len(changed)))])
-    found = read_elf(str(file))
+    found = elf_facts(str(file))
     assert found is None or all(function.size >= 0 for function in found.functions)
     assert len(list(linker_inputs(str(file)))) <= 1

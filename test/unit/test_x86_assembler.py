@@ -12,8 +12,7 @@ import pytest
 
 from incc.frontends.kernel import Refused, Relocation
 from incc.frontends.x86 import assembler
-from incc.frontends.x86.assembler import Assembled, AssemblerError, assemble
-from incc.frontends.x86.elf import read_object
+from incc.frontends.x86.assembler import Assembled, AssemblerError, assemble, read_object
 
 LLVM = [sys.executable, str(Path(assembler.__file__).with_name("llvm_assembler.py"))]
 
@@ -268,7 +267,7 @@ def test_assembler_writes_something_else(tmp_path: Path) -> None:
     script = tmp_path / "as"
     script.write_text('#!/bin/sh\necho "no object" > "$2"\n')
     script.chmod(0o755)
-    with pytest.raises(AssemblerError, match="not a 64-bit little-endian ELF object"):
+    with pytest.raises(AssemblerError, match="not a little-endian ELF file"):
         assemble("nop\n", [1], [str(script)])
 
 
@@ -323,9 +322,9 @@ def test_same_bytes_as_the_object(tmp_path: Path, flags: list[str]) -> None:
 
 
 def test_object_reader_refuses() -> None:
-    with pytest.raises(ValueError, match="not a 64-bit little-endian ELF object"):
+    with pytest.raises(ValueError, match="not a little-endian ELF file"):
         read_object(b"MZ" + bytes(100))
-    with pytest.raises(ValueError, match="truncated or malformed"):
+    with pytest.raises(ValueError, match="damaged: entries of 65535 bytes"):
         read_object(b"\x7fELF\x02\x01" + bytes(12) + b"\x3e\x00" + b"\xff" * 60)
     with pytest.raises(ValueError, match="another machine"):
         read_object(b"\x7fELF\x02\x01" + bytes(12) + b"\xb7\x00" + bytes(60))
