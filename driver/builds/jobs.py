@@ -480,11 +480,10 @@ def _made(job: Job, unit: JobUnit) -> tuple[Unit, str]:
 
 def _check_unchanged(job: Job, unit: JobUnit, path: str) -> None:
     """An object that is not the job's own may have been made anew meanwhile, by a command with a job of its own."""
-    if os.path.isabs(unit.file) and (noted := job.digest.get(unit.output)):
-        from incc.driver.folder.manifest import digest_of
+    from incc.driver.folder.manifest import digest_of
 
-        if digest_of(path) != noted:
-            raise AnalysisError(f"{unit.file} was changed or removed before it was looked at")
+    if os.path.isabs(unit.file) and (noted := job.digest.get(unit.output)) and digest_of(path) != noted:
+        raise AnalysisError(f"{unit.file} was changed or removed before it was looked at")
 
 
 def compiler_version(text: str) -> str:
