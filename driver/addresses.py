@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from incc.driver import UsageError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from incc.frontends.objects.spans import Addresses
 

@@ -6,14 +6,13 @@ import os
 import sys
 from contextlib import contextmanager
 from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from incc.driver.messages import say
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Any, TypeVar
 
     from incc.driver.pipeline import Choice
     from incc.frontends.kernel import Kernel
@@ -78,7 +77,7 @@ def _positive(text: str) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from incc.driver.parsers import Parser, positive
+    from incc.driver.parsers import Parser
     from incc.measuring.notation import FORMS
 
     parser = Parser(

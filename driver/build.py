@@ -7,10 +7,10 @@ import re
 import signal
 import sys
 from functools import partial
+from typing import TYPE_CHECKING
 
 from incc.driver.messages import say
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import msgspec
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from incc.driver.errors import AnalysisError
 from incc.frontends.objects.archive import MAGIC, THIN_MAGIC
-from incc.frontends.records import NamedTuple
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Literal
 
     from incc.driver.report.build import KernelPlace
     from incc.frontends.kernel import Kernel, LeftOut

@@ -6,13 +6,13 @@ The options of `incc` and `incc-mca` come from the table, those of the others fr
 from __future__ import annotations
 
 import importlib
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from incc.driver.options import BOTH, MCA, options_of
 from incc.driver.usage import names
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 

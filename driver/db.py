@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from incc.driver.messages import run_command, say
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable, Iterator
-    from typing import Any
 
     from incc.driver.database.reports import PackedUnit
     from incc.driver.database.store import Added, Commit, Database

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING, TextIO
 
 import msgspec
 
@@ -14,10 +15,8 @@ from incc.driver.files import replace_file as replace_file
 from incc.driver.files import write_all, write_file
 from incc.driver.files import write_whole as write_whole
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import TextIO
 
     from incc.driver.pipeline import Settings
     from incc.driver.report import types as t

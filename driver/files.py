@@ -5,10 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import BinaryIO
+from typing import BinaryIO
 
 
 def no_file_name(name: str) -> OSError:

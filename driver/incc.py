@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from incc.driver import watched
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from incc.frontends.gcc_wrapper.compiler import Compiler
 

@@ -4,12 +4,12 @@ functions that were generated at the link."""
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from incc.driver.errors import AnalysisError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 

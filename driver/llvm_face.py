@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec.structs import replace
 
@@ -17,10 +18,8 @@ from incc.driver.llvm_options import BY_NAME, Words, read
 from incc.driver.messages import tell
 from incc.driver.options import MCA, Given, find, has
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any, Literal
 
     from incc.driver.llvm_messages import Told
     from incc.driver.llvm_target import Target
@@ -353,7 +352,7 @@ def _last_syntax(text: str) -> Literal["att", "intel"]:
     """The syntax that the text ends in, which llvm-mca prints in."""
     if ".intel_syntax" not in text:
         return "att"
-    from incc.frontends import regex as re
+    import re
 
     found = re.findall(r"^[^#\n]*?\.(att|intel)_syntax\b", text, re.M)
     return "intel" if found and found[-1] == "intel" else "att"

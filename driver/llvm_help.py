@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from incc.driver.llvm_options import TABLE, spelled
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from incc.driver.llvm_options import LlvmOption
 

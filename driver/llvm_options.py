@@ -7,12 +7,12 @@ is what LLVM's `cl::opt` makes of the words on a command line.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import msgspec
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
 
 
 class LlvmOption(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING
+
 import msgspec
 from msgspec.structs import replace
 
-from incc.frontends import regex as re
-
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import msgspec
+from typing import TYPE_CHECKING
 
 from incc.driver import UsageError
 from incc.driver.errors import AnalysisError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

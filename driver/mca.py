@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -11,7 +12,6 @@ from incc.driver.messages import run_command
 from incc.driver.messages import tell as tell_as_it_is
 from incc.driver.options import MCA, Given, check_targets, find, has, llvm_views
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

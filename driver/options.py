@@ -7,14 +7,14 @@ read, and what the analysis is told. A new option of the analysis is a new entry
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import msgspec
 
 from incc.driver import UsageError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Any
 
     from incc.core.whatif import Change
     from incc.driver.deliver import Request

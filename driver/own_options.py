@@ -6,11 +6,11 @@ Every start of the wrapper comes through here, so what reads them is imported on
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from incc.driver import UsageError
 from incc.frontends.gcc_wrapper.compiler import TAKES_NEXT
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -14,9 +14,10 @@ Nothing is imported before it is used: a compiler wrapper is started thousands o
 needs.
 """
 
+from typing import TYPE_CHECKING
+
 __version__ = "0.1.0"
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from incc.driver.api import Core, Kernel, Model, Report, analyze, compile, cores
     from incc.driver.api_compare import Comparison, compare

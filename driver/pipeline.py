@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Literal
+
 import msgspec
 from msgspec.structs import replace
 
 from incc.driver.errors import AnalysisError as AnalysisError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Literal
 
     from incc.core.analysis import KernelSettings
     from incc.core.whatif import Change

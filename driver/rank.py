@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 from functools import partial
+from typing import TYPE_CHECKING
 
 from incc.driver.messages import interrupted, run_command, say
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 

@@ -7,8 +7,8 @@ with the compilation: it waits for a compiler that was started, and starts one t
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -14,7 +15,6 @@ from incc.frontends.gcc_wrapper.children import Children, Interrupted, die_by
 from incc.frontends.gcc_wrapper.compiler import CompilerError
 from incc.frontends.gcc_wrapper.session import Compilation, Failure
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import msgspec
+from typing import TYPE_CHECKING, Protocol
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Protocol
 
     from incc.frontends.kernel import Inlined, Kernel, LeftOut, RegionKind, Relocation, SourceLocation
-else:
-    Protocol = object  # importing `typing` takes 4 ms
 
 
 class Section(NamedTuple):

@@ -11,10 +11,8 @@ be damaged or malicious: no file makes the reader use much more memory than its 
 from __future__ import annotations
 
 from struct import Struct
+from typing import TYPE_CHECKING, NamedTuple
 
-from incc.frontends.records import NamedTuple
-
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import mmap
     from collections.abc import Iterator

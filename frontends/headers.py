@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
+from typing import TYPE_CHECKING
 
-from incc.frontends import regex as re
-
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from incc.frontends.unit import IncludeFolders
 

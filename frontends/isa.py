@@ -7,13 +7,10 @@ imported when it is first asked for, and the decoder behind it when something is
 from __future__ import annotations
 
 import importlib
+from typing import TYPE_CHECKING, Literal, Protocol
 
-from incc.frontends.records import NamedTuple
-
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Literal, Protocol
 
     ExitKind = Literal["own", "replaced", "added", "repeated"]
     CommonWork = tuple[str, tuple[tuple[int, tuple[str, ...]], ...]]
@@ -22,8 +19,6 @@ if TYPE_CHECKING:
 
     from incc.frontends.container import Container, ContainerCode, Span
     from incc.frontends.kernel import Before, Instruction, Kernel, MemoryAccess, Refused, Region
-else:
-    Protocol = object  # importing `typing` takes 4 ms
 
 
 class DecodeError(Exception):

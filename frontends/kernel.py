@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Literal
+
 import msgspec
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from typing import Literal
 
     RegionKind = Literal["loop", "marker", "file", "address"]
     CompiledRole = Literal["main", "remainder", "prologue", "fallback", "outer", ""]

@@ -9,11 +9,11 @@ is neutral data, whoever reads it: a plugin of a compiler has the same from its 
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING
+
 import msgspec
 
-from incc.frontends import regex as re
-
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Literal
+
 import msgspec
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal
-
     from incc.frontends.kernel import SourceLocation
 
     RemarkKind = Literal["vectorised", "not-vectorised", "versioned", "unrolled"]

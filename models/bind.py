@@ -8,6 +8,7 @@ result.
 from __future__ import annotations
 
 from bisect import bisect_left
+from typing import TYPE_CHECKING, Any
 
 from incc.models import bound as b
 from incc.models.moves import find_fused_moves
@@ -16,10 +17,8 @@ from incc.models.pipeline import bind_pipeline, facts
 from incc.models.port_delays import port_delay_rules, port_delays_of
 from incc.models.sums import EXECUTES, FOLDS, MADE_UP, NO_SUM, PASSES, find_sums
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from incc.frontends.kernel import Instruction, Kernel, MemoryAccess, Register, RegisterAccess
     from incc.models.model import Form, MachineModel

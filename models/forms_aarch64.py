@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
-from incc.frontends import regex as re
 from incc.frontends.aarch64.forms import split_operands
 from incc.models.model import parse_latency
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from incc.models.importers.shapes import by_key, dataflow, example
 from incc.models.model import form_key, parse_latency
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
 TITLE = "x86"
 RESULTS_ARE_COMPUTED = True

@@ -7,9 +7,10 @@ core has it: a name whose core lacks it is wrong, and the core is at least so ne
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 

@@ -7,15 +7,14 @@ since the core never runs them; who stands in llvm-mca's place asks for them her
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from incc.models.compile import pack
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any
 
     from incc.models.compile import Entry
     from incc.models.importers.shapes import Dataflow, Shape

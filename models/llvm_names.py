@@ -6,11 +6,9 @@ llvm-mca's views print them. Nothing of an analysis depends on them.
 
 from __future__ import annotations
 
-import msgspec
+from typing import Any
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+import msgspec
 
 
 class LlvmUnit(msgspec.Struct, frozen=True, kw_only=True):

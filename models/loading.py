@@ -11,15 +11,13 @@ import os
 import stat
 import time
 import zlib
+from typing import TYPE_CHECKING, Any
 
-from incc.frontends.records import NamedTuple
 from incc.models import cache
 from incc.models.model import MachineModel, ModelError, ModelName, checksum
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Any
 
 CACHE_VERSION = 8
 """Raised with every change of what the compiled tables contain (models/compile.py)."""

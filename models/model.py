@@ -9,13 +9,10 @@ from __future__ import annotations
 import marshal
 import zlib
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
 
-from incc.frontends.records import NamedTuple
-
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any, Final
 
     from incc.models.llvm_names import Llvm
 

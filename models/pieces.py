@@ -12,15 +12,14 @@ from __future__ import annotations
 
 from itertools import accumulate, chain, count, pairwise
 from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from incc.models import bound as b
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Any
 
     from incc.frontends.kernel import Instruction, Kernel, RegisterAccess
     from incc.frontends.kernel import Register as Register

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import msgspec
 
 from incc.models import bound as b
 from incc.models.pieces import LONGEST_JOINED, MOST_JOINED, Facts, register_facts
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
 
     from incc.frontends.kernel import Instruction, Kernel
     from incc.models.model import Form, MachineModel

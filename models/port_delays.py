@@ -9,12 +9,12 @@ counts. The simulation knows both ports; the bounds take the best that the µops
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import msgspec
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
 
 class PortDelayRule(msgspec.Struct, frozen=True, kw_only=True):

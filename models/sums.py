@@ -20,12 +20,12 @@ the constant explains all of these.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import msgspec
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence, Set
-    from typing import Any
 
     from incc.frontends.kernel import Instruction, Kernel
     from incc.models.model import Form, MachineModel

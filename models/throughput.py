@@ -6,8 +6,8 @@ Of whole kernels the native core finds it, by the same definition (core/include/
 from __future__ import annotations
 
 from math import gcd
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from fractions import Fraction

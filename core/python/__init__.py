@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from incc.core import _core
 from incc.core.counters import LostSlots, UopsBySource
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Protocol
+
 from incc.models import bound as b
 from incc.models.pipeline import copied
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Protocol
-
     from incc.frontends.kernel import Kernel
     from incc.models.bound import BoundKernel
 

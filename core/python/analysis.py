@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import msgspec
 from msgspec.structs import replace
 
@@ -11,12 +13,10 @@ from incc.models.bind import bind
 from incc.models.bound import UNKNOWN
 from incc.models.model import ModelError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
     from types import ModuleType
-    from typing import Any
 
     from incc.core import Analysis, Bounds, Event, Simulation, StartedUop
     from incc.core.known import Known

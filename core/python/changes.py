@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import pyparsing as pp
 from msgspec.structs import replace
 
 from incc.core import whatif
 from incc.models import bound as b
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from incc.core.whatif import Change, Scenario
 
 GRAMMAR = "port NAME += N, PARAMETER = N|unlimited, or latency MNEMONIC = N (also with += and -=)"

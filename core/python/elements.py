@@ -27,16 +27,15 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import gcd
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from incc import core
 from incc.frontends.isa import isa
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from typing import Literal
 
     from incc.core import Stream
     from incc.core.analysis import KernelResult

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from marshal import dumps
 from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
 from incc import core
 from incc.models.bound import BoundKernel, Pipeline
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from incc.core import Analysis, Bounds, Simulation
     from incc.core.waits import Waits

@@ -19,6 +19,7 @@ A cause is one thing that is not known. What is taken for likely enough to be on
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -29,10 +30,8 @@ from incc.core.prediction import WORTH_SAYING, predicted
 from incc.frontends.isa import isa
 from incc.models.bound import IS_STORE, VALUE_LOAD, VALUE_STORE
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import Literal
 
     from incc.core import Edge
     from incc.core.analysis import KernelResult

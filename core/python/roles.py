@@ -17,15 +17,15 @@ loops that one of the source became are known, and so is how many iterations of 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Literal
+
 import msgspec
 from msgspec.structs import replace
 
 from incc.core import elements
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Literal
 
     from incc.core.analysis import KernelResult
     from incc.core.elements import Basis, Elements, Work

@@ -8,9 +8,10 @@ instruction whose result is still missing, and the one whose µop takes the port
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 

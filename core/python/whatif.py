@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import astuple, replace
@@ -10,7 +11,6 @@ from msgspec.structs import astuple, replace
 from incc.models import bound as b
 from incc.models.pipeline import copied
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 

@@ -28,6 +28,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -35,10 +36,8 @@ from msgspec.structs import replace
 from incc.driver.builds import limits
 from incc.driver.errors import AnalysisError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any, Literal
 
     from incc.driver.builds.project import Project
     from incc.driver.deliver import Request

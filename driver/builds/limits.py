@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import contextlib
 import signal
+from typing import TYPE_CHECKING
 
 from incc.driver.errors import AnalysisError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from types import FrameType

@@ -19,14 +19,13 @@ It says how to analyse, never that: only arguments and environment switch the an
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from incc.driver.pipeline import Settings
 

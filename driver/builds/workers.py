@@ -13,6 +13,7 @@ import resource
 import select
 import signal
 import sys
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -21,9 +22,7 @@ from incc.driver.builds.jobs import FAILED, JOBS, TAKEN, TRIES, Stopped, run_job
 from incc.driver.builds.sweep import is_alive, sweep_reports, sweep_scratch
 from incc.driver.folder.manifest import OWN
 from incc.driver.messages import collect_seldom
-from incc.frontends.records import NamedTuple
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

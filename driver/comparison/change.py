@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -20,7 +20,6 @@ from incc.driver.report.work import NOTHING, calls, elements_of, expected_cycles
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Literal
 
     from incc.driver.comparison import types as c
     from incc.driver.comparison.match import Match

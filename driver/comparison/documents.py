@@ -12,6 +12,7 @@ from typing import (
     TYPE_CHECKING,
     Annotated,
     Any,
+    BinaryIO,
     Literal,
     NotRequired,
     TypedDict,
@@ -29,7 +30,6 @@ from incc.driver.report.build import SCHEMA_VERSION as VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import BinaryIO
 
     from incc.driver.report import types as t
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from incc.driver.comparison.side import InputError
 from incc.driver.database.history import iso
@@ -13,7 +13,6 @@ from incc.driver.report.where import NAMES, NUMBER, TEXT, TRUTH, Name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import BinaryIO, TextIO
 
     from incc.driver.database.store import Commit, Database
     from incc.driver.report import types as t

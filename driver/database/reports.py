@@ -10,7 +10,7 @@ import stat
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, BinaryIO, TypedDict
 
 import msgspec
 
@@ -22,8 +22,6 @@ from incc.driver.files import read_all
 from incc.driver.report.build import SCHEMA_VERSION
 
 if TYPE_CHECKING:
-    from typing import BinaryIO
-
     from incc.driver.report import types as t
     from incc.driver.report.where import Value
 

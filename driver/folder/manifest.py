@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 import os
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import asdict
 
 from incc import __version__
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from incc.driver.folder import manifest
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from incc.driver.report import types as t
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgspec
 from msgspec.structs import replace
@@ -18,7 +18,6 @@ from incc.driver.ranking.kernels import KEPT, RANKED, Seen, code_of, headroom_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import BinaryIO
 
     from incc.driver.ranking import types as r
 

@@ -6,9 +6,10 @@ pay, and `--check` fails where a row says otherwise than what it finds.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 

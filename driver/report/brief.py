@@ -6,6 +6,8 @@ and nobody gets it but views that say what they read (`Settings.wanted`).
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Literal
+
 from incc.core import figures
 from incc.driver.report.cold import DECIMALS as DECIMALS
 from incc.driver.report.cold import cold_report
@@ -13,10 +15,8 @@ from incc.frontends.isa import isa
 from incc.models.bound import UNKNOWN
 from incc.models.throughput import port_bound
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Any, Literal
 
     from incc.core import Simulation
     from incc.core.analysis import KernelResult

@@ -7,6 +7,8 @@ for.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Final
+
 from incc import __version__
 from incc.driver.report.advice import read_build
 from incc.driver.report.found import KernelPlace as KernelPlace
@@ -15,10 +17,8 @@ from incc.driver.report.kernel import kernel_report, location
 from incc.driver.report.overview import overview
 from incc.driver.report.roles import set_role, withhold_not_vectorised
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Final
 
     from incc.core.analysis import KernelResult
     from incc.core.roles import Part

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Literal
+
 from incc.frontends.isa import isa
 from incc.models.throughput import port_bound
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import Any, Literal
 
     from incc.driver.report import types as t
     from incc.models.model import Form, MachineModel

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from incc.frontends import regex as re
+import re
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from msgspec.structs import astuple
 
 from incc.core import RENAMERS, figures
@@ -29,7 +31,6 @@ from incc.models.bound import (
     ZEROED,
 )
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from fractions import Fraction

@@ -7,16 +7,16 @@ or a call that it was inlined through.
 from __future__ import annotations
 
 import os
+import re
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
 
 from incc.driver.report import wording
-from incc.frontends import regex as re
 from incc.frontends.kernel import SourceLocation
 from incc.frontends.marks import MarkError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 

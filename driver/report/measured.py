@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from incc.core import figures
 from incc.core.prediction import bounds_above
 from incc.driver.report import wording
 from incc.measuring.harness import Failure
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -3,10 +3,11 @@ whether it is worth looking at."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from incc.core.prediction import WORTH_SAYING
 from incc.driver.report.demangle import short_name
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from incc.driver.report import types as t
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from incc.core.dataflow import COUNTED, DATA
 from incc.core.ranges import bytes_of, mispredictions
 from incc.driver.report import wording
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

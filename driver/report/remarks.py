@@ -11,10 +11,9 @@ loops that became of one is told apart by the width of vectors, and by elements.
 from __future__ import annotations
 
 import os
+import re
+from typing import TYPE_CHECKING
 
-from incc.frontends import regex as re
-
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from incc.core.prediction import CLOSE, ORDER, WORTH_SAYING
 from incc.core.ranges import blocked, bytes_of, not_counted
 from incc.driver.report import wording
 from incc.frontends.isa import isa
 from incc.models.bound import UOP_BRANCH, UOP_COMPUTE, UOP_LOAD, UOP_STORE_ADDRESS, UOP_STORE_DATA
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Literal
+
 from incc.driver.report.brief import DECIMALS, refused_statement
 from incc.driver.report.kernel import location, ratio
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal
-
     from incc.core.ways import Way, Ways
     from incc.driver.report import types as t
     from incc.frontends.kernel import Region

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from incc.frontends.marks import parentheses
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any
 
     import pyparsing as pp
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING, Literal
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from fractions import Fraction
-    from typing import Literal
 
     from incc.core import Edge, Step
     from incc.frontends.kernel import Kernel

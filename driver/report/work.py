@@ -3,7 +3,8 @@ before their cycles are compared."""
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from incc.driver.report import types as t
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from msgspec.structs import replace
 
 from incc.frontends.isa import isa
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from incc.frontends.kernel import Instruction
     from incc.frontends.unit import Unit

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from incc.driver.comparison.side import NOT_COUNTED, Entry, InputError, Side, side_info
 from incc.driver.folder.manifest import OWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from typing import BinaryIO
 
     from incc.driver.comparison.documents import Document
     from incc.driver.sides.analyse import Piece

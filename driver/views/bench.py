@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from incc.driver.views.layout import BOLD, GREEN, RED, YELLOW, Column, Layout
 from incc.driver.views.table import table
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Any
 
 _FIGURES = (
     Column("form", glad=24, least=12, gives_way=2),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from incc.driver.views.page import Column, Html, document, element, escaped, table
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
 _CELL, _CHAR = 34, 7
 _STYLE = """\

@@ -8,11 +8,9 @@ ms).
 from __future__ import annotations
 
 from json.encoder import JSONEncoder, encode_basestring
+from typing import TYPE_CHECKING, Any
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from incc.driver.comparison import types as c
     from incc.driver.ranking import types as r
     from incc.driver.report import types as t

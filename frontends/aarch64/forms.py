@@ -6,9 +6,8 @@ case, immediates with or without `#`.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
-
-from incc.frontends import regex as re
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

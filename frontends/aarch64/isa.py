@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from incc.frontends import regex as re
+import re
+from typing import TYPE_CHECKING
+
 from incc.frontends.isa import (
     ByteMarkers,
     DecodeError,
@@ -17,7 +19,6 @@ from incc.frontends.isa import (
 )
 from incc.frontends.kernel import Refused
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from incc.frontends.asm.control_flow import control_flow
 from incc.frontends.asm.regions import marker_statements
 from incc.frontends.isa import isa
 from incc.frontends.kernel import Before
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 

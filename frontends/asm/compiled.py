@@ -17,12 +17,13 @@ of it, and no place with the name of another is. A loop that is none of the comp
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING
+
 from msgspec.structs import replace
 
-from incc.frontends import regex as re
 from incc.frontends.asm.parse import INSTRUCTION
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
+from typing import TYPE_CHECKING
 
-from incc.frontends import regex as re
 from incc.frontends.asm.graph import Jump, Routine, build, group, hot_part, main_name, returns
 from incc.frontends.asm.parse import DIRECTIVE, INSTRUCTION, LABEL
 from incc.frontends.isa import isa, words
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 

@@ -8,14 +8,14 @@ understood (data written in ways that compilers do not write it) is as if it wer
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from incc.frontends import regex as re
 from incc.frontends.kernel import Inlined
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 

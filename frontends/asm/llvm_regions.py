@@ -7,14 +7,13 @@ its marks, so that regions may overlap.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
 
-from incc.frontends import regex as re
-
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 

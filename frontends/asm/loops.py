@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Protocol
+
 import msgspec
 from msgspec.structs import replace
 
 from incc.frontends.asm.graph import dominators, loops, reverse_postorder
 from incc.frontends.kernel import LeftOut, LineSet, Neighbours, Region
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from typing import Protocol
 
     from incc.frontends.asm.graph import Block, ControlFlow, IrreducibleCycle, Loop
     from incc.frontends.kernel import SourceLocation
-else:
-    Protocol = object  # importing `typing` takes 4 ms
 
 
 class Place(Protocol):

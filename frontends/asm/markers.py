@@ -12,15 +12,15 @@ few directives at its top that make `.file` and `.loc` empty macros, for LLVM al
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from itertools import zip_longest
+from typing import TYPE_CHECKING
 
-from incc.frontends import regex as re
 from incc.frontends.asm.parse import INSTRUCTION, LABEL, parse
 from incc.frontends.isa import isa as instruction_set
 from incc.frontends.kernel import Region
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 

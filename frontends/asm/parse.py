@@ -7,13 +7,14 @@ set is written is its `Isa`'s.
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING
+
 import msgspec
 
-from incc.frontends import regex as re
 from incc.frontends.isa import detect, isa
 from incc.frontends.kernel import SourceLocation
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
 
-from incc.frontends import regex as re
 from incc.frontends.asm import loops
 from incc.frontends.asm.control_flow import control_flow, label_index
 from incc.frontends.asm.graph import loops as natural_loops
@@ -16,7 +17,6 @@ from incc.frontends.asm.parse import DIRECTIVE, INSTRUCTION, LABEL
 from incc.frontends.isa import isa
 from incc.frontends.kernel import LeftOut, Region
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 

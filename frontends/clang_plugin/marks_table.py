@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from incc.frontends.clang_plugin.table import TableError
 from incc.frontends.marks import Expected, Mark, MarkError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 VERSION = 1
 """Of the table's format, as in Source.cpp."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec.structs import replace
 
 from incc.frontends.kernel import CompiledLoop, CompiledStream
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 VERSION = 1
 """Of the table's format, as in Describe.h."""

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import stat
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from incc.frontends.gcc_wrapper.remarks import clang_options, gcc_options
 from incc.frontends.unit import IncludeFolders
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

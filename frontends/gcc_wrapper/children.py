@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import os
 import signal
+from typing import TYPE_CHECKING, NoReturn, Protocol
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from types import FrameType
-    from typing import NoReturn, Protocol
 
     class Watcher(Protocol):
         """Somebody who goes on with the compilation if this process is ended."""

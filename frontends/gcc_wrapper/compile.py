@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import tempfile
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
@@ -13,7 +14,6 @@ from incc.frontends.gcc_wrapper.compiler import Compiler, child_environment, fin
 from incc.frontends.gcc_wrapper.processes import Processes
 from incc.frontends.gcc_wrapper.session import Compilation, Failure
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 

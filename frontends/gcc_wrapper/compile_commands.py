@@ -9,14 +9,11 @@ import json
 import os
 import re
 import shlex
+from typing import Any
 
 import msgspec
 
 from incc.frontends.gcc_wrapper.compile import without_launchers
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 NAME = "compile_commands.json"
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import os
 import signal
+from typing import TYPE_CHECKING, NoReturn
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import NoReturn
 
 TAKES_NEXT = frozenset(
     ("-Xlinker", "-Xassembler", "-Xpreprocessor", "-Xclang", "-Xanalyzer", "-mllvm", "-o", "-D", "-I", "-include")

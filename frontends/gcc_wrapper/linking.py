@@ -8,13 +8,13 @@ not of the same name and size in any object or library member that went into the
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from incc.frontends.gcc_wrapper.assembly import is_core, sources_for_link, target_cpu
 from incc.frontends.gcc_wrapper.response_files import expanded
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import signal
 import subprocess
+from typing import TYPE_CHECKING, BinaryIO
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import BinaryIO
 
 
 class Processes:

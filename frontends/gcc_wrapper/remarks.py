@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import os
 import re
+from typing import TYPE_CHECKING
 
 from incc.frontends.kernel import SourceLocation
 from incc.frontends.remarks import Remark
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 

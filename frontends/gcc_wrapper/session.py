@@ -9,6 +9,7 @@ import errno
 import os
 import shutil
 import tempfile
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import replace
 
@@ -20,10 +21,8 @@ from incc.frontends.gcc_wrapper.remarks import read_remarks
 from incc.frontends.gcc_wrapper.response_files import expanded
 from incc.frontends.unit import IncludeFolders, Unit
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import TypeVar
 
     from incc.frontends.gcc_wrapper.assembly import Plan, Run
     from incc.frontends.gcc_wrapper.children import Children

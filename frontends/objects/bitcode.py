@@ -8,7 +8,8 @@ before that block in a module, and in it, LLVM writes without abbreviations. Any
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     import mmap
 

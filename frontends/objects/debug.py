@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import zlib
+from typing import TYPE_CHECKING, Any
 
 from incc.frontends.container import debug_address
 from incc.frontends.elf import ALLOCATED, COMPRESSED, GROUP, OBJECT, RELOCATIONS, ElfError, read_elf
 from incc.frontends.objects.bytes import Reader
 from incc.frontends.objects.dwarf import Dwarf
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from incc.frontends.elf import ElfFile, ElfSection
     from incc.frontends.objects.dwarf import Load

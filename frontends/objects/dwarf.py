@@ -12,13 +12,13 @@ from __future__ import annotations
 import struct
 import zlib
 from bisect import bisect_left, bisect_right
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from incc.frontends.kernel import Inlined
 from incc.frontends.objects.bytes import Reader, signed_leb, string_at, uleb
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 

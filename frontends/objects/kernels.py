@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
@@ -12,7 +13,6 @@ from incc.frontends.isa import DecodeError, isa
 from incc.frontends.objects.read import ObjectError, read
 from incc.frontends.unit import IncludeFolders
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING
 
 from incc.frontends.asm.parse import shown_path
 from incc.frontends.kernel import SourceLocation
 from incc.frontends.objects.bytes import Reader, signed_leb, uleb
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

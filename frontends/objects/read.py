@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left
+from typing import TYPE_CHECKING, Any
 
 from incc.frontends.container import Container, Section, debug_address
 from incc.frontends.elf import (
@@ -22,10 +23,8 @@ from incc.frontends.elf import (
 from incc.frontends.isa import isa, names
 from incc.frontends.kernel import Relocation
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import Any
 
     from incc.frontends.elf import ElfFile
 

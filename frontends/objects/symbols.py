@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import mmap
 import os
+from typing import TYPE_CHECKING, Literal
 
 from incc.frontends.container import debug_address
 from incc.frontends.elf import EXECUTABLE, FUNCTION, INDIRECT_FUNCTION, MAGIC, OBJECT, SYMBOLS, ElfError, read_elf
 from incc.frontends.objects import archive, bitcode
 from incc.frontends.objects.read import ObjectError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Literal
 
     from incc.frontends.elf import Data, ElfFile
 

@@ -8,23 +8,23 @@ reported.
 from __future__ import annotations
 
 import os
+import re
 import resource
 import select
 import signal
 import sys
 import tempfile
 from bisect import bisect_left
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
 
-from incc.frontends import regex as re
 from incc.frontends.elf import PROGBITS, RELOCATIONS, ElfError, read_elf
 from incc.frontends.isa import DecodeError
 from incc.frontends.kernel import Refused, Relocation
 from incc.frontends.x86.classify import words
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 

@@ -3,7 +3,8 @@ core's model which of its ports do what."""
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from incc.frontends.isa import CommonWork
 

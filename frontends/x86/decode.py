@@ -7,6 +7,9 @@ What does not depend on the address or the symbols is worked out once for each d
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING, Any
+
 from iced_x86 import (
     Decoder,
     DecoderOptions,
@@ -21,17 +24,13 @@ from iced_x86 import (
     RflagsBits,
 )
 
-from incc.frontends import regex as re
 from incc.frontends.kernel import Affine, Arithmetic, Instruction, MemoryAccess, Register, RegisterAccess
-from incc.frontends.records import NamedTuple
 from incc.frontends.x86.classify import arithmetic_class, divisor_of, move_class, same_source_idiom, sum_of, words
 from incc.frontends.x86.iced import CODE32, CODE_NAMES, MNEMONIC_NAMES, REGISTER_NAMES, bits_of, constants
 from incc.frontends.x86.kept import keep
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Any
 
     from incc.frontends.kernel import Relocation
     from incc.frontends.x86.classify import ArithmeticClass

@@ -8,10 +8,11 @@ unknown.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from incc.frontends.kernel import Affine
 from incc.frontends.x86.kept import keep
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, SupportsIndex
 
 from iced_x86 import Code, Mnemonic, Register
 
 if TYPE_CHECKING:
     from types import ModuleType
-    from typing import Literal, SupportsIndex
 
 
 def constants(module: ModuleType) -> dict[str, int]:

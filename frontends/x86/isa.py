@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from incc.frontends import regex as re
+import re
+from typing import TYPE_CHECKING
+
 from incc.frontends.isa import ByteMarkers, Machine, Syntax, TextForm, jump_target, words
 from incc.frontends.kernel import Region
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

@@ -8,11 +8,9 @@ dictionary's `get`. Threads may do both at once: who finds nothing works it out 
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING, TypeVar
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TypeVar
-
     _Key = TypeVar("_Key")
     _Value = TypeVar("_Value")
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING
+
 from msgspec.structs import replace
 
-from incc.frontends import regex as re
 from incc.frontends.kernel import Instruction, Kernel, Refused
 from incc.frontends.x86.assembler import Assembled, AssemblerError, Encoded, assemble, heard, is_one_statement
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

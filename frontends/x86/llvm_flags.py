@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from incc.frontends.isa import Effects
 from incc.frontends.x86.kept import Lines
 from incc.frontends.x86.statements import read_statement
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from incc.frontends.kernel import Instruction
 

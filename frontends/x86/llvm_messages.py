@@ -8,11 +8,11 @@ the statement is blanked for the next one.
 from __future__ import annotations
 
 import os
+import re
 
 import msgspec
 from msgspec.structs import replace
 
-from incc.frontends import regex as re
 from incc.frontends.x86.assembler import ALONE, LimitError, processor_seconds
 from incc.frontends.x86.classify import words
 

@@ -8,9 +8,11 @@ prefixes in braces that choose an encoding.
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING, Any, Literal
+
 from iced_x86 import Decoder, MemorySizeExt, OpKind, RoundingControl
 
-from incc.frontends import regex as re
 from incc.frontends.isa import words
 from incc.frontends.x86.decode import constant_offsets, native_of, register_of
 from incc.frontends.x86.expressions import evaluate, has_symbols, shown
@@ -18,10 +20,7 @@ from incc.frontends.x86.iced import CODE32, CODE_NAMES, MNEMONIC_NAMES, REGISTER
 from incc.frontends.x86.kept import Lines, keep
 from incc.frontends.x86.statements import read_statement
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal
-
     from incc.frontends.kernel import Instruction
     from incc.frontends.x86.expressions import Expression
     from incc.frontends.x86.statements import Names, Statement

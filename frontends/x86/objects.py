@@ -7,27 +7,24 @@ the code before them, are decoded in full.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-from msgspec.structs import replace
-
 from iced_x86 import FlowControl, OpKind
+from msgspec.structs import replace
 
 from incc.frontends.asm.before import before_loops
 from incc.frontends.asm.graph import Jump, Routine, build, group, hot_part, returns
 from incc.frontends.asm.loops import Listing, call_notes, innermost
 from incc.frontends.container import CodeAddresses, ContainerCode
 from incc.frontends.kernel import Kernel, LeftOut, Region
-from incc.frontends.records import NamedTuple
 from incc.frontends.x86.decode import decode, disassemble
 from incc.frontends.x86.entry import Follower, entry_values
 from incc.frontends.x86.kernels import ISA, finished
 from incc.frontends.x86.pace import pace
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Any
 
     from incc.frontends.asm.graph import ControlFlow
     from incc.frontends.container import Container, DebugInformation, Section, Span

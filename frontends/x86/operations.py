@@ -6,7 +6,8 @@ use `movups` and `xorps` for whatever there is), so they have none here.
 
 from __future__ import annotations
 
-from incc.frontends import regex as re
+import re
+
 from incc.frontends.isa import Operation
 from incc.frontends.x86.kept import keep
 

@@ -13,8 +13,8 @@ says nothing, nor does a difference of pointers, which counts bytes.
 from __future__ import annotations
 
 from math import gcd
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

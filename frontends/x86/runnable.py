@@ -28,16 +28,15 @@ The first byte lies as the kernel's does within 64 bytes, behind no-operations.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, TypeVar
+
 from iced_x86 import CpuidFeature, Decoder, FlowControl
 
 from incc.frontends.isa import NotRunnable, Runnable, words
-from incc.frontends.records import NamedTuple
 from incc.frontends.x86.iced import REGISTER_NAMES, bits_of, constants
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Any, TypeVar
 
     _Item = TypeVar("_Item")
 

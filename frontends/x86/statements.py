@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 from msgspec.structs import replace
 
-from incc.frontends import regex as re
 from incc.frontends.x86.expressions import Expression, NotAnExpressionError, evaluate, expression, has_symbols
 from incc.frontends.x86.kept import keep
-
-TYPE_CHECKING = False
 
 
 class Statement(msgspec.Struct, frozen=True, kw_only=True):

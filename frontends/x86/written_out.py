@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from incc.frontends import regex as re
+import re
 
 _BLOCKS = r"(?m)(?:^|[;:])[ \t]*\.(?:macro|rept?|irpc?|if\w*)\b"
 _WORDS = (".macro", ".rep", ".irp", ".if")

@@ -6,12 +6,13 @@ at the start of the kernel: `fld` writes st7, as the stack is circular, and what
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from msgspec.structs import replace
 
 from incc.frontends.kernel import Instruction, Register, RegisterAccess
 from incc.frontends.x86.decode import x87_increment
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -9,9 +9,10 @@ comes of it.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from incc.driver.report.hints import arithmetic, chains, completeness, front_end, memory, vectors
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from incc.driver.report import wording
 from incc.driver.report.advice import advise
 from incc.driver.report.hints.common import (
@@ -16,7 +18,6 @@ from incc.driver.report.hints.common import (
     written_roots,
 )
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
     from incc.driver.report import types as t

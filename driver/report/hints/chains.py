@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from incc.core.prediction import CLOSE
 from incc.driver.report import wording
@@ -21,7 +22,6 @@ from incc.driver.report.verdict import chain_instructions
 from incc.frontends.isa import isa
 from incc.models.bound import IS_LOAD, IS_STORE
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

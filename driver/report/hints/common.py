@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 from incc.frontends.isa import isa
 from incc.models.throughput import port_bound
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
-    from typing import Any
 
     from incc.core.analysis import KernelResult
     from incc.driver.report import types as t

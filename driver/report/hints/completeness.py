@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from incc.driver.report import wording
 from incc.driver.report.advice import advise
 from incc.driver.report.hints.common import hint
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
     from incc.driver.report import types as t

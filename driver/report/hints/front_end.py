@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from incc.driver.report import wording
 from incc.driver.report.advice import advise
 from incc.driver.report.hints.common import WORTH, bound_without, calls, hint, inner_branches
 from incc.driver.report.verdict import chain_instructions
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
     from incc.driver.report import types as t

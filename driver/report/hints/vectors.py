@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from msgspec.structs import replace
 
 from incc.core import figures
@@ -10,7 +12,6 @@ from incc.driver.report.hints.common import calls, hint, inner_branches, operati
 from incc.frontends.isa import isa
 from incc.models.throughput import of_form
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
     from incc.driver.report import types as t

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from incc.driver.report import wording
 from incc.driver.views.comparison import cells
 from incc.driver.views.layout import BOLD, GREEN, RED, YELLOW, Column
 from incc.driver.views.table import table
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

@@ -6,6 +6,7 @@ What stands in names is nobody's to interpret: as code, or with what Markdown, H
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from incc.driver.report import wording
 from incc.driver.views.comparison import cells, changes
@@ -13,7 +14,6 @@ from incc.driver.views.comparison.cells import Show
 from incc.driver.views.comparison.text import sums
 from incc.driver.views.layout import Layout, count, harmless
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

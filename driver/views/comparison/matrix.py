@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
 from incc.driver.views.comparison import cells
 from incc.driver.views.layout import BOLD, GREEN, RED, Column
 from incc.driver.views.table import table
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from incc.driver.views.comparison import cells, changes
 from incc.driver.views.text import compact
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from incc.driver.comparison import types as c
     from incc.driver.report import types as t

@@ -3,13 +3,14 @@ longest loop-carried dependency on both sides, and what is between them."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
 from incc.driver.views.comparison import cells
 from incc.driver.views.layout import BOLD, GREEN, RED, YELLOW
 from incc.driver.views.text import compact
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

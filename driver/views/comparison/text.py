@@ -3,12 +3,13 @@ kernels and sides. Each part is a file of its own in this folder."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from incc.driver.report import wording
 from incc.driver.views.comparison import cells
 from incc.driver.views.comparison.cells import Show
 from incc.driver.views.layout import BOLD, RED, Layout, count, harmless
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -3,10 +3,11 @@ the condition of --fail-if holds; without such a condition warnings for what bec
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from incc.driver.views.comparison import cells, changes
 from incc.driver.views.layout import harmless, short_files
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from incc.driver.comparison import types as c
 

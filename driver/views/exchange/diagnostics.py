@@ -7,10 +7,11 @@ tools read them as they read the compiler's.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from incc.driver.views.layout import harmless
 from incc.driver.views.text import header
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from incc.driver.views.comparison import cells, changes
 from incc.driver.views.layout import Layout
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from incc.driver.comparison import types as c
 

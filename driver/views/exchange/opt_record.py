@@ -6,9 +6,10 @@ Kernels are analyses of the pass `incc`, hints what it missed.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from incc.driver.views.exchange.diagnostics import headline, place
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

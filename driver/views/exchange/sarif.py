@@ -7,12 +7,11 @@ A result for each kernel (`cycles`), each hint (`hint/NAME`) and each expectatio
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from incc.driver.views.exchange.diagnostics import headline, place
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -7,13 +7,14 @@ file, when it is opened, from the data that `data.py` writes: a page of hundreds
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from incc.driver.views.html.data import kernel_data
 from incc.driver.views.html.frame import part, report_page
 from incc.driver.views.html.summary import left_out, summary
 from incc.driver.views.layout import Layout
 from incc.driver.views.page import Html, element, script_json
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Literal
+
 from incc.driver.views.text import header
 from incc.driver.views.text.overview import row_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Any, Literal
 
     from incc.driver.report import types as t
     from incc.driver.views.layout import Layout

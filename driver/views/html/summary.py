@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from incc.driver.views.html.table import Cell, Column, Row, sortable
 from incc.driver.views.page import Html, element
 from incc.driver.views.text import header
 from incc.driver.views.text.overview import row_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from incc.driver.report import types as t
     from incc.driver.views.layout import Layout

@@ -8,11 +8,10 @@ docs/llvm-mca.md. What views print are the report's numbers, counts also as shar
 from __future__ import annotations
 
 import importlib
+from typing import TYPE_CHECKING, Any
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Any
 
     from incc.driver.report import types as t
     from incc.driver.views.llvm_mca.asked import Options

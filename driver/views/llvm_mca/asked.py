@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING, Protocol
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Protocol
 
     class Heading(Protocol):
         """What stands above a kernel. `number`: of the region, negative where no marker begins it and there is no

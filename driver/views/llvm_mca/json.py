@@ -8,6 +8,7 @@ lines of llvm-mca's own document, and writing it takes a quarter of the time.
 from __future__ import annotations
 
 from json.encoder import encode_basestring
+from typing import TYPE_CHECKING, Any
 
 from incc.driver.views.llvm_mca.dispatch import document as dispatch_document
 from incc.driver.views.llvm_mca.info import document as info_document
@@ -16,10 +17,8 @@ from incc.driver.views.llvm_mca.resources import resources
 from incc.driver.views.llvm_mca.summary import document as summary_document
 from incc.driver.views.llvm_mca.timeline import document as timeline_document
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from incc.driver.report import types as t
     from incc.driver.views.llvm_mca.asked import Heading, Options

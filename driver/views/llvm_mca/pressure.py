@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from itertools import repeat
+from typing import TYPE_CHECKING, Any
 
 from incc.driver.views.llvm_mca.columns import padded, rounded
 from incc.driver.views.llvm_mca.resources import resources
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Any
 
     from incc.driver.report import types as t
     from incc.driver.views.llvm_mca.asked import Options

@@ -3,10 +3,10 @@ our own ports and units, numbered in the same way."""
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING, Any
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from incc.driver.report import types as t
 

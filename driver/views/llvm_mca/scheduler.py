@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from math import floor
+from typing import TYPE_CHECKING
 
 from incc.driver.views.llvm_mca.columns import padded, share
 from incc.driver.views.llvm_mca.run import statistics
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

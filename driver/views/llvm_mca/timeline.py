@@ -5,12 +5,12 @@ D: dispatched, =: waits to be issued, e: executes, E: executed, -: waits to reti
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from incc.driver.views.llvm_mca.run import statistics
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Any
 
     from incc.driver.report import types as t
     from incc.driver.views.llvm_mca.asked import Options

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from incc.driver.views.llvm_mca.columns import padded, rounded
 from incc.driver.views.llvm_mca.run import statistics
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from incc.driver.report import types as t
     from incc.driver.views.llvm_mca.asked import Options

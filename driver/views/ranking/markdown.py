@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from incc.driver.views.comparison.markdown import LIMIT, code, html, prose
 from incc.driver.views.layout import Layout, count
 from incc.driver.views.ranking import cells
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

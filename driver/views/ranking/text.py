@@ -3,11 +3,12 @@ first."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from incc.driver.views.layout import BOLD, RED, YELLOW, Column, Layout, count, harmless
 from incc.driver.views.ranking import cells
 from incc.driver.views.table import table
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -8,15 +8,14 @@ lays out what is in the report; the only thing decided there is how wide a colum
 from __future__ import annotations
 
 import importlib
+from typing import TYPE_CHECKING, Any
 
 from incc.driver.views import header
 from incc.driver.views.layout import Layout, harmless, terminal
 from incc.driver.views.text import header
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Any
 
     from incc.driver.report import types as t
     from incc.driver.report.places import Choice, Place

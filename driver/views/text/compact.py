@@ -3,10 +3,11 @@ longest loop-carried dependency, and its line of the source."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from incc.driver.views.layout import BOLD, MIN_TEXT, RED, YELLOW, unknown_legend
 from incc.driver.views.text import dependencies
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

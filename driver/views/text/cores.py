@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from incc.driver.views.layout import BOLD, GREEN, Column, count, cycles, each
 from incc.driver.views.table import table
 from incc.driver.views.text import header
 from incc.driver.views.text.overview import cycles_of, measured
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

@@ -3,9 +3,10 @@ and the verdict."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from incc.driver.views.layout import BOLD, count
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

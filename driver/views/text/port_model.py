@@ -3,9 +3,10 @@ it does."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from incc.driver.views.layout import BOLD, Layout
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Literal
+
 from incc.driver.views.layout import BOLD, cycles, percent
 from incc.driver.views.text import asked
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal
-
     from incc.driver.report.types import BoundName
 
     _Source = Literal["loop_stream_detector", "uop_cache", "decoders", "microcode"]

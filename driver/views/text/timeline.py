@@ -3,9 +3,10 @@ line for each of them where an instruction has several, and letters that say wha
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from incc.driver.views.layout import MIN_TEXT, unknown_legend
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

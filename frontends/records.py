@@ -1,3 +1,0 @@
-"""Records."""
-
-from typing import NamedTuple as NamedTuple
