@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from msgspec.structs import asdict
+
 from incc.driver.messages import say
 
 if TYPE_CHECKING:
@@ -415,7 +417,7 @@ class _Session:
                 try:
                     record = {**identity, **measure(item)}
                 except NotMeasured as error:
-                    record = {**identity, "failure": error.failure._asdict()}
+                    record = {**identity, "failure": asdict(error.failure)}
                 self.records.add(record)
             self.number += 1
             self.failed += "failure" in record
@@ -460,7 +462,9 @@ class _Session:
             first, second = pair
             both = together(self.bench, [first, second])
             each = (alone[first.title], alone[second.title])
-            record = Pair(first.title, second.title, both.cycles, both.spread, each).record()
+            record = Pair(
+                first=first.title, second=second.title, cycles=both.cycles, spread=both.spread, alone=each
+            ).record()
             record["model"] = self._pair_model(pair)
             return record
 

@@ -84,7 +84,7 @@ def study(
         )
     except ValueError as error:  # the file contains something else
         raise UsageError(str(error)) from None
-    return findings._replace(mappings=[m for m in findings.mappings if m.form in set(keys)]), left_out
+    return replace(findings, mappings=[m for m in findings.mappings if m.form in set(keys)]), left_out
 
 
 def record(ports: FormPorts, relative: MachineModel) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def lines(findings: Findings, left_out: dict[str, str], relative: MachineModel, 
 
 def _row(ports: FormPorts, relative: MachineModel) -> tuple[str, ...]:
     form = relative.lookup(ports.form, frozenset())
-    relatives = host_ports.of_relative(form) if form else []
+    relatives = host_ports.of_relative(form) if form else ()
     if ports.how in ("contradiction", "unmeasured"):
         uops = "?"
     else:

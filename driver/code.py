@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
 
 from incc.driver.errors import AnalysisError
 from incc.frontends.objects.archive import MAGIC, THIN_MAGIC
@@ -50,14 +52,14 @@ def kind_of(start: bytes) -> Literal["object", "library", "bitcode", ""]:
     return "object" if is_object else ""
 
 
-class ObjectCode(NamedTuple):
+class ObjectCode(msgspec.Struct, frozen=True):
     """The code of an object that is analysed."""
 
     kernels: list[Kernel]
     """Loops, or spans of code."""
     left_out: list[LeftOut]
     """Loops and spans that cannot be analysed."""
-    sources: list[KernelSource] = []  # noqa: RUF012 -- nobody changes it
+    sources: list[KernelSource] = []
     """The place of each kernel in the source; empty without debug information."""
 
     def places(self) -> list[KernelPlace]:

@@ -6,6 +6,8 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from incc.driver.messages import interrupted, run_command, say
 
 if TYPE_CHECKING:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from incc.driver import UsageError
 from incc.driver.errors import AnalysisError
 
@@ -21,7 +23,7 @@ _HEADER = 4096
 """Bytes of a file that tell what it is."""
 
 
-class Code(NamedTuple):
+class Code(msgspec.Struct, frozen=True):
     """Machine code that was read."""
 
     name: str

@@ -333,7 +333,7 @@ def _with_views(report: t.Report, views: Views, request: Request, undelivered: U
     from incc.driver.views.llvm_mca import render
 
     names = [kernel["name"] for unit in report["units"] for kernel in unit["kernels"]]
-    text = "\n" + render(report, views._replace(headings=tuple(Heading(*each) for each in enumerate(names))))
+    text = "\n" + render(report, replace(views, headings=tuple(Heading(*each) for each in enumerate(names))))
     try:
         if request.output:
             write_file(request.output, text, append=True)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+import msgspec
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from incc.frontends.kernel import Inlined, Kernel, LeftOut, RegionKind, Relocation, SourceLocation
 
 
-class Section(NamedTuple):
+class Section(msgspec.Struct, frozen=True, kw_only=True):
     """A section with contents."""
 
     name: str
@@ -54,7 +56,7 @@ class DebugInformation(Protocol):
         """
 
 
-class Container(NamedTuple):
+class Container(msgspec.Struct, frozen=True):
     """The contents of a file."""
 
     isa: str
@@ -65,7 +67,7 @@ class Container(NamedTuple):
     """None if there is none that can be read, or it was not requested."""
 
 
-class Span(NamedTuple):
+class Span(msgspec.Struct, frozen=True, kw_only=True):
     """Code between two places of a section."""
 
     section: int
@@ -79,7 +81,7 @@ class Span(NamedTuple):
     """The name of the region, "" to name it by function and offset."""
 
 
-class CodeAddresses(NamedTuple):
+class CodeAddresses(msgspec.Struct, frozen=True):
     """Where the instructions of a kernel are, as debug information has it."""
 
     path: tuple[int, ...]
@@ -88,7 +90,7 @@ class CodeAddresses(NamedTuple):
     """All instructions."""
 
 
-class ContainerCode(NamedTuple):
+class ContainerCode(msgspec.Struct, frozen=True):
     """The kernels of an object's code."""
 
     kernels: list[Kernel]

@@ -11,7 +11,9 @@ be damaged or malicious: no file makes the reader use much more memory than its 
 from __future__ import annotations
 
 from struct import Struct
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import msgspec
 
 if TYPE_CHECKING:
     import mmap
@@ -37,7 +39,7 @@ class ElfError(ValueError):
     """A file that cannot be read as ELF. The message says why, without the file's name."""
 
 
-class _Class(NamedTuple):
+class _Class(msgspec.Struct, frozen=True, kw_only=True):
     """How one of ELF's two classes, of 32 and 64 bits, lays out its structures."""
 
     header: Struct
@@ -51,12 +53,24 @@ class _Class(NamedTuple):
 
 # x32 programs, whose code is x86-64's, are of the 32-bit class.
 _CLASSES = {
-    1: _Class(Struct("<HHIIIIIHHHHHH"), Struct("<10I"), Struct("<IIIBBH"), Struct("<IIi"), 8),
-    2: _Class(Struct("<HHIQQQIHHHHHH"), Struct("<IIQQQQIIQQ"), Struct("<IBBHQQ"), Struct("<QQq"), 32),
+    1: _Class(
+        header=Struct("<HHIIIIIHHHHHH"),
+        section=Struct("<10I"),
+        symbol=Struct("<IIIBBH"),
+        relocation=Struct("<IIi"),
+        symbol_shift=8,
+    ),
+    2: _Class(
+        header=Struct("<HHIQQQIHHHHHH"),
+        section=Struct("<IIQQQQIIQQ"),
+        symbol=Struct("<IBBHQQ"),
+        relocation=Struct("<QQq"),
+        symbol_shift=32,
+    ),
 }
 
 
-class ElfSection(NamedTuple):
+class ElfSection(msgspec.Struct, frozen=True, kw_only=True):
     """A section of an ELF file."""
 
     name: str
@@ -73,7 +87,7 @@ class ElfSection(NamedTuple):
     """Empty for a section without contents."""
 
 
-class Symbol(NamedTuple):
+class Symbol(msgspec.Struct, frozen=True, kw_only=True):
     """A symbol. A symbol without a name has that of its section, as the symbols of sections do."""
 
     name: str
@@ -84,7 +98,7 @@ class Symbol(NamedTuple):
     size: int
 
 
-class RelocationEntry(NamedTuple):
+class RelocationEntry(msgspec.Struct, frozen=True, kw_only=True):
     """A relocation as the file has it."""
 
     offset: int
@@ -134,14 +148,14 @@ class ElfFile:
             if section >= len(self.sections):
                 raise ElfError("the ELF file is damaged: a symbol is in a section that does not exist")
             text = strings.at(name) if name else self.sections[section].name if section else ""
-            yield Symbol(text, information & 15, section, value, size)
+            yield Symbol(name=text, type=information & 15, section=section, value=value, size=size)
 
     def relocations(self, section: ElfSection) -> Iterator[RelocationEntry]:
         """Yield the relocations of a section of the type RELOCATIONS."""
         shift = self._class.symbol_shift
         kinds = (1 << shift) - 1
         for offset, information, addend in _entries(section, self._class.relocation):
-            yield RelocationEntry(offset, information >> shift, information & kinds, addend)
+            yield RelocationEntry(offset=offset, symbol=information >> shift, kind=information & kinds, addend=addend)
 
 
 def _entries(section: ElfSection, layout: Struct) -> Iterator[tuple[int, ...]]:
@@ -206,7 +220,17 @@ def read_elf(data: Data) -> ElfFile:
         raise ElfError("the ELF file is damaged: its sections overlap")
     strings = _Strings(contents[names])
     sections = [
-        ElfSection(strings.at(name), section_type, flags, address, size, link, information, alignment, content)
+        ElfSection(
+            name=strings.at(name),
+            type=section_type,
+            flags=flags,
+            address=address,
+            size=size,
+            link=link,
+            information=information,
+            alignment=alignment,
+            content=content,
+        )
         for (name, section_type, flags, address, _, size, link, information, alignment, _), content in zip(
             headers, contents, strict=True
         )

@@ -9,6 +9,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Literal, Protocol
 
+import msgspec
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

@@ -13,6 +13,9 @@ import time
 import zlib
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+from msgspec.structs import asdict, replace
+
 from incc.models import cache
 from incc.models.model import MachineModel, ModelError, ModelName, checksum
 
@@ -308,13 +311,13 @@ def _index(place: str) -> list[ModelName]:
     file = os.path.join(folder, (os.path.basename(place) if place.endswith(".toml") else "models") + ".index")
     cached = _read_cache(file)
     if cached is not None and cached[0] == seal:
-        entries = [ModelName(*e) for e in cached[1]]
+        entries = [ModelName(**e) for e in cached[1]]
     else:
         from incc.models import compile as compiler
 
         entries = [compiler.read_head(os.path.join(folder, n), head.decode(errors="replace")) for n, head in heads]
-        _write_cache(file, (seal, [(*e[:-1], os.path.basename(e.path)) for e in entries]))
-    entries = [e._replace(path=os.path.join(folder, os.path.basename(e.path))) for e in entries]
+        _write_cache(file, (seal, [{**asdict(e), "path": os.path.basename(e.path)} for e in entries]))
+    entries = [replace(e, path=os.path.join(folder, os.path.basename(e.path))) for e in entries]
     if len(_INDEXES) >= _MOST_LOADED:
         _INDEXES.clear()
     _INDEXES[place] = stamp, entries

@@ -11,6 +11,8 @@ import zlib
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 

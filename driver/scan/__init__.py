@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import argparse
 import errno
-import gc
 import os
 import sys
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from incc.driver import UsageError
 from incc.driver.cores import cores_of, named_cores
 from incc.driver.errors import AnalysisError
+from incc.driver.messages import run_command
 from incc.driver.options import clock
 from incc.driver.parsers import Parser
 from incc.driver.pipeline import Settings, choose_model
@@ -42,16 +44,12 @@ def main(arguments: list[str] | None = None) -> int:
     except (UsageError, AnalysisError) as error:
         say_scan(f"error: {error}")
         return 2 if isinstance(error, UsageError) else 1
-    # Facts about instructions accumulate and contain no reference cycles. Looking for cycles took a twentieth of a run.
-    gc.freeze()
-    gc.set_threshold(100_000, 50, 100)
     try:
         if sys.stdout is None:  # closed when we were started
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         if hasattr(sys.stdout, "reconfigure"):
             sys.stdout.reconfigure(errors="surrogateescape")  # file names may contain any bytes
         complete = _scan(scan, inputs, options.jobs, early)
-        gc.freeze()
     except KeyboardInterrupt:
         say_scan("interrupted")
         return 1
@@ -65,6 +63,11 @@ def main(arguments: list[str] | None = None) -> int:
         say_scan(f"error: the output could not be written: {error.strerror}")
         return 1
     return 0 if complete else 1
+
+
+def command() -> int:
+    """Run the installed command."""
+    return run_command(main)
 
 
 def _parser() -> Parser:
@@ -172,7 +175,7 @@ def _cores(mcpu: str, settings: Settings) -> list[Settings]:
     if "all" in named_cores(mcpu):
         models = [load(entry.name) for entry in list_models()]
         mcpu = ",".join(model.name for model in models if not isa(model.isa).unreadable)
-    return cores_of(settings._replace(mcpu=mcpu))
+    return cores_of(replace(settings, mcpu=mcpu))
 
 
 def _model(mcpu: str) -> Choice:

@@ -1,9 +1,8 @@
-"""`python -m incc.driver.scan`."""
+"""Entry point of `python -m incc.driver.scan`."""
 
 import sys
 
-from incc.driver.messages import interruptible
-from incc.driver.scan import main
+from incc.driver.scan import command
 
 if __name__ == "__main__":
-    sys.exit(interruptible(main))
+    sys.exit(command())

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from incc.driver.errors import AnalysisError
 from incc.driver.files import read_input
@@ -77,7 +78,7 @@ class Worker:
         self.scan = scan
         # Rows of cycles need neither reports nor what is known about the kernels beside their code.
         self.brief = scan.output == "cycles" and scan.condition is None and not scan.reports
-        self.cores = [core._replace(wanted=()) for core in scan.cores] if self.brief else scan.cores
+        self.cores = [replace(core, wanted=()) for core in scan.cores] if self.brief else scan.cores
         self.isa = scan.models[0].model.isa if scan.models else ""
         self.measurer: Measurer | None = None
         if scan.measure:
@@ -115,7 +116,7 @@ class Worker:
             kernel = isa(self.isa).decode_bytes(code, block.name, text=not self.brief)
         except ValueError as error:
             raise AnalysisError(f"{block.name}: {error}") from error
-        return self._on_each_core(Unit("", block.file), [kernel])
+        return self._on_each_core(Unit(assembly="", assembly_file=block.file), [kernel])
 
     def _code(self, file: CodeFile, outcome: ScanOutcome) -> list[UnitResult]:
         from incc.frontends.objects.kernels import located_kernels
@@ -133,28 +134,30 @@ class Worker:
         if code.note:
             outcome.notes.append(f"{file.name}: {code.note}")
         results = self._on_each_core(
-            Unit("", file.name, way="object"),
+            Unit(assembly="", assembly_file=file.name, way="object"),
             code.kernels,
-            [KernelPlace(source.lines, None, source.place) for source in code.sources],
+            [KernelPlace(lines=source.lines, near=None, place=source.place) for source in code.sources],
         )
-        return [result._replace(left_out=tuple(code.left_out)) for result in results]
+        return [replace(result, left_out=tuple(code.left_out)) for result in results]
 
     def _on_each_core(
         self, unit: Unit, kernels: Sequence[Kernel], places: Sequence[KernelPlace] = ()
     ) -> list[UnitResult]:
         return [
-            analyze_kernels(unit, kernels, core, model, reason, places=places)._replace(model_note=note)
-            for core, (model, reason, note) in zip(self.cores, self.scan.models, strict=True)
+            replace(
+                analyze_kernels(unit, kernels, core, choice.model, choice.reason, places=places), model_note=choice.note
+            )
+            for core, choice in zip(self.cores, self.scan.models, strict=True)
         ]
 
     def _assembly(self, file: AssemblyFile) -> list[UnitResult]:
         try:
-            unit = Unit(read_input(file.name), file.name)
+            unit = Unit(assembly=read_input(file.name), assembly_file=file.name)
         except OSError as error:
             raise AnalysisError(f"{file.name}: {error.strerror}") from error
         marked, _ = find_regions(read_assembly(unit, self.isa), Settings(regions="marked"))
         regions = "loops" if marked and all(region.kind == "file" for region in marked) else "marked"
-        return [analyze_unit(unit, core._replace(regions=regions, system_headers=True)) for core in self.cores]
+        return [analyze_unit(unit, replace(core, regions=regions, system_headers=True)) for core in self.cores]
 
     def _compiled(self, command: Command, outcome: ScanOutcome) -> Iterator[list[UnitResult]]:
         from incc.driver.scan.project import settings_of, units_of
@@ -174,7 +177,7 @@ class Worker:
         if self.measurer is None:
             return result
         measured = [self.measurer.measure(each.kernel) for each in result.results]
-        return result._replace(measured=measured, host=host_of(result.model))
+        return replace(result, measured=measured, host=host_of(result.model))
 
     def _add(self, source: Input, results: Sequence[UnitResult], outcome: ScanOutcome) -> None:
         """Add the analyses of a unit to the outcome."""

@@ -10,6 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from incc.driver.code import ASSEMBLY_ENDINGS, kind_of
 from incc.driver.files import no_file_name
@@ -148,7 +149,7 @@ def _members(path: str, problems: list[str]) -> Iterator[CodeFile]:
         for member in listed(path):
             name = f"{path}({member.name})"
             try:
-                kind = kind_of(member._replace(size=min(member.size, _HEADER) if member.size >= 0 else _HEADER).read())
+                kind = kind_of(replace(member, size=min(member.size, _HEADER) if member.size >= 0 else _HEADER).read())
             except OSError as error:
                 problems.append(f"{name}: {error.strerror}")
                 continue

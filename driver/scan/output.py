@@ -54,7 +54,7 @@ class Output:
             if self.scan.output == "json":
                 from incc.driver.deliver import Request, text_of
 
-                text = text_of(report, Request("json", append=True))
+                text = text_of(report, Request(format="json", append=True))
                 sys.stdout.write(text.decode("utf-8", "surrogateescape"))
             else:
                 self._add_to_table(report)
@@ -109,7 +109,7 @@ def _file_of_blocks(report: t.Report) -> str:
 
 def _table(report: t.Report, width: int, colour: bool) -> str:
     """Return the kernels of one input as a table, or for several cores as a table of the cores for each kernel."""
-    from incc.driver.views import cores, header, overview
+    from incc.driver.views.text import cores, header, overview
 
     layout = Layout(width, colour)
     layout.name_files(report)

@@ -6,6 +6,9 @@ import os
 import stat
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+import msgspec
+from msgspec.structs import replace
+
 from incc.driver.comparison.side import NOT_COUNTED, Entry, InputError, Side, side_info
 from incc.driver.folder.manifest import OWN
 

@@ -94,11 +94,11 @@ class _Sections:
         """
         values = self._symbol_values()
         relocated = bytearray(data)
-        for offset, symbol, kind, addend in self._elf.relocations(entries):
-            width = self._widths.get(kind, 0)
-            if width and offset + width <= len(relocated):
-                value = (values[symbol] + addend) & ((1 << 8 * width) - 1)
-                relocated[offset : offset + width] = value.to_bytes(width, "little")
+        for entry in self._elf.relocations(entries):
+            width = self._widths.get(entry.kind, 0)
+            if width and entry.offset + width <= len(relocated):
+                value = (values[entry.symbol] + entry.addend) & ((1 << 8 * width) - 1)
+                relocated[entry.offset : entry.offset + width] = value.to_bytes(width, "little")
         return bytes(relocated)
 
     def _symbol_values(self) -> list[int]:

@@ -6,6 +6,8 @@ import os
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from incc.frontends.container import Container, Section, debug_address
 from incc.frontends.elf import (
     ALLOCATED,
@@ -134,7 +136,7 @@ def _read_elf(data: bytes, folder: str | None) -> Container:
         return container
     from incc.frontends.objects.debug import debug_information
 
-    return container._replace(debug=debug_information(elf, machine.absolute, folder))
+    return replace(container, debug=debug_information(elf, machine.absolute, folder))
 
 
 def _elf_isa(machine: int) -> str:
@@ -161,14 +163,14 @@ def _elf_sections(elf: ElfFile, pc_relative: frozenset[int]) -> Iterator[Section
         start = 0 if is_object else section.address
         of_section = functions.get(number if is_object else 0) if executable else None
         yield Section(
-            section.name,
-            start,
-            bytes(section.content),
-            executable,
-            of_section.within(start, section.size) if of_section else (),
-            tuple(sorted(relocations.get(number, ()), key=lambda relocation: relocation.offset)),
-            max(1, section.alignment) if is_object else _PAGE,
-            debug_address(number) if is_object else start,
+            name=section.name,
+            address=start,
+            data=bytes(section.content),
+            executable=executable,
+            functions=of_section.within(start, section.size) if of_section else (),
+            relocations=tuple(sorted(relocations.get(number, ()), key=lambda relocation: relocation.offset)),
+            alignment=max(1, section.alignment) if is_object else _PAGE,
+            debug_address=debug_address(number) if is_object else start,
         )
 
 
@@ -195,10 +197,17 @@ def _elf_relocations(elf: ElfFile, pc_relative: frozenset[int]) -> dict[int, lis
         if not elf.sections[number].flags & ALLOCATED:
             continue
         into = relocations.setdefault(number, [])
-        for offset, symbol, kind, addend in elf.relocations(section):
-            if symbol >= len(symbol_names):
+        for entry in elf.relocations(section):
+            if entry.symbol >= len(symbol_names):
                 raise ElfError("the ELF file is damaged: a relocation has no symbol")
-            into.append(Relocation(offset, symbol_names[symbol], addend, kind in pc_relative))
+            into.append(
+                Relocation(
+                    offset=entry.offset,
+                    symbol=symbol_names[entry.symbol],
+                    addend=entry.addend,
+                    pc_relative=entry.kind in pc_relative,
+                )
+            )
     return relocations
 
 
@@ -233,7 +242,15 @@ def _pe_sections(lief: Any, binary: Any) -> Iterator[Section]:
         executable = section.has_characteristic(lief.PE.Section.CHARACTERISTICS.MEM_EXECUTE)
         start, data = section.virtual_address, bytes(section.content)
         inside = functions.within(start, len(data)) if executable else ()
-        yield Section(str(section.name), start, data, executable, inside, (), _PAGE)
+        yield Section(
+            name=str(section.name),
+            address=start,
+            data=data,
+            executable=executable,
+            functions=inside,
+            relocations=(),
+            alignment=_PAGE,
+        )
 
 
 def _coff_sections(lief: Any, binary: Any) -> Iterator[Section]:
@@ -245,7 +262,15 @@ def _coff_sections(lief: Any, binary: Any) -> Iterator[Section]:
         if section.has_characteristic(lief.PE.Section.CHARACTERISTICS.MEM_EXECUTE) and section.size:
             data = bytes(section.content)
             inside = _Functions(symbols.get(number, ())).within(0, len(data))
-            yield Section(str(section.name), 0, data, True, inside, (), 16)
+            yield Section(
+                name=str(section.name),
+                address=0,
+                data=data,
+                executable=True,
+                functions=inside,
+                relocations=(),
+                alignment=16,
+            )
 
 
 def _macho_sections(lief: Any, binary: Any) -> Iterator[Section]:
@@ -257,4 +282,12 @@ def _macho_sections(lief: Any, binary: Any) -> Iterator[Section]:
         start, data = section.virtual_address, bytes(section.content)
         inside = functions.within(start, len(data)) if executable else ()
         alignment = 1 << min(section.alignment, _LARGEST_POWER) if is_object else _PAGE
-        yield Section(str(section.name), start, data, executable, inside, (), alignment)
+        yield Section(
+            name=str(section.name),
+            address=start,
+            data=data,
+            executable=executable,
+            functions=inside,
+            relocations=(),
+            alignment=alignment,
+        )

@@ -6,6 +6,8 @@ import mmap
 import os
 from typing import TYPE_CHECKING, Literal
 
+import msgspec
+
 from incc.frontends.container import debug_address
 from incc.frontends.elf import EXECUTABLE, FUNCTION, INDIRECT_FUNCTION, MAGIC, OBJECT, SYMBOLS, ElfError, read_elf
 from incc.frontends.objects import archive, bitcode
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     """Whose link-time optimisation a file has code for; "llvm-fat": bitcode and machine code."""
 
 
-class Function(NamedTuple):
+class Function(msgspec.Struct, frozen=True):
     """A function that a file defines."""
 
     name: str
@@ -30,7 +32,7 @@ class Function(NamedTuple):
     """Where it begins, as `container.Section.debug_address` counts."""
 
 
-class Elf(NamedTuple):
+class Elf(msgspec.Struct, frozen=True, kw_only=True):
     """The facts about an ELF file that matter for link-time optimisation."""
 
     is_object: bool
@@ -45,7 +47,7 @@ class Elf(NamedTuple):
     """The core that bitcode is for (see `bitcode.target`)."""
 
 
-class LinkerInput(NamedTuple):
+class LinkerInput(msgspec.Struct, frozen=True, kw_only=True):
     """A file that goes into a link, or a member of a library."""
 
     name: str
@@ -91,9 +93,13 @@ def _mapped(descriptor: int) -> Data:
 
 def _input(name: str, is_member: bool, data: Data) -> LinkerInput | None:
     if data[:4] in bitcode.MAGICS:
-        return LinkerInput(name, is_member, "llvm", None, bitcode.target(data))
+        return LinkerInput(name=name, is_member=is_member, lto="llvm", elf=None, target=bitcode.target(data))
     elf = _facts(data)
-    return LinkerInput(name, is_member, elf.lto, elf, elf.target) if elf and elf.is_object else None
+    return (
+        LinkerInput(name=name, is_member=is_member, lto=elf.lto, elf=elf, target=elf.target)
+        if elf and elf.is_object
+        else None
+    )
 
 
 def _facts(data: Data) -> Elf | None:
@@ -112,7 +118,14 @@ def _facts(data: Data) -> Elf | None:
                 lto = "llvm-fat"
                 target = bitcode.target(bytes(section.content))
         has_symbols = any(section.type == SYMBOLS for section in elf.sections)
-        return Elf(elf.kind == OBJECT, lto, has_symbols, tuple(_functions(elf)), options, target)
+        return Elf(
+            is_object=elf.kind == OBJECT,
+            lto=lto,
+            has_symbols=has_symbols,
+            functions=tuple(_functions(elf)),
+            options=options,
+            target=target,
+        )
     except ElfError:
         return None
 

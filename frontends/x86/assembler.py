@@ -297,7 +297,7 @@ _PC_RELATIVE |= {26: "", 28: "@GOTPCREL", 29: "", 34: "@TLSDESC", 41: "@GOTPCREL
 _ABSOLUTE = {3: "@GOT", 17: "@DTPOFF", 18: "@TPOFF", 21: "@DTPOFF", 23: "@TPOFF", 25: "@GOTOFF", 27: "@GOT"}
 
 
-class _Section(NamedTuple):
+class _Section(msgspec.Struct, frozen=True, kw_only=True):
     """A section with contents of an assembled object."""
 
     name: str
@@ -308,7 +308,7 @@ class _Section(NamedTuple):
     """In the order of their offsets."""
 
 
-class _Object(NamedTuple):
+class _Object(msgspec.Struct, frozen=True):
     """An assembled object."""
 
     sections: dict[int, _Section]
@@ -328,15 +328,25 @@ def read_object(data: bytes) -> _Object:
         if section.type != RELOCATIONS:
             continue
         into = relocations.setdefault(section.information, [])
-        for offset, symbol, kind, addend in elf.relocations(section):
-            if symbol >= len(symbols):
+        for entry in elf.relocations(section):
+            if entry.symbol >= len(symbols):
                 raise ElfError("the object is damaged: a relocation has no symbol")
-            suffix = _PC_RELATIVE.get(kind)
-            decoration = suffix if suffix is not None else _ABSOLUTE.get(kind, "")
-            into.append(Relocation(offset, symbols[symbol].name + decoration, addend, suffix is not None))
+            suffix = _PC_RELATIVE.get(entry.kind)
+            decoration = suffix if suffix is not None else _ABSOLUTE.get(entry.kind, "")
+            into.append(
+                Relocation(
+                    offset=entry.offset,
+                    symbol=symbols[entry.symbol].name + decoration,
+                    addend=entry.addend,
+                    pc_relative=suffix is not None,
+                )
+            )
     sections = {
         number: _Section(
-            section.name, section.alignment, bytes(section.content), tuple(sorted(relocations.get(number, ())))
+            name=section.name,
+            alignment=section.alignment,
+            data=bytes(section.content),
+            relocations=tuple(sorted(relocations.get(number, ()), key=lambda r: r.offset)),
         )
         for number, section in enumerate(elf.sections)
         if section.type == PROGBITS
@@ -665,13 +675,13 @@ def _collect(found: _Object, statements: list[_Statement], refused: dict[int, tu
         low, high = bisect_left(offsets, offset), bisect_left(offsets, end[1])
         encoded.setdefault(statement.line, []).append(
             Encoded(
-                statement.text,
-                statement.line,
-                section.name,
-                section.alignment,
-                offset,
-                Narrow(section.data[offset : end[1]]) if statement.narrow else section.data[offset : end[1]],
-                section.relocations[low:high],
+                text=statement.text,
+                line=statement.line,
+                section=section.name,
+                alignment=section.alignment,
+                offset=offset,
+                code=_narrow(section.data[offset : end[1]]) if statement.narrow else section.data[offset : end[1]],
+                relocations=section.relocations[low:high],
             )
         )
     return Assembled({line: tuple(items) for line, items in encoded.items()}, refused)

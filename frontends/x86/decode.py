@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from iced_x86 import (
     Decoder,
     DecoderOptions,
@@ -23,6 +24,7 @@ from iced_x86 import (
     OpKind,
     RflagsBits,
 )
+from msgspec.structs import replace
 
 from incc.frontends.kernel import Affine, Arithmetic, Instruction, MemoryAccess, Register, RegisterAccess
 from incc.frontends.x86.classify import arithmetic_class, divisor_of, move_class, same_source_idiom, sum_of, words
@@ -185,12 +187,12 @@ def _form(native: Any) -> _Form:
     if form is None:
         mnemonic = MNEMONIC_NAMES[native.mnemonic].lower()
         form = _FORMS[code] = _Form(
-            _BY_ADDRESS.get(CODE_NAMES[code], CODE_NAMES[code]),
-            mnemonic,
-            native.encoding == EncodingKind.LEGACY,
-            same_source_idiom(mnemonic),
-            move_class(mnemonic),
-            arithmetic_class(mnemonic),
+            name=_BY_ADDRESS.get(CODE_NAMES[code], CODE_NAMES[code]),
+            mnemonic=mnemonic,
+            legacy=native.encoding == EncodingKind.LEGACY,
+            idiom=same_source_idiom(mnemonic),
+            move=move_class(mnemonic),
+            arithmetic=arithmetic_class(mnemonic),
         )
     return form
 

@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any, Literal
 
 from iced_x86 import Decoder, MemorySizeExt, OpKind, RoundingControl
+from msgspec.structs import replace
 
 from incc.frontends.isa import words
 from incc.frontends.x86.decode import constant_offsets, native_of, register_of

@@ -30,7 +30,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import msgspec
 from iced_x86 import CpuidFeature, Decoder, FlowControl
+from msgspec.structs import replace
 
 from incc.frontends.isa import NotRunnable, Runnable, words
 from incc.frontends.x86.iced import REGISTER_NAMES, bits_of, constants

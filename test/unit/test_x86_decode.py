@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from iced_x86 import OpAccess, OpKind
+from msgspec.structs import astuple
 
 from incc.frontends.kernel import Affine, Arithmetic, Instruction, Register, Sum
 from incc.frontends.x86.assembler import assemble

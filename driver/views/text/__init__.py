@@ -10,9 +10,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from incc.driver.views import header
 from incc.driver.views.layout import Layout, harmless, terminal
-from incc.driver.views.text import header
+from incc.driver.views.text import header as header
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -193,7 +192,7 @@ def _view(name: str) -> View:
 
 
 def _module(name: str) -> Any:
-    return importlib.import_module(f"incc.driver.views.{name.replace('-', '_')}")
+    return importlib.import_module(f"incc.driver.views.text.{name.replace('-', '_')}")
 
 
 def _set_off(lines: Iterable[str]) -> Iterator[str]:
