@@ -18,7 +18,7 @@ from incc.driver.comparison.match import Matching, match
 from incc.driver.comparison.match_assign import assign
 from incc.driver.comparison.match_features import Features, path_likeness
 from incc.driver.comparison.side import Entry, Side, in_memory
-from incc.frontends.isa import isa
+from incc.frontends.isa import FormWork, isa
 from properties import examples
 
 if TYPE_CHECKING:
@@ -356,14 +356,14 @@ def test_many_equal_loops_without_names() -> None:
 
 def test_what_forms_do() -> None:
     work = isa("x86").form_work
-    assert work(FMA) == (("fmul", "fadd"), "f64", 4)
-    assert work("VEX_VFNMADD132SS_XMM_XMM_XMMM32/m") == (("fmul", "fadd"), "f32", 1)
-    assert work("SUBPS_XMM_XMMM128/r") == (("fadd",), "f32", 4)
-    assert work("VEX_VPADDD_YMM_YMM_YMMM256/r") == (("iadd",), "i32", 8)
-    assert work("EVEX_VADDPD_ZMM_K1Z_ZMM_ZMMM512B64_ER/r") == (("fadd",), "f64", 8)
-    assert work("ADD_R32_RM32/m") == (("iadd",), "i32", 1)
+    assert work(FMA) == FormWork(("fmul", "fadd"), "f64", 4)
+    assert work("VEX_VFNMADD132SS_XMM_XMM_XMMM32/m") == FormWork(("fmul", "fadd"), "f32", 1)
+    assert work("SUBPS_XMM_XMMM128/r") == FormWork(("fadd",), "f32", 4)
+    assert work("VEX_VPADDD_YMM_YMM_YMMM256/r") == FormWork(("iadd",), "i32", 8)
+    assert work("EVEX_VADDPD_ZMM_K1Z_ZMM_ZMMM512B64_ER/r") == FormWork(("fadd",), "f64", 8)
+    assert work("ADD_R32_RM32/m") == FormWork(("iadd",), "i32", 1)
     assert work("ADD_RM64_IMM8/r").kinds == work("LEA_R64_M/m").kinds == ("index",)
-    assert work("VEX_VCVTDQ2PD_YMM_XMMM128/r") == (("convert",), "32-64", 4)
+    assert work("VEX_VCVTDQ2PD_YMM_XMMM128/r") == FormWork(("convert",), "32-64", 4)
     assert work("JNE_REL8_64/r").kinds == work(STORE).kinds == work("").kinds == ()
     assert isa("aarch64").form_work("FADD_V_V").kinds == ()
 

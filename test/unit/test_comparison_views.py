@@ -352,9 +352,9 @@ def test_cycles_on_different_bases_come_to_one() -> None:
     """Where elements are not known of all, cycles are for the work of the base's iteration."""
     members: list[Any] = [member(figures={"cycles": 8.0}), member(), member()]
     one = row(members, [None, change(2.0, 1.0), change(16.0, 32.0, basis="work", work=2.0, scale_a=2.0, scale_b=1.0)])
-    assert cells.compared(one) == ("iteration", (8.0, 4.0, 16.0))
-    assert cells.compared(row(members[:2], [None, change(2.0, 1.0)])) == ("element", (2.0, 1.0))
-    assert cells.compared(row(members[:2], [None, change(None, None)])) == ("iteration", (8.0, None))
+    assert cells.compared(one) == cells.Compared("iteration", (8.0, 4.0, 16.0))
+    assert cells.compared(row(members[:2], [None, change(2.0, 1.0)])) == cells.Compared("element", (2.0, 1.0))
+    assert cells.compared(row(members[:2], [None, change(None, None)])) == cells.Compared("iteration", (8.0, None))
 
 
 def test_letters() -> None:

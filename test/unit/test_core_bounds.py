@@ -80,7 +80,7 @@ def test_several_iterations_and_parallel_ways() -> None:
 
 
 def test_nothing() -> None:
-    assert bounds(BoundBuilder().build()) == Bounds(*[Fraction(0)] * 5)
+    assert bounds(BoundBuilder().build()) == Bounds(**dict.fromkeys(Bounds.__struct_fields__, Fraction(0)))
 
 
 def test_errors_are_those_of_the_analysis() -> None:

@@ -14,7 +14,7 @@ import pytest
 from msgspec.structs import replace
 
 from incc.driver import files, mca
-from incc.driver.deliver import Request, deliver, file_name, source_lines, unmet, write_stream
+from incc.driver.deliver import Message, Request, Undelivered, deliver, file_name, source_lines, unmet, write_stream
 from incc.driver.files import write_file
 from incc.driver.options import MCA, Given
 from incc.driver.pipeline import analyze_units
@@ -38,12 +38,12 @@ def plain() -> dict[str, Any]:
 
 def test_to_a_stream(plain: dict[str, Any], capfd: pytest.CaptureFixture[str]) -> None:
     stream = io.StringIO()
-    assert deliver(plain, Request(views=("summary",)), stream) == ((), ())
+    assert deliver(plain, Request(views=("summary",)), stream) == Undelivered((), ())
     assert "Iterations:        100" in stream.getvalue()
     assert "Resource pressure" not in stream.getvalue()
     with os.fdopen(os.dup(1), "w") as file:
         file.write("before\n")
-        assert deliver(plain, Request(views=("summary",)), file) == ((), ())
+        assert deliver(plain, Request(views=("summary",)), file) == Undelivered((), ())
     assert capfd.readouterr().out == "before\n" + stream.getvalue()
 
 
@@ -54,13 +54,13 @@ def test_closed_streams(plain: dict[str, Any]) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer, "w") as file:
-        assert deliver(plain, Request(), file) == ((), ())
+        assert deliver(plain, Request(), file) == Undelivered((), ())
 
 
 def test_to_a_file(plain: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "report"
     path.write_text("something that was there before\n" * 1000)
-    assert deliver(plain, Request(format="json", output=str(path)), None) == ((), ())
+    assert deliver(plain, Request(format="json", output=str(path)), None) == Undelivered((), ())
     assert json.loads(path.read_text()) == json.loads(json.dumps(plain))
     assert len(path.read_text().splitlines()) > 1
     for _ in range(2):
@@ -118,7 +118,7 @@ def test_nothing_to_show(tmp_path: Path) -> None:
     without = report(text="f:\n\tret\n")
     page = tmp_path / "page.html"
     stream = io.StringIO()
-    assert deliver(without, Request(files={"html": str(tmp_path)}), stream) == ((), ())
+    assert deliver(without, Request(files={"html": str(tmp_path)}), stream) == Undelivered((), ())
     undelivered = deliver(without, Request(files={"html": str(page)}), stream)
     assert (undelivered.failures, undelivered.empty) == ((), (f"{page}: not written: no kernel to show",))
     assert list(tmp_path.iterdir()) == []
@@ -167,9 +167,9 @@ def test_what_was_asked_for_and_is_not_there(unit: dict[str, str], where: str) -
     found = report("-what-if=latency PADDB = 2", "-what-if=rob = 512", **unit)
     messages = unmet(found, given.settings(), given.request("text", ""), "--analyze-")
     assert messages == [
-        (where, "what-if 'latency PADDB': no kernel has such an instruction"),
-        (f"{where}:99", "--analyze-detail: no analysed instruction in this line"),
-        ("other.h:3", "--analyze-detail: no analysed instruction in this line"),
+        Message(where, "what-if 'latency PADDB': no kernel has such an instruction"),
+        Message(f"{where}:99", "--analyze-detail: no analysed instruction in this line"),
+        Message("other.h:3", "--analyze-detail: no analysed instruction in this line"),
     ]
 
 

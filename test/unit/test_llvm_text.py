@@ -440,7 +440,8 @@ def test_encodings_and_effects_of_all_forms() -> None:
     for row in rows.split("\n"):
         columns = re.match(r" *\d+ +\d+ +[\d.-]+ (.{7})(.{7})(.{7})(.{7})(.{7}) *\d+ +((?:[0-9a-f]{2} )+)", row)
         if columns:
-            effects = Effects(*(bool(cell.strip()) for cell in columns.groups()[:5]))
+            cells = [bool(cell.strip()) for cell in columns.groups()[:5]]
+            effects = Effects(**dict(zip(Effects.__struct_fields__, cells, strict=True)))
             told[row[at:]] = effects, columns[6].strip()
     known = [i for i in decoded("\n".join(texts)).instructions if printed(i) in told and i.mnemonic != "enter"]
     assert len(known) > 7000

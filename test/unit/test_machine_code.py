@@ -16,6 +16,7 @@ from incc.driver.errors import AnalysisError
 from incc.driver.machine_code import hexadecimal
 from incc.driver.pipeline import Settings, analyze_bytes, analyze_object, analyze_units
 from incc.driver.report.build import build_report, unit_report
+from incc.frontends.objects.spans import Addresses
 from incc.frontends.unit import Unit
 
 LOOP = """\
@@ -101,7 +102,9 @@ def test_ranges_read_back(start: int, size: int, prefix: bool) -> None:
     end = min(start + size, 1 << 64)
     first = f"{start:#x}" if prefix else f"{start:x}"
     assert (
-        addresses("-address", f"{first}-{end:x}") == addresses("-address", f"{first}+{end - start:#x}") == (start, end)
+        addresses("-address", f"{first}-{end:x}")
+        == addresses("-address", f"{first}+{end - start:#x}")
+        == Addresses(start, end)
     )
 
 

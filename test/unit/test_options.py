@@ -23,6 +23,7 @@ from incc.driver.parsers import page as parsers_page
 from incc.driver.pipeline import Settings
 from incc.driver.report.places import Choice, Place
 from incc.driver.usage import COMMANDS, help_text, names, written
+from incc.frontends.objects.spans import Addresses
 
 ROOT = pathlib.Path(__file__).parents[2]
 
@@ -44,7 +45,7 @@ VALUES = {
     "probability": ("0.25", 0.25),
     "clock": ("3.5", 3.5),
     "alignment": ("all", -2),
-    "addresses": ("401000+40", ((0x401000, 0x401040),)),
+    "addresses": ("401000+40", (Addresses(0x401000, 0x401040),)),
     "changes": ("rob = 512", None),
     "places": ("a.c:12", (Place("a.c", 12),)),
     "kernels": ("dot:12", (Choice("dot", 12),)),

@@ -64,7 +64,8 @@ def test_regions() -> None:
         (11, "cmp", 38),
         (12, "jne", 41),
     ]
-    assert first.instructions[1].memory[0][3:5] == (32, "a")
+    (access,) = first.instructions[1].memory
+    assert (access.displacement, access.symbol) == (32, "a")
     assert first.instructions[-1].target == ".L3"
     assert [(r.line, r.text) for r in first.refused] == [(9, "vbogus %ymm0")]
     assert [(i.text, i.offset) for i in second.instructions] == [("xorl %eax, %eax", 0)]
