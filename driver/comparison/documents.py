@@ -59,8 +59,6 @@ class Document(msgspec.Struct, frozen=True):
     """A report as far as it is kept: its units, still with kernels and their instructions."""
 
     units: list[dict[str, Any]]
-    scanned: bool
-    """The document is a line of incc-scan."""
 
 
 # --- from text to documents -------------------------------------------------------------------------------------------
@@ -121,13 +119,10 @@ def read_document(text: bytes, where: str, line: int = 1, kept: Kept = COMPARED)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(malformed(text, where, line, error)) from None
     place = f"{where}:{line}" if line > 1 else where
-    if "cpus" in document and "units" not in document:
-        _check_pressure(((f"cpus[{core!r}]", kernel) for core, kernel in document["cpus"].items()), place, kept)
-        return Document(_scanned(document), True)
     if "units" not in document or document.get("schema_version") != VERSION:
         raise _refusal(text, where, line, None)
     _check_pressure(_kernels(document["units"]), place, kept)
-    return Document(document["units"], False)
+    return Document(document["units"])
 
 
 def _refusal(text: bytes, where: str, line: int, error: msgspec.ValidationError | None) -> InputError:
@@ -141,9 +136,9 @@ def _refusal(text: bytes, where: str, line: int, error: msgspec.ValidationError 
         return InputError(malformed(text, where, line, problem))
     if head.rows and head.sides:
         return NotAReportError(f"{place}: a comparison written by incc-diff, where a report is expected")
-    if not head.units and not head.cpus:
+    if not head.units:
         return NotAReportError(f'{place}: not an incc report (expected a JSON object with "units")')
-    if head.units and head.schema_version != VERSION:
+    if head.schema_version != VERSION:
         return unsupported(head.schema_version, place)
     if error is None:
         return InputError(f"{place}: not an incc report")
@@ -158,42 +153,6 @@ def unsupported(version: object, place: str) -> InputError:
         f"{place}: report schema {repr(version)[:40]} is not supported (this incc reads {VERSION}); "
         "analyse again with this incc"
     )
-
-
-def _scanned(line: Any) -> list[dict[str, Any]]:
-    """A unit for each core of a line of incc-scan."""
-    units = []
-    for core, kernel in line["cpus"].items():
-        named = line.get("input", "")
-        # The file and the kernel's name, or for machine code its digits, which are no file's.
-        file = named.removesuffix(f":{kernel['name']}")
-        units.append(
-            {
-                "source": "",
-                "assembly_file": "" if file == named else file,
-                "compiler": "",
-                "compiler_version": "",
-                "command": [],
-                "folder": "",
-                "output": "",
-                "way": "given",
-                "target_cpu": "",
-                "model": {
-                    "name": core,
-                    "title": core,
-                    "version": "",
-                    "isa": kernel["isa"],
-                    "chosen_by": "",
-                    "note": "",
-                },
-                "kernels": [kernel],
-                "left_out": [],
-                "system_loops": 0,
-                "became_calls": [],
-                "not_found": [],
-            }
-        )
-    return units
 
 
 def _kernels(units: Iterable[dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -245,7 +204,7 @@ def malformed(text: bytes, where: str, line: int, error: Exception) -> str:
 
 @cache
 def _decoder(kept: Kept) -> Any:
-    """Return a decoder of a report, or of a line of incc-scan."""
+    """Return a decoder of a report."""
     from incc.driver.report import types
 
     derived = _Derived(kept)
@@ -254,9 +213,6 @@ def _decoder(kept: Kept) -> Any:
         {
             "schema_version": NotRequired[str],
             "units": NotRequired[list[derived.type(types.Unit)]],  # type: ignore[misc]
-            "input": NotRequired[str],
-            "line": NotRequired[int],
-            "cpus": NotRequired[dict[str, derived.type(types.Kernel)]],  # type: ignore[misc]
         },
     )
     return msgspec.json.Decoder(document)
@@ -267,7 +223,6 @@ class _Head(msgspec.Struct, frozen=True, kw_only=True):
 
     schema_version: Any = None
     units: msgspec.Raw = msgspec.Raw()
-    cpus: msgspec.Raw = msgspec.Raw()
     rows: msgspec.Raw = msgspec.Raw()
     sides: msgspec.Raw = msgspec.Raw()
 

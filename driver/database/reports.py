@@ -350,8 +350,6 @@ def _finite(digits: str) -> float:
 
 
 def _report(value: Any, where: str) -> t.Report:
-    if isinstance(value, dict) and "cpus" in value:
-        raise InputError(f"{where}: a line of incc-scan, which knows no compilation; a database keeps reports")
     version = value.get("schema_version") if isinstance(value, dict) else None
     if not isinstance(version, str) or not isinstance(value.get("units"), list):
         raise InputError(f"{where}: no report of incc")

@@ -18,10 +18,9 @@ _NAMES = {str: "string", int: "integer", float: "number", bool: "boolean", NoneT
 
 
 def schema() -> dict[str, Any]:
-    """The schema (draft 2020-12) of `types.Report`; `$defs` has every type by its name, a line of `incc-scan` too."""
+    """The schema (draft 2020-12) of `types.Report`; `$defs` has every type by its name."""
     definitions: dict[str, Any] = {}
     report = object_schema(types.Report, definitions)
-    _of(types.ScanLine, definitions)
     return whole("report", SCHEMA_VERSION, report, definitions)
 
 

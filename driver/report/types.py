@@ -1225,11 +1225,3 @@ class Report(TypedDict):
     ]
     tool: Tool
     units: Annotated[list[Unit], "Translation units, in the order of the command line."]
-
-
-class ScanLine(TypedDict):
-    """A line of `incc-scan --output=json`: a kernel of the input and its analysis on each core."""
-
-    input: Annotated[str, "The first word of the input's line, or the file and the kernel's name."]
-    line: Annotated[Count, "Of the input, 0 where there is none."]
-    cpus: Annotated[dict[str, Kernel], "By the cores' names."]

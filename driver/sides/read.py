@@ -307,18 +307,11 @@ def _read_documents(file: BinaryIO, shown: str, collected: Collected) -> None:
 
     builds = _Builds(collected)
     documents = 0
-    scanned: dict[tuple[str, str], dict[str, Any]] = {}
     try:
         for line, text in texts(file):
             document = _document(text, shown, line, collected)
             documents += 1
-            if not document.scanned:
-                builds.add(document)
-                continue
-            # The kernels of a file have a line each.
-            for unit in document.units:
-                key = unit["assembly_file"], unit["model"]["name"]
-                scanned.setdefault(key, {**unit, "kernels": []})["kernels"] += unit["kernels"]
+            builds.add(document)
     except OSError as error:
         raise InputError(f"{shown}: {_reason(error)}") from None
     except MemoryError:
@@ -326,7 +319,6 @@ def _read_documents(file: BinaryIO, shown: str, collected: Collected) -> None:
     if not documents:
         raise InputError(f"{shown}: there is nothing in it")
     builds.end()
-    collected.add(scanned.values())
 
 
 def _document(text: bytes, shown: str, line: int, collected: Collected) -> Document:

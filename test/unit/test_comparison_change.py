@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from comparison_fixtures import entry_of, loop, make_entry, make_kernel, make_report, make_unit, side_of
+from comparison_fixtures import entry_of, loop, make_entry, make_kernel, make_report, make_unit
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -267,20 +267,6 @@ def test_arrays_and_pointers_are_no_spills() -> None:
     body = "\tmovsd (%rsp,%rax,8), %xmm1\n\tmovsd 8(%rbp), %xmm2\n\tcall g\n"
     found = figures(entry_of(loop(body + COUNT)))
     assert (found["reloads"], found["spills"]) == (0, 0)
-
-
-def test_figures_of_an_older_report() -> None:
-    side = side_of(loop("\tmovq 8(%rsp), %rcx\n\tvmovupd (%rcx,%rax), %ymm0\n" + COUNT))
-    entry = side.entries[0]
-    kernel: Any = entry.kernel
-    memory = {k: v for k, v in kernel["memory"].items() if k not in ("loads", "stores", "spills", "reloads")}
-    instructions: Any = [{k: v for k, v in i.items() if k not in ("work", "frame")} for i in entry.instructions()]
-    older = Entry(entry.unit, {**kernel, "memory": memory}, lambda: instructions)  # type: ignore[typeddict-item]
-    found = figures(older)
-    assert (found["loads"], found["stores"], found["reloads"], found["spills"]) == (2, 0, None, None)
-    assert became(older, entry)["outcome"] == "same"
-    slower = became(older, entry_of(loop(SUM * 2)))
-    assert slower["causes"]
 
 
 @given(st.data())

@@ -137,20 +137,6 @@ def test_reports_of_incc_scan(tmp_path: pathlib.Path, capfd: pytest.CaptureFixtu
     assert [(e.unit["model"]["name"], e.kernel["kernel_id"]) for e in side.entries] == names
     assert {e.unit["assembly_file"] for e in side.entries} == {str(tmp_path / "triad.s")}
     assert side.info["notes"] == []
-    # Older versions had a line for each kernel, which does not name a version and lacks what came later.
-    units = json.loads(lines)["units"]
-    line: Any = {"input": "triad.s:triad", "line": 1, "cpus": {u["model"]["name"]: u["kernels"][0] for u in units}}
-    for kernel in line["cpus"].values():
-        for name in ("elements", "role", "overview", "range", "rates", "source_function"):
-            del kernel[name]
-    (tmp_path / "scan.json").write_text(json.dumps(line))
-    side = one(tmp_path / "scan.json")
-    assert side.entries[0].kernel["elements"] is None
-    assert side.entries[0].kernel["overview"]["function"] == "triad"
-    assert side.info["notes"] == ["Lines of an older incc-scan do not tell all that reports do."]
-    # The oldest have a few figures in the place of a kernel's report.
-    (tmp_path / "scan.json").write_text('{"input": "4801c0", "line": 1, "cpus": {"skylake": {"cycles": 1.7}}}\n')
-    assert "the oldest have no report of a kernel" in refused(tmp_path / "scan.json")
 
 
 def test_functions_are_chosen(tmp_path: pathlib.Path, report: Any) -> None:

@@ -15,7 +15,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from wrapper_launcher import front, run
+from wrapper_launcher import Result, front, run
 
 from incc.driver.ranking import manifest
 from incc.frontends.gcc_wrapper.dry_run import Command, DryRun
@@ -488,7 +488,7 @@ def test_reports_on_links_to_standard_output_and_to_a_file(place: Place) -> None
     done = run(words, place.folder, None, INCC_ANALYZE="1", INCC_FORMAT="json")
     assert (done.status, done.err) == (0, b"")
     assert lines(Linked(json.loads(done.out)["units"], "")) == set(LOOPS)
-    assert run(words, place.folder, None, INCC_ANALYZE="1", INCC_OUTPUT="all.txt") == (0, b"", b"")
+    assert run(words, place.folder, None, INCC_ANALYZE="1", INCC_OUTPUT="all.txt") == Result(0, b"", b"")
     assert "after link-time optimisation of main.o, dot.o" in (place.folder / "all.txt").read_text()
 
 
