@@ -340,7 +340,7 @@ def test_incc_scan(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytes
     file.write_text("4801c849ffcf75f8\n0f05\n")
     assert scan.main(["--measure", str(file)]) == 0
     *_, heading, first, second = capfd.readouterr().out.splitlines()
-    assert heading.split()[-5:] == ["Role", "Cycles", "Measured", "/elem.", "Bound"] or "Measured" in heading.split()
+    assert {"Cycles", "Measured"} <= set(heading.split())
     assert first.split()[2:4] == ["1.00", "1.25"]
     assert second.split()[4:6] == ["1.00", "-"]
     assert len(used.loops) == 1
