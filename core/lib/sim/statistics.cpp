@@ -27,6 +27,11 @@ void use(Usage &Of, int64_t Entries) {
   Of.Most = std::max(Of.Most, Entries);
 }
 
+/// Counts no more entries than there are; 0 stands for no limit.
+void useAtMost(Usage &Of, int64_t Entries) {
+  use(Of, Of.Entries > 0 ? std::min<int64_t>(Entries, Of.Entries) : Entries);
+}
+
 void map(Statistics::Mappings &To, int32_t New, int32_t Used) {
   To.Count += New;
   To.Most = std::max(To.Most, Used);
@@ -133,12 +138,11 @@ void Observer::endCycle(int64_t Rob, const Scheduler &Schedulers) {
   addCycle(Counted.Retired, RetiredNow);
   Counted.Uops += Issued;
   use(Counted.ReorderBuffer, Rob);
-  // Room is made by issue slots, whose µops, should they be several, share what is left.
-  use(Counted.AllSchedulers,
-      P.K.Rs > 0 ? std::min(Schedulers.waiting(), P.K.Rs) : Schedulers.waiting());
+  // A scheduler with room takes all the µops of an issue slot: they share the entries left.
+  useAtMost(Counted.AllSchedulers, Schedulers.waiting());
   use(Counted.Queue, static_cast<int64_t>(Schedulers.queued()));
   for (size_t S = 0; S < Schedulers.used().size(); ++S)
-    use(Counted.Schedulers[S], Schedulers.used()[S]);
+    useAtMost(Counted.Schedulers[S], Schedulers.used()[S]);
   for (size_t N = 0; N < Parts.size(); ++N)
     use(Counted.Buffers[N], std::min(std::exchange(Waiting[N], 0), Parts[N].Entries));
   Eliminated = {};
