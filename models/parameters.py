@@ -498,6 +498,16 @@ PARAMETERS: tuple[Parameter, ...] = (
         "the same of 512 bits. If both are limited, one of either width takes its share of the cycle",
     ),
     Parameter(
+        "wide_starts_ahead",
+        whole(1),
+        4,
+        "cycles",
+        EXECUTION,
+        "whose share µops on wide vectors may take at once, so that `starts_256bit` and `starts_512bit` hold on average. "
+        "With 1, loops whose loads, arithmetic and stores start in different cycles would be slower than measured; more "
+        "than 3 makes no difference to them",
+    ),
+    Parameter(
         "fast_pointer_chasing",
         FLAG,
         False,
@@ -788,7 +798,9 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter("dsb_width", whole(), 0, "µops a cycle", FRONT_END, "of the µop cache; 0: there is none"),
     Parameter("dsb_block", whole(1), 32, "bytes", FRONT_END, "of code to which an entry of the µop cache belongs"),
     Parameter("dsb_ms_stall", whole(), 0, "cycles", FRONT_END, "between µop cache and microcode"),
+    Parameter("mite_ms_stall", whole(), 2, "cycles", FRONT_END, "between decoders and microcode, both ways together"),
     Parameter("dsb_line_uops", whole(1), 6, "µops", FRONT_END, "of a line of the µop cache"),
+    Parameter("dsb_read_lines", whole(1), 2, "lines", FRONT_END, "of the µop cache that are read in a cycle"),
     Parameter(
         "dsb_lines",
         whole_or_unlimited(1),
