@@ -336,13 +336,13 @@ py::object toStatistics(const Statistics &S, bool Pressure, const SimulationClas
   py::tuple NoPorts;
   py::object Why = py::none();
   if (Pressure)
-    Why = Record(Classes.Pressure)(S.Why.Increase, S.Why.Resources, S.Why.Registers, S.Why.Memory,
-                                   S.Why.Data, py::object(toTuple(S.Why.ByResource, ToInt)),
-                                   py::object(toTuple(S.Sequence, [&](const SequenceStep &Step) {
-                                     return MakeStep(Step.Instruction, Step.IterationOffset,
-                                                     static_cast<int32_t>(Step.Because), Step.Via,
-                                                     Step.Cycles);
-                                   })));
+    Why = Record(Classes.Pressure)(
+        S.Pressure.Increase, S.Pressure.Resources, S.Pressure.Registers, S.Pressure.Memory, S.Pressure.Data,
+        py::object(toTuple(S.Pressure.ByResource, ToInt)),
+        py::object(toTuple(S.Sequence, [&](const SequenceStep &Step) {
+          return MakeStep(Step.Instruction, Step.IterationOffset,
+                          static_cast<int32_t>(Step.Cause), Step.Via, Step.Cycles);
+        })));
   return Record(Classes.Statistics)(
       S.Cycles, S.Uops, toCounters(S.Stalls, Classes.LostSlots), py::object(toHistogram(S.Issued)),
       py::object(toHistogram(S.Started)), py::object(toHistogram(S.Retired)),
@@ -369,7 +369,7 @@ py::object toSimulation(const Kernel &K, const Simulation &S, const SimulationCl
   auto ToInt = [](int64_t Value) { return py::int_(Value); };
   return Record(Classes.Simulation)(
       toFraction(S.CyclesPerIteration, Classes.Fraction), S.Period, S.Cycles, S.Iterations,
-      toCounters(S.Uops, Classes.UopsBySource), toCounters(S.LostSlots, Classes.LostSlots),
+      toCounters(S.UopsBySource, Classes.UopsBySource), toCounters(S.LostSlots, Classes.LostSlots),
       toTuple(S.PortUops, ToInt), S.MovesEliminated, S.MovesExecuted,
       toEvents(K, S.Trace, Classes.Event), toUops(S.Started, Classes.Uop, Classes.UopInput),
       std::move(Counted));
@@ -380,7 +380,7 @@ py::object boundsOf(py::handle Bound, py::handle Fraction, py::handle BoundsClas
   Bounds B;
   {
     py::gil_scoped_release NoPython;
-    B = findBounds(K, layGroundwork(K, /*LoadAddresses=*/false, /*StoreAddresses=*/false));
+    B = findBounds(K, computeKernelInfo(K, /*LoadAddresses=*/false, /*StoreAddresses=*/false));
   }
   return toBounds(B, Fraction, BoundsClass);
 }
@@ -428,7 +428,7 @@ py::object coldRun(py::handle Bound, bool Ideal, bool Loop, int64_t Iterations,
     S = simulate(K, P, Options);
   }
   SimulationClasses Known = classesOf(Classes);
-  return toSimulation(K, S, Known, toStatistics(S.Counted, Pressure, Known));
+  return toSimulation(K, S, Known, toStatistics(S.Stats, Pressure, Known));
 }
 
 py::tuple boundsAndSimulation(py::handle Bound, bool Loop, py::handle BoundsClass,
@@ -441,10 +441,10 @@ py::tuple boundsAndSimulation(py::handle Bound, bool Loop, py::handle BoundsClas
   Simulation S;
   {
     py::gil_scoped_release NoPython;
-    Groundwork From = layGroundwork(K, needsLoadAddresses(P), needsStoreAddresses(P));
-    B = findBounds(K, From);
-    Options.AtLeast = B.largest();
-    S = simulate(K, P, Options, std::move(From));
+    KernelInfo Info = computeKernelInfo(K, needsLoadAddresses(P), needsStoreAddresses(P));
+    B = findBounds(K, Info);
+    Options.LowerBound = B.largest();
+    S = simulate(K, P, Options, std::move(Info));
   }
   SimulationClasses Known = classesOf(Classes);
   return py::make_tuple(toBounds(B, Known.Fraction, BoundsClass), toSimulation(K, S, Known));

@@ -1,7 +1,7 @@
-"""Makes models/bound.py and core/python/counters.py from core/include/incc/fields.def.
+"""Generate models/bound.py and core/python/counters.py from core/include/incc/fields.def.
 
-python core/generate.py          write both
-python core/generate.py --check  say whether they are current: exit status 1 if not
+python core/generate.py          write both files
+python core/generate.py --check  exit with status 1 if a file is not current
 """
 
 from __future__ import annotations
@@ -16,51 +16,60 @@ import msgspec
 ROOT = Path(__file__).resolve().parent.parent
 DEFINITION = ROOT / "core" / "include" / "incc" / "fields.def"
 
-MADE_FROM = "Made from core/include/incc/fields.def by core/generate.py: change it there."
+GENERATED = "Generated from core/include/incc/fields.def by core/generate.py."
 UNLIMITED = 1 << 20
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of the definition: KIND(arguments), what is said about it, and the heading that it is under."""
+    """A line of the definition, KIND(arguments)."""
 
     kind: str
     arguments: tuple[str, ...]
     text: str
+    """The comment before the line."""
     heading: str
+    """The heading that the line is under."""
 
 
 def read(text: str) -> list[Entry]:
-    """The entries in their order. Raises ValueError for a line that is none."""
+    """Return the entries in their order. Raises ValueError for a line that is none."""
     entries = []
-    heading, about = "", []
+    heading, comment = "", []
     for line in text.splitlines():
         if line.startswith("// === "):
             heading = line.removeprefix("// === ")
         elif line.startswith("/// "):
-            about.append(line.removeprefix("/// "))
+            comment.append(line.removeprefix("/// "))
         elif line and not line.startswith(("//", "#")):
             match = re.fullmatch(r"([A-Z_]+)\((.*)\)", line)
             if match is None:
-                raise ValueError(f"{DEFINITION.name}: {line!r}")
+                raise ValueError(f"{DEFINITION.name}: error: not KIND(arguments): {line!r}")
             arguments = tuple(a.strip() for a in match[2].split(","))
-            entries.append(Entry(kind=match[1], arguments=arguments, text=" ".join(about), heading=heading))
-            about = []
+            entries.append(Entry(kind=match[1], arguments=arguments, text=" ".join(comment), heading=heading))
+            comment = []
     return entries
 
 
-def _comment(text: str, indent: str = "    ") -> list[str]:
-    return textwrap.wrap(text, 120, initial_indent=f"{indent}# ", subsequent_indent=f"{indent}# ") if text else []
+def _comment(text: str, indent: str = "") -> list[str]:
+    return textwrap.wrap(text, 120, initial_indent=f"{indent}# ", subsequent_indent=f"{indent}# ")
+
+
+def _docstring(text: str, indent: str = "") -> list[str]:
+    """Return the lines of a docstring, none without a text. The last line leaves room for the quotes."""
+    if not text:
+        return []
+    lines = textwrap.wrap(text, 117, initial_indent=f'{indent}"""', subsequent_indent=indent)
+    lines[-1] += '"""'
+    return lines
 
 
 def _constants(entries: list[Entry], kind: str) -> list[str]:
-    """The values of one kind, numbered as in C++."""
+    """Return the definitions of the values of one kind, numbered as in C++."""
     chosen = [e for e in entries if e.kind == kind]
-    lines = ["", *_comment(chosen[0].heading, "")]
+    lines = ["", *_comment(chosen[0].heading)]
     for number, entry in enumerate(chosen):
         value = entry.arguments[2] if len(entry.arguments) > 2 else str(number)
-        lines += _comment(entry.text, "") if len(entry.text) > 60 else []
-        about = f"  # {entry.text}" if entry.text and len(entry.text) <= 60 else ""
-        lines.append(f"{entry.arguments[1]} = {value}{about}")
+        lines += [f"{entry.arguments[1]} = {value}", *_docstring(entry.text)]
     return lines
 
 
@@ -68,7 +77,7 @@ _TYPES = {"NAMES": "list[str]", "SCALAR": "int", "PARAMETER": "int", "ENUM": "in
 
 
 def _field(entry: Entry) -> tuple[str, str]:
-    """A field's name in Python and its type."""
+    """Return a field's name in Python and its type."""
     kind = entry.kind.partition("_")[2]
     if kind == "PYTHON":
         return entry.arguments[0], entry.arguments[1]
@@ -76,44 +85,37 @@ def _field(entry: Entry) -> tuple[str, str]:
     return name, _TYPES.get(kind, "list[int]")
 
 
-def _owners(entry: Entry) -> str:
+# What owns the entries of an array, in the singular and the plural.
+_OWNERS = {
+    "Instructions": ("instruction", "instructions"),
+    "Uops": ("µop", "µops"),
+    "Values": ("value", "values"),
+    "Outputs": ("output", "outputs"),
+    "Inputs": ("input", "inputs"),
+    "Operands": ("memory operand", "memory operands"),
+    "Affines": ("affine entry", "affine entries"),
+    "AffineTerms": ("term", "terms"),
+    "Entries": ("location with a known content", "locations with a known content"),
+    "EntryTerms": ("term", "terms"),
+    "Forwards": ("class", "classes"),
+    "PortDelays": ("delay between ports", "delays between ports"),
+    "Assumed": ("assumed dependency", "assumed dependencies"),
+}
+
+
+def _layout(entry: Entry) -> tuple[str, str]:
+    """Return what precedes and what follows a field's text about the layout of its array."""
     kind = entry.kind.partition("_")[2]
     if kind == "START":
-        return f"By {_SINGULAR[entry.arguments[2]]}, where its {_PLURAL[entry.arguments[3]]} begin."
+        return f"Where the {_OWNERS[entry.arguments[3]][1]} of each {_OWNERS[entry.arguments[2]][0]} begin.", ""
     place = {"ARRAY": 2, "WIDE": 2, "MASKS": 2, "ENUMS": 3}.get(kind)
     if place is None or entry.arguments[place] == "Any":
-        return ""
-    return f"By {_SINGULAR[entry.arguments[place]]}."
-
-
-_SINGULAR = {
-    "Instructions": "instruction",
-    "Uops": "µop",
-    "Values": "value",
-    "Outputs": "output",
-    "Inputs": "input",
-    "Operands": "memory operand",
-    "Affines": "affine entry",
-    "AffineTerms": "term",
-    "Entries": "entry",
-    "EntryTerms": "term",
-    "Forwards": "class",
-    "PortDelays": "delay between ports",
-    "Assumed": "assumed dependency",
-}
-_PLURAL = {
-    "Uops": "µops",
-    "Values": "values",
-    "Outputs": "outputs",
-    "Inputs": "inputs",
-    "Affines": "affine entries",
-    "AffineTerms": "terms",
-    "EntryTerms": "terms",
-}
+        return "", ""
+    return "", f"One entry per {_OWNERS[entry.arguments[place]][0]}."
 
 
 def _fields(entries: list[Entry]) -> list[str]:
-    """Slots and annotations of a class."""
+    """Return the slots and annotations of a class."""
     lines = ["    __slots__ = ("]
     lines += [f'        "{name}",' for name in sorted(_field(e)[0] for e in entries)]
     lines += ["    )", ""]
@@ -121,14 +123,16 @@ def _fields(entries: list[Entry]) -> list[str]:
     for entry in entries:
         if entry.heading != heading:
             heading = entry.heading
-            lines += ["", *_comment("--- " + heading.partition(": ")[2] if ": " in heading[:14] else "--- " + heading)]
+            lines += ["", *_comment("--- " + heading.partition(": ")[2], "    ")]
         name, type_ = _field(entry)
-        lines += [*_comment(" ".join(part for part in (_owners(entry), entry.text) if part)), f"    {name}: {type_}"]
+        before, after = _layout(entry)
+        text = " ".join(part for part in (before, entry.text, after) if part)
+        lines += [f"    {name}: {type_}", *_docstring(text, "    ")]
     return lines
 
 
 def _default(entry: Entry, numbers: dict[str, int]) -> str | None:
-    """What a field holds where nothing is said, as Python; None for what must be said."""
+    """Return a field's default as Python source, None for a field without one."""
     kind = entry.kind.partition("_")[2]
     if kind in ("SCALAR", "PARAMETER"):
         return "UNLIMITED" if entry.arguments[2] == "Unlimited" else entry.arguments[2]
@@ -137,55 +141,57 @@ def _default(entry: Entry, numbers: dict[str, int]) -> str | None:
     return "0" if kind == "MASK" else None
 
 
+def _names(name: str, entries: list[Entry]) -> list[str]:
+    """Return the definition of a tuple of fields' names."""
+    return [f"{name} = (", *[f'    "{_field(e)[0]}",' for e in entries], ")"]
+
+
 def bound_module(entries: list[Entry]) -> str:
-    """models/bound.py."""
+    """Return the text of models/bound.py."""
     kernel = [e for e in entries if e.kind.startswith("KERNEL_")]
     pipeline = [e for e in entries if e.kind.startswith("PIPELINE_")]
+    parameters = [e for e in pipeline if e.kind == "PIPELINE_PARAMETER"]
     bindings = {e.arguments[0]: number for number, e in enumerate(e for e in entries if e.kind == "PORT_BINDING")}
     lines = [
-        '"""A kernel bound to a machine model, as flat arrays: the only thing that the native core sees.',
+        '"""Kernels bound to a machine model as flat arrays, the input of the native core.',
         "",
-        "All indices are 0-based, all times whole cycles of the core's clock. Arrays named `*_start` have one entry",
+        "All indices count from 0, all times are whole cycles of the core's clock. Arrays named `*_start` have one entry",
         "more than there are owners: the entries of owner i are [start[i], start[i+1]).",
         "",
-        MADE_FROM,
+        GENERATED,
         '"""',
         "",
         "from __future__ import annotations",
     ]
     for kind in ("INSTRUCTION_FLAG", "UOP_KIND", "VALUE_KIND", "INPUT_KIND", "MOVE_CLASS", "PORT_BINDING"):
         lines += _constants(entries, kind)
-    lines += ["", f"UNLIMITED = 1 << {UNLIMITED.bit_length() - 1}", '"""Of what has no limit."""', ""]
-    lines += ["PIPELINE_PARAMETERS = {"]
-    lines += [f'    "{_field(e)[0]}": {_default(e, bindings)},' for e in pipeline if e.kind == "PIPELINE_PARAMETER"]
     lines += [
-        "}",
-        '"""Parameters of the model that are attributes of Pipeline, with what holds where the model does not say."""',
+        "",
+        f"UNLIMITED = 1 << {UNLIMITED.bit_length() - 1}",
+        '"""The value of a parameter without a limit."""',
         "",
     ]
-    for prefix, chosen in (("KERNEL", kernel), ("PIPELINE", pipeline)):
-        known = [(e, value) for e in chosen if (value := _default(e, bindings)) is not None]
-        own = [f'    "{_field(e)[0]}": {value},' for e, value in known if e.kind != "PIPELINE_PARAMETER"]
-        others = ["    **PIPELINE_PARAMETERS,"] if prefix == "PIPELINE" else []
-        lines += [f"{prefix}_DEFAULTS = {{", *own, *others, "}"]
-        lines += ['"""Of all numbers, as the core has them."""', ""]
-    arrays = [e for e in kernel if _field(e)[1] == "list[int]" and e.kind != "KERNEL_START"]
-    starts = [e for e in kernel if e.kind == "KERNEL_START"]
-    lines += ["KERNEL_ARRAYS = (", *[f'    "{_field(e)[0]}",' for e in arrays], ")"]
-    lines += ["KERNEL_STARTS = (", *[f'    "{_field(e)[0]}",' for e in starts], ")", ""]
-    per_instruction = [e for e in pipeline if "Instructions" in e.arguments]
-    lists = [e for e in pipeline if "Any" in e.arguments]
-    lines += ["PIPELINE_BY_INSTRUCTION = (", *[f'    "{_field(e)[0]}",' for e in per_instruction], ")"]
-    lines += ["PIPELINE_LISTS = (", *[f'    "{_field(e)[0]}",' for e in lists], ")", "", ""]
+    lines += ["PIPELINE_PARAMETERS = {"]
+    lines += [f'    "{_field(e)[0]}": {_default(e, bindings)},' for e in parameters]
+    lines += ["}", '"""The model\'s parameters that are attributes of Pipeline, with their defaults."""', ""]
+    for prefix, chosen in (("KERNEL", kernel), ("PIPELINE", [e for e in pipeline if e not in parameters])):
+        defaults = [(e, value) for e in chosen if (value := _default(e, bindings)) is not None]
+        lines += [f"{prefix}_DEFAULTS = {{", *[f'    "{_field(e)[0]}": {value},' for e, value in defaults]]
+        lines += ["    **PIPELINE_PARAMETERS,"] if prefix == "PIPELINE" else []
+        lines += ["}", '"""The defaults of all numbers, which are those of the core."""', ""]
+    lines += _names("KERNEL_ARRAYS", [e for e in kernel if _field(e)[1] == "list[int]" and e.kind != "KERNEL_START"])
+    lines += [*_names("KERNEL_STARTS", [e for e in kernel if e.kind == "KERNEL_START"]), ""]
+    lines += _names("PIPELINE_BY_INSTRUCTION", [e for e in pipeline if "Instructions" in e.arguments])
+    lines += [*_names("PIPELINE_LISTS", [e for e in pipeline if "Any" in e.arguments]), "", ""]
     lines += [
         "class Pipeline:",
-        '    """What the simulator knows of a kernel beyond its dependencies and µops."""',
+        '    """What the simulator needs beyond a kernel\'s µops and dependencies."""',
         "",
         *_fields(pipeline),
         "",
         "",
         "class BoundKernel:",
-        '    """See the module\'s docstring."""',
+        '    """A kernel bound to a machine model."""',
         "",
         *_fields(kernel),
         "",
@@ -196,11 +202,11 @@ def bound_module(entries: list[Entry]) -> str:
 
 
 def counters_module(entries: list[Entry]) -> str:
-    """core/python/counters.py."""
+    """Return the text of core/python/counters.py."""
     lines = [
-        '"""What the simulation counts by source and by cause.',
+        '"""Counters of the simulation, by source and by cause.',
         "",
-        MADE_FROM,
+        GENERATED,
         '"""',
         "",
         "from __future__ import annotations",
@@ -209,29 +215,22 @@ def counters_module(entries: list[Entry]) -> str:
     ]
     for kind in ("UOP_SOURCE", "LOST_SLOT"):
         chosen = [e for e in entries if e.kind == kind]
-        name, _, about = chosen[0].heading.partition(": ")
-        about = about[0].upper() + about[1:]
-        lines += [
-            "",
-            "",
-            f"class {name}(msgspec.Struct, frozen=True, kw_only=True):",
-            f'    """{about}, over a whole run."""',
-            "",
-        ]
+        name, _, text = chosen[0].heading.partition(": ")
+        lines += ["", "", f"class {name}(msgspec.Struct, frozen=True, kw_only=True):", f'    """{text}."""', ""]
         for entry in chosen:
-            lines += [*_comment(entry.text), f"    {entry.arguments[1]}: int"]
+            lines += [f"    {entry.arguments[1]}: int", *_docstring(entry.text, "    ")]
     return _tidy(lines)
 
 
 def _tidy(lines: list[str]) -> str:
-    """As the formatter wants it: no more than two empty lines, none behind a bracket or at the end."""
+    """Return the text as the formatter leaves it: at most two empty lines, and none after an opening class."""
     text = "\n".join(lines) + "\n"
     text = re.sub(r"\n{4,}", "\n\n\n", text)
     return re.sub(r"(\n    \)\n)\n{2,}(?=    )", r"\1\n", text)
 
 
 def outputs() -> dict[Path, str]:
-    """The files that are made, and what belongs into them."""
+    """Return the text of each generated file."""
     entries = read(DEFINITION.read_text(encoding="utf-8"))
     return {
         ROOT / "models" / "bound.py": bound_module(entries),
@@ -240,14 +239,14 @@ def outputs() -> dict[Path, str]:
 
 
 def main(arguments: list[str]) -> int:
-    stale = [path for path, text in outputs().items() if not path.exists() or path.read_text("utf-8") != text]
-    if arguments == ["--check"]:
-        for path in stale:
-            print(f"{path.relative_to(ROOT)} is not what core/generate.py makes of {DEFINITION.name}", file=sys.stderr)
-        return 1 if stale else 0
-    for path in stale:
-        path.write_text(outputs()[path], encoding="utf-8")
-    return 0
+    stale = {p: text for p, text in outputs().items() if not p.exists() or p.read_text("utf-8") != text}
+    for path, text in stale.items():
+        if arguments == ["--check"]:
+            name = path.relative_to(ROOT)
+            print(f"{name}: error: differs from {DEFINITION.name}; run python core/generate.py", file=sys.stderr)
+        else:
+            path.write_text(text, encoding="utf-8")
+    return 1 if stale and arguments == ["--check"] else 0
 
 
 if __name__ == "__main__":

@@ -1,27 +1,32 @@
-"""A kernel bound to a machine model, as flat arrays: the only thing that the native core sees.
+"""Kernels bound to a machine model as flat arrays, the input of the native core.
 
-All indices are 0-based, all times whole cycles of the core's clock. Arrays named `*_start` have one entry
+All indices count from 0, all times are whole cycles of the core's clock. Arrays named `*_start` have one entry
 more than there are owners: the entries of owner i are [start[i], start[i+1]).
 
-Made from core/include/incc/fields.def by core/generate.py: change it there.
+Generated from core/include/incc/fields.def by core/generate.py.
 """
 
 from __future__ import annotations
 
 # Flags of instructions (instruction_flags)
-# Second half of a macro-fused pair: no µop and no slot of its own.
 FUSED_INTO_PREVIOUS = 1
-ELIMINATED = 2  # Register move done by the renamer.
-ZEROED = 4  # Zero or ones idiom known to the core: no input dependency.
-# Takes issue slots but no port (nop, eliminated move, zero idiom, folded constant).
+"""Second half of a macro-fused pair, without a µop and an issue slot of its own."""
+ELIMINATED = 2
+"""Register move that the renamer eliminates."""
+ZEROED = 4
+"""Zero or ones idiom that the core recognises, without an input dependency."""
 NO_EXECUTION = 8
-# Not in the model: no µops, latency 0, excluded from every total.
+"""Instruction that takes issue slots but no port (nop, eliminated move, zero idiom, folded constant)."""
 UNKNOWN = 16
+"""Instruction that the model lacks: no µops, latency 0, excluded from every total."""
 IS_LOAD = 32
+"""Instruction that reads memory."""
 IS_STORE = 64
+"""Instruction that writes memory."""
 IS_BRANCH = 128
-# Adds a constant to a register, which the renamer does; a µop only makes the sum up for those who need it.
+"""Jump, call or return."""
 FOLDED = 256
+"""Addition of a constant that the renamer performs. A µop only computes the sum for those that need it."""
 
 # Kinds of µop (uop_kind)
 UOP_COMPUTE = 0
@@ -30,7 +35,7 @@ UOP_STORE_ADDRESS = 2
 UOP_STORE_DATA = 3
 UOP_BRANCH = 4
 
-# Kinds of value (value_kind): what one instruction produces
+# Kinds of value (value_kind): what an instruction produces
 VALUE_REGISTER = 0
 VALUE_LOAD = 1
 VALUE_STORE = 2
@@ -39,19 +44,19 @@ VALUE_STORE = 2
 INPUT_LOCATION = 0
 INPUT_VALUE = 1
 
-# What the renamer does with a move (move_class): nothing, or eliminates it if it has a slot of that kind to spare
+# Kinds of move (move_class): the slots that the renamer needs to eliminate it
 MOVE_NONE = 0
 MOVE_GPR = 1
 MOVE_SIMD = 2
 
-# How µops get their ports (port_binding); in the model as the names without PORTS_, see core/lib/sim/ports.h
+# Rules that bind µops to ports (port_binding), explained in core/lib/sim/ports.h
 PORTS_LEAST_LOADED = 0
 PORTS_SIX = 1
 PORTS_EIGHT = 2
 PORTS_TEN = 3
 
 UNLIMITED = 1 << 20
-"""Of what has no limit."""
+"""The value of a parameter without a limit."""
 
 PIPELINE_PARAMETERS = {
     "issue_to_dispatch": 1,
@@ -66,8 +71,10 @@ PIPELINE_PARAMETERS = {
     "dsb_width": 0,
     "dsb_block": 32,
     "dsb_ms_stall": 0,
+    "mite_ms_stall": 2,
     "dsb_line_uops": 6,
     "dsb_lines": 3,
+    "dsb_read_lines": 2,
     "dsb_extra_slot_ends": 1,
     "both_32B_halves_must_be_cacheable": 0,
     "branch_may_end_cached_block": 1,
@@ -89,6 +96,7 @@ PIPELINE_PARAMETERS = {
     "bank_sets": 0,
     "starts_256bit": 0,
     "starts_512bit": 0,
+    "wide_starts_ahead": 4,
     "stack_offset_limit": UNLIMITED,
     "alternating_imbalance": UNLIMITED,
     "loads_leave_when_done": 0,
@@ -104,7 +112,7 @@ PIPELINE_PARAMETERS = {
     "second_port_slot": 3,
     "first_port_slot": 4,
 }
-"""Parameters of the model that are attributes of Pipeline, with what holds where the model does not say."""
+"""The model's parameters that are attributes of Pipeline, with their defaults."""
 
 KERNEL_DEFAULTS = {
     "n_ports": 0,
@@ -121,7 +129,7 @@ KERNEL_DEFAULTS = {
     "merges_narrow_store": 0,
     "line_places": 0,
 }
-"""Of all numbers, as the core has them."""
+"""The defaults of all numbers, which are those of the core."""
 
 PIPELINE_DEFAULTS = {
     "alignment": 0,
@@ -138,7 +146,7 @@ PIPELINE_DEFAULTS = {
     "register_file": 0,
     **PIPELINE_PARAMETERS,
 }
-"""Of all numbers, as the core has them."""
+"""The defaults of all numbers, which are those of the core."""
 
 KERNEL_ARRAYS = (
     "instruction_flags",
@@ -238,7 +246,7 @@ PIPELINE_LISTS = (
 
 
 class Pipeline:
-    """What the simulator knows of a kernel beyond its dependencies and µops."""
+    """What the simulator needs beyond a kernel's µops and dependencies."""
 
     __slots__ = (
         "address_to_execute",
@@ -266,6 +274,7 @@ class Pipeline:
         "dsb_line_uops",
         "dsb_lines",
         "dsb_ms_stall",
+        "dsb_read_lines",
         "dsb_width",
         "ends_group",
         "first_port_slot",
@@ -288,6 +297,7 @@ class Pipeline:
         "merges_high",
         "merges_low",
         "microcode_alone",
+        "mite_ms_stall",
         "move_class",
         "move_elim_all_aliases_overwritten",
         "move_elim_gpr",
@@ -339,121 +349,126 @@ class Pipeline:
         "waiting_entries",
         "waiting_ports",
         "wide_memory",
+        "wide_starts_ahead",
     )
 
-    # --- the front end, by instruction
-    # By instruction. Bytes.
+    # --- front end, by instruction
     length: list[int]
-    # By instruction. The place of the first byte within the kernel's code.
+    """Length in bytes. One entry per instruction."""
     offset: list[int]
-    # By instruction. Bytes of prefixes and escapes before the primary opcode.
+    """Place of the first byte within the kernel's code. One entry per instruction."""
     opcode_offset: list[int]
-    # By instruction. 1 with a length-changing prefix that stalls the predecoder.
+    """Bytes of prefixes and escapes before the primary opcode. One entry per instruction."""
     lcp: list[int]
-    # By instruction. 1 if the decoders wait for the next instruction, which might fuse with it.
+    """1 if a length-changing prefix stalls the predecoder. One entry per instruction."""
     fusible: list[int]
-    # By instruction. 1 if only the first decoder takes it.
+    """1 if the decoders wait for the next instruction, which might fuse with it. One entry per instruction."""
     complex_decoder: list[int]
-    # By instruction. How many other decoders work beside the one that has it.
+    """1 if only the first decoder takes it. One entry per instruction."""
     simple_decoders: list[int]
-    # By instruction. 1 if nothing is decoded behind it in the same cycle.
+    """Number of other decoders that work beside the one that has it. One entry per instruction."""
     ends_group: list[int]
-    # By instruction. Fused µops from the decoders or the µop cache,
+    """1 if nothing behind it is decoded in the same cycle. One entry per instruction."""
     uops_mite: list[int]
-    # By instruction. and from the microcode sequencer after those.
+    """Fused µops from the decoders or the µop cache. One entry per instruction."""
     uops_ms: list[int]
-    # By instruction. Of the µop cache, for long immediates.
+    """Fused µops from the microcode sequencer, which follow. One entry per instruction."""
     dsb_extra_slots: list[int]
-    # By instruction. Constants of 32 bits that it has, which take room in the µop cache.
+    """Additional slots of the µop cache, for long immediates. One entry per instruction."""
     constants: list[int]
-    # By instruction. 1 keeps a loop out of the loop stream detector.
+    """Constants of 32 bits, which take room in the µop cache. One entry per instruction."""
     no_lsd: list[int]
+    """1 if it keeps a loop out of the loop stream detector. One entry per instruction."""
 
-    # --- execution
-    # By input. Cycles by which an input is late beyond its latency, on some ways through the core: no part of the
-    # bounds.
+    # --- execution, by input
     late_inputs: list[int]
+    """Cycles by which an input is late beyond its latency, on some ways through the core. The bounds do not count
+    them. One entry per input."""
 
-    # --- the renamer, by instruction
-    # By instruction. The locations of a register and of its bits 8-15, renamed apart, that must first be merged, else
-    # -1.
+    # --- renamer, by instruction
     merges_low: list[int]
-    # By instruction.
+    """Location of a register whose bits 8-15 are renamed separately and must be merged first, else -1. One entry per
+    instruction."""
     merges_high: list[int]
-    # By instruction. 1 if it needs the stack pointer itself, at `stack_location`: what the stack engine added up must
-    # be added to it first.
+    """Location of these bits 8-15, else -1. One entry per instruction."""
     uses_stack: list[int]
-    # By instruction. Bytes by which push, pop, call and ret change the stack pointer, which the stack engine only adds
-    # up.
+    """1 if it needs the stack pointer itself (`stack_location`), to which the stack engine's offset must be added
+    first. One entry per instruction."""
     stack_change: list[int]
-    # By instruction.
+    """Bytes by which push, pop, call and ret change the stack pointer, which the stack engine adds up. One entry per
+    instruction."""
     move_class: list[int]
-    # By instruction. Locations, -1 if it is no move that can be eliminated.
+    """Kind of move (MOVE_NONE …). One entry per instruction."""
     move_from: list[int]
-    # By instruction.
+    """Location that a move reads, -1 if it cannot be eliminated. One entry per instruction."""
     move_to: list[int]
-    # By instruction. The µop of a move that is not eliminated.
+    """Location that a move writes, -1 if it cannot be eliminated. One entry per instruction."""
     move_ports: list[int]
-    # By instruction.
+    """Ports of the µop of a move that is not eliminated. One entry per instruction."""
     move_latency: list[int]
-    # By instruction. General-purpose registers, with all flags as one, for which it gets new ones from the register
-    # file,
+    """Latency of the µop of a move that is not eliminated. One entry per instruction."""
     general_writes: list[int]
-    # By instruction. and others: vector and mask registers.
+    """General-purpose registers, all flags counted as one, for which it gets new physical registers. One entry per
+    instruction."""
     vector_writes: list[int]
+    """Vector and mask registers for which it gets new physical registers. One entry per instruction."""
 
     # --- execution, by instruction
-    # By instruction. 1 if it accesses 256 bits of memory at once.
     wide_memory: list[int]
-    # By instruction. Of the widest vector register that it names.
+    """1 if it accesses 256 bits of memory at once. One entry per instruction."""
     vector_bits: list[int]
-    # By instruction. 1 if it computes an address without accessing memory (lea).
+    """Bits of the widest vector register that it names. One entry per instruction."""
     address_unit: list[int]
-    # By instruction. Cycles from the start of each of its µops for which it cannot retire, should its results be there
-    # before.
+    """1 if it computes an address without accessing memory (lea). One entry per instruction."""
     least_cycles: list[int]
+    """Cycles from the start of each of its µops before which it cannot retire, even if its results are there
+    earlier. One entry per instruction."""
 
-    # --- where the code is
-    # Bytes behind a multiple of 64 at which the kernel's code begins.
+    # --- the code's place
     alignment: int
+    """Place of the kernel's first byte, modulo 64."""
 
-    # --- the core beyond its parameters
+    # --- the core, beyond its parameters
     port_binding: int
-    # Where rules for ports distinguish between ports that are alike, these come first to last; ports that are not named
-    # follow by number.
+    """Rule that binds µops to ports (PORTS_LEAST_LOADED …)."""
     port_order: list[int]
-    # Of PORTS_SIX: the set of ports that are given out by issue slot,
+    """Order of ports for rules that distinguish ports which are alike. Ports that it does not name follow by number."""
     slot_set: int
-    # and for each of them as the least used one the ports for the slots of a cycle, beginning with itself.
+    """The set of ports with a table by issue slot (`slot_ports`), for PORTS_SIX."""
     slot_ports: list[int]
-    # Sets whose ports are taken in turn.
+    """Rows of ports, one for each port of `slot_set` when that is the least used one: the ports for the issue slots
+    of a cycle, beginning with itself."""
     alternating: list[int]
-    # µops for the first set of ports
+    """Sets of ports that take turns."""
     picked_from: list[int]
-    # wait at the ports of the second, and as many start in a cycle as the first has ports.
+    """Sets of ports whose µops wait at more ports than these, those of the same place in `queued_at`."""
     queued_at: list[int]
-    # The ports of a scheduler
+    """Sets of ports at which µops for `picked_from` wait. As many start in a cycle as that set has ports."""
     scheduler_ports: list[int]
-    # and how many µops it holds.
+    """Ports of each scheduler."""
     scheduler_entries: list[int]
-    # Before the schedulers of these ports µops wait in a queue, in order, and get their port when they leave it.
+    """Entries of each scheduler."""
     waiting_ports: int
+    """Ports before whose schedulers µops wait in a queue, in order. They are bound to ports when they leave it."""
     waiting_entries: int
-    # Of a core of which only widths of the front end are known: constants that a line of the µop cache has room for
-    # beside as many µops as it holds, instead of each of those, and in all; 0: any number.
+    """Entries of this queue."""
     constants_beside: int
+    """Constants for which a line of the µop cache has room beside as many µops as it holds, on a core of whose front
+    end only widths are known."""
     constants_each: int
+    """Constants that take the place of one µop."""
     constants_most: int
-    # Ports that get one µop a cycle from the renamer.
+    """Constants that a line holds at most, 0 for any number."""
     one_a_cycle: int
-    # Of the renamer's own µops: for the stack engine, and to merge registers.
+    """Ports that get one µop per cycle from the renamer."""
     renamer_ports: int
-    # The stack pointer's, -1 for a core without stack engine.
+    """Ports of the µops that the renamer inserts, for the stack engine and to merge registers."""
     stack_location: int
-    # Registers, of all kinds together, that instructions may have got which have not retired yet; 0 for no limit.
+    """Location of the stack pointer, -1 for a core without a stack engine."""
     register_file: int
-    # How often the loop stream detector unrolls a loop of n+1 µops; 1 for longer ones.
+    """Physical registers, of all kinds together, that instructions in flight may hold, 0 for no limit."""
     lsd_unroll: list[int]
+    """How many times the loop stream detector unrolls a loop of n + 1 µops; 1 for longer loops."""
 
     # --- parameters of the core, by their names in the model (docs/models.md)
     issue_to_dispatch: int
@@ -468,8 +483,10 @@ class Pipeline:
     dsb_width: int
     dsb_block: int
     dsb_ms_stall: int
+    mite_ms_stall: int
     dsb_line_uops: int
     dsb_lines: int
+    dsb_read_lines: int
     dsb_extra_slot_ends: int
     both_32B_halves_must_be_cacheable: int
     branch_may_end_cached_block: int
@@ -491,6 +508,7 @@ class Pipeline:
     bank_sets: int
     starts_256bit: int
     starts_512bit: int
+    wide_starts_ahead: int
     stack_offset_limit: int
     alternating_imbalance: int
     loads_leave_when_done: int
@@ -508,7 +526,7 @@ class Pipeline:
 
 
 class BoundKernel:
-    """See the module's docstring."""
+    """A kernel bound to a machine model."""
 
     __slots__ = (
         "affine_constant",
@@ -581,164 +599,177 @@ class BoundKernel:
     )
 
     # --- ports
-    # The execution ports ("0", "1", …) and then other resources that an instruction can occupy exclusively ("0DV", the
-    # divider). Sets of them are bit masks.
     port_names: list[str]
-    # So many of `port_names` are ports.
+    """The execution ports ("0", "1", …), followed by other resources that an instruction can hold exclusively
+    ("0DV", the divider). Sets of ports and resources are bit masks."""
     n_ports: int
+    """The number of `port_names` that are ports."""
 
     # --- instructions
-    # By instruction.
     instruction_flags: list[int]
-    # By instruction. Fused-domain µops that the renamer issues, un-lamination done.
+    """Flags (IS_LOAD …), as a bit mask. One entry per instruction."""
     issue_slots: list[int]
-    # By instruction.
+    """Issue slots: the fused µops that the renamer issues, after un-lamination. One entry per instruction."""
     retire_slots: list[int]
-    # The longest latency from a register or loaded value to a result, for display.
+    """Retire slots. One entry per instruction."""
     latency: list[int]
-    # By instruction. Cycles from address to loaded value, 0 where nothing is loaded.
+    """The longest latency from a register or loaded value to a result, for display."""
     load_latency: list[int]
-    # By instruction. Instructions that pass their results to each other without delay; -1 for one that has no such
-    # group.
+    """Cycles from the address to the loaded value, 0 if nothing is loaded. One entry per instruction."""
     forward_group: list[int]
-    # By instruction. Cycles by which results come later to instructions that are not of the group.
+    """Number of a group of instructions that forward their results to each other without delay, -1 for none. One
+    entry per instruction."""
     forward_delay: list[int]
-    # By instruction. Of the delays between ports (`port_delay_cycles`), as bits by number, those for the instruction's
-    # results,
+    """Cycles by which results arrive later at instructions outside the group. One entry per instruction."""
     delays_from: list[int]
-    # By instruction. and those for its inputs.
+    """The delays between ports (`port_delay_cycles`) that concern the instruction's results, as bits by number. One
+    entry per instruction."""
     delays_to: list[int]
+    """The delays between ports that concern the instruction's inputs, as bits by number. One entry per instruction."""
 
     # --- µops
-    # By instruction, where its µops begin.
     uop_start: list[int]
-    # By µop. The allowed ports.
+    """Where the µops of each instruction begin."""
     uop_ports: list[int]
-    # By µop. How long the port is occupied: 1 for pipelined µops, more for the divider resource.
+    """The allowed ports, or the resource. One entry per µop."""
     uop_cycles: list[int]
-    # By µop.
+    """Cycles for which the port or resource is occupied: 1 for pipelined µops, more for a divider. One entry per
+    µop."""
     uop_kind: list[int]
+    """Kind (UOP_COMPUTE …). One entry per µop."""
 
-    # --- the results of instructions, the nodes of the dependency graph
-    # By instruction, where its values begin.
+    # --- values, the results of instructions and nodes of the dependency graph
     value_start: list[int]
-    # By value.
+    """Where the values of each instruction begin."""
     value_kind: list[int]
-    # By value, where its outputs begin.
+    """Kind (VALUE_REGISTER …). One entry per value."""
     output_start: list[int]
-    # By output. The locations that a value is written to; there may be none.
+    """Where the outputs of each value begin."""
     output_location: list[int]
-    # By value, where its inputs begin. A loaded value's inputs are its address registers with the load-to-use latency,
-    # a stored one's are its data (latency of the compute part) and its address registers.
+    """Location that the value is written to. A value may have none. One entry per output."""
     input_start: list[int]
-    # By input.
+    """Where the inputs of each value begin. The inputs of a loaded value are its address registers, with the load
+    latency. Those of a stored value are its data, with the latency of the computation, and its address registers."""
     input_kind: list[int]
-    # By input. A location, or the index of a VALUE_LOAD of the same instruction.
+    """Kind (INPUT_LOCATION, INPUT_VALUE). One entry per input."""
     input_id: list[int]
-    # By input. Cycles from that input to this value.
+    """Index of a location, or of a VALUE_LOAD of the same instruction. One entry per input."""
     input_latency: list[int]
+    """Cycles from the input to the value. One entry per input."""
 
     # --- locations
-    # Registers and flag groups as the hardware renames them ("rax", "rax.high", "rax.sum", "zmm0", "flag C", "flags
-    # SPAZO", "k1").
     location_names: list[str]
+    """Registers and groups of flags as the hardware renames them ("rax", "rax.high", "rax.sum", "zmm0", "flag C",
+    "flags SPAZO", "k1")."""
 
     # --- memory operands of VALUE_LOADs and VALUE_STOREs
-    # By value. Index of the value's memory operand, -1 for none.
     memory_of_value: list[int]
-    # By memory operand. A location, or -1.
+    """Index of the value's memory operand, -1 for none. One entry per value."""
     memory_base: list[int]
-    # By memory operand. A location, or -1.
+    """Location of the base register, -1 for none. One entry per memory operand."""
     memory_index: list[int]
-    # By memory operand.
+    """Location of the index register, -1 for none. One entry per memory operand."""
     memory_scale: list[int]
-    # By memory operand.
+    """Factor of the index register. One entry per memory operand."""
     memory_displacement: list[int]
-    # By memory operand. Bytes, 0 unknown.
+    """Displacement in bytes. One entry per memory operand."""
     memory_size: list[int]
-    # By memory operand. Number of the symbol, or -1.
+    """Size in bytes, 0 if unknown. One entry per memory operand."""
     memory_symbol: list[int]
-    # By memory operand. Which forwarding latency applies: 0 general-purpose, else vector width in bits; -1: none
-    # between a store and a load that both have it, the renamer hands the stored value on; else as 0.
+    """Number of the symbol in the address, -1 for none. One entry per memory operand."""
     memory_class: list[int]
-    # By memory operand. Accesses of a gather or scatter, else 1.
+    """Class that selects the forwarding latency: 0 for general-purpose registers, else the vector width in bits.
+    Between a store and a load that both have -1, the renamer hands on the stored value without latency; otherwise -1
+    counts as 0. One entry per memory operand."""
     memory_elements: list[int]
-    # By memory operand. 1 if perhaps not all of its bytes are accessed: a mask says which.
+    """Number of accesses of a gather or scatter, else 1. One entry per memory operand."""
     memory_partial: list[int]
+    """1 if a mask selects the bytes that are accessed. One entry per memory operand."""
 
     # --- address arithmetic
-    # By instruction, where its affine entries begin.
     affine_start: list[int]
-    # By affine entry. A location; one that is written by an instruction without affine entry gets an unknown value. -1
-    # is the memory that the instruction both loads and stores (`add $8, (mem)`): the stored value is the loaded one
-    # plus terms and constant.
+    """Where the affine entries of each instruction begin."""
     affine_target: list[int]
-    # By affine entry.
+    """Location that gets the sum of the terms and the constant. A location that an instruction writes without such
+    an entry gets an unknown value. -1 is the memory that the instruction both loads and stores (`add $8, (mem)`):
+    the stored value is the loaded one plus terms and constant. One entry per affine entry."""
     affine_constant: list[int]
-    # By affine entry, where its terms begin.
+    """Constant of the sum. One entry per affine entry."""
     affine_term_start: list[int]
-    # By term.
+    """Where the terms of each affine entry begin."""
     affine_term_location: list[int]
-    # By term.
+    """Location that the term reads. One entry per term."""
     affine_term_coefficient: list[int]
+    """Factor of the term. One entry per term."""
 
-    # --- what locations hold at first, where that is known; the others hold unknown values
-    # By entry.
+    # --- contents of locations at entry, as far as they are known
     entry_location: list[int]
-    # By entry.
+    """Location whose content is the sum of the terms and the constant. Locations without an entry hold unknown
+    values. One entry per location with a known content."""
     entry_constant: list[int]
-    # By entry, where its terms begin.
+    """Constant of the sum. One entry per location with a known content."""
     entry_term_start: list[int]
-    # By term. A number; the same unknown value under the same number.
+    """Where the terms of each location with a known content begin."""
     entry_term_unknown: list[int]
-    # By term.
+    """Number of an unknown value, the same number for the same value. One entry per term."""
     entry_term_coefficient: list[int]
+    """Factor of the term. One entry per term."""
 
-    # --- slots a cycle; entries of buffers, 0 for unlimited
+    # --- the core, with slots per cycle and entries of buffers (0: unlimited)
     issue_width: int
+    """Issue slots per cycle."""
     retire_width: int
+    """Retire slots per cycle."""
     rob: int
+    """Entries of the reorder buffer."""
     rs: int
+    """Entries of all schedulers together."""
     load_buffer: int
+    """Entries of the load buffer."""
     store_buffer: int
-    # Cycles from issue to the earliest execution, where the pipeline is not described.
+    """Entries of the store buffer."""
     issue_to_execute: int
-    # Bytes of a cache line, or of what else aligned is read at once; 0 to take every access for one.
+    """Cycles from issue to the earliest execution, for a core whose pipeline is not described."""
     line_bytes: int
-    # Cycles for which a load that crosses a line holds its port beyond the first.
+    """Bytes of a cache line, or of another aligned block that is read in one access. 0: every access is one."""
     line_crossing_cycles: int
-    # By class. Memory classes.
+    """Cycles beyond the first for which a load that crosses a line takes its port."""
     forward_class: list[int]
-    # By class. By memory class, cycles from stored data being ready to a load of it delivering.
+    """Class of memory operands (`memory_class`). One entry per class."""
     forward_cycles: list[int]
-    # By delay between ports. Cycles by which a result is late (early, if negative) from µops on some ports
+    """Cycles from the stored data being ready to a load of them delivering. One entry per class."""
     port_delay_cycles: list[int]
-    # By delay between ports. (these)
+    """Cycles by which a result arrives late (early, if negative) between the ports of both µops. The bounds take the
+    pair of ports that is best. One entry per delay between ports."""
     port_delay_from: list[int]
-    # By delay between ports. at µops on others; the bounds take the pair of ports that is best.
+    """Ports of the µop that makes the result. One entry per delay between ports."""
     port_delay_to: list[int]
-    # Cycles beyond these for a load of which the store wrote only some bytes: it waits until the store is in the cache.
+    """Ports of the µop that reads the result. One entry per delay between ports."""
     blocked_forward_cycles: int
-    # 1 if such a load does not wait for the cache where it begins with the only store in flight to its bytes: what the
-    # store did not write is merged, in as many cycles.
+    """Cycles beyond the forwarding latency for a load of which a store wrote only some bytes: it waits until the
+    store is in the cache."""
     merges_narrow_store: int
+    """1 if such a load does not wait for the cache where it begins with the only store in flight to its bytes: the
+    other bytes are merged, in as many cycles."""
 
-    # --- what is assumed of data and of places that the code does not tell
-    # 0: loads cross lines as often as is to be reckoned with (lines.h), and pointers begin at equal places of the banks
-    # of the cache; 1: lines as at the best, 2: as at the worst alignment; 3: each pointer anywhere, the average over
-    # places.
+    # --- assumptions about data and places that the code does not tell
     line_places: int
-    # By assumed dependency. Dependencies through memory beside those that addresses tell: the load, a value,
+    """Places of pointers. 0: loads cross lines as LineCrossings::Expected has it (lines.h), and pointers have equal
+    places in the banks of the cache; 1: lines as at the best, 2: as at the worst alignment; 3: each pointer
+    anywhere, averaged over all places."""
     assumed_load: list[int]
-    # By assumed dependency. reads what the store, a value, wrote
+    """Value of a load that depends on a store, beside the dependencies that the addresses tell. One entry per
+    assumed dependency."""
     assumed_store: list[int]
-    # By assumed dependency. so many iterations before.
+    """Value of the store. One entry per assumed dependency."""
     assumed_distance: list[int]
+    """Iterations from the store to the load. One entry per assumed dependency."""
 
     # --- kernel
     is_loop: bool
-    # What else the simulator needs to know; None for a core whose pipeline is not described.
+    """True if the kernel ends in a jump to its start."""
     pipeline: Pipeline | None
+    """What else the simulator needs; None for a core whose pipeline is not described."""
 
     def __repr__(self) -> str:
         return "BoundKernel(" + ", ".join(f"{k}={getattr(self, k, None)!r}" for k in self.__slots__) + ")"

@@ -573,6 +573,16 @@ PARAMETERS: tuple[Parameter, ...] = (
         text="the same of 512 bits. If both are limited, one of either width takes its share of the cycle",
     ),
     Parameter(
+        name="wide_starts_ahead",
+        kind=whole(1),
+        default=4,
+        unit="cycles",
+        read_by=EXECUTION,
+        text="whose share µops on wide vectors may take at once, so that `starts_256bit` and `starts_512bit` hold on average. "
+        "With 1, loops whose loads, arithmetic and stores start in different cycles would be slower than measured; more "
+        "than 3 makes no difference to them",
+    ),
+    Parameter(
         name="fast_pointer_chasing",
         kind=FLAG,
         default=False,
@@ -982,12 +992,28 @@ PARAMETERS: tuple[Parameter, ...] = (
         text="between µop cache and microcode",
     ),
     Parameter(
+        name="mite_ms_stall",
+        kind=whole(),
+        default=2,
+        unit="cycles",
+        read_by=FRONT_END,
+        text="between decoders and microcode, both ways together",
+    ),
+    Parameter(
         name="dsb_line_uops",
         kind=whole(1),
         default=6,
         unit="µops",
         read_by=FRONT_END,
         text="of a line of the µop cache",
+    ),
+    Parameter(
+        name="dsb_read_lines",
+        kind=whole(1),
+        default=2,
+        unit="lines",
+        read_by=FRONT_END,
+        text="of the µop cache that are read in a cycle",
     ),
     Parameter(
         name="dsb_lines",

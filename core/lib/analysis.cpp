@@ -7,28 +7,28 @@
 
 using namespace incc;
 
-Groundwork incc::layGroundwork(const Kernel &K, bool LoadAddresses, bool StoreAddresses) {
+KernelInfo incc::computeKernelInfo(const Kernel &K, bool LoadAddresses, bool StoreAddresses) {
   validate(K);
-  Groundwork W;
+  KernelInfo Info;
   MemoryAccesses Memory = followMemory(K, /*Dependencies=*/true,
                                        /*Loads=*/LoadAddresses || mayCrossLines(K), StoreAddresses);
-  W.Flow = findDataflow(K, std::move(Memory.Dependencies));
-  W.Lines = lineCrossings(K, Memory.Loads);
+  Info.Flow = findDataflow(K, std::move(Memory.Dependencies));
+  Info.Lines = lineCrossings(K, Memory.Loads);
   if (LoadAddresses)
-    W.Loads = std::move(Memory.Loads);
-  W.Stores = std::move(Memory.Stores);
-  return W;
+    Info.Loads = std::move(Memory.Loads);
+  Info.Stores = std::move(Memory.Stores);
+  return Info;
 }
 
-Bounds incc::findBounds(const Kernel &K, const Groundwork &From) {
-  return {portBound(K, portWork(K, From.Lines.Best, From.Lines.Iterations)), resourceBound(K),
-          frontEndBound(K), retireBound(K), loopCarriedBound(buildUnsortedGraph(K, From.Flow))};
+Bounds incc::findBounds(const Kernel &K, const KernelInfo &Info) {
+  return {portBound(K, portWork(K, Info.Lines.Best, Info.Lines.Iterations)), resourceBound(K),
+          frontEndBound(K), retireBound(K), loopCarriedBound(buildUnsortedGraph(K, Info.Flow))};
 }
 
 Analysis incc::analyze(const Kernel &K) {
-  Groundwork From = layGroundwork(K, /*LoadAddresses=*/false, /*StoreAddresses=*/false);
+  KernelInfo Info = computeKernelInfo(K, /*LoadAddresses=*/false, /*StoreAddresses=*/false);
   Analysis A;
-  const LineCrossings &Lines = From.Lines;
+  const LineCrossings &Lines = Info.Lines;
   PortWork Work = portWork(K, Lines.Best, Lines.Iterations);
   A.Balanced = balancedPressure(K, Work);
   A.Fixed = fixedPressure(K, Work);
@@ -44,7 +44,7 @@ Analysis incc::analyze(const Kernel &K) {
   A.Resource = resourceBound(K);
   A.FrontEnd = frontEndBound(K);
   A.Retire = retireBound(K);
-  A.Dependencies = buildGraph(K, std::move(From.Flow));
+  A.Dependencies = buildGraph(K, std::move(Info.Flow));
   A.Path = findCriticalPath(K, A.Dependencies);
   A.Carried = findLoopCarried(A.Dependencies);
   return A;

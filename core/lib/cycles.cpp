@@ -1,21 +1,21 @@
 //===- cycles.cpp - Maximum cycle ratio and elementary cycles -------------===//
 //
-// Every chain of dependencies that comes back to its beginning after D
-// iterations and takes L cycles holds the loop back to L / D cycles an
-// iteration. All cycles are inside strongly connected components, which are
-// small in most kernels (Tarjan's algorithm finds them). For each:
+// A chain of dependencies that comes back to its beginning after D iterations and
+// takes L cycles limits the loop to L / D cycles per iteration. All cycles are
+// inside strongly connected components, which are small in most kernels (Tarjan's
+// algorithm finds them). For each component, this file computes:
 //
-//  1. The greatest ratio: with a guess p/q of it, the cycles above the guess
-//     are those of positive weight under q * latency - p * distance. Longest
-//     paths by Bellman and Ford find one if there is any; its ratio is the next
-//     guess. Integers only, so the result is exact. Edges of distance 0 lead
-//     forwards in program order: sweeping in that order a path needs only one
-//     sweep for each time that it crosses into the next iteration.
-//  2. The elementary cycles by Johnson's algorithm, under a budget, since there
-//     can be exponentially many.
-//  3. If the budget was not enough: for each instruction without a chain so far
-//     the one with the least slack, that is the longest under the weights of 1
-//     with the greatest ratio for p/q, where no cycle is positive.
+//  1. The greatest ratio. For a guess p/q, the cycles with a greater ratio are those
+//     of positive weight under q * latency - p * distance. Longest paths (Bellman and
+//     Ford) find one if there is any, and its ratio is the next guess. All numbers
+//     are integers, so the result is exact. Edges of distance 0 lead forwards in
+//     program order, so with sweeps in that order, a path needs one sweep for each
+//     time that it crosses into the next iteration.
+//  2. The elementary cycles, by Johnson's algorithm, under a budget, since there can
+//     be exponentially many.
+//  3. If the budget did not suffice: for each instruction without a chain, the chain
+//     with the least slack. That is the longest one under the weights of 1 with the
+//     greatest ratio for p/q, where no cycle is positive.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,14 +35,14 @@ namespace {
 
 constexpr int64_t Unreached = std::numeric_limits<int64_t>::min();
 
-/// A strongly connected component with its own, dense numbers for values, in topological order.
+/// A strongly connected component. Its nodes are values, numbered in topological order.
 struct Component {
   struct Arc {
     int32_t To;
     const Edge *E;
   };
-  std::vector<int32_t> Values;
-  std::vector<int32_t> ArcStart;
+  std::vector<int32_t> Values;   ///< By node.
+  std::vector<int32_t> ArcStart; ///< By node, with one more entry at the end.
   std::vector<Arc> Arcs;
 
   int32_t size() const { return static_cast<int32_t>(Values.size()); }
@@ -51,8 +51,8 @@ struct Component {
   }
 };
 
-/// Tarjan's strongly connected components, without recursion, since chains can be as long as the
-/// kernel. `Next(Node, I)` gives the I-th successor of a node or -1 after the last.
+/// Finds the strongly connected components by Tarjan's algorithm, without recursion, since chains can
+/// be as long as the kernel. Next(node, I) returns the I-th successor of a node, or -1 after the last.
 /// Components of one node are left out unless the node has an edge to itself.
 template <typename NextFn>
 std::vector<std::vector<int32_t>> stronglyConnected(const std::vector<int32_t> &Nodes,
@@ -113,9 +113,9 @@ std::vector<std::vector<int32_t>> stronglyConnected(const std::vector<int32_t> &
   return Result;
 }
 
-/// The components of the dependency graph.
+/// Finds the strongly connected components of the dependency graph.
 std::vector<Component> findComponents(const Graph &G) {
-  // Nodes are numbered by their place in the topological order.
+  // Values are numbered by their place in the topological order.
   std::vector<int32_t> PlaceOf(static_cast<size_t>(G.NumValues));
   std::vector<int32_t> Places(static_cast<size_t>(G.NumValues));
   for (int32_t P = 0; P < G.NumValues; ++P) {
@@ -148,8 +148,9 @@ std::vector<Component> findComponents(const Graph &G) {
   return Result;
 }
 
+/// Makes a chain of the edges of a cycle. It begins with the first instruction in program order, so
+/// that equal cycles make equal chains.
 Chain makeChain(std::vector<const Edge *> Edges) {
-  // All begin with the first instruction in program order, so that equal cycles look equal.
   auto First = std::ranges::min_element(
       Edges, {}, [](const Edge *E) { return std::tuple(E->Producer, E->ProducerValue); });
   std::ranges::rotate(Edges, First);
@@ -162,7 +163,7 @@ Chain makeChain(std::vector<const Edge *> Edges) {
   return C;
 }
 
-/// Longest paths under the weights q * latency - p * distance.
+/// The longest paths under the weights q * latency - p * distance, for a ratio p/q.
 class LongestPaths {
 public:
   LongestPaths(const Component &C, Rational Ratio)
@@ -174,7 +175,7 @@ public:
     Length[Node] = 0;
   }
 
-  /// Extends paths by every arc once, in topological order; false if none became longer.
+  /// Extends the paths by every arc once, in topological order. Returns false if none became longer.
   bool sweep() {
     bool Changed = false;
     for (int32_t Node = 0; Node < C.size(); ++Node) {
@@ -190,49 +191,30 @@ public:
     return Changed;
   }
 
-  /// The cycles that last edges of paths form: all of positive weight. Bellman and Ford's paths
-  /// are free of them exactly as long as no positive cycle was followed around.
-  std::vector<Chain> parentCycles() const {
+  /// Returns the cycles that the last edges of the paths form. All have positive weights. There are
+  /// none as long as no path has gone around a cycle of positive weight.
+  std::vector<Chain> parentCycles() {
     std::vector<Chain> Result;
-    std::vector<int32_t> SeenFrom(C.Values.size(), -1);
-    for (int32_t Start = 0; Start < C.size(); ++Start) {
-      int32_t Node = Start;
-      while (SeenFrom[Node] < 0) {
-        SeenFrom[Node] = Start;
-        if (!Parent[Node].E)
-          break;
-        Node = Parent[Node].Node;
-      }
-      if (SeenFrom[Node] == Start && Parent[Node].E)
-        Result.push_back(makeChain(pathTo(Node, Node)));
-    }
+    forEachParentCycle([&](int32_t Node) { Result.push_back(makeChain(pathTo(Node, Node))); });
     return Result;
   }
 
-  /// The greatest ratio of these cycles; what is given if there are none above it.
+  /// Returns the greatest ratio of these cycles, at least `AtLeast`, without making chains.
   Rational greatestRatio(Rational AtLeast) {
-    SeenFrom.assign(C.Values.size(), -1);
-    for (int32_t Start = 0; Start < C.size(); ++Start) {
-      int32_t Node = Start;
-      while (SeenFrom[Node] < 0 && Parent[Node].E) {
-        SeenFrom[Node] = Start;
-        Node = Parent[Node].Node;
-      }
-      if (SeenFrom[Node] != Start)
-        continue;
+    forEachParentCycle([&](int32_t Node) {
       int64_t Latency = 0, Distance = 0;
-      int32_t At = Node;
+      int32_t Current = Node;
       do {
-        Latency += Parent[At].E->Latency;
-        Distance += Parent[At].E->Distance;
-        At = Parent[At].Node;
-      } while (At != Node);
+        Latency += Parent[Current].E->Latency;
+        Distance += Parent[Current].E->Distance;
+        Current = Parent[Current].Node;
+      } while (Current != Node);
       AtLeast = std::max(AtLeast, Rational(Latency, Distance));
-    }
+    });
     return AtLeast;
   }
 
-  /// The path's edges, in order; from a node to itself once around.
+  /// Returns the edges of a path in order; from a node to itself, those of one turn.
   std::vector<const Edge *> pathTo(int32_t From, int32_t To) const {
     std::vector<const Edge *> Edges;
     int32_t Node = To;
@@ -248,42 +230,57 @@ public:
   int64_t lengthTo(int32_t Node) const { return Length[Node]; }
 
 private:
-  struct Last {
+  /// The last step of a path.
+  struct LastStep {
     int32_t Node = -1;
     const Edge *E = nullptr;
   };
 
+  /// Calls F(node) for one node of each cycle of last edges.
+  template <typename Fn> void forEachParentCycle(Fn F) {
+    VisitedFrom.assign(C.Values.size(), -1);
+    for (int32_t Start = 0; Start < C.size(); ++Start) {
+      int32_t Node = Start;
+      while (VisitedFrom[Node] < 0 && Parent[Node].E) {
+        VisitedFrom[Node] = Start;
+        Node = Parent[Node].Node;
+      }
+      if (VisitedFrom[Node] == Start)
+        F(Node);
+    }
+  }
+
   void start(int64_t Value) {
     Length.assign(C.Values.size(), Value);
-    Parent.assign(C.Values.size(), Last());
+    Parent.assign(C.Values.size(), LastStep());
   }
 
   const Component &C;
   int64_t P, Q;
   std::vector<int64_t> Length;
-  std::vector<Last> Parent;
-  std::vector<int32_t> SeenFrom;
+  std::vector<LastStep> Parent;
+  std::vector<int32_t> VisitedFrom; ///< Scratch space of forEachParentCycle().
 };
 
-/// A cycle of the greatest ratio; its latency is 0 if all cycles' are.
+/// Returns a cycle of the greatest ratio. Its latency is 0 if those of all cycles are.
 Chain maximumRatioCycle(const Component &C) {
   Chain Best;
   Best.Distance = 1;
   while (true) {
     LongestPaths Paths(C, Best.ratio());
     Paths.startEverywhere();
-    std::vector<Chain> Found;
-    while (Found.empty() && Paths.sweep())
-      Found = Paths.parentCycles();
-    if (Found.empty())
+    std::vector<Chain> Candidates;
+    while (Candidates.empty() && Paths.sweep())
+      Candidates = Paths.parentCycles();
+    if (Candidates.empty())
       return Best;
-    for (Chain &Candidate : Found)
+    for (Chain &Candidate : Candidates)
       if (Candidate.ratio() > Best.ratio())
         Best = std::move(Candidate);
   }
 }
 
-/// The greatest ratio of a component's cycles, or what is given if there are none above it.
+/// Returns the greatest ratio of a component's cycles, at least `AtLeast`.
 Rational greatestRatio(const Component &C, Rational AtLeast) {
   if (C.size() == 1) {
     for (const Component::Arc &A : C.Arcs)
@@ -293,16 +290,16 @@ Rational greatestRatio(const Component &C, Rational AtLeast) {
   while (true) {
     LongestPaths Paths(C, AtLeast);
     Paths.startEverywhere();
-    Rational Found = AtLeast;
-    while (Found == AtLeast && Paths.sweep())
-      Found = Paths.greatestRatio(AtLeast);
-    if (Found == AtLeast)
+    Rational Greatest = AtLeast;
+    while (Greatest == AtLeast && Paths.sweep())
+      Greatest = Paths.greatestRatio(AtLeast);
+    if (Greatest == AtLeast)
       return AtLeast;
-    AtLeast = Found;
+    AtLeast = Greatest;
   }
 }
 
-/// Chains, one for each sequence of instructions and distances: the longest.
+/// Chains, of which only the longest is kept for each sequence of instructions and distances.
 class ChainSet {
 public:
   void add(Chain C) {
@@ -310,11 +307,11 @@ public:
       return;
     std::vector<int32_t> Key;
     for (const Edge &E : C.Steps)
-      // The step from a loaded value to its own instruction's result says nothing about the way.
+      // The step from a loaded value to the result of the same instruction does not count.
       if (E.Producer != E.Consumer || E.Distance != 0)
         Key.insert(Key.end(), {E.Producer, E.Consumer, E.Distance});
-    auto [Place, New] = ByKey.try_emplace(std::move(Key), Chains.size());
-    if (New)
+    auto [Place, IsNew] = ByKey.try_emplace(std::move(Key), Chains.size());
+    if (IsNew)
       Chains.push_back(std::move(C));
     else if (C.Latency > Chains[Place->second].Latency)
       Chains[Place->second] = std::move(C);
@@ -327,9 +324,9 @@ private:
   std::map<std::vector<int32_t>, size_t> ByKey;
 };
 
-/// Johnson's enumeration of elementary cycles (SIAM J. Comput. 4, 1975): all cycles through one
-/// node, then without that node those of the components that remain. Parallel edges of different
-/// distance count as different cycles.
+/// Johnson's enumeration of elementary cycles (SIAM J. Comput. 4, 1975): all cycles through one node,
+/// then those of the components that remain without that node. Parallel edges of different distances
+/// make different cycles.
 class CycleEnumeration {
 public:
   CycleEnumeration(const Component &C, int64_t &StepsLeft, int64_t &CyclesLeft, ChainSet &Chains)
@@ -337,14 +334,14 @@ public:
         ActiveIn(C.Values.size(), 0), Blocked(C.Values.size(), false), Waiting(C.Values.size()),
         Successors(C.Values.size()) {}
 
-  /// False if the budget ended first.
+  /// Adds the cycles to the chains. Returns false if the budget was used up before.
   bool run() {
-    std::vector<std::vector<int32_t>> Work(1);
+    std::vector<std::vector<int32_t>> Worklist(1);
     for (int32_t Node = 0; Node < C.size(); ++Node)
-      Work[0].push_back(Node);
-    while (!Work.empty()) {
-      std::vector<int32_t> Nodes = std::move(Work.back());
-      Work.pop_back();
+      Worklist[0].push_back(Node);
+    while (!Worklist.empty()) {
+      std::vector<int32_t> Nodes = std::move(Worklist.back());
+      Worklist.pop_back();
       ++Round;
       for (int32_t Node : Nodes)
         ActiveIn[Node] = Round;
@@ -365,7 +362,7 @@ public:
         }
       }
       for (auto &Part : stronglyConnected(Nodes, C.size(), Next))
-        Work.push_back(std::move(Part));
+        Worklist.push_back(std::move(Part));
     }
     return true;
   }
@@ -374,9 +371,10 @@ private:
   struct Frame {
     int32_t Node;
     int32_t NextArc;
-    bool Closed; ///< A cycle was found below.
+    bool Closed; ///< A cycle goes through the path up to here.
   };
 
+  /// Adds the cycles through the first of some nodes. Returns false if the budget was used up before.
   bool cyclesThrough(const std::vector<int32_t> &Nodes) {
     int32_t Start = Nodes[0];
     for (int32_t Node : Nodes) {
@@ -399,7 +397,7 @@ private:
           if (CyclesLeft-- <= 0)
             return false;
           Path.push_back(A.E);
-          // Writing down a long cycle takes as long as looking at so many edges.
+          // Making a chain takes as long as visiting so many edges.
           StepsLeft -= static_cast<int64_t>(Path.size());
           Chains.add(makeChain(Path));
           Path.pop_back();
@@ -428,14 +426,14 @@ private:
   }
 
   void unblock(int32_t Node) {
-    std::vector<int32_t> Todo{Node};
-    while (!Todo.empty()) {
-      int32_t N = Todo.back();
-      Todo.pop_back();
+    std::vector<int32_t> Worklist{Node};
+    while (!Worklist.empty()) {
+      int32_t N = Worklist.back();
+      Worklist.pop_back();
       if (!Blocked[N])
         continue;
       Blocked[N] = false;
-      Todo.insert(Todo.end(), Waiting[N].begin(), Waiting[N].end());
+      Worklist.insert(Worklist.end(), Waiting[N].begin(), Waiting[N].end());
       Waiting[N].clear();
     }
   }
@@ -451,7 +449,7 @@ private:
   std::vector<std::vector<int32_t>> Successors; ///< Among the nodes of the round.
 };
 
-/// The cycle through one of the values that is closest to the component's greatest ratio.
+/// Returns the cycle through one of the nodes that is closest to the component's greatest ratio.
 std::optional<Chain> leastSlackCycle(const Component &C, Rational Ratio,
                                      const std::vector<int32_t> &Nodes) {
   std::optional<Chain> Best;
@@ -475,7 +473,8 @@ std::optional<Chain> leastSlackCycle(const Component &C, Rational Ratio,
   return Best;
 }
 
-/// The longest chains first; among equals the shorter ones, then program order.
+/// Orders chains by ratio, the greatest first, then by length, the shortest first, then by program
+/// order.
 bool comesBefore(const Chain &A, const Chain &B) {
   Rational RatioA = A.ratio(), RatioB = B.ratio();
   if (RatioA != RatioB)
@@ -488,10 +487,9 @@ bool comesBefore(const Chain &A, const Chain &B) {
   });
 }
 
-/// Cuts the sorted list: first those that are some instruction's best, then by ratio.
+/// Cuts a sorted list of more than `Count` chains. Chains that are the best one of some instruction
+/// are kept first, then those with the greatest ratios.
 void select(std::vector<Chain> &Chains, size_t Count) {
-  if (Chains.size() <= Count)
-    return;
   std::set<int32_t> Covered;
   std::vector<Chain> Kept, Others;
   for (Chain &C : Chains) {
@@ -507,15 +505,42 @@ void select(std::vector<Chain> &Chains, size_t Count) {
   Chains = std::move(Kept);
 }
 
+/// A component with cycles of a latency above 0.
+struct Candidate {
+  Component C;
+  Rational Ratio; ///< The greatest ratio of its cycles.
+};
+
+/// Adds a chain through each instruction of a component that has none, as far as `MostSearches`
+/// allow.
+void coverInstructions(const Graph &G, const Candidate &Of, size_t MostSearches, ChainSet &Chains) {
+  const Component &C = Of.C;
+  std::set<int32_t> Covered;
+  for (const Chain &Added : Chains.chains())
+    for (const Edge &E : Added.Steps)
+      Covered.insert(E.Producer);
+  size_t Searches = 0;
+  for (int32_t Node = 0; Node < C.size() && Searches < MostSearches;) {
+    int32_t Instruction = G.Flow.InstructionOf[C.Values[Node]];
+    std::vector<int32_t> Nodes;
+    for (; Node < C.size() && G.Flow.InstructionOf[C.Values[Node]] == Instruction; ++Node)
+      Nodes.push_back(Node);
+    if (Covered.contains(Instruction))
+      continue;
+    ++Searches;
+    if (std::optional<Chain> Closest = leastSlackCycle(C, Of.Ratio, Nodes)) {
+      for (const Edge &E : Closest->Steps)
+        Covered.insert(E.Producer);
+      Chains.add(std::move(*Closest));
+    }
+  }
+}
+
 } // namespace
 
 LoopCarried incc::findLoopCarried(const Graph &G, const ChainLimits &Limits) {
   LoopCarried Result;
   ChainSet Chains;
-  struct Candidate {
-    Component C;
-    Rational Ratio;
-  };
   std::vector<Candidate> Candidates;
   for (Component &C : findComponents(G)) {
     Chain Longest = maximumRatioCycle(C);
@@ -524,44 +549,23 @@ LoopCarried incc::findLoopCarried(const Graph &G, const ChainLimits &Limits) {
     Candidates.push_back({std::move(C), Longest.ratio()});
     Chains.add(std::move(Longest));
   }
-  // The most important components use the budget first.
+  // Components with greater ratios use the budget first. What they leave over is shared equally by
+  // the others.
   std::ranges::stable_sort(Candidates, std::greater(), &Candidate::Ratio);
   int64_t StepsLeft = Limits.Steps, CyclesLeft = Limits.Cycles;
   for (size_t I = 0; I < Candidates.size(); ++I) {
-    const Component &C = Candidates[I].C;
     Result.Bound = std::max(Result.Bound, Candidates[I].Ratio);
-    // What the ones before left over is shared equally.
-    int64_t Rest = static_cast<int64_t>(Candidates.size() - I);
-    int64_t Steps = StepsLeft / Rest, Cycles = CyclesLeft / Rest;
+    int64_t ComponentsLeft = static_cast<int64_t>(Candidates.size() - I);
+    int64_t Steps = StepsLeft / ComponentsLeft, Cycles = CyclesLeft / ComponentsLeft;
     StepsLeft -= Steps;
     CyclesLeft -= Cycles;
-    bool Complete = CycleEnumeration(C, Steps, Cycles, Chains).run();
+    bool Complete = CycleEnumeration(Candidates[I].C, Steps, Cycles, Chains).run();
     StepsLeft += std::max<int64_t>(Steps, 0);
     CyclesLeft += std::max<int64_t>(Cycles, 0);
     if (Complete)
       continue;
     Result.Complete = false;
-
-    // At most as many searches as chains can be listed.
-    std::set<int32_t> Covered;
-    for (const Chain &Known : Chains.chains())
-      for (const Edge &E : Known.Steps)
-        Covered.insert(E.Producer);
-    size_t Searches = 0;
-    for (int32_t Node = 0; Node < C.size() && Searches < Limits.Reported;) {
-      int32_t Instruction = G.Flow.InstructionOf[C.Values[Node]];
-      std::vector<int32_t> Nodes;
-      for (; Node < C.size() && G.Flow.InstructionOf[C.Values[Node]] == Instruction; ++Node)
-        Nodes.push_back(Node);
-      if (Covered.contains(Instruction))
-        continue;
-      ++Searches;
-      if (std::optional<Chain> Found = leastSlackCycle(C, Candidates[I].Ratio, Nodes)) {
-        for (const Edge &E : Found->Steps)
-          Covered.insert(E.Producer);
-        Chains.add(std::move(*Found));
-      }
-    }
+    coverInstructions(G, Candidates[I], Limits.Reported, Chains);
   }
   Result.Chains = Chains.chains();
   std::ranges::sort(Result.Chains, comesBefore);

@@ -13,11 +13,11 @@ using namespace incc;
 
 namespace {
 
-/// For each input the value that it reads.
+/// Returns the value that each input reads.
 std::vector<Source> findSources(const Kernel &K) {
   std::vector<Source> Sources(K.InputId.size());
-  // Two passes over the instructions: the first leaves behind the writers that the first reads of
-  // an iteration see, those of the iteration before.
+  // Two passes over the instructions. The first one leaves the last writers of an iteration, which
+  // the first reads of the next iteration see.
   std::vector<Source> LastWriter(static_cast<size_t>(K.NumLocations));
   for (int32_t Pass = 0; Pass < 2; ++Pass) {
     for (int32_t I = 0; I < K.numInstructions(); ++I) {
@@ -36,13 +36,13 @@ std::vector<Source> findSources(const Kernel &K) {
   return Sources;
 }
 
-/// What the renamer passes on, it passes on as it is: of moves that it eliminates, what they move
-/// counts. The value that an input of a register gets so, -1 for none.
+/// Returns the computed register value that an input gets, -1 for none. An eliminated move passes on
+/// the value that it moves.
 int32_t originOf(const Kernel &K, const Dataflow &Flow, int32_t In) {
   if (K.InputKinds[In] != InputKind::Location)
     return -1;
   int32_t From = Flow.SourceOf[In].Value;
-  // Moves in a circle move nothing that was computed.
+  // The number of steps is limited because moves may form a circle.
   for (int32_t Steps = 0; From >= 0 && K.hasFlag(Flow.InstructionOf[From], Eliminated); ++Steps)
     From = Steps < K.numValues() && K.InputStart[From] < K.InputStart[From + 1]
                ? Flow.SourceOf[K.InputStart[From]].Value
@@ -50,8 +50,8 @@ int32_t originOf(const Kernel &K, const Dataflow &Flow, int32_t In) {
   return From >= 0 && K.valueKind(From) == ValueKind::Register ? From : -1;
 }
 
-/// Calls F(input, producer, consumer) for every input that has a result of an instruction, through
-/// eliminated moves.
+/// Calls F(input, producing instruction, consuming instruction) for every input that reads a computed
+/// register value.
 template <typename Fn> void forEachResult(const Kernel &K, const Dataflow &Flow, Fn F) {
   for (int32_t V = 0; V < K.numValues(); ++V) {
     int32_t To = Flow.InstructionOf[static_cast<size_t>(V)];
@@ -63,8 +63,9 @@ template <typename Fn> void forEachResult(const Kernel &K, const Dataflow &Flow,
   }
 }
 
-/// The network that forwards results is faster within some groups of units than between others: an
-/// addition behind an addition starts earlier than anything else behind it.
+/// Returns the delays between groups of instructions, by input. The network that forwards results is
+/// faster within some groups of units than between them: an addition behind an addition starts earlier
+/// than any other instruction behind it.
 std::vector<int32_t> findDelays(const Kernel &K, const Dataflow &Flow) {
   if (std::ranges::all_of(K.ForwardDelay, [](int32_t Delay) { return Delay == 0; }))
     return {};
@@ -76,7 +77,7 @@ std::vector<int32_t> findDelays(const Kernel &K, const Dataflow &Flow) {
   return Delays;
 }
 
-/// The ports of the µops that compute.
+/// Returns the ports of an instruction's computing µops.
 uint64_t computingPorts(const Kernel &K, int32_t I) {
   uint64_t Ports = 0;
   for (int32_t U = K.UopStart[I]; U < K.UopStart[I + 1]; ++U)
@@ -85,38 +86,47 @@ uint64_t computingPorts(const Kernel &K, int32_t I) {
   return Ports;
 }
 
-/// Between some ports results come later. Which ports the µops get is not known here: what counts
-/// is the pair of ports that is best.
+/// Returns the longest of the delays that hold from one port to another (both as bits), 0 if none
+/// does.
+int32_t portDelay(const Kernel &K, uint32_t Rules, uint64_t From, uint64_t To) {
+  int32_t Longest = INT32_MIN;
+  for (; Rules != 0; Rules &= Rules - 1) {
+    auto Rule = static_cast<size_t>(std::countr_zero(Rules));
+    if ((From & K.PortDelayFrom[Rule]) != 0 && (To & K.PortDelayTo[Rule]) != 0)
+      Longest = std::max(Longest, K.PortDelayCycles[Rule]);
+  }
+  return Longest == INT32_MIN ? 0 : Longest;
+}
+
+/// Returns the delay between the ports of two instructions, at the best pair of ports.
+int32_t leastPortDelay(const Kernel &K, int32_t Producer, int32_t Consumer) {
+  auto Rules = static_cast<uint32_t>(K.DelaysFrom[Producer] & K.DelaysTo[Consumer]);
+  if (Rules == 0)
+    return 0;
+  int32_t Least = INT32_MAX;
+  for (uint64_t From = computingPorts(K, Producer); From != 0; From &= From - 1)
+    for (uint64_t To = computingPorts(K, Consumer); To != 0; To &= To - 1)
+      Least = std::min(Least, portDelay(K, Rules, From & -From, To & -To));
+  return Least == INT32_MAX ? 0 : Least;
+}
+
+/// Returns the delays between ports, by input. The ports that the µops get are not known here, so the
+/// best pair of ports counts.
 std::vector<int32_t> findLeastPortDelays(const Kernel &K, const Dataflow &Flow) {
-  auto None = [](int32_t Set) { return Set == 0; };
-  if (std::ranges::all_of(K.DelaysFrom, None) || std::ranges::all_of(K.DelaysTo, None))
+  auto IsEmpty = [](int32_t Set) { return Set == 0; };
+  if (std::ranges::all_of(K.DelaysFrom, IsEmpty) || std::ranges::all_of(K.DelaysTo, IsEmpty))
     return {};
-  auto At = [](uint64_t Ports) { return Ports & -Ports; };
-  auto Least = [&](int32_t From, int32_t To) {
-    auto Rules = static_cast<uint32_t>(K.DelaysFrom[From] & K.DelaysTo[To]);
-    int32_t Best = Rules == 0 ? 0 : INT32_MAX;
-    for (uint64_t Left = computingPorts(K, From); Left != 0; Left &= Left - 1)
-      for (uint64_t Right = computingPorts(K, To); Right != 0; Right &= Right - 1) {
-        int32_t Most = INT32_MIN;
-        for (uint32_t R = Rules; R != 0; R &= R - 1) {
-          auto Rule = static_cast<size_t>(std::countr_zero(R));
-          if ((At(Left) & K.PortDelayFrom[Rule]) != 0 && (At(Right) & K.PortDelayTo[Rule]) != 0)
-            Most = std::max(Most, K.PortDelayCycles[Rule]);
-        }
-        Best = std::min(Best, Most == INT32_MIN ? 0 : Most);
-      }
-    return Best == INT32_MAX ? 0 : Best;
-  };
   std::vector<int32_t> Delays(K.InputId.size(), 0);
-  forEachResult(K, Flow, [&](int32_t In, int32_t From, int32_t To) {
-    // What takes no time is not waited for.
+  forEachResult(K, Flow, [&](int32_t In, int32_t Producer, int32_t Consumer) {
+    // An input without latency delays nothing.
     if (K.InputLatency[In] > 0)
-      Delays[In] = std::max(Least(From, To), -K.InputLatency[In]);
+      Delays[In] = std::max(leastPortDelay(K, Producer, Consumer), -K.InputLatency[In]);
   });
   return Delays;
 }
 
-/// Program order; inside an instruction, loaded values before what is computed from them.
+/// Returns the values in program order; within an instruction, loaded values come before those that
+/// are computed from them.
 std::vector<int32_t> topologicalOrder(const Kernel &K) {
   std::vector<int32_t> Order;
   for (int32_t I = 0; I < K.numInstructions(); ++I)
@@ -140,11 +150,6 @@ template <typename Fn> void forEachEdge(const Kernel &K, const Dataflow &Flow, F
             K.InputLatency[In] + Flow.delayOf(In) + Flow.leastPortDelayOf(In));
   for (const MemoryDependency &M : Flow.Memory)
     Add({M.Store, M.Distance}, M.Load, -1, M.Latency);
-}
-
-/// An entry one behind each value's number of edges becomes where its edges end.
-void sumUp(std::vector<int32_t> &EdgeStart) {
-  std::partial_sum(EdgeStart.begin(), EdgeStart.end(), EdgeStart.begin());
 }
 
 } // namespace
@@ -178,7 +183,7 @@ Graph incc::buildGraph(const Kernel &K, Dataflow Flow) {
   G.EdgeStart.assign(static_cast<size_t>(G.NumValues) + 1, 0);
   for (const Edge &E : G.Edges)
     ++G.EdgeStart[E.ProducerValue + 1];
-  sumUp(G.EdgeStart);
+  std::partial_sum(G.EdgeStart.begin(), G.EdgeStart.end(), G.EdgeStart.begin());
   return G;
 }
 
@@ -190,14 +195,14 @@ Graph incc::buildUnsortedGraph(const Kernel &K, const Dataflow &Flow) {
   Graph G;
   G.NumValues = K.numValues();
   G.Order = topologicalOrder(K);
-  // Counting sort: how many each value has, where they begin, and then each to its place.
+  // Counting sort: count the edges of each value, sum up where they begin, and place them.
   G.EdgeStart.assign(static_cast<size_t>(G.NumValues) + 1, 0);
   size_t Count = 0;
   forEachEdge(K, Flow, [&](const Edge &E) {
     ++G.EdgeStart[E.ProducerValue + 1];
     ++Count;
   });
-  sumUp(G.EdgeStart);
+  std::partial_sum(G.EdgeStart.begin(), G.EdgeStart.end(), G.EdgeStart.begin());
   G.Edges.resize(Count);
   std::vector<int32_t> Next(G.EdgeStart.begin(), G.EdgeStart.end() - 1);
   forEachEdge(K, Flow, [&](const Edge &E) { G.Edges[Next[E.ProducerValue]++] = E; });

@@ -14,37 +14,35 @@ void checkPorts(const Kernel &K, const Checks &Check) {
   for (size_t U = 0; U < K.UopPorts.size(); ++U) {
     uint64_t Mask = K.UopPorts[U];
     if (Mask == 0 || (Mask & ~Columns) != 0)
-      Check.fail("uop_ports", "entry " + std::to_string(U) + " names " +
-                                  (Mask == 0 ? "no port" : "a port that does not exist"));
+      Check.failAt("uop_ports", static_cast<int64_t>(U),
+                   Mask == 0 ? "names no port" : "names a port that does not exist");
     if (K.isResource(static_cast<int32_t>(U)) && (Mask & (Mask - 1)) != 0)
-      Check.fail("uop_ports",
-                 "entry " + std::to_string(U) + " names a resource beside something else");
+      Check.failAt("uop_ports", static_cast<int64_t>(U), "names a resource together with something else");
   }
 }
 
 void checkPortDelays(const Kernel &K, const Checks &Check) {
-  if (K.PortDelayCycles.size() > 16)
+  if (K.PortDelayCycles.size() > MaxPortDelays)
     Check.fail("port_delay_cycles",
-               std::to_string(K.PortDelayCycles.size()) + " entries, at most 16 are allowed");
-  auto Known = [&](const char *Array, const std::vector<int32_t> &Sets) {
+               std::to_string(K.PortDelayCycles.size()) + " entries; there may be at most " + std::to_string(MaxPortDelays));
+  auto CheckDelays = [&](const char *Array, const std::vector<int32_t> &Sets) {
     for (size_t I = 0; I < Sets.size(); ++I)
       if (Sets[I] >> K.PortDelayCycles.size() != 0)
-        Check.fail(Array, "entry " + std::to_string(I) + " names a delay that does not exist");
+        Check.failAt(Array, static_cast<int64_t>(I), "names a delay that does not exist");
   };
-  Known("delays_from", K.DelaysFrom);
-  Known("delays_to", K.DelaysTo);
+  CheckDelays("delays_from", K.DelaysFrom);
+  CheckDelays("delays_to", K.DelaysTo);
 }
 
 void checkAssumed(const Kernel &K, const Checks &Check) {
   for (size_t N = 0; N < K.AssumedLoad.size(); ++N) {
     int32_t Load = K.AssumedLoad[N], Store = K.AssumedStore[N];
     if (K.valueKind(Load) != ValueKind::Load)
-      Check.fail("assumed_load", "entry " + std::to_string(N) + " names no loaded value");
+      Check.failAt("assumed_load", static_cast<int64_t>(N), "names no loaded value");
     if (K.valueKind(Store) != ValueKind::Store)
-      Check.fail("assumed_store", "entry " + std::to_string(N) + " names no stored value");
+      Check.failAt("assumed_store", static_cast<int64_t>(N), "names no stored value");
     if (K.AssumedDistance[N] == 0 && Store > Load)
-      Check.fail("assumed_distance",
-                 "entry " + std::to_string(N) + " has a load that reads what is stored later");
+      Check.failAt("assumed_distance", static_cast<int64_t>(N), "makes a load read what is stored later");
   }
 }
 
@@ -55,15 +53,14 @@ void checkInputs(const Kernel &K, const Checks &Check) {
         int32_t Id = K.InputId[In];
         if (K.InputKinds[In] == InputKind::Location) {
           if (Id < 0 || Id >= K.NumLocations)
-            Check.fail("input_id", "entry " + std::to_string(In) + " names no location");
+            Check.failAt("input_id", In, "names no location");
           continue;
         }
-        bool SameInstruction = Id >= K.ValueStart[I] && Id < K.ValueStart[I + 1];
-        // Among loads only earlier ones, so that no value can wait for itself.
-        if (!SameInstruction || K.valueKind(Id) != ValueKind::Load ||
+        bool IsOwn = Id >= K.ValueStart[I] && Id < K.ValueStart[I + 1];
+        // A load may only read earlier loads, so that no value waits for itself.
+        if (!IsOwn || K.valueKind(Id) != ValueKind::Load ||
             (K.valueKind(V) == ValueKind::Load && Id >= V))
-          Check.fail("input_id",
-                     "entry " + std::to_string(In) + " names no loaded value of its instruction");
+          Check.failAt("input_id", In, "names no loaded value of its instruction");
       }
 }
 
@@ -73,7 +70,7 @@ void incc::validate(const Kernel &K) {
   Checks Check;
   if (K.NumColumns > 64)
     Check.fail("port_names",
-               std::to_string(K.NumColumns) + " ports and resources, at most 64 are allowed");
+               std::to_string(K.NumColumns) + " ports and resources; there may be at most 64");
   if (K.NumPorts < 0 || K.NumPorts > K.NumColumns)
     Check.fail("n_ports", "is " + std::to_string(K.NumPorts) + " of " +
                               std::to_string(K.NumColumns) + " port_names");
@@ -86,7 +83,7 @@ void incc::validate(const Kernel &K) {
   Check.range(#Name, K.Member, Low, High);
 #define KERNEL_ENUMS(Type, Member, Name, Owners)                                                   \
   Check.length(#Name, K.Member, Owners);                                                           \
-  Check.range(#Name, K.Member, 0, NumValuesOf<Type> - 1);
+  Check.enumerators(#Name, K.Member);
 #define KERNEL_WIDE(Member, Name, Owners) Check.length(#Name, K.Member, Owners);
 #define KERNEL_MASKS(Member, Name, Owners) Check.length(#Name, K.Member, Owners);
 #define KERNEL_START(Member, Name, Owners, Entries) Check.start(#Name, K.Member, Owners, Entries);
@@ -105,7 +102,7 @@ std::vector<bool> incc::findAddressInputs(const Kernel &K) {
       continue;
     bool IsLoad = K.valueKind(V) == ValueKind::Load;
     bool BaseLeft = K.MemoryBase[Operand] >= 0, IndexLeft = K.MemoryIndex[Operand] >= 0;
-    // Backwards, since a store's data come before its address.
+    // Backwards, since the data of a store come before its address.
     for (int32_t In = K.InputStart[V + 1]; In-- > K.InputStart[V];) {
       if (K.InputKinds[In] == InputKind::Value)
         continue;

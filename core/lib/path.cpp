@@ -1,4 +1,4 @@
-//===- path.cpp - Longest path through one iteration ----------------------===//
+//===- path.cpp - The critical path of one iteration ----------------------===//
 
 #include "incc/path.h"
 
@@ -7,7 +7,7 @@
 using namespace incc;
 
 CriticalPath incc::findCriticalPath(const Kernel &K, const Graph &G) {
-  // Edges inside the iteration form a graph without cycles: one pass in topological order.
+  // The edges within the iteration form no cycles, so one pass in topological order suffices.
   std::vector<int64_t> Ready(static_cast<size_t>(G.NumValues), 0);
   std::vector<const Edge *> Last(static_cast<size_t>(G.NumValues), nullptr);
   for (int32_t V = 0; V < G.NumValues; ++V) {
@@ -25,10 +25,10 @@ CriticalPath incc::findCriticalPath(const Kernel &K, const Graph &G) {
       if (E.Distance != 0)
         continue;
       int64_t Time = Ready[V] + E.Latency;
-      int64_t &Known = Ready[E.ConsumerValue];
-      // An equally long way from outside explains less than one through the iteration.
-      if (Time > Known || (Time == Known && !Last[E.ConsumerValue])) {
-        Known = Time;
+      int64_t &Latest = Ready[E.ConsumerValue];
+      // Of equally long paths, one through the iteration explains more than one from before it.
+      if (Time > Latest || (Time == Latest && !Last[E.ConsumerValue])) {
+        Latest = Time;
         Last[E.ConsumerValue] = &E;
       }
     }

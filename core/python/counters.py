@@ -1,6 +1,6 @@
-"""What the simulation counts by source and by cause.
+"""Counters of the simulation, by source and by cause.
 
-Made from core/include/incc/fields.def by core/generate.py: change it there.
+Generated from core/include/incc/fields.def by core/generate.py.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import msgspec
 
 
 class UopsBySource(msgspec.Struct, frozen=True, kw_only=True):
-    """Where fused µops came from, over a whole run."""
+    """Fused µops by where they came from, over a whole run."""
 
     decoders: int
     uop_cache: int
@@ -18,19 +18,19 @@ class UopsBySource(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LostSlots(msgspec.Struct, frozen=True, kw_only=True):
-    """Why issue slots stayed empty, over a whole run."""
+    """Issue slots that stayed empty, by cause, over a whole run."""
 
-    # There was no µop in the queue.
     no_uops: int
-    # No room in the reorder buffer.
+    """The µop queue was empty."""
     reorder_buffer: int
-    # No room in a scheduler, or in the queue before it.
+    """The reorder buffer was full."""
     scheduler: int
-    # µops that must be issued together did not fit, or one must be issued alone.
+    """A scheduler, or the queue before it, was full."""
     group: int
-    # No room in the load buffer.
+    """µops that must be issued together did not fit, or one had to be issued alone."""
     load_buffer: int
-    # No room in the store buffer.
+    """The load buffer was full."""
     store_buffer: int
-    # No register was free, where their number is limited.
+    """The store buffer was full."""
     registers: int
+    """No physical register was free, on cores that limit their number."""

@@ -17,12 +17,12 @@ public:
   Rig(PortBinding Policy, std::initializer_list<int32_t> Waiting,
       std::vector<uint64_t> Alternating = {})
       : P(pipelineOf(B.K, Policy, std::move(Alternating))),
-        Whole(B.K, P, layGroundwork(B.K, /*LoadAddresses=*/false, /*StoreAddresses=*/false)),
+        Whole(B.K, P, computeKernelInfo(B.K, /*LoadAddresses=*/false, /*StoreAddresses=*/false)),
         Binder(Whole) {
     int32_t Port = 0;
     for (int32_t Count : Waiting) {
       for (; Count > 0; --Count)
-        Binder.choose(uint64_t(1) << Port, 0);
+        Binder.bind(uint64_t(1) << Port, 0);
       ++Port;
     }
     // The ten-port rule sees what was there one cycle before.
@@ -34,7 +34,7 @@ public:
   std::vector<int32_t> choose(std::initializer_list<uint64_t> Sets, int32_t Slot = 0) {
     std::vector<int32_t> Ports;
     for (uint64_t Set : Sets)
-      Ports.push_back(Binder.choose(Set, Slot++));
+      Ports.push_back(Binder.bind(Set, Slot++));
     return Ports;
   }
 
@@ -141,10 +141,10 @@ void testWhatAllShare() {
   // A µop that has left counts no more from the next cycle on.
   Rig Leaving(PortBinding::EightPorts, {0, 0, 0, 0, 0, 0, 1});
   CHECK(Leaving.choose({P06}) == Ports({0}));
-  Leaving.Binder.hasLeft(6);
-  Leaving.Binder.hasLeft(0);
+  Leaving.Binder.starts(6);
+  Leaving.Binder.starts(0);
   CHECK(Leaving.choose({P06}) == Ports({0}));
-  Leaving.Binder.hasLeft(0);
+  Leaving.Binder.starts(0);
   Leaving.Binder.newCycle();
   CHECK(Leaving.choose({P06}) == Ports({6}));
 

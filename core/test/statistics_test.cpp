@@ -43,18 +43,18 @@ void incc::test::testStatistics() {
   Pipeline P = plain(One.K);
   P.IssueToDispatch = 1;
   Simulation S = coldRun(One.K, P, 1, false, 1);
-  CHECK(S.Counted.Cycles == 7 && S.Counted.Uops == 1);
-  CHECK(S.Counted.Events.size() == 1);
-  CHECK(S.Counted.Events[0].Dispatched == 0 && S.Counted.Events[0].Ready == 1);
-  CHECK(S.Counted.Events[0].Started == 1 && S.Counted.Events[0].Executed == 5);
-  CHECK(S.Counted.Events[0].Retired == 6);
+  CHECK(S.Stats.Cycles == 7 && S.Stats.Uops == 1);
+  CHECK(S.Stats.Events.size() == 1);
+  CHECK(S.Stats.Events[0].Dispatched == 0 && S.Stats.Events[0].Ready == 1);
+  CHECK(S.Stats.Events[0].Started == 1 && S.Stats.Events[0].Executed == 5);
+  CHECK(S.Stats.Events[0].Retired == 6);
   // Each further one adds the four cycles of the chain, and the chain is the critical sequence.
   S = coldRun(One.K, P, 10);
-  CHECK(S.Counted.Cycles == 7 + 9 * 4);
-  const std::vector<SequenceStep> &Steps = S.Counted.Sequence;
-  CHECK(Steps.size() == 2 && Steps[1].Because == SequenceStep::Register);
+  CHECK(S.Stats.Cycles == 7 + 9 * 4);
+  const std::vector<SequenceStep> &Steps = S.Stats.Sequence;
+  CHECK(Steps.size() == 2 && Steps[1].Cause == SequenceStep::Register);
   CHECK(Steps[1].IterationOffset == 1 && Steps[1].Cycles == 4 && Steps[1].Via == 1);
-  CHECK(S.Counted.Why.Registers > 0 && S.Counted.Why.Resources == 0);
+  CHECK(S.Stats.Pressure.Registers > 0 && S.Stats.Pressure.Resources == 0);
 
   // Six independent µops on one port: it is what holds them up.
   Builder Wide;
@@ -63,29 +63,29 @@ void incc::test::testStatistics() {
   Wide.K.Rob = 60;
   Wide.K.Rs = 20;
   S = coldRun(Wide.K, plain(Wide.K), 20);
-  CHECK(S.Counted.Why.Resources > 0 && S.Counted.Why.Registers == 0);
-  CHECK(S.Counted.Why.ByResource[0] == S.Counted.Why.Resources);
-  CHECK(S.Counted.Sequence.back().Because == SequenceStep::Resource);
-  CHECK(S.Counted.Sequence.back().Via == 0);
-  CHECK(cyclesOf(S.Counted.Issued) == S.Counted.Cycles);
-  CHECK(cyclesOf(S.Counted.Started) == S.Counted.Cycles);
-  CHECK(cyclesOf(S.Counted.Retired) == S.Counted.Cycles);
-  CHECK(totalOf(S.Counted.Issued) == 120 && totalOf(S.Counted.Retired) == 120);
-  CHECK(totalOf(S.Counted.Started) == 120);
-  CHECK(S.Counted.AllSchedulers.Most <= 20 && S.Counted.ReorderBuffer.Most <= 60);
-  CHECK(S.Counted.Stalls[static_cast<size_t>(Stall::Scheduler)] > 0);
+  CHECK(S.Stats.Pressure.Resources > 0 && S.Stats.Pressure.Registers == 0);
+  CHECK(S.Stats.Pressure.ByResource[0] == S.Stats.Pressure.Resources);
+  CHECK(S.Stats.Sequence.back().Cause == SequenceStep::Resource);
+  CHECK(S.Stats.Sequence.back().Via == 0);
+  CHECK(cyclesOf(S.Stats.Issued) == S.Stats.Cycles);
+  CHECK(cyclesOf(S.Stats.Started) == S.Stats.Cycles);
+  CHECK(cyclesOf(S.Stats.Retired) == S.Stats.Cycles);
+  CHECK(totalOf(S.Stats.Issued) == 120 && totalOf(S.Stats.Retired) == 120);
+  CHECK(totalOf(S.Stats.Started) == 120);
+  CHECK(S.Stats.AllSchedulers.Most <= 20 && S.Stats.ReorderBuffer.Most <= 60);
+  CHECK(S.Stats.Stalls[static_cast<size_t>(Stall::Scheduler)] > 0);
 
   // What repeats itself is left out, and counted all the same.
   for (int32_t Iterations : {1, 2, 50, 333}) {
     Simulation Short = coldRun(Wide.K, plain(Wide.K), Iterations);
     Simulation Long = coldRun(Wide.K, plain(Wide.K), Iterations, /*EveryCycle=*/true);
-    CHECK(Short.Counted.Cycles == Long.Counted.Cycles);
+    CHECK(Short.Stats.Cycles == Long.Stats.Cycles);
     CHECK(Short.Iterations == Iterations && Short.PortUops == Long.PortUops);
-    CHECK(Short.Counted.Issued == Long.Counted.Issued);
-    CHECK(Short.Counted.Started == Long.Counted.Started);
-    CHECK(Short.Counted.Retired == Long.Counted.Retired);
-    CHECK(Short.Counted.AllSchedulers.Sum == Long.Counted.AllSchedulers.Sum);
-    CHECK(Short.Counted.Stalls == Long.Counted.Stalls);
+    CHECK(Short.Stats.Issued == Long.Stats.Issued);
+    CHECK(Short.Stats.Started == Long.Stats.Started);
+    CHECK(Short.Stats.Retired == Long.Stats.Retired);
+    CHECK(Short.Stats.AllSchedulers.Sum == Long.Stats.AllSchedulers.Sum);
+    CHECK(Short.Stats.Stalls == Long.Stats.Stalls);
   }
 
   // A run that is recorded knows what fed all of its µops, another one what fed those that count.
@@ -100,19 +100,19 @@ void incc::test::testStatistics() {
     Options.RecordEvents = true;
     Simulation Recorded = simulate(*K, plain(*K), Options);
     auto ToTuple = [](const SequenceStep &Step) {
-      return std::tuple(Step.Instruction, Step.IterationOffset, Step.Because, Step.Via,
+      return std::tuple(Step.Instruction, Step.IterationOffset, Step.Cause, Step.Via,
                         Step.Cycles);
     };
-    CHECK(std::ranges::equal(Short.Counted.Sequence, Recorded.Counted.Sequence, {}, ToTuple,
+    CHECK(std::ranges::equal(Short.Stats.Sequence, Recorded.Stats.Sequence, {}, ToTuple,
                              ToTuple));
     CHECK(Short.Started.empty() && !Recorded.Started.empty());
-    CHECK(Short.Counted.Buffers[2].Most <= 3);
+    CHECK(Short.Stats.Buffers[2].Most <= 3);
   }
   // All that wait are at that port.
   S = simulate(Wide.K, plain(Wide.K), Options);
-  CHECK(S.Counted.Buffers[0].Sum == S.Counted.AllSchedulers.Sum);
-  CHECK(S.Counted.Buffers[0].Most == S.Counted.AllSchedulers.Most);
-  CHECK(S.Counted.Buffers[1].Sum == 0);
+  CHECK(S.Stats.Buffers[0].Sum == S.Stats.AllSchedulers.Sum);
+  CHECK(S.Stats.Buffers[0].Most == S.Stats.AllSchedulers.Most);
+  CHECK(S.Stats.Buffers[1].Sum == 0);
 
   // Two registers: two of the chains are in flight at a time.
   Builder Chains;
@@ -123,28 +123,28 @@ void incc::test::testStatistics() {
   P.RegisterFile = 2;
   CHECK(simulate(Chains.K, P).CyclesPerIteration > Rational(20));
   S = coldRun(Chains.K, P, 10);
-  CHECK(S.Counted.AllRegisters.Count == 40 && S.Counted.AllRegisters.Most == 2);
-  CHECK(S.Counted.Stalls[static_cast<size_t>(Stall::Registers)] > 0);
+  CHECK(S.Stats.AllRegisters.Count == 40 && S.Stats.AllRegisters.Most == 2);
+  CHECK(S.Stats.Stalls[static_cast<size_t>(Stall::Registers)] > 0);
   // One instruction gets as many as it needs.
   P.RegisterFile = 1;
   for (int32_t &Writes : P.GeneralWrites)
     Writes = 3;
-  CHECK(coldRun(Chains.K, P, 10).Counted.AllRegisters.Most == 3);
+  CHECK(coldRun(Chains.K, P, 10).Stats.AllRegisters.Most == 3);
 
   // One that cannot retire before holds up what is behind it.
   P = plain(Wide.K);
-  int64_t Before = coldRun(Wide.K, P, 1).Counted.Cycles;
+  int64_t Before = coldRun(Wide.K, P, 1).Stats.Cycles;
   P.LeastCycles[0] = 50;
-  CHECK(coldRun(Wide.K, P, 1).Counted.Cycles > std::max<int64_t>(Before, 50));
+  CHECK(coldRun(Wide.K, P, 1).Stats.Cycles > std::max<int64_t>(Before, 50));
 
   // Wider than its reorder buffer, and a queue smaller than what is delivered at once.
   Wide.K.IssueWidth = 1000;
-  CHECK(coldRun(Wide.K, plain(Wide.K), 100).Counted.Uops == 600);
+  CHECK(coldRun(Wide.K, plain(Wide.K), 100).Stats.Uops == 600);
   Wide.K.IssueWidth = 4;
   P = plain(Wide.K);
   P.NumDecoders = 4;
   P.Idq = 2;
-  CHECK(coldRun(Wide.K, P, 100).Counted.Uops == 600);
+  CHECK(coldRun(Wide.K, P, 100).Stats.Uops == 600);
 
-  CHECK(coldRun(Builder().K, plain(Builder().K), 5).Counted.Cycles == 0);
+  CHECK(coldRun(Builder().K, plain(Builder().K), 5).Stats.Cycles == 0);
 }

@@ -13,32 +13,34 @@
 
 namespace incc {
 
-/// What bounds and simulation are both made from, worked out once for whoever wants both.
-struct Groundwork {
+/// What both bounds and simulation are computed from. It is computed once where both are wanted.
+struct KernelInfo {
   Dataflow Flow;
   LineCrossings Lines;
-  AccessAddresses Loads, Stores; ///< Only where asked for.
+  AccessAddresses Loads, Stores; ///< Empty unless requested.
 };
 
+/// Computes the information about a kernel, with the addresses of loads and stores if requested.
+///
 /// \throws std::invalid_argument if the kernel's arrays contradict each other.
-Groundwork layGroundwork(const Kernel &K, bool LoadAddresses, bool StoreAddresses);
+KernelInfo computeKernelInfo(const Kernel &K, bool LoadAddresses, bool StoreAddresses);
 
-/// In cycles an iteration; the same as Bounds in core/python/__init__.py, where each is explained.
+/// Lower bounds in cycles per iteration. See Bounds in core/python/__init__.py.
 struct Bounds {
   Rational Port, Divider, FrontEnd, Retire, LoopCarried;
 
   Rational largest() const { return std::max({Port, Divider, FrontEnd, Retire, LoopCarried}); }
 };
 
-/// The bounds of analyze() alone, as fast as can be.
-Bounds findBounds(const Kernel &K, const Groundwork &From);
+/// Computes the bounds of analyze() without what explains them, in a fraction of the time.
+Bounds findBounds(const Kernel &K, const KernelInfo &Info);
 
-/// The same as Analysis in core/python/__init__.py, where the parts are explained.
+/// All bounds of a kernel and what explains them. See Analysis in core/python/__init__.py.
 struct Analysis {
   PortPressure Balanced, Fixed;
-  /// The port bound if pointers were aligned as badly as their elements allow.
-  Rational WorstAlignmentBound;
-  /// Loads an iteration that cross a cache line, at the best and the worst alignment.
+  Rational WorstAlignmentBound; ///< The port bound at the worst alignment of each pointer.
+  /// Loads per iteration that cross a cache line, at the best and the worst alignment, and as they
+  /// are simulated (see lines.h).
   Rational LineCrossings, WorstLineCrossings, ExpectedLineCrossings;
   Rational Resource, FrontEnd, Retire;
   CriticalPath Path;
@@ -46,6 +48,8 @@ struct Analysis {
   Graph Dependencies;
 };
 
+/// Computes all bounds of a kernel.
+///
 /// \throws std::invalid_argument if the kernel's arrays contradict each other.
 Analysis analyze(const Kernel &K);
 

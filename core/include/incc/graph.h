@@ -1,4 +1,12 @@
 //===- graph.h - The dependency graph of a kernel -------------------------===//
+//
+// The nodes of the graph are values, not instructions. An instruction that loads
+// and computes has two values, the loaded one and the result; a read-modify-write
+// has a stored one as well. Each input of a value has its own latency. So an
+// accumulator that is needed late, an address that is needed early and data that
+// come through memory each count as they do in the hardware.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef INCC_GRAPH_H
 #define INCC_GRAPH_H
@@ -12,33 +20,33 @@
 
 namespace incc {
 
-/// The consumer's value can be ready `Latency` cycles after the producer's value of `Distance`
-/// iterations before.
+/// A dependency: the consumer's value can be ready `Latency` cycles after the producer's value of
+/// `Distance` iterations before.
 struct Edge {
   int32_t Producer, ProducerValue; ///< Instruction and value.
   int32_t Consumer, ConsumerValue;
-  int32_t Location; ///< The register or flags that carry it; -1 memory or within an instruction.
+  int32_t Location; ///< The register or flags that carry it; -1: memory, or within an instruction.
   int32_t Latency;
   int32_t Distance;
 };
 
-/// Where an input comes from: a value, `Distance` iterations before.
+/// The value that an input reads, of `Distance` iterations before.
 struct Source {
-  int32_t Value = -1; ///< -1: from before the kernel.
+  int32_t Value = -1; ///< -1: it comes from before the kernel.
   int32_t Distance = 0;
 };
 
-/// Who reads what: dependencies through registers and flags (a read depends on the last write, in
-/// the same or the previous iteration), through memory, and inside instructions from loaded values
+/// The producers of all inputs: through registers and flags (a read depends on the last write, in
+/// the same or the previous iteration), through memory, and within instructions from loaded values
 /// to results.
 struct Dataflow {
   std::vector<int32_t> InstructionOf; ///< By value.
   std::vector<Source> SourceOf;       ///< By input, as in Kernel::InputId.
-  /// By input: cycles beyond its latency, since the result leaves its group (Kernel::ForwardGroup).
-  /// Empty where nothing has any.
+  /// By input: cycles beyond its latency because its producer is in another group of instructions
+  /// (Kernel::ForwardGroup). Empty if there are none.
   std::vector<int32_t> DelayOf;
-  /// By input: of the delays between ports (Kernel::PortDelayCycles), the cycles that it takes
-  /// longer between the ports that are best. Empty where nothing has any.
+  /// By input: the delay between ports (Kernel::PortDelayCycles) at the best pair of ports. Empty if
+  /// there are none.
   std::vector<int32_t> LeastPortDelayOf;
   std::vector<MemoryDependency> Memory;
 
@@ -50,16 +58,18 @@ struct Dataflow {
   }
 };
 
+/// Finds the producers of a kernel's inputs. The dependencies through memory are given.
 Dataflow findDataflow(const Kernel &K, std::vector<MemoryDependency> Memory);
 
+/// The dependency graph.
 struct Graph {
   int32_t NumValues = 0;
   Dataflow Flow;
 
-  /// Sorted by producer, consumer, distance. Of several edges between the same values at the same
-  /// distance only the one of the longest latency is kept.
+  /// Sorted by producer, consumer and distance. Of several edges between the same values at the same
+  /// distance, only the one with the longest latency is kept.
   std::vector<Edge> Edges;
-  std::vector<int32_t> EdgeStart; ///< By producer value, one entry more.
+  std::vector<int32_t> EdgeStart; ///< By producing value, with one more entry at the end.
 
   /// The values in an order in which every edge of distance 0 leads forwards.
   std::vector<int32_t> Order;
@@ -70,10 +80,12 @@ struct Graph {
 };
 
 Graph buildGraph(const Kernel &K, Dataflow Flow);
-/// With what findDataflow and memoryDependencies find.
+/// Builds the graph of a kernel with the dependencies that findDataflow() and memoryDependencies()
+/// find.
 Graph buildGraph(const Kernel &K);
 
-/// As far as bounds need it: with parallel edges, sorted by producer alone, and without the Flow.
+/// Builds a graph that suffices for bounds: with parallel edges, sorted by producer only, and without
+/// Graph::Flow.
 Graph buildUnsortedGraph(const Kernel &K, const Dataflow &Flow);
 
 } // namespace incc

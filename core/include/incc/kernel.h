@@ -1,30 +1,36 @@
 //===- kernel.h - A kernel bound to a machine model -----------------------===//
 //
-// The core's only input: flat arrays, free of any instruction set, text or
-// Python type.
+// The core's only input: flat arrays that are independent of instruction set, text
+// and Python. models/bound.py is the same in Python.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef INCC_KERNEL_H
 #define INCC_KERNEL_H
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace incc {
 
 constexpr int32_t Smallest = INT32_MIN, Largest = INT32_MAX;
-/// Latencies and occupancies beyond this are errors of a model; the limit keeps every sum of the
-/// analysis far inside 64 bits.
+/// The longest latency or occupancy. A longer one is an error of the model; the limit keeps every
+/// sum of the analysis far below 2^63.
 constexpr int32_t MaxCycles = 1 << 20;
-constexpr int32_t MaxStoreWordWindow = 16; ///< Cycles for which blocks in the cache are remembered.
-constexpr int32_t MaxStarts = 64;          ///< Of µops in a cycle: the most ports there can be.
-/// Of a buffer.
+/// The most entries of a buffer.
 constexpr int32_t MaxEntries = 1 << 20;
-/// Of what has no limit.
+/// The value of a parameter without a limit.
 constexpr int32_t Unlimited = 1 << 20;
+/// The most cycles for which a store queue remembers the blocks that it wrote.
+constexpr int32_t MaxStoreWordWindow = 16;
+/// The most delays between ports, which values keep as 16 bits.
+constexpr size_t MaxPortDelays = 16;
+/// The most µops that can start in a cycle, since there are at most so many ports.
+constexpr int32_t MaxStarts = 64;
 
-// What the values mean is explained in fields.def.
+// The values of these enumerations are documented in fields.def.
+
 enum InstructionFlag : int32_t {
 #define INSTRUCTION_FLAG(Name, Python, Bit) Name = Bit,
 #include "incc/fields.def"
@@ -42,7 +48,7 @@ enum class InputKind : int32_t {
 #include "incc/fields.def"
 };
 
-/// The fields are those of fields.def, where each is explained.
+/// A kernel. The fields are documented in fields.def.
 struct Kernel {
 #define KERNEL_NAMES(Member, Name) int32_t Member = 0;
 #define KERNEL_SCALAR(Member, Name, Default, Low, High) int32_t Member = Default;
@@ -61,22 +67,24 @@ struct Kernel {
   }
   ValueKind valueKind(int32_t Value) const { return ValueKinds[Value]; }
   UopKind uopKind(int32_t Uop) const { return UopKinds[Uop]; }
-  /// Whether the µop stands for an exclusively held resource rather than for work on a port.
+  /// Returns true if an entry of the µops stands for a resource that the instruction holds, rather
+  /// than for work on a port.
   bool isResource(int32_t Uop) const { return NumPorts < 64 && UopPorts[Uop] >> NumPorts != 0; }
 };
 
-/// Checks that the arrays fit each other: lengths, ranges (both as fields.def has them), and what
-/// one says of another.
+/// Checks that the lengths and ranges of all arrays are as fields.def has them, and that the arrays
+/// agree with each other.
 ///
-/// \throws std::invalid_argument naming the first array that does not, as models/bound.py names it.
+/// \throws std::invalid_argument naming the first array that does not, by its name in
+///         models/bound.py.
 void validate(const Kernel &K);
 
-/// For each input, as in Kernel::InputId, whether it is the register of an address. The others are
-/// data; a register that is both stored and part of the address is named twice.
+/// Returns for each input, as in Kernel::InputId, if it is a register of an address. The others are
+/// data. A register that is both stored and part of the address is an input twice.
 std::vector<bool> findAddressInputs(const Kernel &K);
 
-/// The longest of a value's input latencies; for a load whose address needs no register the
-/// latency of the load.
+/// Returns the longest of the latencies of a value's inputs; for a load whose address needs no
+/// register, the latency of the load.
 int32_t longestLatency(const Kernel &K, int32_t Instruction, int32_t Value);
 
 } // namespace incc

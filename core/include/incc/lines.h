@@ -11,31 +11,32 @@
 
 namespace incc {
 
-/// How often the loads of a kernel reach over the end of a cache line, which costs a second access.
+/// How often each load of a kernel reaches over the end of a cache line, which costs a second access.
 ///
-/// Accesses whose addresses differ by a known number of bytes form a group; what the group's
-/// pointer is modulo the line is not known. `Best` and `Worst` are the counts for the alignments
-/// with the fewest and the most crossings, found for each group on its own. `Best` is what cannot
-/// be avoided: of two streams of vectors half a vector apart one always crosses.
+/// Accesses whose addresses differ by a known number of bytes form a group. The place of the group's
+/// pointer modulo the line is unknown. `Best` and `Worst` are the counts at the places with the
+/// fewest and the most crossings, for each group on its own. `Best` is unavoidable: of two streams of
+/// vectors that are half a vector apart, one always crosses lines.
 ///
-/// `Expected` is what to reckon with. Allocators and compilers align what can be aligned, so it is
-/// `Best` as long as no access of the kernel has to cross. Where one has to, the kernel works on
-/// shifted views of its arrays, as stencils do: its pointers are then as likely anywhere as
-/// aligned, and `Expected` is the average over all places; but for groups of accesses as wide as a
-/// line, which cross at every place but one: whoever computes with such vectors aligns his rows.
+/// `Expected` is what is simulated. Allocators and compilers align what can be aligned, so it is
+/// `Best` as long as no access of the kernel has to cross a line. If one has to, the kernel works on
+/// shifted views of its arrays, as stencils do. Its pointers are then as likely at one place as at
+/// another, and `Expected` is the average over all places, except for groups of accesses as wide as a
+/// line. Such accesses cross lines at every place but one, and programs that use them align their
+/// rows.
 struct LineCrossings {
-  int64_t Iterations = 1;           ///< That the counts of Best and Worst are for.
-  std::vector<int64_t> Best, Worst; ///< By value; 0 for what is not a load.
-  int64_t ExpectedIterations = 1;
+  int64_t Iterations = 1;           ///< The iterations that `Best` and `Worst` are counted in.
+  std::vector<int64_t> Best, Worst; ///< By value; 0 for values that are not loaded.
+  int64_t ExpectedIterations = 1;   ///< The iterations that `Expected` is counted in.
   std::vector<int64_t> Expected;
 };
 
-/// Whether any load may cross a line: without vectors nothing does at the alignment that elements
-/// have.
+/// Returns true if any load may cross a line. Without vectors none does, since elements are aligned.
 bool mayCrossLines(const Kernel &K);
 
-/// From the addresses of the loads, which are not looked at if none may cross a line. Worst and
-/// Expected leave out what has a symbol's address: compilers align their constants and objects.
+/// Counts the crossings from the addresses of the loads, which are ignored if none may cross a line.
+/// `Worst` and `Expected` leave out accesses with a symbol's address, since compilers align their
+/// constants and objects.
 LineCrossings lineCrossings(const Kernel &K, const AccessAddresses &Loads);
 
 } // namespace incc

@@ -10,20 +10,22 @@
 
 namespace incc {
 
+/// The longest path through the dependencies within one iteration.
 struct CriticalPath {
-  /// Cycles until the last value of the iteration is ready, if everything from before the
-  /// iteration is there at cycle 0 and nothing but dependencies delays.
+  /// Cycles until the last value of the iteration is ready, if all values from before the iteration
+  /// are there in cycle 0 and only dependencies delay anything.
   int64_t Cycles = 0;
   /// Cycles until the path's first value is ready: the longest latency from one of its inputs from
-  /// outside (for a load, its latency). Cycles is this plus the latencies of the steps.
+  /// before the iteration (for a load, its latency). `Cycles` is this plus the latencies of the
+  /// steps.
   int64_t Start = 0;
   std::vector<Edge> Steps;
-  /// In program order; empty if no value takes any time.
+  /// The instructions in program order; empty if no value takes any time.
   std::vector<int32_t> Instructions;
 };
 
-/// The longest path over edges inside the iteration. Of equally long ones the one that ends first
-/// in program order, and the one of fewer outside inputs.
+/// Finds the critical path. Of equally long paths, it is the one that ends first in program order,
+/// and the one that begins earlier in the iteration.
 CriticalPath findCriticalPath(const Kernel &K, const Graph &G);
 
 } // namespace incc

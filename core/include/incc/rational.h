@@ -1,7 +1,7 @@
 //===- rational.h - Exact fractions for cycle counts ----------------------===//
 //
-// Bounds are compared with each other and shown as "3.5": they are kept as
-// fractions of 64-bit integers so that equal bounds compare equal.
+// Bounds are kept as fractions of 64-bit integers, so that equal bounds compare
+// equal.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,8 +14,8 @@
 
 namespace incc {
 
-/// A fraction in lowest terms with a positive denominator. Sums are formed in 128 bits; a result
-/// that does not fit into 64 raises std::overflow_error.
+/// A fraction in lowest terms with a positive denominator. Sums are computed in 128 bits; a result
+/// that does not fit into 64 bits raises std::overflow_error.
 class Rational {
 public:
   constexpr Rational() = default;
@@ -50,9 +50,9 @@ private:
     Wide A = Numerator < 0 ? -Numerator : Numerator;
     Wide B = Denominator;
     while (B != 0) {
-      Wide Rest = A % B;
+      Wide Remainder = A % B;
       A = B;
-      B = Rest;
+      B = Remainder;
     }
     Numerator /= A;
     Denominator /= A;

@@ -1,10 +1,4 @@
-//===- backend.cpp - From issue to retirement ------------------------------===//
-//
-// Data flow is event driven: a value that learns its time tells those who wait for
-// it, so that a µop is touched when it is issued, when its last input is known, when
-// it becomes ready and when it starts.
-//
-//===----------------------------------------------------------------------===//
+//===- backend.cpp - From issue to retirement -----------------------------===//
 
 #include "backend.h"
 
@@ -15,13 +9,14 @@
 using namespace incc;
 using namespace incc::sim;
 
-Backend::Backend(const Program &P, Simulation &Counters, bool UnlimitedPorts, bool SteadyState)
+Backend::Backend(const Program &P, Simulation &Counters, bool UnlimitedPorts, bool StoresAtLimit)
     : Rob(P.K.Rob, P.K.RetireWidth), Loads(P.K.LoadBuffer),
-      Stores(P.K.StoreBuffer, SteadyState, P.P.StoreWordWindow, P.P.StoreWordCycles),
+      Stores(P.K.StoreBuffer, StoresAtLimit,
+             PartialWordRule(P.P.StoreWordWindow, P.P.StoreWordCycles)),
       Registers(P.P.RegisterFile), Binder(P), Schedulers(P, Pool, Binder, UnlimitedPorts),
       Values(P), P(P), Counters(Counters), UnlimitedPorts(UnlimitedPorts),
       InOrder(P.P.InOrder != 0), Units(P), Oldest(P, Pool, Units, UnlimitedPorts),
-      InTurn(P, Pool, Units, Binder, UnlimitedPorts) {
+      InProgramOrder(P, Pool, Units, Binder, UnlimitedPorts) {
   Counters.PortUops.assign(static_cast<size_t>(P.K.NumColumns), 0);
 }
 
@@ -40,131 +35,138 @@ void Backend::issue(int32_t U, int64_t Iteration, int64_t Cycle, int32_t Slot, i
   if (Static.DelaysTo != 0)
     Dyn.Delays = P.delaysTo(Static, Dyn.Port);
   for (int32_t X = Static.Inputs.Begin; X < Static.Inputs.End; ++X)
-    Dyn.Missing += Values.connect(N, Iteration, P.Inputs[static_cast<size_t>(X)],
-                                  [&](size_t Number, int64_t Time) {
-                                    Time += portDelay(Dyn, Number);
-                                    Dyn.Ready = std::max(Dyn.Ready, Time);
-                                    if (RecordUops)
-                                      noteInput(N, Number, Time);
-                                  });
+    Dyn.MissingInputs += Values.connect(
+        N, Iteration, P.Inputs[static_cast<size_t>(X)],
+        [&](size_t Number, int64_t Time) { noteArrival(Dyn, N, Number, Time); });
   if (InOrder)
-    InTurn.enter(N);
-  else if (Dyn.Missing == 0)
-    Oldest.inputsKnown(N);
+    InProgramOrder.enter(N);
+  else if (Dyn.MissingInputs == 0)
+    Oldest.schedule(N);
 }
 
-void Backend::inputKnown(int32_t N, size_t Number, int64_t Time) {
+void Backend::watch(int32_t V, int64_t Iteration, int64_t RobSlot) {
+  if (int64_t Time = 0; !Values.watch(V, Iteration, RobSlot, Time))
+    watchedArrives(RobSlot, Time);
+}
+
+void Backend::inputArrives(int32_t N, size_t Number, int64_t Time) {
   DynUop &Dyn = Pool[N];
+  noteArrival(Dyn, N, Number, Time);
+  if (--Dyn.MissingInputs == 0 && !InOrder)
+    Oldest.schedule(N);
+}
+
+/// Notes that an input of a µop arrives at `Time`, and later if a delay between ports holds.
+void Backend::noteArrival(DynUop &Dyn, int32_t N, size_t Number, int64_t Time) {
   Time += portDelay(Dyn, Number);
   Dyn.Ready = std::max(Dyn.Ready, Time);
   if (RecordUops)
-    noteInput(N, Number, Time);
-  if (--Dyn.Missing == 0 && !InOrder)
-    Oldest.inputsKnown(N);
+    recordLateInput(N, Number, Time);
 }
 
+/// Returns by how many cycles a µop gets a value later than others, because of the ports of both
+/// (Kernel::PortDelayCycles). For a µop that has no port yet, because it waits in the queue before
+/// its scheduler, only delays that hold at all of its ports count.
 int64_t Backend::portDelay(const DynUop &Dyn, size_t Number) const {
   if (Dyn.Delays == 0) [[likely]]
     return 0;
   uint32_t Rules = Dyn.Delays & Values.delaysOf(Number);
-  int64_t Most = Rules == 0 ? 0 : INT64_MIN;
+  int64_t Longest = Rules == 0 ? 0 : INT64_MIN;
   for (; Rules != 0; Rules &= Rules - 1)
-    Most =
-        std::max<int64_t>(Most, P.K.PortDelayCycles[static_cast<size_t>(std::countr_zero(Rules))]);
-  return Most;
+    Longest = std::max<int64_t>(
+        Longest, P.K.PortDelayCycles[static_cast<size_t>(std::countr_zero(Rules))]);
+  return Longest;
 }
 
 void Backend::leaveQueue() {
   Schedulers.leaveQueue([&](int32_t N) { Oldest.bound(N); });
 }
 
-void Backend::watch(int32_t V, int64_t Iteration, int64_t RobSlot) {
-  if (int64_t Time = 0; !Values.watch(V, Iteration, RobSlot, Time))
-    watchedKnown(RobSlot, Time);
-}
-
-void Backend::dispatch(int64_t Cycle) {
+void Backend::startUops(int64_t Cycle) {
   Loads.cycle(Cycle);
   if (InOrder)
-    InTurn.cycle(Cycle, [&](int32_t N) {
+    InProgramOrder.cycle(Cycle, [&](int32_t N) {
       start(N, Cycle, P.Uops[static_cast<size_t>(Pool[N].Static)].Stage);
     });
   else
     Oldest.cycle(Cycle, [&](int32_t N) { start(N, Cycle, 0); });
 }
 
+/// Starts a µop: it takes its port now and executes `Stage` cycles later.
 void Backend::start(int32_t N, int64_t Cycle, int32_t Stage) {
   int64_t Executes = Cycle + Stage;
   DynUop Dyn = Pool.remove(N);
   const Uop &Static = P.Uops[static_cast<size_t>(Dyn.Static)];
   Schedulers.leave(Dyn.Port);
-  // A load that crosses a cache line takes its port once more.
-  bool Crosses = P.crosses(Static, Dyn.Iteration);
-  Units.take(Static, Dyn.Port, Cycle, Static.PortCycles + (Crosses ? P.K.LineCrossingCycles : 0),
-             Crosses, /*Ways=*/!UnlimitedPorts);
-  if (Static.Banks >= 0)
-    Units.takeBanks(P.banksOf(Static, Dyn.Iteration), Crosses, Cycle);
+  // A load that crosses a cache line takes its port a second time.
+  bool CrossesLine = P.crossesLine(Static, Dyn.Iteration);
+  Units.take(Static, Dyn.Port, Cycle,
+             Static.PortCycles + (CrossesLine ? P.K.LineCrossingCycles : 0), CrossesLine,
+             /*IsLimited=*/!UnlimitedPorts);
+  if (Static.BankRow >= 0)
+    Units.takeBanks(P.Banks.banks(Static.BankRow, Dyn.Iteration), CrossesLine, Cycle);
   ++Counters.PortUops[static_cast<size_t>(Dyn.Port)];
-  if (Static.Held >= 0)
-    ++Counters.PortUops[static_cast<size_t>(Static.Held)];
+  if (Static.Resource >= 0)
+    ++Counters.PortUops[static_cast<size_t>(Static.Resource)];
   Rob.executed(Dyn.RobSlot, Executes + Static.Done - 1);
   if (P.P.LoadsLeaveWhenDone && Static.Kind == UopKind::Load)
     Loads.leaveWhenDone(Executes, Static.Done);
   if (Observed)
-    Observed->started(Static, Dyn.Iteration, Dyn.Earliest + Static.Stage, Dyn.Inputs, Executes);
+    Observed->started(Static, Dyn.Iteration, Dyn.Earliest + Static.Stage, Dyn.InputsArrived,
+                      Executes);
   if (Record)
-    Record->push_back({Dyn.Iteration, Dyn.Static, Dyn.Port, Dyn.Inputs, Executes});
+    Record->push_back({Dyn.Iteration, Dyn.Static, Dyn.Port, Dyn.InputsArrived, Executes});
   if (RecordUops)
-    noteStart(N, Dyn, Executes);
+    recordStart(N, Dyn, Executes);
   uint32_t Delays = P.delaysFrom(Static, Dyn.Port);
   for (int32_t X = Static.Feeds.Begin; X < Static.Feeds.End; ++X) {
     const Feed &To = P.Feeds[static_cast<size_t>(X)];
-    // Within the instruction, latencies have all that there is.
+    // Latencies within an instruction include all delays.
     Values.feed(Dyn.Iteration, To.Value, Executes + To.Latency,
                 To.Value < P.K.numValues() ? Delays : 0, *this);
   }
 }
 
-void Backend::noteStart(int32_t N, const DynUop &Dyn, int64_t Executes) {
+void Backend::recordStart(int32_t N, const DynUop &Dyn, int64_t Executes) {
   const Uop &Static = P.Uops[static_cast<size_t>(Dyn.Static)];
-  Late.resize(Pool.size());
-  // In order a µop goes through its stages without a stop.
+  LateInputs.resize(Pool.size());
   int64_t Earliest = Dyn.Earliest + Static.Stage;
-  RecordUops->push_back({Dyn.Iteration,
-                         Static.Instruction,
-                         P.nameOf(Dyn.Static),
-                         Dyn.Port,
-                         Static.PortCycles,
-                         Static.Held,
-                         Static.HeldCycles,
-                         Dyn.Earliest - P.P.IssueToDispatch,
-                         Earliest,
-                         std::max(Dyn.Ready, Earliest),
-                         Executes,
-                         Executes + Static.Done,
-                         std::exchange(Late[static_cast<size_t>(N)], {}),
-                         {}});
+  RecordUops->push_back({.Iteration = Dyn.Iteration,
+                         .Instruction = Static.Instruction,
+                         .Uop = P.nameOf(Dyn.Static),
+                         .Port = Dyn.Port,
+                         .PortCycles = Static.PortCycles,
+                         .Unit = Static.Resource,
+                         .UnitCycles = Static.ResourceCycles,
+                         .Dispatched = Dyn.Earliest - P.P.IssueToDispatch,
+                         .Earliest = Earliest,
+                         .Ready = std::max(Dyn.Ready, Earliest),
+                         .Started = Executes,
+                         .Executed = Executes + Static.Done,
+                         .Late = std::exchange(LateInputs[static_cast<size_t>(N)], {}),
+                         .Inputs = {}});
 }
 
-void Backend::noteInput(int32_t N, size_t Number, int64_t Time) {
+/// Records an input of a µop if it arrives after the µop could have started and comes from another
+/// instruction, or from the same one in an earlier iteration.
+void Backend::recordLateInput(int32_t N, size_t Number, int64_t Time) {
   const DynUop &Dyn = Pool[N];
   if (Time <= Dyn.Earliest + P.Uops[static_cast<size_t>(Dyn.Static)].Stage)
     return;
   int32_t V = Values.staticOf(Number);
-  // What passes between the µops of an instruction is no wait for anybody.
   if (V >= P.K.numValues())
-    return;
+    return; // A hidden value, which passes between the µops of one instruction.
   int32_t Producer = P.Flow.InstructionOf[static_cast<size_t>(V)];
   int32_t Own = P.Uops[static_cast<size_t>(Dyn.Static)].Instruction;
   if (Producer == Own && Values.isOf(Number, Dyn.Iteration))
     return;
-  Late.resize(Pool.size());
-  Late[static_cast<size_t>(N)].push_back({Producer, Time});
+  LateInputs.resize(Pool.size());
+  LateInputs[static_cast<size_t>(N)].push_back({Producer, Time});
 }
 
 void Backend::observe(int64_t Cycle) {
   if (Observed->wantsWaiting())
-    noteWaiting(Cycle);
+    observeWaiting(Cycle);
   if (Observed->wantsBuffers()) {
     if (InOrder) {
       for (int32_t N = 0; N < static_cast<int32_t>(Pool.size()); ++N)
@@ -172,32 +174,33 @@ void Backend::observe(int64_t Cycle) {
           Observed->waits(Dyn.Port, 1);
     } else {
       for (int32_t Port = 0; Port < P.K.NumPorts; ++Port)
-        if (int32_t There = Schedulers.atPorts()[static_cast<size_t>(Port)]; There > 0)
-          Observed->waits(Port, There);
+        if (int32_t Uops = Schedulers.atPorts()[static_cast<size_t>(Port)]; Uops > 0)
+          Observed->waits(Port, Uops);
     }
   }
   Observed->accesses(Loads, Stores);
   Observed->endCycle(Rob.used(), Schedulers);
 }
 
-/// What of the µops that could start in this cycle, had they all that they need, did not.
-void Backend::noteWaiting(int64_t Cycle) {
+/// Reports what the µops lack that could have started in this cycle, had they had all they need.
+void Backend::observeWaiting(int64_t Cycle) {
   for (int32_t N = 0; N < static_cast<int32_t>(Pool.size()); ++N) {
     const DynUop &Dyn = Pool[N];
     if (Dyn.Static < 0 || Dyn.Earliest > Cycle)
       continue;
     const Uop &Static = P.Uops[static_cast<size_t>(Dyn.Static)];
-    bool Late = false;
+    bool LacksInput = false;
     for (int32_t X = Static.Inputs.Begin; X < Static.Inputs.End; ++X)
       if (const Input &In = P.Inputs[static_cast<size_t>(X)];
-          !Values.isThere(Dyn.Iteration, In, Cycle + Static.Stage)) {
-        Observed->lacks(In.Value);
-        Late = true;
+          !Values.hasArrived(Dyn.Iteration, In, Cycle + Static.Stage)) {
+        Observed->lacksInput(In.Value);
+        LacksInput = true;
       }
-    if (!Late && (Dyn.Missing > 0 || Dyn.Ready > Cycle + Static.Stage))
-      continue; // Delayed on the way, by nobody.
-    if (!Late)
-      Observed->lacksUnit(Units.isHeldFree(Static, Cycle) ? Dyn.Port : Static.Held);
+    // A µop whose inputs have arrived but which is not ready lacks nothing: a delay between ports or
+    // the penalty for inputs that arrive just in time holds it up.
+    bool IsReady = Dyn.MissingInputs == 0 && Dyn.Ready <= Cycle + Static.Stage;
+    if (!LacksInput && IsReady)
+      Observed->lacksUnit(Units.isResourceFree(Static, Cycle) ? Dyn.Port : Static.Resource);
   }
 }
 

@@ -1,8 +1,11 @@
-//===- backend.h - From issue to retirement --------------------------------===//
+//===- backend.h - From issue to retirement -------------------------------===//
 //
-// The boxes behind the renamer, put together: schedulers, the stage that starts
-// µops (oldest first, or in program order), ports and dividers, the values that flow
-// between µops, load and store buffer, reorder buffer.
+// The units behind the renamer, put together: schedulers, the stage that starts
+// µops (OldestFirst or ProgramOrder), ports and other execution units, the values
+// that flow between µops, load and store buffer, register file and reorder buffer.
+//
+// The backend is event driven: a µop is touched when it is issued, when the arrival
+// time of its last input becomes known, when it becomes ready, and when it starts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,15 +22,15 @@
 #include "values.h"
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace incc::sim {
 
+/// All units from issue to retirement.
 class Backend {
 public:
-  Backend(const Program &P, Simulation &Counters, bool UnlimitedPorts = false,
-          bool SteadyState = true);
+  /// `StoresAtLimit`: begin with a full store buffer (see StoreQueue).
+  Backend(const Program &P, Simulation &Counters, bool UnlimitedPorts, bool StoresAtLimit);
 
   ReorderBuffer Rob;
   LoadQueue Loads;
@@ -42,57 +45,56 @@ public:
   Scheduler Schedulers;
   ValueNetwork Values;
 
-  /// Gives a µop to a scheduler, or to the queue before it.
+  /// Issues a µop, into a scheduler or the queue before it.
   void issue(int32_t U, int64_t Iteration, int64_t Cycle, int32_t Slot, int64_t RobSlot);
-  /// Starts µops; what has its data leaves the load buffer.
-  void dispatch(int64_t Cycle);
-  /// µops leave the queue before the schedulers.
-  void leaveQueue();
-  /// Tells when a load that may be forwarded has its data, too.
+  /// Makes a slot of the reorder buffer wait for a value, too.
   void watch(int32_t V, int64_t Iteration, int64_t RobSlot);
+  /// Starts the µops of a cycle.
+  void startUops(int64_t Cycle);
+  /// Moves µops from the queue before the schedulers into these.
+  void leaveQueue();
 
-  /// Without reorder buffer, load and store queue and port binder. Iterations before `Retired` have
-  /// retired.
+  /// Adds everything but reorder buffer, load and store buffer and port binder, which the caller
+  /// adds, and the register file, which the renamer adds. Iterations before `Retired` have retired.
   void addTo(Fingerprint &F, int64_t Retired) const;
 
-  /// A µop that started; its inputs were there in cycle `Ready`.
+  /// A µop that started, for the recorder.
   struct Started {
     int64_t Iteration;
     int32_t Uop, Port;
-    int64_t Ready, Start;
+    int64_t InputsArrived, Start;
   };
+  // Set for a run that is recorded. Both lists are in the order of starts.
   std::vector<Started> *Record = nullptr;
   std::vector<StartedUop> *RecordUops = nullptr;
+  /// Set for a run of which statistics are wanted.
   Observer *Observed = nullptr;
 
-  /// Tells the observer what a cycle has left behind.
+  /// Reports the state at the end of a cycle to the observer.
   [[gnu::noinline]] void observe(int64_t Cycle);
 
-  // What the network of values tells.
-  void inputKnown(int32_t N, size_t Number, int64_t Time);
-  void watchedKnown(int64_t RobSlot, int64_t Time) { Rob.executed(RobSlot, Time - 1); }
+  // The listener of the value network.
+  void inputArrives(int32_t N, size_t Number, int64_t Time);
+  void watchedArrives(int64_t RobSlot, int64_t Time) { Rob.executed(RobSlot, Time - 1); }
 
 private:
-  /// The µop takes its port now and executes `Stage` cycles later.
   void start(int32_t N, int64_t Cycle, int32_t Stage);
-  /// How much later than others a µop gets a value, by its number, since both have the ports that
-  /// they have (Kernel::PortDelayCycles). For a µop that waits in a queue before it gets its port,
-  /// what is so on all of them.
+  void noteArrival(DynUop &Dyn, int32_t N, size_t Number, int64_t Time);
   int64_t portDelay(const DynUop &Dyn, size_t Number) const;
-  // With a recorder; kept apart, so that runs without one are not slowed by what they jump over.
-  /// The input of a µop is there at `Time`.
-  [[gnu::noinline]] void noteInput(int32_t N, size_t Number, int64_t Time);
-  void noteWaiting(int64_t Cycle);
-  [[gnu::noinline]] void noteStart(int32_t N, const DynUop &Dyn, int64_t Executes);
+  void observeWaiting(int64_t Cycle);
+  // These are not inlined, so that they do not slow down runs that are not recorded.
+  [[gnu::noinline]] void recordLateInput(int32_t N, size_t Number, int64_t Time);
+  [[gnu::noinline]] void recordStart(int32_t N, const DynUop &Dyn, int64_t Executes);
 
   const Program &P;
   Simulation &Counters;
   bool UnlimitedPorts, InOrder;
   ExecutionUnits Units;
-  // One of these starts µops.
+  // One of these two starts µops.
   OldestFirst Oldest;
-  ProgramOrder InTurn;
-  std::vector<std::vector<StartedUop::LateInput>> Late; ///< As Pool, with a recorder.
+  ProgramOrder InProgramOrder;
+  /// By number of the µop, for a run that is recorded.
+  std::vector<std::vector<StartedUop::LateInput>> LateInputs;
 };
 
 } // namespace incc::sim

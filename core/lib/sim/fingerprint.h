@@ -1,10 +1,14 @@
 //===- fingerprint.h - The state of the machine as one number -------------===//
 //
-// A machine that is in a state in which it was before goes on as it did then, so
-// that the cycles between need not be simulated again and again. Every component
-// adds to the fingerprint all that it keeps from one cycle to the next, in terms
-// that do not depend on when that is: cycles and iterations from now. Whoever
-// adds a member that changes while the machine runs adds it there, too.
+// The simulated machine is deterministic: once it is in a state that it was in
+// before, it repeats what it did then, and the cycles in between need not be
+// simulated again. simulate.cpp finds such repetitions by comparing fingerprints
+// of the state.
+//
+// Every component has a member function addTo(Fingerprint &), which adds all that
+// the component keeps from one cycle to the next. It adds times and iterations
+// relative to now, so that the fingerprint does not depend on when the state
+// occurs. A new member that changes while the machine runs must be added there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,31 +20,38 @@
 
 namespace incc::sim {
 
-/// 64 bits, so that two states that differ in anything have different ones for all purposes.
+/// A 64-bit hash of the machine's state. Different states have different hashes for all practical
+/// purposes.
 class Fingerprint {
 public:
-  /// `Cycle` has just been simulated; `Iteration` is the one that is counted from.
+  /// Starts a fingerprint at the end of `Cycle`. Iterations are counted from `Iteration`.
   Fingerprint(int64_t Cycle, int64_t Iteration) : Cycle(Cycle), Iteration(Iteration) {}
 
+  /// Adds a number that does not depend on time.
   void add(int64_t Number) {
     Hash = mixed(Hash ^ static_cast<uint64_t>(Number));
     ++Size;
   }
-  /// Each of these takes a second number along, since one word has room for both.
+
+  // The following take a second number `With`, because one word has room for both.
+
+  /// Adds an iteration.
   void iteration(int64_t Which, int32_t With = 0) { add(Which - Iteration, With); }
-  /// A time that is compared with other times.
+  /// Adds a time that is compared with other times, so that times in the past differ.
   void time(int64_t When, int32_t With = 0) { add(When - Cycle, With); }
-  /// A time that something waits for: if it is over, it does not matter since when.
+  /// Adds a time that something waits for. All times in the past are equal.
   void deadline(int64_t When, int32_t With = 0) { add(std::max<int64_t>(When - Cycle, 0), With); }
-  /// Members of a set, whatever their order: the sum of their own fingerprints.
+
+  /// Adds a member of an unordered set. The set contributes the sum of its members' fingerprints.
   void addToSet(const Fingerprint &Member) {
     Set += mixed(Member.value());
     Size += Member.Size;
   }
-
+  /// Starts the fingerprint of a set's member.
   Fingerprint member() const { return {Cycle, Iteration}; }
+
   int64_t cycle() const { return Cycle; }
-  /// How many numbers went into it.
+  /// The number of numbers that were added.
   int64_t size() const { return Size; }
   uint64_t value() const { return Hash + Set; }
 
@@ -49,8 +60,8 @@ private:
     add(static_cast<int64_t>(static_cast<uint64_t>(Number) << 32 ^ static_cast<uint32_t>(With)));
   }
   static uint64_t mixed(uint64_t X) {
-    X *= 0x9E3779B97F4A7C15; // 2^64 divided by the golden ratio: bits move up,
-    return X ^ X >> 29;      // and down again.
+    X *= 0x9E3779B97F4A7C15; // 2^64 divided by the golden ratio moves bits up,
+    return X ^ X >> 29;      // and the shift moves them down again.
   }
 
   int64_t Cycle, Iteration;

@@ -1,9 +1,4 @@
-//===- frontend.cpp - Predecoder, decoders, µop cache, microcode ----------===//
-//
-// The rules are those of Intel's cores as found by Abel and Reineke (uiCA, ICS 2022); what differs
-// between cores is in Pipeline.
-//
-//===----------------------------------------------------------------------===//
+//===- frontend.cpp - The sources of µops ---------------------------------===//
 
 #include "frontend.h"
 
@@ -12,122 +7,48 @@
 using namespace incc;
 using namespace incc::sim;
 
-namespace {
-
-/// Cycles without µops from the decoders to the microcode sequencer and back, in all.
-constexpr int32_t MicrocodeSwitch = 2;
-
-} // namespace
-
-// --- predecoder ---------------------------------------------------------------------------------
-
-void Predecoder::restart(Position At) {
-  Next = At;
-  Block = Code.address(At) / P.P.PredecodeBlockBytes;
-  Active = true;
-  InBlock = false;
-  Restarted = true;
-  ExtraCycles = 0;
-}
-
-/// Counts the instructions that end in the block and the cycles that they take.
-void Predecoder::startBlock() {
-  int64_t End = (Block + 1) * P.P.PredecodeBlockBytes;
-  int32_t Prefixes = 0;
-  Left = 0;
-  StopsBehind = false;
-  Position At = Next;
-  while (!StopsBehind && Code.address(At) + P.P.Length[At.Instruction] <= End) {
-    ++Left;
-    Prefixes += P.P.Lcp[At.Instruction];
-    StopsBehind = Code.isLoop() && At.Instruction + 1 == Code.numInstructions();
-    At = Code.next(At);
-  }
-  // One that crosses the end takes part if its opcode is in the block.
-  bool Crosses = !StopsBehind && Code.address(At) + P.P.OpcodeOffset[At.Instruction] < End;
-  int32_t Counted = Left + (Crosses ? 1 : 0);
-  CyclesLeft = std::max(1, (Counted + P.P.PredecodeWidth - 1) / P.P.PredecodeWidth);
-  Stalled = std::max(0, Prefixes * P.P.LcpStall - ExtraCycles);
-  ExtraCycles = CyclesLeft - 1;
-  InBlock = true;
-}
-
-void Predecoder::cycle(int64_t Cycle) {
-  if (!Active)
-    return;
-  if (Restarted) {
-    Restarted = false;
-    return;
-  }
-  if (!InBlock)
-    startBlock();
-  if (Stalled > 0) {
-    --Stalled;
-    return;
-  }
-  if (P.P.Iq > 0 && static_cast<int32_t>(Queue.size()) + P.P.PredecodeWidth > P.P.Iq)
-    return;
-  int32_t Now = std::min(Left, P.P.PredecodeWidth);
-  Left -= Now;
-  for (; Now > 0; --Now) {
-    Queue.push_back(Cycle);
-    Next = Code.next(Next);
-  }
-  if (--CyclesLeft > 0)
-    return;
-  InBlock = false;
-  ++Block;
-  if (!StopsBehind)
-    return;
-  if (Code.numCached() > 0)
-    Active = false; // The next iteration begins in the µop cache.
-  else
-    Block = Code.address(Next) / P.P.PredecodeBlockBytes;
-}
-
-// --- front end ----------------------------------------------------------------------------------
-
 FrontEnd::FrontEnd(const Program &P, const CodeLayout &Code, Simulation &Counters)
     : P(P), Code(Code), Counters(Counters), Predecode(P, Code) {
   Queue.Size = P.P.Idq;
-  bool Described = P.P.NumDecoders > 0 && P.P.PredecodeBlockBytes > 0;
+  bool HasDecoders = P.P.NumDecoders > 0 && P.P.PredecodeBlockBytes > 0;
   if (Code.lsdUnrolling() > 0) {
-    Now = Mode::LoopStream;
-  } else if (!Described) {
+    Now = State::LoopStream;
+  } else if (HasDecoders) {
+    Now = State::Cache;
+    enter({0, 0});
+  } else {
     if (Code.isLoop() && P.P.DsbWidth > 0) {
       GroupWidth = P.P.DsbWidth;
-      Groups = P.P.DsbGroups;
+      GroupsPerCycle = P.P.DsbGroups;
     } else {
       GroupWidth = P.P.NumDecoders;
-      Groups = Code.isLoop() || !P.P.ClustersNeedJumps ? P.P.DecodeClusters : 1;
-      GroupsFrom = UopSource::Decoders;
+      GroupsPerCycle = Code.isLoop() || !P.P.ClustersNeedJumps ? P.P.DecodeClusters : 1;
+      GroupSource = UopSource::Decoders;
     }
     GroupWidth = std::min(GroupWidth, Queue.Size);
-    Now = GroupWidth > 0 ? Mode::Groups : Mode::Ideal;
-  } else {
-    Now = Mode::Cache;
-    enter({0, 0});
+    Now = GroupWidth > 0 ? State::Groups : State::Ideal;
   }
 }
 
 void FrontEnd::cycle(int64_t Cycle) {
-  if (Now == Mode::Groups)
+  switch (Now) {
+  case State::Groups:
     return deliverGroups();
-  if (Now == Mode::Ideal || Now == Mode::LoopStream) {
-    UopSource From = Now == Mode::LoopStream ? UopSource::LoopStream
-                     : P.P.DsbWidth > 0      ? UopSource::UopCache
-                                             : UopSource::Decoders;
-    Counters.Uops[static_cast<size_t>(From)] += Queue.Head + Queue.Size - Queue.Tail;
-    Queue.Tail = Queue.Head + Queue.Size;
-    return;
+  case State::LoopStream:
+    return fillQueue(UopSource::LoopStream);
+  case State::Ideal:
+    return fillQueue(P.P.DsbWidth > 0 ? UopSource::UopCache : UopSource::Decoders);
+  case State::Cache:
+  case State::Decoders:
+    break;
   }
   Predecode.cycle(Cycle);
   if (Stalled > 0)
     --Stalled;
   else if (Microcode > 0)
     sequenceMicrocode();
-  else if (Now == Mode::Cache)
-    readCache();
+  else if (Now == State::Cache)
+    readUopCache();
   else
     decode(Cycle);
 }
@@ -135,32 +56,39 @@ void FrontEnd::cycle(int64_t Cycle) {
 void FrontEnd::deliver(int64_t Entries, UopSource From) {
   Queue.Tail += Entries;
   EntryOfNext += static_cast<int32_t>(Entries);
-  Counters.Uops[static_cast<size_t>(From)] += Entries;
+  Counters.UopsBySource[static_cast<size_t>(From)] += Entries;
 }
 
-/// Of this front end only the widths are known: of the µop cache, or of each cluster of decoders. A
-/// jump to the loop's start, and the end of a line, end what one of them delivers in a cycle.
+void FrontEnd::fillQueue(UopSource From) {
+  int64_t Free = Queue.Head + Queue.Size - Queue.Tail;
+  Queue.Tail += Free;
+  Counters.UopsBySource[static_cast<size_t>(From)] += Free;
+}
+
 void FrontEnd::deliverGroups() {
-  for (int32_t N = 0; N < Groups && Queue.hasRoom(GroupWidth); ++N) {
-    auto At = static_cast<int32_t>(Queue.Tail % P.numEntries());
-    int64_t Left = Code.lineEnd(At) - At;
-    deliver(Code.isLoop() ? std::min<int64_t>(GroupWidth, Left) : GroupWidth, GroupsFrom);
+  for (int32_t N = 0; N < GroupsPerCycle && Queue.hasRoom(GroupWidth); ++N) {
+    auto First = static_cast<int32_t>(Queue.Tail % P.numEntries());
+    int64_t InLine = Code.lineEnd(First) - First;
+    deliver(Code.isLoop() ? std::min<int64_t>(GroupWidth, InLine) : GroupWidth, GroupSource);
   }
 }
 
-/// The next instruction comes from the µop cache or the decoders.
+/// Goes on with an instruction, from the µop cache or the decoders.
 void FrontEnd::enter(Position At) {
   Next = At;
   EntryOfNext = 0;
   if (At.Instruction < Code.numCached()) {
-    Now = Mode::Cache;
-  } else if (Now != Mode::Decoders) {
-    Now = Mode::Decoders;
+    Now = State::Cache;
+  } else if (Now != State::Decoders) {
+    Now = State::Decoders;
     Predecode.restart(At);
   }
 }
 
-void FrontEnd::advance() { enter(Code.next(Next)); }
+void FrontEnd::startMicrocode(const InstructionPlan &I, int32_t StallCycles) {
+  Microcode = I.Entries.size() - I.NonMicrocode;
+  Stalled = StallCycles;
+}
 
 void FrontEnd::sequenceMicrocode() {
   if (!Queue.hasRoom(P.P.MsWidth))
@@ -172,19 +100,19 @@ void FrontEnd::sequenceMicrocode() {
     advance();
 }
 
-void FrontEnd::readCache() {
+void FrontEnd::readUopCache() {
   if (!Queue.hasRoom(P.P.DsbWidth))
     return;
   int32_t Width = P.P.DsbWidth, LinesRead = 0, Line = -1;
-  while (Now == Mode::Cache) {
+  while (Now == State::Cache) {
     const InstructionPlan &I = P.Instructions[static_cast<size_t>(Next.Instruction)];
-    int32_t Entries = std::min(I.Mite, I.Entries.size());
+    int32_t Entries = std::min(I.NonMicrocode, I.Entries.size());
     if (EntryOfNext < Entries) {
       if (Width == 0)
         return;
       int32_t LineOfNext = Code.line(I.Entries.Begin + EntryOfNext);
       if (LineOfNext != Line) {
-        if (++LinesRead > 2)
+        if (++LinesRead > P.P.DsbReadLines)
           return;
         Line = LineOfNext;
       }
@@ -194,82 +122,65 @@ void FrontEnd::readCache() {
       if (EntryOfNext < Entries)
         return;
     }
-    if (I.Mite < I.Entries.size()) {
-      Microcode = I.Entries.size() - I.Mite;
-      Stalled = P.P.DsbMsStall;
-      return;
-    }
-    // A µop with an extra slot may be the last of its cycle (seen in loops of such instructions).
+    if (I.NonMicrocode < I.Entries.size())
+      return startMicrocode(I, P.P.DsbMsStall);
+    // A µop with an extra slot may be the last one of its cycle (observed in loops of such
+    // instructions).
     if (P.P.DsbExtraSlotEnds && Entries > 0 && P.P.DsbExtraSlots[Next.Instruction])
       Width = 0;
     int64_t Block = Code.block(Next.Instruction);
     advance();
-    // A block that was just read cannot be read once more from another line in the same cycle.
+    // A block that was just read cannot be read again in this cycle, from another line.
     if (Next.Instruction == 0 && Code.block(0) == Block && Line >= 0 && Code.line(0) != Line)
       return;
   }
 }
 
-void FrontEnd::decode(int64_t Cycle) {
-  int32_t Used = 0, Left = P.P.NumDecoders;
-  while (Left > 0 && Predecode.isAvailable(Cycle)) {
-    int32_t N = Next.Instruction;
-    const InstructionPlan &I = P.Instructions[static_cast<size_t>(N)];
-    bool Complex = P.P.ComplexDecoder[N] != 0;
-    if (Used > 0 && Complex)
-      return;
-    Position Behind = Code.next(Next);
-    bool Pair = Behind.Instruction > N && P.K.hasFlag(Behind.Instruction, FusedIntoPrevious);
-    // At the loop's end there is nothing to wait for if what follows is in the µop cache.
-    bool IsFollowed = Behind.Instruction > N || Code.numCached() == 0;
-    if (P.P.Fusible[N]) {
-      if (IsFollowed && !Predecode.isAvailable(Cycle, 1))
-        return;
-      if (Used == P.P.NumDecoders - 1 && !P.P.FusibleMayBeLastDecoded)
-        return;
-    }
-    if (!Queue.hasRoom(I.Mite))
-      return;
-    Left = Used++ == 0 ? std::min(P.P.NumDecoders - 1, P.P.SimpleDecoders[N]) : Left - 1;
-    Predecode.take(Pair ? 2 : 1);
-    deliver(I.Mite, UopSource::Decoders);
-    bool Ends = P.P.EndsGroup[N] || Pair;
-    if (I.Mite < I.Entries.size()) {
-      Microcode = I.Entries.size() - I.Mite;
-      Stalled = MicrocodeSwitch;
-      return;
-    }
-    advance();
-    if (Pair)
-      advance();
-    if (Ends || Now != Mode::Decoders)
-      return;
-  }
+/// Returns true if the next instruction can be decoded in this cycle by the decoder at `Place`, as
+/// far as the decoders go. A complex instruction needs the first decoder. One that might fuse with
+/// the instruction behind it waits for that, and on some cores cannot be decoded by the last
+/// decoder.
+bool FrontEnd::canDecode(int32_t Place, int64_t Cycle) const {
+  int32_t I = Next.Instruction;
+  if (Place > 0 && P.P.ComplexDecoder[I])
+    return false;
+  if (!P.P.Fusible[I])
+    return true;
+  // The last instruction of a loop is followed by none if the loop's start is in the µop cache.
+  bool IsFollowed = I + 1 < Code.numInstructions() || Code.numCached() == 0;
+  if (IsFollowed && !Predecode.isAvailable(Cycle, 1))
+    return false;
+  return Place < P.P.NumDecoders - 1 || P.P.FusibleMayBeLastDecoded;
 }
 
-// --- fingerprint --------------------------------------------------------------------------------
-
-void Predecoder::addTo(Fingerprint &F) const {
-  for (int64_t Arrival : Queue)
-    F.deadline(Arrival + P.P.PredecodeToDecode);
-  F.add(Active);
-  if (!Active)
-    return; // The rest is set when it starts again.
-  F.iteration(Next.Iteration);
-  F.add(Next.Instruction);
-  // Copies of the code in a row lie differently in the blocks.
-  F.add(Code.address(Next) - Block * P.P.PredecodeBlockBytes);
-  F.add(InBlock | Restarted << 1 | StopsBehind << 2);
-  F.add(Left);
-  F.add(CyclesLeft);
-  F.add(Stalled);
-  F.add(ExtraCycles);
+void FrontEnd::decode(int64_t Cycle) {
+  int32_t Used = 0, DecodersLeft = P.P.NumDecoders;
+  while (DecodersLeft > 0 && Predecode.isAvailable(Cycle)) {
+    int32_t N = Next.Instruction;
+    const InstructionPlan &I = P.Instructions[static_cast<size_t>(N)];
+    if (!canDecode(Used, Cycle) || !Queue.hasRoom(I.NonMicrocode))
+      return;
+    DecodersLeft = Used == 0 ? std::min(P.P.NumDecoders - 1, P.P.SimpleDecoders[N])
+                             : DecodersLeft - 1;
+    ++Used;
+    Position Behind = Code.next(Next);
+    bool IsPair = Behind.Instruction > N && P.K.hasFlag(Behind.Instruction, FusedIntoPrevious);
+    Predecode.take(IsPair ? 2 : 1);
+    deliver(I.NonMicrocode, UopSource::Decoders);
+    if (I.NonMicrocode < I.Entries.size())
+      return startMicrocode(I, P.P.MiteMsStall);
+    advance();
+    if (IsPair)
+      advance();
+    if (P.P.EndsGroup[N] || IsPair || Now != State::Decoders)
+      return;
+  }
 }
 
 void FrontEnd::addTo(Fingerprint &F) const {
   F.add(Queue.Tail - Queue.Head);
   F.add(static_cast<int64_t>(Now));
-  if (Now != Mode::Cache && Now != Mode::Decoders)
+  if (Now != State::Cache && Now != State::Decoders)
     return;
   F.iteration(Next.Iteration);
   F.add(Next.Instruction);

@@ -1,107 +1,54 @@
-//===- frontend.h - Where µops come from ----------------------------------===//
+//===- frontend.h - The sources of µops -----------------------------------===//
+//
+// In each cycle, the front end fills the µop queue (IDQ) from one source. Which
+// source that is, is its state:
+//
+//   Cache       The µop cache (DSB) delivers up to `dsb_width` µops of up to
+//               `dsb_read_lines` lines. The first instruction that it does not hold
+//               switches to Decoders.
+//   Decoders    The first decoder takes any instruction, the others simple ones, in
+//               program order, from those that the predecoder has found. The loop's
+//               start switches to Cache if the µop cache holds it.
+//   LoopStream  The loop stream detector (LSD) replays the loop from the µop queue,
+//               which is always full. There is no way out of this state.
+//   Groups      Only widths of the front end are known: of the µop cache in a loop,
+//               of each cluster of decoders elsewhere. Each delivers a group of µops
+//               of its width in a cycle. A jump to the loop's start ends a group, and
+//               so does a line of the µop cache.
+//   Ideal       The front end is not described, and the µop queue is always full.
+//
+// In states Cache and Decoders, the microcode sequencer (MS) takes over for the
+// microcode of an instruction, `ms_width` µops in a cycle, after the instruction's
+// other µops. Switching to it and back takes cycles without µops: `dsb_ms_stall` from
+// the µop cache, `mite_ms_stall` from the decoders.
+//
+// The rules are those of Intel's cores as found by Abel and Reineke (uiCA, ICS 2022).
+// What differs between cores is in Pipeline.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef INCC_LIB_SIM_FRONTEND_H
 #define INCC_LIB_SIM_FRONTEND_H
 
 #include "fingerprint.h"
-#include "program.h"
+#include "layout.h"
+#include "predecoder.h"
 
 #include <cstdint>
-#include <deque>
-#include <vector>
 
 namespace incc::sim {
 
-/// A dynamic instruction.
-struct Position {
-  int64_t Iteration = 0;
-  int32_t Instruction = 0;
-};
-
-/// What is fixed about the code: addresses, and what of it the µop cache can hold.
-class CodeLayout {
-public:
-  CodeLayout(const Program &P, bool Loop, int32_t Alignment);
-
-  bool isLoop() const { return Loop; }
-  int32_t numInstructions() const { return static_cast<int32_t>(P.Instructions.size()); }
-  int64_t address(Position At) const {
-    return Start + (Loop ? 0 : At.Iteration * Bytes) + P.P.Offset[At.Instruction];
-  }
-  Position next(Position At) const {
-    return ++At.Instruction == numInstructions() ? Position{At.Iteration + 1, 0} : At;
-  }
-  /// Instructions from the loop's start on that come from the µop cache; those behind are decoded.
-  int32_t numCached() const { return Cached; }
-  /// The block of the µop cache that an instruction of a loop is in.
-  int64_t block(int32_t Instruction) const {
-    return (Start + P.P.Offset[Instruction]) / P.P.DsbBlock;
-  }
-  /// The line of the µop cache that an entry of the queue is in.
-  int32_t line(int32_t Entry) const { return Lines[static_cast<size_t>(Entry)]; }
-  /// Of a loop of which the µop cache gives a line a cycle: the entry of the queue behind the last
-  /// one of the line that an entry is in. Else that behind the last one of all.
-  int32_t lineEnd(int32_t Entry) const {
-    return LineEnds.empty() ? P.numEntries() : LineEnds[static_cast<size_t>(Entry)];
-  }
-  /// How often the loop stream detector unrolls the loop, 0 if it does not replay it.
-  int32_t lsdUnrolling() const { return Unrolling; }
-
-private:
-  void fillCache();
-  int32_t fillLines(bool EndInBlocks);
-  bool endsAtBoundary(int32_t I) const;
-
-  const Program &P;
-  bool Loop;
-  int64_t Start, Bytes;
-  int32_t Cached = 0, Unrolling = 0;
-  std::vector<int32_t> Lines, LineEnds;
-};
-
-/// The queue between front end and renamer, by numbers of entries counted through all iterations.
+/// The queue between front end and renamer. Entries have numbers, counted through all iterations.
 struct UopQueue {
-  int64_t Head = 0, Tail = 0;
+  int64_t Head = 0, Tail = 0; ///< The oldest entry, and the next one.
   int32_t Size = 0;
-  /// What is delivered together enters an empty queue in any case.
-  bool hasRoom(int64_t Entries) const { return Tail == Head || Tail - Head + Entries <= Size; }
+
+  bool isEmpty() const { return Head == Tail; }
+  /// Returns true if so many entries are free. An empty queue takes whatever is delivered together.
+  bool hasRoom(int64_t Entries) const { return isEmpty() || Tail - Head + Entries <= Size; }
 };
 
-/// Finds the instructions in blocks of code and puts them into the instruction queue.
-class Predecoder {
-public:
-  Predecoder(const Program &P, const CodeLayout &Code) : P(P), Code(Code) {}
-
-  void cycle(int64_t Cycle);
-  /// Goes on with this instruction, from the next cycle on.
-  void restart(Position At);
-  /// Whether the instruction at the head of the queue, or the one behind, can be decoded.
-  bool isAvailable(int64_t Cycle, size_t Ahead = 0) const {
-    return Ahead < Queue.size() && Queue[Ahead] + P.P.PredecodeToDecode <= Cycle;
-  }
-  void take(size_t Instructions) {
-    Queue.erase(Queue.begin(), Queue.begin() + static_cast<std::ptrdiff_t>(Instructions));
-  }
-  void addTo(Fingerprint &F) const;
-
-private:
-  void startBlock();
-
-  const Program &P;
-  const CodeLayout &Code;
-  std::deque<int64_t> Queue; ///< Cycles of arrival.
-  Position Next;
-  int64_t Block = 0; ///< The number of the block in the works, or the next one.
-  bool Active = false, InBlock = false, Restarted = false;
-  int32_t Left = 0;         ///< Instructions of the block not yet handed on.
-  int32_t CyclesLeft = 0;   ///< For them.
-  int32_t Stalled = 0;      ///< Cycles for length-changing prefixes.
-  int32_t ExtraCycles = 0;  ///< That the block before took beyond the first.
-  bool StopsBehind = false; ///< The block ends with the loop's last instruction.
-};
-
-/// Fills the µop queue from the decoders, the µop cache, the microcode sequencer or (then there is
-/// nothing to do) the loop stream detector.
+/// Fills the µop queue.
 class FrontEnd {
 public:
   FrontEnd(const Program &P, const CodeLayout &Code, Simulation &Counters);
@@ -112,27 +59,34 @@ public:
   UopQueue Queue;
 
 private:
-  enum class Mode { Ideal, Groups, LoopStream, Cache, Decoders };
+  enum class State { Ideal, Groups, LoopStream, Cache, Decoders };
 
   void deliver(int64_t Entries, UopSource From);
-  void enter(Position At);
-  void advance();
+  void fillQueue(UopSource From);
   void deliverGroups();
+  void enter(Position At);
+  void advance() { enter(Code.next(Next)); }
+  void startMicrocode(const InstructionPlan &I, int32_t StallCycles);
   void sequenceMicrocode();
-  void readCache();
+  void readUopCache();
   void decode(int64_t Cycle);
+  bool canDecode(int32_t Place, int64_t Cycle) const;
 
   const Program &P;
   const CodeLayout &Code;
   Simulation &Counters;
   Predecoder Predecode;
-  Mode Now;
-  int32_t GroupWidth = 0, Groups = 0; ///< Of a front end of which only widths are known.
-  UopSource GroupsFrom = UopSource::UopCache;
-  Position Next;           ///< The instruction whose µops are delivered next.
-  int32_t EntryOfNext = 0; ///< How many of them have been.
-  int32_t Stalled = 0;     ///< Cycles of switching to and from the microcode sequencer.
-  int32_t Microcode = 0;   ///< Entries that it still has to deliver.
+  State Now;
+
+  // In state Groups:
+  int32_t GroupWidth = 0, GroupsPerCycle = 0;
+  UopSource GroupSource = UopSource::UopCache;
+
+  // In states Cache and Decoders:
+  Position Next;           ///< The instruction whose µops are delivered next,
+  int32_t EntryOfNext = 0; ///< and the number of its entries that have been delivered.
+  int32_t Stalled = 0;     ///< Cycles left of switching to and from the microcode sequencer.
+  int32_t Microcode = 0;   ///< Entries that the microcode sequencer has yet to deliver.
 };
 
 } // namespace incc::sim

@@ -1,11 +1,16 @@
-//===- in_order.h - The stage that starts µops: in program order -----------===//
+//===- in_order.h - Starting µops in program order ------------------------===//
 //
-// The pipeline of a core without a scheduler: instructions leave the queue in program
-// order, so many in a cycle as are renamed, and what cannot go on holds up all that is
-// behind it. Addresses are computed in the first stage and arithmetic is done
-// `address_to_execute` stages later, behind the cache. So a loaded value is there for
-// the instruction behind the load, and an address that was just computed is late by as
-// many cycles. A µop takes the first of its ports that is free when it starts.
+// The pipeline of a core without a scheduler. Instructions leave the queue in
+// program order, as many in a cycle as are issued, and an instruction that cannot
+// go on holds up all younger ones.
+//
+// An instruction passes through fixed stages without a stop. Addresses are computed
+// in the first stage, and arithmetic is done `address_to_execute` stages later,
+// behind the access to the cache. So a loaded value is there for the instruction
+// right behind the load, whereas an address that was just computed comes late by as
+// many cycles. Uop::Stage is the stage that a µop executes in.
+//
+// A µop takes the first of its ports that is free when it starts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,6 +26,10 @@
 
 namespace incc::sim {
 
+/// Sets the stages of a program's µops (Uop::Stage).
+void assignStages(Program &P);
+
+/// The stage that starts µops on an in-order core.
 class ProgramOrder {
 public:
   ProgramOrder(const Program &P, UopPool &Pool, const ExecutionUnits &Units, PortBinder &Binder,
@@ -28,19 +37,21 @@ public:
       : P(P), Pool(Pool), Units(Units), Binder(Binder), UnlimitedPorts(UnlimitedPorts) {}
 
   void enter(int32_t N) { Queue.push_back(N); }
-  /// Calls Start(µop) for every one that starts.
+  /// Calls Start(µop) for each µop that starts in a cycle.
   template <typename Fn> void cycle(int64_t Cycle, Fn Start) {
     int64_t LastSlot = -1;
-    int32_t Width = P.K.IssueWidth;
-    for (int32_t N = next(Cycle, LastSlot, Width); N >= 0; N = next(Cycle, LastSlot, Width))
+    int32_t SlotsLeft = P.K.IssueWidth;
+    for (int32_t N = select(Cycle, LastSlot, SlotsLeft); N >= 0;
+         N = select(Cycle, LastSlot, SlotsLeft))
       Start(N);
   }
 
 private:
-  /// The µop that starts next, -1 if none does. `LastSlot` is the issue slot of the one before,
-  /// `Width` how many more slots may begin in this cycle.
-  int32_t next(int64_t Cycle, int64_t &LastSlot, int32_t &Width);
-  bool mayStart(DynUop &Dyn, int64_t Cycle) const;
+  /// Removes the µop that starts next from the queue and returns it; -1 if none does. `LastSlot` is
+  /// the issue slot of the µop that started before it in this cycle, `SlotsLeft` the number of slots
+  /// that may still begin in the cycle.
+  int32_t select(int64_t Cycle, int64_t &LastSlot, int32_t &SlotsLeft);
+  bool tryToBind(DynUop &Dyn, int64_t Cycle) const;
   const Uop &staticOf(int32_t N) const { return P.Uops[static_cast<size_t>(Pool[N].Static)]; }
 
   const Program &P;

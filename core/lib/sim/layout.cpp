@@ -1,6 +1,6 @@
-//===- layout.cpp - Addresses, and what the µop cache holds ---------------===//
+//===- layout.cpp - Addresses of the code and what the µop cache holds ----===//
 
-#include "frontend.h"
+#include "layout.h"
 
 #include <algorithm>
 #include <numeric>
@@ -10,142 +10,154 @@ using namespace incc::sim;
 
 namespace {
 
-/// Code of so many bytes may take `dsb_lines` lines of the µop cache: three a block of 32 bytes
-/// (Intel's optimization manual), six one of 64 (Abel and Reineke, uiCA).
+/// The bytes of code that `dsb_lines` lines of the µop cache may hold. A block of 32 bytes has up to
+/// three lines (Intel's optimization manual), one of 64 bytes up to six (Abel and Reineke).
 constexpr int32_t BytesOfLines = 32;
+constexpr int64_t CacheLineBytes = 64;
+/// Jumps that cross or end at a multiple of so many bytes have the JCC erratum.
+constexpr int64_t JccErratumBytes = 32;
 
 } // namespace
 
 CodeLayout::CodeLayout(const Program &P, bool Loop, int32_t Alignment)
-    : P(P), Loop(Loop), Start(Alignment), Bytes(0) {
-  int32_t Last = numInstructions() - 1;
-  if (Last >= 0)
+    : P(P), Loop(Loop), Start(Alignment), Bytes(0), Lines(P.Entries.size(), 0) {
+  if (int32_t Last = numInstructions() - 1; Last >= 0)
     Bytes = P.P.Offset[Last] + P.P.Length[Last];
-  Lines.assign(P.Entries.size(), 0);
   if (!Loop || P.P.DsbWidth == 0)
     return;
-  fillCache();
+  fillUopCache();
   if (P.P.ConstantsMost > 0) {
     int64_t Blocks = (Start + Bytes - 1) / P.P.DsbBlock - Start / P.P.DsbBlock + 1;
-    if (fillLines(/*EndInBlocks=*/false) < Blocks)
-      fillLines(/*EndInBlocks=*/true);
+    if (fillLinesWithConstants(/*EndInBlocks=*/false) < Blocks)
+      fillLinesWithConstants(/*EndInBlocks=*/true);
   }
-  int32_t Uops = P.numEntries();
-  bool Allowed = std::ranges::find(P.P.NoLsd, 1) == P.P.NoLsd.end();
-  // It repeats what is in the µop queue from the µop cache; what the microcode sequencer adds is in
-  // neither (the same).
-  Allowed &= std::ranges::find_if(P.P.UopsMs, [](auto N) { return N > 0; }) == P.P.UopsMs.end();
-  // Pushes and pops must match (Intel's optimization manual on the loop stream detector).
-  Allowed &= std::accumulate(P.P.StackChange.begin(), P.P.StackChange.end(), 0) == 0;
-  if (P.P.Lsd && Allowed && Cached == numInstructions() && Uops > 0 && Uops <= P.P.Idq) {
-    size_t At = static_cast<size_t>(Uops) - 1;
-    Unrolling = At < P.P.LsdUnroll.size() ? P.P.LsdUnroll[At] : 1;
+  if (canReplayLoop()) {
+    size_t Last = P.Entries.size() - 1;
+    Unrolling = Last < P.P.LsdUnroll.size() ? P.P.LsdUnroll[Last] : 1;
   }
 }
 
-/// Whether a jump, or the pair that it is fused into, crosses a boundary of 32 bytes or ends there.
-bool CodeLayout::endsAtBoundary(int32_t I) const {
-  if (!P.K.hasFlag(I, IsBranch))
-    return false;
-  int32_t First = P.K.hasFlag(I, FusedIntoPrevious) && I > 0 ? I - 1 : I;
-  return (Start + P.P.Offset[First]) / 32 != (Start + P.P.Offset[I] + P.P.Length[I]) / 32;
+/// Returns true if the loop stream detector replays the loop. It repeats µops in the µop queue that
+/// came from the µop cache, so the loop must fit into both and have no microcode. Pushes and pops
+/// must match (Intel's optimization manual).
+bool CodeLayout::canReplayLoop() const {
+  return P.P.Lsd && std::ranges::find(P.P.NoLsd, 1) == P.P.NoLsd.end() &&
+         std::ranges::none_of(P.P.UopsMs, [](int32_t Uops) { return Uops > 0; }) &&
+         std::accumulate(P.P.StackChange.begin(), P.P.StackChange.end(), 0) == 0 &&
+         Cached == numInstructions() && !P.Entries.empty() && P.numEntries() <= P.P.Idq;
 }
 
-/// Lines of as many µops as are read in a cycle, from the loop's start on; their number. The
-/// constants of their instructions take places of µops when there are more than some (AMD's
-/// optimization guides have the limit of 8; how many µops give place to constants is measured on
-/// Zen 3).
-///
-/// Measured, too: jumps are looked for in one block of code a cycle, so that a loop takes as many
-/// cycles as it has blocks. `EndInBlocks`: what is delivered in a cycle also ends with a block.
-int32_t CodeLayout::fillLines(bool EndInBlocks) {
-  LineEnds.assign(P.Entries.size(), P.numEntries());
-  int32_t Used = 0, Constants = 0, Begin = 0, Count = 1;
-  int64_t Block = -1;
-  for (int32_t I = 0; I < numInstructions(); ++I) {
-    Range Entries = P.Instructions[static_cast<size_t>(I)].Entries;
-    int32_t Last = I + 1 < numInstructions() && P.K.hasFlag(I + 1, FusedIntoPrevious) ? I + 1 : I;
-    int32_t More = P.P.Constants[I] + (Last > I ? P.P.Constants[Last] : 0);
-    if (Entries.size() == 0)
-      continue;
-    int64_t In = (Start + P.P.Offset[Last] + P.P.Length[Last] - 1) / P.P.DsbBlock;
-    int32_t Room =
-        std::min(P.P.ConstantsMost,
-                 P.P.ConstantsBeside + P.P.ConstantsEach * (P.P.DsbWidth - Used - Entries.size()));
-    if (Used > 0 && ((EndInBlocks && In != Block) || Used + Entries.size() > P.P.DsbWidth ||
-                     Constants + More > Room)) {
-      std::fill(LineEnds.begin() + Begin, LineEnds.begin() + Entries.Begin, Entries.Begin);
-      Begin = Entries.Begin;
-      Used = Constants = 0;
-      ++Count;
-    }
-    Block = In;
-    Used += Entries.size();
-    Constants += More;
-  }
-  return Count;
-}
+// --- the µop cache of Intel's cores -------------------------------------------------------------
 
-void CodeLayout::fillCache() {
+/// Finds the instructions that the µop cache holds. It holds a block of code (`dsb_block` bytes) if
+/// the block's µops fit into `dsb_lines` lines for every 32 bytes and no jump in it has the JCC
+/// erratum. With `both_32B_halves_must_be_cacheable`, it holds a cache line of code as a whole or
+/// not at all. Only the instructions before the first one that is not held come from the µop cache,
+/// since the front end goes back to it only at the loop's start.
+void CodeLayout::fillUopCache() {
   int32_t N = numInstructions();
-  int64_t Size = P.P.DsbBlock;
-  int32_t LineSlots = P.P.DsbLineUops;
-  auto BlockOf = [&](int32_t I) { return (Start + P.P.Offset[I]) / Size; };
-  std::vector<bool> Fits(static_cast<size_t>(N), true);
+  std::vector<bool> IsCached(static_cast<size_t>(N), true);
   int32_t Line = -1;
-  for (int32_t Begin = 0; Begin < N;) {
-    int32_t End = Begin;
-    int32_t Used = LineSlots, LinesUsed = 0;
-    bool Good = true;
-    auto NewLine = [&] {
+  for (int32_t Begin = 0, End = 0; Begin < N; Begin = End) {
+    while (End < N && block(End) == block(Begin))
+      ++End;
+    if (cacheBlock(Begin, End, Line))
+      continue;
+    std::fill(IsCached.begin() + Begin, IsCached.begin() + End, false);
+    // The pair that a jump is fused into may begin in the block before.
+    if (Begin > 0 && isFusedWithNext(Begin - 1) && !P.P.BranchMayEndCachedBlock &&
+        hasJccErratum(Begin))
+      IsCached[static_cast<size_t>(Begin) - 1] = false;
+  }
+  excludeWholeBlocks(IsCached, P.P.DsbBlock);
+  if (P.P.BothHalvesMustBeCacheable)
+    excludeWholeBlocks(IsCached, CacheLineBytes);
+  Cached = static_cast<int32_t>(std::ranges::find(IsCached, false) - IsCached.begin());
+}
+
+/// Assigns the entries of a block of instructions to lines of the µop cache, and returns true if
+/// the cache holds the block. `Line` is the last line so far. An instruction's µops are all in one
+/// line, and microcode fills a line of its own.
+bool CodeLayout::cacheBlock(int32_t Begin, int32_t End, int32_t &Line) {
+  int32_t LineSlots = P.P.DsbLineUops;
+  int32_t Used = LineSlots, LinesUsed = 0;
+  bool IsAllowed = true;
+  for (int32_t N = Begin; N < End; ++N) {
+    if (!P.P.BranchMayEndCachedBlock && hasJccErratum(N))
+      IsAllowed = false;
+    const InstructionPlan &I = P.Instructions[static_cast<size_t>(N)];
+    if (I.Entries.size() == 0)
+      continue;
+    bool HasMicrocode = I.NonMicrocode < I.Entries.size();
+    int32_t Slots = HasMicrocode ? LineSlots : I.Entries.size() + P.P.DsbExtraSlots[N];
+    if (Used + Slots > LineSlots) {
       ++LinesUsed;
       ++Line;
       Used = 0;
-    };
-    for (; End < N && BlockOf(End) == BlockOf(Begin); ++End) {
-      const InstructionPlan &I = P.Instructions[static_cast<size_t>(End)];
-      if (!P.P.BranchMayEndCachedBlock && endsAtBoundary(End)) {
-        Good = false;
-        // The pair's first half, if it lies in the block before.
-        if (P.K.hasFlag(End, FusedIntoPrevious) && End == Begin && End > 0)
-          Fits[static_cast<size_t>(End) - 1] = false;
-      }
-      if (I.Entries.size() == 0)
-        continue;
-      bool FromMicrocode = I.Mite < I.Entries.size();
-      int32_t Slots = FromMicrocode ? LineSlots : I.Entries.size() + P.P.DsbExtraSlots[End];
-      if (Used + Slots > LineSlots)
-        NewLine();
-      for (int32_t E = I.Entries.Begin; E < I.Entries.End; ++E)
-        Lines[static_cast<size_t>(E)] = Line;
-      Used += Slots;
     }
-    if (LinesUsed > P.P.DsbLines * Size / BytesOfLines || !Good)
-      std::fill(Fits.begin() + Begin, Fits.begin() + End, false);
-    Begin = End;
+    std::fill(Lines.begin() + I.Entries.Begin, Lines.begin() + I.Entries.End, Line);
+    Used += Slots;
   }
-  // A block is left out as a whole, also where only its last pair was found to be in the way.
-  for (int32_t I = N - 1; I > 0; --I)
-    if (!Fits[static_cast<size_t>(I)] && BlockOf(I - 1) == BlockOf(I))
-      Fits[static_cast<size_t>(I) - 1] = false;
-  auto Whole = [&](int32_t I) {
-    if (!P.P.BothHalvesMustBeCacheable)
-      return Fits[static_cast<size_t>(I)] == true;
-    int64_t CacheLine = (Start + P.P.Offset[I]) / 64;
-    for (int32_t J = 0; J < N; ++J)
-      if ((Start + P.P.Offset[J]) / 64 == CacheLine && !Fits[static_cast<size_t>(J)])
-        return false;
-    return true;
-  };
-  std::vector<bool> Usable(static_cast<size_t>(N));
-  int64_t Checked = -1;
-  bool Good = false;
-  for (int32_t I = 0; I < N; ++I) {
-    int64_t CacheLine = (Start + P.P.Offset[I]) / (P.P.BothHalvesMustBeCacheable ? 64 : Size);
-    if (CacheLine != Checked)
-      Good = Whole(I);
-    Checked = CacheLine;
-    Usable[static_cast<size_t>(I)] = Good;
+  return IsAllowed && LinesUsed <= int64_t(P.P.DsbLines) * P.P.DsbBlock / BytesOfLines;
+}
+
+/// Returns true if a jump, or the pair that it is fused into, crosses a boundary of 32 bytes or ends
+/// at one. With the microcode update for the jump conditional code erratum, Skylake and its
+/// relatives do not hold such jumps in the µop cache (Intel, "Mitigations for Jump Conditional Code
+/// Erratum", 2019).
+bool CodeLayout::hasJccErratum(int32_t I) const {
+  if (!P.K.hasFlag(I, IsBranch))
+    return false;
+  int32_t First = P.K.hasFlag(I, FusedIntoPrevious) && I > 0 ? I - 1 : I;
+  return address(First) / JccErratumBytes != endAddress(I) / JccErratumBytes;
+}
+
+/// Excludes all instructions of an aligned block of code if one of them is excluded.
+void CodeLayout::excludeWholeBlocks(std::vector<bool> &IsCached, int64_t BlockBytes) const {
+  int32_t N = numInstructions();
+  for (int32_t Begin = 0, End = 0; Begin < N; Begin = End) {
+    while (End < N && address(End) / BlockBytes == address(Begin) / BlockBytes)
+      ++End;
+    if (std::find(IsCached.begin() + Begin, IsCached.begin() + End, false) !=
+        IsCached.begin() + End)
+      std::fill(IsCached.begin() + Begin, IsCached.begin() + End, false);
   }
-  Cached = static_cast<int32_t>(std::ranges::find(Usable, false) - Usable.begin());
+}
+
+// --- op caches of which only the width is known -------------------------------------------------
+
+/// Zen 3: divides the loop's entries into lines of as many µops as are read in a cycle (`dsb_width`),
+/// and returns the number of lines. A line also holds constants of its instructions:
+/// `constants_beside` of them in a line full of µops, `constants_each` more for every µop less, and
+/// `constants_most` at most. (AMD's optimization guides have the limit of 8; how many constants take
+/// the place of a µop is measured.)
+///
+/// Jumps are looked for in one block of code in a cycle, so a loop takes as many cycles as it has
+/// blocks (measured, too). With `EndInBlocks`, what is delivered in a cycle also ends with a block.
+int32_t CodeLayout::fillLinesWithConstants(bool EndInBlocks) {
+  LineEnds.assign(P.Entries.size(), P.numEntries());
+  int32_t Used = 0, Constants = 0, LineBegin = 0, NumLines = 1;
+  int64_t LastBlock = -1;
+  for (int32_t I = 0; I < numInstructions(); ++I) {
+    Range Entries = P.Instructions[static_cast<size_t>(I)].Entries;
+    if (Entries.size() == 0)
+      continue;
+    int32_t Last = isFusedWithNext(I) ? I + 1 : I;
+    int32_t NewConstants = P.P.Constants[I] + (Last > I ? P.P.Constants[Last] : 0);
+    int64_t Block = (endAddress(Last) - 1) / P.P.DsbBlock;
+    int32_t Room =
+        std::min(P.P.ConstantsMost,
+                 P.P.ConstantsBeside + P.P.ConstantsEach * (P.P.DsbWidth - Used - Entries.size()));
+    if (Used > 0 && ((EndInBlocks && Block != LastBlock) ||
+                     Used + Entries.size() > P.P.DsbWidth || Constants + NewConstants > Room)) {
+      std::fill(LineEnds.begin() + LineBegin, LineEnds.begin() + Entries.Begin, Entries.Begin);
+      LineBegin = Entries.Begin;
+      Used = Constants = 0;
+      ++NumLines;
+    }
+    LastBlock = Block;
+    Used += Entries.size();
+    Constants += NewConstants;
+  }
+  return NumLines;
 }

@@ -1,8 +1,4 @@
-//===- memory_queues.cpp - Load and store buffers --------------------------===//
-//
-// See memory_queues.h.
-//
-//===----------------------------------------------------------------------===//
+//===- memory_queues.cpp - The load buffer and the store buffer -----------===//
 
 #include "memory_queues.h"
 
@@ -11,16 +7,20 @@ using namespace incc::sim;
 
 void LoadQueue::addTo(Fingerprint &F) const {
   F.add(Used);
-  for (int64_t From = 1; AnyDone && From < Horizon; ++From)
-    if (int32_t Loads = Done[static_cast<size_t>((F.cycle() + From) % Horizon)])
-      F.add(From << 32 | Loads);
+  for (int64_t Ahead = 1; AnyLeaving && Ahead < Horizon; ++Ahead)
+    if (int32_t Loads = LeavingAt[static_cast<size_t>((F.cycle() + Ahead) % Horizon)])
+      F.add(Ahead << 32 | Loads);
+}
+
+void PartialWordRule::addTo(Fingerprint &F) const {
+  for (int32_t N = 0; N < Window; ++N)
+    F.deadline(WrittenAt[static_cast<size_t>(N)] + Window);
 }
 
 void StoreQueue::addTo(Fingerprint &F) const {
   F.add(Used);
   F.deadline(FreeAt);
-  for (auto [When, Count] : Committing)
-    F.time(When, Count);
-  for (int32_t N = 0; N < Window; ++N)
-    F.deadline(Recent[static_cast<size_t>(N)] + Window);
+  for (auto [Cycle, Stores] : Committing)
+    F.time(Cycle, Stores);
+  PartialWords.addTo(F);
 }

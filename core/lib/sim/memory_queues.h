@@ -1,10 +1,14 @@
-//===- memory_queues.h - Load and store buffers ----------------------------===//
+//===- memory_queues.h - The load buffer and the store buffer -------------===//
 //
 // A load has an entry of the load buffer from its issue until it retires or, on
-// some cores, until it has its data. A store has one of the store buffer until it
-// is in the first-level cache, where stores go after they have retired, in program
-// order, in the cycles that the program says (Program::CommitCycles). A block of which parts of
-// words change that were just written waits (Program::Rewritten).
+// some cores (`loads_leave_when_done`), until its data have arrived.
+//
+// A store has an entry of the store buffer from its issue until it is written to
+// the first-level cache. Stores are written after they have retired, in program
+// order; how many cycles the stores of an instruction take on that way is worked
+// out before the run (store_commits.h).
+//
+// A full buffer stalls the renamer.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,26 +26,28 @@
 
 namespace incc::sim {
 
-/// The loads from their issue until they retire or, on some cores, have their data.
+/// The loads between their issue and their retirement or, on some cores, the arrival of their data.
 class LoadQueue {
 public:
+  /// `Capacity`: 0 for no limit.
   explicit LoadQueue(int32_t Capacity) : Capacity(Capacity) {}
 
-  /// An instruction enters an empty queue in any case.
+  /// Returns true if so many entries are free. An empty queue takes any instruction, so that none
+  /// waits forever.
   bool hasRoom(int32_t Loads) const {
     return Capacity == 0 || Used == 0 || Used + Loads <= Capacity;
   }
   void enter(int32_t Loads) { Used += Loads; }
   void leave(int32_t Loads) { Used -= Loads; }
-  /// One leaves when it has its data, so many cycles from a cycle that is not over.
+  /// Notes that one load leaves when its data arrive, `Latency` cycles after the current cycle.
   void leaveWhenDone(int64_t Cycle, int64_t Latency) {
-    ++Done[static_cast<size_t>((Cycle + std::min<int64_t>(Latency, Horizon / 2)) % Horizon)];
-    AnyDone = true;
+    ++LeavingAt[static_cast<size_t>((Cycle + std::min<int64_t>(Latency, Horizon / 2)) % Horizon)];
+    AnyLeaving = true;
   }
-  /// Those that have their data leave the queue.
+  /// Begins a cycle: loads whose data have arrived leave the queue.
   void cycle(int64_t Cycle) {
-    if (AnyDone)
-      leave(std::exchange(Done[static_cast<size_t>(Cycle % Horizon)], 0));
+    if (AnyLeaving)
+      leave(std::exchange(LeavingAt[static_cast<size_t>(Cycle % Horizon)], 0));
   }
   int32_t used() const { return Used; }
   int32_t capacity() const { return Capacity; }
@@ -50,43 +56,72 @@ public:
 private:
   static constexpr int64_t Horizon = 256;
   int32_t Capacity, Used = 0;
-  bool AnyDone = false;
-  std::array<int32_t, Horizon> Done{}; ///< By cycle.
+  bool AnyLeaving = false;
+  std::array<int32_t, Horizon> LeavingAt{}; ///< Loads that leave, by cycle, in a ring.
 };
 
-/// The stores from their issue until they are in the first-level cache.
+/// Zen 3: a block of stores that changes only some bytes of a word reaches the cache
+/// `store_word_cycles` later if that word was written in the last `store_word_window` cycles.
+///
+/// This was measured on Zen 3. A likely cause is that the cache keeps check bits for whole words, so
+/// that the rest of the word has to be read before a part of it can be written.
+class PartialWordRule {
+public:
+  PartialWordRule(int32_t Window, int32_t Delay) : Window(Window), Delay(Delay) {
+    WrittenAt.fill(-MaxStoreWordWindow);
+  }
+
+  /// Returns by how many cycles a block that would be written at the end of cycle `Cycle` is late.
+  /// `RewriteDistance` is the number of blocks between it and the last earlier block that wrote
+  /// some of its incomplete words, 1 for the block right before it, or 0 if there is none.
+  int32_t delay(int64_t Cycle, int32_t RewriteDistance) const {
+    bool IsRecent = RewriteDistance > 0 &&
+                    Cycle - WrittenAt[static_cast<size_t>(RewriteDistance - 1)] <= Window;
+    return IsRecent ? Delay : 0;
+  }
+  /// Notes that blocks are written in `Cycles` consecutive cycles after `FreeAt`.
+  void write(int64_t FreeAt, int32_t Cycles) {
+    for (int32_t N = std::max(0, Cycles - Window); N < Cycles; ++N) {
+      std::shift_right(WrittenAt.begin(), WrittenAt.end(), 1);
+      WrittenAt.front() = FreeAt + N + 1;
+    }
+  }
+  void addTo(Fingerprint &F) const;
+
+private:
+  int32_t Window, Delay;
+  std::array<int64_t, MaxStoreWordWindow> WrittenAt; ///< Of the last blocks, the latest first.
+};
+
+/// The stores between their issue and their arrival in the first-level cache.
 class StoreQueue {
 public:
-  /// `Full`: as it is in the steady state of code that stores more than the cache takes; otherwise
-  /// that state might not be reached while the code is watched. `Window`, `Wait`:
-  /// Pipeline::StoreWordWindow and StoreWordCycles.
-  StoreQueue(int32_t Capacity, bool Full, int32_t Window, int32_t Wait)
-      : Capacity(Capacity), Window(Window), Wait(Wait) {
-    Recent.fill(-MaxStoreWordWindow);
-    for (int32_t N = 0; Full && N < Capacity; ++N) {
+  /// `Capacity`: 0 for no limit. `StartsFull`: begin with a full queue, as in the steady state of
+  /// code that stores more than the cache takes. That state is reached only after many iterations,
+  /// perhaps more than are simulated.
+  StoreQueue(int32_t Capacity, bool StartsFull, PartialWordRule PartialWords)
+      : Capacity(Capacity), PartialWords(PartialWords) {
+    for (int32_t N = 0; StartsFull && N < Capacity; ++N) {
       enter(1);
       retire(0, 1, 1, 0);
     }
   }
 
-  /// A store enters an empty queue in any case.
+  /// Returns true if so many entries are free. An empty queue takes any instruction.
   bool hasRoom(int32_t Stores) const {
     return Capacity == 0 || Used == 0 || Used + Stores <= Capacity;
   }
   void enter(int32_t Stores) { Used += Stores; }
-  /// `Rewritten`: how many blocks ago words were written of which this block has parts.
-  void retire(int64_t Cycle, int32_t Stores, int32_t CommitCycles, int32_t Rewritten) {
+  /// Starts an instruction's stores on their way to the cache, behind those that are on it. They
+  /// take `CommitCycles`. `RewriteDistance` is that of the first block (see PartialWordRule).
+  void retire(int64_t Cycle, int32_t Stores, int32_t CommitCycles, int32_t RewriteDistance) {
     FreeAt = std::max(FreeAt, Cycle);
-    if (Rewritten > 0 && FreeAt + 1 - Recent[static_cast<size_t>(Rewritten - 1)] <= Window)
-      FreeAt += Wait;
-    for (int32_t N = std::max(0, CommitCycles - Window); N < CommitCycles; ++N) {
-      std::shift_right(Recent.begin(), Recent.end(), 1);
-      Recent.front() = FreeAt + N + 1;
-    }
+    FreeAt += PartialWords.delay(FreeAt + 1, RewriteDistance);
+    PartialWords.write(FreeAt, CommitCycles);
     FreeAt += CommitCycles;
     Committing.emplace_back(FreeAt, Stores);
   }
-  /// What is in the cache leaves the queue.
+  /// Begins a cycle: stores that are in the cache leave the queue.
   void cycle(int64_t Cycle) {
     for (; !Committing.empty() && Committing.front().first <= Cycle; Committing.pop_front())
       Used -= Committing.front().second;
@@ -97,10 +132,9 @@ public:
 
 private:
   int32_t Capacity, Used = 0;
-  int32_t Window, Wait;
-  int64_t FreeAt = 0;
-  std::array<int64_t, MaxStoreWordWindow> Recent;     ///< When the last blocks were written.
-  std::deque<std::pair<int64_t, int32_t>> Committing; ///< When, and how many.
+  PartialWordRule PartialWords;
+  int64_t FreeAt = 0; ///< The cycle at whose end the way to the cache is free.
+  std::deque<std::pair<int64_t, int32_t>> Committing; ///< When stores arrive, and how many.
 };
 
 } // namespace incc::sim

@@ -1,8 +1,4 @@
-//===- oldest_first.cpp - The stage that starts µops: the oldest first -----===//
-//
-// See oldest_first.h.
-//
-//===----------------------------------------------------------------------===//
+//===- oldest_first.cpp - Starting µops out of order ----------------------===//
 
 #include "oldest_first.h"
 
@@ -18,85 +14,89 @@ OldestFirst::OldestFirst(const Program &P, UopPool &Pool, const ExecutionUnits &
     : P(P), Pool(Pool), Units(Units), UnlimitedPorts(UnlimitedPorts) {
   Calendar.fill(-1);
   SharesUnits = std::ranges::any_of(P.Uops, [](const Uop &U) {
-    return U.Shared >= 0 || U.Banks >= 0 || U.Share > 0 ||
-           (U.Held >= 0 && !std::has_single_bit(U.Ports));
+    return U.PipeSet >= 0 || U.BankRow >= 0 || U.WideShares > 0 ||
+           (U.Resource >= 0 && !std::has_single_bit(U.Ports));
   });
 }
 
-void OldestFirst::inputsKnown(int32_t N) {
+void OldestFirst::schedule(int32_t N) {
   DynUop &Dyn = Pool[N];
-  // A µop whose inputs become ready just as it could leave may be held up.
-  int64_t Time = Dyn.Ready == Dyn.Earliest || Dyn.Ready == Dyn.Earliest + 1
-                     ? Dyn.Ready + P.P.JustReadyPenalty
-                     : std::max(Dyn.Ready, Dyn.Earliest);
+  bool IsJustReady = Dyn.Ready == Dyn.Earliest || Dyn.Ready == Dyn.Earliest + 1;
+  int64_t Time =
+      IsJustReady ? Dyn.Ready + P.P.JustReadyPenalty : std::max(Dyn.Ready, Dyn.Earliest);
   Time = std::max(Time, Now + 1);
-  Dyn.Inputs = std::max(Dyn.Ready, Dyn.Earliest - P.P.IssueToDispatch);
+  Dyn.InputsArrived = std::max(Dyn.Ready, Dyn.Earliest - P.P.IssueToDispatch);
   Dyn.Ready = Time;
   wakeUpAt(N, Time);
 }
 
-/// Or, where that is too far ahead, once before to look again.
+/// Enters a µop into the calendar. If the time is beyond the horizon, the µop is woken up before
+/// and entered again.
 void OldestFirst::wakeUpAt(int32_t N, int64_t Time) {
   int64_t Slot = std::min(Time, Now + Horizon - 1) % Horizon;
   Pool[N].Next = std::exchange(Calendar[static_cast<size_t>(Slot)], N);
 }
 
-/// Puts a µop among those that its port chooses from.
+/// Adds a µop to those that its port selects from.
 void OldestFirst::makeReady(int32_t N) {
   const DynUop &Dyn = Pool[N];
   std::vector<Aged> &AtPort = Ready[static_cast<size_t>(Dyn.Port)];
   AtPort.emplace_back(Dyn.Order, N);
   std::push_heap(AtPort.begin(), AtPort.end(), std::greater());
-  Busy |= uint64_t(1) << Dyn.Port;
+  PortsWithReady |= uint64_t(1) << Dyn.Port;
 }
 
-std::span<const int32_t> OldestFirst::portsInTurn() {
+/// Returns the ports with ready µops, in the order in which they choose.
+std::span<const int32_t> OldestFirst::portsToServe() {
   auto OldestAt = [&](int32_t Port) { return Ready[static_cast<size_t>(Port)].front().first; };
   size_t Count = 0;
-  for (uint64_t Left = Busy; Left != 0; Left &= Left - 1) {
-    size_t At = Count++;
-    int32_t Number = std::countr_zero(Left);
-    for (; SharesUnits && At > 0 && OldestAt(InTurn[At - 1]) > OldestAt(Number); --At)
-      InTurn[At] = InTurn[At - 1];
-    InTurn[At] = Number;
+  for (uint64_t Left = PortsWithReady; Left != 0; Left &= Left - 1) {
+    size_t Place = Count++;
+    int32_t Port = std::countr_zero(Left);
+    for (; SharesUnits && Place > 0 && OldestAt(ServingOrder[Place - 1]) > OldestAt(Port); --Place)
+      ServingOrder[Place] = ServingOrder[Place - 1];
+    ServingOrder[Place] = Port;
   }
-  return {InTurn.data(), Count};
+  return {ServingOrder.data(), Count};
 }
 
-int32_t OldestFirst::choose(int32_t Port, int64_t Cycle) {
+/// Returns true if a µop finds its resource, its cache banks and its shares of the cycle free.
+bool OldestFirst::findsUnitsFree(int32_t N, int64_t Cycle) const {
+  const Uop &U = staticOf(N);
+  if (!Units.isResourceFree(U, Cycle))
+    return false;
+  bool CrossesLine = P.crossesLine(U, Pool[N].Iteration);
+  return Units.areSharesFree(U, CrossesLine, Cycle) &&
+         (U.BankRow < 0 ||
+          Units.areBanksFree(P.Banks.banks(U.BankRow, Pool[N].Iteration), CrossesLine, Cycle));
+}
+
+/// Removes the µop that a port starts from its ready µops and returns it; -1 if it starts none.
+int32_t OldestFirst::select(int32_t Port, int64_t Cycle) {
   if (!Units.isPortFree(Port, Cycle))
     return -1;
   std::vector<Aged> &AtPort = Ready[static_cast<size_t>(Port)];
-  auto IsFree = [&](int32_t N) {
-    const Uop &U = staticOf(N);
-    if (!Units.isHeldFree(U, Cycle))
-      return false;
-    bool Crosses = P.crosses(U, Pool[N].Iteration);
-    return Units.isShareFree(U, Crosses, Cycle) &&
-           (U.Banks < 0 || Units.areBanksFree(P.banksOf(U, Pool[N].Iteration), Crosses, Cycle));
-  };
-  size_t At = 0;
-  if (!IsFree(AtPort.front().second)) {
-    // The oldest of those that need not wait for the divider, a bank of the cache or their share
-    // of the cycle.
-    At = AtPort.size();
+  size_t Selected = 0;
+  if (!findsUnitsFree(AtPort.front().second, Cycle)) {
+    Selected = AtPort.size();
     for (size_t N = 0; N < AtPort.size(); ++N)
-      if (IsFree(AtPort[N].second) && (At == AtPort.size() || AtPort[N] < AtPort[At]))
-        At = N;
-    if (At == AtPort.size())
+      if (findsUnitsFree(AtPort[N].second, Cycle) &&
+          (Selected == AtPort.size() || AtPort[N] < AtPort[Selected]))
+        Selected = N;
+    if (Selected == AtPort.size())
       return -1;
   }
-  int32_t Uop = AtPort[At].second;
-  if (!Units.isWayFree(staticOf(Uop), Cycle))
+  int32_t Uop = AtPort[Selected].second;
+  if (!Units.isPipeFree(staticOf(Uop), Cycle))
     return -1;
-  if (At == 0) {
+  if (Selected == 0) {
     std::pop_heap(AtPort.begin(), AtPort.end(), std::greater());
     AtPort.pop_back();
   } else {
-    AtPort.erase(AtPort.begin() + static_cast<std::ptrdiff_t>(At));
+    AtPort.erase(AtPort.begin() + static_cast<std::ptrdiff_t>(Selected));
     std::make_heap(AtPort.begin(), AtPort.end(), std::greater());
   }
   if (AtPort.empty())
-    Busy &= ~(uint64_t(1) << Port);
+    PortsWithReady &= ~(uint64_t(1) << Port);
   return Uop;
 }

@@ -1,15 +1,18 @@
-//===- oldest_first.h - The stage that starts µops: the oldest first -------===//
+//===- oldest_first.h - Starting µops out of order ------------------------===//
 //
-// In each cycle every port starts its oldest µop that is ready. A µop is ready when
-// its inputs are there and it has gone the way from issue to execution
-// (issue_to_dispatch); on some cores one whose inputs come just as it could leave
-// is held up (just_ready_penalty). One that needs a divider or a bank of the cache
-// which is busy lets younger ones pass; one that finds no way to its unit (ExecutionUnits) does
-// not: the oldest µop holds back those behind it at its port (measured on Zen 4).
+// In each cycle, every port starts the oldest of its µops that is ready and finds
+// all that it needs free (units.h). A µop becomes ready when its inputs have
+// arrived and `issue_to_dispatch` cycles have passed since its issue. On some
+// cores, a µop whose inputs arrive just when it could leave the scheduler at the
+// earliest is held up (`just_ready_penalty`).
 //
-// Ports choose in the order of their numbers, or, where µops of different ports may
-// want the same unit, the port with the oldest µop first. Without limits of the
-// ports every µop starts when it is ready.
+// A µop that waits for a resource, a cache bank or its shares of the cycle lets
+// younger µops at its port pass. A µop that finds no free pipe (SharedPipes) does
+// not: it holds back those behind it (measured on Zen 4).
+//
+// Ports choose in the order of their numbers. Where µops of different ports
+// compete for the same unit, the port with the oldest ready µop chooses first.
+// With unlimited ports, every µop starts when it is ready.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,27 +30,30 @@
 
 namespace incc::sim {
 
+/// The stage that starts µops on an out-of-order core.
 class OldestFirst {
 public:
   OldestFirst(const Program &P, UopPool &Pool, const ExecutionUnits &Units, bool UnlimitedPorts);
 
-  /// All inputs of a µop have their times.
-  void inputsKnown(int32_t N);
-  /// A µop got its port; it may be ready.
+  /// Schedules a µop, when the arrival times of all its inputs are known.
+  void schedule(int32_t N);
+  /// Notes that a µop was bound to its port when it left the queue before the schedulers. It may be
+  /// ready already.
   void bound(int32_t N) {
     if (Pool[N].IsReady)
       makeReady(N);
   }
-  /// Calls Start(µop) for every one that starts.
+  /// Calls Start(µop) for each µop that starts in a cycle.
   template <typename Fn> void cycle(int64_t Cycle, Fn Start) {
     Now = Cycle;
     wakeUp(Cycle, Start);
-    for (int32_t Port : portsInTurn())
-      if (int32_t N = choose(Port, Cycle); N >= 0)
+    for (int32_t Port : portsToServe())
+      if (int32_t N = select(Port, Cycle); N >= 0)
         Start(N);
   }
 
 private:
+  /// Handles the µops that become ready in this cycle.
   template <typename Fn> void wakeUp(int64_t Cycle, Fn Start) {
     for (int32_t N = std::exchange(Calendar[static_cast<size_t>(Cycle % Horizon)], -1); N >= 0;) {
       DynUop &Dyn = Pool[N];
@@ -66,24 +72,25 @@ private:
   }
   void wakeUpAt(int32_t N, int64_t Time);
   void makeReady(int32_t N);
-  std::span<const int32_t> portsInTurn();
-  /// The µop that a port starts, -1 for none.
-  int32_t choose(int32_t Port, int64_t Cycle);
+  std::span<const int32_t> portsToServe();
+  int32_t select(int32_t Port, int64_t Cycle);
+  bool findsUnitsFree(int32_t N, int64_t Cycle) const;
   const Uop &staticOf(int32_t N) const { return P.Uops[static_cast<size_t>(Pool[N].Static)]; }
 
   const Program &P;
   UopPool &Pool;
   const ExecutionUnits &Units;
   bool UnlimitedPorts;
-  bool SharesUnits; ///< µops of different ports may want the same unit.
+  bool SharesUnits; ///< µops of different ports may compete for the same unit.
   int64_t Now = 0;
 
   static constexpr int64_t Horizon = 256;
-  std::array<int32_t, Horizon> Calendar; ///< First µop that becomes ready in a cycle.
-  using Aged = std::pair<uint64_t, int32_t>;
-  std::array<std::vector<Aged>, 64> Ready; ///< By port: a heap, oldest first.
-  uint64_t Busy = 0;                       ///< Ports with ready µops.
-  std::array<int32_t, 64> InTurn;
+  /// By cycle, in a ring: the first of the µops that become ready, linked by DynUop::Next.
+  std::array<int32_t, Horizon> Calendar;
+  using Aged = std::pair<uint64_t, int32_t>; ///< The age of a µop, and its number.
+  std::array<std::vector<Aged>, 64> Ready;   ///< By port: a heap, the oldest first.
+  uint64_t PortsWithReady = 0;
+  std::array<int32_t, 64> ServingOrder; ///< Scratch space of portsToServe().
 };
 
 } // namespace incc::sim

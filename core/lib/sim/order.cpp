@@ -1,8 +1,4 @@
 //===- order.cpp - Ports by their place in the model's order --------------===//
-//
-// See order.h.
-//
-//===----------------------------------------------------------------------===//
 
 #include "order.h"
 
@@ -12,15 +8,15 @@ using namespace incc;
 using namespace incc::sim;
 
 PortOrder::PortOrder(const Pipeline &P) {
-  uint64_t Named = 0;
+  uint64_t Placed = 0;
   int32_t Next = 0;
   auto Place = [&](int32_t Port) {
-    if (Named >> Port & 1)
+    if (Placed >> Port & 1)
       return;
-    Named |= uint64_t(1) << Port;
+    Placed |= uint64_t(1) << Port;
     ByNumber &= Next == Port;
     PlaceOf[static_cast<size_t>(Port)] = static_cast<int8_t>(Next);
-    At[static_cast<size_t>(Next++)] = static_cast<int8_t>(Port);
+    NumberAt[static_cast<size_t>(Next++)] = static_cast<int8_t>(Port);
   };
   for (int32_t Port : P.PortOrder)
     Place(Port);
@@ -52,22 +48,21 @@ void PortOrder::toPlaces(Kernel &K, Pipeline &P) const {
 }
 
 void PortOrder::toNumbers(Simulation &S) const {
-  std::vector<int64_t> ByPlace = S.PortUops;
-  for (size_t Place = 0; Place < ByPlace.size(); ++Place)
-    S.PortUops[static_cast<size_t>(At[Place])] = ByPlace[Place];
+  auto PermuteColumns = [&](std::vector<int64_t> &Counts) {
+    std::vector<int64_t> ByPlace = Counts;
+    for (size_t Place = 0; Place < ByPlace.size(); ++Place)
+      Counts[static_cast<size_t>(NumberAt[Place])] = ByPlace[Place];
+  };
+  PermuteColumns(S.PortUops);
+  PermuteColumns(S.Stats.Pressure.ByResource);
   auto Number = [&](auto &Port) {
     if (Port >= 0)
-      Port = At[static_cast<size_t>(Port)];
+      Port = NumberAt[static_cast<size_t>(Port)];
   };
   for (int8_t &Port : S.Trace.Ports)
     Number(Port);
-  if (!S.Counted.Why.ByResource.empty()) {
-    std::vector<int64_t> Waiting = S.Counted.Why.ByResource;
-    for (size_t Place = 0; Place < Waiting.size(); ++Place)
-      S.Counted.Why.ByResource[static_cast<size_t>(At[Place])] = Waiting[Place];
-  }
-  for (SequenceStep &Step : S.Counted.Sequence)
-    if (Step.Because == SequenceStep::Resource)
+  for (SequenceStep &Step : S.Stats.Sequence)
+    if (Step.Cause == SequenceStep::Resource)
       Number(Step.Via);
   for (StartedUop &U : S.Started) {
     Number(U.Port);

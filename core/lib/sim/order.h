@@ -1,10 +1,12 @@
 //===- order.h - Ports by their place in the model's order ----------------===//
 //
-// Rules for ports distinguish between ports that are alike by which comes first.
-// That is what the model says (Pipeline::PortOrder), and the ports' numbers only
-// where it says nothing. The simulator gets its ports numbered by their place in
-// the order, so that no rule need look it up; what it reports has the numbers of
-// the model again.
+// The rules that bind µops to ports treat ports that can execute the same µops
+// alike, and break ties by which port comes first. That order is the model's
+// (Pipeline::PortOrder); ports that it does not name follow by number.
+//
+// The simulator works on ports that are renumbered by their place in the order,
+// so that no rule has to look the order up. PortOrder renumbers the ports of a
+// kernel and a pipeline before a run, and those of the results after it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,24 +20,25 @@
 
 namespace incc::sim {
 
+/// The permutation between the numbers of ports and their places in the model's order.
 class PortOrder {
 public:
   explicit PortOrder(const Pipeline &P);
 
-  /// Whether the order is that of the numbers, so that nothing has to be done.
+  /// Returns true if each port's place is its number, so that nothing has to be renumbered.
   bool isByNumber() const { return ByNumber; }
-  /// All sets of ports in them, by places.
+  /// Renumbers all sets of ports in a kernel and its pipeline, from numbers to places.
   void toPlaces(Kernel &K, Pipeline &P) const;
-  /// All ports in it, by numbers.
+  /// Renumbers all ports in the results, from places to numbers.
   void toNumbers(Simulation &S) const;
-  /// A set of ports by places.
+  /// Returns a set of ports by their places.
   uint64_t places(uint64_t Mask) const;
 
 private:
   bool ByNumber = true;
-  /// Resources, which are behind the ports, keep their numbers: ports that are not named come
-  /// before them.
-  std::array<int8_t, 64> PlaceOf, At;
+  /// Place by number, and number by place. Resources come after the ports, named or not, so they
+  /// keep their numbers.
+  std::array<int8_t, 64> PlaceOf, NumberAt;
 };
 
 } // namespace incc::sim

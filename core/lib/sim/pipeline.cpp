@@ -1,4 +1,4 @@
-//===- pipeline.cpp - What is known of a pipeline: checks, and an ideal one -===//
+//===- pipeline.cpp - Checks of a pipeline, and the ideal one -------------===//
 
 #include "../checks.h"
 #include "incc/sim.h"
@@ -39,15 +39,15 @@ void incc::validate(const Kernel &K, const Pipeline &P) {
   Check.range(#Name, P.Member, Low, High);
 #define PIPELINE_ENUMS(Type, Member, Name, Owners)                                                 \
   Check.length(#Name, P.Member, Owners);                                                           \
-  Check.range(#Name, P.Member, 0, NumValuesOf<Type> - 1);
+  Check.enumerators(#Name, P.Member);
 #define PIPELINE_MASKS(Member, Name, Owners) Check.length(#Name, P.Member, Owners);
 #include "incc/fields.def"
 
   auto IsSet = [&](uint64_t Mask) { return K.NumPorts == 64 || Mask >> K.NumPorts == 0; };
-  auto CheckPair = [&](const char *Ports, const std::vector<uint64_t> &Masks, const char *With,
+  auto CheckPair = [&](const char *Ports, const std::vector<uint64_t> &Masks, const char *Partner,
                        size_t Size) {
     if (Masks.size() != Size)
-      Check.fail(Ports, std::string("has another length than ") + With);
+      Check.fail(Ports, std::string("has another length than ") + Partner);
     for (uint64_t Mask : Masks)
       if (Mask == 0 || !IsSet(Mask))
         Check.fail(Ports, "not a set of ports");
@@ -61,8 +61,8 @@ void incc::validate(const Kernel &K, const Pipeline &P) {
                             {"renamer_ports", P.RenamerPorts}})
     if (!IsSet(Mask))
       Check.fail(Name, "not a set of ports");
-  auto Slots = static_cast<size_t>(std::popcount(P.SlotSet));
-  if (Slots == 0 ? !P.SlotPorts.empty() : P.SlotPorts.empty() || P.SlotPorts.size() % Slots != 0)
+  auto Rows = static_cast<size_t>(std::popcount(P.SlotSet));
+  if (Rows == 0 ? !P.SlotPorts.empty() : P.SlotPorts.empty() || P.SlotPorts.size() % Rows != 0)
     Check.fail("slot_ports", "not a row for each port of slot_set");
   if (P.WaitingPorts != 0 && P.WaitingEntries == 0)
     Check.fail("waiting_entries", "a queue without entries");
@@ -76,7 +76,7 @@ Pipeline incc::idealPipeline(const Kernel &K) {
   size_t Instructions = K.InstructionFlags.size();
   size_t Inputs = K.InputId.size();
   [[maybe_unused]] size_t Any = 0;
-  // Nothing is true of any instruction, and what names something names nothing.
+  // All properties of instructions are off: indices are -1, everything else is 0.
   [[maybe_unused]] int32_t Locations = 0;
 #define PIPELINE_ARRAY(Member, Name, Owners, Low, High)                                            \
   P.Member.assign(Owners, (Low) == -1 ? -1 : 0);
@@ -84,14 +84,14 @@ Pipeline incc::idealPipeline(const Kernel &K) {
 #define PIPELINE_MASKS(Member, Name, Owners) P.Member.assign(Owners, 0);
 #include "incc/fields.def"
   P.UopsMite = K.IssueSlots;
-  // Of what kind a location is, and which flags are one, is not known here.
+  // The kinds of locations are not known, so all results count as general-purpose registers.
   for (int32_t I = 0; I < K.numInstructions(); ++I)
     if (!K.hasFlag(I, Eliminated) && !K.hasFlag(I, Zeroed))
       P.GeneralWrites[static_cast<size_t>(I)] =
           K.OutputStart[K.ValueStart[I + 1]] - K.OutputStart[K.ValueStart[I]];
   P.Idq = std::max(P.Idq, K.IssueWidth);
   P.IssueToDispatch = std::max(1, K.IssueToExecute);
-  // A load sees a store at once: all that passes is the latency of forwarding.
+  // A load sees a store at once, so that only the forwarding latency passes.
   P.StoreAddressToLoad = P.StoreDataToLoad;
   return P;
 }

@@ -1,12 +1,17 @@
-//===- ports.h - Which port a µop is bound to -----------------------------===//
+//===- ports.h - Binding µops to ports ------------------------------------===//
 //
-// A µop that several ports could execute gets one of them when it is issued (or
-// leaves the queue before its scheduler), from what is bound to them then, and
-// keeps it. The rules of Intel's cores are those found by Abel and Reineke (uiCA,
-// ICS 2022); their constants are in the models.
+// A µop that several ports can execute is bound to one of them when it is issued,
+// or when it leaves the queue before its scheduler, and keeps this port until it
+// starts. The choice depends on how many µops are bound to each port.
 //
-// "First" and "last" among ports that are alike is by number here, that is by
-// their place in Pipeline::PortOrder: see order.h.
+// Each way to choose is a class: LeastLoadedRule, AlternatingRule, SixPortRule,
+// EightPortRule and TenPortRule. A model names the rule (Pipeline::Binding) and
+// has its constants. The rules of Intel's cores were found by Abel and Reineke
+// ("uiCA: Accurate Throughput Prediction of Basic Blocks on Recent Intel
+// Microarchitectures", ICS 2022).
+//
+// "First" and "last" among ports that are equally used refer to the ports'
+// numbers, which are their places in the model's order here (order.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,56 +28,126 @@
 
 namespace incc::sim {
 
+/// The numbers of µops at each port, which the rules go by.
+struct PortCounts {
+  using Counts = std::array<int32_t, 64>;
+
+  Counts Bound{};         ///< µops that are bound to the port and have not started.
+  Counts Leaving{};       ///< Those of them that start in this cycle.
+  Counts Used{};          ///< Bound as it was at the start of this cycle's issue.
+  Counts PreviousCycle{}; ///< Bound as it was at the start of the previous cycle's issue.
+};
+
+/// The port with the fewest µops bound to it, those of this cycle included; of several the first.
+/// This is the rule of cores about which nothing else is known.
+class LeastLoadedRule {
+public:
+  static int32_t choose(const PortCounts &Ports, uint64_t Allowed);
+};
+
+/// The ports of a set take turns, across cycles, unless the next port has more than
+/// `alternating_imbalance` µops more than another one of the set: then the least loaded port gets
+/// the µop, and the turn continues behind it.
+///
+/// The floating-point pipes of Zen work like this (US patent 12118411 describes the two modes; the
+/// imbalance is measured), and so do the ports of loads and, from Ice Lake on, of stores on Intel's
+/// cores, without a limit to the imbalance.
+class AlternatingRule {
+public:
+  explicit AlternatingRule(const Pipeline &P)
+      : Sets(P.Alternating), Turn(P.Alternating.size(), 0), MaxImbalance(P.AlternatingImbalance) {}
+
+  /// Returns the index of a set of ports that take turns, or -1 if it is no such set.
+  int32_t find(uint64_t Allowed) const;
+  int32_t choose(const PortCounts &Ports, int32_t Set);
+  void addTo(Fingerprint &F) const;
+
+private:
+  std::vector<uint64_t> Sets;
+  std::vector<int32_t> Turn; ///< By set: which of its ports is next.
+  int32_t MaxImbalance;
+};
+
+/// Sandy Bridge and Ivy Bridge: even issue slots take the least used port (of several the first),
+/// odd slots the most used port (of several the last), as the ports were used before the cycle. If
+/// the two differ by `ports_apart` or more, all slots take the least used port. One set of ports,
+/// that of all arithmetic, has a table instead (`ports_by_slot`), which has a port for each slot,
+/// by the least used port.
+class SixPortRule {
+public:
+  explicit SixPortRule(const Pipeline &P);
+
+  int32_t choose(const PortCounts &Ports, uint64_t Allowed, int32_t Slot) const;
+
+private:
+  int32_t PortsApart;
+  uint64_t TableSet;          ///< The set that has a table.
+  std::vector<int32_t> Table; ///< A row for each of its ports, which the row begins with.
+  size_t RowSize = 1;
+};
+
+/// Haswell to Cascade Lake: even issue slots take the least used port, odd slots the second least
+/// used (of several the last), as the ports were used before the cycle. If the two differ by
+/// `ports_apart` or more, all slots take the least used port.
+class EightPortRule {
+public:
+  explicit EightPortRule(const Pipeline &P) : PortsApart(P.PortsApart) {}
+
+  int32_t choose(const PortCounts &Ports, uint64_t Allowed, int32_t Slot) const;
+
+private:
+  int32_t PortsApart;
+};
+
+/// Ice Lake and later: the µops of a cycle that have the same set of ports take these in turn,
+/// beginning with the least used port (of several the last), as the ports were used one cycle
+/// before. Ports with `ports_apart` or more µops more than the least used port are left out. In
+/// issue slot `second_port_slot`, the first µop of a set takes the second port; in slot
+/// `first_port_slot`, every µop takes the first.
+class TenPortRule {
+public:
+  explicit TenPortRule(const Pipeline &P)
+      : PortsApart(P.PortsApart), SecondPortSlot(P.SecondPortSlot), FirstPortSlot(P.FirstPortSlot) {
+  }
+
+  void newCycle() { TurnOf.clear(); }
+  int32_t choose(const PortCounts &Ports, uint64_t Allowed, int32_t Slot);
+
+private:
+  int32_t PortsApart, SecondPortSlot, FirstPortSlot;
+  /// The sets of ports that µops of this cycle had, and each one's turn.
+  std::vector<std::pair<uint64_t, int32_t>> TurnOf;
+};
+
+/// Binds µops to ports by the rules of the core, and counts them.
 class PortBinder {
 public:
   explicit PortBinder(const Program &P);
 
-  /// Before the issue of a cycle: what has left for its port in the cycle before counts no more.
+  /// Begins the issue of a cycle: µops that started in this cycle no longer count.
   void newCycle();
-  /// The port of a µop in an issue slot of this cycle.
-  int32_t choose(uint64_t Allowed, int32_t Slot);
-  void hasLeft(int32_t Port) { ++Leaving[Port]; }
-  /// A µop that was bound to one port starts on another one.
-  void moves(int32_t From, int32_t To) {
-    --Bound[From];
-    ++Bound[To];
+  /// Binds a µop in an issue slot of this cycle to one of the allowed ports, and returns the port.
+  int32_t bind(uint64_t Allowed, int32_t Slot);
+  /// Notes that a µop that was bound to a port starts.
+  void starts(int32_t Port) { ++Ports.Leaving[Port]; }
+  /// Binds a µop to another port than before.
+  void rebind(int32_t From, int32_t To) {
+    --Ports.Bound[From];
+    ++Ports.Bound[To];
   }
-  /// As after the last µop of a cycle was bound.
+  /// Adds the state at the end of a cycle. What newCycle() sets is left out.
   void addTo(Fingerprint &F) const;
 
 private:
-  /// The port with the fewest µops bound to it, those of this cycle included; of several the first.
-  int32_t leastLoaded(uint64_t Allowed) const;
-  /// Zen, and loads on Intel's cores: the ports of a set are taken in turn through all cycles,
-  /// unless the next one has more than `alternating_imbalance` µops more than another of them.
-  int32_t inTurn(size_t Set, uint64_t Allowed);
-  /// Sandy Bridge and Ivy Bridge: even issue slots take the least used port (of several the first),
-  /// odd ones the most used (the last), as they were used before the cycle. If these are
-  /// `ports_apart` or more apart, all take the least used one. The set of all arithmetic has a
-  /// table instead (`ports_by_slot`): by the least used port, a port for each slot.
-  int32_t sixPorts(uint64_t Allowed, int32_t Slot) const;
-  /// Haswell to Cascade Lake: even issue slots take the least used port, odd ones the second least
-  /// used (of several the last), as they were used before the cycle. If these are `ports_apart` or
-  /// more apart, all take the least used one.
-  int32_t eightPorts(uint64_t Allowed, int32_t Slot) const;
-  /// Ice Lake and newer: the µops of a cycle with the same set take its ports in turn, the least
-  /// used one first (of several the last), as they were used one cycle before. Ports with
-  /// `ports_apart` or more µops more than that one are left out. In issue slot `second_port_slot`
-  /// the first µop of a set takes the second one; in `first_port_slot` every µop takes the first.
-  int32_t tenPorts(uint64_t Allowed, int32_t Slot);
+  int32_t choose(uint64_t Allowed, int32_t Slot);
 
-  PortBinding Policy;
   size_t NumPorts;
-  std::vector<uint64_t> Alternating;
-  std::vector<int32_t> Turn; ///< By alternating set.
-  int32_t MostAhead, Apart, SecondPortSlot, FirstPortSlot;
-  uint64_t SlotSet;
-  std::vector<int32_t> SlotPorts; ///< A row for each port of the set.
-  size_t SlotsInRow = 1;
-  std::array<int32_t, 64> Bound{};         ///< µops bound to each port and not executed.
-  std::array<int32_t, 64> Use{}, Before{}; ///< As it stood at the start of this and the last cycle.
-  std::array<int32_t, 64> Leaving{};
-  std::vector<std::pair<uint64_t, int32_t>> SeenInCycle; ///< Port sets and how often, ten ports.
+  PortCounts Ports;
+  PortBinding Policy;
+  AlternatingRule Alternating;
+  SixPortRule SixPorts;
+  EightPortRule EightPorts;
+  TenPortRule TenPorts;
 };
 
 } // namespace incc::sim

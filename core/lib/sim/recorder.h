@@ -1,11 +1,11 @@
-//===- recorder.h - What a recorded run is told afterwards -----------------===//
+//===- recorder.h - The events of a recorded run --------------------------===//
 //
-// Boxes note down what only they know, and only in a run that is recorded: the
-// renamer when an instruction was issued, the backend when a µop started, the
-// reorder buffer when a slot retired. What follows from that and from the program
-// is put together when the run is over: the life of each instruction, when the
-// result of each µop was there, and what fed its inputs. So a run that nobody
-// records does nothing for it.
+// In a run that is recorded, each unit notes what only it knows: the renamer when
+// an instruction was issued, the backend when a µop started, the reorder buffer
+// when a slot retired. All that follows from these notes and from the program is
+// worked out when the run is over: the life of each instruction, when the result of
+// each µop was there, and which µops made its inputs. So runs that are not recorded
+// pay nothing for it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,28 +19,30 @@
 
 namespace incc::sim {
 
+/// The notes of a run.
 struct Recorder {
-  Renamer::Log Issue;
-  std::vector<Backend::Started> Started; ///< In step with Simulation::Started.
-  struct Slot {
+  /// A slot of the reorder buffer that has retired.
+  struct RetiredSlot {
     int64_t Retired, Executed;
   };
-  std::vector<Slot> Slots; ///< Of the reorder buffer.
+  Renamer::Log Issue;
+  std::vector<Backend::Started> Started; ///< In the order of Simulation::Started.
+  std::vector<RetiredSlot> Slots;        ///< By number.
 
-  void retire(int64_t Number, int64_t Cycle, int64_t Executed);
+  /// Notes that the next slot retires.
+  void retire(int64_t Cycle, int64_t Executed) { Slots.push_back({Cycle, Executed}); }
 
-  /// The life of every instruction.
+  /// Returns the life of every instruction.
   Timeline collect(const Program &P, int64_t Iterations) const;
-  /// Fills StartedUop::Inputs, and for loads of what was stored before Executed. A value that no
-  /// µop makes (an eliminated move, an instruction that is not in the model) hands on what made
-  /// those that it follows.
+  /// Fills StartedUop::Inputs of all µops, and completes StartedUop::Executed of loads of what was
+  /// stored. The maker of a value that no µop makes (the result of an eliminated move, say) is that
+  /// of the values that it follows.
   void link(const Program &P, std::vector<StartedUop> &Uops) const;
-  /// The critical sequence (findSequence) of µops that are not linked: those are that it leads
-  /// through.
+  /// Returns the critical sequence of µops that are not linked. Links those that it leads through.
   std::vector<SequenceStep> findSequence(const Program &P, std::vector<StartedUop> &Uops) const;
 };
 
-/// Of a kernel that takes no issue slot: all of it is over as soon as it begins.
+/// Returns the events of a kernel that takes no issue slot, which is over as soon as it begins.
 Timeline idleTimeline(const Kernel &K, int64_t Iterations);
 
 } // namespace incc::sim

@@ -1,11 +1,13 @@
-//===- register_file.h - Physical registers in use -------------------------===//
+//===- register_file.h - Physical registers in use ------------------------===//
 //
-// An instruction gets a register for each one that it writes when it is issued, and
-// counts for it until it retires: then what the register's name meant before is of
-// no use to anybody, so that one is free again. What the renamer does without
-// execution of its own (an eliminated move, a zero idiom) needs none.
+// An instruction gets a physical register for each register that it writes when
+// it is issued, and counts for it until it retires: then the register's previous
+// content can no longer be needed, so one register becomes free. Instructions that
+// the renamer completes without execution (an eliminated move, a zero idiom) need
+// no register.
 //
-// Registers are counted only where their number is limited, or somebody wants to know.
+// Registers are counted only where their number is limited or statistics are
+// wanted.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,26 +18,32 @@
 
 namespace incc::sim {
 
+/// Numbers of physical registers by kind. Vector registers include mask registers.
 struct Registers {
   int32_t General = 0, Vector = 0;
+
   int32_t all() const { return General + Vector; }
 };
 
+/// The physical registers in use, of all kinds together.
 class RegisterFile {
 public:
-  explicit RegisterFile(int32_t Capacity) : Capacity(Capacity), Counts(Capacity > 0) {}
+  /// `Capacity`: 0 for no limit.
+  explicit RegisterFile(int32_t Capacity) : Capacity(Capacity), IsCounting(Capacity > 0) {}
 
-  /// An instruction gets its registers from a file without any in use, however many they are.
-  bool hasRoom(int32_t Wanted) const {
-    return Capacity == 0 || Used.all() == 0 || Used.all() + Wanted <= Capacity;
+  /// Returns true if so many registers are free. If none is in use, an instruction gets as many as
+  /// it needs, so that it cannot wait forever.
+  bool hasRoom(int32_t Needed) const {
+    return Capacity == 0 || Used.all() == 0 || Used.all() + Needed <= Capacity;
   }
-  void count() { Counts = true; }
-  bool counts() const { return Counts; }
-  void take(Registers R) {
+  /// Counts registers also if their number is not limited.
+  void startCounting() { IsCounting = true; }
+  bool isCounting() const { return IsCounting; }
+  void allocate(Registers R) {
     Used.General += R.General;
     Used.Vector += R.Vector;
   }
-  void giveBack(Registers R) {
+  void release(Registers R) {
     Used.General -= R.General;
     Used.Vector -= R.Vector;
   }
@@ -43,7 +51,7 @@ public:
 
 private:
   int32_t Capacity;
-  bool Counts;
+  bool IsCounting;
   Registers Used;
 };
 

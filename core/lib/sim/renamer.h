@@ -1,79 +1,84 @@
 //===- renamer.h - Rename and allocate ------------------------------------===//
+//
+// In each cycle, the renamer takes entries from the µop queue, in order, and fills
+// up to `issue_width` issue slots. An instruction goes through these steps:
+//
+//  1. It enters the backend with its first entry, if load buffer, store buffer,
+//     register file and scheduler have room for it: its values are connected to
+//     their sources, and its move is eliminated if it has one and a slot is free.
+//  2. The µops are issued that the renamer inserts before it: to merge bits 8-15 of
+//     a register, alone in their cycle, and to add the stack engine's offset.
+//  3. Its slots are issued, one after the other: each takes an entry of the reorder
+//     buffer, and its µops go to the schedulers. The slots of one entry of the queue
+//     are issued in one cycle if they fit into one.
+//
+// On cores with `microcode_alone`, an instruction with microcode is issued alone in
+// its cycles, and not right after another such instruction. A loop that the loop
+// stream detector replays begins a new cycle with each unrolled copy.
+//
+// The renamer stops for the cycle at the first obstacle, which the slots that stay
+// empty are attributed to (Stall).
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef INCC_LIB_SIM_RENAMER_H
 #define INCC_LIB_SIM_RENAMER_H
 
 #include "backend.h"
 #include "frontend.h"
+#include "move_elimination.h"
+#include "stack_engine.h"
 
-#include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace incc::sim {
 
-/// Which register moves can be done by naming one physical register twice.
-class MoveElimination {
-public:
-  explicit MoveElimination(const Program &P);
-
-  void newCycle();
-  /// Whether the move of an instruction is eliminated; if so its target is now an alias.
-  bool eliminate(int32_t I);
-  /// The locations that an instruction writes get registers of their own.
-  void overwrite(int32_t I);
-  void addTo(Fingerprint &F) const;
-
-private:
-  struct Kind {
-    int32_t Slots = 0;
-    int32_t Held = 0;
-    std::vector<int32_t> HeldBefore;       ///< By cycle, in a ring.
-    std::vector<int32_t> EliminatedBefore; ///< The same; the current cycle's included.
-  };
-  void leave(int32_t Location);
-
-  const Program &P;
-  std::array<Kind, 2> Kinds;
-  size_t Now = 0;
-  std::vector<int32_t> GroupOf; ///< By location, -1 for none.
-  struct Group {
-    int32_t Members = 0;
-    int32_t Of = 0;
-  };
-  std::vector<Group> Groups;
-  std::vector<int32_t> FreeGroups;
-  bool Used = false;
-};
-
-/// Takes µops from the queue to reorder buffer and scheduler.
+/// Takes µops from the queue to reorder buffer and schedulers.
 class Renamer {
 public:
   Renamer(const Program &P, const CodeLayout &Code, FrontEnd &Front, Backend &Back,
           Simulation &Counters);
 
   void cycle(int64_t Cycle);
-  /// Does not begin further iterations.
+  /// The last iteration that the renamer begins.
   int64_t LastIteration = INT64_MAX;
   bool isDone() const { return Iteration > LastIteration; }
   int64_t iteration() const { return Iteration; }
   void addTo(Fingerprint &F) const;
 
-  /// With a recorder, the cycle in which each instruction was issued, in order, and the number of
-  /// the instruction in each slot of the reorder buffer.
+  /// What the recorder needs: the cycle in which each instruction was issued, in order, and the
+  /// number of the dynamic instruction in each slot of the reorder buffer.
   struct Log {
     std::vector<int64_t> Issued, InSlot;
   };
   Log *Record = nullptr;
 
 private:
-  void enter(const Entry &E, int64_t Cycle, bool Syncs);
-  int64_t pushSlot(int64_t Cycle, int32_t Pending, bool Last, Accesses Memory = {});
-  bool hasRegisters(const Entry &E) const;
-  bool accepts(int32_t Slot) const;
-  bool isAlone(int32_t I) const;
-  void issueOwn(int32_t Uop, int32_t Slot, int64_t Cycle);
-  void issueSlot(Range Uops, int32_t Slot, int64_t Cycle, bool Last);
+  std::optional<Stall> fillSlots(int64_t Cycle);
+  std::optional<Stall> beginInstruction(int64_t Cycle);
+  std::optional<Stall> findObstacle() const;
+  void enterInstructions(int64_t Cycle, bool IssuesSync);
+  void allocateRegisters(int32_t I);
+  std::optional<Stall> issueEntry(int64_t Cycle);
+  std::optional<Stall> finishEntry();
+  void issueInserted(int32_t Uop, int64_t Cycle);
+  void issueSlot(int64_t Cycle);
+  int64_t pushSlot(int64_t Cycle, int32_t Pending, bool EndsIteration, HeldResources Held = {});
+  HeldResources heldUntilRetired();
+
+  const Entry &entry() const { return P.Entries[static_cast<size_t>(CurrentEntry)]; }
+  const InstructionPlan &plan() const {
+    return P.Instructions[static_cast<size_t>(entry().Instruction)];
+  }
+  bool isLastEntry() const { return CurrentEntry + 1 == P.numEntries(); }
+  bool isLastSlot() const { return SlotsIssued + 1 == entry().Slots.size(); }
+  bool endsInstruction() const { return CurrentEntry + 1 == plan().Entries.End; }
+  bool isIssuedAlone() const { return P.P.MicrocodeAlone && P.P.UopsMs[entry().Instruction] > 0; }
+  bool schedulersAccept(int32_t Slot) const;
+  bool hasRegisters() const;
+  bool beginsUnrolledCopy() const;
 
   const Program &P;
   const CodeLayout &Code;
@@ -81,16 +86,20 @@ private:
   Backend &Back;
   Simulation &Counters;
   MoveElimination Moves;
+  StackEngine Stack;
+
   int64_t Iteration = 0;
-  int32_t At = 0;            ///< Entry.
-  int32_t SlotAt = 0;        ///< Slots of it that are already issued.
-  bool Entered = false;      ///< The instruction at the head of the queue is known to the backend,
-  bool WaitsForSync = false; ///< and waits for the µop that adds the stack engine's offset.
-  int64_t StackOffset = 0;
-  int64_t FurthestStack;        ///< More than an iteration moves it there and back.
-  bool IssuedMicrocode = false; ///< In the cycle before, alone.
-  bool MoveExecuted = false;    ///< The current instruction is a move that is not eliminated.
-  Registers Taken;              ///< By it, where registers are counted.
+  int32_t CurrentEntry = 0;   ///< The entry at the head of the queue,
+  int32_t SlotsIssued = 0;    ///< and the number of its slots that have been issued.
+  bool HasEntered = false;    ///< Its instruction has entered the backend (step 1),
+  bool WaitsForSync = false;  ///< and waits for the µop that adds the stack engine's offset.
+  bool MoveExecuted = false;  ///< The instruction is a move that was not eliminated.
+  Registers Allocated;        ///< What the instruction holds, where registers are counted.
+  bool IssuedMicrocode = false; ///< The last cycle ended with an instruction that is issued alone.
+
+  // Of the current cycle:
+  int32_t Width = 0, SlotsUsed = 0;
+  bool AfterMicrocode = false; ///< IssuedMicrocode of the cycle before.
 };
 
 } // namespace incc::sim

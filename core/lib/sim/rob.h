@@ -1,9 +1,15 @@
-//===- rob.h - The reorder buffer ------------------------------------------===//
+//===- rob.h - The reorder buffer -----------------------------------------===//
 //
-// Every issue slot takes an entry, in program order, and keeps it until it
-// retires: in program order again, so many in a cycle, and no earlier than two
-// cycles after its last µop was done. An instruction that waits holds back all
-// that is behind it, and a full buffer holds back the renamer.
+// Every issue slot of an instruction takes one entry of the reorder buffer, in
+// program order. An entry goes through these states:
+//
+//   pending   some of the slot's µops have not started;
+//   executed  the slot's last result has a time, which may lie in the future;
+//   retired   the entry is free.
+//
+// Slots retire in program order, up to `retire_width` in a cycle, and no earlier
+// than two cycles after their last result. So an instruction that waits holds back
+// all younger ones, and a full buffer stalls the renamer.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +17,7 @@
 #define INCC_LIB_SIM_ROB_H
 
 #include "fingerprint.h"
+#include "register_file.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -19,63 +26,66 @@
 
 namespace incc::sim {
 
-/// Slots that a buffer of unlimited size holds at most; more than fit any core.
+/// The slots of a reorder buffer without a limit; more than any core has.
 constexpr int32_t MostSlots = 1 << 14;
 
-/// What an instruction gives back with its last issue slot: entries of the load buffer and, where
-/// they are counted, registers. Its stores then take `CommitCycles` on their way to the cache, and
-/// so many blocks before them (0: none) was one of which they change parts of words.
-struct Accesses {
-  int32_t Loads = 0, Stores = 0, CommitCycles = 0;
-  int32_t General = 0, Vector = 0;
-  int32_t Rewritten = 0;
+/// What an instruction releases when its last issue slot retires.
+struct HeldResources {
+  int32_t Loads = 0;  ///< Entries of the load buffer.
+  int32_t Stores = 0; ///< Stores that begin their way to the cache, as StoreQueue::retire has it:
+  int32_t CommitCycles = 0, RewriteDistance = 0;
+  Registers Physical; ///< Where registers are counted.
 };
 
-/// In-order buffer of issue slots until they retire.
+/// The issue slots that have not retired. Slots have consecutive numbers, which do not repeat.
 class ReorderBuffer {
 public:
+  /// `Size`: 0 for no limit.
   ReorderBuffer(int32_t Size, int32_t RetireWidth);
 
-  bool hasRoom(int32_t Slots) const { return Capacity == 0 || Tail - Head + Slots <= Capacity; }
-  /// A new slot, to be followed by as many calls of executed() as `Pending`.
-  int64_t push(int64_t Cycle, int32_t Pending, bool LastOfIteration, Accesses Memory = {});
+  bool hasRoom(int32_t Slots) const { return Tail - Head + Slots <= Capacity; }
+  /// Adds a slot and returns its number. executed() must follow for it as many times as `Pending`.
+  int64_t push(int64_t Cycle, int32_t Pending, bool EndsIteration, HeldResources Held = {});
+  /// Notes that a part of a slot has its last result at the end of cycle `Done`.
   void executed(int64_t Slot, int64_t Done) {
-    State &S = States[static_cast<size_t>(Slot) & Mask];
-    --S.Pending;
-    S.Done = std::max(S.Done, Done);
+    Entry &E = Entries[static_cast<size_t>(Slot) & Mask];
+    --E.Pending;
+    E.Done = std::max(E.Done, Done);
   }
-  /// Retires in order what was executed by the cycle before. `Retired` is called with the place
-  /// in the cycle of each slot that ends an iteration, `SlotRetired` with the number of every slot
-  /// and the cycle in which its last result was there, `AccessesRetired` with its accesses.
-  template <typename Fn, typename Each, typename Memory>
-  void retire(int64_t Cycle, Fn Retired, Each SlotRetired, Memory AccessesRetired) {
+  /// Retires, in order, the slots whose last result was there by the end of the cycle before the
+  /// last. Calls for each of them SlotRetired(number, cycle from which its last result was there),
+  /// for an instruction's last slot Released(what the instruction held) if it held anything, and for
+  /// an iteration's last slot IterationRetired(place of the slot among those of the cycle).
+  template <typename OnIteration, typename OnSlot, typename OnRelease>
+  void retire(int64_t Cycle, OnIteration IterationRetired, OnSlot SlotRetired, OnRelease Released) {
     for (int32_t N = 0; N < RetireWidth && Head < Tail; ++N) {
-      const State &S = States[static_cast<size_t>(Head) & Mask];
-      if (S.Pending > 0 || S.Done + 1 >= Cycle)
+      const Entry &E = Entries[static_cast<size_t>(Head) & Mask];
+      if (E.Pending > 0 || E.Done + 1 >= Cycle)
         return;
-      SlotRetired(Head++, S.Done + 1);
-      if ((S.Memory.Loads | S.Memory.Stores | S.Memory.General | S.Memory.Vector) != 0)
-        AccessesRetired(S.Memory);
-      if (S.LastOfIteration)
-        Retired(N);
+      SlotRetired(Head++, E.Done + 1);
+      const HeldResources &Held = E.Held;
+      if ((Held.Loads | Held.Stores | Held.Physical.General | Held.Physical.Vector) != 0)
+        Released(Held);
+      if (E.EndsIteration)
+        IterationRetired(N);
     }
   }
   int64_t head() const { return Head; }
   int64_t used() const { return Tail - Head; }
-  void addTo(Fingerprint &F) const;
   bool empty() const { return Head == Tail; }
+  void addTo(Fingerprint &F) const;
 
 private:
-  struct State {
-    int64_t Done = 0;
-    int32_t Pending = 0;
-    bool LastOfIteration = false;
-    Accesses Memory;
+  struct Entry {
+    int64_t Done = 0;    ///< The cycle at whose end the last result is there.
+    int32_t Pending = 0; ///< Calls of executed() that are still to come.
+    bool EndsIteration = false;
+    HeldResources Held;
   };
   int32_t Capacity, RetireWidth;
   size_t Mask;
-  std::vector<State> States;
-  int64_t Head = 0, Tail = 0;
+  std::vector<Entry> Entries; ///< A ring.
+  int64_t Head = 0, Tail = 0; ///< The oldest slot, and the next one.
 };
 
 } // namespace incc::sim

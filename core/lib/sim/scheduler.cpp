@@ -1,8 +1,4 @@
-//===- scheduler.cpp - Who is in the schedulers ----------------------------===//
-//
-// See scheduler.h.
-//
-//===----------------------------------------------------------------------===//
+//===- scheduler.cpp - Entries of the schedulers --------------------------===//
 
 #include "scheduler.h"
 
@@ -24,36 +20,37 @@ Scheduler::Scheduler(const Program &P, UopPool &Pool, PortBinder &Binder, bool U
 
 void Scheduler::newCycle() {
   Binder.newCycle();
-  Given = 0;
+  Served = 0;
 }
 
 bool Scheduler::accepts(std::span<const int32_t> SlotUops) const {
   return std::ranges::all_of(SlotUops, [&](int32_t U) {
     uint64_t Allowed = P.Uops[static_cast<size_t>(U)].Ports;
-    return waitsInQueue(Allowed) ? static_cast<int32_t>(Upstream.size()) < P.P.WaitingEntries
-                                 : (Allowed & ~Full & ~Given) != 0;
+    return waitsInQueue(Allowed) ? static_cast<int32_t>(Queue.size()) < P.P.WaitingEntries
+                                 : (Allowed & ~Full & ~Served) != 0;
   });
 }
 
 void Scheduler::enter(int32_t N, int32_t Slot) {
   ++Waiting;
   if (waitsInQueue(portsOf(N)))
-    Upstream.push_back(N);
+    Queue.push_back(N);
   else
     bind(N, Slot);
 }
 
-/// Chooses a port, if possible one that gets a µop more in this cycle, of a scheduler with room.
+/// Binds a µop to a port whose scheduler has room and which may get another µop in this cycle. If
+/// there is no such port, the second condition is dropped, and then the first.
 void Scheduler::bind(int32_t N, int32_t Slot) {
   uint64_t Allowed = portsOf(N);
-  for (uint64_t Closed : {Full | Given, Full})
+  for (uint64_t Closed : {Full | Served, Full})
     if ((Allowed & ~Closed) != 0) {
       Allowed &= ~Closed;
       break;
     }
-  int32_t Port = Pool[N].Port = Binder.choose(Allowed, Slot);
+  int32_t Port = Pool[N].Port = Binder.bind(Allowed, Slot);
   ++AtPort[static_cast<size_t>(Port)];
-  Given |= uint64_t(1) << Port & P.P.OneACycle;
+  Served |= uint64_t(1) << Port & P.P.OneACycle;
   int32_t S = SchedulerOf[static_cast<size_t>(Port)];
   if (S >= 0 &&
       ++EntriesUsed[static_cast<size_t>(S)] == P.P.SchedulerEntries[static_cast<size_t>(S)])
@@ -63,7 +60,7 @@ void Scheduler::bind(int32_t N, int32_t Slot) {
 void Scheduler::leave(int32_t Port) {
   --Waiting;
   --AtPort[static_cast<size_t>(Port)];
-  Binder.hasLeft(Port);
+  Binder.starts(Port);
   int32_t S = SchedulerOf[static_cast<size_t>(Port)];
   if (S >= 0 &&
       --EntriesUsed[static_cast<size_t>(S)] < P.P.SchedulerEntries[static_cast<size_t>(S)])

@@ -1,13 +1,16 @@
-//===- scheduler.h - Who is in the schedulers ------------------------------===//
+//===- scheduler.h - Entries of the schedulers ----------------------------===//
 //
-// A µop enters a scheduler when it is issued, gets one of its ports then, and
-// stays until it starts. A core has one scheduler, or some for a few ports each; of
-// those each has its own number of entries, and a µop gets a port whose scheduler
-// has room. Before some there is a queue, from which µops get on in order. Some
-// ports get one µop a cycle only.
+// A µop takes an entry of a scheduler when it is issued, is bound to a port of
+// that scheduler, and leaves when it starts. A core has
 //
-// Which of the µops that wait at a port starts is not decided here: see
-// oldest_first.h and in_order.h.
+//   - one scheduler for all ports, or several, each with its own entries and ports:
+//     then a µop is bound to a port whose scheduler has room;
+//   - perhaps a queue before some schedulers, in which µops wait in program order;
+//     these are bound to ports when they leave the queue;
+//   - perhaps ports to which the renamer binds one µop a cycle only.
+//
+// This file decides which scheduler and port a µop gets. Which of the µops at a
+// port starts is decided by OldestFirst or ProgramOrder.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,40 +29,45 @@
 
 namespace incc::sim {
 
+/// The core's schedulers and the queue before them.
 class Scheduler {
 public:
-  /// Without limits of the ports there are none of schedulers of their own either.
+  /// With `UnlimitedPorts`, there is no queue, since µops do not wait for ports.
   Scheduler(const Program &P, UopPool &Pool, PortBinder &Binder, bool UnlimitedPorts);
 
-  /// Of the entries that all schedulers have together.
+  /// Returns true if all schedulers together have room for so many µops.
   bool hasRoom(int32_t Uops) const { return P.K.Rs == 0 || Waiting + Uops <= P.K.Rs; }
   bool anythingWaiting() const { return Waiting > 0; }
+  /// The number of µops in schedulers and queue.
   int32_t waiting() const { return Waiting; }
-  /// Entries in use, by scheduler; and in the queue.
+  /// The entries in use, by scheduler.
   std::span<const int32_t> used() const { return EntriesUsed; }
-  size_t queued() const { return Upstream.size(); }
-  /// µops that wait for a port, by port; not of an in-order core, where they get theirs as they
+  /// The number of µops in the queue.
+  size_t queued() const { return Queue.size(); }
+  /// The number of µops at each port. Not of an in-order core, where µops get their ports when they
   /// start.
   std::span<const int32_t> atPorts() const { return AtPort; }
-  /// Before the issue of a cycle.
+
+  /// Begins the issue of a cycle.
   void newCycle();
-  /// Whether the schedulers take the µops of an issue slot. One that is not full takes them all.
+  /// Returns true if the schedulers take the µops of an issue slot. A scheduler that has an entry
+  /// left takes all of them.
   bool accepts(std::span<const int32_t> SlotUops) const;
-  /// Takes a µop, or puts it into the queue.
+  /// Takes a µop, into a scheduler or the queue.
   void enter(int32_t N, int32_t Slot);
-  /// µops leave the queue in order, as many as are issued in a cycle; `Entered` is called with
-  /// each.
+  /// Moves µops from the queue to their schedulers, in order, at most as many as are issued in a
+  /// cycle. Calls Entered(µop) for each.
   template <typename Fn> void leaveQueue(Fn Entered) {
-    for (int32_t Left = P.K.IssueWidth; Left > 0 && !Upstream.empty(); --Left) {
-      int32_t N = Upstream.front();
+    for (int32_t Left = P.K.IssueWidth; Left > 0 && !Queue.empty(); --Left) {
+      int32_t N = Queue.front();
       if ((portsOf(N) & ~Full) == 0)
         return;
-      Upstream.pop_front();
+      Queue.pop_front();
       bind(N, P.K.IssueWidth - Left);
       Entered(N);
     }
   }
-  /// A µop leaves its port's scheduler, since it starts.
+  /// Frees the entry of a µop at a port, when it starts.
   void leave(int32_t Port);
 
 private:
@@ -70,14 +78,14 @@ private:
   const Program &P;
   UopPool &Pool;
   PortBinder &Binder;
-  uint64_t QueuedPorts; ///< µops for these only wait in the queue.
+  uint64_t QueuedPorts; ///< µops that can use only these ports wait in the queue.
   int32_t Waiting = 0;
-  std::array<int32_t, 64> SchedulerOf; ///< By port; -1: one without a limit of its own.
+  std::array<int32_t, 64> SchedulerOf; ///< By port; -1: a scheduler without a limit of its own.
   std::array<int32_t, 64> AtPort{};
   std::vector<int32_t> EntriesUsed; ///< By scheduler.
-  uint64_t Full = 0;                ///< Ports whose scheduler takes no more.
-  uint64_t Given = 0; ///< Of the ports that get one µop a cycle, those that got it in this one.
-  std::deque<int32_t> Upstream; ///< In the queue.
+  uint64_t Full = 0;                ///< Ports whose schedulers have no entry left.
+  uint64_t Served = 0; ///< Of the ports that get one µop a cycle, those that got it in this cycle.
+  std::deque<int32_t> Queue;
 };
 
 } // namespace incc::sim

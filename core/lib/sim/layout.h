@@ -1,0 +1,84 @@
+//===- layout.h - Addresses of the code and what the µop cache holds ------===//
+//
+// A CodeLayout is worked out once before the run. It says where each instruction
+// lies in memory and, for a loop, which of its instructions the µop cache holds, in
+// which lines, and if the loop stream detector replays the loop.
+//
+// The rules of Intel's µop cache are those of Abel and Reineke (uiCA, ICS 2022) and
+// of Intel's optimization manual; those of lines with constants were measured on
+// Zen 3. Each is explained at the function that implements it (layout.cpp).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef INCC_LIB_SIM_LAYOUT_H
+#define INCC_LIB_SIM_LAYOUT_H
+
+#include "program.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace incc::sim {
+
+/// A dynamic instruction.
+struct Position {
+  int64_t Iteration = 0;
+  int32_t Instruction = 0;
+};
+
+/// What is fixed about the code of a kernel.
+class CodeLayout {
+public:
+  /// `Alignment`: the place of the first byte, modulo 64.
+  CodeLayout(const Program &P, bool Loop, int32_t Alignment);
+
+  bool isLoop() const { return Loop; }
+  int32_t numInstructions() const { return static_cast<int32_t>(P.Instructions.size()); }
+  /// Returns the address of an instruction. Code that is no loop is repeated in memory.
+  int64_t address(Position At) const {
+    return address(At.Instruction) + (Loop ? 0 : At.Iteration * Bytes);
+  }
+  /// Returns the position after another one.
+  Position next(Position At) const {
+    return ++At.Instruction == numInstructions() ? Position{At.Iteration + 1, 0} : At;
+  }
+
+  /// The number of instructions, from the loop's start on, that come from the µop cache. Those
+  /// after them are decoded.
+  int32_t numCached() const { return Cached; }
+  /// Returns the block of code of the µop cache that an instruction of a loop is in.
+  int64_t block(int32_t I) const { return address(I) / P.P.DsbBlock; }
+  /// Returns the line of the µop cache that an entry of the µop queue comes from.
+  int32_t line(int32_t Entry) const { return Lines[static_cast<size_t>(Entry)]; }
+  /// For a loop of which a µop cache delivers one line in a cycle, returns the entry after the last
+  /// one of the line that an entry comes from; otherwise the number of entries.
+  int32_t lineEnd(int32_t Entry) const {
+    return LineEnds.empty() ? P.numEntries() : LineEnds[static_cast<size_t>(Entry)];
+  }
+  /// How many times the loop stream detector unrolls the loop, 0 if it does not replay it.
+  int32_t lsdUnrolling() const { return Unrolling; }
+
+private:
+  int64_t address(int32_t I) const { return Start + P.P.Offset[static_cast<size_t>(I)]; }
+  int64_t endAddress(int32_t I) const { return address(I) + P.P.Length[static_cast<size_t>(I)]; }
+  bool isFusedWithNext(int32_t I) const {
+    return I + 1 < numInstructions() && P.K.hasFlag(I + 1, FusedIntoPrevious);
+  }
+
+  void fillUopCache();
+  bool cacheBlock(int32_t Begin, int32_t End, int32_t &Line);
+  bool hasJccErratum(int32_t I) const;
+  void excludeWholeBlocks(std::vector<bool> &IsCached, int64_t BlockBytes) const;
+  int32_t fillLinesWithConstants(bool EndInBlocks);
+  bool canReplayLoop() const;
+
+  const Program &P;
+  bool Loop;
+  int64_t Start, Bytes;
+  int32_t Cached = 0, Unrolling = 0;
+  std::vector<int32_t> Lines, LineEnds; ///< By entry of the µop queue.
+};
+
+} // namespace incc::sim
+
+#endif // INCC_LIB_SIM_LAYOUT_H

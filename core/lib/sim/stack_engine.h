@@ -1,0 +1,54 @@
+//===- stack_engine.h - Changes of the stack pointer ----------------------===//
+//
+// The stack engine adds up by how much push, pop, call and ret change the stack
+// pointer, so that these need no µop for it. The offset that it has added up is
+// added to the stack pointer by a µop (a stack synchronisation µop) before an
+// instruction that uses the stack pointer itself, or before any instruction if the
+// offset exceeds `stack_offset_limit`. Then it is 0 again.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef INCC_LIB_SIM_STACK_ENGINE_H
+#define INCC_LIB_SIM_STACK_ENGINE_H
+
+#include "fingerprint.h"
+#include "program.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+
+namespace incc::sim {
+
+/// The offset of the stack pointer.
+class StackEngine {
+public:
+  explicit StackEngine(const Pipeline &P)
+      : Limit(P.StackOffsetLimit), IsLimited(P.StackOffsetLimit < Unlimited) {
+    for (int32_t Change : P.StackChange)
+      ChangePerIteration += std::abs(int64_t(Change));
+  }
+
+  void change(int32_t Bytes) { Offset += Bytes; }
+  bool isZero() const { return Offset == 0; }
+  /// Returns true if the offset has to be added whatever the next instruction is.
+  bool isBeyondLimit() const { return IsLimited && std::abs(Offset) > Limit; }
+  void synchronize() { Offset = 0; }
+
+  void addTo(Fingerprint &F) const {
+    // Without a limit, only whether the offset is 0 matters. All offsets that an iteration cannot
+    // bring back to 0 are alike then.
+    int64_t Farthest = ChangePerIteration + 1;
+    F.add(IsLimited ? Offset : std::clamp(Offset, -Farthest, Farthest));
+  }
+
+private:
+  int32_t Limit;
+  bool IsLimited;
+  int64_t Offset = 0;
+  int64_t ChangePerIteration = 0; ///< The sum of all changes, whatever their direction.
+};
+
+} // namespace incc::sim
+
+#endif // INCC_LIB_SIM_STACK_ENGINE_H
