@@ -161,7 +161,7 @@ def test_clangs_record() -> None:
     missed, vectorised, unrolled = clang_record(YAML, of_source)
     assert (missed.kind, missed.place, missed.column) == ("not-vectorised", SourceLocation("a.c", 6), 3)
     assert sentence(missed) == "not vectorised: data dependence between a[i] and a[i - 1]"
-    assert missed.said.startswith("loop not vectorized: unsafe dependent memory operations in loop. Backward loop")
+    assert missed.message.startswith("loop not vectorized: unsafe dependent memory operations in loop. Backward loop")
     assert vectorised.place == SourceLocation("it's/a very long name of a folder that is broken in two lines/b.c", 2)
     assert sentence(vectorised) == "vectorised, vectors of 4 elements, 2 of them at a time"
     assert (unrolled.place, unrolled.copies, unrolled.function) == (None, 8, "triad")
