@@ -49,6 +49,7 @@ class Reader:
         self.at = at
 
     def number(self, size: int) -> int:
+        """Return a number of `size` bytes. Raises IndexError at the data's end."""
         end = self.at + size
         if not 0 <= self.at <= end <= len(self.data):
             raise IndexError("the data end here")
@@ -57,10 +58,12 @@ class Reader:
         return value
 
     def uleb(self) -> int:
+        """Return a number of variable length, see `uleb`."""
         value, self.at = uleb(self.data, self.at)
         return value
 
     def string(self) -> str:
+        """Return a string that ends with a zero."""
         value = string_at(self.data, self.at)
         self.at = self.data.index(0, self.at) + 1
         return value
