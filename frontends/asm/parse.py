@@ -185,6 +185,9 @@ class _Parser:
     def _read(self, text: str) -> None:
         add = self._statements.append
         new = tuple.__new__
+        pieces: Sequence[str]
+        comments: list[str] | None
+        special = re.compile(f"{self._stop}|^[{self._line_comments}]").search
         for line, raw in enumerate(text.split("\n"), 1):
             self._line = line
             if self._debug_from and self._is_debug(raw):
@@ -192,7 +195,10 @@ class _Parser:
             stripped = raw.strip()
             if not stripped:
                 continue
-            pieces, comments = self._pieces(stripped)
+            if special(stripped) or self._in_comment:
+                pieces, comments = self._pieces(stripped)
+            else:
+                pieces, comments = (stripped,), None
             if comments and self._watches_remarks:
                 self._remark(comments[0])
             for piece in pieces:
