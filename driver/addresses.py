@@ -1,4 +1,4 @@
-"""Ranges of addresses, as options have them."""
+"""Ranges of addresses in options."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ if TYPE_CHECKING:
 
 
 def addresses(option: str, text: str) -> Addresses:
-    """A range of addresses as 0x401000-0x401040 or 401000+40: hexadecimal, the second behind the last byte, or behind a
-    plus how many bytes. Raises UsageError."""
+    """Parse a hexadecimal range: first address and end (0x401000-0x401040), or first address and size (401000+40).
+
+    Raises UsageError.
+    """
     from incc.frontends.objects.spans import Addresses
 
     first, sign, second = text.partition("+" if "+" in text else "-")
@@ -22,7 +24,7 @@ def addresses(option: str, text: str) -> Addresses:
         start = number = -1
     end = start + number if sign == "+" else number
     if not 0 <= start < end <= 1 << 64:
-        raise UsageError(f"{option} is a range of addresses, as 401000-401040 or 401000+40, not {text!r}")
+        raise UsageError(f"{option} takes a range of addresses, such as 401000-401040 or 401000+40, not {text!r}")
     return Addresses(start, end)
 
 

@@ -1,4 +1,4 @@
-"""Which instructions of given code a model knows, and from where; which it derives, and which it lacks."""
+"""The part of given code that a model has instructions for, by their source; derived and missing instructions."""
 
 from __future__ import annotations
 
@@ -19,41 +19,43 @@ class InputError(Exception):
 
 
 class Used(msgspec.Struct, frozen=True, kw_only=True):
-    """An instruction of the code: its form's key and traits, its text, where it stands, and how much it counts."""
+    """An instruction of the code."""
 
     form: str
+    """The key of its form (`Instruction.form`)."""
     traits: frozenset[str]
     text: str
     place: str
+    """File and line."""
     weight: float
+    """How much it counts."""
 
 
 class Refused(msgspec.Struct, frozen=True):
-    """What is no instruction for the decoder: where it stands, and why."""
+    """Code that the decoder refuses: file and line, and the reason."""
 
     place: str
     message: str
 
 
 class Coverage(msgspec.Struct, frozen=True, kw_only=True):
-    """How much of the code comes from where.
-
-    `weights`: by source, DERIVED or LACKING, the sum of the instructions' weights; `forms`: the same for distinct
-    forms. `lacking` and `derived`: (weight, key, rule by which it is derived or "", example) of each form, the heaviest
-    first.
-    """
+    """The sources of the instructions in given code."""
 
     weights: dict[str, float]
+    """The sum of the instructions' weights by the source in the model, or DERIVED or LACKING."""
     forms: dict[str, int]
+    """The number of distinct forms by the same keys."""
     lacking: list[tuple[float, str, str, Used]]
+    """Weight, key, "" and an example of each form, heaviest first."""
     derived: list[tuple[float, str, str, Used]]
+    """Weight, key, the rule that derives it, and an example of each form, heaviest first."""
 
     @property
     def total(self) -> float:
         return sum(self.weights.values())
 
     def share(self, kind: str) -> float:
-        """The part of all weight that is of this kind, 0 to 1; 0 of no code."""
+        """Return the part of all weight that is of this kind, 0 to 1; 0 for no code."""
         return self.weights.get(kind, 0.0) / self.total if self.total else 0.0
 
 
@@ -82,7 +84,7 @@ def measure(model: MachineModel, code: Iterable[Used]) -> Coverage:
 
 
 def read_assembly(path: str, isa: str, only_loops: bool = False) -> Iterator[Used | Refused]:
-    """Every instruction of an assembly file, or only those of its innermost loops, once each. Raises InputError."""
+    """Yield every instruction of an assembly file, or only of its innermost loops, once each. Raises InputError."""
     from incc.frontends.asm.parse import INSTRUCTION, parse
     from incc.frontends.asm.regions import innermost_loops
     from incc.frontends.isa import DecodeError, TextForm
@@ -98,26 +100,26 @@ def read_assembly(path: str, isa: str, only_loops: bool = False) -> Iterator[Use
     if not statements:
         return
     if parsed.isa != isa:
-        raise InputError(f"{path}: this is {parsed.isa} assembly, but the machine model is of an {isa} core")
+        raise InputError(f"{path}: {parsed.isa} assembly, but the model is of an {isa} core")
     if only_loops:
         lines = sorted({line for region in innermost_loops(parsed)[0] for line in region.lines})
     else:
         lines = sorted(statements)
     try:
-        for found in instruction_set(isa).text_forms(text, [(line, statements[line]) for line in lines], path):
-            place = f"{path}:{found.line}"
-            if isinstance(found, TextForm):
-                yield Used(form=found.form, traits=found.traits, text=found.text, place=place, weight=1.0)
+        for form in instruction_set(isa).text_forms(text, [(line, statements[line]) for line in lines], path):
+            place = f"{path}:{form.line}"
+            if isinstance(form, TextForm):
+                yield Used(form=form.form, traits=form.traits, text=form.text, place=place, weight=1.0)
             else:
-                yield Refused(place, found.message)
+                yield Refused(place, form.message)
     except DecodeError as error:
         raise InputError(str(error)) from None
 
 
 def read_hex(path: str, isa: str, weighted: bool = False) -> Iterator[Used | Refused]:
-    """The instructions of blocks of machine code, one block a line: `hex [number …]`. Raises InputError.
+    """Yield the instructions of blocks of machine code, one block a line: `hex [number …]`. Raises InputError.
 
-    With `weighted` the number after the code says how much the block's instructions count.
+    If `weighted`, the number after the code is the weight of the block's instructions.
     """
     from incc.frontends.isa import isa as instruction_set
 

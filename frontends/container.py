@@ -1,4 +1,4 @@
-"""What an object file, library or program contains, whatever its format."""
+"""The contents of an object file, library or program, whatever its format."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CodeAddresses(msgspec.Struct, frozen=True):
-    """Where the instructions of a kernel are, as debug information has it."""
+    """The addresses of a kernel's instructions, as of `Section.debug_address`."""
 
     path: tuple[int, ...]
     """Instructions on the path that is analysed, in the order of execution."""

@@ -40,7 +40,7 @@ class ElfError(ValueError):
 
 
 class _Class(msgspec.Struct, frozen=True, kw_only=True):
-    """How one of ELF's two classes, of 32 and 64 bits, lays out its structures."""
+    """The layout of the structures in one of ELF's two classes, of 32 and 64 bits."""
 
     header: Struct
     """From byte 16 on: the fields behind `e_ident`."""

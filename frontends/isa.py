@@ -1,7 +1,7 @@
-"""Instruction sets: what each of them knows of itself, and how to get at them by name.
+"""Instruction sets, and the access to them by name.
 
-All that depends on an instruction set is behind one object of type `Isa`, made in `frontends/<name>/isa.py`. It is
-imported when it is first asked for, and the decoder behind it when something is decoded.
+Everything that depends on an instruction set is behind one object of type `Isa`, made in `frontends/<name>/isa.py`. It
+is imported when it is first needed, and its decoder when something is decoded.
 """
 
 from __future__ import annotations
@@ -16,232 +16,260 @@ if TYPE_CHECKING:
 
     ExitKind = Literal["own", "replaced", "added", "repeated"]
     CommonWork = tuple[str, tuple[tuple[int, tuple[str, ...]], ...]]
-    """A kind of work, and the forms that do it by the bits of vectors (0: none, or whatever there are): the first one
-    that a model has."""
+    """A kind of work, and by the bits of vectors (0: any, or none) the forms that do it, of which a model has one."""
 
     from incc.frontends.container import Container, ContainerCode, Span
     from incc.frontends.kernel import Before, Instruction, Kernel, MemoryAccess, Refused, Region
 
 
 class DecodeError(Exception):
-    """Code cannot be decoded at all: there is no decoder for it, or what it needs is missing. The message says why."""
+    """Code that cannot be decoded at all. The message says why: there is no decoder, or a program is missing."""
 
 
 class Syntax(msgspec.Struct, frozen=True, kw_only=True):
-    """How assembly text is written, as far as instruction sets differ.
-
-    `comments` begin a comment anywhere in a line, the usual one first; `line_comments` are the characters that begin
-    one at a line's start. `dialects` are directives that change how operands are written, with the name of the dialect
-    from there on ("" for the one that assemblers begin with). A text that has all of `line_remarks` in it says the
-    source line of each instruction in a comment behind it, as `line.column`. `prefixes`: words that stand before a
-    mnemonic. `suffixes`: letters that some write behind a mnemonic for the size of operands and others do not;
-    `synonyms`: other names of mnemonics, with one of them. `padding`: what
-    mnemonics of no-operations begin with.
-    """
+    """The syntax of assembly text, as far as instruction sets differ."""
 
     comments: tuple[str, ...]
+    """Signs that begin a comment anywhere in a line, the usual one first."""
     line_comments: str
+    """Characters that begin a comment at a line's start."""
     dialects: dict[str, str]
+    """Directives that change the syntax of operands, and the dialects ("" for the assembler's default)."""
     line_remarks: tuple[str, ...]
+    """A text with all of these has the source line of each instruction in a comment behind it, as `line.column`."""
     prefixes: frozenset[str] = frozenset()
+    """Words that may precede a mnemonic."""
     suffixes: str = ""
+    """Letters for the size of operands that some tools write behind a mnemonic."""
     padding: str = ""
+    """The beginning of the mnemonics of no-operations."""
     synonyms: dict[str, str] = {}
+    """Other names of mnemonics, with one name for each."""
 
 
 class ByteMarkers(msgspec.Struct, frozen=True, kw_only=True):
-    """Markers that are made of instructions: a move of 111 (begin) or 222 (end) to a register, then a no-operation.
-
-    `data` are the no-operation's bytes, `nops` how it is written otherwise, in lower case. `move` is a pattern for the
-    move, whose one group that matches is the number. `store` is a pattern for stores that are markers by themselves: a
-    group "number…" is the number, a group "register…" matches if what is stored was put into a register before;
-    `store_sign` is what each such statement has in it; "" for both where there are none. `written` is the move with
-    `{}` for the number, by dialect. `code` are the bytes of both markers, of the begin and of the end.
-    """
+    """Markers that are made of instructions: a move of 111 (begin) or 222 (end) to a register, then a no-operation."""
 
     data: tuple[int, ...]
+    """The no-operation's bytes."""
     nops: frozenset[str]
+    """Other ways to write it, in lower case."""
     move: str
+    """A pattern for the move. The one group that matches is the number."""
     store: str
+    """A pattern for stores that are markers by themselves, "" for none.
+
+    A group "number…" is the number; a group "register…" matches if the stored value was put into a register before.
+    """
     store_sign: str
+    """A part of every such statement."""
     written: dict[str, str]
+    """The move with `{}` for the number, by dialect."""
     code: tuple[bytes, bytes]
+    """The bytes of the begin marker and of the end marker."""
 
 
 class Machine(msgspec.Struct, frozen=True, kw_only=True):
-    """How object files say that their code is of an instruction set.
-
-    `names` are lief's for the machine, in any format; `coff` and `elf` are the numbers that these have for it.
-    `pc_relative` are the numbers of ELF's relocations whose field holds symbol + addend - its own address. `absolute`:
-    those of relocations whose field holds symbol + addend, and how many bytes it has. `unread` are lief's names for
-    machines of which there is more to say than that they are others, and what.
-    """
+    """The signs of an instruction set in object files."""
 
     names: frozenset[str]
+    """lief's names for the machine, in any format."""
     coff: int
+    """COFF's number for the machine."""
     elf: int
+    """ELF's number for the machine."""
     pc_relative: frozenset[int]
+    """ELF's relocations whose field holds symbol + addend - its own address."""
     absolute: dict[int, int]
+    """ELF's relocations whose field holds symbol + addend, with the size of the field in bytes."""
     unread: dict[str, str]
+    """lief's names for related machines that cannot be read, with messages."""
 
 
 class TextForm(msgspec.Struct, frozen=True, kw_only=True):
-    """An instruction of assembly text: key of its form and traits (see `Instruction`), its text and 1-based line."""
+    """An instruction of assembly text."""
 
     form: str
+    """See `Instruction.form`."""
     traits: frozenset[str]
     text: str
     line: int
+    """1-based."""
 
 
 class Operation(msgspec.Struct, frozen=True, kw_only=True):
-    """What an instruction does to each element of vector registers.
-
-    `kind`: "add", "mul", "fma", "convert" …; `source` and `result`: the bits of an element that goes in and that comes
-    out, 0 where the mnemonic does not say so; `packed`: to all of them; `floating`: of
-    floating point.
-    """
+    """An operation on the elements of vector registers."""
 
     kind: str
+    """One of "add", "mul", "fma", "convert" …"""
     source: int
+    """The bits of an operand's element, 0 if the mnemonic does not tell."""
     result: int
+    """The bits of a result's element, 0 if the mnemonic does not tell."""
     packed: bool
     floating: bool
 
 
 class FormWork(msgspec.Struct, frozen=True):
-    """What the instructions of a form do, as far as it shows what the source's loop does, whoever compiled it.
-
-    `kinds`: the operations, such as ("fmul", "fadd") for a fused one; none for moves and branches. `element`: what
-    they are done to ("f64", "i32"), "" where that is not known; `lanes`: to how many.
-    """
+    """The work of the instructions of a form in terms of the source's loop, comparable between compilers."""
 
     kinds: tuple[str, ...]
+    """The operations, such as ("fmul", "fadd") for a fused one; none for moves and branches."""
     element: str
+    """The type of the elements ("f64", "i32"), "" if unknown."""
     lanes: int
+    """The number of elements."""
 
 
 class Runnable(msgspec.Struct, frozen=True, kw_only=True):
-    """A kernel as machine code that can be run and timed.
-
-    `codes`: loops, each of which counts the register `counter` (by its number) down by `step` a trip, to zero;
-    `weights`: what the sum of their cycles is made with to be those of an iteration. `exit`: how they end; "own": by
-    the kernel's own counter; "replaced": by another one instead of a comparison; "added": by another one, whose cost is
-    taken off; "repeated": the kernel is no loop, and copies of it are timed. `registers`: what the general-purpose
-    registers hold at first, by their numbers. `content`: the word that memory is full of. `features`: what a processor
-    must have, by the decoder's names. `notes`: what of the data may be otherwise than where the kernel comes from.
-    """
+    """A kernel as machine code that can be run and timed."""
 
     codes: tuple[bytes, ...]
+    """Loops that count a register down to zero."""
     weights: tuple[float, ...]
+    """The weights of the loops' cycles in the sum that is the cycles of an iteration."""
     exit: ExitKind
+    """The end of the loops.
+
+    "own": by the kernel's own counter. "replaced": by another counter instead of a comparison. "added": by another
+    counter, whose cost is subtracted. "repeated": the kernel is no loop, and copies of it are timed.
+    """
     counter: int
+    """The number of the register that is counted down."""
     step: int
+    """The amount by which it is counted down in a trip."""
     registers: tuple[int, ...]
+    """The first values of the general-purpose registers, by their numbers."""
     content: int
+    """The word that memory is full of."""
     features: frozenset[str]
+    """The features that a processor must have, by the decoder's names."""
     notes: tuple[str, ...]
+    """Possible differences between the data here and where the kernel comes from."""
 
 
 class NotRunnable(msgspec.Struct, frozen=True):
-    """Why a kernel cannot be run on its own: a word, and a clause about it."""
+    """The reason that a kernel cannot be run on its own."""
 
     kind: str
+    """A word."""
     text: str
+    """A clause."""
 
 
 class Effects(msgspec.Struct, frozen=True, kw_only=True):
-    """What LLVM's description of an instruction says, which may be more, or less, than what the instruction does.
-
-    `may_load` and `may_store`: to or from memory; `side_effects`: others that are not modelled
-    (hasUnmodeledSideEffects). `load_barrier`, `store_barrier`: no load (no store) behind it begins before it is done.
-    """
+    """The effects in LLVM's description of an instruction, which may be more, or fewer, than its real effects."""
 
     may_load: bool
     may_store: bool
     side_effects: bool
+    """There are others that are not modelled (hasUnmodeledSideEffects)."""
     load_barrier: bool
+    """No later load begins before it is done."""
     store_barrier: bool
+    """No later store begins before it is done."""
 
 
 class Isa(Protocol):
-    """An instruction set.
-
-    `name` is what regions, kernels and models call it. `unreadable` says why its code cannot be decoded yet, "" if it
-    can; the methods that decode raise DecodeError with that. `branch_words` are the mnemonics of all statements for
-    which `branch` does not say "", and the prefixes that may stand before one; a mnemonic that is spelled otherwise
-    than in lower-case letters and digits may be one too.
-    """
+    """An instruction set."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name in regions, kernels and models."""
+
     @property
-    def unreadable(self) -> str: ...
+    def unreadable(self) -> str:
+        """The reason that its code cannot be decoded yet, "" if it can: the message of the DecodeError."""
+
     @property
-    def syntax(self) -> Syntax: ...
+    def syntax(self) -> Syntax:
+        """The syntax of its assembly."""
+
     @property
-    def markers(self) -> ByteMarkers: ...
+    def markers(self) -> ByteMarkers:
+        """Its markers that are made of instructions."""
+
     @property
-    def machine(self) -> Machine: ...
+    def machine(self) -> Machine:
+        """Its signs in object files."""
+
     @property
-    def branch_words(self) -> frozenset[str]: ...
+    def branch_words(self) -> frozenset[str]:
+        """The mnemonics of branches, and the prefixes that may precede one.
+
+        A mnemonic with other characters than lower-case letters and digits may be a branch as well.
+        """
 
     # --- text ---
 
     def sign(self, text: str) -> int:
-        """Where in an assembly text the first thing is that only this instruction set has, -1 if nowhere; 0 also if
-        something that leaves no doubt is anywhere."""
+        """Return the offset of the first part of a text that only this instruction set has, -1 if there is none.
+
+        A part that leaves no doubt counts as one at offset 0, wherever it is.
+        """
 
     def branch(self, text: str) -> tuple[str, str]:
-        """How an instruction transfers control, and where to.
+        """Return how an instruction transfers control, and its target.
 
-        The kind is "" (it does not), "conditional", "unconditional", "indirect", "call", "return" or "stop" (a trap);
-        the target is the label or symbol as written, "" where a register or memory holds it or there is none.
+        The kind is "conditional", "unconditional", "indirect", "call", "return", "stop" (a trap), or "" for no branch.
+        The target is the label or symbol as written, "" if it is in a register or in memory, or there is none.
         """
 
     def symbols(self, text: str) -> list[str]:
-        """The words of an instruction that may be symbols: not registers, where they can be told."""
+        """Return the words of an instruction that may be symbols, without registers as far as they are recognised."""
 
     def keeps_pointers(self, text: str, /) -> object:
-        """Something true if an instruction surely leaves general-purpose registers and memory as they are, by a look at
-        its text; something false if in doubt."""
+        """Return a true value if an instruction obviously changes no general-purpose register and no memory."""
 
     # --- instructions ---
 
     def work_of(self, instruction: Instruction, /) -> str:
-        """The kind of work of a decoded instruction that computes, for people and in the plural: "shuffles"."""
+        """Return the kind of work of a decoded instruction that computes, for people and in the plural: "shuffles"."""
 
     def is_aligned(self, instruction: Instruction, /) -> bool:
-        """Whether a decoded instruction's vectors in memory surely lie at multiples of their size."""
+        """Return True if a decoded instruction's vectors in memory are surely at multiples of their size."""
 
     def operation(self, mnemonic: str) -> Operation | None:
-        """What the instructions of a mnemonic (see `Instruction`) do to the elements of vector registers; None where
-        they do nothing to them, as moves, or to whatever elements there are, as logic."""
+        """Return the operation of a mnemonic (see `Instruction`) on the elements of vector registers.
+
+        The result is None if it has none, as moves, or works on elements of any size, as logic.
+        """
 
     def form_work(self, form: str) -> FormWork:
-        """What the instructions of a form do, by its name in models (`Instruction.form`)."""
+        """Return the work of the instructions of a form (`Instruction.form`)."""
 
     def advice_class(self, mnemonic: str) -> str:
-        """What an instruction does, as far as advice depends on it: "extremum" (the larger or smaller of two
-        floating-point numbers), "root", "integer-division", "widen" and "narrow" (to another floating-point type),
-        "from-integer", "to-integer", "gather", "shuffle" (moves elements of vectors about); "" for all others."""
+        """Return the class of an instruction on which advice depends, "" for most.
+
+        The classes are "extremum" (the larger or smaller of two floating-point numbers), "root", "integer-division",
+        "widen" and "narrow" (to another floating-point type), "from-integer", "to-integer", "gather" and "shuffle"
+        (moves elements within vectors).
+        """
 
     # --- as LLVM has it ---
 
     def llvm_names(self, text: str, /) -> object:
-        """What `llvm_text` must know of the assembly text that instructions are from: its local labels, its constants.
-        None where there is nothing."""
+        """Return the local labels and constants of an assembly text for `llvm_text`, None if there are none."""
 
     def llvm_text(self, instruction: Instruction, syntax: str, hexadecimal: bool = False, names: object = None) -> str:
-        """A decoded instruction as LLVM prints it, in a dialect of LLVM's ("att", "intel"; "" for the only one), with a
-        tab behind its mnemonic. `hexadecimal`: numbers are."""
+        """Return a decoded instruction as LLVM prints it, with a tab behind its mnemonic.
+
+        Args:
+            instruction: the instruction.
+            syntax: a dialect of LLVM's ("att", "intel"; "" for the only one).
+            hexadecimal: print hexadecimal numbers.
+            names: the result of `llvm_names`.
+        """
 
     def llvm_encoding(self, instruction: Instruction, names: object = None, /) -> bytes:
-        """The bytes that LLVM's assembler makes of an instruction's statement by itself: what depends on where symbols
-        are is zero, and jumps to them are long. `names`: as of `llvm_names`, for symbols that are constants."""
+        """Return the bytes that LLVM's assembler makes of an instruction's statement by itself.
+
+        Fields that depend on symbols are zero, and jumps to symbols are long. `names` is the result of `llvm_names`,
+        for symbols that are constants.
+        """
 
     def llvm_effects(self, instruction: Instruction, /) -> Effects:
-        """What LLVM's description of an instruction says that it does."""
+        """Return the effects in LLVM's description of an instruction."""
 
     @property
     def example(self) -> str:
@@ -252,22 +280,23 @@ class Isa(Protocol):
         """The registers that may hold addresses of the function's own stack, by their roots."""
 
     def on_frame(self, access: MemoryAccess, /) -> bool:
-        """Whether a memory access is surely to a fixed place of the function's own stack frame, where compilers keep
-        what has no register: a spill, if it stores, a reload, if it loads."""
+        """Return True if a memory access is surely to a fixed place of the function's own stack frame.
+
+        Such a store is a spill, such a load a reload.
+        """
 
     @property
     def widest_vector(self) -> tuple[tuple[str, int], ...]:
-        """Forms of packed arithmetic and their bits, the widest first, by which one can tell of a core's model which
-        vectors the core has."""
+        """Forms of packed arithmetic and their bits, widest first, by which a model tells the width of vectors."""
 
     @property
     def common_work(self) -> tuple[CommonWork, ...]:
-        """The usual kinds of work, by which one can tell of a core's model what its ports do."""
+        """The usual kinds of work, which describe a core's ports."""
 
     # --- decoding ---
 
     def load(self) -> object:
-        """Import what decoding needs, so that it is there when a process is forked or while another one runs."""
+        """Import the decoder, before a process is forked or while another one runs."""
 
     def decode_regions(
         self,
@@ -278,40 +307,56 @@ class Isa(Protocol):
         before: Sequence[Before | None] = (),
         checked: Sequence[int] = (),
     ) -> list[Kernel]:
-        """The kernels of regions of an assembly text; what is refused is in their `refused`, in the first one's also
-        what is on the lines `checked`.
+        """Return the kernels of regions of an assembly text.
 
-        `before` is what `incc.frontends.asm.before.code_before` found for the regions: with it the kernels' `entry`
-        and `pace` are worked out. `assembler` is a command that takes `-o OUT IN`, None for the usual one. Raises
-        DecodeError, its message beginning with `file_name`.
+        Args:
+            text: the assembly.
+            regions: the regions.
+            file_name: the beginning of error messages.
+            assembler: a command that takes `-o OUT IN`, None for the usual one.
+            before: the result of `incc.frontends.asm.before.code_before` for the regions, from which the kernels'
+                `entry` and `pace` are computed.
+            checked: lines whose refused statements the first kernel lists as well as its own.
+
+        Raises:
+            DecodeError: if the text cannot be decoded at all.
         """
 
     def decode_bytes(self, code: bytes, name: str = "block", is_loop: bool | None = None, text: bool = True) -> Kernel:
-        """The kernel of a whole block of machine code.
+        """Return the kernel of a whole block of machine code.
 
-        `is_loop`: None means that it is one if its last instruction is a direct branch to its start. Without `text`
-        that of the instructions is "?". Raises ValueError for what is no code, and DecodeError.
+        Args:
+            code: the block.
+            name: the kernel's name.
+            is_loop: None to make it a loop if its last instruction is a direct branch to its start.
+            text: disassemble the instructions, whose text is "?" otherwise.
+
+        Raises:
+            ValueError: if the block is not code.
+            DecodeError: if there is no decoder.
         """
 
     def container_kernels(self, container: Container, paces: bool) -> ContainerCode:
-        """The innermost loops of the machine code of an object file, and the cycles that are left out.
+        """Return the innermost loops of the machine code of an object file, and the cycles that are left out.
 
-        The lines of their regions count the instructions of a section's disassembly; their places in the source are
-        those of the debug information, if the container has it. `paces`: the kernels' `pace` is wanted, else that of
-        most is 0. Raises DecodeError.
+        The lines of their regions count the instructions of a section's disassembly. Their places in the source are
+        those of the debug information, if the container has it. Without `paces`, the kernels' `pace` is mostly 0.
+        Raises DecodeError.
         """
 
     def container_spans(self, container: Container, spans: Sequence[Span]) -> ContainerCode:
-        """The code of these spans of an object file, each as one straight kernel, in their order; a span in which there
-        is something that is no instruction is left out. Raises DecodeError."""
+        """Return the code of these spans of an object file, each as one straight-line kernel, in their order.
+
+        Spans with bytes that are no instruction are left out. Raises DecodeError.
+        """
 
     def runnable(self, kernel: Kernel, /) -> Runnable | NotRunnable:
-        """A decoded kernel as machine code that runs for itself, so that it can be timed, or why there is none."""
+        """Return a decoded kernel as machine code that can be timed on its own, or the reason that there is none."""
 
     def text_forms(
         self, text: str, statements: Sequence[tuple[int, str]], file_name: str
     ) -> Iterator[TextForm | Refused]:
-        """The forms of some (line, statement) of an assembly text, in their order. Raises DecodeError."""
+        """Yield the forms of some (line, statement) of an assembly text, in their order. Raises DecodeError."""
 
 
 _FOLDERS = {"x86": "incc.frontends.x86.isa", "aarch64": "incc.frontends.aarch64.isa"}
@@ -319,24 +364,25 @@ _LOADED: dict[str, Isa] = {}
 
 
 def names() -> tuple[str, ...]:
-    """The names of all instruction sets, the one first for which a text is taken that could be for any."""
+    """Return the names of all instruction sets. The first is assumed for a text that could be for any."""
     return tuple(_FOLDERS)
 
 
 def isa(name: str) -> Isa:
-    """The instruction set of that name. Raises ValueError for a name that is none."""
-    found = _LOADED.get(name)
-    if found is None:
+    """Return the instruction set of that name. Raises ValueError for an unknown name."""
+    if name not in _LOADED:
         if name not in _FOLDERS:
             raise ValueError(f"unknown instruction set {name!r}; there are {', '.join(_FOLDERS)}")
-        # By name: the folders import this module, not the other way round.
-        found = _LOADED[name] = importlib.import_module(_FOLDERS[name]).ISA
-    return found
+        # By name, because the folders import this module.
+        _LOADED[name] = importlib.import_module(_FOLDERS[name]).ISA
+    return _LOADED[name]
 
 
 def detect(text: str) -> str:
-    """The name of the instruction set that an assembly text is written for: the one whose sign comes first, the first
-    of `names` if there is none."""
+    """Return the name of the instruction set of an assembly text.
+
+    It is the one whose sign comes first, or the first of `names` if there is no sign.
+    """
     best, first = "", len(text)
     for name in _FOLDERS:
         at = isa(name).sign(text[:first] if best else text)
@@ -348,19 +394,19 @@ def detect(text: str) -> str:
 
 
 def jump_target(operand: str) -> str:
-    """The symbol in a branch's operand: without quotes, and without what is behind an `@`."""
+    """Return the symbol in a branch's operand, without quotes and without a suffix behind an `@`."""
     if operand[:1] == '"':
         return operand[1 : operand.find('"', 1)]
     return operand.partition("@")[0]
 
 
 def words(text: str) -> list[str]:
-    """The words of a text: tables of names read better without quotes."""
+    """Return the words of a text. Tables of names read better without quotes."""
     return text.split()
 
 
 def mnemonic(text: str, name: str = "") -> str:
-    """The mnemonic of an instruction's text, behind its prefixes; of the instruction set `name`, or any."""
+    """Return the mnemonic of an instruction's text, behind the prefixes of the instruction set `name`, or of any."""
     syntaxes = [isa(each).syntax for each in ([name] if name else _FOLDERS)]
     rest = text.split()
     while len(rest) > 1 and any(rest[0] in syntax.prefixes for syntax in syntaxes):
@@ -369,14 +415,16 @@ def mnemonic(text: str, name: str = "") -> str:
 
 
 def is_padding(mnemonic: str) -> bool:
-    """Whether a mnemonic is a no-operation's, in any instruction set."""
+    """Return True if a mnemonic is a no-operation's in any instruction set."""
     beginnings = (isa(name).syntax.padding for name in _FOLDERS)
     return any(beginning and mnemonic.startswith(beginning) for beginning in beginnings)
 
 
 def same_mnemonic(one: str, other: str) -> bool:
-    """Whether two mnemonics are one that tools write differently: by another of its names, or without the suffix for
-    the size of operands, in any instruction set."""
+    """Return True if two mnemonics are the same in any instruction set.
+
+    Tools may use another name, or leave out the suffix for the size of operands.
+    """
     return one == other or any(_same_mnemonic(isa(name).syntax, one, other) for name in _FOLDERS)
 
 

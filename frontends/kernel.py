@@ -1,4 +1,4 @@
-"""The data that the frontends hand on: regions of assembly, decoded instructions, kernels. ISA-neutral."""
+"""The frontends' results, for any instruction set: regions of assembly, decoded instructions, kernels."""
 
 from __future__ import annotations
 
@@ -29,32 +29,36 @@ class SourceLocation(msgspec.Struct, frozen=True, order=True):
 
 
 class Frame(msgspec.Struct, frozen=True):
-    """A function around a place in the code: its symbol or name, and a line in it, that of the place itself or of the
-    call that was replaced by the next function's code."""
+    """A function around a place in the code."""
 
     function: str
+    """Its symbol or name."""
     file: str
     line: int
+    """The line of the place itself, or of the call that the next function's code replaces."""
 
 
 class Inlined(msgspec.Struct, frozen=True):
-    """A function inlined at a place: `name` is its symbol where the debug information has one, else its name as far as
-    that is known; `call` the file and line of the call that it stands for. `entry` tells one inlined call from another.
-    """
+    """A function inlined at a place."""
 
     entry: int
+    """A number that tells one inlined call from another."""
     name: str
+    """Its symbol if the debug information has one, else its name, as far as it is known."""
     call: tuple[str, int]
+    """File and line of the call that it replaces."""
 
 
 class LineSet:
-    """A set of lines that are told from others by bits: of the loops of a function that has thousands each knows the
-    others in as many bits, not in as many numbers."""
+    """A set of lines as the bits of a number.
+
+    In a function with thousands of loops, the sets of loops around each loop take thousands of bits, not of numbers.
+    """
 
     __slots__ = ("_bits", "_of_line")
 
     def __init__(self, of_line: Mapping[int, int], bits: int) -> None:
-        """`of_line`: the bits of each line; `bits`: those of the lines in the set."""
+        """Make a set of the lines that have one of these bits in `of_line`."""
         self._of_line = of_line
         self._bits = bits
 
@@ -72,192 +76,197 @@ class LineSet:
 
 
 class Neighbours(msgspec.Struct, frozen=True):
-    """Where a loop lies among the other innermost loops of its function, which are named by their first lines.
-
-    `later`: those to which control can come from it, and `always_before`: those through whose headers it must have come
-    to get here, both without going around a loop that encloses it. `enclosing`: where the loops around it are in the
-    source, the innermost first.
-    """
+    """The other innermost loops of a loop's function, by their first lines, and the loops around it."""
 
     later: frozenset[int] | LineSet = frozenset()
+    """Loops that control can reach from this one without going around an enclosing loop."""
     always_before: frozenset[int] | LineSet = frozenset()
+    """Loops whose headers control must have passed to get here without going around an enclosing loop."""
     enclosing: tuple[SourceLocation, ...] = ()
+    """The places of the loops around this one, innermost first."""
 
 
 class CompiledStream(msgspec.Struct, frozen=True, kw_only=True):
-    """Loads or stores of a loop that are alike: each of `accesses` is of so many `lanes` (`scalable`: times vscale) of
-    elements, and goes on by `step` bytes a trip, None where that is no constant."""
+    """Loads or stores of a loop that are alike."""
 
     store: bool
     element_bytes: int
     lanes: int
+    """The elements of each access, times vscale if `scalable`."""
     scalable: bool
     step: int | None
+    """The bytes by which the address advances in a trip, None if they are not constant."""
     accesses: int
+    """The number of these loads or stores."""
 
 
 class CompiledLoop(msgspec.Struct, frozen=True, kw_only=True):
-    """What a compiler knows of an innermost loop that it has made.
+    """A compiler's description of an innermost loop that it has made.
 
-    `number` is what it is known by in its unit. `kind`: what became of the source's loop here: "plain", as it was or
-    unrolled; "vector-body", or "interleaved" copies without vectors; "epilogue", a second one with shorter vectors;
-    "scalar", the loop that was vectorised, for what is left over or where vectors cannot be used; "unroll-rest", what
-    an unrolled one leaves over; "unversioned", the copy without assumptions that are checked before; "unknown".
-    `source_loop`: a number that all have in common that one loop of the source became, -1 where that is not known.
-    `role` and `of`: its part among those, and the number of the main loop, -1 for none; `instead`: a remainder that
-    also runs instead of it.
-
-    `iterations`: of the source's loop in one trip, times vscale if `scalable`; 0 where that is not known. It is
-    `width` lanes times `interleave` copies times `unroll` for a vector body. `peeled`: iterations that are done before.
-    Trips are counted a time that the loop is entered: `trip_count` if it is always the same, else 0;
-    `max_trip_count`, 0 for none; a multiple of `trip_multiple`; `expected_trip_count` by a profile, None without one.
-    `source_trip_count` and `source_max_trip_count`: of the loop that it was made of. `streams`: what it loads and
-    stores. `lines`: of the functions around it, outermost first: of each the line of the next one's call, in the last
-    one the loop's own; empty where that is not known.
+    Its kind is "plain" for the source's loop, perhaps unrolled; "vector-body"; "interleaved" for copies without
+    vectors; "epilogue" for a second loop with shorter vectors; "scalar" for the loop that was vectorised, which runs
+    the rest, or all if vectors cannot be used; "unroll-rest" for the rest of an unrolled loop; "unversioned" for the
+    copy without assumptions that are checked before it; "unknown".
     """
 
     number: int
+    """Its number in the unit."""
     function: str
     kind: CompiledKind
     source_loop: int = -1
+    """A number common to all loops that were made of one loop of the source, -1 if unknown."""
     role: CompiledRole = ""
+    """Its part among those."""
     of: int = -1
+    """The number of the main loop among those, -1 for none."""
     instead: bool = False
+    """It is a remainder that also runs instead of the main loop."""
     iterations: int = 0
+    """Iterations of the source's loop in one trip, times vscale if `scalable`; 0 if unknown.
+
+    For a vector body, this is the product of `width`, `interleave` and `unroll`.
+    """
     width: int = 1
+    """Lanes of a vector."""
     scalable: bool = False
     interleave: int = 1
+    """Copies of the vector body."""
     unroll: int = 1
     peeled: int = 0
+    """Iterations that run before the loop."""
     trip_count: int = 0
+    """Trips each time the loop is entered, if always the same, else 0."""
     max_trip_count: int = 0
+    """The largest trip count, 0 if unknown."""
     trip_multiple: int = 1
+    """A divisor of the trip count."""
     expected_trip_count: int | None = None
+    """The trip count by a profile, None without one."""
     source_trip_count: int = 0
+    """The trip count of the source's loop, 0 if unknown."""
     source_max_trip_count: int = 0
+    """The largest trip count of the source's loop, 0 if unknown."""
     streams: tuple[CompiledStream, ...] = ()
+    """Its loads and stores."""
     lines: tuple[int, ...] = ()
+    """The lines of the calls in the functions around it, outermost first, and the loop's own; empty if unknown."""
 
     @property
     def fixed_iterations(self) -> int:
-        """Iterations of the source's loop in one trip, 0 where that is not known or depends on the processor."""
+        """Iterations of the source's loop in one trip, 0 if they are unknown or depend on the processor."""
         return 0 if self.scalable else self.iterations
 
 
 class Region(msgspec.Struct, frozen=True, kw_only=True):
-    """A span of assembly text to analyse.
-
-    `kind` is "loop" (an innermost natural loop), "marker" (between a pair of markers), "address" (from
-    one address to another) or "file" (the whole text).
-    `lines` are the 1-based lines of the statements on the analysed path, in the order of execution; labels, directives
-    and comments are not in it. `is_loop`: the path ends in a branch back to its start. `label` is the loop header's
-    label. `depth` is the loop's nesting depth (1: outermost). `body_lines` are the lines of every instruction of the
-    region, on the path or not; it equals `lines` unless there are branches inside. `notes` say in one sentence each
-    what a reader must know (“likeliest of 3 paths”, “contains a call to foo”). `forks`: branches inside, at which the
-    loop goes on in either way. `neighbours`: of a loop. `compiled`: what its compiler says of it, if it was asked.
-    """
+    """A span of assembly text to analyse."""
 
     kind: RegionKind
+    """An innermost natural loop, code between markers, the whole file, or code between two addresses."""
     name: str
     function: str
     label: str
+    """The label of the loop's header."""
     first_line: int
     last_line: int
     lines: tuple[int, ...]
+    """The 1-based lines of the instructions on the analysed path, in the order of execution."""
     body_lines: tuple[int, ...]
+    """The lines of all instructions; equal to `lines` unless there are branches inside."""
     is_loop: bool
+    """The path ends in a branch back to its start."""
     depth: int
+    """The loop's nesting depth, 1 for an outermost loop."""
     source: SourceLocation | None
     notes: tuple[str, ...]
+    """Sentences that a reader must know, such as "contains a call to foo"."""
     forks: int = 0
+    """The number of branches inside with both ways in the loop."""
     neighbours: Neighbours = Neighbours()
     compiled: CompiledLoop | None = None
+    """The compiler's description of the loop, if there is one."""
 
 
 class Before(msgspec.Struct, frozen=True):
-    """What is executed before a loop begins.
-
-    `lines[b]` are the 1-based lines of those instructions of block b, in order, that may write to general-purpose
-    registers or to the stack; `predecessors[b]` the blocks from which it is entered, -1 for one that is not among these
-    (the caller, or too far away). `entering` are the blocks from which control comes to the loop's first instruction
-    the first time; there may be -1 among them too.
-    """
+    """The blocks that are executed before a loop."""
 
     lines: tuple[tuple[int, ...], ...]
+    """For each block the 1-based lines of instructions that may write to general-purpose registers or to the stack."""
     predecessors: tuple[tuple[int, ...], ...]
+    """For each block those from which it is entered, -1 for one that is not listed (the caller, or too far away)."""
     entering: tuple[int, ...]
+    """The blocks from which control first reaches the loop's first instruction, or -1 as in `predecessors`."""
 
 
 class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
-    """A loop or marked span that is not analysed, and why (irreducible, no instruction, marker without end, …)."""
+    """A loop or marked span that is not analysed."""
 
     first_line: int
     last_line: int
     function: str
     label: str
     reason: str
+    """For instance irreducible control flow, or a marker without an end."""
 
 
 # --- machine code ----------------------------------------------------------------------------------------------------
 
 
 class Relocation(msgspec.Struct, frozen=True, kw_only=True):
-    """A field for the linker to fill: `offset` in its section in bytes; `symbol`, for local ones the section's name.
-
-    `pc_relative`: the field holds symbol + addend - its own address.
-    """
+    """A field for the linker to fill."""
 
     offset: int
+    """In its section, in bytes."""
     symbol: str
+    """The name of the symbol, of the section for local ones."""
     addend: int
     pc_relative: bool
+    """The field holds symbol + addend - its own address."""
 
 
 # --- instructions ----------------------------------------------------------------------------------------------------
 
 
 class Register(msgspec.Struct, frozen=True, kw_only=True):
-    """A register or a part of one.
-
-    `name` is what the assembler calls it ("al", "xmm3"); `root` the name of the widest register it is a part of ("rax",
-    "zmm3", "k1", "rip"; "x0", "z3", "p1" for AArch64's w0, q3, p1), the same for all its parts; `offset` and `width`
-    place the part in the root, in bits; SVE registers have the 2048 bits that the architecture allows. `kind` is
-    "general", "vector", "mmx", "mask" (of vectors' elements), "x87", "tile", or "" for registers that programs seldom
-    name.
-    """
+    """A register or a part of one."""
 
     name: str
+    """The assembler's name ("al", "xmm3")."""
     root: str
+    """The name of the widest register of which it is a part, the same for all parts.
+
+    For instance "rax", "zmm3", "k1", "rip"; on AArch64 "x0", "z3", "p1" for w0, q3, p1.
+    """
     offset: int
+    """The position in the root, in bits."""
     width: int
+    """In bits. SVE registers have the 2048 bits that the architecture allows."""
     kind: str
+    """One of "general", "vector", "mmx", "mask" (for vector elements), "x87" and "tile"; "" for rare registers."""
 
 
 class RegisterAccess(msgspec.Struct, frozen=True, kw_only=True):
-    """How an instruction touches one register, as an operand or implicitly.
-
-    `operand` is the 0-based index in Intel operand order (destination first), None for implicit registers and for
-    registers that form addresses; a mask register (`{%k1}`) has operand -1. `merges`: the write leaves the other bits
-    of the root as they were (al, ax, legacy-SSE xmm), so the root's old value flows through. `conditional`: the write
-    may not happen (cmov, merge masking), so the old value is an input too; then `read` is also set. `address`: the
-    register is read to form an address only.
-    """
+    """A register that an instruction reads or writes, as an operand or implicitly."""
 
     register: Register
     read: bool
     write: bool
     operand: int | None
+    """The 0-based index in Intel operand order (destination first).
+
+    It is None for implicit registers and for registers that form addresses, -1 for a mask register (`{%k1}`).
+    """
     merges: bool = False
+    """The write keeps the other bits of the root (al, ax, legacy-SSE xmm), so the root's old value is an input."""
     conditional: bool = False
+    """The write may not happen (cmov, merge masking), so the old value is an input; `read` is also set."""
     address: bool = False
+    """The register is only read to form an address."""
 
 
 class MemoryAccess(msgspec.Struct, frozen=True, kw_only=True):
-    """One memory operand, explicit or implicit (push, movs).
+    """A memory operand, explicit or implicit (push, movs).
 
-    The address is base + index*scale + displacement (+ symbol). `size` in bytes, 0 where it is not fixed. `symbol` is
-    the relocation's symbol for RIP-relative and absolute addresses, else "". `operand` as in RegisterAccess.
-    `elements` is the number of separate accesses (gathers, scatters), else 1.
+    The address is base + index*scale + displacement (+ symbol).
     """
 
     base: Register | None
@@ -265,133 +274,160 @@ class MemoryAccess(msgspec.Struct, frozen=True, kw_only=True):
     scale: int
     displacement: int
     symbol: str
+    """The relocation's symbol for RIP-relative and absolute addresses, else ""."""
     segment: str
     size: int
+    """In bytes, 0 if it is not fixed."""
     load: bool
     store: bool
     operand: int | None
+    """As in RegisterAccess."""
     elements: int = 1
+    """The number of separate accesses (gathers, scatters)."""
 
 
 class Affine(msgspec.Struct, frozen=True):
-    """What an instruction does to a register, where that is linear: target = sum(coefficient * root) + constant.
+    """A linear effect of an instruction on a register: target = sum(coefficient * root) + constant.
 
-    `terms` are (root, coefficient), over full-width (64-bit, or 32-bit zero-extended) general-purpose registers.
-    Target "" is the memory that the instruction both loads and stores: the stored value is the loaded one plus the
-    terms and the constant. Used to compare addresses symbolically, also between iterations.
+    It serves to compare addresses symbolically, also between iterations.
     """
 
     target: str
+    """A register; "" for memory that the instruction both loads and stores, to which terms and constant are added."""
     terms: tuple[tuple[str, int], ...]
+    """(root, coefficient), over full-width (64-bit, or 32-bit zero-extended) general-purpose registers."""
     constant: int
 
 
 class Arithmetic(msgspec.Struct, frozen=True, kw_only=True):
-    """Arithmetic done on vector registers: `packed` or scalar, on `element` bits each, `width` bits of register in all.
-
-    `operations` counts additions, multiplications, divisions … for one instruction (a fused multiply-add of 4 doubles:
-    8).
-    """
+    """Arithmetic on vector registers."""
 
     packed: bool
     floating: bool
     element: int
+    """Bits of an element."""
     width: int
+    """Bits of the registers."""
     operations: int
+    """Additions, multiplications, divisions … of one instruction (8 for a fused multiply-add of 4 doubles)."""
 
 
 class Sum(msgspec.Struct, frozen=True):
-    """The operands of a floating-point sum or difference, by their indices: `addends` go into it as they are, `others`
-    negated or multiplied (the factors of a fused multiply-add, the subtrahend)."""
+    """The operands of a floating-point sum or difference, by their indices."""
 
     addends: tuple[int, ...]
+    """Operands that are added unchanged."""
     others: tuple[int, ...]
+    """Operands that are negated or multiplied: a subtrahend, the factors of a fused multiply-add."""
 
 
 class Instruction(msgspec.Struct, frozen=True, kw_only=True):
-    """One decoded instruction, free of any microarchitecture.
-
-    `form` names the instruction form in the model files: for x86 iced-x86's Code name, then "/m" if a memory operand
-    was used where a register could be, else "/r" (`VEX_VFMADD213PD_YMM_YMM_YMMM256/m`); for AArch64 mnemonic and
-    operand shapes (`fmla/v.2d,v.2d,v.2d`, made by `frontends.aarch64.forms`), whose flags N, Z, C, V are S, Z, C, O
-    here. `traits` are the conditions on which figures may depend: "indexed" (a memory operand with an index),
-    "same_reg" (all register sources are one register), "high8_0"/"high8_1" (operand 0/1 is ah..dh), "mask", "zeroing",
-    "bcast", "lock", "rep", "repne", "imm0" (immediate zero), "er" (embedded rounding), "sae" (exceptions suppressed
-    without it), "agen:B_IS_D8" (the address parts of a lea: Base, Index, Index with Scale above 1, displacement of 8 or
-    32 bits, R for RIP), "rm0-3"/"rm4-7" (the lower three bits of the number of a low byte register in operand 0).
-    `operands` has one letter an operand in Intel order: "r" register, "m" memory, "i" immediate, "b" branch target.
-    `flags_read`/`flags_written` are letters of "CPAZSO"; D, I and the like are left out; an undefined flag counts as
-    written. `branch` is "", "conditional", "unconditional", "indirect", "call" or "return"; `target` the label or
-    address it goes to. `idiom` is "zero" or "ones" where the result does not depend on the inputs (xor of a register
-    with itself); whether a core knows it is the model's to say. `move` is True for plain register to register moves of
-    full registers. `text` is the statement as the user wrote it (comments and redundant blanks removed), `line` its
-    1-based line, 0 where there is none; `offset` and `length` are in bytes, `offset` from the start of its section or
-    block. `opcode_offset`: bytes of prefixes and escapes before the primary opcode; `immediate_bytes`: of the longest
-    immediate, 0 without; `immediate` is its value with sign, None without, also where the linker fills it in.
-    `encoding_traits` are what of the encoding may keep a decoder: "lcp" (a prefix that changes the length of an
-    immediate), "lcp_mov" (one of a plain move), "pop_rsp_r12" (a short pop into one of these). `sum` says which
-    operands of a floating-point addition are added, `divisor` which one a floating-point division divides by.
-    `constants`: fields of up to 32 bits that displacements, immediates and targets of branches take in the encoding;
-    one of 64 bits counts as two. None in a no-operation, of which nothing is kept.
-    `encoding` tells instructions apart; what is to be known of its bytes is in the other fields.
-    """
+    """A decoded instruction, independent of any microarchitecture."""
 
     text: str
+    """The statement as the user wrote it, without comments and redundant blanks."""
     line: int
+    """1-based, 0 if there is none."""
     offset: int
+    """From the start of its section or block, in bytes."""
     length: int
+    """In bytes."""
     mnemonic: str
     form: str
+    """The name of the instruction form in the models.
+
+    For x86 it is iced-x86's Code name with "/m" if a memory operand was used where a register could be, else "/r"
+    (`VEX_VFMADD213PD_YMM_YMM_YMMM256/m`). For AArch64 it is mnemonic and operand shapes (`fmla/v.2d,v.2d,v.2d`, see
+    `frontends.aarch64.forms`).
+    """
     traits: frozenset[str]
+    """Conditions on which latencies and µops may depend.
+
+    "indexed" (a memory operand with an index), "same_reg" (all register sources are one register),
+    "high8_0"/"high8_1" (operand 0/1 is ah..dh), "mask", "zeroing", "bcast", "lock", "rep", "repne", "imm0" (immediate
+    zero), "er" (embedded rounding), "sae" (exceptions suppressed without it), "agen:B_IS_D8" (the address parts of a
+    lea: Base, Index, Index with Scale above 1, displacement of 8 or 32 bits, R for RIP), "rm0-3"/"rm4-7" (the lower
+    three bits of the number of a low byte register in operand 0).
+    """
     operands: str
+    """A letter for each operand in Intel order: "r" register, "m" memory, "i" immediate, "b" branch target."""
     registers: tuple[RegisterAccess, ...]
     memory: tuple[MemoryAccess, ...]
     flags_read: str
+    """Letters of "CPAZSO". Other flags, such as D and I, are left out; AArch64's N, Z, C, V are S, Z, C, O."""
     flags_written: str
+    """As `flags_read`. An undefined flag counts as written."""
     branch: str
+    """One of "", "conditional", "unconditional", "indirect", "call" and "return"."""
     target: str
+    """The label or address of a branch."""
     affine: Affine | None
     idiom: str
+    """Set to "zero" or "ones" if the result does not depend on the inputs (xor of a register with itself).
+
+    The model knows which cores recognise it.
+    """
     move: bool
+    """It is a plain move between full registers."""
     arithmetic: Arithmetic | None
     encoding: bytes
+    """Tells instructions apart. The facts about its bytes are in other fields."""
     opcode_offset: int = 0
+    """Bytes of prefixes and escapes before the primary opcode."""
     immediate_bytes: int = 0
+    """Bytes of the longest immediate, 0 without one."""
     immediate: int | None = None
+    """The signed value of the immediate, None without one, and for one that the linker fills in."""
     encoding_traits: frozenset[str] = frozenset()
+    """Parts of the encoding that may delay a decoder.
+
+    "lcp" (a prefix that changes the length of an immediate), "lcp_mov" (one of a plain move), "pop_rsp_r12" (a short
+    pop into one of these).
+    """
     sum: Sum | None = None
+    """The operands of a floating-point addition."""
     divisor: int | None = None
+    """The operand by which a floating-point division divides."""
     constants: int = 0
+    """The 32-bit fields of displacements, immediates and branch targets in the encoding.
+
+    A field of 64 bits counts as two. No-operations have none, because their fields are not kept.
+    """
 
 
 class Refused(msgspec.Struct, frozen=True):
-    """A statement that could not be decoded: its line, its text, and what the assembler said."""
+    """A statement that could not be decoded."""
 
     line: int
     text: str
     message: str
+    """The assembler's reason."""
 
 
 class Kernel(msgspec.Struct, frozen=True, kw_only=True):
-    """What is analysed: a name and its instructions in the order of execution.
-
-    `is_loop`: the last instruction branches back to the first, so iterations follow each other; every kernel that is
-    not is analysed as if it were repeated, as llvm-mca does. `alignment` is the offset of the first byte within 64
-    bytes where known, else 0; it is known modulo `alignment_unit`, the alignment of its section, up to 64. `refused`
-    are statements of the region that are missing in `instructions`. `entry` says what registers hold when the kernel is
-    entered, as far as the code before it tells: its `terms` are not registers but names of unknown values, the same
-    value under the same name. `pace`: an iteration stands for so many of what the code before the loop
-    computes its number of iterations from, mostly the number of iterations of the source's loop; 0 where that does not
-    tell.
-    """
+    """Code to analyse."""
 
     name: str
     isa: str
     region: Region | None
     instructions: tuple[Instruction, ...]
+    """In the order of execution."""
     is_loop: bool
+    """The last instruction branches back to the first. Other kernels are analysed as if repeated, as llvm-mca does."""
     alignment: int
+    """The offset of the first byte within 64 bytes, known modulo `alignment_unit`; 0 if unknown."""
     refused: tuple[Refused, ...] = ()
+    """Statements of the region that are missing in `instructions`."""
     entry: tuple[Affine, ...] = ()
+    """The values of registers when the kernel is entered, as far as the code before it determines them.
+
+    Their `terms` are names of unknown values instead of registers; equal names are equal values.
+    """
     alignment_unit: int = 64
+    """The alignment of its section, at most 64."""
     pace: int = 0
+    """The elements that an iteration advances a loop's counter by, 0 if unknown.
+
+    They are units of the number from which the code before the loop computes its number of iterations: mostly
+    iterations of the source's loop.
+    """

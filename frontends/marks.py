@@ -1,10 +1,10 @@
-"""Marks in sources: comments by which an author says what is to be analysed and what he expects of it.
+"""Marks in sources: comments that request an analysis and state expectations.
 
     // incc: analyze name(update) mcpu(skylake, znver4) expect(cycles <= 2.5)
 
-in C and C++ (or in `/* */`), `! incc: analyze …` in Fortran. A comment that has a line for itself marks the statement
-that follows, one behind code the statement that begins in its line: a loop, a function, or any other. What a mark says
-is neutral data, whoever reads it: a plugin of a compiler has the same from its pragmas and attributes.
+in C and C++ (or in `/* */`), `! incc: analyze …` in Fortran. A comment on a line of its own marks the statement that
+follows, a comment behind code the statement that begins in its line: a loop, a function, or any other. A plugin of a
+compiler reads the same records from pragmas and attributes.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SIGN = "incc:"
-"""What is in every text that has marks."""
+"""A part of every mark."""
 
 
 class Expected(msgspec.Struct, frozen=True):
-    """A condition that a mark states, and where its text begins."""
+    """A condition that a mark states, with the place where its text begins."""
 
     condition: str
     line: int
@@ -30,36 +30,34 @@ class Expected(msgspec.Struct, frozen=True):
 
 
 class Mark(msgspec.Struct, frozen=True, kw_only=True):
-    """A mark: its place, and that of the statement or function that it marks, whose last line is `last_line`.
-
-    `name`: what it calls the kernel, "" for nothing. `mcpu`: the cores that it is for, none for whichever the analysis
-    is for. Lines and columns count from 1; a column of 0 is not known.
-    """
+    """A mark. Lines and columns count from 1; a column of 0 is unknown."""
 
     file: str
     line: int
     column: int
     first_line: int
+    """The line where the marked statement or function begins."""
     first_column: int
     last_line: int
+    """The line where it ends."""
     name: str = ""
+    """The name for the kernel, "" for none."""
     mcpu: tuple[str, ...] = ()
+    """The cores that it is for, none for the cores of the analysis."""
     expected: tuple[Expected, ...] = ()
 
 
 class MarkError(msgspec.Struct, frozen=True, kw_only=True):
-    """What is wrong with a mark, and where.
-
-    `end_column`: behind what is meant, if that is known, else 0. `fix`: what to write instead of it, to be inserted if
-    it ends where it begins; None for no advice.
-    """
+    """An error in a mark."""
 
     file: str
     line: int
     column: int
     text: str
     end_column: int = 0
+    """The column behind the wrong text, 0 if unknown."""
     fix: str | None = None
+    """The text to write instead, or to insert if the wrong text is empty; None for no advice."""
 
 
 _FIXED_FORM = frozenset(("f", "for", "ftn", "fpp"))
@@ -67,7 +65,7 @@ _FORTRAN = _FIXED_FORM | {"f90", "f95", "f03", "f08", "f18"}
 
 
 def marks_of(text: str, file: str) -> tuple[list[Mark], list[MarkError]]:
-    """The marks in the source `file` (its name tells the language), and what is wrong with those that are none."""
+    """Return the marks in a source, whose language its file name tells, and the errors in other marks."""
     if SIGN not in text:
         return [], []
     ending = file.rpartition(".")[2].lower()
@@ -81,7 +79,7 @@ def marks_of(text: str, file: str) -> tuple[list[Mark], list[MarkError]]:
             continue
         line, column = source.place(start + body.index(SIGN))
         try:
-            found = _read(body, sign.end())
+            clauses = _read(body, sign.end())
         except _MarkSyntaxError as error:
             line, column = source.place(start + error.at)
             errors.append(MarkError(file=file, line=line, column=column, text=str(error)))
@@ -92,7 +90,7 @@ def marks_of(text: str, file: str) -> tuple[list[Mark], list[MarkError]]:
             continue
         first_line, first_column = source.place(at)
         last_line = source.place(max(source.end_of(at) - 1, at))[0]
-        expected = tuple(Expected(said, *source.place(start + offset)) for said, offset in found.expected)
+        expected = tuple(Expected(text, *source.place(start + offset)) for text, offset in clauses.expected)
         marks.append(
             Mark(
                 file=file,
@@ -101,44 +99,43 @@ def marks_of(text: str, file: str) -> tuple[list[Mark], list[MarkError]]:
                 first_line=first_line,
                 first_column=first_column,
                 last_line=last_line,
-                name=found.name,
-                mcpu=found.mcpu,
+                name=clauses.name,
+                mcpu=clauses.mcpu,
                 expected=expected,
             )
         )
     return marks, errors
 
 
-# --- what a mark says -------------------------------------------------------------------------------------------------
+# --- the clauses of a mark --------------------------------------------------------------------------------------------
 
 
 class _MarkSyntaxError(Exception):
-    """A mark is not understood from the offset `at` of its comment on."""
+    """A syntax error at the offset `at` of a mark's comment."""
 
     def __init__(self, message: str, at: int) -> None:
         super().__init__(message)
         self.at = at
 
 
-class _Said(msgspec.Struct, frozen=True):
+class _Clauses(msgspec.Struct, frozen=True):
     name: str
     mcpu: tuple[str, ...]
     expected: tuple[tuple[str, int], ...]
+    """Conditions with their offsets in the comment."""
 
 
 _CLAUSES = ("name", "mcpu", "expect")
 _WORD = re.compile(r"[\w.+-]+")
 
 
-def _read(comment: str, at: int) -> _Said:
-    """What stands behind the sign. Raises _MarkSyntaxError."""
+def _read(comment: str, at: int) -> _Clauses:
+    """Return the clauses behind the sign. Raises _MarkSyntaxError."""
     end = len(comment.removesuffix("*/").rstrip())
     word = re.compile(r"\s*([\w-]*)").match(comment, at, end)
     if not word or word[1] != "analyze":
-        said = word[1] if word else ""
-        raise _MarkSyntaxError(
-            f"incc: takes analyze, not {said!r}" if said else "incc: takes analyze", word.start(1) if word else at
-        )
+        other = f", not {word[1]!r}" if word and word[1] else ""
+        raise _MarkSyntaxError(f"incc: takes analyze{other}", word.start(1) if word else at)
     at = word.end()
     name = ""
     mcpu: list[str] = []
@@ -178,17 +175,16 @@ def _read(comment: str, at: int) -> _Said:
                     raise _MarkSyntaxError(f"{core!r} is no name of a core", begin)
                 mcpu.append(core)
         at = closing + 1
-    return _Said(name, tuple(dict.fromkeys(mcpu)), tuple(expected))
+    return _Clauses(name, tuple(dict.fromkeys(mcpu)), tuple(expected))
 
 
 def _closing(text: str, at: int, end: int) -> int:
-    """Where the parenthesis is that closes one before `at`, -1 for nowhere."""
+    """Return the offset of the parenthesis that closes one before `at`, -1 if there is none."""
     return next((i for i, depth in parentheses(text, at, end) if depth < 0), -1)
 
 
 def parentheses(text: str, at: int, end: int) -> Iterator[tuple[int, int]]:
-    """The parentheses of a condition, or of text around one, from `at` to before `end`: where each is, and how many
-    more are open behind it than at the beginning. Those in quotes do not count."""
+    """Yield the offset of each parenthesis in `text[at:end]` outside of quotes, and the depth behind it."""
     depth, quote = 0, ""
     for i in range(at, end):
         character = text[i]
@@ -205,16 +201,18 @@ def parentheses(text: str, at: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 class _Source:
-    """A source text: `code`, of the same length, has blanks for all that is no code; `comments` are spans of it."""
+    """A source text."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.code = ""
+        """The text with blanks in place of everything but code."""
         self.comments: list[tuple[int, int]] = []
+        """The spans of the comments."""
         self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
 
     def place(self, offset: int) -> tuple[int, int]:
-        """Line and column, which counts bytes, as compilers do."""
+        """Return line and column of an offset. Columns count bytes, as in compilers' messages."""
         from bisect import bisect_right
 
         line = bisect_right(self._starts, offset)
@@ -222,14 +220,14 @@ class _Source:
         return line, len(before.encode("utf-8", "surrogateescape")) + 1
 
     def marked(self, start: int, end: int) -> int | None:
-        """Where the statement begins that a comment marks."""
+        """Return the offset of the statement that a comment marks, None if there is none."""
         begin = self.text.rfind("\n", 0, start) + 1
         before = re.compile(r"\S").search(self.code, begin, start)
-        found = before or re.compile(r"\S").search(self.code, end)
-        return found.start() if found else None
+        statement = before or re.compile(r"\S").search(self.code, end)
+        return statement.start() if statement else None
 
     def end_of(self, at: int) -> int:
-        """The offset behind the statement that begins at `at`."""
+        """Return the offset behind the statement that begins at `at`."""
         raise NotImplementedError
 
 
@@ -257,12 +255,11 @@ class _C(_Source):
         at = 0
         for match in _C_TOKENS.finditer(text):
             parts.append(text[at : match.start()])
-            said = match[0]
             if match["comment"]:
                 self.comments.append(match.span())
-            # A literal is code: what it says is not.
+            # A literal is code, but its content is not.
             literal = match["raw"] or match["text"] or match["number"]
-            parts.append("0" + _blank(said[1:]) if literal else _blank(said))
+            parts.append("0" + _blank(match[0][1:]) if literal else _blank(match[0]))
             at = match.end()
         parts.append(text[at:])
         self.code = "".join(parts)
@@ -288,7 +285,7 @@ class _C(_Source):
         return i
 
     def _goes_on(self, at: int, do: bool) -> bool:
-        """Whether a statement goes on behind a closing brace."""
+        """Return True if a statement continues behind a closing brace."""
         return bool(re.compile(r"\s*(?:else|catch)\b|\s*[;,)]").match(self.code, at)) or do
 
 
@@ -317,7 +314,7 @@ class _Fortran(_Source):
         self.code = "\n".join(parts)
 
     def _comment(self, line: str) -> int:
-        """Where the comment of a line begins, -1 if it has none."""
+        """Return where the comment of a line begins, -1 if it has none."""
         if self._fixed and line[:1] in ("c", "C", "*"):
             return 0
         quote = ""
@@ -331,7 +328,7 @@ class _Fortran(_Source):
         return -1
 
     def _statements(self, at: int) -> Iterator[tuple[int, int, str, str]]:
-        """Statements from that of `at` on: where each begins and ends, its label and its text."""
+        """Yield begin, end, label and text of the statements from the one at `at` on."""
         begin = self.code.rfind("\n", 0, at) + 1
         while begin < len(self.code):
             end = self.code.find("\n", begin)
@@ -347,7 +344,7 @@ class _Fortran(_Source):
             begin = end + 1
 
     def _continued(self, begin: int) -> bool:
-        """Whether the line that begins here goes on with the one before: in fixed form by its sixth column."""
+        """Return True if the line that begins here continues the one before, by its sixth column in fixed form."""
         return self._fixed and bool(re.compile(r" {5}[^ 0\n]").match(self.code, begin))
 
     def end_of(self, at: int) -> int:

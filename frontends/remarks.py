@@ -1,4 +1,4 @@
-"""What a compiler says of the loops that it compiles: neutral data, whoever says it."""
+"""The remarks of a compiler on its loops, in the same form for all compilers."""
 
 from __future__ import annotations
 
@@ -13,27 +13,30 @@ if TYPE_CHECKING:
 
 
 class Remark(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that a compiler said of a loop.
-
-    `said`: in its words. `by`: its pass. `function`: the symbol of the function that it was compiling, "" if it does
-    not say; code that was inlined is that function's. `place` and `column`: where it says that the loop is, None and 0
-    if it does not. `exact`: the loop in the code is at this very place, else it may be around it or behind it.
-
-    `vector_bytes` and `lanes`: how wide vectors are, whichever it says, else 0. `interleaved`: vectors that an
-    iteration works on at a time. `copies`: iterations of which one was made. `why`: the reason, in its words.
-    `accesses`: of a dependence between two of them, each as the source writes it or, at least, what it accesses.
-    """
+    """A remark of a compiler on a loop."""
 
     kind: RemarkKind
-    said: str
+    message: str
+    """In the compiler's words."""
     by: str = ""
+    """The compiler's pass."""
     function: str = ""
+    """The symbol of the function that was compiled, into which the loop may have been inlined; "" if unknown."""
     place: SourceLocation | None = None
+    """The place of the loop, None if unknown."""
     column: int = 0
+    """The column of that place, 0 if unknown."""
     exact: bool = True
+    """The loop is at this very place; otherwise it may be around it or behind it."""
     vector_bytes: int = 0
+    """The width of vectors in bytes, 0 if unknown."""
     lanes: int = 0
+    """The width of vectors in elements, 0 if unknown."""
     interleaved: int = 0
+    """The vectors that an iteration works on at a time."""
     copies: int = 0
+    """The iterations that were made into one."""
     why: str = ""
+    """The reason, in the compiler's words."""
     accesses: tuple[str, ...] = ()
+    """The two accesses of a dependence, as the source writes them or at least by the name of the array."""

@@ -1,4 +1,4 @@
-"""What a frontend hands to the analysis: one translation unit's assembly."""
+"""One translation unit's assembly, as a frontend hands it to the analysis."""
 
 from __future__ import annotations
 
@@ -13,42 +13,45 @@ if TYPE_CHECKING:
 
 
 class IncludeFolders(msgspec.Struct, frozen=True):
-    """Folders of headers that a command names or implies: those of the system and compiler, and those of the user."""
+    """Folders of headers that a command names or implies."""
 
     system: tuple[str, ...] = ()
+    """Those of the system and the compiler."""
     user: tuple[str, ...] = ()
 
 
 class Unit(msgspec.Struct, frozen=True, kw_only=True):
-    """One translation unit's assembly and how it came about.
-
-    `assembly` is the text, `assembly_file` its name for messages; `source` the file that was compiled ("" for assembly
-    that was given), `compiler` and `compiler_version` what compiled it, `command` the user's command line; `cpu` is the
-    target that the command line implies, "" if none. `folders`: where its headers come from. `arguments`: those of the
-    command that the compiler sees, with what its response files hold. `folder`: the absolute path of the folder that
-    the command ran in, `output`: the file that it made of the source, as it names it; both "" where that is not known.
-    `way`: whether the text was given, comes from a second run of the compiler, is what the compiler handed to the
-    assembler, or was read from the object. `notes`: what is to be said of all that is in it. `loops`: what the
-    compiler says of the innermost loops that it has made; the assembly has their numbers beside labels
-    (`incc.frontends.asm.compiled`).
-    `remarks`: what the compiler says of its loops, as far as it was asked. `marks`: those in its sources that a
-    plugin of the compiler has read, and `mark_errors`, what it found wrong with others.
-    """
+    """One translation unit's assembly, and how it was made."""
 
     assembly: str
+    """The text."""
     assembly_file: str
+    """Its name for messages."""
     source: str = ""
+    """The file that was compiled, "" for assembly that was given."""
     compiler: str = ""
     compiler_version: str = ""
     command: tuple[str, ...] = ()
+    """The user's command line."""
     cpu: str = ""
+    """The target that the command line implies, "" if there is none."""
     folders: IncludeFolders = IncludeFolders()
+    """The folders of its headers."""
     arguments: tuple[str, ...] = ()
+    """The compiler's arguments, with response files expanded."""
     folder: str = ""
+    """The absolute path of the folder that the command ran in, "" if unknown."""
     output: str = ""
+    """The file that the command made of the source, as it names it, "" if unknown."""
     way: Literal["given", "second-run", "assembler", "object"] = "given"
+    """The text was given, made by a second run of the compiler, handed to the assembler, or read from the object."""
     notes: tuple[str, ...] = ()
+    """Notes on everything in the unit."""
     loops: tuple[CompiledLoop, ...] = ()
+    """The compiler's description of its innermost loops, whose numbers the assembly has (`asm.compiled`)."""
     remarks: tuple[Remark, ...] = ()
+    """The compiler's remarks on its loops, if they were requested."""
     marks: tuple[Mark, ...] = ()
+    """The marks in its sources that a plugin of the compiler has read."""
     mark_errors: tuple[MarkError, ...] = ()
+    """The errors that this plugin reports in other marks."""

@@ -578,9 +578,9 @@ PARAMETERS: tuple[Parameter, ...] = (
         default=4,
         unit="cycles",
         read_by=EXECUTION,
-        text="whose share µops on wide vectors may take at once, so that `starts_256bit` and `starts_512bit` hold on average. "
-        "With 1, loops whose loads, arithmetic and stores start in different cycles would be slower than measured; more "
-        "than 3 makes no difference to them",
+        text="whose share µops on wide vectors may take at once, so that `starts_256bit` and `starts_512bit` hold on "
+        "average. With 1, loops whose loads, arithmetic and stores start in different cycles would be slower than "
+        "measured; more than 3 makes no difference to them",
     ),
     Parameter(
         name="fast_pointer_chasing",

@@ -140,7 +140,7 @@ def _remark(remark: Remark) -> t.Remark:
     return {
         "kind": remark.kind,
         "text": sentence(remark),
-        "said": remark.said,
+        "said": remark.message,
         "by": remark.by,
         "source": _location(remark.place),
         "column": remark.column,

@@ -96,7 +96,7 @@ def units_of(command: Command, problems: list[str], remarks: bool = False) -> li
         try:
             return compilation.assembly_alone()
         except Failure as error:
-            text = error.said or str(error)
+            text = error.compiler_message or str(error)
             problems.append(text if text.startswith(f"{command.file}:") else f"{command.file}: {text}")
         except OSError as error:
             problems.append(f"{command.file}: not analysed: {error.filename or words[0]}: {error.strerror}")

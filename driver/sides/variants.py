@@ -181,7 +181,7 @@ def _build(command: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]) ->
     try:
         units = compilation.assembly_alone()
     except Failure as error:
-        return _Built((), error.said or str(error), ())
+        return _Built((), error.compiler_message or str(error), ())
     except OSError as error:
         return _Built((), f"{error.filename or words[0]}: {error.strerror}", ())
     finally:

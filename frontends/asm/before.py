@@ -1,4 +1,4 @@
-"""The code from which loops are entered: it says how their pointers are related (`Kernel.entry`)."""
+"""The code from which loops are entered, which tells how their pointers are related (`Kernel.entry`)."""
 
 from __future__ import annotations
 
@@ -17,15 +17,14 @@ if TYPE_CHECKING:
     from incc.frontends.asm.parse import Assembly
     from incc.frontends.kernel import Region
 
-# How far back it is looked for the definitions of pointers: further away they are seldom related.
+# The limits of the search for definitions of pointers. Further away they are seldom related.
 _MOST_BLOCKS = 24
 _MOST_INSTRUCTIONS = 200
 
 
 def code_before(assembly: Assembly, regions: Sequence[Region]) -> list[Before | None]:
-    """For each region of an assembly text what comes before it, see `before_loops`."""
-    known = isa(assembly.isa)
-    keeps_pointers = known.keeps_pointers
+    """Return the code before each region of an assembly text, as `before_loops` does."""
+    keeps_pointers = isa(assembly.isa).keeps_pointers
     statements = assembly.statements
     return before_loops(
         regions,
@@ -44,35 +43,38 @@ def before_loops(
     address: Callable[[int], str] | None = None,
     markers: Callable[[], frozenset[int]] = frozenset,
 ) -> list[Before | None]:
-    """For each region what comes before it; None where it is no loop.
+    """Return the code before each region, None for a region that is no loop.
 
-    `keeps_pointers` says whether an instruction surely changes no pointer: decoding takes time. `address` says for a
-    line what the address of its memory operand is made of, "" for what is no pointer; it is given by who only wants to
-    know how pointers are related, not how often loops run, and gets None where at most one is used. `markers` are the
-    instructions that are not the program's. `graphs` and `markers` are called only if there is a loop for which it
-    matters.
+    Args:
+        regions: the regions.
+        graphs: returns the control-flow graphs; called only if a loop needs them.
+        places: the places of instructions.
+        keeps_pointers: returns something true for an instruction that surely changes no pointer, to save decoding it.
+        address: returns the parts of the address of a line's memory operand, "" for none. If given, the result is also
+            None for a loop with a single pointer: its trip count is not needed, only the relation of pointers.
+        markers: returns the instructions that are not the program's; called only if a loop needs them.
     """
-    found: list[Before | None] = [None] * len(regions)
+    result: list[Before | None] = [None] * len(regions)
     wanted = {
         region.lines[0]: number
         for number, region in enumerate(regions)
         if _may_matter(region) and (address is None or _several(map(address, region.lines)))
     }
     if not wanted:
-        return found
+        return result
     foreign = markers()
     for graph in graphs():
         predecessors: list[list[int]] | None = None
         for b, block in enumerate(graph.blocks):
             for position, i in enumerate(block.instructions):
                 number = wanted.get(places[i].line, -1)
-                if number < 0 or found[number] is not None:
+                if number < 0 or result[number] is not None:
                     continue
                 if predecessors is None:
                     predecessors = _predecessors(graph, foreign)
                 entered = _entered(graph, predecessors, places, regions[number], b, position)
-                found[number] = _before(graph, predecessors, places, keeps_pointers, b, position, entered)
-    return found
+                result[number] = _before(graph, predecessors, places, keeps_pointers, b, position, entered)
+    return result
 
 
 def _may_matter(region: Region) -> bool:
@@ -80,7 +82,7 @@ def _may_matter(region: Region) -> bool:
 
 
 def _several(addresses: Iterable[str]) -> bool:
-    """Whether memory is accessed through different registers."""
+    """Return True if memory is accessed through different registers."""
     first = ""
     for address in addresses:
         if address and address != first:
@@ -91,7 +93,10 @@ def _several(addresses: Iterable[str]) -> bool:
 
 
 def _predecessors(graph: ControlFlow, markers: frozenset[int]) -> list[list[int]]:
-    """By block; -1 for the caller. Markers before a loop that is entered elsewhere are no way into it."""
+    """Return the predecessors of each block, with -1 for the caller.
+
+    Markers before a loop that is entered elsewhere are not a way into it.
+    """
     result: list[list[int]] = [[] for _ in graph.blocks]
     for b, block in enumerate(graph.blocks):
         for successor in block.successors:
@@ -113,13 +118,15 @@ def _entered(
     first: int,
     position: int,
 ) -> Sequence[int]:
-    """The blocks from which a loop that begins in block `first` is entered; the block itself, as -2, if it begins in
-    the middle of it."""
+    """Return the blocks from which a loop that begins in block `first` is entered.
+
+    If the loop begins in the middle of the block, this is the block itself, as -2.
+    """
     if position:
         return (-2,)
     path = set(region.lines)
-    # A way back to the start that is not the one analysed may change what the pointers have in common. A loop that is
-    # entered elsewhere comes to its first instruction from its last.
+    # Another way back to the start than the one that is analysed may change the relation of pointers. A loop that is
+    # entered elsewhere reaches its first instruction from its last.
     outside = [p for p in predecessors[first] if p < 0 or places[graph.blocks[p].instructions[-1]].line not in path]
     return outside or predecessors[first]
 

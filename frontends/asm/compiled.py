@@ -1,23 +1,24 @@
-"""Which loop of the assembly is which of those that the compiler says something of.
+"""The loops of the assembly that the compiler's plugin describes.
 
-The compiler names the block that begins each of its innermost loops `incc.loop.N`, and verbose assembly prints the
-names of blocks beside their labels:
+The compiler names the first block of each of its innermost loops `incc.loop.N`, and verbose assembly prints the names
+of blocks behind their labels:
 
     .LBB0_4:                                # %incc.loop.0
 
-or, of a block that nothing jumps to, where its label would be:
+or, for a block that nothing jumps to, where its label would be:
 
     # %bb.4:                                # %incc.loop.0
 
-A loop that is entered in its middle has such a first block: what jumps back is then the block before it in the layout.
-Code generation deletes, merges, splits and repeats blocks. A block that was split has its name at several labels, and
-so has one that was repeated. So a loop of the assembly is the compiler's loop N if all places with that name are inside
-of it, and no place with the name of another is. A loop that is none of the compiler's in this sense has nothing of it.
+A loop that is entered in its middle has such a first block; the block before it in the layout then jumps back. Code
+generation deletes, merges, splits and repeats blocks, so that several labels may have the same name. A loop of the
+assembly is the compiler's loop N if all places with that name are inside of it, and no place with another name is.
+Other loops of the assembly have no description.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -35,28 +36,28 @@ _FALLEN_INTO = r"^(?:#|//|;|@)+[ \t]*%bb\.\d+:[ \t]*(?:#|//|;|@)+[ \t]*%incc\.lo
 
 
 def named_labels(text: str) -> list[tuple[str, int]]:
-    """The labels beside which assembly text has a loop's number, and these numbers, in the order of the text."""
+    """Return the labels with the number of a loop behind them, and these numbers, in the order of the text."""
     if "%incc.loop." not in text:
         return []
     return [(label.strip('"'), int(number)) for label, number in re.findall(_NAMED, text, re.MULTILINE)]
 
 
 def named_comments(text: str) -> list[tuple[int, int]]:
-    """The lines where a block without a label begins whose name is a loop's number, and these numbers."""
+    """Return the lines at which a block without a label begins that is named after a loop, and the loops' numbers."""
     if "%incc.loop." not in text:
         return []
-    found, line, at = [], 1, 0
+    comments, line, at = [], 1, 0
     for match in re.finditer(_FALLEN_INTO, text, re.MULTILINE):
         line += text.count("\n", at, match.start())
         at = match.start()
-        found.append((line, int(match[1])))
-    return found
+        comments.append((line, int(match[1])))
+    return comments
 
 
 def with_compiled(
     assembly: Assembly, text: str, regions: Sequence[Region], loops: Iterable[CompiledLoop]
 ) -> list[Region]:
-    """Regions with what the compiler says of them."""
+    """Return the regions with the compiler's descriptions of their loops."""
     loop_of = {loop.number: loop for loop in loops}
     lines: dict[int, list[int]] = {}
     for label, number in named_labels(text):
@@ -70,36 +71,31 @@ def with_compiled(
         if region.is_loop:
             for line in region.body_lines:
                 regions_at.setdefault(line, []).append(n)
-    found: dict[int, list[CompiledLoop]] = {}
+    compiled: dict[int, list[CompiledLoop]] = {}
     touched: dict[int, int] = {}  # how many of the compiler's loops have their name in a region
     for number, of_loop in lines.items():
         inside = [set(regions_at.get(line, ())) for line in of_loop]
         for n in set().union(*inside):
             touched[n] = touched.get(n, 0) + 1
         for n in set.intersection(*inside):
-            found.setdefault(n, []).append(loop_of[number])
+            compiled.setdefault(n, []).append(loop_of[number])
     return [
-        replace(region, compiled=found[n][0]) if n in found and touched[n] == 1 else region
+        replace(region, compiled=compiled[n][0]) if n in compiled and touched[n] == 1 else region
         for n, region in enumerate(regions)
     ]
 
 
 def _line_behind(assembly: Assembly, label: str) -> int:
-    """The line of the first instruction behind a label, 0 if there is none."""
+    """Return the line of the first instruction behind a label, 0 if there is none."""
     at = assembly.labels.get(label, -1)
-    if at < 0:
-        return 0
-    for i in range(at + 1, len(assembly.statements)):
-        if assembly.statements[i].kind == INSTRUCTION:
-            return assembly.statements[i].line
-    return 0
+    return _line_of_first(assembly, at) if at >= 0 else 0
 
 
 def _line_from(assembly: Assembly, line: int) -> int:
-    """The line of the first instruction from a line on, 0 if there is none."""
-    from bisect import bisect_left
+    """Return the line of the first instruction from a line on, 0 if there is none."""
+    return _line_of_first(assembly, bisect_left(assembly.statements, line, key=lambda s: s.line))
 
-    for i in range(bisect_left(assembly.statements, line, key=lambda s: s.line), len(assembly.statements)):
-        if assembly.statements[i].kind == INSTRUCTION:
-            return assembly.statements[i].line
-    return 0
+
+def _line_of_first(assembly: Assembly, start: int) -> int:
+    statements = assembly.statements
+    return next((statements[i].line for i in range(start, len(statements)) if statements[i].kind == INSTRUCTION), 0)

@@ -1,4 +1,4 @@
-"""Control flow of the functions in assembly text: which labels jumps go to, also through tables, and their graphs."""
+"""The control-flow graphs of the functions in assembly text, with jumps through tables."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ if TYPE_CHECKING:
 
 
 def control_flow(assembly: Assembly, wanted: Callable[[str], bool] | None = None) -> list[ControlFlow]:
-    """The control-flow graphs of all functions, or of those whose name is `wanted`, in the order of the text.
+    """Return the control-flow graphs of all functions, or of those whose name is `wanted`, in the order of the text.
 
-    Instructions are numbered as in `Assembly.statements`. The graphs of all functions are kept with the assembly, since
-    several parts of an analysis ask for them.
+    Instructions are numbered as in `Assembly.statements`. The graphs of all functions are cached in the assembly.
     """
     if assembly.graphs:
         return [graph for graph in assembly.graphs[0] if wanted is None or wanted(graph.name)]
@@ -36,13 +35,12 @@ def control_flow(assembly: Assembly, wanted: Callable[[str], bool] | None = None
 
 
 def label_index(assembly: Assembly, name: str, at: int) -> int:
-    """The index of the label's statement that `name` means at statement `at`, -1 if the file has none.
+    """Return the index of the label's statement that `name` means at statement `at`, -1 if there is no such label.
 
-    Where it is asked matters for `1b` and `1f`.
+    The place matters for `1b` and `1f`.
     """
-    found = assembly.labels.get(name, -1)
-    if found >= 0:
-        return found
+    if name in assembly.labels:
+        return assembly.labels[name]
     if name[-1:] in ("b", "f") and name[:-1].isdigit():
         places = assembly.numeric_labels.get(name[:-1], [])
         following = bisect_left(places, at)
@@ -59,18 +57,22 @@ def label_index(assembly: Assembly, name: str, at: int) -> int:
 
 
 class _Resolver:
-    """Finds the labels that the jumps of a file go to, and in which function a statement is."""
+    """The targets of the jumps in a file, and the functions of its statements."""
 
     def __init__(self, assembly: Assembly) -> None:
         self.assembly = assembly
         self.isa = isa(assembly.isa)
         statements = assembly.statements
         self.owner: list[int] = [-1] * len(statements)
+        """The number of each statement's function, -1 for none."""
         self.entry_names: dict[str, int] = {}
-        # The instruction behind each label, and the labels before each instruction that has some.
+        """The numbers of functions by their names."""
         self._place: dict[int, int] = {}
+        """The instruction behind each label."""
         self._labels_at: dict[int, list[int]] = {}
+        """The labels directly before instructions."""
         self._jumped_to: list[set[int]] = []
+        """The labels that the jumps of each function go to."""
         self._tables: dict[str, tuple[int, ...]] | None = None
         codes = []
         for number, function in enumerate(assembly.functions):
@@ -102,7 +104,7 @@ class _Resolver:
         ]
 
     def label_of(self, members: Sequence[int]) -> Callable[[int], str]:
-        """How blocks of a group of functions are called."""
+        """Return a function that names the blocks of a group of functions."""
         statements = self.assembly.statements
         jumped_to = set().union(*[self._jumped_to[number] for number in members])
 
@@ -123,23 +125,23 @@ class _Resolver:
         for i in code:
             text = statements[i].text
             mnemonic = text.partition(" ")[0]
-            # Most instructions are no branches: look no closer at what is plainly spelled and not in the table.
+            # A quick test, because most instructions are no branches. Unusual spellings are looked at more closely.
             if mnemonic not in branch_words and mnemonic.isalnum() and mnemonic.islower():
                 continue
-            what, name = branch(text)
-            if what == "":
+            kind, name = branch(text)
+            if kind == "":
                 continue
             to: tuple[int, ...] = ()
-            if what == "call":
+            if kind == "call":
                 if returns(name):
                     continue
-                what = "stop"
-            elif what == "indirect":
+                kind = "stop"
+            elif kind == "indirect":
                 indirect.append(len(result))
-            elif what not in ("return", "stop"):
+            elif kind not in ("return", "stop"):
                 target = label_index(self.assembly, name, i)
                 to = (target,) if target >= 0 else ()
-            result.append(Jump(at=i, kind=what, targets=()))
+            result.append(Jump(at=i, kind=kind, targets=()))
             labels.append(to)
         if indirect:
             self._resolve_indirect(function, code, result, labels, indirect)
@@ -171,24 +173,52 @@ class _Resolver:
         targets: list[tuple[int, ...]],
         indirect: Sequence[int],
     ) -> None:
-        """Find the jump tables of a function's indirect jumps: the labels in `targets`.
+        """Set the `targets` of a function's indirect jumps to the labels in their jump tables.
 
-        The table is named in the jump itself or in an instruction before it, back to the last branch. Where its address
-        was computed further away (hoisted out of a loop), the jump may go wherever the tables of this function lead
-        that no other jump has claimed; without any table, wherever the function takes the address of a label.
+        The table is named in the jump itself or in an instruction before it, back to the last branch. If its address
+        is computed further away (hoisted out of a loop), the jump may go wherever those tables of the function lead
+        that no other jump has claimed. Without any table, it may go to all labels whose address the function takes.
         """
-        statements = self.assembly.statements
         tables = self._jump_tables()
-        branch, symbols = self.isa.branch, self.isa.symbols
+        ends = {jump.at for jump in jumps}
+        claimed: set[str] = set()
+        unclaimed = []
+        for number in indirect:
+            name = self._table_of(code, bisect_left(code, jumps[number].at), ends)
+            if name:
+                claimed.add(name)
+                targets[number] = tables[name]
+            else:
+                unclaimed.append(number)
+        if unclaimed:
+            mentioned, addresses = self._mentioned(code)
+            rest = [name for name in mentioned if name not in claimed] or mentioned
+            labels = tuple(dict.fromkeys(t for name in rest for t in tables[name])) or addresses
+            for number in unclaimed:
+                targets[number] = labels
+
+    def _table_of(self, code: Sequence[int], at: int, ends: set[int]) -> str:
+        """Return the table that the indirect jump at a position of `code` uses, "" if it is unknown."""
+        tables = self._jump_tables()
+        for i in range(at, -1, -1):
+            if i != at and code[i] in ends:
+                break
+            name = next((s for s in self.isa.symbols(self.assembly.statements[code[i]].text) if s in tables), "")
+            if name:
+                return name
+        return ""
+
+    def _mentioned(self, code: Sequence[int]) -> tuple[list[str], tuple[int, ...]]:
+        """Return the jump tables that instructions name, and the labels whose addresses they take."""
+        tables = self._jump_tables()
         mentioned: dict[str, None] = {}
         taken: dict[int, None] = {}
         differences: set[int] = set()
-        ends = {jump.at for jump in jumps}
         for i in code:
-            text = statements[i].text
-            if branch(text)[1]:
-                continue  # it names where it goes
-            for symbol in symbols(text):
+            text = self.assembly.statements[i].text
+            if self.isa.branch(text)[1]:
+                continue  # it names its target
+            for symbol in self.isa.symbols(text):
                 if symbol in tables:
                     mentioned[symbol] = None
                 elif symbol in self.assembly.labels and symbol not in self.entry_names:
@@ -197,32 +227,10 @@ class _Resolver:
                         differences.add(label)  # position-independent code measures distances from it
                     elif self.owner[label] >= 0:
                         taken[label] = None
-        for label in differences:
-            taken.pop(label, None)
-        claimed: set[str] = set()
-        unclaimed = []
-        for number in indirect:
-            at = bisect_left(code, jumps[number].at)
-            name = ""
-            for i in range(at, -1, -1):
-                if i != at and code[i] in ends:
-                    break
-                name = next((s for s in symbols(statements[code[i]].text) if s in tables), "")
-                if name:
-                    break
-            if name:
-                claimed.add(name)
-                targets[number] = tables[name]
-            else:
-                unclaimed.append(number)
-        if unclaimed:
-            rest = [name for name in mentioned if name not in claimed] or list(mentioned)
-            found = tuple(dict.fromkeys(t for name in rest for t in tables[name])) or tuple(taken)
-            for number in unclaimed:
-                targets[number] = found
+        return list(mentioned), tuple(label for label in taken if label not in differences)
 
     def _jump_tables(self) -> dict[str, tuple[int, ...]]:
-        """All tables of code labels in the file: a table's label to the statements of the labels in it, each once."""
+        """Return the tables of code labels in the file: for a table's label the statements of its labels, each once."""
         if self._tables is None:
             self._tables = {}
             labels = self.assembly.labels

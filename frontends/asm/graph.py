@@ -1,8 +1,7 @@
 """Control-flow graphs of functions: basic blocks and edges, dominators, natural loops, irreducible cycles.
 
-They are made of instructions and jumps between them; whether these come from text or from machine code does not matter.
-Instructions are numbered, in the order in which they lie. The graph algorithms take plain successor lists, so they can
-be used and tested without any code.
+They consist of instructions, numbered in their order, and jumps between them, from text or from machine code. The graph
+algorithms take plain successor lists, so they can be used and tested without any code.
 """
 
 from __future__ import annotations
@@ -16,8 +15,7 @@ from incc.frontends.isa import words
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-# Functions of the C, C++ and Fortran run-time libraries that never come back: what follows a call to one is not
-# reached from there.
+# Functions of the C, C++ and Fortran run-time libraries that never return: code behind a call is not reached from it.
 _NO_RETURN = frozenset(
     words(
         "abort exit _exit _Exit quick_exit pthread_exit longjmp _longjmp siglongjmp __longjmp_chk __stack_chk_fail"
@@ -32,80 +30,83 @@ _NO_RETURN = frozenset(
 
 
 def returns(function: str) -> bool:
-    """Whether a call to the function of that name can come back; True if nothing is known about it."""
+    """Return False if the function of this name is known never to return."""
     if function.startswith("_Z"):
         # std::__throw_length_error and its like.
         return "__throw_" not in function and function not in _NO_RETURN
     return function not in _NO_RETURN
 
 
-# --- what a graph is made of -----------------------------------------------------------------------------------------
+# --- records of a graph ----------------------------------------------------------------------------------------------
 
 
 class Jump(msgspec.Struct, frozen=True, kw_only=True):
-    """A control transfer: the number of its instruction, its kind, and the numbers of those that it may go to.
-
-    `kind` is "conditional", "unconditional", "indirect", "return" or "stop" (a trap, or a call that does not come
-    back); calls that come back are none. `calls` are the targets at which another function begins: a tail call does
-    not make two functions one graph.
-    """
+    """A control transfer other than a call that returns."""
 
     at: int
+    """The number of its instruction."""
     kind: str
+    """One of "conditional", "unconditional", "indirect", "return" and "stop" (a trap, or a call that never returns)."""
     targets: tuple[int, ...]
+    """The numbers of the instructions that it may go to."""
     calls: tuple[int, ...] = ()
+    """The targets at which another function begins: a tail call does not make two functions one graph."""
 
 
 class Routine(msgspec.Struct, frozen=True, kw_only=True):
-    """A function: its name, section, the numbers of its instructions, ascending, and its jumps in their order."""
+    """A function."""
 
     name: str
     section: str
     instructions: Sequence[int]
+    """The numbers of its instructions, ascending."""
     jumps: Sequence[Jump]
+    """In their order."""
 
 
 class Block(msgspec.Struct, frozen=True, kw_only=True):
-    """A basic block: the numbers of its instructions, and where control goes at its end.
-
-    `label` is the label at its start that is jumped to (else any), "" if there is none. `branch` is the kind of its
-    last instruction (see `Jump`, "" for none), `taken` the blocks that it jumps to and `fall` the block behind it if
-    control can run into that, else -1.
-    """
+    """A basic block."""
 
     label: str
+    """The label at its start that is jumped to, else any label there, "" if there is none."""
     instructions: tuple[int, ...]
+    """The numbers of its instructions."""
     branch: str
+    """The kind of its last instruction (see `Jump`), "" for none."""
     taken: tuple[int, ...]
+    """The blocks that it jumps to."""
     fall: int
+    """The block behind it if control can run into that, else -1."""
 
     @property
     def successors(self) -> tuple[int, ...]:
+        """The blocks that control can go to, the one behind it first."""
         return self.taken if self.fall < 0 or self.fall in self.taken else (self.fall, *self.taken)
 
 
 class ControlFlow(msgspec.Struct, frozen=True, kw_only=True):
-    """The control-flow graph of a function together with its cold part and whatever else it jumps into.
-
-    Blocks are in the order of the code; `functions[i]` is the name of the function in which block i stands. `entries`
-    are the blocks at which the function can be called.
-    """
+    """The control-flow graph of a function with its cold part and other functions that it jumps into."""
 
     name: str
     blocks: tuple[Block, ...]
+    """In the order of the code."""
     functions: tuple[str, ...]
+    """The name of each block's function."""
     entries: tuple[int, ...]
+    """The blocks at which the function can be called."""
 
 
 def hot_part(name: str) -> str:
-    """The function of which `name` is the cold part, else "": `f` for `f.cold`, from older gcc also `f.cold.3`."""
+    """Return the function of which `name` is the cold part, else "": `f` for `f.cold`, and older gcc's `f.cold.3`."""
     hot, cold, number = name.rpartition(".cold")
     return hot if cold and (not number or number[1:].isdigit()) else ""
 
 
 def group(routines: Sequence[Routine], owner: Callable[[int], int]) -> list[list[int]]:
-    """Which functions belong together, since one jumps into another (`f` and `f.cold`), as ascending lists of their
-    numbers. `owner` says in which function an instruction is, -1 for none."""
+    """Return groups of functions that jump into each other (`f` and `f.cold`), as ascending lists of their numbers.
+
+    `owner` returns the function of an instruction, -1 for none.
+    """
     parent = list(range(len(routines)))
 
     def find(i: int) -> int:
@@ -127,13 +128,13 @@ def group(routines: Sequence[Routine], owner: Callable[[int], int]) -> list[list
 
 
 def main_name(routines: Sequence[Routine], members: Sequence[int]) -> str:
-    """The name of a group of functions: of the first that is not a cold part, or else has a name at all."""
+    """Return the name of a group of functions: of the first that is no cold part, else of the first with a name."""
     names = [routines[n].name for n in members]
     return next((n for n in names if n and not hot_part(n)), next((n for n in names if n), ""))
 
 
 def build(routines: Sequence[Routine], members: Sequence[int], label: Callable[[int], str]) -> ControlFlow:
-    """The graph of a group of functions; `label` says what stands before the instruction that begins a block."""
+    """Return the graph of a group of functions. `label` returns the label before the first instruction of a block."""
     jumps = {jump.at: jump for number in members for jump in routines[number].jumps}
     leaders = {target for jump in jumps.values() for target in jump.targets}
     bodies: list[list[int]] = []
@@ -178,7 +179,7 @@ def build(routines: Sequence[Routine], members: Sequence[int], label: Callable[[
 
 
 def _adjacent(routines: Sequence[Routine], here: int, there: int, members: set[int]) -> bool:
-    """Whether control that runs over the end of one function enters another one of the same group."""
+    """Return True if control that runs over the end of one function enters another one of the same group."""
     section = routines[here].section
     for number in range(here + 1, there + 1):
         if routines[number].section == section:
@@ -190,29 +191,28 @@ def _adjacent(routines: Sequence[Routine], here: int, there: int, members: set[i
 
 
 class Loop(msgspec.Struct, frozen=True, kw_only=True):
-    """A natural loop: all cycles through `header` over edges from `latches`, which the header dominates.
-
-    `depth` is 1 for an outermost loop; `innermost` says that no other cycle lies inside.
-    """
+    """A natural loop: all cycles through `header` over edges from `latches`, which the header dominates."""
 
     header: int
     body: frozenset[int]
     latches: tuple[int, ...]
     depth: int
+    """1 for an outermost loop."""
     innermost: bool
+    """There is no other cycle inside."""
 
 
 class IrreducibleCycle(msgspec.Struct, frozen=True):
-    """Nodes that reach each other, without a node among them that dominates the others; `entries` are those at which it
-    is entered."""
+    """Nodes that reach each other, of which none dominates the others."""
 
     nodes: frozenset[int]
     entries: tuple[int, ...]
+    """The nodes at which it is entered."""
     innermost: bool
 
 
 def reverse_postorder(successors: Sequence[Iterable[int]], entry: int) -> list[int]:
-    """The nodes reachable from `entry`, each before its successors except along retreating edges."""
+    """Return the nodes reachable from `entry`, each before its successors except along retreating edges."""
     seen = {entry}
     order: list[int] = []
     stack = [(entry, iter(successors[entry]))]
@@ -231,7 +231,7 @@ def reverse_postorder(successors: Sequence[Iterable[int]], entry: int) -> list[i
 
 
 def dominators(successors: Sequence[Iterable[int]], entry: int) -> list[int]:
-    """The immediate dominator of each node; the entry's is itself, that of an unreachable node -1.
+    """Return the immediate dominator of each node: for the entry itself, for an unreachable node -1.
 
     Cooper, Harvey, Kennedy, “A Simple, Fast Dominance Algorithm” (2001).
     """
@@ -275,30 +275,30 @@ def _dominators(successors: Sequence[Iterable[int]], order: list[int]) -> list[i
 
 
 def loops(successors: Sequence[Sequence[int]], entries: Sequence[int]) -> tuple[list[Loop], list[IrreducibleCycle]]:
-    """The natural loops and the irreducible cycles of a graph, ordered by header and by first node.
+    """Return the natural loops of a graph by their headers, and the irreducible cycles by their first nodes.
 
-    Nodes that no path from `entries` reaches (landing pads of exceptions, code behind unresolved jumps) are looked at
-    on their own, so that an edge from there into a loop does not spoil it.
+    Nodes that no path from `entries` reaches (landing pads of exceptions, code behind unresolved jumps) are analysed
+    separately, so that an edge from there into a loop does not make it irreducible.
     """
     n = len(successors)
-    # Without an edge that goes backward in the order of the text there is no cycle: true of most functions.
+    # Most functions have no edge that goes backward in the order of the text, and thus no cycle.
     if all(t > node for node in range(n) for t in successors[node]):
         return [], []
-    found: dict[int, tuple[set[int], list[int]]] = {}
+    by_header: dict[int, tuple[set[int], list[int]]] = {}
     irregular: list[tuple[set[int], list[int]]] = []
     left = set(range(n))
-    for from_entries in (True, False):  # what is reached from there, then the rest
+    for from_entries in (True, False):  # nodes that entries reach, then the rest
         graph: list[list[int]] = [[t for t in successors[i] if t in left] if i in left else [] for i in range(n)]
         roots = list(entries) if from_entries else _sources(graph, left)
         graph.append(roots)  # a virtual entry
         order = reverse_postorder(graph, n)
-        _cycles(graph, order, found, irregular)
+        _cycles(graph, order, by_header, irregular)
         left.difference_update(order)
 
     if irregular:
-        _cycles_inside(successors, found, irregular)
+        _cycles_inside(successors, by_header, irregular)
     depth = [0] * n
-    for body, _ in found.values():
+    for body, _ in by_header.values():
         for node in body:
             depth[node] += 1
     for nodes, _ in irregular:
@@ -311,13 +311,13 @@ def loops(successors: Sequence[Sequence[int]], entries: Sequence[int]) -> tuple[
             body=frozenset(body),
             latches=tuple(sorted(latches)),
             depth=depth[header],
-            innermost=not any(node != header and node in found for node in body)
+            innermost=not any(node != header and node in by_header for node in body)
             and not any(nodes <= body for nodes, _ in irregular),
         )
-        for header, (body, latches) in sorted(found.items())
+        for header, (body, latches) in sorted(by_header.items())
     ]
     irreducible = [
-        IrreducibleCycle(frozenset(nodes), tuple(sorted(ins)), not any(body <= nodes for body, _ in found.values()))
+        IrreducibleCycle(frozenset(nodes), tuple(sorted(ins)), not any(body <= nodes for body, _ in by_header.values()))
         for nodes, ins in sorted(irregular, key=lambda cycle: min(cycle[0]))
     ]
     return natural, irreducible
@@ -325,23 +325,23 @@ def loops(successors: Sequence[Sequence[int]], entries: Sequence[int]) -> tuple[
 
 def _cycles_inside(
     successors: Sequence[Sequence[int]],
-    found: dict[int, tuple[set[int], list[int]]],
+    by_header: dict[int, tuple[set[int], list[int]]],
     irregular: list[tuple[set[int], list[int]]],
 ) -> None:
-    """Add the cycles without a header that lie inside natural loops and are parts of larger ones around those."""
-    known = [nodes for nodes, _ in irregular]
-    for header, (body, _) in found.items():
-        if any(node != header and node in found for node in body):
+    """Add the cycles without a header that are inside natural loops and parts of larger ones around those."""
+    larger = [nodes for nodes, _ in irregular]
+    for header, (body, _) in by_header.items():
+        if any(node != header and node in by_header for node in body):
             continue
         inside = {u: [v for v in successors[u] if v in body and v != header] for u in body}
         for component in _components(inside, sorted(body)):
-            if len(component) > 1 and component not in known:
+            if len(component) > 1 and component not in larger:
                 ins = {v for u in body - component for v in inside[u] if v in component}
                 irregular.append((component, sorted(ins)))
 
 
 def _sources(graph: list[list[int]], nodes: set[int]) -> list[int]:
-    """Nodes from which all `nodes` can be reached: the first of each component that no other component leads to."""
+    """Return nodes that reach all `nodes`: the first of each component that no other component leads to."""
     components = _components(graph, sorted(nodes))
     number = {node: i for i, component in enumerate(components) for node in component}
     inner = {number[v] for u in nodes for v in graph[u] if number[u] != number[v]}
@@ -351,7 +351,7 @@ def _sources(graph: list[list[int]], nodes: set[int]) -> list[int]:
 def _cycles(
     graph: list[list[int]],
     order: list[int],
-    found: dict[int, tuple[set[int], list[int]]],
+    by_header: dict[int, tuple[set[int], list[int]]],
     irregular: list[tuple[set[int], list[int]]],
 ) -> None:
     """Add the natural loops and irreducible cycles of the part of a graph that `order` (reverse postorder) covers."""
@@ -373,7 +373,7 @@ def _cycles(
         if node != header:
             continue
         back.add((latch, header))
-        body, latches = found.setdefault(header, ({header}, []))
+        body, latches = by_header.setdefault(header, ({header}, []))
         latches.append(latch)
         work = [latch]
         while work:
@@ -383,7 +383,7 @@ def _cycles(
                 work.extend(predecessors[node])
     if len(back) == len(retreating):
         return
-    # What is still cyclic without the back edges has no header.
+    # Cycles without a back edge have no header.
     forward = [[v for v in graph[u] if (u, v) not in back] for u in range(len(graph))]
     for component in _components(forward, order):
         if len(component) > 1:
@@ -392,7 +392,7 @@ def _cycles(
 
 
 def _components(successors: list[list[int]] | dict[int, list[int]], nodes: Iterable[int]) -> list[set[int]]:
-    """The strongly connected components of the subgraph of `nodes` (Tarjan 1972, without recursion)."""
+    """Return the strongly connected components of the subgraph of `nodes` (Tarjan 1972, without recursion)."""
     index: dict[int, int] = {}
     low: dict[int, int] = {}
     on_stack: set[int] = set()

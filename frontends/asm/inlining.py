@@ -1,9 +1,8 @@
-"""Which functions were inlined where: read from the debug information (DWARF 2 to 5) in assembly text.
+"""A reader of the debug information (DWARF 2 to 5) in assembly text: the functions that were inlined at a place.
 
-Compilers write debug information as data whose addresses are labels of the code. So it can be read as it stands:
-nothing has to be assembled, no relocation applied, and a place in the code is a statement of the text. Entries about
-anything but code are only stepped over, and of names only those that are asked for are looked up. What is not
-understood (data written in ways that compilers do not write it) is as if it were not there.
+Compilers write debug information as data whose addresses are labels of the code. So nothing has to be assembled or
+relocated, and a place in the code is a statement of the text. Entries on anything but code are skipped, and only the
+names that are needed are looked up. Data in a form that compilers do not write is ignored.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class DebugError(Exception):
-    """The debug information is not as compilers write it."""
+    """Debug information in a form that compilers do not write."""
 
 
 # --- DWARF 5, section 7.5 ---------------------------------------------------------------------------------------------
@@ -39,7 +38,7 @@ _TYPE_UNITS = frozenset((2, 6))
 _NAME, _LOW, _HIGH, _ORIGIN, _SPECIFICATION, _RANGES = 0x03, 0x11, 0x12, 0x31, 0x47, 0x55
 _CALL_FILE, _CALL_LINE, _LINKAGE = 0x58, 0x59, 0x6E
 _STRINGS_BASE, _ADDRESS_BASE, _LISTS_BASE = 0x72, 0x73, 0x74
-_OLD = {0x2007: _LINKAGE, 0x2133: _ADDRESS_BASE, 0x2132: _LISTS_BASE}  # MIPS's and GNU's, before they were standard
+_OLD = {0x2007: _LINKAGE, 0x2133: _ADDRESS_BASE, 0x2132: _LISTS_BASE}  # by MIPS and GNU, before they were standard
 
 _ADDRESS, _OFFSET, _NUMBER, _SIGNED, _STRING, _DATA = -1, -2, -3, -4, -5, -6
 _FORMS = {
@@ -49,73 +48,108 @@ _FORMS = {
     0x1F: _OFFSET, 0x20: 8, 0x21: 0, 0x22: _NUMBER, 0x23: _NUMBER, 0x24: 8, 0x25: 1, 0x26: 2, 0x27: 3, 0x28: 4, 0x29: 1,
     0x2A: 2, 0x2B: 3, 0x2C: 4, 0x1F01: _NUMBER, 0x1F02: _NUMBER, 0x1F20: _OFFSET, 0x1F21: _OFFSET,
 }  # fmt: skip
-"""How long values are, by their form: so many bytes, an address, an offset between sections, a number of variable
-length (LEB128, without or with a sign), a string, or a block of data that begins with its length."""
+"""The size of values by their form.
+
+It is a number of bytes, or that of an address, an offset between sections, a number of variable length (LEB128, without
+or with a sign), a string, or a block of data that begins with its length.
+"""
 _INDEXED_STRINGS = frozenset((0x1A, 0x25, 0x26, 0x27, 0x28, 0x1F02))
 _INDEXED_ADDRESSES = frozenset((0x1B, 0x29, 0x2A, 0x2B, 0x2C, 0x1F01))
 _SECTION_REFERENCE, _INLINE_STRING, _IMPLICIT, _INDEXED_LIST = 0x10, 0x08, 0x21, 0x23
 _BY_BYTES = frozenset((0x07, 0x20))  # gcc may write eight bytes one by one
+_LONGEST = 128
+"""Bits of a number of variable length. Without a limit, a megabyte of digits takes minutes."""
 
 _WIDTHS = {
     "byte": 1, "value": 2, "short": 2, "hword": 2, "2byte": 2, "long": 4, "int": 4, "4byte": 4, "quad": 8, "8byte": 8,
-    "xword": 8, "word": 4,  # of AArch64; nothing else is described with it
+    "xword": 8, "word": 4,  # as on AArch64; x86 compilers do not use .word here
 }  # fmt: skip
-# Files may be named in between, and gcc's mark ends its text in whatever section that is.
+# `.file` may be anywhere, and `.ident` follows gcc's text in whatever section it ends.
 _TOKEN = r'[ \t]+\.(?!file|ident)(\w+)[ \t]+("(?:[^"\\]|\\.)*"|[^\s#"]+)'
 _TOKENS = "^" + _TOKEN
 _LABELS_AND_TOKENS = rf'^(?:([^\s:#"]+):|{_TOKEN})'
 
 
 class _Abbreviation(msgspec.Struct, frozen=True, kw_only=True):
-    """How entries of a kind are written: their tag, whether others follow inside, and the (attribute, form, constant)
-    of each value. `statements` of `size` bytes in all, where each value is one of a fixed length, else -1."""
+    """The layout of a kind of entries."""
 
     tag: int
     inside: bool
+    """Other entries follow inside of these."""
     values: tuple[tuple[int, int, int], ...]
+    """Attribute, form and constant of each value."""
     statements: int
+    """How many statements an entry's values are, if each has a fixed size, else -1."""
     size: int
+    """The bytes of these statements, or -1."""
     has_code: bool
+    """The addresses of code are among the values."""
 
 
 class _Value(msgspec.Struct, frozen=True):
-    """A value as it is written: a number, a symbol, a difference of symbols, or a string."""
+    """A value of an entry."""
 
     text: str
+    """As it is written: a number, a symbol, a difference of symbols, or a string."""
     form: int
 
 
 class _Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """Where an entry's values begin, and what is needed to read them. `parent`: the offset of the scope around it, -1
-    for none."""
+    """An entry whose values can be read when they are needed."""
 
     token: int
+    """The first value."""
     abbreviation: _Abbreviation
     unit: _Unit
     parent: int
+    """The offset of the scope around it, -1 for none."""
 
 
 class _Unit:
-    """What is the same for all entries of a unit: `start` is its offset in the section, sizes are in bytes; `bases` are
-    the symbols at which its tables begin, by attribute."""
+    """A unit of debug information."""
 
     __slots__ = ("address_size", "bases", "offset_size", "start", "tokens", "version")
 
     def __init__(self, tokens: list[Token], start: int) -> None:
         self.tokens = tokens
         self.start = start
+        """Its offset in the section, in bytes."""
         self.version = self.address_size = self.offset_size = 0
         self.bases: dict[int, str] = {}
+        """The symbols at which its tables begin, by attribute."""
+
+
+class _Walk(msgspec.Struct, frozen=True, kw_only=True):
+    """The requests of a walk over all entries, and its results."""
+
+    statements: Mapping[str, Sequence[int]]
+    """The statements whose calls are wanted, by section."""
+    everything: tuple[int, ...]
+    """All of these statements."""
+    calls: dict[int, list[tuple[int, _Entry, dict[int, _Value]]]]
+    """Offset, entry and values of the inlined calls around each of the statements, outermost first."""
+    pairs: list[tuple[tuple[_Entry, dict[int, _Value]], _Entry]] | None
+    """All inlined calls with the function around them; None if they are not wanted."""
+
+
+class _Around(msgspec.Struct, frozen=True):
+    """The entries around one."""
+
+    inside: tuple[int, ...]
+    """The wanted statements in its code."""
+    scope: int
+    """The offset of the scope, -1 for none."""
+    function: _Entry | None
 
 
 class DebugInformation:
-    """The debug information of a parsed text. Nothing is read before it is asked for."""
+    """The debug information of a parsed text. Nothing is read before it is needed."""
 
     def __init__(self, assembly: Assembly, text: str) -> None:
         self._assembly = assembly
         self._text = text
         self._lines: list[str] = []
-        # A skeleton refers to another file, which -gsplit-dwarf writes into this one's text.
+        # With -gsplit-dwarf the text has both a skeleton and the file that it refers to.
         self._suffix = ".dwo" if any(name == ".debug_info.dwo" for name, _, _ in assembly.debug) else ""
         self._sections: dict[str, _Section] = {}
         self._abbreviations: dict[str, dict[int, _Abbreviation]] = {}
@@ -123,55 +157,54 @@ class DebugInformation:
         self._strings: dict[int, str] | None = None
 
     def inlined(self, statements: Iterable[int]) -> dict[int, tuple[Inlined, ...]] | None:
-        """The functions inlined at each of these statements, outermost first; those of the function itself are in the
-        text. None where there is no debug information of functions, or none that can be read."""
+        """Return the functions inlined at each of these statements, outermost first, empty if there are none.
+
+        The result is None if there is no debug information of functions that can be read.
+        """
         wanted = sorted(set(statements))
         by_section: dict[str, list[int]] = {}
         for i in wanted:
             by_section.setdefault(self._assembly.statements[i].section, []).append(i)
-        found: dict[int, list[tuple[int, _Entry, dict[int, _Value]]]] = {i: [] for i in wanted}
+        walk = _Walk(
+            statements=by_section,
+            everything=tuple(i for members in by_section.values() for i in members),
+            calls={i: [] for i in wanted},
+            pairs=None,
+        )
         try:
-            if not self._walk(by_section, found, None):
+            if not self._walk(walk):
                 return None
             # Several statements have the same calls around them.
-            known: dict[int, Inlined] = {}
-            for calls in found.values():
+            inlined: dict[int, Inlined] = {}
+            for calls in walk.calls.values():
                 for offset, entry, values in calls:
-                    if offset not in known:
+                    if offset not in inlined:
                         file, line = self._number(values.get(_CALL_FILE)), self._number(values.get(_CALL_LINE))
                         name = self._name(entry, values)
-                        known[offset] = Inlined(offset, name, (self._assembly.files.get(str(file), ""), line))
-            return {i: tuple([known[offset] for offset, _, _ in calls]) for i, calls in found.items()}
+                        inlined[offset] = Inlined(offset, name, (self._assembly.files.get(str(file), ""), line))
+            return {i: tuple([inlined[offset] for offset, _, _ in calls]) for i, calls in walk.calls.items()}
         except (DebugError, ValueError, IndexError, KeyError, RecursionError):
             return None
 
     def everything_inlined(self) -> list[tuple[str, str]]:
-        """Every function that was inlined and the function that it was inlined into, each pair once, by the names or
-        symbols that the debug information has."""
+        """Return the name of each inlined function and of the function around it, each pair once."""
         pairs: list[tuple[tuple[_Entry, dict[int, _Value]], _Entry]] = []
         try:
-            self._walk({}, {}, pairs)
+            self._walk(_Walk(statements={}, everything=(), calls={}, pairs=pairs))
             names: dict[int, str] = {}
-            found: dict[tuple[str, str], None] = {}
+            named: dict[tuple[str, str], None] = {}
             for (entry, values), outer in pairs:
                 if outer.token not in names:
                     names[outer.token] = self._name(outer, self._read(outer))
-                found[self._name(entry, values), names[outer.token]] = None
-            return list(found)
+                named[self._name(entry, values), names[outer.token]] = None
+            return list(named)
         except (DebugError, ValueError, IndexError, KeyError, RecursionError):
             return []
 
     # --- the tree of entries ---
 
-    def _walk(
-        self,
-        wanted: Mapping[str, Sequence[int]],
-        found: dict[int, list[tuple[int, _Entry, dict[int, _Value]]]],
-        pairs: list[tuple[tuple[_Entry, dict[int, _Value]], _Entry]] | None,
-    ) -> bool:
-        """Go through all entries once: note those that name functions, add the inlined calls around each wanted
-        statement (by section) to `found`, and, if `pairs` is a list, all inlined calls with the function around them to
-        it. Returns whether there is a function at all."""
+    def _walk(self, walk: _Walk) -> bool:
+        """Read all entries once. Returns True if there is a function at all."""
         self._entries.clear()
         start = 0
         any_function = False
@@ -180,94 +213,76 @@ class DebugInformation:
             at = 0
             while at < len(tokens):
                 unit = _Unit(tokens, start)
-                at, size, has_function = self._walk_unit(unit, at, wanted, found, pairs)
+                at, size, has_function = self._walk_unit(unit, at, walk)
                 any_function |= has_function
                 start += size
         return any_function
 
-    def _walk_unit(
-        self,
-        unit: _Unit,
-        at: int,
-        wanted: Mapping[str, Sequence[int]],
-        found: dict[int, list[tuple[int, _Entry, dict[int, _Value]]]],
-        pairs: list[tuple[tuple[_Entry, dict[int, _Value]], _Entry]] | None,
-    ) -> tuple[int, int, bool]:
-        """One unit, from the token `at` on: where it ends, its size in bytes, whether it has functions."""
+    def _walk_unit(self, unit: _Unit, at: int, walk: _Walk) -> tuple[int, int, bool]:
+        """Read a unit from the token `at` on: return its end, its size in bytes, and True if it has functions."""
         tokens = unit.tokens
         abbreviations, at, size = self._header(unit, at)
-        entries = self._entries
-        nothing: tuple[int, ...] = ()
-        everything = tuple(i for members in wanted.values() for i in members)
         has_function = False
-        # Around the entry at hand: which wanted statements are inside, the scope's offset, the function.
-        stack: list[tuple[tuple[int, ...], int, _Entry | None]] = []
-        inside, scope, function = everything, -1, None
-        end = len(tokens)
-        while at < end:
-            offset = size
+        stack: list[_Around] = []
+        around = _Around(walk.everything, -1, None)
+        while at < len(tokens):
+            offset = unit.start + size
             directive, operand = tokens[at]
-            if directive == "uleb128" or (directive == "byte" and len(operand) < 4):
-                code = int(operand, 0)
-                if code < 128:
-                    at, size = at + 1, size + 1
-                elif directive == "byte":
-                    code, at, size = self._leb(tokens, at, size)
-                else:
-                    at, size = at + 1, size + _leb_size(code)
+            # Nearly all codes are a single byte.
+            if directive in ("uleb128", "byte") and len(operand) < 4 and (code := int(operand, 0)) < 128:
+                at, size = at + 1, size + 1
             else:
                 code, at, size = self._leb(tokens, at, size)
             if code == 0:
                 if not stack:
                     continue  # padding
-                inside, scope, function = stack.pop()
-                if not stack:
-                    return at, size, has_function
-                continue
-            abbreviation = abbreviations[code]
-            tag = abbreviation.tag
-            outer = inside, scope, function
-            first = at
-            values: dict[int, _Value] | None = None
-            if tag in _CODE:
-                if tag == _SUBPROGRAM:
-                    entries[unit.start + offset] = function = _Entry(
-                        token=first, abbreviation=abbreviation, unit=unit, parent=scope
-                    )
-                    has_function = True
-                    inside = everything
-                if abbreviation.has_code and (inside or (pairs is not None and tag == _INLINED)):
-                    values, at, size = self._values(unit, abbreviation, at, size)
-                    inside = self._inside(unit, values, inside, wanted)
-                    if tag == _INLINED:
-                        called = _Entry(token=first, abbreviation=abbreviation, unit=unit, parent=scope)
-                        for i in inside:
-                            found[i].append((unit.start + offset, called, values))
-                        if pairs is not None and function is not None:
-                            pairs.append(((called, values), function))
-                elif tag != _BLOCK or abbreviation.has_code:
-                    inside = nothing
-            elif tag in _SCOPES:
-                scope = unit.start + offset
-                entries[scope] = _Entry(token=first, abbreviation=abbreviation, unit=unit, parent=outer[1])
-            elif tag in _UNITS:
-                values, at, size = self._values(unit, abbreviation, at, size)
-                for name in (_STRINGS_BASE, _ADDRESS_BASE, _LISTS_BASE):
-                    if name in values:
-                        unit.bases[name] = values[name].text
-            if values is None:
-                if abbreviation.statements >= 0:
-                    at += abbreviation.statements
-                    size += abbreviation.size
-                else:
-                    _, at, size = self._values(unit, abbreviation, at, size)
-            if abbreviation.inside:
-                stack.append(outer)
+                around = stack.pop()
             else:
-                inside, scope, function = outer
-                if not stack:
-                    return at, size, has_function
+                abbreviation = abbreviations[code]
+                inner, at, size = self._enter(unit, offset, abbreviation, at, size, around, walk)
+                has_function |= abbreviation.tag == _SUBPROGRAM
+                if abbreviation.inside:
+                    stack.append(around)
+                    around = inner
+                    continue
+            if not stack:
+                break
         return at, size, has_function
+
+    def _enter(
+        self, unit: _Unit, offset: int, abbreviation: _Abbreviation, at: int, size: int, around: _Around, walk: _Walk
+    ) -> tuple[_Around, int, int]:
+        """Read an entry if it matters: return what is around the entries inside, the token behind it, and `size`."""
+        tag = abbreviation.tag
+        if tag in _UNITS:
+            values, at, size = self._values(unit, abbreviation, at, size)
+            for name in (_STRINGS_BASE, _ADDRESS_BASE, _LISTS_BASE):
+                if name in values:
+                    unit.bases[name] = values[name].text
+            return around, at, size
+        if tag in _SCOPES:
+            self._entries[offset] = _Entry(token=at, abbreviation=abbreviation, unit=unit, parent=around.scope)
+            around = _Around(around.inside, offset, around.function)
+        elif tag in _CODE:
+            entry = _Entry(token=at, abbreviation=abbreviation, unit=unit, parent=around.scope)
+            if tag == _SUBPROGRAM:
+                self._entries[offset] = entry
+                around = _Around(walk.everything, around.scope, entry)
+            if abbreviation.has_code and (around.inside or (walk.pairs is not None and tag == _INLINED)):
+                values, at, size = self._values(unit, abbreviation, at, size)
+                inside = self._inside(unit, values, around.inside, walk.statements)
+                if tag == _INLINED:
+                    for i in inside:
+                        walk.calls[i].append((offset, entry, values))
+                    if walk.pairs is not None and around.function is not None:
+                        walk.pairs.append(((entry, values), around.function))
+                return _Around(inside, around.scope, around.function), at, size
+            if tag != _BLOCK or abbreviation.has_code:
+                around = _Around((), around.scope, around.function)
+        if abbreviation.statements >= 0:
+            return around, at + abbreviation.statements, size + abbreviation.size
+        _, at, size = self._values(unit, abbreviation, at, size)
+        return around, at, size
 
     def _header(self, unit: _Unit, at: int) -> tuple[dict[int, _Abbreviation], int, int]:
         tokens = unit.tokens
@@ -296,7 +311,7 @@ class DebugInformation:
     def _read_abbreviations(self, table: str, unit: _Unit) -> dict[int, _Abbreviation]:
         section = self._section(f".debug_abbrev{self._suffix}")
         tokens = section.tokens
-        found: dict[int, _Abbreviation] = {}
+        abbreviations: dict[int, _Abbreviation] = {}
         widths = {**_FORMS, 0x01: unit.address_size, 0x10: unit.address_size if unit.version == 2 else unit.offset_size}
         widths |= {form: unit.offset_size for form, width in _FORMS.items() if width == _OFFSET and form != 0x10}
         at = section.start(table)
@@ -320,7 +335,7 @@ class DebugInformation:
             fixed = all(size in (0, 1, 2, 4, 8) for size in sizes)
             fixed &= all(form not in _BY_BYTES for _, form, _ in values)
             attributes = [attribute for attribute, _, _ in values]
-            found[code] = _Abbreviation(
+            abbreviations[code] = _Abbreviation(
                 tag=tag,
                 inside=bool(inside),
                 values=tuple(values),
@@ -328,19 +343,21 @@ class DebugInformation:
                 size=sum(sizes) if fixed else -1,
                 has_code=_LOW in attributes or _RANGES in attributes,
             )
-        return found
+        return abbreviations
 
     # --- values ---
 
     @staticmethod
     def _leb(tokens: Sequence[Token], at: int, size: int, signed: bool = False) -> tuple[int, int, int]:
-        """A number of variable length, the token behind it, and `size` with its bytes."""
+        """Return a number of variable length, the token behind it, and `size` with its bytes."""
         directive, operand = tokens[at]
         if directive in ("uleb128", "sleb128"):
             value = int(operand, 0)
             return value, at + 1, size + _leb_size(value)
         value = shift = 0
         while True:
+            if shift > _LONGEST:
+                raise DebugError("a number that is too long")
             directive, operand = tokens[at]
             data = _data(directive, operand)
             at += 1
@@ -357,7 +374,7 @@ class DebugInformation:
     def _values(
         self, unit: _Unit, abbreviation: _Abbreviation, at: int, size: int
     ) -> tuple[dict[int, _Value], int, int]:
-        """An entry's values by attribute, the token behind them, and `size` with their bytes."""
+        """Return an entry's values by attribute, the token behind them, and `size` with their bytes."""
         tokens = unit.tokens
         values: dict[int, _Value] = {}
         for attribute, form, constant in abbreviation.values:
@@ -379,7 +396,7 @@ class DebugInformation:
                 number, at, size = self._leb(tokens, at, size)
                 values[attribute] = _Value(str(number), form)
             elif width == _STRING:
-                data = b""
+                data = bytearray()
                 while not data.endswith(b"\0"):
                     data += _data(*tokens[at])
                     at += 1
@@ -396,7 +413,7 @@ class DebugInformation:
 
     @staticmethod
     def _skip(tokens: Sequence[Token], at: int, size: int, length: int) -> tuple[int, int]:
-        """Step over so many bytes, however they are written."""
+        """Return the token behind `length` bytes, however they are written, and `size` with the bytes."""
         end = size + length
         while size < end:
             directive, operand = tokens[at]
@@ -410,7 +427,7 @@ class DebugInformation:
                 size += _WIDTHS[directive]
             at += 1
         if size > end:
-            raise DebugError("values longer than they are said to be")
+            raise DebugError("values longer than their length")
         return at, size
 
     @staticmethod
@@ -423,7 +440,7 @@ class DebugInformation:
     # --- names ---
 
     def _name(self, entry: _Entry, values: dict[int, _Value]) -> str:
-        """A function's symbol, or its name with those of the scopes around it."""
+        """Return a function's symbol, or its name with those of the scopes around it."""
         seen = 0
         while True:
             if _LINKAGE in values:
@@ -448,7 +465,7 @@ class DebugInformation:
 
     @staticmethod
     def _offset(unit: _Unit, value: _Value) -> int:
-        """The offset in the section that a reference means."""
+        """Return the offset in the section that a reference means."""
         if value.form == _SECTION_REFERENCE:
             return int(value.text.rpartition("+")[2], 0) if "+" in value.text or value.text.isdigit() else 0
         return unit.start + int(value.text, 0)
@@ -465,7 +482,7 @@ class DebugInformation:
         return self._string_at(value.text, ".debug_line_str" if value.form == 0x1F else "")
 
     def _string_at(self, where: str, name: str = "") -> str:
-        """The string at a symbol, or at an offset, of a section."""
+        """Return the string at a symbol, or at an offset, of a section."""
         section = self._section(name or f".debug_str{self._suffix}")
         symbol, _, more = where.partition("+")
         if symbol in section.labels and not more:
@@ -479,22 +496,23 @@ class DebugInformation:
     def _inside(
         self, unit: _Unit, values: dict[int, _Value], around: tuple[int, ...], wanted: Mapping[str, Sequence[int]]
     ) -> tuple[int, ...]:
-        """Which of the statements `around` are in the code of an entry with these values. `wanted`: all statements, by
-        section."""
+        """Return those of the statements `around` that are in an entry's code. `wanted` are all statements."""
         if not around:
             return ()
         labels, statements = self._assembly.labels, self._assembly.statements
-        found: set[int] = set()
+        inside: set[int] = set()
         for low, high in self._spans(unit, values):
             first, last = labels.get(low, -1), labels.get(high, -1)
             if 0 <= first < last:
                 members = wanted.get(statements[first].section, ())
-                found.update(members[bisect_left(members, first) : bisect_left(members, last)])
-        return tuple(i for i in around if i in found) if found else ()
+                inside.update(members[bisect_left(members, first) : bisect_left(members, last)])
+        return tuple(i for i in around if i in inside) if inside else ()
 
     def _spans(self, unit: _Unit, values: dict[int, _Value]) -> Iterator[tuple[str, str]]:
-        """The labels before and behind each piece of code of an entry. All lengths are written as differences from the
-        beginning to the end."""
+        """Yield the labels before and behind each range of an entry's code.
+
+        Compilers write all lengths as differences between these labels.
+        """
         if _RANGES in values:
             yield from self._ranges(unit, values[_RANGES])
         elif _LOW in values and _HIGH in values:
@@ -530,7 +548,7 @@ class DebugInformation:
         where = value.text
         if value.form == _INDEXED_LIST:
             base = unit.bases.get(_LISTS_BASE, "")
-            # A split unit's list of offsets follows its header: length, version, two sizes, how many there are.
+            # A split unit's list of offsets follows its header: length, version, two sizes, number of offsets.
             first = section.labels.get(base, 5)
             where = _end(section.tokens[first + int(value.text, 0)][1])
         tokens = section.tokens
@@ -540,7 +558,7 @@ class DebugInformation:
             at += 1
             if kind == 0:
                 return
-            if kind in (1, 5):  # a base, which the differences name too
+            if kind in (1, 5):  # a base, which the differences name as well
                 _, at = self._range_value(unit, tokens, at, kind == 1)
                 continue
             low, at = self._range_value(unit, tokens, at, kind in (2, 3))
@@ -552,7 +570,7 @@ class DebugInformation:
         if indexed:
             number, at, _ = self._leb(tokens, at, 0)
             return self._address(unit, str(number), True), at
-        if directive == "byte":  # a number, as between addresses that are known; compilers write differences
+        if directive == "byte":  # a number; compilers write differences
             raise DebugError("a range of numbers")
         return _end(operand), at + 1
 
@@ -564,7 +582,7 @@ class DebugInformation:
         return self._sections[name]
 
     def _pieces(self, name: str) -> Iterator[str]:
-        """The text of a section, piece by piece."""
+        """Yield the text of a section, piece by piece."""
         if not self._lines:
             self._lines = self._text.split("\n")
         for section, first, end in self._assembly.debug:
@@ -573,7 +591,7 @@ class DebugInformation:
 
 
 class _Section:
-    """The values of a section, and which of them its labels stand before."""
+    """The values of a section, and the positions of its labels among them."""
 
     __slots__ = ("labels", "tokens")
 
@@ -587,38 +605,42 @@ class _Section:
                 self.tokens.append((directive, operand))
 
     def start(self, label: str) -> int:
-        """Where a label's values begin; the section's own name, or none, is its beginning."""
+        """Return the position of a label; 0 for the section's own name and for "", which mean its beginning."""
         return self.labels.get(label, 0)
 
 
 def _strings(tokens: Sequence[Token], first: int = 0) -> Iterator[tuple[int, str]]:
-    """The strings of a section from the value `first` on, and their offsets from there; long ones are written in
-    parts."""
+    """Yield the strings of a section from the value `first` on, with their offsets from there.
+
+    Long strings are written in parts.
+    """
     offset = 0
-    data = b""
+    data = bytearray()
     for at in range(first, len(tokens)):
         directive, operand = tokens[at]
         data += _data(directive, operand)
         if data.endswith(b"\0"):
             yield offset, data[:-1].decode("utf-8", "surrogateescape")
             offset += len(data)
-            data = b""
+            data = bytearray()
 
 
 def _end(text: str) -> str:
-    """The symbol that a difference goes to."""
+    """Return the symbol that a difference goes to."""
     return text.partition("-")[0]
 
 
 def _leb_size(value: int, signed: bool = False) -> int:
-    """How many bytes a number takes in LEB128."""
+    """Return the bytes that a number takes in LEB128."""
     bits = (value if value >= 0 else ~value).bit_length() + signed
     return max(1, -(-bits // 7))
 
 
 def _data(directive: str, operand: str) -> bytes:
-    """The bytes of a statement that is written by single bytes or as a string (clang writes two bytes of which the
-    second is 0 as one of those)."""
+    """Return the bytes of a single byte or a string.
+
+    clang writes two bytes as a string, too, if the second is 0.
+    """
     if directive == "byte":
         return bytes((int(operand, 0) & 255,))
     if directive not in ("string", "asciz", "ascii"):
@@ -629,8 +651,8 @@ def _data(directive: str, operand: str) -> bytes:
     return data if directive == "ascii" else data + b"\0"
 
 
-def _unescaped(found: re.Match[bytes]) -> bytes:
-    code = found.group(1)
+def _unescaped(match: re.Match[bytes]) -> bytes:
+    code = match.group(1)
     if code.isdigit():
         return bytes((int(code, 8) & 255,))
     return {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"f": b"\f", b"b": b"\b"}.get(code, code)

@@ -1,4 +1,4 @@
-"""Calls of the library functions that compilers put in the place of loops, and the functions that OpenMP is made of."""
+"""Calls of library functions that compilers make of loops, and the functions that they make of OpenMP's regions."""
 
 from __future__ import annotations
 
@@ -19,18 +19,20 @@ _IN_PLACE_OF_LOOPS = frozenset(
 
 
 def calls_in_place_of_loops(assembly: Assembly, text: str) -> Iterator[tuple[str, str, int]]:
-    """Calls, tail calls among them, of functions that stand where the source may have a loop: the function with the
-    call, the one that is called, and the call's statement. Whoever wrote the call himself has them too."""
+    """Yield calls and tail calls of functions that compilers make of loops, or that the source itself calls.
+
+    Each is the function with the call, the function that is called, and the call's statement.
+    """
     if not any(name in text for name in _IN_PLACE_OF_LOOPS):
         return
-    known = isa(assembly.isa)
+    instruction_set = isa(assembly.isa)
     for function in assembly.functions:
         for i in function.statements:
             each_statement = assembly.statements[i]
             if each_statement.kind != INSTRUCTION or not ("mem" in each_statement.text or "len" in each_statement.text):
                 continue
-            if known.branch(each_statement.text)[0] in ("call", "unconditional", "indirect"):
-                for symbol in known.symbols(each_statement.text):
+            if instruction_set.branch(each_statement.text)[0] in ("call", "unconditional", "indirect"):
+                for symbol in instruction_set.symbols(each_statement.text):
                     name = symbol.partition("@")[0].removeprefix("__").removesuffix("_chk")
                     if name in _IN_PLACE_OF_LOOPS and symbol not in assembly.labels:
                         yield function.name, name, i
@@ -38,7 +40,7 @@ def calls_in_place_of_loops(assembly: Assembly, text: str) -> Iterator[tuple[str
 
 
 def outlined(assembly: Assembly) -> dict[str, str]:
-    """The functions that compilers made of OpenMP's regions, and those in which the user wrote these."""
+    """Return the functions that compilers made of OpenMP's regions, with the user's function of each region."""
     parts = {
         name: name.partition("._omp_")[0] if "._omp_" in name else name.partition(".omp_outlined")[0]
         for name in (function.name for function in assembly.functions)
@@ -46,7 +48,7 @@ def outlined(assembly: Assembly) -> dict[str, str]:
     }
     nameless = [name for name, user in parts.items() if not user]
     if nameless:
-        # clang before 18 calls them all alike: they are of the functions that name them.
+        # clang before 18 gives them all the same name. They belong to the functions that refer to them.
         symbols = isa(assembly.isa).symbols
         for function in assembly.functions:
             for i in function.statements:

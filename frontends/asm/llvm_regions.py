@@ -1,8 +1,7 @@
-"""The regions of an assembly text as llvm-mca 19 finds them: comments as LLVM's lexer sees them, and its rules for what
-they begin and end.
+"""The regions of an assembly text as llvm-mca 19 finds them, with comments as LLVM's lexer reads them.
 
-Markers of other tools are nothing here. Places are offsets in the text; a region has the statements that begin between
-its marks, so that regions may overlap.
+Markers of other tools are ignored. Places are offsets in the text. A region has the statements that begin between its
+marks; regions may overlap.
 """
 
 from __future__ import annotations
@@ -19,48 +18,51 @@ if TYPE_CHECKING:
 
 
 class Marked(msgspec.Struct, frozen=True):
-    """A region: its name, "" for none, and the offsets of its marks' texts; `begin` is -1 for the region that no marker
-    begins, `end` for one that goes to the end of the text."""
+    """A region."""
 
     name: str
+    """The name, "" for none."""
     begin: int
+    """The offset of the text in its begin marker, -1 without one."""
     end: int
+    """The offset of the text in its end marker, -1 for a region that extends to the end of the text."""
 
 
 class Message(msgspec.Struct, frozen=True):
-    """What is said of the text at an offset; `kind`: error or note."""
+    """A message on the text at an offset."""
 
     at: int
     kind: str
+    """One of "error" and "note"."""
     text: str
 
 
-# What a comment may begin in, or a comment: strings, character constants, and comments' signs of x86.
+# Comments of x86, and strings and character constants, inside of which none begins.
 _TOKENS = r"""(?s)"(?:[^"\\\n]|\\.)*"?|'(?:\\?.)'|/\*.*?\*/|//[^\r\n]*|\#[^\r\n]*"""
-# The lexer looks at two tokens behind # at the start of a statement, which may be lines of a preprocessor, and meets a
+# The lexer reads two tokens behind # at the start of a statement, which may be a preprocessor's line, and finds a
 # comment that begins there; so `## LLVM-MCA-BEGIN` is a marker.
 _SECOND = r"[ \t]*(?:[\w.$@]+[ \t]*)?#"
 _MARKER = r"[ \t]*LLVM-MCA-(BEGIN|END)([^\0]*)"
 
 
 def comments(text: str) -> Iterator[tuple[int, str]]:
-    """The comments that may be markers, with the offsets of their texts."""
+    """Yield the comments that may be markers, with the offsets of their texts."""
     for token in re.finditer(_TOKENS, text):
-        said = token[0]
-        if "LLVM-MCA-" not in said or said[0] in "\"'":
+        comment = token[0]
+        if "LLVM-MCA-" not in comment or comment[0] in "\"'":
             continue
         at = token.start()
-        if said[0] == "#" or said[1] == "/":
-            # At the very end of the text the lexer takes the last character for the line break that is missing.
-            said = said[:-1] if token.end() == len(text) else said
-        if said[0] == "#":
-            if _starts_statement(text, at) and (second := re.match(_SECOND, said[1:])):
-                yield at + 1 + second.end(), said[1 + second.end() :]
-            yield at + 1, said[1:]
-        elif said[1] == "*":
-            yield at + 2, said[2:-2]
+        if comment[0] == "#" or comment[1] == "/":
+            # At the very end of the text the lexer takes the last character for the missing line break.
+            comment = comment[:-1] if token.end() == len(text) else comment
+        if comment[0] == "#":
+            if _starts_statement(text, at) and (second := re.match(_SECOND, comment[1:])):
+                yield at + 1 + second.end(), comment[1 + second.end() :]
+            yield at + 1, comment[1:]
+        elif comment[1] == "*":
+            yield at + 2, comment[2:-2]
         else:
-            yield at + 2, said[2:]
+            yield at + 2, comment[2:]
 
 
 def _starts_statement(text: str, at: int) -> bool:
@@ -69,25 +71,27 @@ def _starts_statement(text: str, at: int) -> bool:
 
 
 def regions(text: str) -> tuple[list[Marked], list[Message]]:
-    """The regions in the order of their beginnings, empty ones too, and what is wrong with the markers. A text without
-    markers is one region. Of the same text they are found once."""
+    """Return the regions in the order of their beginnings, also empty ones, and messages on wrong markers.
+
+    A text without markers is one region. The result for the last text is cached.
+    """
     last = _LAST[0]
     if last[0] != text:
         last = _LAST[0] = text, _regions(text)
-    found, messages = last[1]
-    return [*found], [*messages]
+    marked, messages = last[1]
+    return [*marked], [*messages]
 
 
 _LAST: list[tuple[str, tuple[list[Marked], list[Message]]]] = [("", ([Marked("", -1, -1)], []))]
-"""The text that was read last, and what was found: parsing, messages and headings all ask."""
+"""The last text and its regions, which parsing, messages and headings all need."""
 
 
 def _regions(text: str) -> tuple[list[Marked], list[Message]]:
-    found = [Marked("", -1, -1)]
+    marked = [Marked("", -1, -1)]
     messages: list[Message] = []
     active: dict[str, int] = {}
     if "LLVM-MCA-" not in text:
-        return found, messages
+        return marked, messages
     for at, comment in comments(text):
         marker = re.match(_MARKER, comment)
         if not marker:
@@ -95,42 +99,44 @@ def _regions(text: str) -> tuple[list[Marked], list[Message]]:
         name = marker[2].lstrip(" \t") or marker[2]
         if marker[1] == "BEGIN":
             if name in active:
-                first = found[active[name]].begin
+                first = marked[active[name]].begin
                 if name:
                     messages.append(Message(at, "error", "overlapping regions cannot have the same name"))
                     messages.append(Message(first, "note", f"region {name} was previously defined here"))
                 else:
                     messages.append(Message(at, "error", "found multiple overlapping anonymous regions"))
                     messages.append(Message(first, "note", "Previous anonymous region was defined here"))
-            elif not active and found == [Marked("", -1, -1)]:
-                found[0] = Marked(name, at, -1)
+            elif not active and marked == [Marked("", -1, -1)]:
+                marked[0] = Marked(name, at, -1)
                 active[name] = 0
             else:
-                active[name] = len(found)
-                found.append(Marked(name, at, -1))
+                active[name] = len(marked)
+                marked.append(Marked(name, at, -1))
             continue
         ended = -1
         if name in active:
             ended = active.pop(name)
         elif not name and len(active) == 1:
             _, ended = active.popitem()
-        elif not name and not active and found == [Marked("", -1, -1)]:
+        elif not name and not active and marked == [Marked("", -1, -1)]:
             ended = 0
         if ended >= 0:
-            found[ended] = replace(found[ended], end=at)
+            marked[ended] = replace(marked[ended], end=at)
             continue
         messages.append(Message(at, "error", "found an invalid region end directive"))
         named = f"region named {name}" if name else "anonymous region"
         messages.append(Message(at, "note", f"unable to find an active {named}"))
-    return found, messages
+    return marked, messages
 
 
-def spans(text: str, found: Sequence[Marked]) -> list[tuple[int, int]]:
-    """The first and the last line, 1-based, with statements of each region. Where a marker stands among the statements
-    of a line, they are all taken to be on that side where the first one is."""
+def spans(text: str, marked: Sequence[Marked]) -> list[tuple[int, int]]:
+    """Return the first and the last line, 1-based, with statements of each region.
+
+    All statements of a line with a marker count for the side of the marker where the first one is.
+    """
     breaks = [each.start() for each in re.finditer("\n", text)]
     lines = []
-    for region in found:
+    for region in marked:
         first, last = 1, len(breaks) + 1
         if region.begin >= 0:
             first = bisect_left(breaks, region.begin) + 1 + (not _leads(text, region.begin))
@@ -141,12 +147,12 @@ def spans(text: str, found: Sequence[Marked]) -> list[tuple[int, int]]:
 
 
 def _leads(text: str, at: int) -> bool:
-    """Whether a comment whose text begins there is the first thing in its line."""
+    """Return True if nothing comes before a comment in its line. `at` is the offset of the comment's text."""
     return not text[text.rfind("\n", 0, at) + 1 : at].strip(" \t#/*")
 
 
 def places(text: str, offsets: Iterable[int]) -> Iterator[tuple[int, int, str]]:
-    """Line and column, 1-based, of each offset, and the text of that line."""
+    """Yield line and column, 1-based, of each offset, and the text of that line."""
     breaks = [each.start() for each in re.finditer("\n", text)]
     for at in offsets:
         number = bisect_left(breaks, at)

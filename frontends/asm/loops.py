@@ -1,4 +1,4 @@
-"""Innermost loops of control-flow graphs, as regions: the path that is analysed, and what a reader must know of it."""
+"""Innermost loops of control-flow graphs, as regions with the path that is analysed and notes on it."""
 
 from __future__ import annotations
 
@@ -11,37 +11,41 @@ from incc.frontends.asm.graph import dominators, loops, reverse_postorder
 from incc.frontends.kernel import LeftOut, LineSet, Neighbours, Region
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from incc.frontends.asm.graph import Block, ControlFlow, IrreducibleCycle, Loop
     from incc.frontends.kernel import SourceLocation
 
 
 class Place(Protocol):
-    """Where an instruction stands: its 1-based line, and its place in the user's source if that is known."""
+    """The place of an instruction."""
 
     @property
-    def line(self) -> int: ...
+    def line(self) -> int:
+        """1-based."""
+
     @property
-    def location(self) -> SourceLocation | None: ...
+    def location(self) -> SourceLocation | None:
+        """The place in the user's source, None if unknown."""
 
 
 class Listing(msgspec.Struct, frozen=True):
-    """What regions say of the instructions of graphs: the place of each by its number, and `notes`: what some of them,
-    on a path, hide (see `Region.notes`)."""
+    """The facts about the instructions of graphs that regions need."""
 
     places: Sequence[Place]
+    """By the instructions' numbers."""
     notes: Callable[[Sequence[int]], list[str]]
+    """Returns notes on instructions of a path, such as calls (see `Region.notes`)."""
 
 
 def innermost(graphs: Iterable[ControlFlow], listing: Listing) -> tuple[list[Region], list[LeftOut]]:
-    """The innermost natural loops of graphs, and the cycles that are none, both by their first lines."""
+    """Return the innermost natural loops of graphs, and the cycles that are no natural loops, by their first lines."""
     regions: list[Region] = []
     left_out: list[LeftOut] = []
     for graph in graphs:
         natural, irreducible = loops([block.successors for block in graph.blocks], graph.entries)
-        found = [(_region(listing, graph, loop), loop) for loop in natural if loop.innermost]
-        regions += _with_neighbours(listing, graph, natural, found) if len(found) > 1 else [r for r, _ in found]
+        inner = [(_region(listing, graph, loop), loop) for loop in natural if loop.innermost]
+        regions += _with_neighbours(listing, graph, natural, inner) if len(inner) > 1 else [r for r, _ in inner]
         left_out += [_irreducible(listing, graph, cycle) for cycle in irreducible if cycle.innermost]
     regions.sort(key=lambda region: region.first_line)
     left_out.sort(key=lambda span: span.first_line)
@@ -49,31 +53,17 @@ def innermost(graphs: Iterable[ControlFlow], listing: Listing) -> tuple[list[Reg
 
 
 def _region(listing: Listing, graph: ControlFlow, loop: Loop, chosen: list[int] | None = None) -> Region:
-    """The loop along the path `chosen` (blocks from the header on), by default the likeliest."""
+    """Return the region of a loop along the path `chosen`, the blocks from the header on; by default the likeliest."""
     places = listing.places
     blocks = graph.blocks
-    header = blocks[loop.header]
     path, indirect = (chosen, 0) if chosen is not None else _likeliest_path(graph, loop)
     body = [i for b in sorted(loop.body) for i in blocks[b].instructions]
     on_path = [i for b in path for i in blocks[b].instructions]
 
     notes: list[str] = []
-    forks = sum(len(loop.body.intersection(blocks[b].successors)) > 1 for b in loop.body)
+    forks = sum(_forks(graph, loop, b) for b in loop.body)
     if chosen is None and forks:
-        off = sorted(set(body).difference(on_path))
-        branches = "1 branch" if forks == 1 else f"{forks} branches"
-        at = [b for b in path if len(loop.body.intersection(blocks[b].successors)) > 1]
-        missing = f"no instruction is skipped ({_sides(listing, graph, path, at)})"
-        if off:
-            missing = (
-                f"1 of {len(body)} instructions is not on it"
-                if len(off) == 1
-                else f"{len(off)} of {len(body)} instructions are not on it"
-            )
-            missing += f" ({line_list(places[i].line for i in off)})"
-        notes.append(
-            f"{branches} inside: analysed the likeliest path (backward branches taken, else fall-through); {missing}"
-        )
+        notes.append(_fork_note(listing, graph, loop, path, forks))
     if indirect:
         notes.append(f"an indirect jump with {indirect} targets inside: analysed the first")
     leaves = [b for b in path if any(s not in loop.body for s in blocks[b].successors) or _leaves(blocks[b])]
@@ -83,14 +73,13 @@ def _region(listing: Listing, graph: ControlFlow, loop: Loop, chosen: list[int] 
     notes += listing.notes(on_path)
 
     source = source_of(places, on_path, places[on_path[-1]].location, (i for b in blocks for i in b.instructions))
-
     lines = lines_of(places, on_path)
     body_lines = lines_of(places, body)
     function = graph.functions[loop.header]
     cold_of_main = function != graph.name and function.startswith(graph.name + ".cold")
     if cold_of_main or not function:
         function = graph.name
-    label = header.label
+    label = blocks[loop.header].label
     name = ":".join(part for part in (function, label) if part) or f"line {min(lines)}"
     return Region(
         kind="loop",
@@ -108,8 +97,27 @@ def _region(listing: Listing, graph: ControlFlow, loop: Loop, chosen: list[int] 
     )  # fmt: skip
 
 
+def _forks(graph: ControlFlow, loop: Loop, block: int) -> bool:
+    """Return True if a block of a loop has several successors in the loop."""
+    return len(loop.body.intersection(graph.blocks[block].successors)) > 1
+
+
+def _fork_note(listing: Listing, graph: ControlFlow, loop: Loop, path: list[int], forks: int) -> str:
+    """Return the note on the likeliest path through a loop with branches inside."""
+    body = {i for b in loop.body for i in graph.blocks[b].instructions}
+    off = sorted(body.difference(i for b in path for i in graph.blocks[b].instructions))
+    branches = "1 branch" if forks == 1 else f"{forks} branches"
+    if off:
+        are = "instructions is" if len(off) == 1 else "instructions are"
+        missing = f"{len(off)} of {len(body)} {are} not on it ({line_list(listing.places[i].line for i in off)})"
+    else:
+        sides = _sides(listing, graph, path, [b for b in path if _forks(graph, loop, b)])
+        missing = f"no instruction is skipped ({sides})"
+    return f"{branches} inside: analysed the likeliest path (backward branches taken, else fall-through); {missing}"
+
+
 def _sides(listing: Listing, graph: ControlFlow, path: list[int], forks: list[int]) -> str:
-    """Which way a path takes at some of its blocks: "line 12 not taken"."""
+    """Return the way that a path takes at some of its blocks: "line 12 not taken"."""
     following = dict(zip(path, [*path[1:], path[0]], strict=True))
     sides: dict[bool, list[int]] = {False: [], True: []}
     for b in forks:
@@ -120,17 +128,39 @@ def _sides(listing: Listing, graph: ControlFlow, path: list[int], forks: list[in
 
 
 def _with_neighbours(
-    listing: Listing, graph: ControlFlow, natural: Sequence[Loop], found: Sequence[tuple[Region, Loop]]
+    listing: Listing, graph: ControlFlow, natural: Sequence[Loop], inner: Sequence[tuple[Region, Loop]]
 ) -> list[Region]:
-    """The regions of a graph's innermost loops, each knowing how control gets from one to the other."""
+    """Return the regions of a graph's innermost loops with the ways of control between them."""
+    number_of = {loop.header: number for number, (_, loop) in enumerate(inner)}
+    ahead, behind = _reachable(graph, natural, number_of)
+    enclosing = _enclosing(listing, graph, natural, number_of)
+    of_line: dict[int, int] = {}
+    for number, (region, _) in enumerate(inner):
+        of_line[region.first_line] = of_line.get(region.first_line, 0) | 1 << number
+    regions = []
+    for number, (region, loop) in enumerate(inner):
+        later = 0
+        for b in loop.body:
+            later |= ahead[b]
+        lines = LineSet(of_line, later & ~(1 << number)), LineSet(of_line, behind[loop.header])
+        regions.append(replace(region, neighbours=Neighbours(*lines, enclosing.get(loop.header, ()))))
+    return regions
+
+
+def _reachable(
+    graph: ControlFlow, natural: Sequence[Loop], number_of: Mapping[int, int]
+) -> tuple[list[int], list[int]]:
+    """Return for each block the loops that may come after it, and those that always come before it.
+
+    Sets of loops are the bits of a number. `number_of` are the numbers of loops by their headers. Around cycles without
+    a header, not all ways are followed.
+    """
     n = len(graph.blocks)
     back = {(latch, loop.header) for loop in natural for latch in loop.latches}
     forward = [[t for t in block.successors if (b, t) not in back] for b, block in enumerate(graph.blocks)]
-    # A virtual entry, also for what nothing leads to: landing pads, and code behind jumps that are not resolved.
+    # A virtual entry, also to blocks without predecessors: landing pads, and code behind jumps that are not resolved.
     reached = {t for successors in forward for t in successors}
     forward.append([b for b in range(n) if b in graph.entries or b not in reached])
-    number_of = {loop.header: number for number, (_, loop) in enumerate(found)}
-    # Sets of loops as the bits of numbers. Around cycles without a header, not all ways are followed.
     ahead = [0] * (n + 1)
     order = reverse_postorder(forward, n)
     for b in reversed(order):
@@ -139,33 +169,22 @@ def _with_neighbours(
     immediate = dominators(forward, n)
     behind = [0] * (n + 1)
     for b in order:
-        if 0 <= (above := immediate[b]) != b:  # whose turn was before
+        if 0 <= (above := immediate[b]) != b:  # which comes earlier in this order
             behind[b] = behind[above] | (1 << number_of[above] if above in number_of else 0)
-    sources = [_latch_source(listing, graph, loop) for loop in natural]
+    return ahead, behind
 
-    of_line: dict[int, int] = {}
-    for number, (region, _) in enumerate(found):
-        of_line[region.first_line] = of_line.get(region.first_line, 0) | 1 << number
-    # Around the loop that a block is the header of there are few others, whatever the function has.
-    around_block: dict[int, list[int]] = {}
-    for at, other in enumerate(natural):
-        if not other.innermost and sources[at]:
-            for b in other.body:
-                around_block.setdefault(b, []).append(at)
-    regions = []
-    for number, (region, loop) in enumerate(found):
-        later = 0
-        for b in loop.body:
-            later |= ahead[b]
-        around = [
-            (len(natural[at].body), source)
-            for at in around_block.get(loop.header, ())
-            if natural[at].header != loop.header and (source := sources[at])
-        ]
-        enclosing = tuple([source for _, source in sorted(around)])
-        lines = LineSet(of_line, later & ~(1 << number)), LineSet(of_line, behind[loop.header])
-        regions.append(replace(region, neighbours=Neighbours(*lines, enclosing)))
-    return regions
+
+def _enclosing(
+    listing: Listing, graph: ControlFlow, natural: Sequence[Loop], headers: Iterable[int]
+) -> dict[int, tuple[SourceLocation, ...]]:
+    """Return the places of the loops around the innermost loops with these headers, inner loops first."""
+    around: dict[int, list[tuple[int, SourceLocation]]] = {header: [] for header in headers}
+    for loop in natural:
+        if not loop.innermost and (source := _latch_source(listing, graph, loop)):
+            for b in loop.body:
+                if b in around and b != loop.header:
+                    around[b].append((len(loop.body), source))
+    return {header: tuple([source for _, source in sorted(loops)]) for header, loops in around.items()}
 
 
 def _latch_source(listing: Listing, graph: ControlFlow, loop: Loop) -> SourceLocation | None:
@@ -173,11 +192,11 @@ def _latch_source(listing: Listing, graph: ControlFlow, loop: Loop) -> SourceLoc
 
 
 def _likeliest_path(graph: ControlFlow, loop: Loop) -> tuple[list[int], int]:
-    """The blocks from the header back to it, and the number of targets of an indirect jump on the way (0: none).
+    """Return the blocks from the header back to it, and the number of targets of an indirect jump on the way, else 0.
 
-    Static prediction as compilers lay code out: stay in the loop; else take branches that go backward, and fall through
-    the others. There is always a way on, since every block of an innermost loop lies on a way to its header, and none
-    repeats before the header does.
+    The path follows the layout of compilers: it stays in the loop, takes backward branches, and falls through other
+    branches. It always returns to the header, because every block of an innermost loop is on a way to the header, and
+    none repeats before the header does.
     """
     path: list[int] = []
     indirect = 0
@@ -204,46 +223,46 @@ def _likeliest_next(graph: ControlFlow, loop: Loop, block: int) -> int:
 
 
 class LoopPath(msgspec.Struct, frozen=True):
-    """One way through a loop, from its header back to it.
-
-    `branches` are the lines of the branches inside at which it could have gone another way, and whether it takes them;
-    `probability` is that of going this way at all of these.
-    """
+    """One way through a loop, from its header back to it."""
 
     region: Region
     branches: tuple[tuple[int, bool], ...]
+    """The line of each branch inside at which there is another way, and True if this way takes the branch."""
     probability: float
+    """The probability of this way at all branches together."""
 
 
 class LoopFinder:
-    """The innermost loops that regions are, by the lines of their instructions: worked out once for all of a file."""
+    """The innermost loops of some regions, by the lines of their instructions."""
 
     def __init__(self, graphs: Iterable[ControlFlow], listing: Listing, regions: Iterable[Region]) -> None:
         self.listing = listing
-        self._found: dict[frozenset[int], tuple[ControlFlow, Loop]] = {}
-        wanted = {min(region.body_lines) for region in regions if region.body_lines}
+        self._loops: dict[frozenset[int], tuple[ControlFlow, Loop]] = {}
+        first_lines = {min(region.body_lines) for region in regions if region.body_lines}
         places = listing.places
         for graph in graphs:
-            # Finding loops takes longer than looking whether there is one that is asked for.
-            if wanted.isdisjoint([places[i].line for block in graph.blocks for i in block.instructions]):
+            # Finding loops takes longer than looking for the lines of one.
+            if first_lines.isdisjoint([places[i].line for block in graph.blocks for i in block.instructions]):
                 continue
             for loop in loops([block.successors for block in graph.blocks], graph.entries)[0]:
                 if loop.innermost:
                     body = (i for b in loop.body for i in graph.blocks[b].instructions)
-                    self._found.setdefault(frozenset([listing.places[i].line for i in body]), (graph, loop))
+                    self._loops.setdefault(frozenset([listing.places[i].line for i in body]), (graph, loop))
 
     def paths(self, region: Region, limit: int, first_side: float | None, sides: bool) -> tuple[list[LoopPath], bool]:
-        """The ways through the innermost loop that `region` is, see `incc.frontends.asm.regions.loop_paths`."""
-        found = self._found.get(frozenset(region.body_lines))
-        return _paths_of(self.listing, *found, limit, first_side, sides) if found else ([], True)
+        """Return the ways through the innermost loop of a region, as `incc.frontends.asm.regions.loop_paths` does."""
+        loop = self._loops.get(frozenset(region.body_lines))
+        return _paths_of(self.listing, *loop, limit, first_side, sides) if loop else ([], True)
 
     def shortest_and_longest(self, region: Region) -> list[LoopPath]:
-        """The ways through the innermost loop that `region` is with the fewest and with the most instructions: where
-        there are too many to look at all."""
-        found = self._found.get(frozenset(region.body_lines))
-        if not found:
+        """Return the ways through the innermost loop of a region with the fewest and with the most instructions.
+
+        This is for loops with too many ways to look at all of them.
+        """
+        graph_and_loop = self._loops.get(frozenset(region.body_lines))
+        if not graph_and_loop:
             return []
-        graph, loop = found
+        graph, loop = graph_and_loop
         return [
             LoopPath(_region(self.listing, graph, loop, path), _branches_on(self.listing, graph, loop, path), 0.0)
             for path in [_extreme(graph, loop, sign) for sign in (1, -1)]
@@ -253,9 +272,9 @@ class LoopFinder:
 def _paths_of(
     listing: Listing, graph: ControlFlow, loop: Loop, limit: int, first_side: float | None, sides: bool
 ) -> tuple[list[LoopPath], bool]:
-    found: list[LoopPath] = []
-    # Without inner cycles every way leads back to the header, so each path begun is one found. Depth first, first
-    # sides first.
+    paths: list[LoopPath] = []
+    # Without inner cycles every way leads back to the header, so each path that is begun can be completed. Depth first,
+    # first sides first.
     begun: list[tuple[list[int], tuple[tuple[int, bool], ...], float]] = [([loop.header], (), 1.0)]
     while begun:
         path, branches, probability = begun.pop()
@@ -276,16 +295,16 @@ def _paths_of(
                 branches = (*branches, (line, following[0] != block.fall))
                 probability *= shares[0]
             path = [*path, following[0]]
-        if len(found) == limit:
-            return found, False
-        found.append(LoopPath(_region(listing, graph, loop, path[:-1]), branches, probability))
-    return found, True
+        if len(paths) == limit:
+            return paths, False
+        paths.append(LoopPath(_region(listing, graph, loop, path[:-1]), branches, probability))
+    return paths, True
 
 
 def _extreme(graph: ControlFlow, loop: Loop, sign: int) -> list[int]:
-    """The blocks of the way from the header back to it with the fewest instructions (`sign` 1) or the most (-1)."""
-    # Without inner cycles every block comes after those that lead to it; what is left from each is worked out once.
-    left: dict[int, tuple[int, int]] = {}  # block: instructions times sign from it on, and the next block
+    """Return the blocks of the way from the header back to it with the fewest instructions (`sign` 1) or most (-1)."""
+    # For each block the instructions times sign from it on, and the next block.
+    left: dict[int, tuple[int, int]] = {}
     waiting = [loop.header]
     while waiting:
         block = waiting[-1]
@@ -304,11 +323,11 @@ def _extreme(graph: ControlFlow, loop: Loop, sign: int) -> list[int]:
 
 
 def _branches_on(listing: Listing, graph: ControlFlow, loop: Loop, path: list[int]) -> tuple[tuple[int, bool], ...]:
-    """The branches at which a way could have gone another way, and whether it takes them."""
+    """Return the line of each branch at which there is another way, and True if this way takes the branch."""
     return tuple(
         (listing.places[graph.blocks[b].instructions[-1]].line, following != graph.blocks[b].fall)
         for b, following in zip(path, [*path[1:], path[0]], strict=True)
-        if len(loop.body.intersection(graph.blocks[b].successors)) > 1
+        if _forks(graph, loop, b)
     )
 
 
@@ -319,7 +338,7 @@ def _shares(sides: int, first: float | None) -> list[float]:
 
 
 def _leaves(block: Block) -> bool:
-    """Whether a conditional branch jumps out of the function (to another function's name)."""
+    """Return True if a conditional branch jumps out of the function (to another function's name)."""
     return block.branch == "conditional" and not block.taken
 
 
@@ -341,12 +360,12 @@ def _first_line(listing: Listing, graph: ControlFlow, block: int) -> int:
 
 
 def lines_of(places: Sequence[Place], instructions: Iterable[int]) -> tuple[int, ...]:
-    """The lines of instructions in their order, a line with several once."""
+    """Return the lines of instructions in their order, each once."""
     return tuple(dict.fromkeys([places[i].line for i in instructions]))
 
 
 def line_list(lines: Iterable[int]) -> str:
-    """ "line 4" or "lines 12-15, 20"."""
+    """Return "line 4" or "lines 12-15, 20"."""
     spans: list[list[int]] = []
     for line in sorted(set(lines)):
         if spans and line == spans[-1][1] + 1:
@@ -360,10 +379,10 @@ def line_list(lines: Iterable[int]) -> str:
 def source_of(
     places: Sequence[Place], members: Iterable[int], latch: SourceLocation | None, function: Iterable[int]
 ) -> SourceLocation | None:
-    """Where a region is in the source: where its branch back is, if that is in the function's own file.
+    """Return the place of a region in the source: that of its branch back, if it is in the function's own file.
 
-    gcc and clang give the branch back the line of the `for` or `while`. Where it was inlined from elsewhere (an
-    iterator's `operator!=`), the line with the most instructions says more.
+    gcc and clang give the branch back the line of the `for` or `while`. If the branch was inlined from elsewhere (an
+    iterator's `operator!=`), the result is the line with the most instructions.
     """
     if latch:
         own = next((location for i in function if (location := places[i].location)), None)
@@ -378,7 +397,7 @@ def source_of(
 
 
 def call_notes(callees: Iterable[str]) -> list[str]:
-    """What a reader must know of calls on a path, to functions of these names ("": through memory or a register)."""
+    """Return the notes on calls on a path to functions of these names, "" for indirect calls."""
     return [
         f"contains a call to {name}: what it costs is not counted"
         if name

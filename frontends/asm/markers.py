@@ -1,13 +1,13 @@
-"""Write markers of OSACA, llvm-mca and IACA around regions, so that those tools analyse the same code.
+"""Writes markers of OSACA, llvm-mca and IACA around regions, so that those tools analyse the same code.
 
-The lines of the text stay as they are; markers are added between them. A file marked for IACA is for analysis, not to
-be run: IACA's markers overwrite a register. OSACA and IACA analyse the first marked region of a file, llvm-mca
-all of them. OSACA reads IACA's markers in AT&T syntax only.
+Markers are added between the lines of the text, which stay as they are. A file marked for IACA is not to be run,
+because IACA's markers overwrite a register. OSACA and IACA analyse the first marked region of a file, llvm-mca all of
+them. OSACA reads IACA's markers in AT&T syntax only.
 
-LLVM's assembler, which is in llvm-mca, refuses some line information that GNU as reads and gcc writes: `.loc … view`, a
-`.file 1` that names the same file as `.file 0`, and a `.loc` without a `.file` before it. A text with such lines gets a
-few directives at its top that make `.file` and `.loc` empty macros, for LLVM alone: GNU as, which defines the symbol
-`.gasversion.`, passes over them and makes the same object as before.
+llvm-mca contains LLVM's assembler, which refuses some line information that gcc writes and GNU as accepts: `.loc …
+view`, a `.file 1` that names the same file as `.file 0`, and a `.loc` without a `.file` before it. A text with such
+lines gets directives at its top that make `.file` and `.loc` empty macros for LLVM. GNU as, which defines the symbol
+`.gasversion.`, ignores them and makes the same object as before.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from incc.frontends.asm.parse import Assembly
     from incc.frontends.isa import Isa
 
-# From the outside in. IACA's come first: OSACA reads them too, and a comment marker inside takes precedence there.
+# Outermost first. IACA's markers come first because OSACA reads them, too, and prefers a comment marker inside.
 DIALECTS = ("iaca", "osaca", "llvm-mca")
 
-# In LLVM a macro goes before the directive of its name.
+# In LLVM a macro takes precedence over the directive of its name.
 _NO_LINES_IN_LLVM = (
     "\t.ifndef\t.gasversion.",
     "\t.macro\t.file what:vararg",
@@ -52,16 +52,23 @@ def insert_markers(
     isa: str = "",
     remarks: Iterable[str] = (),
 ) -> str:
-    """The text with markers around each region; without the added lines it is `text` again, byte for byte.
+    """Return the text with markers around each region. Without the added lines it is `text` again, byte for byte.
 
-    `dialects` are names out of DIALECTS, one or several, or "all". The begin marker stands before the label that the
-    loop's branch goes back to, the end marker behind its last instruction, so neither is executed in the loop. Where
-    the analysed path is not in one piece, the smallest span that contains it is marked and a comment says how many
-    other instructions are in it. For llvm-mca a text whose line information it refuses has some lines more at its top
-    (`_NO_LINES_IN_LLVM`). llvm-mca's regions get the regions' names, numbered where they repeat (none
-    together with OSACA's markers where comments do not begin with `#`: they could not be read then). `remarks`: one for
-    each region, which stands in a comment before its begin, "" for none; or none at all. Raises ValueError
-    for an unknown dialect and for a region that is not of this text.
+    The begin marker is before the label that the loop's branch goes back to, the end marker behind the loop's last
+    instruction, so that neither is executed in the loop. If the analysed path is not contiguous, the smallest span that
+    contains it is marked, and a comment counts the other instructions in it. llvm-mca's regions have the regions'
+    names, numbered if they repeat; they have none together with OSACA's markers if comments do not begin with `#`,
+    because those could not be read then.
+
+    Args:
+        text: the assembly.
+        regions: the regions to mark.
+        dialects: one or several of DIALECTS, or "all".
+        isa: the instruction set, "" to detect it.
+        remarks: a comment for each region, "" for none; or no comments at all.
+
+    Raises:
+        ValueError: for an unknown dialect and for a region that is not in this text.
     """
     chosen = _dialects(dialects)
     assembly = parse(text, isa)
@@ -72,7 +79,7 @@ def insert_markers(
             instruction_at.setdefault(statement.line, []).append(i)
 
     coded = sorted(instruction_at)
-    # Before line n stand, in this order: ends of regions, then begins; outer regions end later and begin earlier.
+    # Before a line, ends of regions come before begins; outer regions end later and begin earlier.
     ends: dict[int, list[list[str]]] = {}
     begins: dict[int, list[list[str]]] = {}
     names: set[str] = set()
@@ -122,16 +129,18 @@ def _dialects(wanted: str | Iterable[str]) -> list[str]:
 
 
 def _llvm_reads_lines(text: str) -> bool:
-    """Whether LLVM's assembler understands the `.file` and `.loc` of the text (AsmParser::parseDirectiveLoc and
-    MCDwarfLineTableHeader::tryGetFile of LLVM 19)."""
+    """Return True if LLVM's assembler accepts the `.file` and `.loc` of the text.
+
+    See AsmParser::parseDirectiveLoc and MCDwarfLineTableHeader::tryGetFile of LLVM 19.
+    """
     files: dict[int, str] = {}
-    for found in _LINE_INFORMATION(text):
-        loc, file, how, number, names = found.groups()
+    for match in _LINE_INFORMATION(text):
+        loc, file, options, number, names = match.groups()
         if loc:
-            if int(file) not in files or " view " in f"{how} ":
+            if int(file) not in files or " view " in f"{options} ":
                 return False
         else:
-            # The folder may stand before the name; LLVM takes a file for that of number 0 by its name.
+            # The folder may be before the name; LLVM recognises the file of number 0 by its name.
             name = (_FILE_NAME(names) or [""])[-1]
             if int(number) and files.get(0) == name:
                 return False
@@ -140,13 +149,13 @@ def _llvm_reads_lines(text: str) -> bool:
 
 
 def _span(assembly: Assembly, region: Region, instruction_at: dict[int, list[int]]) -> tuple[int, int]:
-    """The lines between which the markers go: from the label before the first analysed instruction to the last one."""
+    """Return the lines to mark: from the label before the first analysed instruction to the last instruction."""
     statements = assembly.statements
     first_line, last_line = min(region.lines), max(region.lines)
     first = instruction_at[first_line][0]
     begin = first_line
     at = first - 1
-    # Markers go directly before the label: behind an alignment, whose no-operations are none of the loop's.
+    # Markers go directly before the label, behind an alignment, whose no-operations are not the loop's.
     while at >= 0 and statements[at].kind == LABEL:
         begin = statements[at].line
         if statements[at].text == region.label:
@@ -156,7 +165,7 @@ def _span(assembly: Assembly, region: Region, instruction_at: dict[int, list[int
 
 
 def _foreign(region: Region, first: int, last: int, instruction_at: dict[int, list[int]], coded: list[int]) -> str:
-    """What a reader of the marked file must know: how many instructions between the markers are not on the path.
+    """Return the comment on instructions between the markers that are not on the path, "" if there are none.
 
     `coded` are the lines with instructions, ascending.
     """
@@ -171,7 +180,7 @@ def _foreign(region: Region, first: int, last: int, instruction_at: dict[int, li
 
 
 def _dialect(assembly: Assembly, line: int) -> str:
-    """The dialect in which a line is written."""
+    """Return the dialect of a line."""
     dialect = ""
     for since, value in assembly.dialects:
         if since > line:
@@ -194,7 +203,7 @@ def _unique(name: str, names: set[str]) -> str:
 def _marker_lines(
     dialects: Sequence[str], isa: Isa, name: str, notes: Sequence[str], written_begin: str, written_end: str
 ) -> tuple[list[str], list[str]]:
-    """The lines of a begin and of an end marker."""
+    """Return the lines of a begin and of an end marker."""
     mark = isa.syntax.comments[0]
     begin: list[str] = [f"{mark} {note}" for note in notes]
     end: list[str] = []
@@ -205,7 +214,7 @@ def _marker_lines(
         begin.append(f"{mark} OSACA-BEGIN")
         end.insert(0, f"{mark} OSACA-END")
     if "llvm-mca" in dialects:
-        # llvm-mca overlooks markers behind `//`; behind `#` OSACA reads then only llvm-mca's without name.
+        # llvm-mca ignores markers behind `//`. Behind `#` OSACA then reads only llvm-mca's markers without a name.
         if mark != "#" and len(dialects) > 1:
             name = ""
         begin.append(f"# LLVM-MCA-BEGIN {name}".rstrip())

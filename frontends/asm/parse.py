@@ -1,8 +1,7 @@
-"""Assembly text to statements: labels, directives and instructions with their lines, sections and source locations.
+"""A parser of assembly text: labels, directives and instructions with their lines, sections and source locations.
 
-Reads what gcc, clang and icc write and hand-written GNU assembler text, in one pass without judging it: what an
-instruction means is the decoders' business, where control goes is `control_flow`'s, and how the text of an instruction
-set is written is its `Isa`'s.
+It reads the output of gcc, clang and icc and hand-written GNU assembler text in one pass. Instructions are interpreted
+by the decoders, control flow by `control_flow`, and the syntax of an instruction set is in its `Isa`.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from incc.frontends.isa import detect, isa
 from incc.frontends.kernel import SourceLocation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from incc.frontends.asm.graph import ControlFlow
 
@@ -26,77 +25,76 @@ INSTRUCTION = 2
 
 
 class Statement(msgspec.Struct, frozen=True, kw_only=True):
-    """One statement.
-
-    `kind` is LABEL, DIRECTIVE or INSTRUCTION; `line` is 1-based; `text` has no comments and no redundant blanks, for a
-    label it is the name without the colon. `section` is the name of the section that it is assembled into and
-    `location` what the last `.loc` before it said, None where there was none (or line 0: code that belongs to no line).
-    """
+    """A statement."""
 
     kind: int
+    """LABEL, DIRECTIVE or INSTRUCTION."""
     line: int
+    """1-based."""
     text: str
+    """Without comments and redundant blanks; for a label the name without the colon."""
     section: str
+    """The name of the section that it is assembled into."""
     location: SourceLocation | None
+    """The place in the last `.loc` before it; None without one, and for line 0: code that belongs to no line."""
 
 
 class Function(msgspec.Struct, frozen=True):
-    """A function: its name and the indices of its labels and instructions in `Assembly.statements`, ascending.
-
-    Code that belongs to no function (hand-written snippets) forms functions of the name "". `aliases` are other names
-    for the same first instruction.
-    """
+    """A function. Code that belongs to no function (hand-written snippets) forms functions of the name ""."""
 
     name: str
     statements: tuple[int, ...]
+    """The indices of its labels and instructions in `Assembly.statements`, ascending."""
     aliases: tuple[str, ...]
+    """Other names of the same first instruction."""
 
 
 class CommentMarker(msgspec.Struct, frozen=True, kw_only=True):
-    """A comment that begins or ends a region: `# OSACA-BEGIN`, `# LLVM-MCA-END name`.
-
-    `position` is the number of statements before it; `dialect` is "osaca" or "llvm-mca".
-    """
+    """A comment that begins or ends a region: `# OSACA-BEGIN`, `# LLVM-MCA-END name`."""
 
     line: int
     position: int
+    """The number of statements before it."""
     dialect: str
+    """One of "osaca" and "llvm-mca"."""
     begin: bool
     name: str
 
 
 class Assembly(msgspec.Struct, frozen=True, kw_only=True):
-    """A parsed file.
-
-    `isa` is the name of the instruction set. `statements` leaves out what only describes (`.cfi_*`, `.loc`, `.file`,
-    `.type` and the like) and the bodies of macros and `.rept` blocks. `labels` maps a name to the index of its
-    statement, `numeric_labels` a number to the indices of all its definitions, ascending. `aliases` maps a name set
-    with `.set` or `=` to the first symbol of its value. `macros` are the names of the macros defined. `dialects` says
-    for each change of syntax from which line on and to which dialect (see `incc.frontends.isa.Syntax`). `source_file`
-    is what `.file` without a number said, else "". `graphs` is for `control_flow`: empty until it was asked for the
-    graphs of all functions, which are its first element then. `files` are those that `.loc` and debug information name
-    by their numbers. `debug` says where sections of debug information are, which have no statements here (see
-    `incc.frontends.asm.inlining`): the section's name, its first line and the one behind its last; a section may be
-    written in pieces.
-    """
+    """A parsed file."""
 
     isa: str
+    """The name of the instruction set."""
     statements: list[Statement]
+    """Without describing directives (`.cfi_*`, `.loc`, `.file`, `.type` …) and the bodies of macros and `.rept`."""
     functions: list[Function]
     labels: dict[str, int]
+    """The index of each label's statement."""
     numeric_labels: dict[str, list[int]]
+    """The indices of all definitions of each numeric label, ascending."""
     aliases: dict[str, str]
+    """For each name set with `.set` or `=` the first symbol of its value."""
     macros: frozenset[str]
+    """The names of the macros that are defined."""
     markers: list[CommentMarker]
     dialects: list[tuple[int, str]]
+    """The line and the dialect of each change of syntax (see `incc.frontends.isa.Syntax`)."""
     source_file: str
+    """The name in `.file` without a number, else ""."""
     graphs: list[list[ControlFlow]]
+    """For `control_flow`: empty until the graphs of all functions, its first element, are needed."""
     files: dict[str, str]
+    """The files that `.loc` and debug information name, by their numbers."""
     debug: tuple[tuple[str, int, int], ...]
+    """Name, first line and the line behind the last of each piece of a section of debug information.
+
+    These sections have no statements here (see `incc.frontends.asm.inlining`).
+    """
 
 
-# Compiled at the start: what most lines need. The others are compiled when a file first needs them, since that takes
-# longer than reading a small file does.
+# Only the pattern that most lines need is compiled here. The others are compiled when a file first needs them, since
+# that takes longer than reading a small file.
 # A label's name before a colon. The second colon is excluded for `foo::bar` in demangled text.
 _LABEL = re.compile(r'("[^"]*"|[\w.$?@]+)[ \t]*:(?!:)').match
 
@@ -105,276 +103,352 @@ _SYMBOL = r'"[^"]+"|[A-Za-z_.$?][\w.$?@]*'
 _STRING = r'"((?:[^"\\]|\\.)*)"'
 _STRING_REST = r'(?:[^"\\]|\\.)*"?'
 _ESCAPE = rb"\\([0-7]{1,3}|.)"
-# Where a statement may end beside comments, or where a string or character constant starts in which it may not.
+# Where a statement ends, or where a string, a character constant or a block comment starts.
 _STOP = r"""["';]|/\*"""
 _COMMENT_MARKER = r"[ \t]*(?:(LLVM-MCA)-(BEGIN|END)[ \t]*(.*)|(OSACA)-(BEGIN|END)[ \t]*$)"
 _REMARK_LOCATION = r"(\d+)\.\d+\b"
 
-# Directives that change how the following lines are read; every other one is only noted.
-_ACTIVE = frozenset(
-    {
-        ".loc", ".file", ".text", ".data", ".bss", ".section", ".pushsection", ".popsection", ".previous", ".type",
-        ".globl", ".global", ".weak", ".size", ".macro", ".rept", ".rep", ".irp", ".irpc", ".set", ".equ",
-        ".equiv", ".end",
-    }
-)  # fmt: skip
-# What ends a section of debug information, and files that clang first names in one.
+# Directives that end a section of debug information, and `.file`, which clang may write inside of one.
 _SECTION_CHANGES = frozenset(
     {".section", ".pushsection", ".popsection", ".previous", ".subsection", ".text", ".data", ".bss", ".end", ".file"}
 )
 _BLOCK_OPEN = frozenset({".macro", ".rept", ".rep", ".irp", ".irpc"})
 _BLOCK_CLOSE = frozenset({".endm", ".endmacro", ".endr"})
+# Directives with a handler that are statements as well.
+_STATEMENTS = frozenset({".set", ".equ", ".equiv", ".rept", ".rep", ".irp", ".irpc"})
 
 
 def parse(text: str, isa_name: str = "") -> Assembly:
-    """Read an assembly text; `isa_name` is that of an instruction set, "" to find out.
+    """Read an assembly text for an instruction set, which is detected if `isa_name` is "".
 
-    What it cannot read is taken for an instruction, which a decoder will refuse. Raises ValueError only for a name that
-    is none.
+    Text that cannot be parsed counts as an instruction, which a decoder will refuse. Raises ValueError for an unknown
+    name.
     """
-    isa_name = isa_name or detect(text)
-    syntax = isa(isa_name).syntax
-    watch_markers = "OSACA-" in text or "LLVM-MCA-" in text
-    watch_remarks = bool(syntax.line_remarks) and all(sign in text for sign in syntax.line_remarks)
-    comment_sign, other_sign = syntax.comments[0], syntax.comments[-1]
-    line_comments = syntax.line_comments
-    active = _ACTIVE.union(syntax.dialects)
-    stop = "|".join((_STOP, *syntax.comments))
+    return _Parser(text, isa_name or detect(text)).parse(text)
 
-    statements: list[Statement] = []
-    add = statements.append
-    labels: dict[str, int] = {}
-    numeric_labels: dict[str, list[int]] = {}
-    aliases: dict[str, str] = {}
-    macros: set[str] = set()
-    markers: list[CommentMarker] = []
-    dialects: list[tuple[int, str]] = []
-    typed: set[str] = set()
-    objects: set[str] = set()
-    exported: set[str] = set()
-    sizes: dict[int, set[str]] = {}
 
-    section = previous = ".text"
-    section_stack: list[tuple[str, str]] = []
-    location: SourceLocation | None = None
-    locations: dict[tuple[str, str], SourceLocation | None] = {}
-    remark_locations: dict[str, SourceLocation] = {}
-    files: dict[str, str] = {}
-    compilation_directory = ""
-    source_file = ""
-    in_comment = False
-    block_depth = 0
-    debug: list[tuple[str, int, int]] = []
-    debug_from = 0  # the line with which a section of debug information began, 0 outside of one
-    line = 0
-    pieces: tuple[str, ...] | list[str]
+class _Parser:
+    """The state of `parse` between lines. The fields without comments are those of `Assembly`."""
 
-    def comment(content: str) -> None:
-        found = re.match(_COMMENT_MARKER, content)
-        if found:
-            llvm, llvm_side, name, _, osaca_side = found.groups()
-            side = llvm_side or osaca_side
+    def __init__(self, text: str, isa_name: str) -> None:
+        syntax = isa(isa_name).syntax
+        self._isa = isa_name
+        self._dialects_of = syntax.dialects
+        self._comment_sign, self._other_sign = syntax.comments[0], syntax.comments[-1]
+        self._line_comments = syntax.line_comments
+        self._stop = "|".join((_STOP, *syntax.comments))
+        self._watches_markers = "OSACA-" in text or "LLVM-MCA-" in text
+        self._watches_remarks = bool(syntax.line_remarks) and all(sign in text for sign in syntax.line_remarks)
+
+        self._statements: list[Statement] = []
+        self._labels: dict[str, int] = {}
+        self._numeric_labels: dict[str, list[int]] = {}
+        self._aliases: dict[str, str] = {}
+        self._macros: set[str] = set()
+        self._markers: list[CommentMarker] = []
+        self._dialects: list[tuple[int, str]] = []
+        self._source_file = ""
+        self._files: dict[str, str] = {}
+        self._debug: list[tuple[str, int, int]] = []
+
+        self._functions: set[str] = set()
+        """Symbols of a function type."""
+        self._objects: set[str] = set()
+        """Symbols of another type."""
+        self._exported: set[str] = set()
+        self._sizes: dict[int, set[str]] = {}
+        """The symbols with a `.size`, by the number of statements before it."""
+
+        self._line = 0
+        self._section = self._previous_section = ".text"
+        self._section_stack: list[tuple[str, str]] = []
+        self._location: SourceLocation | None = None
+        self._locations: dict[tuple[str, str], SourceLocation | None] = {}
+        self._remark_locations: dict[str, SourceLocation] = {}
+        self._compilation_directory = ""
+        self._in_comment = False
+        self._block_depth = 0
+        self._debug_from = 0
+        """The line with which a section of debug information began, 0 outside of one."""
+        self._ended = False
+
+    def parse(self, text: str) -> Assembly:
+        """Read the whole text."""
+        self._read(text)
+        if self._debug_from:
+            self._debug.append((self._section, self._debug_from + 1, self._line + 1))
+        functions = _functions(self._statements, self._functions, self._exported - self._objects, self._sizes)
+        return Assembly(
+            isa=self._isa,
+            statements=self._statements,
+            functions=functions,
+            labels=self._labels,
+            numeric_labels=self._numeric_labels,
+            aliases=self._aliases,
+            macros=frozenset(self._macros),
+            markers=self._markers,
+            dialects=self._dialects,
+            source_file=self._source_file,
+            graphs=[],
+            files=self._files,
+            debug=tuple(self._debug),
+        )
+
+    def _read(self, text: str) -> None:
+        add = self._statements.append
+        pieces: Sequence[str]
+        comments: list[str] | None
+        special = re.compile(f"{self._stop}|^[{self._line_comments}]").search
+        for line, raw in enumerate(text.split("\n"), 1):
+            self._line = line
+            if self._debug_from and self._is_debug(raw):
+                continue
+            stripped = raw.strip()
+            if not stripped:
+                continue
+            if special(stripped) or self._in_comment:
+                pieces, comments = self._pieces(stripped)
+            else:
+                pieces, comments = (stripped,), None
+            if comments and self._watches_remarks:
+                self._remark(comments[0])
+            for piece in pieces:
+                if "\t" in piece:
+                    piece = piece.replace("\t", " ")
+                if ":" in piece and not self._block_depth:
+                    piece = self._without_labels(piece)
+                piece = piece.strip()
+                if not piece:
+                    continue
+                if "  " in piece and '"' not in piece and "'" not in piece:
+                    piece = " ".join(piece.split())
+                if piece[0] == ".":
+                    self._directive(piece)
+                    if self._ended:
+                        return
+                elif not self._block_depth:
+                    kind = DIRECTIVE if "=" in piece and self._is_assignment(piece) else INSTRUCTION
+                    add(Statement(kind=kind, line=line, text=piece, section=self._section, location=self._location))
+            if comments and self._watches_markers:
+                for comment in comments:
+                    self._marker(comment)
+
+    def _is_debug(self, raw: str) -> bool:
+        """Return True for a line in a section of debug information, which is parsed only if it is needed.
+
+        Half of a compiler's output is debug information.
+        """
+        words = raw.split(None, 1)
+        if not words or words[0] not in _SECTION_CHANGES:
+            return True
+        if words[0] != ".file":
+            self._debug.append((self._section, self._debug_from + 1, self._line))
+            self._debug_from = 0
+        return False
+
+    def _pieces(self, line: str) -> tuple[tuple[str, ...] | list[str], list[str] | None]:
+        """Return the statements of a line and the comments behind them. Lines of comments alone have neither."""
+        sign, other = self._comment_sign, self._other_sign
+        if (
+            self._in_comment
+            or "/*" in line
+            or (('"' in line or "'" in line) and (sign in line or ";" in line or other in line))
+        ):
+            if line[0] == "#" and not self._in_comment:
+                return self._comment_line(line[1:])
+            pieces, comments, self._in_comment = _split(line, self._in_comment, self._stop)
+            return pieces, comments
+        if line[0] in self._line_comments:
+            return self._comment_line(line.lstrip("/") if line[0] == "/" else line[1:])
+        last: list[str] | None = None
+        if sign in line:
+            line, _, comment = line.partition(sign)
+            line = line.rstrip()
+            if not line:
+                return self._comment_line(comment)
+            last = [comment]
+        if other in line:
+            line, _, comment = line.partition(other)
+            line = line.rstrip()
+            last = [comment]
+        return line.split(";") if ";" in line else (line,), last
+
+    def _comment_line(self, comment: str) -> tuple[tuple[str, ...], None]:
+        if self._watches_markers:
+            self._marker(comment)
+        return (), None
+
+    def _marker(self, comment: str) -> None:
+        if match := re.match(_COMMENT_MARKER, comment):
+            llvm, llvm_side, name, _, osaca_side = match.groups()
             dialect = "llvm-mca" if llvm else "osaca"
-            markers.append(
+            is_begin = (llvm_side or osaca_side) == "BEGIN"
+            self._markers.append(
                 CommentMarker(
-                    line=line,
-                    position=len(statements),
+                    line=self._line,
+                    position=len(self._statements),
                     dialect=dialect,
-                    begin=side == "BEGIN",
+                    begin=is_begin,
                     name=(name or "").strip(),
                 )
             )
 
-    for raw in text.split("\n"):
-        line += 1
-        if debug_from:
-            # Half of what compilers write is debug information, which is read when somebody asks for it.
-            words = raw.split(None, 1)
-            if not words or words[0] not in _SECTION_CHANGES:
-                continue
-            if words[0] != ".file":
-                debug.append((section, debug_from + 1, line))
-                debug_from = 0
-        s = raw.strip()
-        if not s:
-            continue
-        comments: list[str] | None = None
-        if in_comment or "/*" in s or (('"' in s or "'" in s) and (comment_sign in s or ";" in s or other_sign in s)):
-            if s[0] == "#" and not in_comment:
-                if watch_markers:
-                    comment(s[1:])
-                continue
-            pieces, comments, in_comment = _split(s, in_comment, stop)
-        elif s[0] in line_comments:
-            if watch_markers:
-                comment(s.lstrip("/") if s[0] == "/" else s[1:])
-            continue
-        else:
-            if comment_sign in s:
-                s, _, remark = s.partition(comment_sign)
-                s = s.rstrip()
-                comments = [remark]
-                if not s:
-                    if watch_markers:
-                        comment(remark)
-                    continue
-            if other_sign in s:
-                s, _, remark = s.partition(other_sign)
-                s = s.rstrip()
-                comments = [remark]
-            pieces = s.split(";") if ";" in s else (s,)
-        if watch_remarks and comments:
-            found = re.match(_REMARK_LOCATION, comments[0])
-            if found and source_file:
-                number = found.group(1)
-                location = remark_locations.get(number)
-                if location is None:
-                    location = remark_locations[number] = SourceLocation(source_file, int(number))
+    def _remark(self, comment: str) -> None:
+        """Read the place that a compiler writes into a comment behind an instruction."""
+        match = re.match(_REMARK_LOCATION, comment)
+        if match and self._source_file:
+            number = match[1]
+            if number not in self._remark_locations:
+                self._remark_locations[number] = SourceLocation(self._source_file, int(number))
+            self._location = self._remark_locations[number]
 
-        for s in pieces:
-            if "\t" in s:
-                s = s.replace("\t", " ")
-            if ":" in s and block_depth == 0:
-                at = len(s) - len(s.lstrip())
-                while found := _LABEL(s, at):
-                    name = found.group(1)
-                    at = found.end()
-                    while s[at : at + 1].isspace():
-                        at += 1
-                    if name.isdigit():
-                        numeric_labels.setdefault(name, []).append(len(statements))
-                    else:
-                        if name[0] == '"':
-                            name = name[1:-1]
-                        labels.setdefault(name, len(statements))
-                        if name in typed:
-                            location = None
-                    add(Statement(kind=LABEL, line=line, text=name, section=section, location=location))
-                s = s[at:]
-            if not s or s.isspace():
-                continue
-            if "  " in s and '"' not in s and "'" not in s:
-                s = " ".join(s.split())
-            elif s[0] == " " or s[-1] == " ":
-                s = s.strip()
-            if s[0] != ".":
-                if block_depth:
-                    continue
-                if "=" in s and (found := re.match(_ASSIGNMENT, s)):
-                    symbol = re.search(_SYMBOL, found.group(2))
-                    if symbol:
-                        aliases[found.group(1).strip('"')] = symbol.group().strip('"')
-                    add(Statement(kind=DIRECTIVE, line=line, text=s, section=section, location=location))
-                else:
-                    add(Statement(kind=INSTRUCTION, line=line, text=s, section=section, location=location))
-                continue
+    def _without_labels(self, piece: str) -> str:
+        """Add the labels of a piece, and return what is behind them."""
+        at = len(piece) - len(piece.lstrip())
+        while match := _LABEL(piece, at):
+            name = match[1]
+            at = match.end()
+            while piece[at : at + 1].isspace():
+                at += 1
+            number = len(self._statements)
+            if name.isdigit():
+                self._numeric_labels.setdefault(name, []).append(number)
+            else:
+                if name[0] == '"':
+                    name = name[1:-1]
+                self._labels.setdefault(name, number)
+                if name in self._functions:
+                    self._location = None
+            self._add(LABEL, name)
+        return piece[at:]
 
-            directive, _, rest = s.partition(" ")
-            if block_depth:
-                if directive in _BLOCK_OPEN:
-                    block_depth += 1
-                elif directive in _BLOCK_CLOSE:
-                    block_depth -= 1
-                continue
-            if directive not in active:
-                if not directive.startswith(".cfi_"):
-                    add(Statement(kind=DIRECTIVE, line=line, text=s, section=section, location=location))
-            elif directive == ".loc":
-                parts = rest.split(None, 2)
-                if len(parts) >= 2:
-                    key = (parts[0], parts[1])
-                    if key in locations:
-                        location = locations[key]
-                    else:
-                        location = None
-                        if parts[1].isdigit() and parts[1] != "0" and parts[0] in files:
-                            location = SourceLocation(files[parts[0]], int(parts[1]))
-                        locations[key] = location
-            elif directive == ".file":
-                number, _, _ = rest.partition(" ")
-                names = [_unescape(n) for n in re.findall(_STRING, rest)]
-                if not names:
-                    pass
-                elif number.isdigit():
-                    if number == "0" and len(names) > 1:
-                        compilation_directory = names[0]
-                    files[number] = shown_path(names, compilation_directory)
-                    if locations:  # a number may be given anew
-                        locations = {k: v for k, v in locations.items() if k[0] != number}
-                else:
-                    source_file = names[0]
-            elif directive in (".section", ".pushsection"):
-                if directive == ".pushsection":
-                    section_stack.append((section, previous))
-                previous = section
-                section = rest.split(",", 1)[0].strip().strip('"')
-                debug_from = line if section.startswith(".debug_") else 0
-            elif directive in (".text", ".data", ".bss"):
-                previous, section = section, directive
-                debug_from = 0
-            elif directive == ".popsection":
-                if section_stack:
-                    section, previous = section_stack.pop()
-                    debug_from = line if section.startswith(".debug_") else 0
-            elif directive == ".previous":
-                section, previous = previous, section
-                debug_from = line if section.startswith(".debug_") else 0
-            elif directive == ".type":
-                name, _, what = rest.partition(",")
-                if not what:
-                    name, _, what = rest.partition(" ")
-                name = name.strip().strip('"')
-                if "func" in what.lower():
-                    typed.add(name)
-                else:
-                    objects.add(name)
-            elif directive == ".size":
-                sizes.setdefault(len(statements), set()).add(rest.split(",", 1)[0].strip().strip('"'))
-            elif directive in (".globl", ".global", ".weak"):
-                for name in rest.split(","):
-                    exported.add(name.strip().strip('"'))
-            elif directive in (".set", ".equ", ".equiv"):
-                name, _, value = rest.partition(",")
-                symbol = re.search(_SYMBOL, value)
-                if symbol:
-                    aliases[name.strip().strip('"')] = symbol.group().strip('"')
-                add(Statement(kind=DIRECTIVE, line=line, text=s, section=section, location=location))
-            elif directive in syntax.dialects:
-                dialects.append((line, syntax.dialects[directive]))
-            elif directive == ".end":
-                break
-            else:  # .macro, .rept, .irp, .irpc
-                block_depth = 1
-                if directive == ".macro":
-                    macros.add(rest.replace(",", " ").split(" ", 1)[0])
-                else:
-                    add(Statement(kind=DIRECTIVE, line=line, text=s, section=section, location=location))
-        else:
-            if watch_markers and comments:
-                for remark in comments:
-                    comment(remark)
-            continue
-        break  # .end: the assembler reads no further
-    if debug_from:
-        debug.append((section, debug_from + 1, line + 1))
+    def _add(self, kind: int, text: str) -> None:
+        self._statements.append(
+            Statement(kind=kind, line=self._line, text=text, section=self._section, location=self._location)
+        )
 
-    functions = _functions(statements, typed, exported - objects, sizes)
-    return Assembly(
-        isa=isa_name,
-        statements=statements,
-        functions=functions,
-        labels=labels,
-        numeric_labels=numeric_labels,
-        aliases=aliases,
-        macros=frozenset(macros),
-        markers=markers,
-        dialects=dialects,
-        source_file=source_file, graphs=[], files=files, debug=tuple(debug),
-    )  # fmt: skip
+    def _is_assignment(self, piece: str) -> bool:
+        """Return True for `name = value`, after noting the symbol that the name means."""
+        match = re.match(_ASSIGNMENT, piece)
+        if match:
+            self._alias(match[1], match[2])
+        return bool(match)
+
+    def _alias(self, name: str, value: str) -> None:
+        if symbol := re.search(_SYMBOL, value):
+            self._aliases[name.strip('"')] = symbol.group().strip('"')
+
+    # --- directives ---
+
+    def _directive(self, text: str) -> None:
+        directive, _, rest = text.partition(" ")
+        if self._block_depth:
+            if directive in _BLOCK_OPEN:
+                self._block_depth += 1
+            elif directive in _BLOCK_CLOSE:
+                self._block_depth -= 1
+            return
+        handler = _HANDLERS.get(directive)
+        if handler is not None:
+            handler(self, directive, rest)
+        if directive in self._dialects_of:
+            self._dialects.append((self._line, self._dialects_of[directive]))
+        elif directive in _STATEMENTS or (handler is None and not directive.startswith(".cfi_")):
+            self._add(DIRECTIVE, text)
+
+    def _loc(self, _: str, rest: str) -> None:
+        parts = rest.split(None, 2)
+        if len(parts) < 2:
+            return
+        file, number = key = parts[0], parts[1]
+        if key not in self._locations:
+            is_place = number.isdigit() and number != "0" and file in self._files
+            self._locations[key] = SourceLocation(self._files[file], int(number)) if is_place else None
+        self._location = self._locations[key]
+
+    def _file(self, _: str, rest: str) -> None:
+        number = rest.partition(" ")[0]
+        names = [_unescape(name) for name in re.findall(_STRING, rest)]
+        if not names:
+            return
+        if not number.isdigit():
+            self._source_file = names[0]
+            return
+        if number == "0" and len(names) > 1:
+            self._compilation_directory = names[0]
+        self._files[number] = shown_path(names, self._compilation_directory)
+        # A number may be given again.
+        self._locations = {key: place for key, place in self._locations.items() if key[0] != number}
+
+    def _enter_section(self, name: str) -> None:
+        self._section = name
+        self._debug_from = self._line if name.startswith(".debug_") else 0
+
+    def _named_section(self, directive: str, rest: str) -> None:
+        if directive == ".pushsection":
+            self._section_stack.append((self._section, self._previous_section))
+        self._previous_section = self._section
+        self._enter_section(rest.split(",", 1)[0].strip().strip('"'))
+
+    def _standard_section(self, directive: str, _: str) -> None:
+        self._previous_section = self._section
+        self._enter_section(directive)
+
+    def _pop_section(self, _: str, __: str) -> None:
+        if self._section_stack:
+            section, self._previous_section = self._section_stack.pop()
+            self._enter_section(section)
+
+    def _previous(self, _: str, __: str) -> None:
+        section, self._previous_section = self._previous_section, self._section
+        self._enter_section(section)
+
+    def _type(self, _: str, rest: str) -> None:
+        name, _, kind = rest.partition(",")
+        if not kind:
+            name, _, kind = rest.partition(" ")
+        symbols = self._functions if "func" in kind.lower() else self._objects
+        symbols.add(name.strip().strip('"'))
+
+    def _size(self, _: str, rest: str) -> None:
+        name = rest.split(",", 1)[0].strip().strip('"')
+        self._sizes.setdefault(len(self._statements), set()).add(name)
+
+    def _export(self, _: str, rest: str) -> None:
+        self._exported.update(name.strip().strip('"') for name in rest.split(","))
+
+    def _set(self, _: str, rest: str) -> None:
+        name, _, value = rest.partition(",")
+        self._alias(name.strip(), value)
+
+    def _end(self, _: str, __: str) -> None:
+        self._ended = True  # the assembler reads no further
+
+    def _open_block(self, directive: str, rest: str) -> None:
+        self._block_depth = 1
+        if directive == ".macro":
+            self._macros.add(rest.replace(",", " ").split(" ", 1)[0])
+
+
+_HANDLERS: dict[str, Callable[[_Parser, str, str], None]] = {
+    ".loc": _Parser._loc,
+    ".file": _Parser._file,
+    ".type": _Parser._type,
+    ".size": _Parser._size,
+    ".popsection": _Parser._pop_section,
+    ".previous": _Parser._previous,
+    ".end": _Parser._end,
+    **dict.fromkeys((".section", ".pushsection"), _Parser._named_section),
+    **dict.fromkeys((".text", ".data", ".bss"), _Parser._standard_section),
+    **dict.fromkeys((".globl", ".global", ".weak"), _Parser._export),
+    **dict.fromkeys((".set", ".equ", ".equiv"), _Parser._set),
+    **dict.fromkeys(_BLOCK_OPEN, _Parser._open_block),
+}
+"""The directives that change how the following lines are read; others are only statements."""
 
 
 def _split(s: str, in_comment: bool, stop_pattern: str) -> tuple[list[str], list[str], bool]:
-    """The slow path: a line with strings or block comments to statements, comments, whether a comment stays open."""
+    """Return the statements and comments of a line with strings or block comments, and True if a comment stays open."""
     stop = re.compile(stop_pattern).search
     pieces: list[str] = []
     comments: list[str] = []
@@ -390,12 +464,12 @@ def _split(s: str, in_comment: bool, stop_pattern: str) -> tuple[list[str], list
             at = end + 2
             current += " "
             in_comment = False
-        found = stop(s, at)
-        if not found:
+        match = stop(s, at)
+        if not match:
             current += s[at:]
             break
-        begin = found.start()
-        token = found.group()
+        begin = match.start()
+        token = match.group()
         current += s[at:begin]
         if token == '"':
             string = re.match(_STRING_REST, s[begin + 1 :])
@@ -423,19 +497,19 @@ def _split(s: str, in_comment: bool, stop_pattern: str) -> tuple[list[str], list
 
 
 def _unescape(text: str) -> str:
-    """A string as the assembler reads it: gcc writes the bytes of other than ASCII characters in octal."""
+    """Return a string as the assembler reads it: gcc writes bytes that are not ASCII in octal."""
     if "\\" not in text:
         return text
 
-    def value(found: re.Match[bytes]) -> bytes:
-        code = found.group(1)
+    def value(match: re.Match[bytes]) -> bytes:
+        code = match.group(1)
         return bytes((int(code, 8) & 255,)) if code.isdigit() else {b"n": b"\n", b"t": b"\t"}.get(code, code)
 
     return re.sub(_ESCAPE, value, text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
 
 
 def shown_path(names: list[str], compilation_directory: str) -> str:
-    """The path of `.file N ["directory"] "name"`, without the compilation directory in front of it."""
+    """Return the path of `.file N ["directory"] "name"`, relative to the compilation directory if it is inside."""
     path = names[-1]
     if len(names) > 1 and not path.startswith("/") and names[0] not in ("", ".", compilation_directory):
         path = names[0].rstrip("/") + "/" + path
@@ -447,10 +521,10 @@ def shown_path(names: list[str], compilation_directory: str) -> str:
 def _functions(
     statements: list[Statement], typed: set[str], exported: set[str], sizes: dict[int, set[str]]
 ) -> list[Function]:
-    """Cut the code into functions, per section, since gcc puts a function's cold part amid its text.
+    """Cut the code into functions, for each section by itself: gcc puts a function's cold part amid its text.
 
-    A function begins at a label of a function type and ends at its `.size`, at the next one or with the section.
-    Exported labels begin one only where no typed function is open: a function may export labels inside.
+    A function begins at a label of a function type and ends at its `.size`, at the next function or with the section.
+    Exported labels begin a function only if no typed function is open, because a function may export labels inside.
     """
     names: list[str] = []
     members: list[list[int]] = []
@@ -498,21 +572,24 @@ def _functions(
 
 
 class Origin(msgspec.Struct, frozen=True, kw_only=True):
-    """An instruction of an assembly text: its 1-based line, its mnemonic as written, whether there is an address in its
-    operands, and what the last `.loc` before it says of file, line and column, "" where there is none, or no column."""
+    """An instruction of an assembly text with its place in the source."""
 
     line: int
+    """1-based."""
     mnemonic: str
+    """As written."""
     memory: bool
+    """There is an address in its operands."""
     place: str
+    """File, line and column of the last `.loc` before it, "" if there is none or it has no column."""
 
 
 def origins_of(text: str, function: str) -> list[Origin]:
-    """Where in the source the instructions of a function of an assembly text come from, as GNU as and LLVM write it.
+    """Return the instructions of a function with their places in the source, as GNU as and LLVM write them.
 
-    A pass of its own for the few who ask, since columns are nothing that `Statement` needs.
+    This is a pass of its own because only few analyses need columns.
     """
-    found: list[Origin] = []
+    origins: list[Origin] = []
     inside = False
     place = ""
     for number, line in enumerate(text.split("\n"), start=1):
@@ -523,29 +600,31 @@ def origins_of(text: str, function: str) -> list[Origin]:
         if not words or words[0][0] in "#/" or words[0].endswith(":"):
             continue
         if words[0] == ".loc":
-            known = len(words) > 3 and words[2] != "0" and words[3].isdigit() and words[3] != "0"
-            place = " ".join(words[1:4]) if known else ""
+            is_place = len(words) > 3 and words[2] != "0" and words[3].isdigit() and words[3] != "0"
+            place = " ".join(words[1:4]) if is_place else ""
         elif words[0] == ".size" and words[1].startswith(function):
             break
         elif words[0][0] != ".":
-            found.append(Origin(line=number, mnemonic=words[0], memory="(" in line or "[" in line, place=place))
-    return found
+            origins.append(Origin(line=number, mnemonic=words[0], memory="(" in line or "[" in line, place=place))
+    return origins
 
 
 def columns_of(text: str, lines: Iterable[int]) -> dict[int, tuple[int, int]]:
-    """Line and column of the source that the last `.loc` before each of these lines of an assembly text names, as far
-    as there is one in its function; column 0 where there is none."""
-    every = text.split("\n")
-    found: dict[int, tuple[int, int]] = {}
+    """Return line and column of the last `.loc` before each of these lines of an assembly text, within its function.
+
+    Lines without a `.loc` are left out; the column is 0 if there is none.
+    """
+    all_lines = text.split("\n")
+    columns: dict[int, tuple[int, int]] = {}
     for number in lines:
         for i in range(number - 1, -1, -1):
-            line = every[i]
+            line = all_lines[i]
             if line.startswith(("\t.loc\t", "\t.loc ")):
                 words = line.split(None, 4)
                 column = int(words[3]) if len(words) > 3 and words[3].isdecimal() else 0
                 if len(words) > 2 and words[2].isdecimal():
-                    found[number] = int(words[2]), column
+                    columns[number] = int(words[2]), column
                 break
             if line.startswith("\t.cfi_startproc"):
                 break
-    return found
+    return columns

@@ -1,4 +1,4 @@
-"""Where loops are in the user's words: the line of the user's own file, and what was inlined there."""
+"""The places of loops in the user's source, and the functions that were inlined there."""
 
 from __future__ import annotations
 
@@ -22,30 +22,33 @@ if TYPE_CHECKING:
 _OUTLINED = "omp_outlined"
 
 INSIDE = 0.75
-"""The share of a loop's instructions that have to come from an inlined function for the loop to be that function's.
-Not all, since compilers move instructions in from around; more than half, since of a short loop's instructions half may
-be the comparison and the step of an iterator, which are functions too."""
+"""The share of a loop's instructions that must come from an inlined function for the loop to be that function's.
+
+It is less than all, because compilers move instructions in from around the loop, and more than half, because half of a
+short loop may be the comparison and the step of an iterator, which are functions too.
+"""
 
 
 class UserPlace(msgspec.Struct, frozen=True, kw_only=True):
-    """A place in the user's source.
-
-    `source`: the user's line, or that of a system header if there is none of the user's (`is_users`). `function`: the
-    symbol or name of the function which that line is in. `inlined`: what was inlined at that line, outermost first.
-    `inlined_into`: what the function itself was inlined into, outermost first.
-    """
+    """A place in the user's source."""
 
     source: SourceLocation | None
+    """The user's line, or that of a system header if no line is the user's."""
     function: str
+    """The symbol or name of the function with that line."""
     inlined: tuple[Frame, ...]
+    """The functions inlined at that line, outermost first."""
     inlined_into: tuple[Frame, ...]
+    """The functions that the function itself was inlined into, outermost first."""
     is_users: bool
+    """The line is the user's."""
 
 
 class Places:
-    """Where instructions are in the user's source, by their numbers, whatever these count.
+    """The places of instructions in the user's source, by numbers of any kind.
 
-    `location` gives the line that one comes from, `inlined` what was inlined there, outermost first.
+    `location` returns the line of an instruction, `inlined` has the functions inlined there, outermost first, and
+    `is_system` returns True for a file that is not the user's.
     """
 
     def __init__(
@@ -61,13 +64,20 @@ class Places:
     def of(
         self, function: str, path: Sequence[int], body: Sequence[int], is_loop: bool, lines: Sequence[int] = ()
     ) -> UserPlace:
-        """The place of code of this function: of the instructions `path`, in the order of execution, in `body`.
+        """Return the place of code in the user's source.
 
-        It is where the loop's branch back is, since gcc and clang give that the line of the `for` or `while`: there, in
-        the innermost function that has the loop as a whole, the innermost line that is the user's. Where there is none,
-        the user's line that most instructions come from, such as that of a lambda. `lines`: of the functions around the
-        loop if the compiler says them, outermost first, the loop's own last. Where all of a loop is inlined into it and
-        its own counter is gone, as of a lambda's in vectors, nothing else tells that the loop is around that.
+        gcc and clang give a loop's branch back the line of the `for` or `while`. The result is the innermost line of
+        the user's at that branch, in the innermost function that has the loop as a whole. If there is none, it is the
+        user's line with the most instructions, such as that of a lambda.
+
+        Args:
+            function: the function of the code.
+            path: the instructions that are analysed, in the order of execution.
+            body: all instructions.
+            is_loop: the last instruction of the path is a branch back.
+            lines: the lines of the functions around the loop if the compiler reports them, outermost first, the loop's
+                own last. They are needed for a loop whose body is all inlined and whose counter is gone, as of a lambda
+                in vectors.
         """
         located = [i for i in path if self._location(i)]
         if not located:
@@ -78,7 +88,7 @@ class Places:
         frames = self._frames(function, last)
         depth = len(lines) - 1
         if lines and len(frames) > depth and all(frames[n].line == lines[n] for n in range(depth)):
-            # In that function the branch is the loop's own, unless it comes from what was inlined into it.
+            # In that function the branch is the loop's own, unless it comes from a function inlined into it.
             here = frames[depth]
             own = here if len(frames) == depth + 1 or not lines[-1] else replace(here, line=lines[-1])
             frames = [*frames[:depth], own]
@@ -102,7 +112,7 @@ class Places:
         return _place(frames, depth, False)
 
     def _depth(self, instruction: int, located: Sequence[int]) -> int:
-        """How many of the functions inlined at an instruction have the loop of these instructions as a whole."""
+        """Return how many of the functions inlined at an instruction have the loop of these instructions as a whole."""
         depth = 0
         for level, call in enumerate(self._calls(instruction)):
             within = sum(call.entry == other[level].entry for i in located if level < len(other := self._calls(i)))
@@ -115,7 +125,7 @@ class Places:
         return self._inlined.get(instruction, ())
 
     def _most_common(self, located: Sequence[int]) -> int:
-        """An instruction of the place that most of these have."""
+        """Return an instruction of the place that most of these have."""
         count: dict[SourceLocation, int] = {}
         for i in located:
             place = self._location(i)
@@ -125,7 +135,7 @@ class Places:
         return next(i for i in located if self._location(i) == chosen)
 
     def _frames(self, function: str, instruction: int) -> list[Frame]:
-        """The functions around an instruction, outermost first; the last one has its own line."""
+        """Return the functions around an instruction, outermost first. The last has the instruction's own line."""
         place = self._location(instruction)
         frames: list[Frame] = []
         for call in self._calls(instruction):
@@ -139,17 +149,16 @@ class Places:
 def places_of_text(
     assembly: Assembly, text: str, statements: Iterable[int], is_system: Callable[[str], bool]
 ) -> Places | None:
-    """The places of statements of a text. `statements`: those that will be asked for; the debug information is read
-    once for all of them. None where there is none, or none that can be read."""
-    found = DebugInformation(assembly, text).inlined(statements) if assembly.debug else None
-    if found is None:
+    """Return the places of these statements of a text, None without debug information that can be read."""
+    inlined = DebugInformation(assembly, text).inlined(statements) if assembly.debug else None
+    if inlined is None:
         return None
-    return Places(lambda i: assembly.statements[i].location, found, is_system)
+    return Places(lambda i: assembly.statements[i].location, inlined, is_system)
 
 
 def _place(frames: Sequence[Frame], level: int, is_users: bool) -> UserPlace:
     here = frames[level]
-    # clang wraps what it outlines for OpenMP in one more function of its own.
+    # clang wraps functions that it outlines for OpenMP in another function of its own.
     around = [
         frame
         for frame, inner in pairwise(frames[: level + 1])
@@ -175,15 +184,15 @@ class Numbered:
         self._lines = sorted(self._at)
 
     def on(self, lines: Iterable[int]) -> list[int]:
-        """The statements on these lines, in their order."""
+        """Return the statements on these lines, in their order."""
         return [i for line in lines for i in self._at.get(line, ())]
 
     def of_region(self, region: Region) -> tuple[list[int], list[int]]:
-        """The statements on a region's path, and all of them."""
+        """Return the statements on a region's path, and all of its statements."""
         path = self.on(region.lines)
         return path, path if region.body_lines == region.lines else self.on(region.body_lines)
 
     def of_span(self, span: LeftOut) -> list[int]:
-        """The statements of a span of lines."""
+        """Return the statements of a span of lines."""
         first = bisect_left(self._lines, span.first_line)
         return self.on(self._lines[first : bisect_left(self._lines, span.last_line + 1, first)])

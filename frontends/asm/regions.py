@@ -1,4 +1,4 @@
-"""What to analyse in an assembly file: its innermost loops, the spans between markers, or all of it."""
+"""The regions of an assembly file to analyse: its innermost loops, the spans between markers, or all of it."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from incc.frontends.asm.parse import Assembly, CommentMarker, Function
     from incc.frontends.kernel import RegionKind
 
-# Why a pair of markers is left out that nothing is wrong with.
+# The reason to leave out a pair of markers that are correct.
 EMPTY_REGION = "no instruction between the markers"
 
-# Directives that put bytes among the instructions, which may be instructions that we do not see.
+# Directives that put bytes among the instructions, which may be instructions as well.
 _EMITTING = frozenset(
     {
         ".byte", ".1byte", ".2byte", ".4byte", ".8byte", ".short", ".value", ".word", ".hword", ".long", ".int",
@@ -39,9 +39,9 @@ _EMITTING = frozenset(
 def innermost_loops(
     assembly: Assembly, wanted: Callable[[str], bool] | None = None
 ) -> tuple[list[Region], list[LeftOut]]:
-    """The innermost natural loops of all functions or of those that are `wanted` (by name), and what is left out.
+    """Return the innermost natural loops of all functions, or of those whose names are `wanted`, and other cycles.
 
-    Both are in the order of the text; left out are cycles that are no natural loops.
+    Both are in the order of the text.
     """
     return loops.innermost(control_flow(assembly, wanted), _listing(assembly))
 
@@ -49,12 +49,17 @@ def innermost_loops(
 def loop_paths(
     assembly: Assembly, region: Region, limit: int = 16, first_side: float | None = None, sides: bool = False
 ) -> tuple[list[LoopPath], bool]:
-    """The ways through an innermost loop (a region of `innermost_loops`), and whether these are all.
+    """Return the ways through an innermost loop (a region of `innermost_loops`), and True if these are all.
 
-    At each fork the side without jump comes first. Its probability is `first_side`, the others share the rest; by
-    default all sides are equally likely. With `sides` only the first fork on the way from the header counts: one path
-    for each of its sides, which goes on in the likeliest way. No more than `limit` paths. A region that is no innermost
-    loop has none.
+    At each fork the side without a jump comes first. A region that is no innermost loop has no ways.
+
+    Args:
+        assembly: the text.
+        region: the loop.
+        limit: the largest number of ways.
+        first_side: the probability of the first side at each fork; the others share the rest. By default all sides are
+            equally likely.
+        sides: only split at the first fork on the way from the header, and follow the likeliest way from there.
     """
     return loops.LoopFinder(control_flow(assembly), _listing(assembly), [region]).paths(
         region, limit, first_side, sides
@@ -62,13 +67,15 @@ def loop_paths(
 
 
 def paths_inside(assembly: Assembly, regions: Sequence[Region], limit: int) -> list[tuple[list[LoopPath], bool]]:
-    """For each of the regions the ways through it as `loop_paths` finds them, and where there are more than `limit` the
-    likeliest, the shortest and the longest; none for those without branches inside."""
+    """Return the ways through each of the regions, as `loop_paths` does; none for regions without branches inside.
+
+    If there are more than `limit`, they are the likeliest, the shortest and the longest.
+    """
     if not any(region.forks for region in regions):
         return [([], True)] * len(regions)
     forking = [region for region in regions if region.forks]
     finder = loops.LoopFinder(control_flow(assembly), _listing(assembly), forking)
-    found = []
+    result = []
     for region in regions:
         ways: tuple[list[LoopPath], bool] = ([], True)
         if region.forks:
@@ -76,8 +83,8 @@ def paths_inside(assembly: Assembly, regions: Sequence[Region], limit: int) -> l
             if not ways[1]:
                 likeliest = [way for way in ways[0] if way.region.lines == region.lines]
                 ways = [*likeliest, *finder.shortest_and_longest(region)], False
-        found.append(ways)
-    return found
+        result.append(ways)
+    return result
 
 
 def _listing(assembly: Assembly) -> loops.Listing:
@@ -88,13 +95,16 @@ def _listing(assembly: Assembly) -> loops.Listing:
 
 
 class _Span(msgspec.Struct, frozen=True, kw_only=True):
-    """Statements [first, last) between two markers, and the lines of the markers. `name` is that of a named region."""
+    """The statements [first, last) between two markers."""
 
     first: int
     last: int
     begin_line: int
+    """The line of the begin marker."""
     end_line: int
+    """The line of the end marker."""
     name: str
+    """The name of the region, "" for none."""
 
 
 class _ByteMarker(msgspec.Struct, frozen=True):
@@ -106,9 +116,10 @@ class _ByteMarker(msgspec.Struct, frozen=True):
 
 
 def marked_regions(assembly: Assembly) -> tuple[list[Region], list[LeftOut]]:
-    """The spans between markers of OSACA, llvm-mca and IACA in the order of the text; markers that mark nothing.
+    """Return the spans between markers of OSACA, llvm-mca and IACA, and the markers that mark nothing.
 
-    A span that several pairs of markers enclose is one region; the instructions of markers belong to none.
+    Both are in the order of the text. A span that several pairs of markers enclose is one region. The instructions of
+    markers belong to no region.
     """
     left_out: list[LeftOut] = []
     byte_markers = _byte_markers(assembly)
@@ -128,7 +139,7 @@ def marked_regions(assembly: Assembly) -> tuple[list[Region], list[LeftOut]]:
             members.setdefault((inside[0], inside[-1], span.name), inside)
         else:
             _report(assembly, left_out, span.begin_line, span.end_line, span.name, EMPTY_REGION)
-    # Where one pair of markers has a name, the nameless pairs around the same instructions mean the same region.
+    # Pairs of markers without a name around the same instructions as one with a name mean the same region.
     named = {(first, last) for first, last, name in members if name}
     regions = [
         _straight(assembly, "marker", name, inside, own)
@@ -140,7 +151,7 @@ def marked_regions(assembly: Assembly) -> tuple[list[Region], list[LeftOut]]:
 
 
 def whole_file(assembly: Assembly) -> tuple[list[Region], list[LeftOut]]:
-    """All instructions of the file as one region, in the order of the text, as llvm-mca takes an unmarked file."""
+    """Return all instructions of the file as one region, in the order of the text, as llvm-mca does without markers."""
     own = marker_statements(assembly)
     inside = tuple(i for i, s in enumerate(assembly.statements) if s.kind == INSTRUCTION and i not in own)
     if not inside:
@@ -149,25 +160,27 @@ def whole_file(assembly: Assembly) -> tuple[list[Region], list[LeftOut]]:
 
 
 def llvm_mca_regions(assembly: Assembly, text: str) -> list[Region]:
-    """The regions as llvm-mca finds them: those of its own markers, by its rules, or else the whole text; none that has
-    no instruction. What is wrong with the markers is not said here (`llvm_regions.regions`)."""
+    """Return the regions as llvm-mca finds them: those of its own markers, or the whole text.
+
+    Regions without instructions are left out. Wrong markers are reported by `llvm_regions.regions`.
+    """
     from incc.frontends.asm.llvm_regions import regions, spans
 
     statements = assembly.statements
     lines = [s.line for s in statements]
     marked = regions(text)[0]
-    found = []
+    result = []
     for each, (first, last) in zip(marked, spans(text, marked), strict=True):
         among = range(bisect_left(lines, first), bisect_left(lines, last + 1))
         members = tuple(i for i in among if statements[i].kind == INSTRUCTION)
         if members:
             kind: RegionKind = "file" if each.begin < 0 else "marker"
-            found.append(_straight(assembly, kind, each.name, members, frozenset()))
-    return _with_depth(assembly, found)
+            result.append(_straight(assembly, kind, each.name, members, frozenset()))
+    return _with_depth(assembly, result)
 
 
 def _straight(assembly: Assembly, kind: RegionKind, name: str, members: Sequence[int], own: frozenset[int]) -> Region:
-    """A region whose instructions are analysed in the order of the text. `own` are the statements of byte markers."""
+    """Return a region of instructions in the order of the text. `own` are the statements of byte markers."""
     statements = assembly.statements
     branch_of = isa(assembly.isa).branch
     first, last = members[0], members[-1]
@@ -219,7 +232,7 @@ def _straight(assembly: Assembly, kind: RegionKind, name: str, members: Sequence
 
 
 def _goes_back(assembly: Assembly, members: Sequence[int]) -> bool:
-    """Whether some branch of these statements is to one of them, at its place or before it."""
+    """Return True if a branch of these statements goes back to one of them."""
     branch_of = isa(assembly.isa).branch
     for i in members:
         kind, name = branch_of(assembly.statements[i].text)
@@ -229,7 +242,7 @@ def _goes_back(assembly: Assembly, members: Sequence[int]) -> bool:
 
 
 def _with_depth(assembly: Assembly, regions: list[Region]) -> list[Region]:
-    """The regions with the nesting depth of those that are loops."""
+    """Return the regions with the nesting depth of those that are loops."""
     wanted = {region.function for region in regions if region.is_loop}
     if not wanted:
         return regions
@@ -271,7 +284,10 @@ def _osaca_spans(assembly: Assembly, left_out: list[LeftOut]) -> list[_Span]:
 
 
 def _llvm_mca_spans(assembly: Assembly, left_out: list[LeftOut]) -> list[_Span]:
-    """llvm-mca's rules: regions may overlap if their names differ; an end without a name ends the only open region."""
+    """Return the spans by llvm-mca's rules.
+
+    Regions may overlap if their names differ. An end without a name ends the only open region.
+    """
     spans: list[_Span] = []
     active: dict[str, CommentMarker] = {}
     for marker in assembly.markers:
@@ -302,7 +318,7 @@ def _llvm_mca_spans(assembly: Assembly, left_out: list[LeftOut]) -> list[_Span]:
                 reason = "LLVM-MCA-END without LLVM-MCA-BEGIN"
         if reason:
             _report(assembly, left_out, line, line, marker.name, reason)
-    # As in llvm-mca, a region that nothing ends goes as far as the text.
+    # As in llvm-mca, a region without an end extends to the end of the text.
     end = len(assembly.statements)
     last = assembly.statements[-1].line if end else 0
     for start in active.values():
@@ -338,27 +354,27 @@ def _byte_spans(assembly: Assembly, markers: list[_ByteMarker], left_out: list[L
 
 def _byte_markers(assembly: Assembly) -> list[_ByteMarker]:
     statements = assembly.statements
-    known = isa(assembly.isa).markers
-    nops, store_sign = known.nops, known.store_sign
+    forms = isa(assembly.isa).markers
+    nops, store_sign = forms.nops, forms.store_sign
     markers: list[_ByteMarker] = []
     for i, each_statement in enumerate(statements):
         before = statements[i - 1].text if i and statements[i - 1].kind == INSTRUCTION else ""
         number = first = last = 0
         if each_statement.kind == DIRECTIVE:
             if before and each_statement.text.startswith((".byte ", ".1byte ")):
-                last = _bytes_end(assembly, i, known.data)
+                last = _bytes_end(assembly, i, forms.data)
         elif each_statement.kind == INSTRUCTION:
             if (
                 store_sign
                 and store_sign in each_statement.text
-                and (store := re.match(known.store, each_statement.text))
+                and (store := re.match(forms.store, each_statement.text))
             ):
-                found = {name.rstrip("2"): value for name, value in store.groupdict().items() if value}
-                number = _integer(found["number"])
-                first, last = (i - 1 if "register" in found and before else i), i + 1
+                groups = {name.rstrip("2"): value for name, value in store.groupdict().items() if value}
+                number = _integer(groups["number"])
+                first, last = (i - 1 if "register" in groups and before else i), i + 1
             elif nops and each_statement.text.lower() in nops:
                 last = i + 1
-        if last and not number and (move := re.match(known.move, before)):
+        if last and not number and (move := re.match(forms.move, before)):
             number = _integer(next(group for group in move.groups() if group))
             first = i - 1
         if number in (111, 222):
@@ -367,7 +383,7 @@ def _byte_markers(assembly: Assembly) -> list[_ByteMarker]:
 
 
 def _bytes_end(assembly: Assembly, start: int, wanted: tuple[int, ...]) -> int:
-    """The statement behind the `.byte` directives from `start` on that give `wanted`, 0 if they give other bytes."""
+    """Return the statement behind the `.byte` directives from `start` on that are `wanted`, 0 for other bytes."""
     values: list[int] = []
     for i in range(start, min(start + len(wanted), len(assembly.statements))):
         each_statement = assembly.statements[i]
@@ -383,7 +399,7 @@ def _bytes_end(assembly: Assembly, start: int, wanted: tuple[int, ...]) -> int:
 
 
 def _integer(text: str) -> int:
-    """A number as the assembler reads it, -1 if it is none."""
+    """Return a number as the assembler reads it, -1 for other text."""
     text = text.strip().lower()
     try:
         return int(text[:-1], 16) if text.endswith("h") and text[:1].isdigit() else int(text, 0)
@@ -392,8 +408,11 @@ def _integer(text: str) -> int:
 
 
 def without_byte_markers(assembly: Assembly, text: str) -> str:
-    """The text with blank lines for the markers that are made of instructions: the code is laid out again as it is
-    when it is run without them. Lines keep their numbers; a line with other statements beside a marker's stays."""
+    """Return the text with blank lines in place of the markers that are made of instructions.
+
+    The code then has the layout that it has without markers. Lines keep their numbers. Lines that also have other
+    statements stay.
+    """
     marked = marker_statements(assembly)
     if not marked:
         return text
@@ -406,7 +425,7 @@ def without_byte_markers(assembly: Assembly, text: str) -> str:
 
 
 def marker_statements(assembly: Assembly) -> frozenset[int]:
-    """The indices of the statements of markers that are made of instructions."""
+    """Return the indices of the statements of markers that are made of instructions."""
     return _statements_of(_byte_markers(assembly))
 
 
@@ -434,7 +453,7 @@ def _report(
 
 
 def _function_at(assembly: Assembly, statement: int) -> Function | None:
-    """The function in which a statement stands."""
+    """Return the function of a statement."""
     for function in assembly.functions:
         inside = function.statements
         if inside[0] <= statement <= inside[-1]:
@@ -448,7 +467,7 @@ def _function_at(assembly: Assembly, statement: int) -> Function | None:
 
 
 def _notes(assembly: Assembly, members: Sequence[int]) -> list[str]:
-    """What the instructions of a region hide: calls, macros, bytes written as data."""
+    """Return the notes on instructions of a region: calls, macros, bytes written as data."""
     statements = assembly.statements
     branch_of = isa(assembly.isa).branch
     calls: dict[str, None] = {}

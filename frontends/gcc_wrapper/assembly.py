@@ -1,7 +1,7 @@
 """Turns a driver's sub-commands into the runs that write assembly for the analysis, and nothing else.
 
-Code generation is left as it is; every option by which a compiler proper writes a file (dependencies, dumps, coverage
-notes, statistics, modules) is taken out or pointed into a scratch folder.
+Code generation does not change. Every option by which a compiler proper writes a file (dependencies, dumps, coverage
+notes, statistics, modules) is removed or pointed into a scratch folder.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from incc.frontends.unit import IncludeFolders
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incc.frontends.gcc_wrapper.dry_run import Command, DryRun
+    from incc.frontends.gcc_wrapper.dry_run import DryRun
 
 # The compilers proper of gcc whose output is assembly text, by the program's name.
 _GCC_FRONT_ENDS = frozenset(("cc1", "cc1plus", "cc1obj", "cc1objplus", "f951"))
-# Others that exist; what they write beside the assembly is not known here.
+# Other compilers proper. The files that they write besides the assembly are unknown here.
 _OTHER_FRONT_ENDS = frozenset(("gnat1", "d21", "go1", "gm2", "cc1gm2", "crab1", "rust1", "cobol1", "lto1"))
 
 _STANDARD_INPUT = frozenset(("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"))
@@ -112,65 +112,69 @@ _CLANG_WRITES_PREFIXES = (
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """How to get one source's assembly.
-
-    `commands` are to be run one after another, in this order; then the text is in `output`. `source` is the user's
-    file as named in the command. `cpu`: the core that the code is for, or the level of the instruction set, "" if
-    the command does not say. `after_compiler`: only once the real compiler is done, whose results are read.
-    `generated`: the text is a compiler's; otherwise it is the user's own assembly. `folders`: where the source's
-    headers come from. `plugin`: the word of the last command by which clang loads a pass plugin, "" for none; `table`:
-    the file in which that says what it knows of loops. Without the word the command makes the same code.
-    `source_plugin`, `marks`: the words and the file of the plugin that reads marks, likewise. `records`: what the names
-    of files begin with that have the compiler's remarks (`remarks.py`).
-    """
+    """The commands that make the assembly of one source."""
 
     source: str
+    """The user's file as named in the command."""
     commands: tuple[tuple[str, ...], ...]
+    """Run in this order, they write the text to `output`."""
     output: str
     cpu: str
+    """The core that the code is for, or the level of the instruction set, "" if the command does not say."""
     after_compiler: bool
+    """The commands read results of the real compiler, and must wait for it."""
     generated: bool
+    """The text is a compiler's, not the user's own assembly."""
     folders: IncludeFolders = IncludeFolders()
+    """The folders of the source's headers."""
     plugin: str = ""
+    """The word of the last command by which clang loads a pass plugin, which does not change the code; "" for none."""
     table: str = ""
+    """The file that the plugin writes about loops."""
     records: str = ""
+    """The beginning of the names of files with the compiler's remarks (see `remarks.py`), "" for none."""
     source_plugin: tuple[str, ...] = ()
+    """The words of the last command by which clang loads a plugin that reads marks; it does not change the code."""
     marks: str = ""
+    """The file that this plugin writes."""
 
 
 class Skipped(msgspec.Struct, frozen=True, kw_only=True):
-    """A source without assembly to analyse. `expected`: the user's command means that, it is no failure. `until_link`:
-    code is generated when it is linked."""
+    """A source without assembly to analyse."""
 
     source: str
     reason: str
     expected: bool
+    """The user's command makes no code of it, which is no failure."""
     until_link: bool = False
+    """Code is generated when it is linked."""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """What to run for the analysis of a command.
-
-    `reads_stdin`: the compiler reads a source from standard input. `writes_stdout`: the command itself writes to
-    standard output.
-    """
+    """The runs for the analysis of a command."""
 
     runs: tuple[Run, ...]
     skipped: tuple[Skipped, ...]
     reads_stdin: bool
+    """The compiler reads a source from standard input."""
     writes_stdout: bool
+    """The command itself writes to standard output."""
 
 
 class _Made(msgspec.Struct, frozen=True, kw_only=True):
-    """A file that an earlier sub-command would have made, and how the scratch folder gets its twin."""
+    """A file that an earlier sub-command makes, with a twin in the scratch folder."""
 
     output: str
+    """The twin."""
     commands: tuple[tuple[str, ...], ...]
+    """The commands that make the twin."""
     source: str
     cpu: str
-    assembler: bool  # preprocessed assembly (from .S)
+    assembler: bool
+    """It is preprocessed assembly (from .S)."""
     problem: str
-    unused_reason: str  # why there is nothing to analyse if no later sub-command reads it
+    unused_reason: str
+    """The reason that there is nothing to analyse if no later sub-command reads it."""
 
 
 def make_plan(
@@ -182,41 +186,66 @@ def make_plan(
     plugin: str = "",
     source_plugin: str = "",
 ) -> Plan:
-    """The runs for the sub-commands of a dry run of `arguments`, with all output in the folder `scratch`.
+    """Return the runs for the sub-commands of a dry run.
 
-    `folder`: the command's working directory, "" for this process's. `remarks`: what the compilers say of loops is
-    wanted, too. `plugin`: the path of a pass plugin for clang, "" for none; `source_plugin`: of one that reads
-    marks.
+    Args:
+        dry_run: the compiler's sub-commands.
+        arguments: the arguments of the user's command.
+        scratch: the folder for all output.
+        folder: the command's working directory, "" for this process's.
+        remarks: make the compilers report on loops.
+        plugin: the path of a pass plugin for clang, "" for none.
+        source_plugin: the path of a clang plugin that reads marks, "" for none.
     """
-    runs: list[Run] = []
-    skipped: list[Skipped] = []
-    made: dict[str, _Made] = {}
-    consumed: set[str] = set()
-    writes_stdout = False
-    before: Command | None = None
+    planner = _Planner(dry_run, arguments, scratch, folder, remarks, plugin, source_plugin)
+    is_piped = False
     for number, command in enumerate(dry_run.commands):
         words = _without_wrapper(command.words)
-        piped_from = made.get("|") if before is not None and before.piped else None
-        before = command
+        piped_from = planner.made.get("|") if is_piped else None
+        is_piped = command.piped
         kind = _kind(words)
-        if kind == "":
-            continue
         if kind == "assembler":
-            writes_stdout |= _lists_to_stdout(words)
-            name = _assembler_input(words)
-            previous = piped_from if name == "" else made.get(name)
-            if previous is None and name not in _STANDARD_INPUT and not os.path.exists(os.path.join(folder, name)):
-                continue  # reads a compiler's output through a pipe, or (gcc --version) nothing
-            cpu = target_cpu(words, arguments)
-            if previous is None:
-                _add(
-                    runs,
-                    skipped,
-                    Run(source=name, commands=(), output=name, cpu=cpu, after_compiler=False, generated=False),
-                    _target(words, dry_run),
-                    _pipe(name, folder),
-                )
-            elif previous.assembler:
+            planner.add_assembler(words, piped_from)
+        elif kind:
+            planner.add_compiler(number, words, kind, command.piped, piped_from)
+    return planner.plan()
+
+
+class _Planner:
+    """The state of `make_plan`, whose arguments it has, between sub-commands."""
+
+    def __init__(
+        self,
+        dry_run: DryRun,
+        arguments: tuple[str, ...] | list[str],
+        scratch: str,
+        folder: str,
+        remarks: bool,
+        plugin: str,
+        source_plugin: str,
+    ) -> None:
+        self._dry_run = dry_run
+        self._arguments = arguments
+        self._scratch = scratch
+        self._folder = folder
+        self._remarks = remarks
+        self._plugin = plugin
+        self._source_plugin = source_plugin
+        self.made: dict[str, _Made] = {}
+        """The files that sub-commands make, by name; "|" for the one that the next sub-command reads from a pipe."""
+        self._runs: list[Run] = []
+        self._skipped: list[Skipped] = []
+        self._consumed: set[str] = set()
+        self._writes_stdout = False
+
+    def add_assembler(self, words: tuple[str, ...], piped_from: _Made | None) -> None:
+        """Add the text that an assembler reads, unless it is a compiler's."""
+        self._writes_stdout |= _lists_to_stdout(words)
+        name = _assembler_input(words)
+        previous = piped_from if name == "" else self.made.get(name)
+        cpu = target_cpu(words, self._arguments)
+        if previous is not None:
+            if previous.assembler:
                 run = Run(
                     source=previous.source,
                     commands=previous.commands,
@@ -225,114 +254,135 @@ def make_plan(
                     after_compiler=False,
                     generated=False,
                 )
-                _add(runs, skipped, run, _target(words, dry_run), previous.problem)
-            continue
-        writes_stdout |= _writes_stdout(words, kind, command.piped)
-        own = os.path.join(scratch, str(number))
-        step = _gcc_step(words, own) if kind == "gcc" else _clang_step(words, own, plugin, source_plugin)
-        sources = [made[w] for w in step.words[1:] if w in made and w != "|"]
-        if piped_from is not None and piped_from not in sources:
-            sources.append(piped_from)
-        consumed.update(s.output for s in sources)
-        commands = [c for s in sources for c in s.commands]
-        new = [made[w].output if w in made and w != "|" else w for w in step.words]
-        if piped_from is not None:
-            new = [piped_from.output if w == "-" and new[i - 1] != "-o" else w for i, w in enumerate(new)]
-        if remarks and step.result == "assembly":
-            # In front of the others: of options that contradict each other the command's own counts.
-            new[1:1] = gcc_options(own) if kind == "gcc" else []
-            new[2:2] = clang_options(own) if kind == "clang" else []
-        commands.append(tuple(new))
-        source = sources[0].source if sources else _source(words, arguments, kind)
+                self._add(run, words, previous.problem)
+        elif name in _STANDARD_INPUT or os.path.exists(os.path.join(self._folder, name)):
+            self._add(
+                Run(source=name, commands=(), output=name, cpu=cpu, after_compiler=False, generated=False),
+                words,
+                _pipe(name, self._folder),
+            )
+        # Otherwise it reads a compiler's output through a pipe, or (gcc --version) nothing.
+
+    def add_compiler(
+        self, number: int, words: tuple[str, ...], kind: str, is_piped: bool, piped_from: _Made | None
+    ) -> None:
+        """Add the assembly that a compiler proper writes."""
+        self._writes_stdout |= _writes_stdout(words, kind, is_piped)
+        own = os.path.join(self._scratch, str(number))
+        step = _gcc_step(words, own) if kind == "gcc" else _clang_step(words, own, self._plugin, self._source_plugin)
+        inputs = self._inputs(step, piped_from)
+        last_command = self._with_inputs(step, piped_from)
+        if self._remarks and step.result == "assembly":
+            # In front of the others: if options contradict each other, the command's own count.
+            if kind == "gcc":
+                last_command[1:1] = gcc_options(own)
+            else:
+                last_command[2:2] = clang_options(own)
+        commands = (*(c for made in inputs for c in made.commands), tuple(last_command))
+        source = inputs[0].source if inputs else _source(words, self._arguments, kind)
         cpu = target_cpu(words, ())
-        problem = next((s.problem for s in sources if s.problem), "") or _unreadable(words, folder)
+        problem = next((made.problem for made in inputs if made.problem), "") or _unreadable(words, self._folder)
         if step.result == "assembly":
             run = Run(
                 source=source,
-                commands=tuple(commands),
+                commands=commands,
                 output=step.output,
                 cpu=cpu,
-                after_compiler=_needs_modules(words, os.path.join(folder, source)),
+                after_compiler=_needs_modules(words, os.path.join(self._folder, source)),
                 generated=True,
                 folders=include_folders(words),
                 plugin=step.plugin,
                 table=f"{own}.loops.json" if step.plugin else "",
-                records=own if remarks else "",
+                records=own if self._remarks else "",
                 source_plugin=step.source_plugin,
                 marks=f"{own}.marks.json" if step.source_plugin else "",
             )
-            _add(runs, skipped, run, _target(words, dry_run), problem)
+            self._add(run, words, problem)
         elif step.result == "nothing" and step.reason:
-            skipped.append(
-                Skipped(source=source, reason=step.reason, expected=True, until_link=step.reason in _UNTIL_LINK)
-            )
-        key = "|" if command.piped else _value(words, "-o")
-        if key:
-            is_assembler = step.result == "text" and ("-lang-asm" in words or "assembler-with-cpp" in words)
-            unused = step.reason if step.result == "text" else ""
-            made[key] = _Made(
+            self._skip(source, step.reason)
+        if key := "|" if is_piped else _value(words, "-o"):
+            is_text = step.result == "text"
+            is_assembler = is_text and ("-lang-asm" in words or "assembler-with-cpp" in words)
+            unused_reason = step.reason if is_text else ""
+            self.made[key] = _Made(
                 output=step.output,
-                commands=tuple(commands),
+                commands=commands,
                 source=source,
                 cpu=cpu,
                 assembler=is_assembler,
                 problem=problem,
-                unused_reason=unused,
+                unused_reason=unused_reason,
             )
-    for file in made.values():
-        if file.unused_reason and file.output not in consumed:
-            skipped.append(
-                Skipped(
-                    source=file.source,
-                    reason=file.unused_reason,
-                    expected=True,
-                    until_link=file.unused_reason in _UNTIL_LINK,
-                )
-            )
-    # A front end for a language that is not read here is not passed over in silence.
-    for command in dry_run.commands:
-        program = os.path.basename(command.words[0])
-        if program in _OTHER_FRONT_ENDS and "--help" not in " ".join(command.words):
-            skipped.append(
-                Skipped(
-                    source=_source(command.words, arguments, "gcc"),
-                    reason=f"no analysis of what {program} writes",
-                    expected=False,
-                )
-            )
-    from_stdin = any(reads_stdin(c) for r in runs for c in r.commands) or any(
-        not r.commands and r.source in _STANDARD_INPUT for r in runs
-    )
-    return Plan(runs=tuple(runs), skipped=tuple(skipped), reads_stdin=from_stdin, writes_stdout=writes_stdout)
 
+    def _inputs(self, step: _Step, piped_from: _Made | None) -> list[_Made]:
+        """Return the files of earlier sub-commands that one reads."""
+        inputs = [self.made[word] for word in step.words[1:] if word in self.made and word != "|"]
+        if piped_from is not None and piped_from not in inputs:
+            inputs.append(piped_from)
+        self._consumed.update(made.output for made in inputs)
+        return inputs
 
-def _add(runs: list[Run], skipped: list[Skipped], run: Run, target: str, problem: str) -> None:
-    if problem:
-        skipped.append(Skipped(source=run.source, reason=problem, expected=False))
-    elif target and not target.startswith(("x86_64", "amd64")):
-        skipped.append(Skipped(source=run.source, reason=f"the code is for {target}, not for x86-64", expected=False))
-    else:
-        runs.append(run)
+    def _with_inputs(self, step: _Step, piped_from: _Made | None) -> list[str]:
+        """Return a command that reads the twins of the files of earlier sub-commands."""
+        words = [self.made[w].output if w in self.made and w != "|" else w for w in step.words]
+        if piped_from is not None:
+            words = [piped_from.output if w == "-" and words[i - 1] != "-o" else w for i, w in enumerate(words)]
+        return words
+
+    def _add(self, run: Run, words: tuple[str, ...], problem: str) -> None:
+        target = other_mode(words) or _value(words, "-triple") or self._dry_run.target
+        if problem:
+            self._skipped.append(Skipped(source=run.source, reason=problem, expected=False))
+        elif target and not target.startswith(("x86_64", "amd64")):
+            self._skipped.append(
+                Skipped(source=run.source, reason=f"the code is for {target}, not for x86-64", expected=False)
+            )
+        else:
+            self._runs.append(run)
+
+    def _skip(self, source: str, reason: str) -> None:
+        self._skipped.append(Skipped(source=source, reason=reason, expected=True, until_link=reason in _UNTIL_LINK))
+
+    def plan(self) -> Plan:
+        """Return the plan for all sub-commands."""
+        for made in self.made.values():
+            if made.unused_reason and made.output not in self._consumed:
+                self._skip(made.source, made.unused_reason)
+        for command in self._dry_run.commands:
+            program = os.path.basename(command.words[0])
+            if program in _OTHER_FRONT_ENDS and "--help" not in " ".join(command.words):
+                source = _source(command.words, self._arguments, "gcc")
+                self._skipped.append(
+                    Skipped(source=source, reason=f"no analysis of what {program} writes", expected=False)
+                )
+        stdin_is_read = any(reads_stdin(c) for run in self._runs for c in run.commands) or any(
+            not run.commands and run.source in _STANDARD_INPUT for run in self._runs
+        )
+        return Plan(
+            runs=tuple(self._runs),
+            skipped=tuple(self._skipped),
+            reads_stdin=stdin_is_read,
+            writes_stdout=self._writes_stdout,
+        )
 
 
 def sources_for_link(dry_run: DryRun, arguments: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
-    """The sources of which a command makes objects for link-time optimisation, each with the words of the compiler
-    proper."""
-    found: dict[str, tuple[str, ...]] = {}
+    """Return the sources of a command's objects for link-time optimisation, with the words of the compiler proper."""
+    sources: dict[str, tuple[str, ...]] = {}
     for command in dry_run.commands:
         words = _without_wrapper(command.words)
         kind = _kind(words)
         if kind in ("gcc", "clang") and _last(words, ("-flto", "-flto=", "-fno-lto")).startswith("-flto"):
             source = _source(words, tuple(arguments), kind)
-            # With -save-temps each step reads what the one before has written.
+            # With -save-temps each step reads the file of the one before.
             if source in arguments:
-                found.setdefault(source, words)
-    return list(found.items())
+                sources.setdefault(source, words)
+    return list(sources.items())
 
 
 def _without_wrapper(words: tuple[str, ...]) -> tuple[str, ...]:
-    """The words from the compiler proper on: `gcc -wrapper gdb,--args` puts others in front, not to be run twice."""
-    # -quiet tells them from linkers, for which cc1 may be the program to make.
+    """Return the words from the compiler proper on, without the program of `gcc -wrapper gdb,--args`."""
+    # Linkers have no -quiet; the program that they make may be called cc1.
     if "-quiet" in words and os.path.basename(words[0]) not in _GCC_FRONT_ENDS:
         for i, word in enumerate(words):
             if os.path.basename(word) in _GCC_FRONT_ENDS:
@@ -341,7 +391,7 @@ def _without_wrapper(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _kind(words: tuple[str, ...]) -> str:
-    """ "gcc", "clang", "assembler" or "" (linkers and the like, and runs that compile nothing)."""
+    """Return "gcc", "clang" or "assembler", "" for linkers and for runs that compile nothing."""
     program = os.path.basename(words[0])
     if program in _GCC_FRONT_ENDS:
         return "" if "help-dummy" in words or "-fcompare-debug-second" in words else "gcc"
@@ -361,49 +411,25 @@ _UNTIL_LINK = (
 
 
 class _Step(msgspec.Struct, frozen=True, kw_only=True):
-    """A compiler proper's command, rewritten. `result`: "assembly", "text" (of whatever kind) or "nothing". `plugin`:
-    the word by which it loads one, "" for none; `source_plugin`: the words for one that reads marks."""
+    """A compiler proper's command, rewritten."""
 
     words: tuple[str, ...]
     output: str
     result: str
+    """One of "assembly", "text" (of whatever kind) and "nothing"."""
     reason: str
+    """The reason that there is nothing to analyse, "" if there may be."""
     plugin: str = ""
+    """See `Run.plugin`."""
     source_plugin: tuple[str, ...] = ()
+    """See `Run.source_plugin`."""
 
 
 def _gcc_step(words: tuple[str, ...], own: str) -> _Step:
+    """Return the command of gcc's compiler proper with all output in files whose names begin with `own`."""
     preprocess = "-E" in words
     profile = any(w.startswith(("-fprofile-use", "-fauto-profile", "-fbranch-probabilities")) for w in words)
-    result: list[str] = [words[0]]
-    modules = ""
-    rest = iter(words[1:])
-    for word in rest:
-        if word == "-o" or word in _GCC_WRITES_WITH_VALUE:
-            next(rest, "")
-        elif word in _GCC_WRITES or word.startswith(_GCC_WRITES_PREFIXES):
-            pass
-        elif word in ("-dumpbase", "-auxbase", "-auxbase-strip", "-dumpdir"):
-            value = next(rest, "")
-            if profile:
-                # The name of the profile to read is made from these.
-                result += [word, value]
-            elif word != "-dumpdir":
-                result += [word, os.path.basename(value) if word == "-dumpbase" else f"{own}.aux"]
-        elif word == "-dumpbase-ext":
-            result += [word, next(rest, "")]
-        elif word.startswith("-d") or word == "-gsplit-dwarf":
-            pass
-        elif word == "-J":
-            modules = next(rest, "")
-        elif word.startswith("-J"):
-            modules = word[2:]
-        elif word.startswith("-cpp="):
-            result.append(f"-cpp={own}.cpp")
-        elif word in _GCC_TAKES_VALUE:
-            result += [word, next(rest, "")]
-        else:
-            result.append(word)
+    result, modules = _gcc_words(words, own, profile)
     output = f"{own}.i" if preprocess else f"{own}.s"
     result.append("-w")
     if not profile:
@@ -417,56 +443,76 @@ def _gcc_step(words: tuple[str, ...], own: str) -> _Step:
     if not preprocess and _gcc_debug_level(words) == 0:
         result.append("-g1")
     result += ["-o", output]
-    if preprocess:
-        return _Step(words=tuple(result), output=output, result="text", reason="")
+    kind, reason = _gcc_result(words)
+    return _Step(words=tuple(result), output=output, result=kind, reason=reason)
+
+
+def _gcc_words(words: tuple[str, ...], own: str, profile: bool) -> tuple[list[str], str]:
+    """Return the words without those that write files, and the folder that Fortran's modules are written to."""
+    result = [words[0]]
+    modules = ""
+    rest = iter(words[1:])
+    for word in rest:
+        if word == "-o" or word in _GCC_WRITES_WITH_VALUE:
+            next(rest, "")
+        elif word in _GCC_WRITES or word.startswith(_GCC_WRITES_PREFIXES):
+            pass
+        elif word in ("-dumpbase", "-auxbase", "-auxbase-strip", "-dumpdir"):
+            result += _gcc_dump_name(word, next(rest, ""), own, profile)
+        elif word == "-dumpbase-ext":
+            result += [word, next(rest, "")]
+        elif word.startswith("-d") or word == "-gsplit-dwarf":
+            pass
+        elif word.startswith("-J"):
+            modules = word[2:] or next(rest, "")
+        elif word.startswith("-cpp="):
+            result.append(f"-cpp={own}.cpp")
+        elif word in _GCC_TAKES_VALUE:
+            result += [word, next(rest, "")]
+        else:
+            result.append(word)
+    return result, modules
+
+
+def _gcc_dump_name(option: str, value: str, own: str, profile: bool) -> list[str]:
+    """Return an option that names the compiler's other output, pointed into the scratch folder."""
+    if profile:
+        return [option, value]  # gcc derives the name of the profile to read from these
+    if option == "-dumpdir":
+        return []
+    return [option, os.path.basename(value) if option == "-dumpbase" else f"{own}.aux"]
+
+
+def _gcc_result(words: tuple[str, ...]) -> tuple[str, str]:
+    """Return what gcc's compiler proper writes, as `_Step.result` and `_Step.reason`."""
+    if "-E" in words:
+        return "text", ""
     if "-fsyntax-only" in words or any(w.startswith("--output-pch=") for w in words):
-        return _Step(words=tuple(result), output=output, result="nothing", reason="")
+        return "nothing", ""
     if _last(words, ("-flto", "-flto=", "-fno-lto")).startswith("-flto") and (
         _last(words, ("-ffat-lto-objects", "-fno-fat-lto-objects")) != "-ffat-lto-objects"
     ):
-        return _Step(words=tuple(result), output=output, result="nothing", reason=_UNTIL_LINK[0])
+        return "nothing", _UNTIL_LINK[0]
     if "-fmodules-ts" in words or "-fmodules" in words:
         # cc1plus writes the compiled interface whatever its other options say.
-        return _Step(
-            words=tuple(result),
-            output=output,
-            result="nothing",
-            reason="a second run would write the C++ modules again",
-        )
-    return _Step(words=tuple(result), output=output, result="assembly", reason="")
+        return "nothing", "a second run would write the C++ modules again"
+    return "assembly", ""
 
 
 def _clang_step(words: tuple[str, ...], own: str, plugin: str, source_plugin: str = "") -> _Step:
+    """Return the command of clang's compiler proper with all output in files whose names begin with `own`."""
     ir = "-emit-llvm" in words or "-emit-llvm-bc" in words
     code = not ir and ("-emit-obj" in words or "-S" in words)
     preprocess = "-E" in words
     output = own + (".s" if code else ".bc" if ir else ".i")
-    result: list[str] = [*words[:2], "-w", "-o", output]
-    has_lines = any(w.startswith("-debug-info-kind=") for w in words)
-    if not has_lines and not preprocess:
+    load = f"-fpass-plugin={plugin}" if plugin and code else ""
+    reads = ("-load", source_plugin) if source_plugin and code else ()
+    result = [*words[:2], *([load] if load else ()), *reads, "-w", "-o", output]
+    if not preprocess and not any(w.startswith("-debug-info-kind=") for w in words):
         # DWARF 5 names the compilation directory once, DWARF 4 in front of every file.
         result += ["-debug-info-kind=line-tables-only", "-dwarf-version=5"]
-    rest = iter(words[2:])
-    for word in rest:
-        if word == "-o" or word in _CLANG_WRITES_WITH_VALUE:
-            next(rest, "")
-        elif word in _CLANG_WRITES or word.startswith(_CLANG_WRITES_PREFIXES):
-            pass
-        elif word == "-coverage-notes-file":
-            next(rest, "")
-            result += [word, f"{own}.gcno"]
-        elif word.startswith("-coverage-notes-file="):
-            result.append(f"-coverage-notes-file={own}.gcno")
-        elif word == "-emit-obj":
-            result.append("-S")
-        elif word == "-fno-verbose-asm" and plugin:
-            pass  # verbose assembly has the names of blocks
-        else:
-            result.append(word)
+    result += _clang_words(words[2:], own, verbose=bool(plugin))
     if code:
-        load = f"-fpass-plugin={plugin}" if plugin else ""
-        reads = ("-load", source_plugin) if source_plugin else ()
-        result[2:2] = [*([load] if load else ()), *reads]
         return _Step(words=tuple(result), output=output, result="assembly", reason="", plugin=load, source_plugin=reads)
     if preprocess:
         return _Step(words=tuple(result), output=output, result="text", reason="")
@@ -482,6 +528,27 @@ def _clang_step(words: tuple[str, ...], own: str, plugin: str, source_plugin: st
     )
 
 
+def _clang_words(words: Sequence[str], own: str, verbose: bool) -> list[str]:
+    """Return the words without those that write files. Verbose assembly has the names of blocks, which plugins need."""
+    result: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        if word == "-o" or word in _CLANG_WRITES_WITH_VALUE:
+            next(rest, "")
+        elif word in _CLANG_WRITES or word.startswith(_CLANG_WRITES_PREFIXES):
+            pass
+        elif word == "-coverage-notes-file":
+            next(rest, "")
+            result += [word, f"{own}.gcno"]
+        elif word.startswith("-coverage-notes-file="):
+            result.append(f"-coverage-notes-file={own}.gcno")
+        elif word == "-emit-obj":
+            result.append("-S")
+        elif word != "-fno-verbose-asm" or not verbose:
+            result.append(word)
+    return result
+
+
 _SYSTEM_FOLDERS = (
     "-isystem",
     "-idirafter",
@@ -495,7 +562,7 @@ _USER_FOLDERS = ("-I", "-iquote")
 
 
 def include_folders(words: Sequence[str]) -> IncludeFolders:
-    """The folders of headers that a compiler proper's command names, and those that are installed beside it."""
+    """Return the folders of headers that a compiler proper's command names, and those that are installed with it."""
     system: list[str] = []
     user: list[str] = []
     rest = iter(words[1:])
@@ -509,15 +576,15 @@ def include_folders(words: Sequence[str]) -> IncludeFolders:
                 break
     # …/lib/gcc/x86_64-linux-gnu/12/cc1plus, or libexec; clang names its folders itself.
     for sign in ("/libexec/gcc/", "/lib/gcc/"):
-        prefix, found, _ = words[0].partition(sign)
-        if found:
+        if sign in words[0]:
+            prefix = words[0].partition(sign)[0]
             system += [f"{prefix}/include", f"{prefix}{sign}"]
             break
     return IncludeFolders(tuple(system), tuple(user))
 
 
 def _gcc_debug_level(words: tuple[str, ...]) -> int:
-    """The level that the -g options of a compiler proper come to, 0 for no debug information."""
+    """Return the level of debug information that the -g options of a compiler proper add up to, 0 for none."""
     level = 0
     for word in words:
         if word in ("-g", "-ggdb", "-gstabs", "-gstabs+") or word.startswith("-gdwarf"):
@@ -533,7 +600,7 @@ def _gcc_debug_level(words: tuple[str, ...]) -> int:
 
 
 def _last(words: tuple[str, ...], choices: tuple[str, ...]) -> str:
-    """The last word that is one of `choices` (those that end in = as prefixes), "" if none is."""
+    """Return the last word that is one of `choices`, or begins with one that ends in =; "" if there is none."""
     for word in reversed(words):
         if any(word == c or (c.endswith("=") and word.startswith(c)) for c in choices):
             return word
@@ -541,7 +608,7 @@ def _last(words: tuple[str, ...], choices: tuple[str, ...]) -> str:
 
 
 def _value(words: Sequence[str], option: str) -> str:
-    """The word after the last `option`, "" if there is none."""
+    """Return the word after the last `option`, "" if there is none."""
     for i in range(len(words) - 2, -1, -1):
         if words[i] == option:
             return words[i + 1]
@@ -559,13 +626,13 @@ def _writes_stdout(words: tuple[str, ...], kind: str, piped: bool) -> bool:
 
 
 def _lists_to_stdout(words: tuple[str, ...]) -> bool:
-    """Whether an assembler prints a listing (`-Wa,-al`); with `=FILE` it goes to that file."""
+    """Return True if an assembler prints a listing (`-Wa,-al`) to standard output, not to a file (`=FILE`)."""
     listing = frozenset("-acdghlmns")
     return any(w.startswith("-a") and "=" not in w and not w.startswith("-alt") and set(w) <= listing for w in words)
 
 
 def _assembler_input(words: tuple[str, ...]) -> str:
-    """The file that an assembler reads, "" for none: drivers write it last."""
+    """Return the file that an assembler reads, which drivers write last; "" for none."""
     name = words[-1]
     if name == "-":
         return "" if len(words) > 1 and words[-2] == "-o" else "-"
@@ -573,7 +640,7 @@ def _assembler_input(words: tuple[str, ...]) -> str:
 
 
 def _source(words: tuple[str, ...], arguments: tuple[str, ...] | list[str], kind: str) -> str:
-    """The user's file that a compiler proper reads."""
+    """Return the user's file that a compiler proper reads."""
     if kind == "clang":
         return words[-1]
     candidates: list[str] = []
@@ -587,12 +654,12 @@ def _source(words: tuple[str, ...], arguments: tuple[str, ...] | list[str], kind
 
 
 def _unreadable(words: tuple[str, ...], folder: str) -> str:
-    """Why the command cannot run a second time, "" if it can."""
+    """Return the reason that a command cannot run a second time, "" if it can."""
     return next((reason for word in words[1:] if not word.startswith("-") and (reason := _pipe(word, folder))), "")
 
 
 def _pipe(name: str, folder: str) -> str:
-    """A pipe among the inputs gives what it holds only once, and the real compiler needs it."""
+    """Return the reason that a file cannot be read a second time, "" if it can: a pipe is the real compiler's."""
     if name in _STANDARD_INPUT:
         return ""
     try:
@@ -603,15 +670,15 @@ def _pipe(name: str, folder: str) -> str:
 
 
 def reads_stdin(command: tuple[str, ...]) -> bool:
-    """Whether a compiler proper reads its source from standard input."""
+    """Return True if a compiler proper reads its source from standard input."""
     named = ("-o", "-dumpbase", "-main-file-name", "-auxbase", "-auxbase-strip")
     return any(w in _STANDARD_INPUT and command[i] not in named for i, w in enumerate(command[1:]))
 
 
 def _needs_modules(words: tuple[str, ...], source: str) -> bool:
-    """Whether a Fortran source may read module files that the real compiler is about to write.
+    """Return True if a Fortran source may read module files that the real compiler is about to write.
 
-    The language has no cheap exact answer; a source without any of these words cannot.
+    This only looks for the words without which a source cannot do so.
     """
     if os.path.basename(words[0]) != "f951":
         return False
@@ -623,13 +690,8 @@ def _needs_modules(words: tuple[str, ...], source: str) -> bool:
     return any(word in text for word in (b"use", b"module", b"include"))
 
 
-def _target(words: tuple[str, ...], dry_run: DryRun) -> str:
-    """The triple that the code is for, "" if unknown."""
-    return other_mode(words) or _value(words, "-triple") or dry_run.target
-
-
 def other_mode(words: Sequence[str]) -> str:
-    """What code is for that is not for 64-bit x86 by one of its options, "" if no option says so."""
+    """Return the mode of code that options make for something else than 64-bit x86, "" if none does."""
     if "-m32" in words or "-m16" in words or "--32" in words:
         return "32-bit x86"
     if "-mx32" in words or "--x32" in words:
@@ -638,10 +700,9 @@ def other_mode(words: Sequence[str]) -> str:
 
 
 def target_cpu(words: Sequence[str], arguments: Sequence[str]) -> str:
-    """The core that the code is generated for; else the level of the instruction set, where it is more than the
-    default; else "".
+    """Return the core that code is generated for, else the level of the instruction set if it is above the default.
 
-    Tuning for one core decides about the code more than the instruction set that it may use, so it goes first.
+    The core that the code is tuned for comes first: it matters more than the instruction set that the code may use.
     """
     tune = _value(words, "-tune-cpu")
     cpu = _value(words, "-target-cpu")
@@ -664,7 +725,7 @@ _DEFAULTS = frozenset(("", "generic", "native", "x86-64", "armv8-a"))
 
 
 def is_core(name: str) -> bool:
-    """Whether a CPU name means one core rather than an architecture level or "whatever is common"."""
+    """Return True if a CPU name is a core's, not an architecture level or a generic name."""
     name = name.partition("+")[0]
     return name not in ("", "generic", "native", "intel", "i386", "i486", "i586", "i686") and not name.startswith(
         ("x86-64", "armv8", "armv9", "blended")

@@ -1,4 +1,4 @@
-"""Child processes for the wrapper: the real compiler and the runs beside it, and the signals that are meant for them.
+"""The wrapper's child processes: the real compiler, the runs for the analysis, and the signals meant for them.
 
 Programs are started with `posix_spawn`: the compiler inherits what may have been passed on purpose (make's job server,
 the pipe of a process substitution), and gets the signal mask that we were started with.
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     from types import FrameType
 
     class Watcher(Protocol):
-        """Somebody who goes on with the compilation if this process is ended."""
+        """A process that continues the compilation if this one is killed."""
 
         def started(self, process: int) -> None:
-            """The compiler runs."""
+            """Note that the compiler runs."""
 
         def finished(self, status: int) -> None:
-            """The compiler has ended; `status` as waitpid(2) has it."""
+            """Note that the compiler has ended, with a status as waitpid(2) has it."""
 
 
 _STOPPING = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
 
 
 class Interrupted(BaseException):
-    """A signal asked us to stop while no child was being waited for."""
+    """A signal to stop that arrived while no child was being waited for."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -36,12 +36,11 @@ class Interrupted(BaseException):
 
 
 class Children:
-    """The running children. `compiler` is the process id of the real one, which gets the signals sent to us, or 0.
-    `watcher`: whom to tell of it.
+    """The running children.
 
-    Handlers for the signals that stop a process are installed; `processes.Processes` leaves them alone. While waiting,
-    signals are taken synchronously, because only so one can tell who sent them: what comes from the terminal went to
-    the compiler as well, and a second time might keep it from removing half-written files.
+    This installs handlers for the signals that stop a process; `processes.Processes` does not. While waiting, signals
+    are received synchronously, because only that tells who sent them: a signal from the terminal went to the compiler
+    as well, and a second one might keep it from removing half-written files.
     """
 
     __slots__ = ("_live", "_mask", "_statuses", "_stopping", "_watcher", "compiler", "interrupted")
@@ -49,13 +48,15 @@ class Children:
     def __init__(self, watcher: Watcher | None = None) -> None:
         self._watcher = watcher
         self.compiler = 0
+        """The process id of the real compiler, which gets the signals sent to us; 0 before it is started."""
         self.interrupted = 0
+        """The signal that told us to stop, 0 for none."""
         self._live: set[int] = set()
         self._statuses: dict[int, int] = {}
         self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, ())
-        # make and shells may have children ignored; then nobody could be waited for.
+        # make and shells may ignore the end of children, which could then not be waited for.
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        # What was ignored when we were started (nohup) stays ignored, here and in the children.
+        # Signals that were ignored when we were started (nohup) stay ignored, here and in the children.
         self._stopping = [s for s in _STOPPING if signal.getsignal(s) != signal.SIG_IGN]
         for number in self._stopping:
             signal.signal(number, _raise_interrupted)
@@ -69,10 +70,10 @@ class Children:
         stdin: int | None = None,
         output: str | None = None,
     ) -> int:
-        """Start a program and return its process id; OSError if that fails.
+        """Start a program and return its process id. Raises OSError.
 
-        It reads from the file descriptor `stdin` if given, else inherits ours; with `output`, the path of a log file,
-        both its output streams go there and standard input, if not given, is empty.
+        It reads from the file descriptor `stdin`, or inherits our standard input. With `output`, the path of a log
+        file, both its output streams go there, and standard input is empty if not given.
         """
         actions: list[tuple[int, int, int] | tuple[int, int, str, int, int]] = []
         if stdin is not None:
@@ -99,7 +100,7 @@ class Children:
         self, path: str, words: Sequence[str], environment: Mapping[str, str], stdin: int | None
     ) -> None:
         """Start the real compiler, with our own standard streams."""
-        # Anything between the start and the note of it would lose the child if a signal came in.
+        # A signal between the start and the note of it would lose the child.
         signal.pthread_sigmask(signal.SIG_BLOCK, self._stopping)
         try:
             self.compiler = self.start(path, words, environment, stdin=stdin)
@@ -109,21 +110,21 @@ class Children:
             signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
 
     def read_input(self) -> bytes:
-        """Everything that is left in our standard input."""
+        """Return the rest of our standard input."""
         parts: list[bytes] = []
         while part := os.read(0, 1 << 20):
             parts.append(part)
         return b"".join(parts)
 
     def status(self, process: int) -> int | None:
-        """A child's exit status, negative for death by that signal; None while it runs."""
+        """Return a child's exit status, or the negative number of the signal that killed it; None while it runs."""
         self._reap()
         return self._statuses.get(process)
 
     def wait(self, process: int) -> int:
-        """Wait for a child; returns its exit status, negative for death by that signal.
+        """Wait for a child and return its exit status, or the negative number of the signal that killed it.
 
-        If the compiler fails or is told to stop meanwhile, other children are not worth waiting for and are killed.
+        If the compiler fails or is told to stop meanwhile, other children are killed.
         """
         watched = {signal.SIGCHLD, *self._stopping}
         signal.pthread_sigmask(signal.SIG_BLOCK, watched)
@@ -137,7 +138,7 @@ class Children:
                 info = signal.sigwaitinfo(watched)
                 if info.si_signo != signal.SIGCHLD:
                     self.interrupted = info.si_signo
-                    # si_code above 0: the kernel sent it, that is, somebody typed it; the compiler got it too.
+                    # si_code above 0: the kernel sent it for a key, and the compiler got it too.
                     if info.si_code <= 0 and self.compiler in self._live:
                         os.kill(self.compiler, info.si_signo)
             return status
@@ -145,9 +146,9 @@ class Children:
             signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
 
     def stop(self, number: int) -> None:
-        """Pass on a signal that came in while nobody was waiting, and end the children that are not the compiler.
+        """Pass on a signal that arrived while no child was being waited for, and kill all children but the compiler.
 
-        Who sent it cannot be told here. One from the keyboard (SIGINT, SIGQUIT) has reached the compiler already.
+        The sender is unknown here. Signals of keys (SIGINT, SIGQUIT) have reached the compiler already.
         """
         self.interrupted = number
         self._reap()
@@ -171,11 +172,11 @@ class Children:
 
 
 def die_by(number: int) -> NoReturn:
-    """End this process as the signal would have ended it, so that shells and make see the same as without us."""
+    """End this process by a signal, so that shells and make see the same as without us."""
     import resource
 
     _, limit = resource.getrlimit(resource.RLIMIT_CORE)
-    # The compiler has left its core file, if any; one of the interpreter would only be in the way.
+    # The compiler has left its core file, if any. The interpreter's would overwrite it.
     resource.setrlimit(resource.RLIMIT_CORE, (0, limit))
     if number not in (signal.SIGKILL, signal.SIGSTOP):
         signal.signal(number, signal.SIG_DFL)

@@ -1,4 +1,4 @@
-"""Compiles a command for a program, such as a notebook, that wants the assembly of what was compiled."""
+"""Runs a compiler's command for a program, such as a notebook, and returns the assembly of its sources."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ if TYPE_CHECKING:
 
     from incc.frontends.unit import Unit
 
-# Programs that run the compiler which follows them (ccache's manual, "Run modes"; those of distcc, sccache, icecream).
+# Programs that run the compiler named by their arguments (the manuals of ccache, distcc, sccache and icecream).
 _LAUNCHERS = frozenset(("ccache", "distcc", "icecc", "sccache"))
 
 
 class Compiled(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of a command.
-
-    `units`: the sources' assembly. `status`: the compiler's exit status, negative for death by that signal; if it is
-    not 0, there are no units, and what the compiler wrote says why. `warnings`: what could not be got for the analysis,
-    a line each; `notes`: where there is nothing to get. `output` and `errors`: what the compiler wrote to its streams,
-    if that was captured.
-    """
+    """The results of a command."""
 
     units: tuple[Unit, ...]
+    """The sources' assembly, none if the compiler failed."""
     status: int
+    """The compiler's exit status, or the negative number of the signal that killed it."""
     warnings: tuple[str, ...]
+    """Sources whose assembly could not be made, a line each."""
     notes: tuple[str, ...]
+    """Sources without assembly, and why, a line each."""
     output: bytes
+    """The compiler's standard output, if it was captured."""
     errors: bytes
+    """The compiler's standard error, if it was captured."""
 
 
 def compile_units(
@@ -48,15 +48,21 @@ def compile_units(
     stdin: bytes = b"",
     capture: bool = False,
 ) -> Compiled:
-    """Run a compiler's command, unchanged, and get the assembly of what it compiles from a second run beside it.
+    """Run a compiler's command, unchanged, and make the assembly of its sources by a second run.
 
-    `command`: the words, the first of them the compiler (or a launcher such as ccache and then the compiler), or a text
-    with quotes as in a shell. It is run in `folder` ("" for the current one) with `environment` (None for this
-    process's) and reads `stdin`. `capture`: what the compiler writes is in the result, not on this process's streams.
+    This process's signal handlers, streams and folder stay as they are, so it may be called from any thread.
 
-    Nothing of this process is changed: no signal handlers, streams or folder, so that it may be called from any thread.
-    Raises ValueError for a command without words or with an unclosed quote, and CompilerError if there is no such
-    compiler.
+    Args:
+        command: the words of the command, or a text with quotes as in a shell. The first word is the compiler, or a
+            launcher such as ccache before the compiler.
+        folder: the folder to run it in, "" for the current one.
+        environment: its environment, None for this process's.
+        stdin: its standard input.
+        capture: return the compiler's output, instead of writing it to this process's streams.
+
+    Raises:
+        ValueError: if the command has no words, or an unclosed quote.
+        CompilerError: if there is no such compiler.
     """
     words = shlex.split(command) if isinstance(command, str) else list(command)
     if not words:
@@ -76,7 +82,7 @@ def compile_units(
 
 
 def without_launchers(words: Sequence[str]) -> Sequence[str]:
-    """A command from its compiler on."""
+    """Return a command from its compiler on."""
     count = 0
     while count < len(words) - 2 and os.path.basename(words[count]) in _LAUNCHERS:
         count += 1

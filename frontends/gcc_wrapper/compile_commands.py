@@ -1,4 +1,4 @@
-"""Compilation databases (`compile_commands.json`, which CMake, meson, ninja and bear write): commands of a build.
+"""Compilation databases (`compile_commands.json`): the commands of a build, written by CMake, meson, ninja and bear.
 
 https://clang.llvm.org/docs/JSONCompilationDatabase.html
 """
@@ -17,8 +17,8 @@ from incc.frontends.gcc_wrapper.compile import without_launchers
 
 NAME = "compile_commands.json"
 
-# `ninja -t compdb` writes every command of a build, also those that remove and generate files. Only what is surely a
-# compiler is asked what it would do: gcc, clang and those made of them, under their names for targets and versions.
+# `ninja -t compdb` writes every command of a build, also those that remove and generate files. Only programs that are
+# surely compilers are run with -###: gcc, clang and their derivatives, also with a target or version in the name.
 _COMPILER = re.compile(
     r"(?:.*-)?(?:gcc|g\+\+|cc|c\+\+|c[89]9|clang|clang\+\+|gfortran|flang|flang-new|icx|icpx|ifx|incc)(?:-[\d.]+)?"
 )
@@ -55,19 +55,22 @@ _OPERATORS = frozenset(("&&", "||", ";", "|", "&", ">", ">>", "<"))
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True):
-    """A compiler's command: its words without launchers such as ccache, the folder that it runs in, and the source as
-    the database names it; `problem` says why there is no command, "" if there is one."""
+    """A compiler's command."""
 
     file: str
+    """The source as the database names it."""
     folder: str
+    """The folder that the command runs in."""
     words: tuple[str, ...]
+    """The words without launchers such as ccache."""
     problem: str = ""
+    """The reason that there is no command, "" if there is one."""
 
     @property
     def compiles(self) -> bool:
-        """Whether it is a compiler's command for a source, and so may be asked."""
+        """Return True if it is a compiler's command for a source, or its words are unknown."""
         if self.problem:
-            return True  # nobody knows
+            return True
         return bool(
             _COMPILER.fullmatch(os.path.basename(self.words[0]).removesuffix(".exe"))
             and os.path.splitext(self.file)[1][1:].lower() in _SOURCES
@@ -76,20 +79,20 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def path(self) -> str:
-        """The source's own path, without links."""
+        """Return the source's real path."""
         return os.path.realpath(os.path.join(self.folder, self.file))
 
 
 def read_commands(path: str) -> list[Command]:
-    """The commands of a database, each once, in its order. Raises OSError, and ValueError for what is none."""
+    """Return the commands of a database, each once, in its order. Raises OSError, and ValueError for other files."""
     with open(path, "rb") as file:
         data = file.read()
     try:
         entries = json.loads(data.decode("utf-8", "surrogateescape"))
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"no compilation database: {error}") from None
+        raise ValueError(f"not a compilation database: {error}") from None
     if not isinstance(entries, list):
-        raise ValueError("no compilation database: it is to be a list of commands")
+        raise ValueError("not a compilation database: it is not a list of commands")
     folder = os.path.dirname(os.path.abspath(path))
     return list(dict.fromkeys(_command(number, entry, folder) for number, entry in enumerate(entries, start=1)))
 
@@ -99,7 +102,7 @@ def _command(number: int, entry: Any, folder: str) -> Command:
     file, directory = fields.get("file"), fields.get("directory", "")
     if not isinstance(file, str) or not file or not isinstance(directory, str):
         return Command(file=f"entry {number}", folder=folder, words=(), problem="not a command: it has no file")
-    # A relative folder is taken to count from the database, which others have moved along with the build.
+    # A relative folder counts from the database's, because databases are moved along with the build.
     folder = os.path.join(folder, directory)
     words = fields.get("arguments")
     if not words:
@@ -114,7 +117,7 @@ def _command(number: int, entry: Any, folder: str) -> Command:
             file=file, folder=folder, words=(), problem="its command cannot be read: there are NUL characters in it"
         )
     try:
-        # JSON can say halves of characters that no name has.
+        # JSON can have halves of surrogate pairs, which no name has.
         for word in (file, folder, *words):
             os.fsencode(word)
     except UnicodeEncodeError:

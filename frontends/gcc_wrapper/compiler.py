@@ -1,7 +1,6 @@
-"""Which compiler incc stands in for, how it is started so that it cannot tell the difference, and what of its arguments
-one has to know.
+"""The compiler that incc runs, and how to start it so that it notices no difference.
 
-Which compiler a build means, the program `incc` finds out (front/compiler.cpp).
+The program `incc` finds out which compiler a build means (front/compiler.cpp).
 """
 
 from __future__ import annotations
@@ -16,52 +15,55 @@ if TYPE_CHECKING:
 TAKES_NEXT = frozenset(
     ("-Xlinker", "-Xassembler", "-Xpreprocessor", "-Xclang", "-Xanalyzer", "-mllvm", "-o", "-D", "-I", "-include")
 )
-"""Arguments after which the compiler takes the next one as a name, or hands it to another program."""
+"""Arguments whose next argument is a name, or goes to another program."""
 
-# Locales that the interpreter may have put into LC_CTYPE by itself (PEP 538).
+# Locales to which the interpreter may have set LC_CTYPE (PEP 538).
 _COERCED = ("C.UTF-8", "C.utf8", "UTF-8")
 
 
 class CompilerError(Exception):
-    """There is no compiler to run. `status` is the exit status, as a shell's: 127 not found, 126 not executable."""
+    """A compiler that cannot be run."""
 
     def __init__(self, message: str, status: int = 127) -> None:
         super().__init__(message)
         self.status = status
+        """The exit status, as a shell's: 127 for a program that does not exist, 126 for one that is not executable."""
 
 
 class Compiler:
-    """The real compiler: `path` of the program, and `words`, its name as called and arguments that belong to it."""
+    """The real compiler."""
 
     __slots__ = ("path", "words")
 
     def __init__(self, path: str, words: list[str]) -> None:
         self.path = path
         self.words = words
+        """Its name as called, and the arguments that belong to it."""
 
     @property
     def name(self) -> str:
-        """What to call it in a report: the last word that is not an option (`gcc` of `ccache gcc -m64`)."""
+        """Return its name for reports: the last word that is not an option (`gcc` of `ccache gcc -m64`)."""
         programs = [w for w in self.words if not w.startswith("-")]
         return os.path.basename(programs[-1])
 
 
 def find_compiler(name: str, environment: Mapping[str, str]) -> Compiler:
-    """The compiler of this name, which may have arguments with it: `ccache gcc`. Raises CompilerError."""
+    """Return the compiler of this name, which may include arguments: `ccache gcc`. Raises CompilerError."""
     words = _split_words(name)
     return Compiler(find_program(words[0], environment), words)
 
 
 def find_program(name: str, environment: Mapping[str, str], *, folder: str = "") -> str:
-    """The path of a compiler: as it is named, or where it is in PATH.
+    """Return the path of a compiler: as it is named, or where it is in PATH.
 
-    `folder`: the working directory, "" for this process's. Raises CompilerError.
+    `folder` is the working directory, "" for this process's. Raises CompilerError.
     """
     if "/" in name:
         path = os.path.join(folder, name)
+        if not os.path.exists(path):
+            raise CompilerError(f"{name}: no such compiler")
         if not os.access(path, os.X_OK) or os.path.isdir(path):
-            found = os.path.exists(path)
-            raise CompilerError(f"{name}: {'not executable' if found else 'no such compiler'}", 126 if found else 127)
+            raise CompilerError(f"{name}: not executable", 126)
         return os.path.abspath(path) if folder else path
     for place in environment.get("PATH", os.defpath).split(os.pathsep):
         path = os.path.join(folder, place or ".", name)
@@ -71,8 +73,8 @@ def find_program(name: str, environment: Mapping[str, str], *, folder: str = "")
 
 
 def files_of(arguments: Sequence[str]) -> list[str]:
-    """Names of files that a compiler may read or write for these arguments, among others that are no files."""
-    # What is glued to an option may be a file too (-oFILE).
+    """Return the files that a compiler may read or write for these arguments, and other words."""
+    # An argument without a blank before it may be a file too (-oFILE).
     names = [a.removeprefix("-o") for a in arguments if a != "-o"]
     if not any(a.startswith("-o") for a in arguments):
         ending = ".s" if "-S" in arguments else ".o" if "-c" in arguments else ""
@@ -82,7 +84,7 @@ def files_of(arguments: Sequence[str]) -> list[str]:
 
 
 def _split_words(command: str) -> list[str]:
-    """The words of a command as in CC="ccache gcc -m64"; quoting as in a shell."""
+    """Return the words of a command as in CC="ccache gcc -m64", with quoting as in a shell."""
     if '"' not in command and "'" not in command and "\\" not in command:
         return command.split()
     import shlex
@@ -94,9 +96,9 @@ def _split_words(command: str) -> list[str]:
 
 
 def child_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment for the compiler: ours, without what the interpreter added, and with INCC_DEPTH.
+    """Return the environment for the compiler: this one without the interpreter's additions, and with INCC_DEPTH.
 
-    Python sets LC_CTYPE in a C locale (PEP 538); gcc would then quote ‘so’ instead of 'so' in its messages.
+    Python sets LC_CTYPE in a C locale (PEP 538), and gcc would then quote ‘so’ instead of 'so' in its messages.
     """
     result = dict(environment)
     if result.get("LC_CTYPE") in _COERCED and not _started_with(f"LC_CTYPE={result['LC_CTYPE']}"):
@@ -122,7 +124,7 @@ def _initial(name: str) -> str:
 
 
 def _initial_environment() -> list[bytes] | None:
-    """The environment as the process was started with, None where the system does not tell."""
+    """Return the environment that the process was started with, None if the system does not tell."""
     try:
         with open("/proc/self/environ", "rb") as file:
             return file.read().split(b"\0")

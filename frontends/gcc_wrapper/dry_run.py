@@ -1,4 +1,4 @@
-"""Reads what `gcc -###` and `clang -###` print: the sub-commands that the driver would run."""
+"""A reader of the output of `gcc -###` and `clang -###`: the sub-commands that the driver would run."""
 
 from __future__ import annotations
 
@@ -6,28 +6,32 @@ import msgspec
 
 
 class Command(msgspec.Struct, frozen=True):
-    """One sub-command. `piped`: its standard output is the next one's standard input (gcc -pipe)."""
+    """A sub-command."""
 
     words: tuple[str, ...]
     piped: bool
+    """Its standard output is the next one's standard input (gcc -pipe)."""
 
 
 class DryRun(msgspec.Struct, frozen=True, kw_only=True):
-    """What the driver said: its sub-commands in order, its version ("" if none) and its target triple, and the whole
-    line that has the version."""
+    """The output of a driver's dry run."""
 
     commands: tuple[Command, ...]
+    """In the order in which they would run."""
     version: str
+    """Empty if it prints none."""
     target: str
+    """The target triple."""
     version_line: str = ""
+    """The whole line with the version."""
 
 
 def parse(text: str) -> DryRun:
     """Read the standard error output of a driver's dry run.
 
     A sub-command is a line that starts with a blank. Words are bare or in double quotes, with a backslash before
-    quotes, dollars and backslashes; line breaks inside quotes belong to the word. Everything else (versions, settings,
-    warnings) is passed over.
+    quotes, dollars and backslashes; line breaks inside quotes belong to the word. Everything else (settings, warnings)
+    is ignored.
     """
     commands: list[Command] = []
     version = version_line = target = ""
@@ -39,7 +43,7 @@ def parse(text: str) -> DryRun:
                 piped = words[-1] == "|"
                 commands.append(Command(tuple(words[:-1] if piped else words), piped))
         elif text.startswith("COLLECT_GCC_OPTIONS=", position):
-            # The user's options as a shell would quote them, where a quoted line break may be followed by a blank.
+            # The user's options, quoted for a shell. They may have line breaks with a blank behind.
             position = _after_shell_line(text, position)
         else:
             end = text.find("\n", position)
@@ -55,7 +59,7 @@ def parse(text: str) -> DryRun:
 
 
 def _words(text: str, position: int) -> tuple[list[str], int]:
-    """The words from `position` to the end of the line, and the position of the next line."""
+    """Return the words from `position` to the end of the line, and the position of the next line."""
     words: list[str] = []
     word: list[str] | None = None
     quoted = False

@@ -1,8 +1,8 @@
-"""Links at which code is generated (link-time optimisation), and the functions that come of it.
+"""Links at which code is generated (link-time optimisation), and the functions generated there.
 
-Nothing is linked a second time: the linked file has the code, and its symbols tell whose a function is. The linker
-copies what was machine code before, with name and size; so all functions are those of link-time optimisation that are
-not of the same name and size in any object or library member that went into the link as machine code.
+Nothing is linked a second time: the linked file has the code, and its symbols tell the functions. The linker copies
+functions that were machine code before with name and size. All other functions come from link-time optimisation: those
+for which no object or library member with machine code has one of the same name and size.
 """
 
 from __future__ import annotations
@@ -27,43 +27,45 @@ _GCC_PLUGIN = "liblto_plugin"
 
 
 class Link(msgspec.Struct, frozen=True, kw_only=True):
-    """A link at which code is generated.
-
-    `output`: the file that it makes, as the linker's command names it. `inputs`: of those that are optimised the names,
-    in order, members of libraries by their library. `machine_code`: paths of objects and libraries that go into it,
-    some of which may have code for link-time optimisation alone. `cpu`: the core that the code is for, "" if nothing
-    says so. `options`: those that decided about code generation, as far as they are known.
-    """
+    """A link at which code is generated."""
 
     output: str
+    """The file that it makes, as the linker's command names it."""
     inputs: tuple[str, ...]
+    """The names of inputs that are optimised, in order; members of libraries by their library."""
     machine_code: tuple[str, ...]
+    """The paths of objects and libraries that go into it. Some may have code for link-time optimisation alone."""
     cpu: str
+    """The core that the code is for, "" if it is unknown."""
     options: tuple[str, ...]
+    """The options that decided about code generation, as far as they are known."""
     plugin: _Plugin
 
 
 class _Plugin(msgspec.Struct, frozen=True):
-    """What a linker's command generates code of: what gcc writes, and in libraries, too; bitcode beside machine code.
-    Bitcode alone can be linked in no other way."""
+    """The kinds of inputs for which a linker generates code. Bitcode alone can be linked in no other way."""
 
     gcc: bool
+    """gcc's objects."""
     gcc_members: bool
+    """gcc's objects in libraries."""
     fat_bitcode: bool
+    """Bitcode that comes with machine code."""
 
     def takes(self, one: LinkerInput) -> bool:
+        """Return True if code is generated for an input."""
         if one.lto == "gcc":
             return self.gcc and (self.gcc_members or not one.is_member)
         return one.lto == "llvm" or (one.lto == "llvm-fat" and self.fat_bitcode)
 
 
 def links(dry_run: DryRun) -> bool:
-    """Whether a linker is among the sub-commands."""
+    """Return True if a linker is among the sub-commands."""
     return any(_is_linker(command) for command in dry_run.commands)
 
 
 def hides_inputs(dry_run: DryRun) -> bool:
-    """Whether a linker's inputs are in a response file, which of a dry run nobody has kept."""
+    """Return True if a linker's inputs are in a response file, which a dry run does not leave."""
     return any(
         _is_linker(c) and any(w.startswith("@") and not os.path.exists(w[1:]) for w in c.words)
         for c in dry_run.commands
@@ -71,9 +73,9 @@ def hides_inputs(dry_run: DryRun) -> bool:
 
 
 def find_link(dry_run: DryRun, arguments: Sequence[str], folder: str = "") -> Link | None:
-    """The link of a command of which this is the dry run, if something is optimised at it, else None.
+    """Return the link of a command if something is optimised at it, else None. Raises OSError.
 
-    `arguments`: the command's, without response files. Raises OSError.
+    The `arguments` are those of the command, with response files expanded.
     """
     command = next((command for command in reversed(dry_run.commands) if _is_linker(command)), None)
     if command is None:
@@ -86,7 +88,7 @@ def find_link(dry_run: DryRun, arguments: Sequence[str], folder: str = "") -> Li
     options: tuple[str, ...] = ()
     of_bitcode: tuple[str, ...] = ()
     for file in files:
-        # What the compiler adds by itself is its own and the system's libraries.
+        # Inputs that the compiler adds are its own libraries and the system's.
         if file.shown in arguments or (file.library and _names(arguments, file.library)):
             for one in _inputs(file.path):
                 if plugin.takes(one):
@@ -97,7 +99,7 @@ def find_link(dry_run: DryRun, arguments: Sequence[str], folder: str = "") -> Li
     if not inputs:
         return None
     cpus = [target_cpu(words, ()) for _, words in compiled]
-    # What is not said of single functions, the link says.
+    # The link's arguments count for functions without a core of their own.
     cpus += [target_cpu(of_bitcode, ()), target_cpu((), (*arguments, *options))]
     cpu = next(filter(is_core, cpus), "") or next(filter(None, cpus), "")
     if of_bitcode and not options and not compiled:
@@ -113,7 +115,7 @@ def find_link(dry_run: DryRun, arguments: Sequence[str], folder: str = "") -> Li
 
 
 def optimised_functions(link: Link, program: Elf) -> frozenset[int]:
-    """Where the functions begin, in the linked file, that come of link-time optimisation. Raises OSError."""
+    """Return the addresses of the linked file's functions that come from link-time optimisation. Raises OSError."""
     copied = {
         (function.name, function.size)
         for file in link.machine_code
@@ -127,7 +129,10 @@ def optimised_functions(link: Link, program: Elf) -> frozenset[int]:
 def linked_unit(
     link: Link, compiler: str, version: str, command: Sequence[str], arguments: Sequence[str], folder: str
 ) -> Unit:
-    """What is known of a linked file, without its code. `arguments`: of the command, without response files."""
+    """Return the unit of a linked file, without its code.
+
+    The `arguments` are those of the command, with response files expanded.
+    """
     from incc.frontends.unit import Unit
 
     return Unit(
@@ -147,22 +152,24 @@ def linked_unit(
 
 
 def changed_inputs(dry_run: DryRun, arguments: Sequence[str], folder: str, since: int) -> list[str]:
-    """Of the objects and static libraries that a command names for the linker those that are not there any more or were
-    changed since that time (in nanoseconds, as `os.stat` has it), with what became of them. Whose a function of the
-    linked file is can be told by its inputs as they were, and by nothing else."""
-    found = []
+    """Return a line for each object and static library of a link that was changed or removed since a time.
+
+    The functions of the linked file can only be told by its inputs as they were. `since` is in nanoseconds, as
+    `os.stat` has it.
+    """
+    changes = []
     command = next((command for command in reversed(dry_run.commands) if _is_linker(command)), None)
     named = set(arguments)
     for word in expanded(command.words, folder)[1:] if command else ():
-        # What the driver names by itself it has made for the moment, or is the system's.
+        # Files that the driver adds are temporary, or the system's.
         if word not in named or not word.endswith(_INPUTS):
             continue
         try:
             if os.stat(os.path.join(folder, word)).st_mtime_ns > since:
-                found.append(f"{word} was changed")
+                changes.append(f"{word} was changed")
         except OSError:
-            found.append(f"{word} was removed")
-    return found
+            changes.append(f"{word} was removed")
+    return changes
 
 
 _INPUTS = (".o", ".lo", ".obj", ".bc", ".a", ".lib")
@@ -172,7 +179,7 @@ MOST_NAMES = 3
 
 
 def _some(names: Sequence[str]) -> str:
-    """Names in a sentence, the first few of many."""
+    """Return names for a sentence, the first few of many."""
     more = len(names) - MOST_NAMES
     shown = names if more <= 1 else names[:MOST_NAMES]
     return ", ".join(shown) + (f" and {more} more" if more > 1 else "")
@@ -188,16 +195,18 @@ _ARCH_OF = {"-target-cpu": "-march", "-tune-cpu": "-mtune"}
 
 
 def _implied(arguments: Sequence[str], of_bitcode: Sequence[str]) -> tuple[str, ...]:
-    """Options that decided about the code of bitcode, by which it was compiled being unknown: the core is that of its
-    functions whatever the link says, and linkers optimise with -O2 unless they are told otherwise (lld's --lto-O, the
-    gold plugin's O)."""
+    """Return the options that decided about the code of bitcode, which does not record its compiler's options.
+
+    The core is that of its functions, whatever the link's options are, and linkers optimise with -O2 by default (lld's
+    --lto-O, the gold plugin's O).
+    """
     words = list(of_bitcode)
     level = () if any(word.startswith("-O") for word in arguments) else ("-O2",)
     return (*level, *(f"{_ARCH_OF[name]}={core}" for name, core in zip(words[::2], words[1::2], strict=True)))
 
 
 def _recorded(elf: Elf) -> tuple[str, ...]:
-    """The options that gcc has put into an object."""
+    """Return the options that gcc has recorded in an object."""
     import shlex
 
     try:
@@ -219,7 +228,7 @@ def _plugin(words: Sequence[str], arguments: Sequence[str]) -> _Plugin:
     plugin = any(_GCC_PLUGIN in word for word in words)
     gcc = plugin
     if os.path.basename(words[0]) == _COLLECT:
-        # It starts lto-wrapper itself, where the linker has no plugin, for what is not in libraries.
+        # If the linker has no plugin, collect2 starts lto-wrapper for inputs that are not in libraries.
         of_lto = [word for word in words if word in ("-flto", "-fno-lto") or word.startswith("-flto=")]
         gcc = plugin or (bool(of_lto) and of_lto[-1] != "-fno-lto")
         if any(word.startswith("-fuse-ld=lld") for word in arguments):
@@ -228,19 +237,22 @@ def _plugin(words: Sequence[str], arguments: Sequence[str]) -> _Plugin:
 
 
 class _File(msgspec.Struct, frozen=True):
-    """What may be an input of a linker: its path, what the linker's command calls it, and of a library that it looks
-    for the name."""
+    """A file that may be an input of a linker."""
 
     path: str
     shown: str
+    """Its name in the linker's command."""
     library: str
+    """The name of a library that the linker searches for, "" for other files."""
 
 
 def _files(words: Sequence[str], folder: str) -> tuple[str, list[_File]]:
-    """The output of a linker's command, and what may be its inputs, each once. What the command itself compiles is
-    gone with its temporary files."""
+    """Return the output of a linker's command, and the files that may be its inputs, each once.
+
+    Objects that the command itself compiles are gone with its temporary files.
+    """
     output = "a.out"
-    found: dict[str, _File] = {}
+    inputs: dict[str, _File] = {}
     places = []
     static = os.path.basename(words[0]) == _COLLECT and "-static" in words
     saved = []
@@ -262,18 +274,17 @@ def _files(words: Sequence[str], folder: str) -> tuple[str, list[_File]]:
             name = word[2:] or next(rest, "")
             # Drivers give the folders first.
             for path in _library(name, places, static):
-                found.setdefault(path, _File(path, path, name))
+                inputs.setdefault(path, _File(path, path, name))
         elif not word.startswith("-"):
             path = os.path.join(folder, word)
             for part in _of_script(path, places, static) or [path]:
                 if os.path.isfile(part):
-                    found.setdefault(part, _File(part, word, ""))
-    return output, list(found.values())
+                    inputs.setdefault(part, _File(part, word, ""))
+    return output, list(inputs.values())
 
 
 def _library(name: str, folders: Sequence[str], static: bool) -> list[str]:
-    """What `-lNAME` stands for: the static library, unless there is a shared one to be taken; what a script in its
-    place names."""
+    """Return the files that `-lNAME` means: a static library unless a shared one is preferred, or a script's files."""
     path = _library_file(name, folders, static)
     return (_of_script(path, folders, static) or [path]) if path else []
 
@@ -289,12 +300,14 @@ def _library_file(name: str, folders: Sequence[str], static: bool) -> str:
 
 
 _SCRIPT = 4096
-"""Bytes up to which a text may be a linker's script that stands for libraries; those of glibc have some hundred."""
+"""The largest linker script in place of a library, in bytes; those of glibc have some hundred."""
 
 
 def _of_script(path: str, folders: Sequence[str], static: bool) -> list[str]:
-    """The files that a linker's script names as inputs (`GROUP ( /lib/libm-2.36.a AS_NEEDED ( … ) )`), none if it is no
-    script."""
+    """Return the files that a linker's script names as inputs (`GROUP ( /lib/libm-2.36.a AS_NEEDED ( … ) )`).
+
+    There are none if it is no script.
+    """
     try:
         if not os.path.isfile(path) or os.path.getsize(path) > _SCRIPT:
             return []
@@ -305,18 +318,18 @@ def _of_script(path: str, folders: Sequence[str], static: bool) -> list[str]:
     if b"\0" in data or not (b"GROUP" in data or b"INPUT" in data):
         return []
     words = data.decode("utf-8", "replace").replace("(", " ( ").replace(")", " ) ").replace(",", " ").split()
-    found = []
+    files = []
     for word in words:
         if word.startswith("-l"):
-            # A script may name itself so; those that name other scripts are not known.
-            found.append(_library_file(word[2:], folders, static))
+            # This may be the script itself. No script is known to name another one.
+            files.append(_library_file(word[2:], folders, static))
         elif os.path.isfile(place := os.path.join(os.path.dirname(path), word)):
-            found.append(place)
-    return [file for file in found if file not in ("", path)]
+            files.append(place)
+    return [file for file in files if file not in ("", path)]
 
 
 def _names(arguments: Sequence[str], library: str) -> bool:
-    """Whether the user's command names that library."""
+    """Return True if the user's command names that library."""
     return any(
         w == f"-l{library}" or (w == library and n and arguments[n - 1] == "-l") for n, w in enumerate(arguments)
     )

@@ -1,4 +1,4 @@
-"""Which file a compiler's command makes of a source, as the command names it."""
+"""The file that a compiler's command makes of a source."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ if TYPE_CHECKING:
 
 
 def output_of(arguments: Sequence[str], source: str) -> str:
-    """The file that comes of `source`: an object, assembly, or the program that it is linked into; "" where the command
-    compiles to nothing. `arguments`: without response files."""
+    """Return the file that a command makes of a source, as the command names it.
+
+    It is an object, assembly, or the program that the source is linked into; "" if the command writes no code.
+    The `arguments` are those of the command, with response files expanded.
+    """
     named = ""
     kind = "link"
     rest = iter(arguments)
@@ -40,7 +43,7 @@ def output_of(arguments: Sequence[str], source: str) -> str:
     return {"c": f"{stem}.o", "S": f"{stem}.s", "link": "a.out"}[kind]
 
 
-# Options of which the next word is no option, whatever it looks like (gcc/gcc.cc, clang/Driver/Options.td).
+# Options whose next word is no option, whatever it looks like (gcc/gcc.cc, clang/Driver/Options.td).
 _TAKES_NEXT = frozenset(
     (
         *("-I", "-D", "-U", "-L", "-A", "-F", "-x", "-T", "-u", "-z", "-MF", "-MT", "-MQ", "-Xlinker", "-Xassembler"),

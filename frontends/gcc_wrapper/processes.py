@@ -1,5 +1,7 @@
-"""Child processes for programs that are more than a compiler wrapper: signals, standard streams and folder of the
-process stay as they are, and other threads may do the same at the same time."""
+"""Child processes for programs that are more than a compiler wrapper.
+
+Signal handlers, standard streams and folder of this process stay as they are, so threads may compile concurrently.
+"""
 
 from __future__ import annotations
 
@@ -12,19 +14,19 @@ if TYPE_CHECKING:
 
 
 class Processes:
-    """The running children, as `children.Children` has them, for one compilation.
+    """The running children of one compilation, as `children.Children` has them.
 
-    They run in `folder` ("" for this process's). What the compiler reads from standard input is `given`; what it writes
-    goes to the two files `streams`, or to this process's own streams if that is None.
+    They run in `folder`, "" for this process's. The compiler reads `stdin`, and writes to the two files `streams`, or
+    to this process's own streams if they are None.
     """
 
-    __slots__ = ("_folder", "_given", "_live", "_streams", "compiler", "interrupted")
+    __slots__ = ("_folder", "_live", "_stdin", "_streams", "compiler", "interrupted")
 
-    def __init__(self, folder: str, given: bytes, streams: tuple[BinaryIO, BinaryIO] | None) -> None:
+    def __init__(self, folder: str, stdin: bytes, streams: tuple[BinaryIO, BinaryIO] | None) -> None:
         self.compiler = 0
         self.interrupted = 0
         self._folder = folder or None
-        self._given = given
+        self._stdin = stdin
         self._streams = streams
         self._live: dict[int, subprocess.Popen[bytes]] = {}
 
@@ -37,9 +39,9 @@ class Processes:
         stdin: int | None = None,
         output: str | None = None,
     ) -> int:
-        """Start a program and return its process id; OSError if that fails.
+        """Start a program and return its process id. Raises OSError.
 
-        It reads from the file descriptor `stdin`, by default nothing; with `output`, the path of a log file, both its
+        It reads from the file descriptor `stdin`, by default nothing. With `output`, the path of a log file, both its
         output streams go there.
         """
         if output is None:
@@ -51,29 +53,32 @@ class Processes:
     def start_compiler(
         self, path: str, words: Sequence[str], environment: Mapping[str, str], stdin: int | None
     ) -> None:
-        """Start the real compiler; OSError if that fails."""
+        """Start the real compiler. Raises OSError."""
         self.compiler = self.start(path, words, environment, stdin=stdin)
 
     def read_input(self) -> bytes:
-        """What the compiler reads from standard input."""
-        return self._given
+        """Return the compiler's standard input."""
+        return self._stdin
 
     def status(self, process: int) -> int | None:
-        """A child's exit status, negative for death by that signal; None while it runs, or if there is none."""
+        """Return a child's exit status, or the negative number of the signal that killed it.
+
+        The result is None while it runs, and for a process that is no child.
+        """
         return self._live[process].poll() if process in self._live else None
 
     def wait(self, process: int) -> int:
-        """Wait for a child; returns its exit status, negative for death by that signal."""
+        """Wait for a child and return its exit status, or the negative number of the signal that killed it."""
         return self._live[process].wait()
 
     def stop(self, number: int) -> None:
-        """Send a signal to the compiler, and end the others."""
+        """Send a signal to the compiler, and kill the other children."""
         self.interrupted = number
         for process, child in self._live.items():
             child.send_signal(number if process == self.compiler else signal.SIGKILL)
 
     def end(self) -> None:
-        """End what still runs, and wait for it. A compiler that is told to stop removes what it has half written."""
+        """Stop all running children and wait for them. A compiler that is told to stop removes half-written files."""
         if any(child.poll() is None for child in self._live.values()):
             self.stop(signal.SIGTERM)
         for child in self._live.values():

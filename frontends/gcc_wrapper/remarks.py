@@ -1,11 +1,10 @@
-"""Reads what gcc and clang write of their loop passes beside the assembly.
+"""A reader of the remarks of gcc's and clang's loop passes.
 
-gcc: `-fsave-optimization-record` tells everything that any pass considers (2 MB of JSON for 27 lines of C), and
-`-fopt-info` neither the function nor, of several reasons, the one that matters, and both stand in the assembly's debug
-information. So it is the vectoriser's dump (`-fdump-tree-vect-optimized-missed-lineno=FILE`), which names each function
-by its symbol and says where each access is in the source, and that of the unroller, which there is only where
-`-funroll-loops` or a pragma asks for it. clang: the YAML of `-fsave-optimization-record`, of the passes that are about
-loops.
+gcc: the vectoriser's dump (`-fdump-tree-vect-optimized-missed-lineno=FILE`), which names each function by its symbol
+and gives the place of each access in the source, and the unroller's, which exists only with `-funroll-loops` or a
+pragma. The alternatives are worse: `-fsave-optimization-record` lists everything that any pass considers (2 MB of JSON
+for 27 lines of C), `-fopt-info` names neither the function nor the reason that matters, and both change the assembly's
+debug information. clang: the YAML of `-fsave-optimization-record`, for the passes that deal with loops.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     ReadLine = Callable[[str, int], str]
-    """Gives a line of a source file, "" where there is none."""
+    """Returns a line of a source file, "" if there is none."""
 
 GCC_VECTORISER, GCC_UNROLLER, CLANG_RECORD = ".vect", ".unroll", ".opt.yaml"
 """Endings of the files that the options below name."""
@@ -29,11 +28,11 @@ GCC_VECTORISER, GCC_UNROLLER, CLANG_RECORD = ".vect", ".unroll", ".opt.yaml"
 _CLANG_PASSES = "loop-vectorize|loop-unroll|transform-warning"
 
 MOST = 1 << 26
-"""Characters of a file of remarks that are read: more than any that somebody wrote the source of comes to."""
+"""Bytes to read of a file of remarks: more than any source written by hand leads to."""
 
 
 def gcc_options(own: str) -> list[str]:
-    """Arguments of cc1, cc1plus and f951 for remarks, in files whose names begin with `own`."""
+    """Return the arguments of cc1, cc1plus and f951 for remarks, in files whose names begin with `own`."""
     return [
         f"-fdump-tree-vect-optimized-missed-lineno={own}{GCC_VECTORISER}",
         f"-fdump-rtl-loop2_unroll-optimized-slim={own}{GCC_UNROLLER}",
@@ -41,22 +40,24 @@ def gcc_options(own: str) -> list[str]:
 
 
 def clang_options(own: str) -> list[str]:
-    """Arguments of `clang -cc1` for the same."""
+    """Return the arguments of `clang -cc1` for remarks, in files whose names begin with `own`."""
     return ["-opt-record-file", own + CLANG_RECORD, "-opt-record-passes", _CLANG_PASSES, "-opt-record-format", "yaml"]
 
 
 def read_remarks(own: str, folder: str) -> tuple[Remark, ...]:
-    """What is in the files of these names; nothing where there are none, or a compiler of another version writes what
-    is not understood here. `folder`: the command's, which names of sources are relative to."""
-    found: list[Remark] = []
+    """Return the remarks in the files whose names begin with `own`. Lines of an unknown format are ignored.
+
+    Names of sources are relative to `folder`, the command's.
+    """
+    remarks: list[Remark] = []
     read_line = _line_reader(folder)
     if dump := _text(own + GCC_VECTORISER):
-        found += gcc_vectoriser(dump, read_line)
+        remarks += gcc_vectoriser(dump, read_line)
     if dump := _text(own + GCC_UNROLLER):
-        found += gcc_unroller(dump)
+        remarks += gcc_unroller(dump)
     if record := _text(own + CLANG_RECORD):
-        found += clang_record(record, read_line)
-    return tuple(dict.fromkeys(found))
+        remarks += clang_record(record, read_line)
+    return tuple(dict.fromkeys(remarks))
 
 
 def _text(path: str) -> str:
@@ -73,7 +74,7 @@ def _line_reader(folder: str) -> ReadLine:
     def read_line(name: str, line: int) -> str:
         if name not in files:
             path = os.path.join(folder, name)
-            # A name may be that of a pipe.
+            # It may be the name of a pipe.
             files[name] = _text(path).split("\n") if os.path.isfile(path) else []
         lines = files[name]
         return lines[line - 1] if 0 < line <= len(lines) else ""
@@ -84,68 +85,69 @@ def _line_reader(folder: str) -> ReadLine:
 # --- gcc --------------------------------------------------------------------------------------------------------------
 
 _FUNCTION = re.compile(r"^;; Function .*\((\S+), funcdef_no=", re.M)
-_SAID = re.compile(r"^(\S[^\n]*?):(\d+):(\d+): (optimized|missed): +(\S[^\n]*)$", re.M)
+_MESSAGE = re.compile(r"^(\S[^\n]*?):(\d+):(\d+): (optimized|missed): +(\S[^\n]*)$", re.M)
 _VECTORISED = re.compile(
     r"(?:epilogue )?loop vectorized(?: using (\d+) byte vectors)?(?: and unroll factor (\d+))?|.*\bvectorized 1 loops"
 )
 _DEPENDENCE = re.compile(r"not vectorized, possible dependence between data-refs (.+) and (.+)$")
 _UNROLLED = re.compile(r"loop unrolled (\d+) times")
-# What only says that one of several widths, the last of which no loop can have, is not to be had.
+# Reasons that only rule out one of several vector widths, the last of which no loop can have.
 _POOR = ("no vectype for stmt", "unsupported data-type")
-# Why a loop that could be vectorised is not.
+# Reasons not to vectorise a loop that could be vectorised.
 _COSTS = ("some scalar iterations would need to be peeled", "Loop costings not worthwhile")
 
 
 def gcc_vectoriser(text: str, read_line: ReadLine = lambda name, line: "") -> Iterator[Remark]:
-    """What the vectoriser's dump says of loops, in its order."""
+    """Yield the remarks on loops in the vectoriser's dump, in its order."""
     heads = list(_FUNCTION.finditer(text))
     for n, head in enumerate(heads):
         end = heads[n + 1].start() if n + 1 < len(heads) else len(text)
-        # In front of the function's code, and of each loop that it has vectorised once more.
+        # The heads before the function's code, and before each loop that is vectorised again.
         yield from _gcc_function(head[1], text, head.end(), end, read_line)
 
 
 def _gcc_function(symbol: str, text: str, start: int, end: int, read_line: ReadLine) -> Iterator[Remark]:
-    why: list[tuple[str, re.Match[str] | None]] = []
-    for match in _SAID.finditer(text, start, end):
+    reasons: list[tuple[str, re.Match[str] | None]] = []
+    for match in _MESSAGE.finditer(text, start, end):
         place, column = SourceLocation(match[1], int(match[2])), int(match[3])
-        said = match[5]
+        message = match[5]
         if match[4] == "optimized":
-            if found := _VECTORISED.match(said):
-                width, copies = int(found[1] or 0), int(found[2] or 0)
+            if vectorised := _VECTORISED.match(message):
                 yield Remark(
                     kind="vectorised",
-                    said=said,
+                    message=message,
                     by="vect",
                     function=symbol,
                     place=place,
                     column=column,
                     exact=False,
-                    vector_bytes=width,
-                    interleaved=copies,
+                    vector_bytes=int(vectorised[1] or 0),
+                    interleaved=int(vectorised[2] or 0),
                 )
-                why.clear()
-            elif said.startswith("loop versioned"):
+                reasons.clear()
+            elif message.startswith("loop versioned"):
+                why = message.partition(" because of ")[2]
                 yield Remark(
                     kind="versioned",
-                    said=said,
+                    message=message,
                     by="vect",
                     function=symbol,
                     place=place,
                     column=column,
                     exact=False,
-                    why=said.partition(" because of ")[2],
+                    why=why,
                 )
-        elif said.startswith("couldn't vectorize loop"):
-            reason, dependence = next((each for each in why if not any(poor in each[0] for poor in _POOR)), ("", None))
-            why.clear()
+        elif message.startswith("couldn't vectorize loop"):
+            good = (each for each in reasons if not any(poor in each[0] for poor in _POOR))
+            reason, dependence = next(good, ("", None))
+            reasons.clear()
             accesses: tuple[str, ...] = ()
             if dependence:
                 accesses = tuple(_gcc_access(dependence[i], text, start, end, read_line) for i in (1, 2))
                 accesses = accesses if all(accesses) else ()
             yield Remark(
                 kind="not-vectorised",
-                said=f"not vectorized{_colon(reason)}",
+                message=f"not vectorized{_colon(reason)}",
                 by="vect",
                 function=symbol,
                 place=place,
@@ -154,11 +156,11 @@ def _gcc_function(symbol: str, text: str, start: int, end: int, read_line: ReadL
                 why=reason,
                 accesses=accesses,
             )
-        elif said.startswith(_COSTS):
-            why.append((said.rstrip("."), None))
-        elif said.startswith("not vectorized"):
-            reason = said.removeprefix("not vectorized").lstrip(":, ").rstrip(".")
-            why.append((reason, _DEPENDENCE.match(said)))
+        elif message.startswith(_COSTS):
+            reasons.append((message.rstrip("."), None))
+        elif message.startswith("not vectorized"):
+            reason = message.removeprefix("not vectorized").lstrip(":, ").rstrip(".")
+            reasons.append((reason, _DEPENDENCE.match(message)))
 
 
 def _colon(reason: str) -> str:
@@ -166,36 +168,35 @@ def _colon(reason: str) -> str:
 
 
 def _gcc_access(reference: str, text: str, start: int, end: int, read_line: ReadLine) -> str:
-    """A reference to memory in gcc's words, `*_6` or `(*a_22(D))[_10]` or `a[i_12]`, in the source's; "" if that is not
-    to be had."""
+    """Return a reference to memory (`*_6`, `(*a_22(D))[_10]`, `a[i_12]`) as the source writes it, "" if unknown."""
     at = re.compile(r"\[([^\[\]\n]+?):(\d+):(\d+)\] " + re.escape(reference) + r"(?![\w(])").search(text, start, end)
     if at and (expression := expression_at(read_line(at[1], int(at[2])), int(at[3]))):
         return expression
     name = reference
     if pointer := re.match(r"\*(_\d+)$", reference):
         # _6 = a_14(D) + _5;
-        made = re.compile(rf"\b{pointer[1]} = ([A-Za-z]\w*?)(?:_\d+(?:\(D\))?)? \+ ").search(text, start, end)
-        name = made[1] if made else ""
+        sum_ = re.compile(rf"\b{pointer[1]} = ([A-Za-z]\w*?)(?:_\d+(?:\(D\))?)? \+ ").search(text, start, end)
+        name = sum_[1] if sum_ else ""
     if base := re.match(r"\(?\*?([A-Za-z]\w*?)(?:_\d+(?:\(D\))?)?\b", name):
         return base[1]
     return ""
 
 
 def gcc_unroller(text: str) -> Iterator[Remark]:
-    """What the unroller's dump says was unrolled and is a loop still."""
+    """Yield the remarks on loops in the unroller's dump that were unrolled and are still loops."""
     symbol = ""
     for line in text.split("\n"):
         if " optimized: " not in line and not line.startswith(";; Function "):
             continue
         if head := _FUNCTION.match(line):
             symbol = head[1]
-        elif (match := _SAID.match(line)) and (found := _UNROLLED.match(match[5])):
+        elif (match := _MESSAGE.match(line)) and (unrolled := _UNROLLED.match(match[5])):
             place = SourceLocation(match[1], int(match[2]))
-            # It counts the copies that it has added.
-            copies = int(found[1]) + 1
+            # gcc counts the copies that it has added.
+            copies = int(unrolled[1]) + 1
             yield Remark(
                 kind="unrolled",
-                said=match[5],
+                message=match[5],
                 by="loop2_unroll",
                 function=symbol,
                 place=place,
@@ -210,42 +211,43 @@ _PLACE = re.compile(r"\{ File: ('(?:[^']|'')*'|[^,]*), *Line: (\d+), *Column: (\
 
 
 def clang_record(text: str, read_line: ReadLine = lambda name, line: "") -> Iterator[Remark]:
-    """What a YAML file of remarks says of loops. Of YAML only what LLVM writes is read: documents of `Key: value` and a
-    list `Args` of such pairs."""
+    """Yield the remarks on loops in a YAML file.
+
+    Only the part of YAML that LLVM writes is read: documents of `Key: value`, and a list `Args` of such pairs.
+    """
     reasons: list[tuple[str, _Document]] = []
     function = ""
     for document in _documents(text):
         if document.function != function:
             reasons.clear()
             function = document.function
-        said = " ".join(document.message.split())
+        message = " ".join(document.message.split())
         if document.passed == "Passed":
             if document.by == "loop-unroll" and document.number("UnrollCount"):
-                yield document.remark("unrolled", said, copies=document.number("UnrollCount"))
+                yield document.remark("unrolled", message, copies=document.number("UnrollCount"))
             elif document.name in ("Vectorized", "Interleaved"):
                 reasons.clear()
                 lanes, count = document.number("VectorizationFactor"), document.number("InterleaveCount")
                 if document.name == "Vectorized":
-                    yield document.remark("vectorised", said, lanes=lanes, interleaved=count)
+                    yield document.remark("vectorised", message, lanes=lanes, interleaved=count)
                 else:
-                    yield document.remark("unrolled", said, copies=count)
+                    yield document.remark("unrolled", message, copies=count)
         elif document.by in ("loop-vectorize", "transform-warning"):
-            why = said.removeprefix("loop not vectorized").lstrip(": ")
+            why = message.removeprefix("loop not vectorized").lstrip(": ")
             if "interleav" in document.name.lower():
-                continue  # beside vectorising, or in place of it
+                continue  # a remark on interleaving alone
             if document.name != "MissedDetails" and "Failed" not in document.name:
                 reasons.append((why, document))
                 continue
             if not reasons and document.name != "MissedDetails":
                 reasons.append((why, document))
-            first = next((each for each in reasons), None)
+            reason, reason_document = reasons[0] if reasons else ("", document)
             reasons.clear()
-            reason, of = first or ("", document)
             yield document.remark(
                 "not-vectorised",
                 f"loop not vectorized{_colon(reason)}",
                 why=reason,
-                accesses=of.accesses(read_line),
+                accesses=reason_document.accesses(read_line),
             )
 
 
@@ -264,8 +266,8 @@ class _Document:
             value = value.strip()
             if line.startswith("  - "):
                 self.arguments.append((key[4:].strip(), _scalar(value)))
-            elif key.strip() == "DebugLoc" and (found := _PLACE.search(value)):
-                place = SourceLocation(_scalar(found[1]), int(found[2])), int(found[3])
+            elif key.strip() == "DebugLoc" and (match := _PLACE.search(value)):
+                place = SourceLocation(_scalar(match[1]), int(match[2])), int(match[3])
                 if line.startswith(" "):
                     self.places.append(place)
                 else:
@@ -282,21 +284,21 @@ class _Document:
         return "".join(value for _, value in self.arguments)
 
     def number(self, key: str) -> int:
-        found = next((value for name, value in self.arguments if name == key), "")
-        return int(found) if found.isdecimal() else 0
+        argument = next((value for name, value in self.arguments if name == key), "")
+        return int(argument) if argument.isdecimal() else 0
 
     def accesses(self, read_line: ReadLine) -> tuple[str, ...]:
-        """Of a dependence the two accesses: that of the remark and the one that it names."""
+        """Return the two accesses of a dependence: the remark's own and the one that it names."""
         if self.name != "UnsafeDep" or not self.place or not self.places:
             return ()
-        of = [(self.place, self.column), self.places[0]]
-        found = tuple(expression_at(read_line(place.file, place.line), column) for place, column in of)
-        return found if all(found) else ()
+        places = [(self.place, self.column), self.places[0]]
+        accesses = tuple(expression_at(read_line(place.file, place.line), column) for place, column in places)
+        return accesses if all(accesses) else ()
 
     def remark(
         self,
         kind: str,
-        said: str,
+        message: str,
         *,
         lanes: int = 0,
         interleaved: int = 0,
@@ -306,7 +308,7 @@ class _Document:
     ) -> Remark:
         return Remark(
             kind=kind,  # type: ignore[arg-type]
-            said=said,
+            message=message,
             by=self.by,
             function=self.function,
             place=self.place,
@@ -324,7 +326,7 @@ def _documents(text: str) -> Iterator[_Document]:
         tag, _, rest = part.partition("\n")
         lines: list[str] = []
         for line in rest.partition("\n...")[0].split("\n"):
-            # A flow mapping and a quoted text may go on in lines that are indented further.
+            # A flow mapping and a quoted text may continue on lines that are indented further.
             if lines and (not line.strip() or (line.startswith("   ") and not re.match(r" {4}\w+: ", line))):
                 lines[-1] += " " + line.strip() if line.strip() else "\n"
             else:
@@ -333,7 +335,7 @@ def _documents(text: str) -> Iterator[_Document]:
 
 
 def _scalar(text: str) -> str:
-    """A YAML scalar as LLVM writes them: plain, 'quoted' or "quoted with escapes"."""
+    """Return the text of a YAML scalar as LLVM writes them: plain, 'quoted' or "quoted with escapes"."""
     if len(text) > 1 and text[0] == text[-1] == "'":
         return text[1:-1].replace("''", "'")
     if len(text) > 1 and text[0] == text[-1] == '"':
@@ -343,7 +345,7 @@ def _scalar(text: str) -> str:
     return text
 
 
-# --- what the source writes there ------------------------------------------------------------------------------------
+# --- expressions of the source ---------------------------------------------------------------------------------------
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)*")
 _PAIRS = {")": "(", "]": "["}
@@ -352,9 +354,10 @@ MOST_OF_EXPRESSION = 40
 
 
 def expression_at(line: str, column: int) -> str:
-    """The access to memory that a compiler means by a column (from 1) of a line of C or C++: `a[i - 1]`.
+    """Return the access to memory (`a[i - 1]`) that a compiler refers to by a column of a line of C or C++.
 
-    gcc means the bracket, clang the first character; both the operator for a store. "" for anything else.
+    Columns begin with 1. gcc refers to the bracket, clang to the first character, and both to the operator for a store.
+    The result is "" for anything else.
     """
     at = column - 1
     if not 0 <= at < len(line):
@@ -377,12 +380,12 @@ def expression_at(line: str, column: int) -> str:
             return ""
         if more := re.match(r"(?:\.|->)[A-Za-z_]\w*", line[end:]):
             end += more.end()
-    found = line[start:end]
-    return found if "[" in found and len(found) <= MOST_OF_EXPRESSION else ""
+    access = line[start:end]
+    return access if "[" in access and len(access) <= MOST_OF_EXPRESSION else ""
 
 
 def _matching(line: str, at: int) -> int:
-    """The index behind the bracket that closes the one at `at`, -1 if it is not in the line."""
+    """Return the index behind the bracket that closes the one at `at`, -1 if it is not in the line."""
     open_: list[str] = []
     for i in range(at, len(line)):
         if line[i] in "[(":
@@ -396,7 +399,7 @@ def _matching(line: str, at: int) -> int:
 
 
 def _start_of_postfix(line: str, end: int) -> int:
-    """Where the postfix expression begins that ends before `end`, -1 if there is none."""
+    """Return where the postfix expression that ends before `end` begins, -1 if there is none."""
     while end > 0 and line[end - 1] == "]":
         start = next((i for i in range(end - 2, -1, -1) if line[i] == "[" and _matching(line, i) == end), -1)
         if start < 0:
@@ -406,8 +409,8 @@ def _start_of_postfix(line: str, end: int) -> int:
 
 
 def _start_before(line: str, end: int) -> int:
-    """Where a name begins that ends before `end`; of `x[i][j]` before the second bracket that of x."""
+    """Return where the name that ends before `end` begins; before the second bracket of `x[i][j]` that is x."""
     if end > 0 and line[end - 1] == "]":
         return _start_of_postfix(line, end)
-    found = re.search(r"[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)*$", line[:end])
-    return found.start() if found else -1
+    name = re.search(r"[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)*$", line[:end])
+    return name.start() if name else -1

@@ -1,4 +1,4 @@
-"""Response files: `@file` among a command's arguments stands for the arguments in that file."""
+"""Response files: the argument `@file` of a command is replaced by the arguments in that file."""
 
 from __future__ import annotations
 
@@ -10,24 +10,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _DEEPEST, _MOST = 16, 2000
-"""A file may name others, and itself, even several times; gcc gives up after 2000 of them."""
+"""Levels and number of files. A file may name itself, even several times; gcc gives up after 2000 files."""
 
 
 def expanded(arguments: Sequence[str], folder: str = "") -> list[str]:
-    """The arguments with those of response files in their places, as gcc and clang read them: an argument whose file
-    cannot be read stays as it is. Of what is no regular file nothing is read, since a pipe can be read only once.
+    """Return the arguments with response files expanded as gcc and clang do it.
 
-    `folder`: where relative names begin.
+    An argument whose file cannot be read stays as it is. Only regular files are read, since a pipe can be read only
+    once. Relative names begin in `folder`.
     """
-    return (
-        list(_expanded(arguments, folder, 0, iter(range(_MOST))))
-        if any(a.startswith("@") for a in arguments)
-        else list(arguments)
-    )
+    return list(_expanded(arguments, folder, 0, iter(range(_MOST))))
 
 
 def _expanded(arguments: Sequence[str], folder: str, depth: int, files: Iterator[int]) -> Iterator[str]:
-    """`files`: one for each that may still be read."""
+    """Expand arguments; `files` has an element for each file that may still be read."""
     for argument in arguments:
         text = None
         if argument.startswith("@") and depth < _DEEPEST and next(files, None) is not None:
@@ -39,9 +35,12 @@ def _expanded(arguments: Sequence[str], folder: str, depth: int, files: Iterator
 
 
 def expanded_by_llvm(arguments: Sequence[str]) -> list[str]:
-    """The same as LLVM's tools do it: words of nothing but quotes are none, a backslash at the very end is one. Raises
-    ValueError with LLVM's message for a file that names itself, and for a folder."""
-    return list(_by_llvm(arguments, ())) if any(a.startswith("@") for a in arguments) else list(arguments)
+    """Return the arguments with response files expanded as LLVM's tools do it.
+
+    Words of nothing but quotes are dropped, and a backslash at the very end is kept. Raises ValueError with LLVM's
+    message for a file that names itself, and for a folder.
+    """
+    return list(_by_llvm(arguments, ()))
 
 
 def _by_llvm(arguments: Sequence[str], inside: tuple[str, ...]) -> Iterator[str]:
@@ -73,8 +72,10 @@ def _text(path: str) -> str | None:
 
 
 def _words(text: str) -> list[str]:
-    """Words with blanks between them; quotes and backslashes keep what they hold (libiberty's buildargv). A NUL ends a
-    word, whatever follows: for all who read them they are C's strings."""
+    """Split a text at blanks outside of quotes, without those behind a backslash (libiberty's buildargv).
+
+    A NUL ends a word, whatever follows: programs read words as C strings.
+    """
     words: list[str] = []
     word: list[str] | None = None
     quote = ""

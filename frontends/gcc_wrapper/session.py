@@ -1,7 +1,4 @@
-"""One compilation: the compiler on the unchanged command, and beside it the assembly of what it compiles.
-
-What the assembly is for is not known here: `Compilation` hands over units.
-"""
+"""One compilation: the compiler runs the unchanged command, and further runs make the assembly of its sources."""
 
 from __future__ import annotations
 
@@ -47,45 +44,46 @@ _WRITING_VARIABLES = (
 )
 
 _TABLE_VARIABLE = "INCC_LOOP_TABLE"
-"""Names the file in which the pass plugin says what it knows."""
+"""The variable with the name of the pass plugin's file."""
 
 _MARKS_VARIABLE = "INCC_MARK_TABLE"
-"""The same of the plugin that reads marks."""
+"""The variable with the name of the file of the plugin that reads marks."""
 
 # Options for which clang's driver itself creates or removes files, even in a dry run, in the language of
-# CCC_OVERRIDE_OPTIONS: it works on the arguments after response files have been read. gcc does not know the variable.
+# CCC_OVERRIDE_OPTIONS: it applies to the arguments after response files are read. gcc ignores the variable.
 _WITHOUT_DRIVER_FILES = "X-MJ s/^-MJ.+$/-w/ X--serialize-diagnostics X-serialize-diagnostics"
 
-
 WITHOUT_LTO = "compiled without -flto for the analysis: what the link makes of it may be another loop"
-"""What is to be said of kernels that are not those of the link."""
+"""The note on kernels that may differ from those of the link."""
 
 _WITHOUT_LTO = ("-fno-lto",)
 
 _DRY_RUN = "dry-run"
-"""The file of the scratch folder that has what the driver said of itself."""
+"""The file of the scratch folder with the driver's own output."""
 
 
 class Failure(Exception):
-    """There is nothing to hand over; the message says why, in one line for the user. `said`: the line in which a
-    compiler says so, "" if that is not the reason."""
+    """A failure to make assembly. The message is one line for the user."""
 
-    def __init__(self, message: str, said: str = "") -> None:
+    def __init__(self, message: str, compiler_message: str = "") -> None:
         super().__init__(message)
-        self.said = said
+        self.compiler_message = compiler_message
+        """The line in which the compiler states the reason, "" if it is another reason."""
 
 
 class Compilation:
-    """One run of a compiler on an unchanged command, and the assembly of what it compiles, made beside it.
+    """One run of a compiler on an unchanged command, and the assembly of its sources.
 
-    `folder`: the command's working directory, "" for this process's. `without_lto`: sources that are compiled for
-    link-time optimisation are compiled for the analysis without. `wanted`: says of a source, as the command names it,
-    whether its assembly is wanted; of others nothing is run. `remarks`: units have what the compiler says of loops,
-    which may take it a tenth of its time; `marks`: and the marks that a plugin of the compiler reads. What it has come
-    to so far: `warnings`, what could not be got for the analysis; `notes`, where there is nothing to get; `unwanted`,
-    the sources that are; `until_link`, the sources whose code is generated when they are linked, and `until_link_why`;
-    `writes_stdout`, whether the command itself writes to standard output. `children` runs the programs; it is this
-    object's alone.
+    Args:
+        compiler: the compiler.
+        arguments: the command's arguments.
+        environment: the compiler's environment.
+        children: runs the programs, for this object alone.
+        folder: the command's working directory, "" for this process's.
+        without_lto: compile sources for the analysis without link-time optimisation.
+        wanted: returns False for a source, as the command names it, that needs no assembly.
+        remarks: let units have the compiler's remarks on loops, which may take it a tenth of its time.
+        marks: let units have the marks that a plugin of the compiler reads.
     """
 
     __slots__ = (
@@ -128,25 +126,36 @@ class Compilation:
         self.children = children
         self.folder = folder
         self.warnings: list[str] = []
+        """Sources whose assembly could not be made."""
         self.notes: list[str] = []
+        """Sources without assembly."""
         self.until_link: list[str] = []
+        """Sources whose code is generated when they are linked."""
         self.until_link_why = ""
         self.wanted = wanted
         self.unwanted: list[str] = []
+        """Sources that are not `wanted`."""
         self.without_lto = without_lto
         self.remarks = remarks
         self.marks = marks
         self.writes_stdout = False
+        """The command itself writes to standard output."""
         self._dry_run: DryRun | None = None
-        self._extra: tuple[str, ...] = ()  # arguments of the analysis's runs alone
-        self._input: bytes | None = None  # what was read from standard input, None if nothing was
+        self._extra: tuple[str, ...] = ()
+        """Arguments of the runs for the analysis alone."""
+        self._input: bytes | None = None
+        """The standard input, None if it was not read."""
         self._scratch = ""
 
     def units(self) -> Iterator[Unit]:
-        """Start the compiler, and give each source's assembly as it is made; ends early if the compiler fails.
+        """Start the compiler, and yield each source's assembly as it is made. Ends early if the compiler fails.
 
-        Single sources that fail become warnings. Raises Failure or OSError if nothing can be got, which leaves the
-        compiler to `finish`, and CompilerError if that cannot be started.
+        Single sources that fail become warnings.
+
+        Raises:
+            Failure: if there is no assembly at all. The compiler then remains to `finish`.
+            OSError: likewise.
+            CompilerError: if the compiler cannot be started.
         """
         if not self._may_read_stdin():
             self._start_compiler()
@@ -194,7 +203,7 @@ class Compilation:
         return False
 
     def _plan(self, dry_run: DryRun, arguments: Sequence[str]) -> Plan:
-        """What to run for the assembly of a command, with the plugin that the compiler takes, if there is one."""
+        """Return the runs for the assembly of a command, with the plugins for the compiler, if there are any."""
         plugin = source_plugin = ""
         if any("-cc1" in command.words for command in dry_run.commands):
             from incc.frontends.clang_plugin.find import clang_major, plugin_for, source_plugin_for
@@ -229,31 +238,29 @@ class Compilation:
         )
 
     def output_of(self, source: str) -> str:
-        """The file that the command makes of a source, as `Unit.output`."""
+        """Return the file that the command makes of a source, as `Unit.output`."""
         return output_of(expanded([*self.compiler.words[1:], *self.arguments], self.folder), source)
 
     def _loops(self, step: Run, name: str) -> tuple[CompiledLoop, ...]:
-        """What the compiler says of the loops that it has made of a source: nothing without a plugin, and where that
-        has failed, which is a note."""
+        """Return the pass plugin's table of a source's loops, empty without a plugin. A plugin that fails is noted."""
         if not step.table:
             return ()
         from incc.frontends.clang_plugin.table import read_table
 
         without = f"roles of loops are inferred, without the plugin for {self.compiler.name}"
-        return self._said(step.table, read_table, f"{name}: {without}") or ()
+        return self._plugin_table(step.table, read_table, f"{name}: {without}") or ()
 
     def _marks(self, step: Run, name: str) -> tuple[tuple[Mark, ...], tuple[MarkError, ...]]:
-        """The marks that the compiler's plugin has read in a source, and what is wrong with others: none without one,
-        and where that has failed, which is a note."""
+        """Return a source's marks and the errors in marks, none without a plugin. A plugin that fails is noted."""
         if not step.marks:
             return (), ()
         from incc.frontends.clang_plugin.marks_table import read_mark_table
 
         without = "pragmas and attributes of incc's are not read, without the plugin"
-        return self._said(step.marks, read_mark_table, f"{name}: {without}") or ((), ())
+        return self._plugin_table(step.marks, read_mark_table, f"{name}: {without}") or ((), ())
 
-    def _said(self, path: str, read: Callable[[str], T], note: str) -> T | None:
-        """What a plugin has written to a file; None, and a note with the reason, where that cannot be read."""
+    def _plugin_table(self, path: str, read: Callable[[str], T], note: str) -> T | None:
+        """Read the file of a plugin. Returns None and notes the reason if it cannot be read."""
         from incc.frontends.clang_plugin.table import TableError
 
         try:
@@ -266,19 +273,21 @@ class Compilation:
         return None
 
     def link(self) -> Link | None:
-        """The link that the command has done, if code was generated at it, else None. To be called after `units` and
-        `finish`. Raises Failure and OSError."""
+        """Return the link of the command if code was generated at it, else None. Raises Failure and OSError.
+
+        To be called after `units` and `finish`.
+        """
         from incc.frontends.gcc_wrapper.linking import find_link, hides_inputs, links
 
         if self._dry_run is None or not links(self._dry_run):
             return None
         arguments = expanded(self.arguments, self.folder)
-        # A driver that was given a response file gives the linker another one, which it has removed.
+        # A driver with a response file makes another one for the linker, and removes it.
         dry_run = self._ask(arguments) if hides_inputs(self._dry_run) else self._dry_run
         return find_link(dry_run, arguments, self.folder)
 
     def linked_unit(self, link: Link) -> Unit:
-        """What is known of a linked file, without its code."""
+        """Return the unit of a linked file, without its code."""
         from incc.frontends.gcc_wrapper.linking import linked_unit
 
         return linked_unit(
@@ -291,8 +300,10 @@ class Compilation:
         )
 
     def assembly_with(self, flags: Sequence[str]) -> list[Unit]:
-        """The sources' assembly as it would be with more arguments behind the command's: the compiler proper alone is
-        run, and nothing but the text is written. To be called after `finish`. Raises Failure if nothing can be got."""
+        """Return the sources' assembly with more arguments behind the command's. Raises Failure.
+
+        Only the compiler proper is run, and it writes nothing but the text. To be called after `finish`.
+        """
         arguments = with_flags(self.arguments, (*flags, *self._extra))
         dry_run = self._ask(arguments)
         units = []
@@ -304,8 +315,10 @@ class Compilation:
         return units
 
     def assembly_alone(self) -> list[Unit]:
-        """The sources' assembly without the command itself, which is neither started nor leaves anything: to be called
-        instead of `units`. A source that comes to nothing is a failure. Raises Failure and OSError."""
+        """Return the sources' assembly without running the command itself, which leaves no files.
+
+        To be called instead of `units`. Raises Failure, also for a single source without assembly, and OSError.
+        """
         self._scratch = _make_folder(self._temporary_place())
         dry_run = self._ask(self.arguments)
         plan = self._plan(dry_run, self.arguments)
@@ -317,21 +330,20 @@ class Compilation:
             else:
                 raise Failure(f"{_shown(skipped.source)}: not analysed: {skipped.reason}")
         if not plan.runs and not plan.skipped:
-            # Of files that are missing and options that it does not know the driver tells before all else, in lines
-            # that begin with its name; those of commands and of its configuration may have the word in them as well.
-            said = _error_line(_read(os.path.join(self._scratch, _DRY_RUN)), ": error: ", "error: ")
-            raise Failure(said or "the command compiles nothing: there is no source, or an option forbids it", said)
+            # The driver's errors on missing files and unknown options begin with its name; its commands and its
+            # configuration may have the word in them as well.
+            error = _error_line(_read(os.path.join(self._scratch, _DRY_RUN)), ": error: ", "error: ")
+            raise Failure(error or "the command compiles nothing: there is no source, or an option forbids it", error)
         units = []
         for step in plan.runs:
-            # What an earlier source of the command has made, such as modules, is in the scratch folder.
+            # The files of earlier sources of the command, such as modules, are in the scratch folder.
             text = self._assembly(replace(step, after_compiler=False))
             if text is not None:
                 units.append(self._unit(step, text, dry_run.version, self.arguments))
         return units
 
     def _folders(self, folders: IncludeFolders) -> IncludeFolders:
-        """The folders of a command, with those that the environment adds. Headers in relative ones may be known by
-        their absolute paths, too."""
+        """Return the folders of a command and of the environment. Relative ones are listed as absolute ones, too."""
         named = (
             (self.environment.get(name) or "").split(":")
             for name in ("C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "OBJC_INCLUDE_PATH")
@@ -345,12 +357,15 @@ class Compilation:
         )
 
     def failed(self) -> bool:
-        """Whether the compiler has failed already, or was told to stop."""
+        """Return True if the compiler has failed already, or was told to stop."""
         return bool(self.children.status(self.children.compiler)) or bool(self.children.interrupted)
 
     def finish(self) -> int:
-        """Wait for the compiler, which is started first if it did not come to that; returns its exit status, negative
-        for death by that signal. Raises CompilerError if it cannot be started."""
+        """Wait for the compiler, which is started first if it was not.
+
+        Returns its exit status, or the negative number of the signal that killed it. Raises CompilerError if it cannot
+        be started.
+        """
         if not self.children.compiler:
             self._start_compiler()
         while True:
@@ -360,21 +375,20 @@ class Compilation:
                 self.children.stop(error.number)
 
     def interrupt(self, number: int) -> int:
-        """Pass a signal on to the compiler, end everything else, and return the compiler's status (0 if it was not
-        started)."""
+        """Pass a signal on to the compiler, end everything else, and return the compiler's status, 0 if not started."""
         self.children.stop(number)
         return self.finish() if self.children.compiler else 0
 
     def close(self) -> None:
-        """Remove what is temporary."""
+        """Remove temporary files."""
         if self._scratch:
             shutil.rmtree(self._scratch, ignore_errors=True)
             self._scratch = ""
 
     def _may_read_stdin(self) -> bool:
-        """Whether the compiler may read its source from standard input; then it is asked before it is started.
+        """Return True if an argument may make the compiler read its source from standard input.
 
-        Only the compiler knows for certain, so this says yes where an argument could come to that in any way.
+        Only the compiler's dry run tells for certain, and must then come before the compiler itself.
         """
         if "CCC_OVERRIDE_OPTIONS" in self.environment:
             return True
@@ -392,10 +406,10 @@ class Compilation:
                 os.close(stdin)
 
     def _input_copy(self) -> int | None:
-        """A file descriptor to read what came from standard input, from its start; None if that was not read."""
+        """Return a file descriptor of a copy of standard input, at its start; None if the input was not read."""
         if self._input is None:
             return None
-        # In memory: the input is gone from the pipe, and a full disk must not keep it from the compiler.
+        # In memory, because the input is gone from the pipe, and must reach the compiler even if the disk is full.
         copy = os.memfd_create("stdin")
         data = memoryview(self._input)
         while data:
@@ -404,10 +418,10 @@ class Compilation:
         return copy
 
     def _ask(self, arguments: Sequence[str]) -> DryRun:
-        """What the compiler would run for the command. Raises Failure if it does not say."""
+        """Return the sub-commands that the compiler would run for the command. Raises Failure."""
         from incc.frontends.gcc_wrapper.dry_run import parse
 
-        # First of all arguments: after a `--` it would be a file.
+        # -### is the first argument, because after a `--` it would be a file.
         words = [*self.compiler.words, "-###", *arguments]
         environment = self._quiet_environment()
         environment["LC_ALL"] = "C"
@@ -420,20 +434,20 @@ class Compilation:
         return dry_run
 
     def _temporary_place(self) -> str:
-        """Where temporary files go, which is where the compiler has its own: /tmp where TMPDIR is no folder."""
+        """Return the folder for temporary files, which is the compiler's: TMPDIR, or /tmp if that is no folder."""
         named = os.path.join(self.folder, self.environment.get("TMPDIR") or "/tmp")
         return named if os.path.isdir(named) else "/tmp"
 
     def _quiet_environment(self) -> dict[str, str]:
-        """The compiler's environment without what makes it write more files, and with temporary ones in our folder."""
+        """Return the compiler's environment without variables that make it write files, and with our TMPDIR."""
         environment = {k: v for k, v in self.environment.items() if k not in _WRITING_VARIABLES}
         environment["TMPDIR"] = self._scratch
         return environment
 
     def _run(self, step: Run, command: tuple[str, ...], log: str) -> int:
-        """Run one of a source's commands; returns its status. Raises Failure if it cannot be started."""
+        """Run one of a source's commands and return its status. Raises Failure if it cannot be started."""
         environment = self._quiet_environment()
-        # Those of the user's own, which the compiler itself has written.
+        # The user's own values are for the compiler's run.
         environment.pop(_TABLE_VARIABLE, None)
         environment.pop(_MARKS_VARIABLE, None)
         if step.plugin and step.plugin in command:
@@ -451,13 +465,13 @@ class Compilation:
         return self.children.wait(process)
 
     def _assembly(self, step: Run) -> str | None:
-        """Make and read the assembly of one source; None if the compiler failed meanwhile. Raises Failure."""
+        """Return the assembly of one source, None if the compiler failed meanwhile. Raises Failure."""
         if step.after_compiler and self.finish() != 0:
             return None
         log = os.path.join(self._scratch, "log")
         for command in step.commands:
             status = self._run(step, command, log)
-            # Whatever is wrong with a plugin must not be seen in anything but what it would have said.
+            # A plugin that fails must cost nothing but its own results.
             for plugin in (step.source_plugin, (step.plugin,) if step.plugin else ()):
                 if status != 0 and plugin and _has(command, plugin) and not self.failed():
                     command = _without(command, plugin)
@@ -481,26 +495,28 @@ def _has(command: tuple[str, ...], words: tuple[str, ...]) -> bool:
 
 
 def _without(command: tuple[str, ...], words: tuple[str, ...]) -> tuple[str, ...]:
-    """A command without the first place where these words are."""
+    """Return a command without the first occurrence of these words."""
     at = next(i for i in range(len(command)) if command[i : i + len(words)] == words)
     return command[:at] + command[at + len(words) :]
 
 
 def with_flags(arguments: Sequence[str], flags: Sequence[str]) -> list[str]:
-    """Arguments with more of them behind, where they are none of the files after a `--`."""
+    """Return arguments with further ones behind them, but before a `--` with files."""
     end = list(arguments).index("--") if "--" in arguments else len(arguments)
     return [*arguments[:end], *flags, *arguments[end:]]
 
 
 def _first_error(log: str) -> str:
     lines = [line.strip() for line in log.splitlines() if line.strip()]
-    said = _error_line(log) or (lines[0] if lines else "")
-    return f": {said}" if said else ""
+    line = _error_line(log) or (lines[0] if lines else "")
+    return f": {line}" if line else ""
 
 
 def _error_line(log: str, inside: str = "error", start: str = "error") -> str:
-    """The first line with an error that a compiler wrote, "" if there is none: one that has a text in it before any
-    quote, or starts with the other one."""
+    """Return the first line of a compiler's output with an error, "" if there is none.
+
+    The line has the text `inside` before any quote, or begins with `start`.
+    """
     for line in log.splitlines():
         if inside in line.partition('"')[0] or line.startswith(start):
             return line.strip()
@@ -515,11 +531,11 @@ def _shown(source: str) -> str:
 
 
 _LEAST_SPACE = 16 << 20
-"""Bytes of a file system of which nothing is taken: the compiler has its own temporary files there."""
+"""Free bytes of a file system that are left to the compiler's own temporary files."""
 
 
 def _make_folder(parent: str) -> str:
-    """Make a new private folder for temporary files. Raises OSError, also where little space is left."""
+    """Create a private folder for temporary files. Raises OSError, also if little space is left."""
     space = os.statvfs(parent)
     # Some file systems do not count.
     if space.f_blocks and space.f_bavail * space.f_frsize < _LEAST_SPACE:

@@ -21,17 +21,19 @@ _TABLES = frozenset(("/", "/SYM64", "__.SYMDEF", "__.SYMDEF SORTED", "/<HYBRIDMA
 
 
 class Member(msgspec.Struct, frozen=True, kw_only=True):
-    """A member of a static library: its name, the file that its bytes are in, and which of these: `size` from
-    `offset` on, all where `size` is -1 (of thin libraries, whose members are files)."""
+    """A member of a static library."""
 
     name: str
     path: str
+    """The file that has its bytes: the library, or for a thin library a file of its own."""
     offset: int
+    """Where its bytes begin in that file."""
     size: int
+    """How many bytes it has; -1 for the whole file."""
 
     def read(self) -> bytes:
-        """The member's bytes. Raises OSError."""
-        # What a thin library names may be anything, if it is damaged: a pipe would be waited for.
+        """Return the member's bytes. Raises OSError."""
+        # A damaged thin library may name anything, such as a pipe that nobody writes to.
         if self.size < 0 or self.offset == 0:
             if "\0" in self.path:
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.path)
@@ -43,16 +45,18 @@ class Member(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def members(path: str) -> Iterator[tuple[str, bytes]]:
-    """The members of a static library, by name and in order, without its tables of symbols.
+    """Yield name and bytes of the members of a static library, in order, without its tables of symbols.
 
-    Raises ObjectError for what is none or is cut off, and OSError, also for what a thin library refers to.
+    Raises:
+        ObjectError: if the file is not a static library, or is cut off.
+        OSError: if it cannot be read, or a file that a thin library refers to.
     """
     for member in listed(path):
         yield member.name, member.read()
 
 
 def listed(path: str) -> Iterator[Member]:
-    """The same, without reading them."""
+    """Yield the members of a static library as `members` does, without reading them."""
     with open(path, "rb") as file:
         magic = file.read(len(MAGIC))
         if magic not in (MAGIC, THIN_MAGIC):
@@ -90,7 +94,7 @@ def listed(path: str) -> Iterator[Member]:
 
 
 def _long_name(names: bytes, name: str) -> str:
-    """A member's name, which is in the table of long ones if it is a number."""
+    """Return a member's name, looked up in the table of long names if it is a number."""
     if name.startswith("/") and name[1:].isdecimal():
         start = int(name[1:])
         ends = [end for end in (names.find(c, start) for c in (b"\n", b"\0")) if end >= 0]

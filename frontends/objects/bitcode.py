@@ -1,9 +1,11 @@
-"""For which core LLVM's bitcode was compiled: what its functions have as attributes, by which code is generated for
-them when they are linked.
+"""The core that LLVM's bitcode was compiled for.
 
-Of the format (LLVM's documentation, “LLVM Bitcode File Format”; lib/Bitcode/Writer/BitcodeWriter.cpp) as much as leads
-to the block of attribute groups: blocks have their lengths in front, so all others are stepped over, and what stands
-before that block in a module, and in it, LLVM writes without abbreviations. Anything else means that nothing is known.
+It is an attribute of functions, by which code is generated for them at the link.
+
+This reads only the part of the format (LLVM's documentation, “LLVM Bitcode File Format”;
+lib/Bitcode/Writer/BitcodeWriter.cpp) that leads to the block of attribute groups. Blocks begin with their lengths, so
+other blocks are skipped, and LLVM writes that block and all records before it in a module without abbreviations. In
+any other bitcode the core is unknown.
 """
 
 from __future__ import annotations
@@ -23,15 +25,15 @@ MAGICS = (_BITCODE, _WRAPPER)
 """The first bytes of bitcode, alone and in a wrapper that tells where it begins."""
 
 _MOST = 1 << 16
-"""Operands of a record; attributes of a function are some hundred characters."""
+"""Operands of a record. A function's attributes have some hundred characters."""
 
 
-class _Unknown(Exception):
-    """This is not as it is expected."""
+class _UnexpectedError(Exception):
+    """Bitcode of another structure than the one that this module reads."""
 
 
 class _Bits:
-    """Reads bits, the lowest of a byte first."""
+    """A reader of bits, the lowest of a byte first."""
 
     __slots__ = ("data", "end", "position")
 
@@ -44,12 +46,12 @@ class _Bits:
         start = self.position
         self.position += width
         if self.position > self.end:
-            raise _Unknown
+            raise _UnexpectedError
         some = int.from_bytes(self.data[start >> 3 : (start + width + 7) >> 3], "little")
         return some >> (start & 7) & ((1 << width) - 1)
 
     def variable(self, width: int) -> int:
-        """A number in pieces of that width, whose highest bit says that there is another."""
+        """Return a number that is written in pieces of `width` bits. The highest bit of a piece announces another."""
         more = 1 << (width - 1)
         value = shift = 0
         while shift < 64:
@@ -58,26 +60,28 @@ class _Bits:
             if not piece & more:
                 return value
             shift += width - 1
-        raise _Unknown
+        raise _UnexpectedError
 
     def block(self) -> tuple[int, int, int]:
-        """The head of a block: its number, the width of abbreviations in it, and where it ends."""
+        """Read the head of a block: return its number, the width of abbreviations in it, and the bit behind its end."""
         number, width = self.variable(8), self.variable(4)
         self.position += -self.position % 32
         return number, width, self.fixed(32) * 32 + self.position
 
     def record(self) -> list[int]:
-        """The operands of a record without an abbreviation."""
+        """Return the operands of a record that is written without an abbreviation."""
         self.variable(6)
         count = self.variable(6)
         if count > _MOST:
-            raise _Unknown
+            raise _UnexpectedError
         return [self.variable(6) for _ in range(count)]
 
 
 def target(data: Data) -> tuple[str, ...]:
-    """The core that functions are compiled and tuned for, of the first that says it, as words for clang's compiler
-    proper (`-target-cpu znver4 -tune-cpu znver4`); none where nothing says it, and for what is no bitcode."""
+    """Return the core that the first function with such attributes is compiled and tuned for.
+
+    It is given as words for clang's compiler proper (`-target-cpu znver4 -tune-cpu znver4`), none if it is unknown.
+    """
     start = int.from_bytes(data[8:12], "little") if data[:4] == _WRAPPER else 0
     try:
         if data[start : start + 4] != _BITCODE or start % 4:
@@ -98,18 +102,18 @@ def target(data: Data) -> tuple[str, ...]:
                 return _of_groups(bits, inner)
             else:
                 bits.position = end
-    except _Unknown:
+    except _UnexpectedError:
         return ()
 
 
 def _of_groups(bits: _Bits, width: int) -> tuple[str, ...]:
     while bits.fixed(width) == _UNABBREVIATED:
-        # A group's attributes follow each other; those with texts are the characters of both, and a zero behind each.
+        # An attribute with a text is the characters of its name and of the text, with a zero behind each.
         text = bytes([value if value < 256 else 1 for value in bits.record()])
-        found: list[str] = []
+        words: list[str] = []
         for name in ("target-cpu", "tune-cpu"):
             if behind := text.partition(b"\4" + name.encode() + b"\0")[2]:
-                found += (f"-{name}", behind.partition(b"\0")[0].decode("latin-1"))
-        if found:
-            return tuple(found)
+                words += (f"-{name}", behind.partition(b"\0")[0].decode("latin-1"))
+        if words:
+            return tuple(words)
     return ()

@@ -1,10 +1,9 @@
-"""Which lines machine code comes from, and what was inlined there: read from an object's debug information (DWARF 2 to
-5).
+"""A reader of debug information (DWARF 2 to 5): the source lines of machine code, and the functions inlined there.
 
-Entries are stepped over by what their abbreviations say of their lengths, and decoded only where they have code around
-an address that is asked for, so that a large object takes little more time with debug information than without.
-(pyelftools makes objects of all entries and relocations: for an object of 7 MB that is 15 seconds for the relocations
-alone.) Nothing is read before it is asked for. What is damaged gives no lines, and a note.
+Only entries with code around a requested address are decoded; others are skipped by the lengths that their
+abbreviations imply, so that a large object takes little more time with debug information than without. (pyelftools
+makes an object of each entry and relocation, and takes 15 seconds for the relocations of an object of 7 MB.) Nothing
+is read before it is needed. Damaged information gives no lines, and a note.
 """
 
 from __future__ import annotations
@@ -26,10 +25,10 @@ if TYPE_CHECKING:
     from incc.frontends.objects.line_program import LineTable
 
     Load = Callable[[str], bytes]
-    """The bytes of a section by its name, none if there is no such section."""
+    """Returns the bytes of a section by its name, none if there is no such section."""
 
 FAULTS = (ValueError, IndexError, KeyError, struct.error, ZeroDivisionError, OverflowError, MemoryError, zlib.error)
-"""What reading damaged data may raise."""
+"""Exceptions that damaged data may raise."""
 
 # --- DWARF 5, section 7.5 ---------------------------------------------------------------------------------------------
 
@@ -44,14 +43,14 @@ _SPLIT = frozenset((4, 5))
 _SIBLING, _NAME, _LINES, _LOW, _HIGH, _LANGUAGE, _FOLDER = 0x01, 0x03, 0x10, 0x11, 0x12, 0x13, 0x1B
 _ORIGIN, _SPECIFICATION, _RANGES, _CALL_FILE, _CALL_LINE, _LINKAGE = 0x31, 0x47, 0x55, 0x58, 0x59, 0x6E
 _STRINGS_BASE, _ADDRESS_BASE, _LISTS_BASE, _SPLIT_NAME, _OLD_RANGES_BASE = 0x72, 0x73, 0x74, 0x76, 0x2132
-# MIPS's and GNU's, before they were standard.
+# Attributes that MIPS and GNU used before they were standard.
 _OLD = {0x2007: _LINKAGE, 0x2130: _SPLIT_NAME, 0x2133: _ADDRESS_BASE}
 
 _READ = frozenset(
     (_NAME, _LINES, _LOW, _HIGH, _LANGUAGE, _FOLDER, _ORIGIN, _SPECIFICATION, _RANGES, _CALL_FILE, _CALL_LINE, _LINKAGE)
 ) | {_STRINGS_BASE, _ADDRESS_BASE, _LISTS_BASE, _SPLIT_NAME, _OLD_RANGES_BASE}
 
-# Languages whose functions have their definitions side by side, and those of them whose names have no scopes.
+# Languages whose functions are not nested (`_FLAT`), and those of them whose names have no scopes.
 _C = frozenset((0x01, 0x02, 0x0C, 0x1D, 0x2C, 0x3E))
 _FLAT = _C | {0x04, 0x1A, 0x21, 0x2B, 0x3A}
 
@@ -64,47 +63,50 @@ _FIXED = {
     0x05: 2, 0x06: 4, 0x07: 8, 0x0B: 1, 0x0C: 1, 0x11: 1, 0x12: 2, 0x13: 4, 0x14: 8, 0x19: 0, 0x1C: 4, 0x1E: 16,
     0x20: 8, 0x21: 0, 0x24: 8, 0x25: 1, 0x26: 2, 0x27: 3, 0x28: 4, 0x29: 1, 0x2A: 2, 0x2B: 3, 0x2C: 4,
 }  # fmt: skip
-"""The bytes of values, by their form, where these are the same in all units."""
+"""The size of values by their form, for forms that have the same size in all units."""
 _OFFSETS = frozenset((0x0E, 0x17, 0x1D, 0x1F, 0x1F20, 0x1F21))
 _NUMBERS = frozenset((0x0D, 0x0F, 0x15, 0x1A, 0x1B, 0x22, 0x23, 0x1F01, 0x1F02))
 _SIGNED = 0x0D
 _COUNTED = {0x0A: 1, 0x03: 2, 0x04: 4}
-"""Blocks of data by the bytes of their lengths; those of other forms are of variable length."""
+"""The size of the length before a block of data, by the block's form; other forms have one of variable size."""
 _BLOCKS = frozenset((0x09, 0x18))
 
-# Steps over values of variable length, beside the numbers of bytes of others.
+# Steps over values of variable length. Steps that are not negative are a number of bytes.
 _OVER_NUMBER, _OVER_STRING, _OVER_BLOCK = -1, -2, -3
 
 
 class _Abbreviation(msgspec.Struct, frozen=True, kw_only=True):
-    """How entries of a kind are written: tag, whether others follow inside, the (attribute, form, constant, size) of
-    each value, attribute 0 for one that nobody reads, and how to step over them: `size` in bytes where that is always
-    the same, else -1, and `steps`.
-
-    `has_code`: its addresses are among the values. `sibling`: where the distance to the next entry on its level is,
-    from the values' start, -1 if that is not known.
-    """
+    """The layout of a kind of entries."""
 
     tag: int
     inside: bool
+    """Other entries follow inside of these."""
     values: tuple[tuple[int, int, int, int], ...]
+    """Attribute (0 for one that is not needed), form, constant and size of each value."""
     size: int
+    """The bytes of all values, -1 if they vary."""
     steps: tuple[int, ...]
+    """The steps over the values."""
     has_code: bool
+    """The addresses of code are among the values."""
     sibling: int
+    """The offset, from the first value, of the reference to the next entry on this level; -1 if it is unknown."""
 
 
 class _Value(msgspec.Struct, frozen=True):
-    """A value: a number, an offset or an index; of a string within the entry where it begins."""
+    """A value of an entry."""
 
     number: int
+    """A number, an offset or an index; for a string within the entry its offset."""
     form: int
 
 
 class _Unit:
-    """A unit of `.debug_info`: `start` is its offset there, `first` that of its outermost entry. `load` gives the
-    sections of its file, those of a split unit with `suffix`. `skeleton`: for a split unit, what stands in the object
-    for it."""
+    """A unit of `.debug_info`.
+
+    `start` is its offset there, `first` that of its outermost entry. `load` returns the sections of its file, whose
+    names have `suffix` for a split unit. `skeleton` is the unit of the object that refers to a split unit.
+    """
 
     __slots__ = (
         "abbreviations",
@@ -147,8 +149,11 @@ class _Unit:
 
 
 class Dwarf:
-    """The debug information of an object. `load`: its sections. `open_split`: the sections of another file by its name
-    and folder, None if there is none. `note`: what kept it from being read, "" as long as nothing did."""
+    """The debug information of an object (see `container.DebugInformation`).
+
+    `load` returns its sections, `open_split` those of another file by its name and folder, None if there is no such
+    file.
+    """
 
     def __init__(self, load: Load, open_split: Callable[[str, str], Load | None] = lambda name, folder: None) -> None:
         self._load = load
@@ -164,7 +169,7 @@ class Dwarf:
         self.note = ""
 
     def location(self, address: int) -> SourceLocation | None:
-        """The place of an instruction in the source; None where it has none, or it is not known."""
+        """Return the place of an instruction in the source, None if it has none or it is unknown."""
         if address in self._locations:
             return self._locations[address]
         place = None
@@ -177,41 +182,40 @@ class Dwarf:
         return place
 
     def inlined(self, addresses: Iterable[int]) -> dict[int, tuple[Inlined, ...]] | None:
-        """The functions inlined at each of these addresses, outermost first; those of the function itself are not in
-        the result. None where there is no debug information of functions there, or none that can be read."""
+        """Return the functions inlined at each of these addresses, outermost first.
+
+        Addresses at which nothing is inlined are left out. The result is None if there is no debug information of
+        functions that can be read.
+        """
         by_unit: dict[int, tuple[_Unit, list[int]]] = {}
         for address in sorted(set(addresses)):
             for unit in self._units_at(address):
                 by_unit.setdefault(unit.start, (unit, []))[1].append(address)
-        found: dict[int, tuple[Inlined, ...]] = {}
+        calls: dict[int, tuple[Inlined, ...]] = {}
         any_function = False
-        for unit, wanted in by_unit.values():
+        for unit, unit_addresses in by_unit.values():
             try:
-                whole = self._whole(unit)
-                any_function |= self._walk(whole, wanted, found)
-            except FAULTS as error:
-                self._damaged(error)
-        return found if any_function else None
+                any_function |= self._walk(self._whole(unit), unit_addresses, calls)
+            except FAULTS:
+                self._note_damage()
+        return calls if any_function else None
 
-    def _damaged(self, error: BaseException) -> None:
-        del error  # what exactly is wrong helps nobody
+    def _note_damage(self) -> None:
         self.note = self.note or "the debug information is damaged: source lines may be missing"
 
     # --- units ---
 
     def _units_at(self, address: int) -> list[_Unit]:
-        """The units that have code there; those of which that is not known come after them."""
+        """Return the unit with code at an address, or if there is none those whose addresses are unknown."""
         if self._units is None:
             self._read_units()
-        found = []
         n = bisect_right(self._starts, address) - 1
         while n >= 0 and address < self._reach[n]:
             _, end, unit = self._spans[n]
             if address < end:
-                found.append(unit)
-                break
+                return [unit]
             n -= 1
-        return found or self._everywhere
+        return self._everywhere
 
     def _read_units(self) -> None:
         self._units = []
@@ -230,14 +234,14 @@ class Dwarf:
                 self._units.append(unit)
                 try:
                     own = [span for span in self._ranges(unit, unit.values) if span[0] < span[1]]
-                except FAULTS as error:
+                except FAULTS:
                     own = []
-                    self._damaged(error)
+                    self._note_damage()
                 spans += [(low, high, unit) for low, high in own]
                 if not own and _LINES in unit.values:
                     self._everywhere.append(unit)
-        except FAULTS as error:
-            self._damaged(error)
+        except FAULTS:
+            self._note_damage()
         spans.sort(key=lambda span: span[:2])
         reach = 0
         for low, high, _ in spans:
@@ -247,7 +251,7 @@ class Dwarf:
         self._spans = spans
 
     def _header(self, unit: _Unit) -> int:
-        """Read the header of a unit; returns its type."""
+        """Read the header of a unit and return its type."""
         reader = Reader(unit.info, unit.start)
         unit.end, unit.offset_size = reader.unit_length()
         unit.version = reader.number(2)
@@ -267,14 +271,13 @@ class Dwarf:
             raise ValueError(f"version {unit.version}")
         unit.first = reader.at
         key = id(unit.load), unit.suffix, table, unit.offset_size, unit.address_size, unit.version
-        known = self._abbreviations.get(key)
-        if known is None:
-            known = self._abbreviations[key] = _read_abbreviations(unit, table)
-        unit.abbreviations = known
+        if key not in self._abbreviations:
+            self._abbreviations[key] = _read_abbreviations(unit, table)
+        unit.abbreviations = self._abbreviations[key]
         return kind
 
     def _root(self, unit: _Unit) -> bool:
-        """Read the outermost entry of a unit; returns whether there is one."""
+        """Read the outermost entry of a unit. Returns False if it has none."""
         code, at = uleb(unit.info, unit.first)
         if not code:
             return False
@@ -290,7 +293,7 @@ class Dwarf:
         return True
 
     def _whole(self, unit: _Unit) -> _Unit:
-        """The unit with the entries: that in another file where this one is a skeleton."""
+        """Return the unit with the entries: for a skeleton the one in another file, if there is such a file."""
         if _SPLIT_NAME not in unit.values:
             return unit
         if unit.split is None:
@@ -308,7 +311,7 @@ class Dwarf:
         return unit.split
 
     def _table(self, unit: _Unit) -> LineTable | None:
-        """The line table of a unit, of a split one that of its skeleton."""
+        """Return the line table of a unit, for a split unit that of its skeleton."""
         unit = unit.skeleton or unit
         if _LINES not in unit.values:
             return None
@@ -326,18 +329,20 @@ class Dwarf:
                     lambda offset: string_at(load(".debug_line_str"), offset),
                     lambda offset: string_at(load(".debug_str"), offset),
                 )
-            except FAULTS as error:
-                self._damaged(error)
+            except FAULTS:
+                self._note_damage()
         return self._tables[at]
 
     # --- entries ---
 
-    def _walk(self, unit: _Unit, wanted: Sequence[int], found: dict[int, tuple[Inlined, ...]]) -> bool:
-        """Go through the entries of a unit, and put the inlined calls around each address that is wanted, ascending,
-        into `found`. Returns whether there is a function at all."""
+    def _walk(self, unit: _Unit, addresses: Sequence[int], calls: dict[int, tuple[Inlined, ...]]) -> bool:
+        """Put the inlined calls around each of these addresses, which ascend, into `calls`.
+
+        Returns True if the unit has a function at all.
+        """
         data, end, abbreviations = unit.info, unit.end, unit.abbreviations
         flat = unit.language in _FLAT
-        everything = tuple(wanted)
+        everything = tuple(addresses)
         any_function = False
         stack: list[tuple[int, ...]] = []
         inside = everything
@@ -354,35 +359,24 @@ class Dwarf:
                 inside = stack.pop()
                 continue
             abbreviation = abbreviations[code]
-            tag, follows, size, steps, has_code, sibling = (
+            tag, follows, size, steps, sibling = (
                 abbreviation.tag,
                 abbreviation.inside,
                 abbreviation.size,
                 abbreviation.steps,
-                abbreviation.has_code,
                 abbreviation.sibling,
             )
             values_at = at
             at = at + size if size >= 0 else _over(data, at, steps)
             within = inside
-            enter = True
             if tag in _CODE:
                 if tag == _SUBPROGRAM:
                     any_function = True
-                    within = everything if has_code or not flat else ()
-                if has_code:
-                    if within:
-                        values, _ = self._values(unit, abbreviation, values_at)
-                        within = self._inside(unit, values, within)
-                        if within and tag == _INLINED:
-                            call = self._inlined_call(unit, entry, values)
-                            for address in within:
-                                found[address] = (*found.get(address, ()), call)
-                elif tag != _BLOCK:
-                    within = ()
-                enter = bool(within) or not (flat or tag != _SUBPROGRAM)
-            elif tag not in _UNITS and tag not in _SPACES:
-                enter = False
+                    within = everything
+                within = self._within(unit, entry, abbreviation, values_at, within, calls)
+                enter = bool(within) or (tag == _SUBPROGRAM and not flat)
+            else:
+                enter = tag in _UNITS or tag in _SPACES
             if not follows:
                 continue
             if not enter and sibling >= 0:
@@ -395,12 +389,29 @@ class Dwarf:
             inside = within if enter else ()
         return any_function
 
-    def _inside(self, unit: _Unit, values: Mapping[int, _Value], around: tuple[int, ...]) -> tuple[int, ...]:
-        """Which of these addresses, ascending, are in the code of an entry."""
-        found: list[int] = []
+    def _within(
+        self,
+        unit: _Unit,
+        entry: int,
+        abbreviation: _Abbreviation,
+        values_at: int,
+        around: tuple[int, ...],
+        calls: dict[int, tuple[Inlined, ...]],
+    ) -> tuple[int, ...]:
+        """Return those of the addresses `around` that are in an entry's code, and note the call if it is inlined."""
+        if not abbreviation.has_code:
+            return around if abbreviation.tag == _BLOCK else ()
+        if not around:
+            return ()
+        values, _ = self._values(unit, abbreviation, values_at)
+        inside: set[int] = set()
         for low, high in self._ranges(unit, values):
-            found += around[bisect_left(around, low) : bisect_left(around, high)]
-        return tuple(found) if len(found) < 2 else tuple(sorted(set(found)))
+            inside.update(around[bisect_left(around, low) : bisect_left(around, high)])
+        if inside and abbreviation.tag == _INLINED:
+            call = self._inlined_call(unit, entry, values)
+            for address in inside:
+                calls[address] = (*calls.get(address, ()), call)
+        return tuple(sorted(inside))
 
     def _inlined_call(self, unit: _Unit, entry: int, values: Mapping[int, _Value]) -> Inlined:
         table = self._table(unit)
@@ -408,7 +419,7 @@ class Dwarf:
         return Inlined(entry, self._name(unit, entry, values), (table.file(number) if table else "", line))
 
     def _values(self, unit: _Unit, abbreviation: _Abbreviation, at: int) -> tuple[dict[int, _Value], int]:
-        """An entry's values by attribute, and the byte behind them."""
+        """Return an entry's values by attribute, and the offset behind them."""
         data = unit.info
         values: dict[int, _Value] = {}
         for attribute, form, constant, size in abbreviation.values:
@@ -435,7 +446,7 @@ class Dwarf:
     # --- names ---
 
     def _name(self, unit: _Unit, entry: int, values: Mapping[int, _Value]) -> str:
-        """A function's symbol, or its name with those of the scopes around it; "" if it is not known."""
+        """Return a function's symbol, or its name with those of the scopes around it; "" if it is unknown."""
         for _ in range(8):
             if _LINKAGE in values:
                 return self._string(unit, values[_LINKAGE])
@@ -467,7 +478,7 @@ class Dwarf:
         return self._values(unit, unit.abbreviations[code], at)[0]
 
     def _unit_of(self, unit: _Unit, at: int) -> _Unit:
-        """The unit that an offset in the section of a unit is in."""
+        """Return the unit that has an offset in the section of a unit."""
         if unit.start <= at < unit.end:
             return unit
         units = self._units or []
@@ -477,9 +488,9 @@ class Dwarf:
         return units[n]
 
     def _scopes(self, unit: _Unit) -> dict[int, tuple[int, ...]]:
-        """The scopes around each function of a unit that is in any, the outermost first."""
+        """Return the scopes around each function of a unit that is in any, outermost first."""
         data, at = unit.info, unit.first
-        found: dict[int, tuple[int, ...]] = {}
+        scopes: dict[int, tuple[int, ...]] = {}
         stack: list[tuple[int, ...]] = []
         around: tuple[int, ...] = ()
         while at < unit.end:
@@ -495,12 +506,12 @@ class Dwarf:
                 at + each_abbreviation.size if each_abbreviation.size >= 0 else _over(data, at, each_abbreviation.steps)
             )
             if each_abbreviation.tag == _SUBPROGRAM and around:
-                found[entry] = around
+                scopes[entry] = around
             if each_abbreviation.inside:
                 stack.append(around)
                 if each_abbreviation.tag in _SCOPES:
                     around = (*around, entry)
-        return found
+        return scopes
 
     def _string(self, unit: _Unit, value: _Value) -> str:
         if value.form == _STRING:
@@ -528,7 +539,7 @@ class Dwarf:
         return Reader(self._load(".debug_addr"), base + number * unit.address_size).number(unit.address_size)
 
     def _ranges(self, unit: _Unit, values: Mapping[int, _Value]) -> Iterator[tuple[int, int]]:
-        """The code of an entry: first address, and that behind."""
+        """Yield first address and end of each range of an entry's code."""
         if _RANGES in values:
             value = values[_RANGES]
             yield from self._old_ranges(unit, value) if unit.version < 5 else self._range_list(unit, value)
@@ -549,7 +560,7 @@ class Dwarf:
                 base = high
             elif low == high == 0:
                 return
-            # What an object has is relocated, and relative to no base that the unit does not have.
+            # In an object the addresses are relocated; its units have no base that these would be relative to.
             else:
                 yield base + low, base + high
 
@@ -591,12 +602,12 @@ class Dwarf:
 
 def _read_abbreviations(unit: _Unit, at: int) -> dict[int, _Abbreviation]:
     data = unit.load(f".debug_abbrev{unit.suffix}")
-    found: dict[int, _Abbreviation] = {}
+    abbreviations: dict[int, _Abbreviation] = {}
     has = frozenset((_LOW, _RANGES))
     while True:
         code, at = uleb(data, at)
         if code == 0:
-            return found
+            return abbreviations
         tag, at = uleb(data, at)
         inside = data[at]
         at += 1
@@ -624,7 +635,7 @@ def _read_abbreviations(unit: _Unit, at: int) -> dict[int, _Abbreviation]:
                 steps.append(size)
         fixed = sum(steps) if all(step >= 0 for step in steps) else -1
         has_code = any(value[0] in has for value in values)
-        found[code] = _Abbreviation(
+        abbreviations[code] = _Abbreviation(
             tag=tag,
             inside=bool(inside),
             values=tuple(values),
@@ -636,7 +647,7 @@ def _read_abbreviations(unit: _Unit, at: int) -> dict[int, _Abbreviation]:
 
 
 def _size(unit: _Unit, form: int) -> int:
-    """The bytes of a value of that form, -1 where they are not always the same."""
+    """Return the size of a value of a form, -1 if it varies."""
     if form in _FIXED:
         return _FIXED[form]
     if form in _OFFSETS:
@@ -661,7 +672,7 @@ def _steps_of(form: int) -> tuple[int, ...]:
 
 
 def _over(data: bytes, at: int, steps: Iterable[int]) -> int:
-    """The byte behind values."""
+    """Return the offset behind values."""
     for step in steps:
         if step >= 0:
             at += step

@@ -1,4 +1,4 @@
-"""Loops of object files, libraries and programs: a path in, kernels out, whatever instruction set the file is of."""
+"""Kernels of object files, libraries and programs, for any instruction set."""
 
 from __future__ import annotations
 
@@ -23,31 +23,42 @@ if TYPE_CHECKING:
 
 
 class KernelSource(msgspec.Struct, frozen=True):
-    """Where a kernel of an object is in the source: `lines`, the place of each line of its region, and `place`, None
-    without debug information of functions."""
+    """The source of a kernel of an object."""
 
     lines: dict[int, SourceLocation]
+    """The place of each line of the kernel's region."""
     place: UserPlace | None
+    """None without debug information of functions."""
 
 
 class ObjectKernels(msgspec.Struct, frozen=True, kw_only=True):
-    """The loops of an object, the cycles that are left out, and where the loops are in the source: one for each, or
-    none without debug information. `note`: what kept that from being read, "" if nothing did."""
+    """The kernels of an object."""
 
     kernels: list[Kernel]
     left_out: list[LeftOut]
+    """Cycles of the control flow, or requested code, that are not analysed."""
     sources: list[KernelSource]
+    """One for each kernel, none without debug information."""
     note: str
+    """The reason why debug information could not be read, "" if it could."""
 
 
 def object_kernels(source: str | bytes, paces: bool = True) -> tuple[list[Kernel], list[LeftOut]]:
-    """The innermost loops of the functions of an object, at a path or as bytes, and the cycles that are left out.
+    """Return the innermost loops of an object, and the cycles of its control flow that are not analysed.
 
-    The lines of their regions count the instructions of a section's disassembly. `paces`: the kernels' `pace` is
-    wanted. Raises ObjectError and OSError.
+    Args:
+        source: the object's path or its bytes.
+        paces: compute the kernels' `pace`.
+
+    Returns:
+        Kernels, the lines of whose regions count the instructions of a section's disassembly.
+
+    Raises:
+        ObjectError: if the file is not an object with code that can be decoded.
+        OSError: if the file cannot be read.
     """
-    found = _kernels(read(source), paces)
-    return found.kernels, found.left_out
+    loops = _kernels(read(source), paces)
+    return loops.kernels, loops.left_out
 
 
 def located_kernels(
@@ -57,16 +68,25 @@ def located_kernels(
     folders: IncludeFolders = IncludeFolders(),  # noqa: B008 -- it cannot be changed
     starts: frozenset[int] | None = None,
 ) -> ObjectKernels:
-    """The same, with their places in the source from the object's debug information. `folder`: where parts of it may be
-    that are in other files (-gsplit-dwarf), by default beside the object. `folders`: where its headers come from, if a
-    command says so; without, those of the system are in the usual places. `starts`: where the functions begin
-    that are looked at, as `Section.debug_address` counts; None for all of the code."""
+    """Return the innermost loops of an object with their places in the source.
+
+    Args:
+        source: the object's path or its bytes.
+        paces: compute the kernels' `pace`.
+        folder: the folder with the debug information in other files (-gsplit-dwarf), by default the object's.
+        folders: the folders that the compiler's command takes headers from; by default the system's usual ones.
+        starts: the addresses of the functions to analyse, as `Section.debug_address` counts; None for all code.
+
+    Raises:
+        ObjectError: if the file is not an object with code that can be decoded.
+        OSError: if the file cannot be read.
+    """
     container = read(source, _folder(source, folder))
     return _kernels(container if starts is None else _only(container, starts), paces, folders)
 
 
 def marked_kernels(source: str | bytes, folder: str | None = None) -> ObjectKernels:
-    """The code between IACA's markers, and markers that mark nothing; as `located_kernels`."""
+    """Return the code between IACA's markers, and the markers without a counterpart, as `located_kernels` does."""
     from incc.frontends.objects.spans import marked_spans
 
     container = read(source, _folder(source, folder))
@@ -74,7 +94,7 @@ def marked_kernels(source: str | bytes, folder: str | None = None) -> ObjectKern
 
 
 def addressed_kernels(source: str | bytes, ranges: Sequence[Addresses], folder: str | None = None) -> ObjectKernels:
-    """The code at these addresses, each as straight code; as `located_kernels`."""
+    """Return the code at each of these addresses as straight-line code, as `located_kernels` does."""
     from incc.frontends.objects.spans import address_spans
 
     container = read(source, _folder(source, folder))
@@ -89,14 +109,14 @@ def _folder(source: str | bytes, folder: str | None) -> str:
 
 def _of_spans(container: Container, spans: Sequence[Span], left_out: Sequence[LeftOut]) -> ObjectKernels:
     try:
-        found = isa(container.isa).container_spans(container, spans) if spans else ContainerCode([], [], [])
+        code = isa(container.isa).container_spans(container, spans) if spans else ContainerCode([], [], [])
     except DecodeError as error:
         raise ObjectError(str(error)) from error
-    return _in_source(container, replace(found, left_out=[*left_out, *found.left_out]), IncludeFolders())
+    return _in_source(container, replace(code, left_out=[*left_out, *code.left_out]), IncludeFolders())
 
 
 def _only(container: Container, starts: frozenset[int]) -> Container:
-    """A container of whose code only the functions that begin at these places are looked at."""
+    """Return a container in which only the functions that begin at these addresses are chosen."""
     return replace(
         container,
         sections=tuple(
@@ -116,14 +136,14 @@ def _kernels(
     folders: IncludeFolders = IncludeFolders(),  # noqa: B008 -- it cannot be changed
 ) -> ObjectKernels:
     try:
-        found = isa(container.isa).container_kernels(container, paces)
+        code = isa(container.isa).container_kernels(container, paces)
     except DecodeError as error:
         raise ObjectError(str(error)) from error
-    return _in_source(container, found, folders)
+    return _in_source(container, code, folders)
 
 
-def _in_source(container: Container, found: ContainerCode, folders: IncludeFolders) -> ObjectKernels:
-    kernels, left_out, addresses = found.kernels, found.left_out, found.addresses
+def _in_source(container: Container, code: ContainerCode, folders: IncludeFolders) -> ObjectKernels:
+    kernels, left_out, addresses = code.kernels, code.left_out, code.addresses
     debug = container.debug
     if debug is None:
         return ObjectKernels(kernels=kernels, left_out=left_out, sources=[], note="")

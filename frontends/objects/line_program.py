@@ -1,4 +1,4 @@
-"""The line programs of debug information (DWARF 2 to 5, section 6.2): which line of which file an address is of."""
+"""A reader of line programs (DWARF 2 to 5, section 6.2), which tell the source line of an address."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     Text = Callable[[int], str]
-    """A string by its offset in a section."""
+    """Returns a string by its offset in a section."""
 
 _PATH, _DIRECTORY = 1, 2
 
 
 class LineTable:
-    """What a line program says: `files` by their numbers, and the place of each address.
+    """The table that a line program writes: files by their numbers, and the place of each address.
 
-    Addresses are those of the program; the rows of a sequence lie behind each other, sequences anywhere.
+    Each sequence is its first address, its end, and the addresses and (file, line) of its rows, ascending.
     """
 
     def __init__(self, files: list[str], sequences: list[tuple[int, int, list[int], list[tuple[int, int]]]]) -> None:
         self.files = files
         sequences.sort(key=lambda sequence: sequence[0])
         self._starts = [start for start, _, _, _ in sequences]
-        # How far the sequences up to each of them reach: what a linker dropped begins at 0, over others' starts.
+        # The ends so far: sequences overlap, because those that a linker dropped begin at 0.
         self._reach = list(accumulate([end for _, end, _, _ in sequences], max))
         self._sequences = sequences
-        self._known: dict[tuple[int, int], SourceLocation | None] = {}
+        self._places: dict[tuple[int, int], SourceLocation | None] = {}
 
     def file(self, number: int) -> str:
-        """A file by its number, "" if there is none of it."""
+        """Return a file by its number, "" if there is no such file."""
         return self.files[number] if 0 <= number < len(self.files) else ""
 
     def location(self, address: int) -> SourceLocation | None:
-        """The place of an address, None where it has none: outside, and code that belongs to no line."""
+        """Return the place of an address, None outside of the table and for code that belongs to no line."""
         n = bisect_right(self._starts, address) - 1
         while n >= 0 and address < self._reach[n]:
             _, end, addresses, rows = self._sequences[n]
@@ -49,17 +49,23 @@ class LineTable:
         return None
 
     def _place(self, row: tuple[int, int]) -> SourceLocation | None:
-        if row not in self._known:
+        if row not in self._places:
             file = self.file(row[0])
-            self._known[row] = SourceLocation(file, row[1]) if row[1] and file else None
-        return self._known[row]
+            self._places[row] = SourceLocation(file, row[1]) if row[1] and file else None
+        return self._places[row]
 
 
 def read_line_table(data: bytes, at: int, directory: str, line_string: Text, string: Text) -> LineTable:
-    """The line table whose program begins at a byte of `.debug_line`.
+    """Read the line table whose program begins at an offset of `.debug_line`.
 
-    `directory`: that of the compilation. `line_string`, `string`: of `.debug_line_str` and `.debug_str`. Raises
-    ValueError, IndexError, struct.error or ZeroDivisionError for what is none.
+    Args:
+        data: the section `.debug_line`.
+        at: the offset of the program.
+        directory: the folder of the compilation.
+        line_string: returns a string of `.debug_line_str`.
+        string: returns a string of `.debug_str`.
+
+    Raises one of `dwarf.FAULTS` if the section is damaged.
     """
     reader = Reader(data, at)
     end, offset_size = reader.unit_length()
@@ -72,8 +78,8 @@ def read_line_table(data: bytes, at: int, directory: str, line_string: Text, str
     program += reader.at
     minimum = reader.number(1)
     if version >= 4:
-        reader.at += 1  # operations in an instruction: not of VLIW machines
-    reader.at += 1  # what is a statement by default
+        reader.at += 1  # operations in an instruction, for VLIW machines
+    reader.at += 1  # the default of is_stmt
     line_base = reader.number(1)
     line_base -= (line_base & 128) << 1
     line_range, opcode_base = reader.number(1), reader.number(1)
@@ -106,7 +112,7 @@ def read_line_table(data: bytes, at: int, directory: str, line_string: Text, str
 def _entry(
     reader: Reader, formats: list[tuple[int, int]], offset_size: int, line_string: Text, string: Text
 ) -> tuple[str, int]:
-    """A file or folder: its name, and the number of its folder."""
+    """Read a file or folder: return its name, and the number of its folder."""
     name, folder = "", 0
     for content, form in formats:
         value: int | str = 0
@@ -134,7 +140,7 @@ def _entry(
 def _run(
     data: bytes, at: int, end: int, minimum: int, line_base: int, line_range: int, lengths: list[int]
 ) -> list[tuple[int, int, list[int], list[tuple[int, int]]]]:
-    """The sequences that a program writes: start, end, and the addresses and (file, line) of its rows."""
+    """Run a line program and return the sequences that it writes (see `LineTable`)."""
     opcode_base = len(lengths)
     steps = [divmod(opcode - opcode_base, line_range) for opcode in range(256)]
     addresses_of = [step * minimum for step, _ in steps]
@@ -182,7 +188,7 @@ def _run(
             elif extended == 2:
                 address = int.from_bytes(data[at + 1 : at + length], "little")
             at += length
-        else:  # columns, blocks and what is not known: so many numbers
+        else:  # columns, blocks and unknown operations have this count of numbers
             for _ in range(lengths[opcode]):
                 _, at = uleb(data, at)
     return sequences

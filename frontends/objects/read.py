@@ -1,4 +1,4 @@
-"""What is in object files, libraries and programs: ELF with incc's small reader, PE/COFF and Mach-O with lief."""
+"""The contents of object files, libraries and programs: ELF with incc's small reader, PE/COFF and Mach-O with lief."""
 
 from __future__ import annotations
 

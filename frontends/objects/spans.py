@@ -1,4 +1,4 @@
-"""What can be analysed of machine code beside its loops: what is between byte markers, or between two addresses."""
+"""Code of an object that the user chose, instead of its loops: between byte markers, or between two addresses."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 
 class Addresses(msgspec.Struct, frozen=True):
-    """Code from one address up to another, which is behind its last byte: of the linked file, or of an object's
-    section of code."""
+    """A range of addresses in a linked file, or in a section of an object."""
 
     first: int
     end: int
+    """The address behind the last byte."""
 
     def __str__(self) -> str:
         return f"{self.first:#x}-{self.end:#x}"
 
 
 def marked_spans(container: Container) -> tuple[list[Span], list[LeftOut]]:
-    """The code between IACA's markers, which are instructions, and markers that mark nothing."""
+    """Return the code between IACA's markers, which are instructions, and the markers without a counterpart."""
     begin, end = isa(container.isa).markers.code
     spans: list[Span] = []
     left_out: list[LeftOut] = []
@@ -53,14 +53,14 @@ def marked_spans(container: Container) -> tuple[list[Span], list[LeftOut]]:
 
 
 def _marks(section: Section, begin: bytes, end: bytes) -> Iterator[tuple[int, bool]]:
-    """Where markers are, in order, and whether they are begins."""
-    found = []
+    """Yield the offset of each marker, in order, and True for the begin of a region."""
+    marks = []
     for mark in (begin, end):
         at = section.data.find(mark)
         while at >= 0:
-            found.append((at, mark is begin))
+            marks.append((at, mark is begin))
             at = section.data.find(mark, at + len(mark))
-    yield from sorted(found)
+    yield from sorted(marks)
 
 
 def _lone(section: Section, at: int, reason: str) -> LeftOut:
@@ -69,8 +69,10 @@ def _lone(section: Section, at: int, reason: str) -> LeftOut:
 
 
 def address_spans(container: Container, ranges: Sequence[Addresses]) -> tuple[list[Span], list[LeftOut]]:
-    """The code at these addresses; ranges that are nowhere. In an object, whose sections all begin at 0, a range is
-    of the first section of code that has it."""
+    """Return the code at these addresses, and the ranges that are in no section of code.
+
+    The sections of an object all begin at address 0; a range is looked up in the first one that is long enough.
+    """
     spans: list[Span] = []
     left_out: list[LeftOut] = []
     for wanted in ranges:

@@ -1,7 +1,7 @@
-"""Runs an assembler once over a whole file and ties its lines to the bytes that came of them.
+"""Runs an assembler once over a whole file and maps its lines to their bytes.
 
-Labels put around the wanted statements, on their own lines, tell where their bytes are; everything else is assembled as
-it stands, so alignment and jump sizes are the real ones. Statements that the assembler refuses are taken out and
+Labels put around the wanted statements, on the same lines, tell where their bytes are. Everything else is assembled
+unchanged, so that alignment and jump sizes are the real ones. Statements that the assembler refuses are removed and
 reported.
 """
 
@@ -30,64 +30,65 @@ if TYPE_CHECKING:
 
 
 class AssemblerError(DecodeError):
-    """The assembler is missing, crashed, or failed without naming a line."""
+    """A failure of the assembler: it is missing, crashed, or failed without naming a line."""
 
 
 class LimitError(AssemblerError):
-    """The assembler takes more than any file is worth; another one would, too."""
+    """A text that takes the assembler too much time or memory. Another assembler would need as much."""
 
 
 class Encoded(msgspec.Struct, frozen=True, kw_only=True):
-    """The bytes of one statement (several instructions, or none, where it is a macro).
-
-    `text`: the statement without labels, comments and redundant blanks; `line`: 1-based. `section`, its `alignment` and
-    `offset` in it, in bytes. `relocations`: those within the bytes, with offsets from the start of the section.
-    """
+    """The bytes of one statement. A macro has those of several instructions, or none."""
 
     text: str
+    """The statement without labels, comments and redundant blanks."""
     line: int
+    """1-based."""
     section: str
     alignment: int
+    """The alignment of the section in bytes."""
     offset: int
+    """Where the statement begins in the section, in bytes."""
     code: bytes
     relocations: tuple[Relocation, ...]
+    """Those within the bytes. Their offsets count from the start of the section."""
 
 
 class Assembled(msgspec.Struct, frozen=True):
-    """Of each wanted line, its statements in order: what they became, or why they were refused."""
+    """The statements of each wanted line, in order."""
 
     statements: dict[int, tuple[Encoded, ...]]
     refused: dict[int, tuple[Refused, ...]]
 
 
-# What an assembler may take for one file, whatever its size: 100 MB of ordinary assembly take 30 s, and
-# `.fill 100000000000` any disk, `.include "/dev/zero"` and `.rept 1000000000` any time; a pipe that is included never
-# has an end. Less for files whose size explains less.
+# The limits for a file of any size; less is allowed for smaller files. 100 MB of ordinary assembly take 30 s, but
+# `.fill 100000000000` fills any disk, `.include "/dev/zero"` and `.rept 1000000000` never end, nor does a pipe that is
+# included.
 LIMIT_SECONDS = 300
 LIMIT_BYTES = 1 << 30
 
-# One round takes out all statements that the assembler names; LLVM in llvmlite names one at a time.
+# One round removes all statements that the assembler names; LLVM in llvmlite names one at a time.
 _MAX_ROUNDS = 64
 
 # --- statements ------------------------------------------------------------------------------------------------------
 
 _LABEL = re.compile(r'\s*(?:[\w.$@?]+|"[^"]*")\s*:(?!:)')
 _ASSIGNMENT = re.compile(r"[\w.$@?]+\s*=")
-# What a line has that may be more than one statement and nothing else.
+# Characters of lines that may be something else than a single statement.
 _more = re.compile(r"""[;:#/"={]""").search
 
-# A prefix may be a statement of its own; it belongs to the next one.
+# A prefix may be a statement of its own, and belongs to the next one.
 _PREFIXES = words(
     "rep repe repz repne repnz lock data16 addr32 bnd notrack xacquire xrelease cs ds es fs gs ss "
     "rex rex.w rex64 rex.b rex.x rex.r"
 )
 
 ALONE = "{alone} "
-"""Stands before a prefix that is an instruction of its own, as it is for LLVM."""
+"""Marks a prefix that is an instruction of its own, as it is for LLVM."""
 
 
 def _pieces(line: str) -> list[str]:
-    """The statements of a line, labels still before them, comments gone."""
+    """Return the statements of a line with their labels, without comments."""
     if "/*" in line:
         line = re.sub(r"/\*.*?\*/", " ", line)
     if '"' not in line:
@@ -111,13 +112,12 @@ def _pieces(line: str) -> list[str]:
 
 
 def is_one_statement(text: str) -> bool:
-    """Whether a text without blanks around it is an instruction and nothing else, as far as is seen at once: most
-    are."""
+    """Return True if a stripped line is obviously a single instruction, as most lines are."""
     return not (_more(text) or text[:1] in ("", ".") or text.lower() in _PREFIXES)
 
 
 def _split_labels(piece: str) -> tuple[str, str]:
-    """The labels before a statement, and the statement with redundant blanks removed."""
+    """Return the labels before a statement, and the statement without redundant blanks."""
     end = 0
     while match := _LABEL.match(piece, end):
         end = match.end()
@@ -125,19 +125,22 @@ def _split_labels(piece: str) -> tuple[str, str]:
 
 
 class _Statement(msgspec.Struct, frozen=True, kw_only=True):
-    """A wanted statement between the labels `start` and `end`; `narrow`: of 32-bit mode."""
+    """A wanted statement."""
 
     line: int
     text: str
     start: str
+    """The label before it."""
     end: str
+    """The label behind it."""
     narrow: bool = False
+    """It is code of 32-bit mode."""
 
 
-# --- what is left out ------------------------------------------------------------------------------------------------
+# --- dropped directives and sections ---------------------------------------------------------------------------------
 
-# Directives that leave no bytes in the code but cost time, or that not every assembler knows (other versions, other
-# object formats). Line and call frame information is never looked at.
+# Directives that leave no bytes in the code but take time, or that not every assembler knows (other versions, other
+# object formats). Line and call frame information is not used.
 _DROPPED = words(
     ".loc .file .ident .line .addrsig .addrsig_sym .build_version .subsections_via_symbols .macosx_version_min "
     ".version .stabs .stabn .stabd .bundle_align_mode .loc_mark_labels .appfile"
@@ -159,74 +162,94 @@ _BLOCK_STARTS = words(".macro .rept .irp .irpc .rep")
 _BLOCK_ENDS = words(".endm .endr .endmacro")
 
 
+class _Dropping:
+    """Follows the directives of a text that change the section, and leaves out lines that the code does not need."""
+
+    def __init__(self) -> None:
+        self._dropping = False
+        self._previous = False
+        self._stack: list[bool] = []
+        self.depth = 0
+        """How many macros or repeated blocks are open."""
+
+    def kept(self, line: str) -> str:
+        """Return a line as it is to be assembled, "" if it is left out."""
+        stripped = line.lstrip()
+        if stripped[:1] != ".":
+            is_line_number = stripped[:1] == "#" and re.match(r"#\s*(?:line\s+)?\d+\s", stripped)
+            return "" if self._dropping or is_line_number else line
+        word = stripped.split(None, 1)[0]
+        if word in _SECTION_CHANGES:
+            self._change_section(word, stripped[len(word) :].strip().strip('"'))
+        elif word in _BLOCK_STARTS:
+            self.depth += 1
+        elif word in _BLOCK_ENDS:
+            self.depth = max(self.depth - 1, 0)
+        elif self._dropping or ((word in _DROPPED or word.startswith(_DROPPED_PREFIXES)) and ";" not in stripped):
+            return ""
+        return line
+
+    def _change_section(self, word: str, name: str) -> None:
+        before = self._dropping
+        if word == ".pushsection":
+            self._stack.append(before)
+        if word == ".popsection":
+            self._dropping = self._stack.pop() if self._stack else False
+        elif word == ".previous":
+            self._dropping = self._previous
+        elif word != ".subsection":
+            self._dropping = word in (".section", ".pushsection") and name.startswith(_DROPPED_SECTIONS)
+        self._previous = before
+
+
+# --- labels around the wanted statements -----------------------------------------------------------------------------
+
+
 def _mark(lines: list[str], wanted: set[int]) -> tuple[list[str], list[_Statement], dict[int, tuple[Refused, ...]]]:
-    """The text to assemble, line for line, the wanted statements, and what cannot be marked."""
+    """Return the text to assemble, line for line, the wanted statements, and the lines that cannot be marked."""
     marked: list[str] = []
     statements: list[_Statement] = []
     refused: dict[int, tuple[Refused, ...]] = {}
-    dropping = False
-    stack: list[bool] = []
-    previous = False
-    depth = 0
+    dropping = _Dropping()
     carried: _Carried | None = None
     for number, line in enumerate(lines, 1):
-        if number in wanted:
-            if depth:
-                reason = "inside a macro or repeat block"
-                refused[number] = (Refused(number, " ".join(line.split()), reason),)
-                marked.append(line)
-            else:
-                text, carried = _mark_line(line, number, statements, carried)
-                marked.append(text)
-            continue
-        stripped = line.lstrip()
-        first = stripped[:1]
-        if carried and first not in ("", "#") and _split_labels(_pieces(line)[0])[1]:
-            refused[carried.line] = (Refused(carried.line, carried.text.strip(), _LONE_PREFIX),)
-            carried = None
-        if first == ".":
-            word = stripped.split(None, 1)[0]
-            if word in _SECTION_CHANGES:
-                was = dropping
-                if word == ".pushsection":
-                    stack.append(dropping)
-                if word == ".popsection":
-                    dropping = stack.pop() if stack else False
-                elif word == ".previous":
-                    dropping = previous
-                elif word != ".subsection":
-                    name = stripped[len(word) :].strip().strip('"')
-                    dropping = word in (".section", ".pushsection") and name.startswith(_DROPPED_SECTIONS)
-                previous = was
-            elif word in _BLOCK_STARTS:
-                depth += 1
-            elif word in _BLOCK_ENDS:
-                depth = max(depth - 1, 0)
-            elif dropping or ((word in _DROPPED or word.startswith(_DROPPED_PREFIXES)) and ";" not in stripped):
-                line = ""
-        elif dropping or (first == "#" and re.match(r"#\s*(?:line\s+)?\d+\s", stripped)):
-            line = ""
-        marked.append(line)
+        if number not in wanted:
+            if carried and line.lstrip()[:1] not in ("", "#") and _split_labels(_pieces(line)[0])[1]:
+                refused[carried.line] = (carried.refused(),)
+                carried = None
+            marked.append(dropping.kept(line))
+        elif dropping.depth:
+            reason = "inside a macro or repeat block"
+            refused[number] = (Refused(number, " ".join(line.split()), reason),)
+            marked.append(line)
+        else:
+            text, carried = _mark_line(line, number, statements, carried)
+            marked.append(text)
     if carried:
-        refused[carried.line] = (Refused(carried.line, carried.text.strip(), _LONE_PREFIX),)
+        refused[carried.line] = (carried.refused(),)
     return marked, statements, refused
 
 
 class _Carried(msgspec.Struct, frozen=True):
-    """Prefixes that wait for their instruction: the label before them, their text, and the line of the last one."""
+    """Prefixes whose instruction is on a later line."""
 
     label: str
+    """The label before them."""
     text: str
     line: int
+    """The line of the last prefix."""
 
-
-_LONE_PREFIX = "a prefix without its instruction"
+    def refused(self) -> Refused:
+        return Refused(self.line, self.text.strip(), "a prefix without its instruction")
 
 
 def _mark_line(
     line: str, number: int, statements: list[_Statement], carried: _Carried | None
 ) -> tuple[str, _Carried | None]:
-    """The line with labels around its instructions, and what prefixes at its end wait for theirs."""
+    """Return a line with labels around its instructions, and the prefixes at its end that wait for theirs.
+
+    Adds the instructions to `statements`. `carried` are prefixes on the lines before.
+    """
     if carried is None and not _more(line):
         text = " ".join(line.split())
         if text and text[0] != "." and text.lower() not in _PREFIXES:
@@ -271,13 +294,12 @@ _MODE = r"(?i)(?:^|[;:])[ \t]*\.code(16|32|64)\b"
 
 
 def _with_modes(lines: list[str], statements: list[_Statement]) -> list[_Statement]:
-    """The statements, those behind a `.code32` as narrow ones."""
-    changes: list[tuple[int, int, bool]] = []  # line, column, and whether narrow code begins there
+    """Return the statements, with those behind a `.code32` as narrow ones."""
+    changes: list[tuple[int, int, bool]] = []  # line, column, and True if narrow code begins there
     for number, line in enumerate(lines, 1):
         if ".code" in line.lower():
-            changes += [
-                (number, found.start(), found[1] == "32") for found in re.finditer(_MODE, line.partition("#")[0])
-            ]
+            modes = re.finditer(_MODE, line.partition("#")[0])
+            changes += [(number, mode.start(), mode[1] == "32") for mode in modes]
     result = []
     for statement in statements:
         place = statement.line, lines[statement.line - 1].find(statement.text.partition(" ")[0]), False
@@ -290,8 +312,8 @@ def _with_modes(lines: list[str], statements: list[_Statement]) -> list[_Stateme
 
 _EM_X86_64 = 62
 
-# Relocation types of the x86-64 psABI (4.4.1, table 4.9): which are relative to their own address, and which name
-# something other than the symbol itself, so that the memory they address is another.
+# Relocation types of the x86-64 psABI (4.4.1, table 4.9), relative to their own address or not, and the suffix of those
+# that refer to other memory than the symbol's own.
 _PC_RELATIVE = {2: "", 4: "", 9: "@GOTPCREL", 13: "", 15: "", 19: "@TLSGD", 20: "@TLSLD", 22: "@GOTTPOFF", 24: ""}
 _PC_RELATIVE |= {26: "", 28: "@GOTPCREL", 29: "", 34: "@TLSDESC", 41: "@GOTPCREL", 42: "@GOTPCREL"}
 _ABSOLUTE = {3: "@GOT", 17: "@DTPOFF", 18: "@TPOFF", 21: "@DTPOFF", 23: "@TPOFF", 25: "@GOTOFF", 27: "@GOT"}
@@ -354,7 +376,7 @@ def read_object(data: bytes) -> _Object:
     return _Object(sections, {s.name: (s.section, s.value) for s in symbols if s.section in sections})
 
 
-# --- running it ------------------------------------------------------------------------------------------------------
+# --- running an assembler --------------------------------------------------------------------------------------------
 
 
 def _temporary_folder() -> tempfile.TemporaryDirectory[str]:
@@ -371,9 +393,11 @@ def _default_commands() -> list[list[str]]:
 
 
 class _Result(msgspec.Struct, frozen=True):
-    status: int  # exit status, negative: the signal's number
+    status: int
+    """The exit status, or the negative number of a signal."""
     messages: str
     data: bytes
+    """The object."""
 
 
 def _run(command: Sequence[str], source: str, folder: str, meanwhile: Callable[[], object] | None) -> _Result:
@@ -389,9 +413,9 @@ def _run(command: Sequence[str], source: str, folder: str, meanwhile: Callable[[
         (os.POSIX_SPAWN_OPEN, 2, paths[2], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
     ]
     arguments = [*command, "-o", paths[1], paths[0]]
-    # Messages are read, so they must be in English.
+    # The messages are parsed, so they must be in English.
     environment = {**os.environ, "LC_ALL": "C"}
-    # Python ignores SIGXFSZ, and what it starts would too.
+    # Python ignores SIGXFSZ, and processes that it starts inherit that.
     process = os.posix_spawnp(command[0], arguments, environment, file_actions=actions, setsigdef=[signal.SIGXFSZ])
     _limit(process, len(source))
     status = None
@@ -400,7 +424,7 @@ def _run(command: Sequence[str], source: str, folder: str, meanwhile: Callable[[
             meanwhile()
         status = _wait(process, _patience(len(source)))
     finally:
-        if status is None:  # something else ends the analysis, and must not wait for the assembler
+        if status is None:  # an exception is on its way, and must not wait for the assembler
             os.kill(process, signal.SIGKILL)
             os.waitpid(process, 0)
     if -status in _LIMITS:
@@ -416,34 +440,33 @@ def _run(command: Sequence[str], source: str, folder: str, meanwhile: Callable[[
 
 
 heard: list[str] = []
-"""What the assembler said of the text that it was given last, errors and warnings: for who then asks another one."""
+"""The assembler's messages on the last text, errors and warnings; cleared by `assemble`."""
 
 _LIMITS: dict[int, Callable[[int], str]] = {
     signal.SIGALRM: lambda size: f"{_patience(size)} s",
     signal.SIGXCPU: lambda size: f"{processor_seconds(size)} s of the processor",
     signal.SIGXFSZ: lambda size: f"{_bytes(size) >> 20} MiB of output",
 }
-"""What has ended an assembler, by the signal."""
+"""The limit that an assembler exceeded, by the signal that ended it and the size of the text."""
 
 
 def processor_seconds(size: int) -> int:
-    """What an assembler may take for a text of so many characters."""
+    """Return the processor time that an assembler may take for a text of `size` characters."""
     return min(LIMIT_SECONDS, 5 + size // 500_000)
 
 
 def _patience(size: int) -> int:
-    """The same by the clock, in seconds: others may want the processor, too."""
+    """Return the seconds that an assembler may take by the clock. Other processes may use the processor, too."""
     return min(LIMIT_SECONDS, 12 * processor_seconds(size))
 
 
 def _bytes(size: int) -> int:
-    """What it may write, all of which is then read."""
+    """Return how many bytes an assembler may write, all of which are then read."""
     return min(LIMIT_BYTES, (1 << 28) + 16 * size)
 
 
 def _limit(process: int, size: int) -> None:
-    """Let the system end a process that writes or computes too much for a text of this size, also when this one is
-    gone."""
+    """Limit what a process may write and compute for a text of this size. The limits outlive this process."""
     try:
         resource.prlimit(process, resource.RLIMIT_FSIZE, (_bytes(size), _bytes(size)))
         seconds = processor_seconds(size)
@@ -456,11 +479,13 @@ def _limit(process: int, size: int) -> None:
 
 
 def _wait(process: int, seconds: int) -> int:
-    """Wait for a process, but not longer than that; returns its exit status, negative: the signal's number, SIGALRM
-    where it took too long."""
+    """Wait for a process at most some seconds, and return its exit status or the negative number of a signal.
+
+    A process that takes too long is killed; the signal is then SIGALRM.
+    """
     try:
         descriptor = os.pidfd_open(process)
-    except OSError:  # an old kernel: the limit for computing must do
+    except OSError:  # an old kernel; only the processor time is limited
         return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
     try:
         poll = select.poll()
@@ -474,8 +499,7 @@ def _wait(process: int, seconds: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
 
-# Compiled where they are used: most runs see no message.
-# First GNU as's and clang's, then llvmlite's.
+# Compiled where they are used, because most runs have no messages: those of GNU as and clang, and of llvmlite.
 _ERROR = r"^(?:.*in\.s:(\d+)(?::\d+)?: (?:[Ff]atal )?[Ee]rror: |error: <inline asm>:(\d+):\d+: )(.*)$"
 _UNDEFINED = r"Undefined temporary symbol (\S+)"
 _MNEMONIC = r"[`'\"]([\w.]+)"
@@ -485,24 +509,26 @@ def _mnemonic(text: str) -> str:
     return next((word for word in text.split() if word.lower() not in _PREFIXES), "")
 
 
-def _blank(marked: list[str], number: int, message: str, mine: list[_Statement]) -> list[tuple[int, str]]:
-    """Take the refused statement out of its line; returns the (line, text) of the wanted statements taken out. `mine`
-    are those of the line.
+def _blank(marked: list[str], number: int, message: str, statements: list[_Statement]) -> list[tuple[int, str]]:
+    """Remove a refused statement from its line, whose wanted statements are given.
 
-    Where a line has several statements and the message names a mnemonic, only the ones with it are taken out.
+    If the line has several statements and the message names a mnemonic, only those with the mnemonic are removed.
+
+    Returns:
+        Line and text of the wanted statements that were removed.
     """
     line = marked[number - 1]
     named = re.search(_MNEMONIC, message)
-    if len(mine) > 1 and named:
-        guilty = [s for s in mine if _mnemonic(s.text).startswith(named.group(1))]
-        if guilty and len(guilty) < len(mine):
+    if len(statements) > 1 and named:
+        guilty = [s for s in statements if _mnemonic(s.text).startswith(named.group(1))]
+        if guilty and len(guilty) < len(statements):
             starts = {statement.start for statement in guilty}
             parts = [p for p in line.split("; ") if p.partition(":")[0] not in starts]
             marked[number - 1] = "; ".join(parts)
             if marked[number - 1] != line:
                 return [(s.line, s.text) for s in guilty]
     marked[number - 1] = ""
-    return [(s.line, s.text) for s in mine]
+    return [(s.line, s.text) for s in statements]
 
 
 def assemble(
@@ -511,12 +537,17 @@ def assemble(
     assembler: Sequence[str] | None = None,
     meanwhile: Callable[[], object] | None = None,
 ) -> Assembled:
-    """Assemble `text` and return the bytes of the statements on `lines` (1-based).
+    """Assemble a text and return the bytes of the statements on some of its lines.
 
-    `assembler` is a command that takes `-o OUT IN` (such as `clang -c -x assembler`); by default `as`, and LLVM's
-    assembler where that is missing or made for another machine. `meanwhile` is called while the assembler runs.
+    Args:
+        text: the assembly.
+        lines: the lines with the wanted statements, 1-based.
+        assembler: a command that takes `-o OUT IN`, such as `clang -c -x assembler`; by default `as`, or LLVM's
+            assembler if `as` is missing or made for another machine.
+        meanwhile: called while the assembler runs.
 
-    Raises AssemblerError if there is no assembler, or if it fails for another reason than a statement it refuses.
+    Raises:
+        AssemblerError: if there is no assembler, or it fails for another reason than a statement that it refuses.
     """
     wanted = set(lines)
     marked, statements, refused = _mark(text.split("\n"), wanted)
@@ -527,25 +558,24 @@ def assemble(
     with _temporary_folder() as folder:
         for index, command in enumerate(commands):
             try:
-                found, said = _assemble(command, list(marked), statements, folder, meanwhile)
-                if said and index + 1 < len(commands):
-                    known = _with_llvm(commands[-1], marked, statements, said, folder)
-                    if known is not None:
-                        found, said = _assemble(command, known, statements, folder, None)
+                assembled, reasons = _assemble(command, list(marked), statements, folder, meanwhile)
+                if reasons and index + 1 < len(commands):
+                    with_bytes = _with_llvm(commands[-1], marked, statements, reasons, folder)
+                    if with_bytes is not None:
+                        assembled, reasons = _assemble(command, with_bytes, statements, folder, None)
                 break
             except LimitError:
                 raise
             except AssemblerError:
                 if index + 1 == len(commands):
                     raise
-    for number, reasons in said.items():
-        refused[number] = refused.get(number, ()) + reasons
-    return _collect(found, statements, refused)
+    for number, line_reasons in reasons.items():
+        refused[number] = refused.get(number, ()) + line_reasons
+    return _collect(assembled, statements, refused)
 
 
 _MOST_FOR_LLVM = 500
-"""Statements of one file for which LLVM is asked; more are not those for which an assembler is too old."""
-
+"""Statements of one file to give to LLVM. If more are refused, the reason is not that an assembler is too old."""
 
 _GATHER_SIZE = r"(?i)^(vp?(?:gather|scatter).*?)\b\w+ ptr "
 
@@ -554,34 +584,20 @@ def _with_llvm(
     command: list[str],
     marked: list[str],
     statements: list[_Statement],
-    said: dict[int, tuple[Refused, ...]],
+    refused: dict[int, tuple[Refused, ...]],
     folder: str,
 ) -> list[str] | None:
-    """The text with the bytes that LLVM's assembler makes of statements that the other one refused, None if there are
-    none: instructions that are newer than that one, and operands that LLVM writes otherwise."""
-    refused = {(reason.line, reason.text) for reasons in said.values() for reason in reasons}
-    wanted = [s for s in statements if (s.line, s.text) in refused][:_MOST_FOR_LLVM]
-    if not wanted:
+    """Return the text with the bytes that LLVM's assembler makes of refused statements, None if it makes none.
+
+    These are instructions that are newer than the other assembler, and operands that LLVM writes in another way.
+    """
+    places = {(reason.line, reason.text) for reasons in refused.values() for reason in reasons}
+    newer = [s for s in statements if (s.line, s.text) in places][:_MOST_FOR_LLVM]
+    if not newer:
         return None
-    dialect, dialects = "", {}
-    for number, line in enumerate(marked, 1):
-        if "_syntax" in line and (match := re.search(r"\.(intel|att)_syntax\b", line)):
-            dialect = match[1]
-        dialects[number] = dialect
-    # Up to LLVM 19 the operand of a gather had the vector's size, later the element's: without any it fits all.
-    texts = [re.sub(_GATHER_SIZE, r"\1", s.text) if dialects[s.line] == "intel" else s.text for s in wanted]
-    texts = [f".code32; {text}" if s.narrow else text for s, text in zip(wanted, texts, strict=True)]
-    named = [dialects[s.line] or "att" for s in wanted]
-    objects = _each(command, named, texts, folder)
-    # What only the linker could say of symbols is no matter of the bytes.
-    plain = [re.sub(_NEGATIVE, "$", re.sub(_SUM, r"\1", re.sub(_MODIFIER, "", text))) for text in texts]
-    if again := [n for n, digits in enumerate(objects) if not digits and plain[n] != texts[n]]:
-        found = _each(command, [named[n] for n in again], [plain[n] for n in again], folder)
-        for n, digits in zip(again, found, strict=False):
-            objects[n] = digits
     text = list(marked)
-    for statement, digits in zip(wanted, objects, strict=False):
-        # A prefix on a line of its own stays where it is, and its statement with it.
+    for statement, digits in zip(newer, _llvm_objects(command, newer, _dialects(marked), folder), strict=False):
+        # A prefix on a line of its own stays there, and its statement remains refused.
         place = f"{statement.start}: {statement.text}"
         if digits and place in text[statement.line - 1]:
             code = ",".join(f"0x{byte:02x}" for byte in read_elf(bytes.fromhex(digits)).content(".text"))
@@ -589,13 +605,43 @@ def _with_llvm(
     return text if text != marked else None
 
 
+def _dialects(lines: list[str]) -> list[str]:
+    """Return the dialect of each line, "att" or "intel"."""
+    dialect, dialects = "att", []
+    for line in lines:
+        if "_syntax" in line and (match := re.search(r"\.(intel|att)_syntax\b", line)):
+            dialect = match[1]
+        dialects.append(dialect)
+    return dialects
+
+
 _MODIFIER = r"@[A-Za-z]\w*"
 _SUM = r"([A-Za-z_.][\w.$]*)[ \t]*[-+][ \t]*[A-Za-z_.][\w.$]*"
 _NEGATIVE = r"\$-[ \t]*(?=[A-Za-z_.])"
 
 
+def _llvm_objects(command: list[str], statements: list[_Statement], dialects: list[str], folder: str) -> list[str]:
+    """Return LLVM's object of each statement, as `_each` does. `dialects` are those of all lines of the text."""
+    texts = []
+    for statement in statements:
+        text = statement.text
+        if dialects[statement.line - 1] == "intel":
+            # Up to LLVM 19 the operand of a gather has the vector's size, later the element's; without one it fits all.
+            text = re.sub(_GATHER_SIZE, r"\1", text)
+        texts.append(f".code32; {text}" if statement.narrow else text)
+    of_statement = [dialects[statement.line - 1] for statement in statements]
+    objects = _each(command, of_statement, texts, folder)
+    # Relations between symbols that only the linker can resolve do not change the bytes.
+    plain = [re.sub(_NEGATIVE, "$", re.sub(_SUM, r"\1", re.sub(_MODIFIER, "", text))) for text in texts]
+    if again := [n for n, digits in enumerate(objects) if not digits and plain[n] != texts[n]]:
+        second = _each(command, [of_statement[n] for n in again], [plain[n] for n in again], folder)
+        for n, digits in zip(again, second, strict=False):
+            objects[n] = digits
+    return objects
+
+
 def _each(command: list[str], dialects: list[str], texts: list[str], folder: str) -> list[str]:
-    """The object that LLVM makes of each statement, in hexadecimal; "" for one that it refuses, none if it fails."""
+    """Return LLVM's object of each statement in hexadecimal, "" if it refuses the statement; none if LLVM fails."""
     source = "".join(f"{dialect}\t{text}\n" for dialect, text in zip(dialects, texts, strict=True))
     try:
         result = _run([*command, "--each"], source, folder, None)
@@ -611,14 +657,18 @@ def _assemble(
     folder: str,
     meanwhile: Callable[[], object] | None,
 ) -> tuple[_Object, dict[int, tuple[Refused, ...]]]:
+    """Return the object of a text without the statements that the assembler refuses, and these by their line.
+
+    Statements are removed from `marked`.
+    """
     refused: dict[int, list[Refused]] = {}
     undefined: list[str] = []
     of_line: dict[int, list[_Statement]] = {}
     for _ in range(_MAX_ROUNDS):
         source = "\n".join(marked) + "\n"
         if undefined:
-            # LLVM insists on local labels being defined, GNU as does not. In a section of their own they keep jumps to
-            # them as long as those to any other place outside.
+            # LLVM insists that local labels are defined, GNU as does not. In a section of their own they keep jumps to
+            # them as long as those to any other section.
             source += '.section .text.incc_undefined,"ax",@progbits\n' + "".join(f"{name}:\n" for name in undefined)
         try:
             result = _run(command, source, folder, meanwhile)
@@ -631,9 +681,9 @@ def _assemble(
                 return read_object(result.data), {line: tuple(each) for line, each in refused.items()}
             except ElfError as error:
                 raise AssemblerError(f"the assembler {command[0]!r} wrote no usable object: {error}") from None
-        found = reversed(list(re.finditer(_ERROR, result.messages, re.MULTILINE)))
-        errors = {int(match[1] or match[2]): match[3] for match in found}
-        errors = {number: said for number, said in errors.items() if number <= len(marked) and marked[number - 1]}
+        matches = reversed(list(re.finditer(_ERROR, result.messages, re.MULTILINE)))  # the first of a line counts
+        errors = {int(match[1] or match[2]): match[3] for match in matches}
+        errors = {number: text for number, text in errors.items() if number <= len(marked) and marked[number - 1]}
         missing = [name for name in dict.fromkeys(re.findall(_UNDEFINED, result.messages)) if name not in undefined]
         if result.status < 0:
             raise AssemblerError(f"the assembler {command[0]!r} was ended by signal {-result.status}")
@@ -653,24 +703,24 @@ def _assemble(
 
 
 def _narrow(code: bytes) -> bytes:
-    """The bytes as code of 32-bit mode."""
+    """Return bytes as code of 32-bit mode."""
     from incc.frontends.x86.iced import Narrow  # which loads the decoder, mostly while the assembler runs
 
     return Narrow(code)
 
 
-def _collect(found: _Object, statements: list[_Statement], refused: dict[int, tuple[Refused, ...]]) -> Assembled:
+def _collect(assembled: _Object, statements: list[_Statement], refused: dict[int, tuple[Refused, ...]]) -> Assembled:
     encoded: dict[int, list[Encoded]] = {}
-    starts = {index: [r.offset for r in section.relocations] for index, section in found.sections.items()}
+    starts = {index: [r.offset for r in section.relocations] for index, section in assembled.sections.items()}
     for statement in statements:
-        place, end = found.symbols.get(statement.start), found.symbols.get(statement.end)
+        place, end = assembled.symbols.get(statement.start), assembled.symbols.get(statement.end)
         if place is None or end is None:
             if not any(r.text == statement.text for r in refused.get(statement.line, ())):
                 reason = Refused(statement.line, statement.text, "not assembled (in a false .if?)")
                 refused[statement.line] = (*refused.get(statement.line, ()), reason)
             continue
         index, offset = place
-        section = found.sections[index]
+        section = assembled.sections[index]
         offsets = starts[index]
         low, high = bisect_left(offsets, offset), bisect_left(offsets, end[1])
         encoded.setdefault(statement.line, []).append(

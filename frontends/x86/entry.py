@@ -1,9 +1,8 @@
-"""What is known of the registers when a loop is entered: which pointers lie a known number of bytes apart.
+"""The values of registers when a loop is entered: which pointers are a constant number of bytes apart.
 
-Each register's value is followed back through the code before the loop to where it comes from, as a linear combination
-of values about which nothing is known. Where blocks meet, a register keeps its value if it is the same on all ways
-(the construction of SSA form of Braun et al., CC 2013, with its removal of trivial φ functions); what differs is a new
-unknown.
+Each register's value is followed back through the code before the loop, and expressed as a linear combination of
+unknown values. Where blocks meet, a register keeps its value if it is the same on all ways (the construction of SSA
+form of Braun et al., CC 2013, with its removal of trivial φ functions); otherwise it becomes a new unknown.
 """
 
 from __future__ import annotations
@@ -21,30 +20,30 @@ if TYPE_CHECKING:
 _POINTERS = frozenset(
     ("rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15")
 )
-# What a called function keeps (System V ABI for x86-64, 3.2.1; those that Windows keeps beyond are left out).
+# Registers that a called function may change (System V ABI for x86-64, 3.2.1; Windows keeps some of them).
 _NOT_KEPT = _POINTERS - frozenset(("rbx", "rbp", "rsp", "r12", "r13", "r14", "r15"))
 _STACK = ("rsp", "rbp")
 
 _MOST_TERMS = 8
 
-# What is taken to be no more than a check of the size: counts are smaller.
+# A mask of at least so many bits is taken to keep all bits above its lowest: counts have fewer bits.
 _COUNT_BITS = 28
 
 Value = tuple[tuple[tuple[str, int], ...], int]
-"""(unknown, coefficient) pairs sorted by unknown, and a constant: their sum. All modulo 2^64."""
+"""A sum modulo 2^64: (unknown, coefficient) pairs sorted by unknown, and a constant."""
 
 
 def entry_values(instructions: Sequence[Instruction], follower: Follower) -> tuple[Affine, ...]:
-    """What the registers that the loop's addresses are made of hold when it is entered, where that says anything.
+    """Return the values of a loop's address registers when it is entered, if they relate to each other.
 
-    `instructions` are the loop's. In the results, `terms` are (unknown, coefficient): an unknown is some value that
-    does not change while the loop runs; the same name is the same value.
+    The `terms` of the results are (unknown, coefficient). An unknown is some value that does not change while the loop
+    runs; equal names are equal values.
     """
-    wanted = _address_registers(instructions)
-    if len(wanted) < 2:
+    registers = _address_registers(instructions)
+    if len(registers) < 2:
         return ()
-    values = {root: follower.entering(root) for root in sorted(wanted)}
-    # Of interest are constants, and what shares an unknown with another register.
+    values = {root: follower.entering(root) for root in sorted(registers)}
+    # Only constants and values that share an unknown with another register relate registers to each other.
     users: dict[str, int] = {}
     for terms, _ in values.values():
         for unknown, _ in terms:
@@ -57,7 +56,7 @@ def entry_values(instructions: Sequence[Instruction], follower: Follower) -> tup
 
 
 def _address_registers(instructions: Sequence[Instruction]) -> set[str]:
-    """The registers of addresses, and those from which they are computed linearly."""
+    """Return the registers of addresses, and those from which they are computed linearly."""
     roots = {
         register.root
         for instruction in instructions
@@ -79,12 +78,15 @@ def _address_registers(instructions: Sequence[Instruction]) -> set[str]:
 
 
 class _Block:
-    """The code of a block, and where in it each register is written and the stack stored to, the last place first."""
+    """The code of a block, with the positions that matter to the values of registers and stack slots."""
 
     def __init__(self, code: list[Instruction | None]) -> None:
         self.code = code
+        """Unknown instructions are None."""
         self.writes: dict[str, list[int]] = {}
+        """The positions at which each register is written, last first."""
         self.stack_stores: list[int] = []
+        """The positions at which the stack is stored to, last first."""
         for at in range(len(code) - 1, -1, -1):
             instruction = code[at]
             roots: Iterable[str]
@@ -104,7 +106,7 @@ class _Block:
 _ROUNDS = frozenset(("shr", "sar", "and"))
 
 _EFFECTS: dict[bytes, tuple[frozenset[str], bool]] = {}
-"""By encoding: the registers written, and whether something near the stack or frame pointer is stored to."""
+"""By encoding: the registers written, and True if memory near the stack or frame pointer is stored to."""
 
 
 def _effects(instruction: Instruction) -> tuple[frozenset[str], bool]:
@@ -116,10 +118,10 @@ def _effects(instruction: Instruction) -> tuple[frozenset[str], bool]:
 
 
 class Follower:
-    """Values of registers and of stack slots at the ends of blocks, found on demand.
+    """The values of registers and stack slots at the ends of blocks, computed on demand.
 
-    A place is the name of a register, or that of a stack slot as "16(rsp)". `statement` returns the decoded
-    instructions of a line, None where they are not known.
+    A place is the name of a register, or of a stack slot such as "16(rsp)". `statement` returns the decoded
+    instructions of a line, None if they are unknown.
     """
 
     def __init__(self, before: Before, statement: Callable[[int], Sequence[Instruction] | None]) -> None:
@@ -132,31 +134,34 @@ class Follower:
             previous = 0
             for line in lines:
                 if line != previous:
-                    found = statement(line)
-                    code.extend((None,) if found is None else found)
+                    instructions = statement(line)
+                    code.extend((None,) if instructions is None else instructions)
                 previous = line
             self._blocks.append(_Block(code))
             for i in code:
                 if i is not None and i.mnemonic == "lea" and i.affine is not None and len(i.affine.terms) == 1:
                     self._escaped.add(f"{i.affine.constant}({i.affine.terms[0][0]})")
-        # Unknowns that are a value divided by a number and rounded down.
         self.quotients: dict[str, tuple[Value, int]] = {}
-        # Unknowns that come from memory, or from outside of the code that is followed.
+        """Unknowns that are a value divided by a number and rounded down."""
         self.given: set[str] = set()
+        """Unknowns that come from memory, or from outside of the code that is followed."""
         self._optimistic = True
         self._forget()
 
     def _forget(self) -> None:
         self._at_start: dict[tuple[int, str], Value] = {}
         self._sums: dict[tuple[int, int], Value] = {}
-        # What the unknown of a meeting turned out to be, the meetings at work, and what these are taken to be.
         self._same_as: dict[str, Value] = {}
-        self._open: dict[str, None] = {}  # the outermost first
+        """The values of meetings that are done, by the names of their unknowns."""
+        self._open: dict[str, None] = {}
+        """Meetings in progress, outermost first."""
         self._assumed: dict[str, Value] = {}
+        """Values that meetings in progress are assumed to have."""
 
     def entering(self, place: str) -> Value:
+        """Return the value of a place when the loop is entered."""
         value = self._meet(self._before.entering, place, f"{place} at the start")
-        if any(self._resolved(_unknown(name)) != self._resolved(wanted) for name, wanted in self._assumed.items()):
+        if any(self._resolved(_unknown(name)) != self._resolved(assumed) for name, assumed in self._assumed.items()):
             self._optimistic = False
             self._forget()
             value = self._meet(self._before.entering, place, f"{place} at the start")
@@ -169,18 +174,18 @@ class Follower:
         return terms, constant
 
     def _meet(self, blocks: Sequence[int], place: str, name: str) -> Value:
-        """The value with which all these blocks end, else the unknown of that name.
+        """Return the value that a place has at the end of all these blocks, else the unknown `name`.
 
-        Ways that come from meetings at work bring their unknowns. If all others bring one value, it is assumed that
-        those meetings will find the same, and if there are no others, that they will find the same as the outermost of
-        them; `entering` checks that.
+        Blocks that depend on meetings in progress bring the unknowns of these. If all other blocks bring one value, the
+        meetings in progress are assumed to result in the same value; if there are no other blocks, in the value of the
+        outermost meeting. `entering` checks the assumption.
         """
         unknown = _unknown(name)
         values: set[Value] = set()
         pending: set[str] = set()
         for b in blocks:
             if b < 0:
-                # Where other ways meet it, something may have become of it on these.
+                # Other blocks that meet it may have changed the value.
                 if max(blocks) < 0:
                     self.given.add(name)
                 return unknown
@@ -208,7 +213,7 @@ class Follower:
         key = b, place
         if key not in self._at_start:
             name = f"{place} before block {b}"
-            # Where blocks form a cycle, this is what the place holds on the way round.
+            # If blocks form a cycle, the place has this value on the way round.
             self._at_start[key] = _unknown(name)
             self._open[name] = None
             blocks = self._before.predecessors[b]
@@ -223,7 +228,7 @@ class Follower:
         return self._at_start[key]
 
     def _at(self, b: int, position: int, place: str) -> Value:
-        """What the place holds before the instruction at `position` in block b."""
+        """Return the value of a place before the instruction at `position` in block b."""
         if place[-1] == ")":
             return self._slot_at(b, position, place)
         block = self._blocks[b]
@@ -245,36 +250,16 @@ class Follower:
         return self._start(b, place)
 
     def _rounded(self, b: int, at: int, place: str, instruction: Instruction) -> Value:
-        """What a shift to the right or a mask that clears lower bits leaves: a multiple of a new unknown, which is the
-        same wherever the same value is divided by the same power of two."""
+        """Return the result of a shift to the right, or of a mask that clears lower bits.
+
+        It is a multiple of a new unknown, which is the same wherever the same value is divided by the same power of
+        two.
+        """
         opaque = _unknown(f"{place} at {b}:{at}")
-        other = instruction.immediate
-        source = place
-        if instruction.operands == "rr" and instruction.mnemonic == "and":
-            # One of the two is a constant that has no room in an instruction.
-            sources = [a.register.root for a in instruction.registers if a.read]
-            values = {root: self._resolved(self._at(b, at, root)) for root in sources}
-            masks = [root for root, (terms, _) in values.items() if not terms]
-            if len(values) != 2 or len(masks) != 1:
-                return opaque
-            other = values.pop(masks[0])[1]
-            source = next(iter(values))
-        elif instruction.operands != "ri":
+        division = self._division(b, at, place, instruction)
+        if division is None:
             return opaque
-        elif other is None:
-            if instruction.immediate_bytes:
-                return opaque
-            other = 1  # which has an encoding of its own
-        if instruction.registers[0].register.width < 32:
-            return opaque
-        if instruction.mnemonic == "and":
-            width = (other & (2**64 - 1)).bit_length()
-            shift = (other & -other).bit_length() - 1 if other else 0
-            if not other or width < _COUNT_BITS or ((other & (2**64 - 1)) >> shift) + 1 != 1 << (width - shift):
-                return opaque
-            factor = 1 << shift
-        else:
-            shift, factor = other, 1
+        source, shift, factor = division
         value = self._resolved(self._at(b, at, source))
         if not shift:
             return value
@@ -285,7 +270,7 @@ class Follower:
         if constant % by == 0 and all(coefficient % by == 0 for _, coefficient in terms):
             return tuple((name, coefficient // by * factor) for name, coefficient in terms), constant // by * factor
         if len(terms) == 1 and terms[0][1] == 1 and constant == 0 and terms[0][0] in self.quotients:
-            # Divided twice; a difference of pointers is first divided by what they point to, to a number of its own.
+            # Divided twice: a difference of pointers is first divided by the size of an element.
             inner, divisor = self.quotients[terms[0][0]]
             if len(inner[0]) == 1:
                 value, by = inner, divisor * by
@@ -293,10 +278,45 @@ class Follower:
         self.quotients[name] = value, by
         return ((name, factor),), 0
 
-    def _slot_at(self, b: int, position: int, place: str) -> Value:
-        """What a stack slot holds: a pointer that was spilled, if its address is not taken.
+    def _division(self, b: int, at: int, place: str, instruction: Instruction) -> tuple[str, int, int] | None:
+        """Return the register that a shift or mask divides by a power of two, the power, and the quotient's factor.
 
-        Compilers keep nothing else there that code with other addresses would write to.
+        The result is None if the instruction does anything else.
+        """
+        operand = self._constant_operand(b, at, place, instruction)
+        if operand is None or instruction.registers[0].register.width < 32:
+            return None
+        source, constant = operand
+        if instruction.mnemonic != "and":
+            return source, constant, 1
+        mask = constant & (2**64 - 1)
+        shift = (mask & -mask).bit_length() - 1
+        if mask.bit_length() < _COUNT_BITS or (mask >> shift) + 1 != 1 << (mask.bit_length() - shift):
+            return None
+        return source, shift, 1 << shift
+
+    def _constant_operand(self, b: int, at: int, place: str, instruction: Instruction) -> tuple[str, int] | None:
+        """Return the register that a shift or mask changes, and its constant operand; None if that is no constant."""
+        if instruction.operands == "rr" and instruction.mnemonic == "and":
+            # The mask does not fit into the instruction, and is in a register.
+            sources = [a.register.root for a in instruction.registers if a.read]
+            values = {root: self._resolved(self._at(b, at, root)) for root in sources}
+            masks = [root for root, (terms, _) in values.items() if not terms]
+            if len(values) != 2 or len(masks) != 1:
+                return None
+            mask = values.pop(masks[0])[1]
+            return next(iter(values)), mask
+        if instruction.operands != "ri":
+            return None
+        if instruction.immediate is None:
+            # A shift by one has an encoding of its own, without the number.
+            return None if instruction.immediate_bytes else (place, 1)
+        return place, instruction.immediate
+
+    def _slot_at(self, b: int, position: int, place: str) -> Value:
+        """Return the value of a stack slot: a pointer that was spilled, if the slot's address is not taken.
+
+        Compilers put nothing else there that code with other addresses would write to.
         """
         displacement, _, base = place[:-1].partition("(")
         first = int(displacement)
@@ -313,7 +333,7 @@ class Follower:
             if _slot(instruction) == place:
                 source = next(a.register.root for a in instruction.registers if a.operand == 1)
                 terms, constant = self._at(b, at, source)
-                # A constant is more likely what a variable begins with than a spilled pointer.
+                # A constant is more likely a variable's first value than a spilled pointer.
                 return (terms, constant) if terms else _unknown(f"{place} at {b}:{at}")
             for access in instruction.memory:
                 if (
@@ -344,7 +364,7 @@ class Follower:
 
 
 def _slot(instruction: Instruction) -> str:
-    """The stack slot that a 64-bit move between memory and a register accesses, else ""."""
+    """Return the stack slot that a 64-bit move between memory and a register accesses, else ""."""
     if instruction.mnemonic != "mov" or instruction.operands not in ("rm", "mr") or len(instruction.memory) != 1:
         return ""
     access = instruction.memory[0]
@@ -359,5 +379,5 @@ def _unknown(name: str) -> Value:
 
 
 def _signed(value: int) -> int:
-    """The value modulo 2^64 as a signed number."""
+    """Return a value modulo 2^64 as a signed number."""
     return (value + 2**63) % 2**64 - 2**63

@@ -1,21 +1,26 @@
-"""Expressions in assembly text, read and written as LLVM's assembler does: constants folded where nothing else is in
-them, parentheses around what is no constant or symbol."""
+"""Expressions in assembly text, read and printed as LLVM's assembler does.
+
+Expressions of constants are folded; when printed, operands that are expressions are in parentheses.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Expression: TypeAlias = "int | str | tuple[str, Expression] | tuple[str, Expression, Expression]"
 
-# Names may have any character beyond ASCII: said as those that they may not begin with, which takes a tenth of the time
-# to compile.
+# Names may have any character beyond ASCII. Naming the characters that they may not begin with takes a tenth of the
+# time to compile.
 _TOKENS = re.compile(
     r'\s*(0[xX][0-9a-fA-F]+|0[bB][01]+(?![\w])|\d[\w]*|"(?:[^"\\]|\\.)*"(?:@\w+)?|'
     r"[^\x00-\x23\x25-\x2d\x2f-\x3e\x5b-\x5e\x60\x7b-\x7f][\w.$?@]*|"
     r"<<|>>|&&|\|\||==|!=|<>|<=|>=|[-+*/%&|^~!()<>])"
 )
-# Of GNU as's operators, how strongly they bind; LLVM's table for ELF.
+# The precedence of GNU as's operators in LLVM's table for ELF.
 _PRECEDENCE = {
     **dict.fromkeys(("&&", "||"), 2),
     **dict.fromkeys(("==", "!=", "<>", "<", "<=", ">", ">="), 3),
@@ -25,19 +30,18 @@ _PRECEDENCE = {
 }
 _WORDS = {"not": "~", "mod": "%", "shl": "<<", "shr": ">>", "and": "&", "or": "|", "xor": "^"}
 
-
 _MOST_TOKENS = 200
-"""Of an expression that is read: all that is done with one goes as deep as it is nested."""
+"""Tokens of an expression. Functions recurse as deep as an expression is nested."""
 
 _BITS = (1 << 64) - 1
 
 
 class NotAnExpressionError(ValueError):
-    """Text that is no expression of an assembler's, or one that is too long."""
+    """Text that is no expression, or one that is too long."""
 
 
 def expression(text: str, intel: bool = False) -> Expression:
-    """The expression that a text is. Raises NotAnExpressionError."""
+    """Parse an expression. Raises NotAnExpressionError."""
     tokens: list[str] = []
     at, text = 0, text.strip()
     while at < len(text):
@@ -50,11 +54,11 @@ def expression(text: str, intel: bool = False) -> Expression:
         if len(tokens) > _MOST_TOKENS:
             raise NotAnExpressionError(text)
     tokens.append("")
-    found, position = _binary(tokens, 0, 1, intel)
+    parsed, position = _binary(tokens, 0, 1, intel)
     if tokens[position] or not tokens[0]:
         raise NotAnExpressionError(text)
-    value = evaluate(found)
-    return found if value is None else value
+    value = evaluate(parsed)
+    return parsed if value is None else value
 
 
 def _binary(tokens: list[str], at: int, least: int, intel: bool) -> tuple[Expression, int]:
@@ -63,7 +67,7 @@ def _binary(tokens: list[str], at: int, least: int, intel: bool) -> tuple[Expres
         operator = tokens[at]
         right, at = _binary(tokens, at + 1, strength + 1, intel)
         if intel and operator == "+" and isinstance(left, int):
-            # Of an operand in Intel's syntax LLVM keeps the symbol and the sum of the rest.
+            # In Intel syntax LLVM keeps an operand as the symbol plus the sum of the rest.
             left, right = right, left
         left = (operator, left, right)
     return left, at
@@ -108,7 +112,7 @@ def _number(token: str, intel: bool) -> Expression:
 
 
 def evaluate(expr: Expression) -> int | None:
-    """The value of an expression without symbols, as a number with a sign and 64 bits; else None."""
+    """Return the value of an expression without symbols as a signed number of 64 bits, None if it has symbols."""
     if isinstance(expr, str):
         return None
     # Every step has 64 bits, as in LLVM.
@@ -120,66 +124,63 @@ def evaluate(expr: Expression) -> int | None:
 
 
 def _value(expr: tuple[str, Expression] | tuple[str, Expression, Expression]) -> int | None:
-    operands = [evaluate(each) for each in expr[1:]]
-    if None in operands:
-        return None
+    operands: list[int] = []
+    for operand in expr[1:]:
+        value = evaluate(operand)
+        if value is None:
+            return None
+        operands.append(value)
     if len(operands) == 1:
-        (only,) = operands
-        assert only is not None
-        return {"-": -only, "~": ~only, "!": int(not only)}[expr[0]]
+        return _UNARY[expr[0]](operands[0])
     left, right = operands
-    assert left is not None
-    assert right is not None
-    match expr[0]:
-        case "+":
-            return left + right
-        case "-":
-            return left - right
-        case "*":
-            return left * right
-        case "/" | "%":
-            if not right:
-                return None
-            quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
-            return quotient if expr[0] == "/" else left - quotient * right
-        case "<<" | ">>":
-            if not 0 <= right < 64:
-                return None
-            return left << right if expr[0] == "<<" else (left & _BITS) >> right
-        case "&":
-            return left & right
-        case "|":
-            return left | right
-        case "!":
-            return left | ~right
-        case "^":
-            return left ^ right
-        case "&&":
-            return int(bool(left and right))
-        case "||":
-            return int(bool(left or right))
-        case "==":
-            return -int(left == right)
-        case "!=" | "<>":
-            return -int(left != right)
-        case "<":
-            return -int(left < right)
-        case "<=":
-            return -int(left <= right)
-        case ">":
-            return -int(left > right)
-    return -int(left >= right)
+    if expr[0] in ("/", "%"):
+        return _divided(left, right, expr[0])
+    if expr[0] in ("<<", ">>"):
+        if not 0 <= right < 64:
+            return None
+        return left << right if expr[0] == "<<" else (left & _BITS) >> right
+    return _BINARY[expr[0]](left, right)
+
+
+_UNARY: dict[str, Callable[[int], int]] = {"-": lambda x: -x, "~": lambda x: ~x, "!": lambda x: int(not x)}
+# The result of a comparison that holds has all bits set.
+_BINARY: dict[str, Callable[[int, int], int]] = {
+    "+": lambda x, y: x + y,
+    "-": lambda x, y: x - y,
+    "*": lambda x, y: x * y,
+    "&": lambda x, y: x & y,
+    "|": lambda x, y: x | y,
+    "!": lambda x, y: x | ~y,
+    "^": lambda x, y: x ^ y,
+    "&&": lambda x, y: int(bool(x and y)),
+    "||": lambda x, y: int(bool(x or y)),
+    "==": lambda x, y: -int(x == y),
+    "!=": lambda x, y: -int(x != y),
+    "<>": lambda x, y: -int(x != y),
+    "<": lambda x, y: -int(x < y),
+    "<=": lambda x, y: -int(x <= y),
+    ">": lambda x, y: -int(x > y),
+    ">=": lambda x, y: -int(x >= y),
+}
+
+
+def _divided(left: int, right: int, sign: str) -> int | None:
+    """Return quotient or remainder of a division that rounds towards zero, None for a division by zero."""
+    if not right:
+        return None
+    quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
+    return quotient if sign == "/" else left - quotient * right
 
 
 def has_symbols(expr: Expression) -> int:
-    """How many symbols are named in an expression."""
+    """Return the number of symbols in an expression."""
     if isinstance(expr, int):
         return 0
     return 1 if isinstance(expr, str) else sum(has_symbols(each) for each in expr[1:])
 
 
 def shown(expr: Expression) -> str:
-    """An expression as LLVM prints it (MCExpr::print)."""
+    """Return an expression as LLVM prints it (MCExpr::print)."""
     if isinstance(expr, (int, str)):
         return str(expr)
     if len(expr) == 2:

@@ -1,7 +1,7 @@
-"""Loops of x86-64 machine code in object files: control flow from the decoded instructions, kernels out.
+"""Kernels of x86-64 machine code in object files, from the control flow of the decoded instructions.
 
-A first pass over a section takes of each instruction only where it ends and where control goes; those of loops, and of
-the code before them, are decoded in full.
+A first pass over a section notes only where each instruction ends and where control goes. Instructions of loops, and
+of the code before them, are decoded in full.
 """
 
 from __future__ import annotations
@@ -45,16 +45,13 @@ _ADDRESSES = (1 << 64) - 1
 
 
 def container_kernels(container: Container, paces: bool) -> ContainerCode:
-    """The innermost loops of an object's functions, and the cycles that are left out. `paces`: the kernels' `pace` is
-    wanted."""
-    code = ContainerCode([], [], [])
-    for section in container.sections:
-        if section.executable:
-            found = _section_kernels(section, container, paces)
-            code.kernels.extend(found.kernels)
-            code.left_out.extend(found.left_out)
-            code.addresses.extend(found.addresses)
-    return code
+    """Return the innermost loops of an object's functions. Without `paces` the kernels' `pace` is not computed."""
+    sections = [_section_kernels(section, container, paces) for section in container.sections if section.executable]
+    return ContainerCode(
+        [kernel for section in sections for kernel in section.kernels],
+        [cycle for section in sections for cycle in section.left_out],
+        [addresses for section in sections for addresses in section.addresses],
+    )
 
 
 def _section_kernels(section: Section, container: Container, paces: bool) -> ContainerCode:
@@ -109,14 +106,13 @@ def _section_kernels(section: Section, container: Container, paces: bool) -> Con
 
 
 def container_spans(container: Container, spans: Sequence[Span]) -> ContainerCode:
-    """The code of each span as one straight kernel; what holds bytes that are no instruction is left out."""
-    found = ContainerCode([], [], [])
+    """Return the code of each span as a straight-line kernel. Spans with bytes that are no instruction are left out."""
+    result = ContainerCode([], [], [])
     codes: dict[int, _Code] = {}
     for number in {span.section for span in spans}:
+        section = container.sections[number]
         cuts = [at for span in spans if span.section == number for at in (span.start, span.end)]
-        codes[number] = _Code(
-            container.sections[number], [at for at in cuts if at < len(container.sections[number].data)]
-        )
+        codes[number] = _Code(section, [at for at in cuts if at < len(section.data)])
     for span in spans:
         code = codes[span.section]
         first, last = bisect_left(code.offsets, span.start), bisect_left(code.offsets, span.end)
@@ -125,22 +121,17 @@ def container_spans(container: Container, spans: Sequence[Span]) -> ContainerCod
         name = span.name or f"{function or code.section.name}+{span.start - function_start:#x}"
         chosen = [code.instruction(n) for n in range(first, last)]
         gap = _gap(code, first, last, span)
-        if not chosen or gap is not None:
-            where = code.section.address + (span.start if gap is None else gap)
-            reason = f"there is no instruction at {where:#x}" if gap is not None else "no instruction in it"
-            found.left_out.append(
+        if gap is not None or not chosen:
+            reason = "no instruction in it"
+            if gap is not None:
+                reason = f"there is no instruction at {code.section.address + gap:#x}"
+            result.left_out.append(
                 LeftOut(first_line=first + 1, last_line=last, function=function, label=name, reason=reason)
             )
             continue
         lines = tuple(range(first + 1, last + 1))
         is_loop = _goes_back(code, chosen[-1], function_start, span.start)
-        inside = [n for n in range(first, last - 1) if n in code.branches and code.callee(n, code.branches[n]) is None]
-        notes = code.notes(range(first, last))
-        if span.kind == "address" and _Code(code.section).number_at(span.start) < 0:
-            notes.append(f"read from its start on, {code.section.address + span.start:#x} is within an instruction")
-        if inside:
-            count = "1 branch" if len(inside) == 1 else f"{len(inside)} branches"
-            notes.append(f"{count} inside: instructions are analysed in their order, as if none were taken")
+        notes = _span_notes(code, first, last, span)
         region = Region(
             kind=span.kind,
             name=name,
@@ -153,28 +144,39 @@ def container_spans(container: Container, spans: Sequence[Span]) -> ContainerCod
             is_loop=is_loop,
             depth=0,
             source=None,
-            notes=tuple(notes),
+            notes=notes,
         )
         unit = min(64, code.section.alignment)
-        kernels = finished(chosen)
-        found.kernels.append(
+        instructions = finished(chosen)
+        result.kernels.append(
             Kernel(
                 name=name,
                 isa=ISA,
                 region=region,
-                instructions=kernels,
+                instructions=instructions,
                 is_loop=is_loop,
                 alignment=chosen[0].offset % unit,
                 alignment_unit=unit,
             )
         )
         addresses = tuple([code.section.debug_address + at for at in code.offsets[first:last]])
-        found.addresses.append(CodeAddresses(addresses, addresses))
-    return found
+        result.addresses.append(CodeAddresses(addresses, addresses))
+    return result
+
+
+def _span_notes(code: _Code, first: int, last: int, span: Span) -> tuple[str, ...]:
+    notes = code.notes(range(first, last))
+    if span.kind == "address" and _Code(code.section).number_at(span.start) < 0:
+        notes.append(f"read from its start on, {code.section.address + span.start:#x} is within an instruction")
+    branches = sum(n in code.branches and code.callee(n, code.branches[n]) is None for n in range(first, last - 1))
+    if branches:
+        count = "1 branch" if branches == 1 else f"{branches} branches"
+        notes.append(f"{count} inside: instructions are analysed in their order, as if none were taken")
+    return tuple(notes)
 
 
 def _gap(code: _Code, first: int, last: int, span: Span) -> int | None:
-    """Where in a span the first byte is that belongs to no instruction; None if there is none."""
+    """Return the offset of the first byte of a span that belongs to no instruction, None if there is none."""
     at = span.start
     for n in range(first, last):
         if code.offsets[n] != at:
@@ -184,7 +186,7 @@ def _gap(code: _Code, first: int, last: int, span: Span) -> int | None:
 
 
 def _goes_back(code: _Code, last: Instruction, function_start: int, start: int) -> bool:
-    """Whether the last instruction jumps to a span's start, or to what leads to it."""
+    """Return True if the last instruction of a span jumps to its start, or to code of the function before it."""
     if last.branch not in ("conditional", "unconditional") or not last.target.startswith("0x"):
         return False
     return function_start <= int(last.target, 16) - code.section.address <= start
@@ -196,7 +198,7 @@ class _Place(msgspec.Struct, frozen=True):
 
 
 class _LocatedPlaces:
-    """The places of a section's instructions. Each is looked up when it is asked for: those of loops are."""
+    """The places of a section's instructions. Each is looked up when it is needed: only those of loops are."""
 
     __slots__ = ("_debug", "_offsets", "_start")
 
@@ -226,8 +228,10 @@ class _LocatedPlace:
 
 
 def _address(i: Instruction) -> str:
-    """What a memory operand's address is made of, without displacement, to tell pointers apart; "" without one, and
-    where it is the stack or the code itself."""
+    """Return the registers and the scale of a memory operand's address, to tell pointers apart.
+
+    The result is "" if there is no memory operand, or it is on the stack or relative to the instruction.
+    """
     registers = [a.register.name for a in i.registers if a.address]
     if registers.count("rsp") == len(registers):
         return ""
@@ -236,23 +240,25 @@ def _address(i: Instruction) -> str:
 
 
 class _Code:
-    """An executable section: `offsets` are those of its instructions, in bytes from its start, ascending.
+    """The instructions of an executable section, by number.
 
-    Each function that is looked at is disassembled from its start up to the next one's or to bytes that are no
-    instruction: data, or code of another mode; at `cuts`, too, an instruction begins. `starts` are all functions'
-    starts, the section's own among them, and `branches` iced-x86's instructions, by number, that transfer control.
-    `addresses` are those that instructions name relative to their own, by number.
+    Each chosen function is disassembled from its start up to the next one's, or to bytes that are no instruction: data,
+    or code of another mode. An instruction also begins at each of the `cuts`.
     """
 
     def __init__(self, section: Section, cuts: Iterable[int] = ()) -> None:
         self.section = section
         self.names = dict(section.functions)
         self.starts = sorted({0, *self.names})
+        """The offsets at which functions start, and the section's own start."""
         begins = sorted({*self.starts, *cuts})
         self.offsets: list[int] = []
+        """The offset of each instruction in bytes, ascending."""
         self.branches: dict[int, Any] = {}
+        """iced-x86's instructions that transfer control."""
         self.addresses: dict[int, int] = {}
-        self._known: dict[int, Instruction] = {}
+        """Addresses that instructions name relative to their own."""
+        self._decoded: dict[int, Instruction] = {}
         self._relocated = [r.offset for r in section.relocations]
         self._start_of_symbol = {name: start for start, name in section.functions}
         self._start_of_symbol[section.name] = 0
@@ -269,11 +275,11 @@ class _Code:
                 add((native.ip - section.address) & _ADDRESSES)
 
     def start_of(self, offset: int) -> int:
-        """Where the function begins that the instruction at `offset` is in."""
+        """Return the offset at which the function of the instruction at `offset` starts."""
         return self.starts[bisect_right(self.starts, offset) - 1]
 
     def number_at(self, offset: int) -> int:
-        """The number of the instruction that begins there, -1 if none does."""
+        """Return the number of the instruction that begins at `offset`, -1 if none does."""
         n = bisect_left(self.offsets, offset)
         return n if n < len(self.offsets) and self.offsets[n] == offset else -1
 
@@ -282,33 +288,32 @@ class _Code:
         return self.section.relocations[low : bisect_left(self._relocated, end, low)]
 
     def instruction(self, n: int) -> Instruction:
-        """The instruction of that number, as it is in a kernel: without line."""
-        found = self._known.get(n)
-        if found is not None:
-            return found
+        """Return an instruction as it is in a kernel, without a line."""
+        if n in self._decoded:
+            return self._decoded[n]
         section, at = self.section, self.offsets[n]
         end = self.offsets[n + 1] if n + 1 < len(self.offsets) else len(section.data)
         code = section.data[at : min(end, at + 15)]
-        found = decode(code, section.address + at, section=section.name)
-        fields = self.relocations(at, at + found.length)
-        if fields and found.branch:
-            found = replace(found, target=self._target(found.branch, fields[0]))
+        instruction = decode(code, section.address + at, section=section.name)
+        fields = self.relocations(at, at + instruction.length)
+        if fields and instruction.branch:
+            instruction = replace(instruction, target=self._target(instruction.branch, fields[0]))
         elif fields:  # only objects have them, and their sections are at address 0
-            found = decode(code[: found.length], at, "", 0, fields, section.name)
-        self._known[n] = found
-        return found
+            instruction = decode(code[: instruction.length], at, "", 0, fields, section.name)
+        self._decoded[n] = instruction
+        return instruction
 
     def _target(self, kind: str, field: Relocation) -> str:
-        """Where the linker will let a branch go: a name, unless that is in this section."""
+        """Return the target of a branch that the linker fills in: an address in this section, else a name."""
         start = self._start_of_symbol.get(field.symbol)
         return field.symbol if start is None or kind == "call" else f"{start + field.addend + 4:#x}"
 
     def callee(self, n: int, native: Any) -> str | None:
-        """The name or address that a call goes to, "" where memory or a register holds it; None for what is no call."""
+        """Return the name or address that a call goes to, "" for an indirect call, None if it is no call."""
         flow = native.flow_control
         direct = native.op0_kind == _NEAR_BRANCH
         if flow != _INDIRECT_CALL and (flow != _CALL or not direct):
-            return None  # among them system calls
+            return None  # for instance a system call
         fields = self.relocations(self.offsets[n], self.offsets[n] + native.len)
         if fields:
             return fields[0].symbol
@@ -316,12 +321,12 @@ class _Code:
         return self.names.get(target - self.section.address, f"{target:#x}") if direct else ""
 
     def notes(self, members: Sequence[int]) -> list[str]:
-        """What calls on a path hide."""
+        """Return the notes on the calls among these instructions."""
         callees = [self.callee(n, self.branches[n]) for n in members if n in self.branches]
         return call_notes([callee for callee in callees if callee is not None])
 
     def jumps(self) -> Iterator[Jump]:
-        """The control transfers but calls that come back, in order; indirect ones without targets."""
+        """Yield the control transfers except calls that return, in order. Indirect jumps have no targets yet."""
         for n, native in self.branches.items():
             callee = self.callee(n, native)
             if callee is not None:
@@ -344,7 +349,7 @@ class _Code:
 
 
 def _graphs(code: _Code, tables: _Tables) -> list[ControlFlow]:
-    """The control flow of all functions of a section."""
+    """Return the control flow of all functions of a section."""
     bounds = [*(bisect_left(code.offsets, start) for start in code.starts), len(code.offsets)]
     # Where nothing could be disassembled, there is no function.
     functions = [
@@ -368,13 +373,13 @@ def _graphs(code: _Code, tables: _Tables) -> list[ControlFlow]:
     for number, (name, numbers) in enumerate(functions):
         parts = {number, other.get(number, number)}
         through = tables.targets(numbers.start, jumps[number], lambda n, parts=parts: owner(n) in parts)  # type: ignore[misc]
-        found = []
+        resolved = []
         for jump in jumps[number]:
             targets = jump.targets or through.get(jump.at, ())
             # A jump to where another function begins is a tail call.
             calls = tuple([n for n in targets if owner(n) not in parts and begins[owner(n)] == n])
-            found.append(Jump(at=jump.at, kind=jump.kind, targets=targets, calls=calls))
-        routines.append(Routine(name=name, section="", instructions=numbers, jumps=found))
+            resolved.append(Jump(at=jump.at, kind=jump.kind, targets=targets, calls=calls))
+        routines.append(Routine(name=name, section="", instructions=numbers, jumps=resolved))
     jumped_to = {n for routine in routines for jump in routine.jumps for n in jump.targets}
 
     def label(n: int) -> str:
@@ -385,9 +390,10 @@ def _graphs(code: _Code, tables: _Tables) -> list[ControlFlow]:
 
 
 class _Tables:
-    """Jump tables of a section's code: of distances from the table's start, 4 bytes each, or of addresses.
+    """The jump tables of a section's code: of distances from the table's start, 4 bytes each, or of addresses.
 
-    Where a table ends is not written anywhere: at the next place that the code names, or before what is no instruction.
+    The length of a table is not in the code. A table ends at the next data that the code names, or before an entry
+    that leads to no instruction.
     """
 
     def __init__(self, code: _Code, container: Container) -> None:
@@ -398,13 +404,18 @@ class _Tables:
         self._read: dict[tuple[int, int], tuple[int, ...]] = {}
 
     def targets(self, begin: int, jumps: Sequence[Jump], inside: Callable[[int], bool]) -> dict[int, tuple[int, ...]]:
-        """The targets of the indirect jumps of a function that begins with instruction `begin`, where they are found.
+        """Return the targets of those indirect jumps of a function whose tables can be read.
 
-        The table is named by an instruction before the jump, back to the last transfer of control; where its address is
-        computed further away, as before a loop, the jump may go wherever the function's tables lead that no other jump
-        has claimed. `inside` says whether an instruction is one of the function.
+        The table is named by an instruction before the jump, back to the last transfer of control. If its address is
+        computed further away, as before a loop, the jump may go wherever those tables of the function lead that no
+        other jump has claimed.
+
+        Args:
+            begin: the first instruction of the function.
+            jumps: its jumps.
+            inside: returns True for the function's instructions.
         """
-        found: dict[int, tuple[int, ...]] = {}
+        targets_of: dict[int, tuple[int, ...]] = {}
         claimed: set[tuple[int, int]] = set()
         unclaimed = []
         previous = begin - 1
@@ -415,7 +426,7 @@ class _Tables:
                     entries = self._entries(place, inside) if place else ()
                     if place and entries:
                         claimed.add(place)
-                        found[jump.at] = entries
+                        targets_of[jump.at] = entries
                         break
                 else:
                     unclaimed.append(jump.at)
@@ -428,12 +439,14 @@ class _Tables:
                     mentioned[place] = entries
             rest = [place for place in mentioned if place not in claimed] or list(mentioned)
             targets = tuple(dict.fromkeys([t for place in rest for t in mentioned[place]]))
-            found |= dict.fromkeys(unclaimed, targets)
-        return found
+            targets_of |= dict.fromkeys(unclaimed, targets)
+        return targets_of
 
     def _by_table(self, at: int, previous: int) -> bool:
-        """Whether an indirect jump looks as if it went through a table: to what is loaded with an index, or to a sum of
-        two registers. Others are tail calls."""
+        """Return True if an indirect jump seems to go through a table. Other indirect jumps are tail calls.
+
+        Its target is loaded with an index, or is the sum of two registers.
+        """
         jump = self._code.instruction(at)
         if jump.memory:
             return jump.memory[0].index is not None
@@ -447,7 +460,7 @@ class _Tables:
         return False
 
     def _place(self, n: int) -> tuple[int, int] | None:
-        """The data that an instruction names: the section's number in `_data`, and the offset in it."""
+        """Return the data that an instruction names: the section's number in `_data`, and the offset in it."""
         code = self._code
         if code.section.relocations:
             begin = code.offsets[n]
@@ -463,7 +476,7 @@ class _Tables:
 
     def _field(self, field: Relocation) -> tuple[int, int] | None:
         number = self._by_name.get(field.symbol, -1)
-        # Of a relative field that ends the instruction: addends count from the field, addresses from behind it.
+        # The addend of a relative field counts from the field, the address from behind it: it ends the instruction.
         return None if number < 0 else (number, field.addend + (4 if field.pc_relative else 0))
 
     def _at(self, address: int) -> tuple[int, int] | None:
@@ -473,7 +486,7 @@ class _Tables:
         return None
 
     def _entries(self, place: tuple[int, int], inside: Callable[[int], bool]) -> tuple[int, ...]:
-        """The instructions of a function to which the table there leads, each once; none where there is no table."""
+        """Return the instructions of a function to which the table at a place leads, each once."""
         entries = self._read.get(place)
         if entries is None:
             entries = self._read[place] = tuple(dict.fromkeys(self._table(*place)))
@@ -490,13 +503,13 @@ class _Tables:
             high = bisect_left(section.relocations, end, low, key=lambda r: r.offset)
             fields = {r.offset: r for r in section.relocations[low:high] if r.symbol == code.section.name}
         for size in (4, 8):
-            found: list[int] = []
+            entries: list[int] = []
             for position in range(start, end - size + 1, size):
                 if code.section.relocations:
                     field = fields.get(position)
                     if field is None or field.pc_relative != (size == 4):
                         break
-                    # A distance counts from its own place here, and is to count from the table's start.
+                    # The addend counts from the field's own place, the distance from the table's start.
                     target = field.addend - (position - start if size == 4 else 0)
                 else:
                     value = int.from_bytes(section.data[position : position + size], "little", signed=True)
@@ -504,13 +517,13 @@ class _Tables:
                 entry = code.number_at(target)
                 if entry < 0:
                     break
-                found.append(entry)
-            if found:
-                return found
+                entries.append(entry)
+            if entries:
+                return entries
         return []
 
     def _starts(self) -> list[list[int]]:
-        """The places in each section of data that the code names, ascending."""
+        """Return the offsets in each section of data that the code names, ascending."""
         if self._named is None:
             code = self._code
             if code.section.relocations:

@@ -1,4 +1,4 @@
-"""What an x86 statement says that its bytes do not: symbols, constants as they are written, prefixes in braces."""
+"""The parts of an x86 statement that are lost in its bytes: symbols, constants as written, prefixes in braces."""
 
 from __future__ import annotations
 
@@ -12,31 +12,33 @@ from incc.frontends.x86.kept import keep
 
 
 class Statement(msgspec.Struct, frozen=True, kw_only=True):
-    """The parts of a statement that the bytes do not tell.
-
-    `displacement`: of the operand in memory, None for a plain number or none. `immediates` in the statement's order.
-    `target`: the operand of a direct branch. `braces`: the prefixes that choose an encoding. `riz`: the name of
-    the register that stands for no index, if the statement has it. `mnemonic` and `first_register` (the first operand,
-    without %) only where the order of operands may be another one than the bytes'; a `nop` behind a prefix is one.
-    `wide`: there is a register of 64 bits, of instructions that GNU as writes with one of 32, which come to the same.
-    `says_more`: there is any of it.
-    """
+    """The parts of a statement that are lost in its bytes."""
 
     intel: bool = False
+    """It is in Intel syntax."""
     displacement: Expression | None = None
+    """The displacement of the memory operand, None for a plain number."""
     immediates: tuple[Expression, ...] = ()
+    """In the statement's order."""
     target: Expression | None = None
+    """The operand of a direct branch."""
     braces: str = ""
+    """The prefixes that choose an encoding."""
     riz: str = ""
+    """The name of the register that stands for no index, if the statement has it."""
     mnemonic: str = ""
+    """Only where the bytes may have another one, as for `nop` behind a prefix."""
     first_register: str = ""
+    """The first operand, without %, only where the bytes may have the operands in another order."""
     wide: bool = False
+    """There is a register of 64 bits in an instruction that GNU as encodes with one of 32, to the same effect."""
     says_more: bool = False
+    """Any of the other fields is set."""
 
 
 _NOTHING = Statement()
-# Compiled where they are used, but for what nearly every statement is asked.
-# Registers that no symbol of the same name can be told from, in Intel's syntax.
+# Only the patterns that nearly every statement needs are compiled here.
+# Names that are registers in Intel syntax, even if a symbol has the same name.
 _REGISTER = (
     r"(?i)(?:[re]?(?:[abcd]x|[sd]i|[sb]p|ip)|[abcd][lh]|[sd]il|[sb]pl|r\d+[dwb]?|[xyzt]?mm\d+|k[0-7]|st(?:\(\d\))?"
     r"|[cdefgs]s|[cd]r\d+|[er]iz)$"
@@ -58,11 +60,9 @@ _READ: dict[str, Statement] = {}
 
 
 def read_statement(text: str) -> Statement:
-    """What the statement says beyond its bytes; of one that is not understood, nothing."""
-    found = _READ.get(text)
-    if found is None:
-        found = keep(_READ, text, _read(text))
-    return found
+    """Return the parts of a statement that are lost in its bytes; none of a statement that cannot be parsed."""
+    statement = _READ.get(text)
+    return keep(_READ, text, _read(text)) if statement is None else statement
 
 
 def _read(text: str) -> Statement:
@@ -82,19 +82,19 @@ def _read(text: str) -> Statement:
     rest = rest.strip()
     intel = "%" not in rest and "$" not in rest and _is_intel(rest)
     try:
-        found = _intel(mnemonic, rest) if intel else _att(mnemonic, rest)
+        statement = _intel(mnemonic, rest) if intel else _att(mnemonic, rest)
     except NotAnExpressionError:
-        found = replace(_NOTHING, intel=intel)
+        statement = replace(_NOTHING, intel=intel)
     if braces:
-        found = replace(found, braces=braces, says_more=True)
+        statement = replace(statement, braces=braces, says_more=True)
     if mnemonic[:3].lower() in ("mov", "sld", "str") and re.match(_WIDE, f"{mnemonic} {rest}"):
-        return replace(found, wide=True, says_more=True)
+        return replace(statement, wide=True, says_more=True)
     if text is not prefixed and mnemonic[:3].lower() in ("bsf", "bsr") and re.match(r"(?i)rep[ez]?\s", prefixed):
-        return replace(found, mnemonic=mnemonic[:3].lower(), says_more=True)
+        return replace(statement, mnemonic=mnemonic[:3].lower(), says_more=True)
     if mnemonic[:4].lower() == "xchg":
         first = rest.partition(",")[0].strip().lower().lstrip("%")
-        found = replace(found, mnemonic="xchg", first_register=first, says_more=True)
-    return found
+        statement = replace(statement, mnemonic="xchg", first_register=first, says_more=True)
+    return statement
 
 
 def _is_intel(operands: str) -> bool:
@@ -105,10 +105,10 @@ def _is_intel(operands: str) -> bool:
 
 
 def split_operands(text: str) -> list[str]:
-    """The operands of a statement: commas inside parentheses, brackets, braces and quotes do not part them."""
+    """Return the operands of a statement. Commas inside parentheses, brackets, braces and quotes do not separate."""
     if "," not in text:
         return [text] if text else []
-    # Most have an operand in memory, or none, and no other brackets.
+    # Most statements have one memory operand or none, and no other brackets.
     opened = text.count("(")
     if opened <= 1 and opened == text.count(")") and not _brackets(text):
         head, bracket, rest = text.partition("(")
@@ -167,8 +167,8 @@ def _att(mnemonic: str, rest: str) -> Statement:
             if match := re.search(r"%([er]iz)", registers):
                 riz = match[1]
         if operand:
-            found = expression(operand)
-            displacement = found if evaluate(found) is None else None
+            address = expression(operand)
+            displacement = address if evaluate(address) is None else None
     return _statement(False, displacement, immediates, riz)
 
 
@@ -197,14 +197,14 @@ def _intel(mnemonic: str, rest: str) -> Statement:
         operand, segment = re.sub(r"(?i)^[cdefgs]s\s*:", "", operand), operand
         in_memory = "[" in operand or segment != operand
         if not in_memory:
-            found = expression(operand, True)
+            parsed = expression(operand, True)
             if jump and not (sized and "ptr" in sized[0].lower()):
                 # A number alone may be of either syntax, and is the same in both.
-                return Statement(intel=True, target=found, says_more=True)
-            if evaluate(found) is not None:
-                immediates.append(found)
+                return Statement(intel=True, target=parsed, says_more=True)
+            if evaluate(parsed) is not None:
+                immediates.append(parsed)
             else:
-                displacement = found
+                displacement = parsed
             continue
         written = []
         for term in re.findall(r"[-+]?[^-+]+", operand.replace("[", "+").replace("]", "").replace(" ", "")):
@@ -219,18 +219,18 @@ def _intel(mnemonic: str, rest: str) -> Statement:
 
 
 def _sum(terms: list[str]) -> Expression | None:
-    """The displacement of an Intel operand: its symbol, and the sum of all numbers."""
+    """Return the displacement of an Intel operand: its symbol plus the sum of all numbers."""
     number = 0
     symbol: Expression | None = None
     for term in terms:
-        found = expression(term.lstrip("+"), True)
-        value = evaluate(found)
+        parsed = expression(term.lstrip("+"), True)
+        value = evaluate(parsed)
         if value is not None:
             number += value
         elif symbol is None:
-            symbol = found
+            symbol = parsed
         else:
-            symbol = ("+", symbol, found)
+            symbol = ("+", symbol, parsed)
     if symbol is None or not has_symbols(symbol):
         return None
     return ("+", symbol, number) if number else symbol
@@ -238,7 +238,7 @@ def _sum(terms: list[str]) -> Expression | None:
 
 # --- names of a whole text --------------------------------------------------------------------------------------------
 
-# First where such a label may be at all: that is asked of long texts.
+# A fast test first, because texts may be long.
 _MAYBE_LOCAL = re.compile(r"(?<![\w.$@])\d+(?::|[bf]\b)")
 _LOCAL = r"(?m)^[^#\n]*?(?<![\w.$@])(\d+)(?::|[bf]\b)"
 _EACH_LOCAL = r"(?<![\w.$@])(\d+)(:|[bf]\b)"
@@ -246,14 +246,17 @@ _ASSIGNED = r"\s*(?:\.(?:set|equ|equiv)\s+([A-Za-z_.$][\w.$]*)\s*,|([A-Za-z_.$][
 
 
 class Names:
-    """The names in an assembly text for which LLVM puts something else when it reads them: local labels (1:, 1b, 1f)
-    become .Ltmp0, .Ltmp1 … in the order in which they are met, and symbols that are constants their values."""
+    """The names in an assembly text that LLVM replaces when it reads them.
+
+    Local labels (1:, 1b, 1f) become .Ltmp0, .Ltmp1 … in the order of the text, and symbols that are constants become
+    their values.
+    """
 
     def __init__(self, text: str) -> None:
         self._locals: dict[tuple[int, str], str] = {}
         self._constants: list[tuple[int, str, int]] = []
         self.narrow_target = text.startswith(".code32")
-        """The target itself is one of 32 bits: so the driver begins a text for it."""
+        """The target itself has 32 bits; the driver begins a text for it with this directive."""
         lines = text.split("\n")
         if _MAYBE_LOCAL.search(text) and re.search(_LOCAL, text):
             self._number_labels(lines)
@@ -264,7 +267,7 @@ class Names:
 
     @property
     def any(self) -> bool:
-        """Whether there are such names."""
+        """Return True if there are such names."""
         return bool(self._locals or self._constants)
 
     def _number_labels(self, lines: list[str]) -> None:
@@ -277,40 +280,40 @@ class Names:
         for number, line in enumerate(lines, 1):
             if '"' in line:
                 continue  # a string
-            for label, what in re.findall(_EACH_LOCAL, line.partition("#")[0]):
+            for label, suffix in re.findall(_EACH_LOCAL, line.partition("#")[0]):
                 instance = defined.get(label, 0)
-                if what == ":":
+                if suffix == ":":
                     defined[label] = instance + 1
                     symbol(label, instance + 1)
-                elif what == "f":
-                    self._locals[number, label + what] = symbol(label, instance + 1)
+                elif suffix == "f":
+                    self._locals[number, label + suffix] = symbol(label, instance + 1)
                 elif instance:
-                    self._locals[number, label + what] = symbol(label, instance)
+                    self._locals[number, label + suffix] = symbol(label, instance)
 
     def _assign(self, number: int, name: str, value: str) -> None:
         try:
-            found = evaluate(self.replaced(expression(value), number))
+            constant = evaluate(self.replaced(expression(value), number))
         except NotAnExpressionError:
             return
-        if found is not None:
-            self._constants.append((number, name, found))
+        if constant is not None:
+            self._constants.append((number, name, constant))
 
-    def replaced(self, found: Expression, line: int) -> Expression:
-        """An expression as LLVM has it that is read on a line."""
-        result = self._with(found, line)
+    def replaced(self, expr: Expression, line: int) -> Expression:
+        """Return an expression of a line with its names replaced."""
+        result = self._with(expr, line)
         value = evaluate(result)
         return result if value is None else value
 
-    def _with(self, found: Expression, line: int) -> Expression:
-        if isinstance(found, int):
-            return found
-        if isinstance(found, str):
-            if found == ".":  # a label that LLVM puts there, without a name
+    def _with(self, expr: Expression, line: int) -> Expression:
+        if isinstance(expr, int):
+            return expr
+        if isinstance(expr, str):
+            if expr == ".":  # a label without a name, which LLVM puts there
                 return '""'
-            if name := self._locals.get((line, found)):
+            if name := self._locals.get((line, expr)):
                 return name
-            values = [value for number, name, value in self._constants if name == found and number < line]
-            return values[-1] if values else found
-        if len(found) == 2:
-            return found[0], self._with(found[1], line)
-        return found[0], self._with(found[1], line), self._with(found[2], line)
+            values = [value for number, name, value in self._constants if name == expr and number < line]
+            return values[-1] if values else expr
+        if len(expr) == 2:
+            return expr[0], self._with(expr[1], line)
+        return expr[0], self._with(expr[1], line), self._with(expr[2], line)

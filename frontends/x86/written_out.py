@@ -1,4 +1,4 @@
-"""Writes out what an assembler repeats: macros, repetitions and conditions, each in its place in the text."""
+"""The expansion of macros, repetitions and conditions, each in its place in the assembly text."""
 
 from __future__ import annotations
 
@@ -9,25 +9,35 @@ _WORDS = (".macro", ".rep", ".irp", ".if")
 _REPETITIONS = (".rept", ".rep", ".irp", ".irpc")
 _ENDS = (".endr", ".endm", ".endmacro")
 _HEAD = '.file\t"<string>"'
-"""What LLVM puts in front, of a text that has no name."""
+"""The first statement that LLVM prints for a text without a name."""
 _MARKS = r"incc([<>])(\d+)"
 
 
 def written_out(text: str, triple: str = "", intel: bool = False) -> str:
-    """The text with as many lines, where what a repetition or the call of a macro makes stands in the line in which it
-    begins, and what a false condition leaves out nowhere. As it is where there is nothing of the kind, "" where LLVM
-    refuses the text or is not there, and where a region begins or ends inside of what is repeated.
+    """Expand the macros, repetitions and conditions of an assembly text.
 
-    `intel`: it begins in Intel's syntax. Raises LimitError where that is too much."""
+    Args:
+        text: the assembly.
+        triple: LLVM's target, x86-64 by default.
+        intel: the text begins in Intel syntax.
+
+    Returns:
+        The text with the same number of lines. The statements of a repetition or a macro are in the line where it
+        begins or is called; those of a false condition are gone. The result is "" if LLVM refuses the text or is
+        missing, and if a marked region begins or ends inside of a repetition.
+
+    Raises:
+        LimitError: if the expansion is too large.
+    """
     if not any(word in text for word in _WORDS) or not re.search(_BLOCKS, text):
         return text
     from incc.frontends.x86.llvm_messages import TRIPLE, expanded
 
     lines = text.split("\n")
-    # Macros in the place of directives are there to leave these out, which costs nothing here.
+    # A macro with a directive's name is there to make assemblers ignore the directive; it need not be expanded.
     macros = frozenset(re.findall(r"\.macro[ \t]+([^\s,.][^\s,]*)", text))
-    marked, replaced, perhaps = _marked(lines, macros)
-    if not replaced and not perhaps:
+    marked, replaced, conditional = _marked(lines, macros)
+    if not replaced and not conditional:
         return text
     if any("-BEGIN" in lines[n] or "-END" in lines[n] for n in replaced):
         return ""
@@ -36,30 +46,29 @@ def written_out(text: str, triple: str = "", intel: bool = False) -> str:
     output = expanded("\n".join(marked), triple or TRIPLE)
     if not output:
         return ""
-    made = _made(output)
-    if any("Ltmp" in statement for n in replaced for statement in made.get(n, ())):
-        # Numbers as labels have become names, which lines elsewhere may jump to.
+    expansions = _expansions(output)
+    if any("Ltmp" in statement for n in replaced for statement in expansions.get(n, ())):
+        # Numeric labels have become names, to which other lines may jump.
         replaced |= {n for n, line in enumerate(marked) if line != lines[n]}
-    of_intel = _intel(lines, intel)
+    is_intel = _intel_lines(lines, intel)
     for n in replaced:
         if "_syntax" in lines[n]:
             continue
-        statements = "; ".join(made.get(n, ()))
-        if statements and of_intel[n]:
+        statements = "; ".join(expansions.get(n, ()))
+        if statements and is_intel[n]:
             statements = f".att_syntax prefix; {statements}; .intel_syntax noprefix"
         lines[n] = statements
-    for n in perhaps:
-        if n not in made:
+    for n in conditional:
+        if n not in expansions:
             lines[n] = ""
     return "\n".join(lines)
 
 
 def _marked(lines: list[str], macros: frozenset[str]) -> tuple[list[str], set[int], set[int]]:
-    """The lines with comments that say where what is in them comes from; those that are to be replaced, and those that
-    a condition may leave out."""
+    """Return the lines with comments that name their own line; the lines to replace; the lines inside conditions."""
     marked = list(lines)
     replaced: set[int] = set()
-    perhaps: set[int] = set()
+    conditional: set[int] = set()
     depth = conditions = start = 0
     repeated = False
     for n, line in enumerate(lines):
@@ -84,46 +93,46 @@ def _marked(lines: list[str], macros: frozenset[str]) -> tuple[list[str], set[in
             continue
         marked[n] = f"/*incc<{n}*/{line}#incc>{n}"
         if conditions:
-            perhaps.add(n)
+            conditional.add(n)
         if macros and any(_word(piece) in macros for piece in line.split(";")):
             replaced.add(n)
-    return marked, replaced, perhaps
+    return marked, replaced, conditional
 
 
 def _word(line: str) -> str:
-    """The first word of a statement, behind its labels; a label that stands alone."""
+    """Return the first word of a statement behind its labels, or a label that stands alone."""
     words = line.split(None, 2)
     while len(words) > 1 and words[0][-1] == ":" and words[1][0] not in "#/":
         words = " ".join(words[1:]).split(None, 2)
     return words[0] if words else ""
 
 
-def _made(output: str) -> dict[int, list[str]]:
-    """The statements that LLVM has made of each line. What it says of a place comes with the next end of a line."""
-    made: dict[int, list[str]] = {}
+def _expansions(output: str) -> dict[int, list[str]]:
+    """Return the statements that LLVM has made of each line. It prints a line's comments at the next end of a line."""
+    expansions: dict[int, list[str]] = {}
     waiting: list[str] = []
     for line in output.split("\n"):
         marks = [int(number) for _, number in re.findall(_MARKS, line)]
         if marks and waiting:
-            made.setdefault(marks[0], []).extend(waiting)
+            expansions.setdefault(marks[0], []).extend(waiting)
             waiting = []
         head, quote, tail = line.partition("#incc")[0].rpartition('"')
         statement = (head + quote + tail.partition("#")[0]).strip()
         if not statement or statement == _HEAD:
             continue
         if marks:
-            made.setdefault(marks[-1], []).append(statement)
+            expansions.setdefault(marks[-1], []).append(statement)
         else:
             waiting.append(statement)
-    return made
+    return expansions
 
 
-def _intel(lines: list[str], intel: bool) -> list[bool]:
-    """Of each line whether it is in Intel's syntax. `intel`: whether the first one is."""
-    found = []
+def _intel_lines(lines: list[str], intel: bool) -> list[bool]:
+    """Return True for each line in Intel syntax. `intel` says so of the first."""
+    result = []
     for line in lines:
         if "_syntax" in line:
-            said = re.findall(r"\.(att|intel)_syntax\b", line.partition("#")[0])
-            intel = said[-1] == "intel" if said else intel
-        found.append(intel)
-    return found
+            directives = re.findall(r"\.(att|intel)_syntax\b", line.partition("#")[0])
+            intel = directives[-1] == "intel" if directives else intel
+        result.append(intel)
+    return result

@@ -96,10 +96,8 @@ def test_section_over_the_end_of_the_address_space(library: bytes) -> None:
 def test_damaged_objects_give_no_warnings_of_libraries(library: bytes) -> None:
     data = bytearray(library)
     data[18:20] = b"\xff\xff"  # the machine
-    with (
-        warnings.catch_warnings(record=True) as caught,
-        pytest.raises(incc.AnalysisError, match="code for machine 65535"),
-    ):
+    message = "code for machine 65535"
+    with warnings.catch_warnings(record=True) as caught, pytest.raises(incc.AnalysisError, match=message):
         incc.analyze(bytes(data), input="obj", mcpu="skylake")
     assert not caught
 
@@ -178,7 +176,10 @@ def test_standard_output_that_is_closed(module: str, arguments: list[str]) -> No
 
 @pytest.mark.parametrize(
     ("content", "reason"),
-    [(b"\x7fELF junk", "the ELF file is cut off in its header"), (b"\tnop\n\0\n", "not assembly: there are NUL bytes")],
+    [
+        (b"\x7fELF junk", "the ELF file is cut off in its header"),
+        (b"\tnop\n\0\n", "not assembly: there are NUL bytes"),
+    ],
 )
 def test_a_binary_is_no_assembly(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes, reason: str

@@ -93,7 +93,7 @@ def test_addresses(tmp_path: pathlib.Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "1", "10-", "-10", "20-10", "10-10", "x-y", "0x-1", "1-2-3", "1++2", "1_0-20"])
 def test_what_is_no_range(text: str) -> None:
-    with pytest.raises(UsageError, match="is a range of addresses"):
+    with pytest.raises(UsageError, match="takes a range of addresses"):
         addresses("-address", text)
 
 

@@ -153,7 +153,7 @@ def test_gccs_unroller() -> None:
     # gcc counts the copies that it adds.
     assert found == Remark(
         kind="unrolled",
-        said="loop unrolled 3 times",
+        message="loop unrolled 3 times",
         by="loop2_unroll",
         function="f",
         place=SourceLocation("a.c", 4),
@@ -167,7 +167,7 @@ def test_clangs_record() -> None:
     missed, vectorised, unrolled = clang_record(YAML, of_source)
     assert (missed.kind, missed.place, missed.column) == ("not-vectorised", SourceLocation("a.c", 6), 3)
     assert sentence(missed) == "not vectorised: data dependence between a[i] and a[i - 1]"
-    assert missed.said.startswith("loop not vectorized: unsafe dependent memory operations in loop. Backward loop")
+    assert missed.message.startswith("loop not vectorized: unsafe dependent memory operations in loop. Backward loop")
     assert vectorised.place == SourceLocation("it's/a very long name of a folder that is broken in two lines/b.c", 2)
     assert sentence(vectorised) == "vectorised, vectors of 4 elements, 2 of them at a time"
     assert (unrolled.place, unrolled.copies, unrolled.function) == (None, 8, "triad")
@@ -222,7 +222,7 @@ def test_no_text_is_too_strange(text: str, before: str) -> None:
     ],
 )
 def test_reasons(why: str, text: str) -> None:
-    assert sentence(Remark(kind="not-vectorised", said="", why=why)) == text
+    assert sentence(Remark(kind="not-vectorised", message="", why=why)) == text
 
 
 NEST = """\
