@@ -290,7 +290,7 @@ def _show(options: argparse.Namespace) -> Show:
             choices = tuple(choice(text) for text in options.side_by_side if text)
         except ValueError as error:
             raise UsageError(f"--side-by-side {error}") from None
-    return Show(options.all, options.top, options.detail, options.sort, choices)
+    return Show(everything=options.all, top=options.top, detail=options.detail, sort=options.sort, side_by_side=choices)
 
 
 # --- input ------------------------------------------------------------------------------------------------------------

@@ -38,51 +38,6 @@ def harmless(line: str, colour: bool) -> str:
     return "".join(parts)
 
 
-class Column:
-    """A column of a table whose columns may be narrower than their cells: its heading, whether cells stand on the
-    right, the width down to which it gives way gladly and the least one (0: it never gives way), and when it does:
-    gladly columns of the highest number first, beyond that those of the lowest. Before any of them does, columns with
-    an `ample` width go down to that. `end`: of a cell that is cut the end stays, as that of a path."""
-
-    __slots__ = ("ample", "end", "gives_way", "glad", "least", "right", "title")
-
-    def __init__(
-        self,
-        title: str,
-        right: bool = False,
-        glad: int = 0,
-        least: int = 0,
-        gives_way: int = 0,
-        ample: int = 0,
-        end: bool = False,
-    ) -> None:
-        self.ample = ample
-        self.end = end
-        self.title = title
-        self.right = right
-        self.glad = glad
-        self.least = least
-        self.gives_way = gives_way
-
-
-def fitted(columns: Sequence[Column], rows: Sequence[Sequence[str]], room: int, gap: int = 2) -> list[int]:
-    """The widths of columns with these cells, `gap` blanks apart, in a line of `room` columns (0: as wide as they
-    get). Each gives way as far as it does gladly before any has to go down to its least width, and none farther."""
-    widths = [
-        max(len(column.title), *(len(row[n]) for row in rows)) if rows else len(column.title)
-        for n, column in enumerate(columns)
-    ]
-    excess = sum(widths) + gap * (len(widths) - 1) - room if room else 0
-    order = [n for n in sorted(range(len(columns)), key=lambda n: columns[n].gives_way) if columns[n].least]
-    limits = [(n, column.ample) for n, column in enumerate(columns) if column.ample]
-    limits += [(n, columns[n].glad) for n in reversed(order)] + [(n, columns[n].least) for n in order]
-    for n, limit in limits:
-        less = min(max(excess, 0), max(widths[n] - limit, 0))
-        widths[n] -= less
-        excess -= less
-    return widths
-
-
 class Layout:
     """The room for a line (`width` columns, 0 for as much as it takes), whether there is colour, whether a timeline has
     rows for µops (`uops`) or one for each instruction, as llvm-mca's, which views are shown (`views`: what one of them

@@ -21,10 +21,10 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     together = groups(kernel["instructions"], kernel["resources"])
     names = [[kernel["resources"][p]["name"] for p in group] for group in together]
     styles = [YELLOW if any(kernel["resources"][p]["busiest"] for p in group) else "" for group in together]
-    numbers, by_line = dependencies.rows(kernel)
-    number = max(4, *(len(text) for text in numbers))
-    sources = dependencies.rows_in_source(kernel)
-    source = max((len(text) for text in sources), default=-2) + 2
+    title, numbers = dependencies.line_numbers(instructions)
+    number = max(4, *(len(str(line)) for line in numbers))
+    sources = dependencies.source_lines(instructions, kernel["source"])
+    source = max(map(len, ("Source", *sources))) + 2 if sources else 0
     marks = max((len(_mark(i)) for i in instructions), default=0)
     mark = marks + 1 if marks else 0
 
@@ -55,7 +55,7 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     for line in above:
         yield row("", list(line), "", "", "").rstrip()
     yield (
-        row("Line" if by_line else "No.", list(last), "CP", "LCD", "Source" if sources else "")
+        row(title, list(last), "CP", "LCD", "Source" if sources else "")
         + " " * mark
         + (layout.cut("Instructions:", room + mark))
     )
@@ -64,7 +64,7 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
         path, chain = (latency(instruction[name]) for name in ("critical_path_cycles", "chain_cycles"))
         if instruction["unknown"]:
             cells, path, chain = ["X"] * len(together), "X", "X"
-        text = row(numbers[i], cells, path, chain, sources[i] if sources else "")
+        text = row(str(numbers[i]), cells, path, chain, sources[i] if sources else "")
         yield text + f"{_mark(instruction):{mark}}" + layout.cut(instruction["text"], room + mark)
     chains = kernel["chains"]
     sums = [load(kernel["resources"][group[0]]["load"], fine) for group in together]

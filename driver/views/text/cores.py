@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from incc.driver.views.layout import BOLD, GREEN, Column, count, cycles, each
-from incc.driver.views.table import table
+from incc.driver.views.layout import BOLD, count, cycles, each
+from incc.driver.views.table import Cell, Column, Row, Table, row, text_lines
 from incc.driver.views.text import header
 from incc.driver.views.text.overview import cycles_of, measured
 
@@ -78,35 +78,34 @@ def _best(kernels: Sequence[t.Kernel | None]) -> set[int]:
 def _table(
     names: Sequence[str], on: Sequence[Sequence[t.Kernel | None]], best: Sequence[set[int]], layout: Layout
 ) -> Iterator[str]:
-    """The heading, and the rows of all kernels one after the other, in the same columns."""
+    """Yield the titles, and the rows of all kernels one after the other, in the same columns."""
+    # Each core's own views have the columns that a narrow table goes without.
+    optional = ("Retire", "µops", "Divider", "Front")
+    numbers = ("Cycles", "Measured", "/elem.", "IPC", "µops", "Ports", "Divider", "Front", "Retire", "Chain")
     columns = [
-        Column(""),
-        Column("Core"),
-        Column("Cycles", right=True),
-        Column("Measured", right=True),
-        Column("/elem.", right=True),
-        Column("IPC", right=True),
-        Column("µops", right=True),
-        Column("Ports", right=True),
-        Column("Divider", right=True),
-        Column("Front", right=True),
-        Column("Retire", right=True),
-        Column("Chain", right=True),
-        Column("Bound by", glad=28, least=LIMIT),
+        Column(title=""),
+        Column(title="Core"),
+        *(
+            Column(
+                title=title,
+                right=True,
+                optional=title in optional,
+                priority=optional.index(title) if title in optional else 0,
+            )
+            for title in numbers
+        ),
+        Column(title="Bound by", comfortable=28, least=LIMIT),
     ]
     rows = []
-    for kernels, best_here in zip(on, best, strict=True):
+    for kernels, fastest in zip(on, best, strict=True):
         for n, (name, kernel) in enumerate(zip(names, kernels, strict=True)):
             first, *more = _limits(kernel, layout)
-            cells = [*_cells(kernel), first] if kernel else [""] * (len(columns) - 2)
-            rows.append([BEST if n in best_here else "", name, *cells])
-            rows += [[""] * (len(columns) - 1) + [limit] for limit in more]
-
-    def style(row: int, title: str) -> str:
-        return GREEN if rows[row][0] and title in ("", "Core", "Cycles") else ""
-
-    # What is left out of a narrow table is in the views of each core.
-    return table(columns, rows, layout, ("Retire", "µops", "Divider", "Front"), 3, style)
+            texts = [*_cells(kernel), first] if kernel else [""] * (len(columns) - 2)
+            kind = "good" if n in fastest else ""
+            head = [Cell(text=text, kind=kind) for text in (BEST if kind else "", name, texts[0])]
+            rows.append(Row([*head, *row(*texts[1:]).cells]))
+            rows += [row(*[""] * (len(columns) - 1), limit) for limit in more]
+    return text_lines(Table(columns, rows), layout)
 
 
 NARROW = 100

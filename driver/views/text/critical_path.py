@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from incc.driver.views.layout import BOLD
-from incc.driver.views.text.dependencies import rows
+from incc.driver.views.text.dependencies import line_numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,10 +35,10 @@ def step_rows(
     kernel: t.Kernel, steps: Sequence[tuple[int, int, t.Step | None]], layout: Layout, indent: str = ""
 ) -> Iterator[str]:
     """A table of the instructions on a path, the cycles that each takes of it, and what brings it its input."""
-    names, by_line = rows(kernel)
+    title, numbers = line_numbers(kernel["instructions"])
+    names = [str(number) for number in numbers]
     carried = [(step["via"] or "memory", _origin(step, names)) if step else ("", "") for _, _, step in steps]
-    number = "Line" if by_line else "No."
-    heads = (number, "Cycles", "Ready", "Through", "From")
+    heads = (title, "Cycles", "Ready", "Through", "From")
     cells = []
     ready = 0
     for (instruction, takes, _), (via, origin) in zip(steps, carried, strict=True):
