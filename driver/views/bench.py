@@ -16,7 +16,7 @@ _FIGURES = (
     Column(title="cycles", right=True),
     Column(title="±", right=True),
     Column(title="model", right=True),
-    Column(title="", comfortable=20, least=8),
+    Column(title="", comfortable=20, least=8, priority=3),
 )
 _PAIRS = (
     Column(title="pair", comfortable=30, least=16, priority=1),

@@ -1,4 +1,4 @@
-"""What is in a database of reports as tables: commits, the history of kernels with a sparkline, the fastest builds."""
+"""Tables of a database of reports: commits, histories of kernels with sparklines, the fastest builds."""
 
 from __future__ import annotations
 
@@ -17,15 +17,14 @@ BARS, ASCII_BARS = "▁▂▃▄▅▆▇█", "_.-=+*%#"
 _UNKNOWN_BAR = " "
 
 _FEW = 3
-"""Kernels of which every build is listed, not only the best."""
+"""Number of kernels up to which every build is listed, not only the fastest."""
 
 _FLAT = 0.1
-"""Sparklines reach from the bottom to the top if the largest value is so much above the least, so that a change of a
-percent does not look like one of half."""
+"""Relative range of values that fills a sparkline, so that a change of a percent does not look like one of half."""
 
 
-def commits(found: Sequence[d.Commit], layout: Layout) -> Iterator[str]:
-    """A row for each commit."""
+def commits(commit_list: Sequence[d.Commit], layout: Layout) -> Iterator[str]:
+    """Yield a row for each commit."""
     columns = [
         Column(title="Commit", comfortable=10, least=8, priority=6),
         Column(title="Date"),
@@ -43,22 +42,22 @@ def commits(found: Sequence[d.Commit], layout: Layout) -> Iterator[str]:
             str(c["units"]),
             str(c["kernels"]),
         )
-        for c in found
+        for c in commit_list
     ]
     yield from _table(columns, rows, layout)
 
 
-def history(found: d.History, layout: Layout, bars: str = BARS) -> Iterator[str]:
-    """A table for each series, of the commits at which something changed, below a line with all of them."""
-    for number, series in enumerate(found["series"]):
+def history(histories: d.History, layout: Layout, bars: str = BARS) -> Iterator[str]:
+    """Yield a table for each series with the commits that changed something, below a line with all commits."""
+    for number, series in enumerate(histories["series"]):
         if number:
             yield ""
         yield from _lines_of_series(series, layout, bars)
 
 
-def best(found: d.Bests, layout: Layout) -> Iterator[str]:
-    """A row for each kernel with its fastest build; of few kernels one for each build."""
-    kernels = found["kernels"]
+def best(bests: d.Bests, layout: Layout) -> Iterator[str]:
+    """Yield a row for each kernel with its fastest build; few kernels have a row for each build."""
+    kernels = bests["kernels"]
     if len(kernels) <= _FEW:
         for number, kernel in enumerate(kernels):
             if number:
@@ -74,24 +73,24 @@ def best(found: d.Bests, layout: Layout) -> Iterator[str]:
         columns += [*_BUILD_COLUMNS, Column(title="Others", right=True)]
         rows = [row(_loop(k), k["model"], *_build_row(k["builds"][0], k), _others(k["builds"])) for k in kernels]
         yield from _table(columns, rows, layout)
-    if found["without_elements"]:
-        without = count(found["without_elements"], "kernel")
+    if bests["without_elements"]:
+        without = count(bests["without_elements"], "kernel")
         yield f"Not compared: {without} of which nobody knows how many elements an iteration stands for."
 
 
 def sparkline(values: Sequence[float | None], bars: str = BARS) -> str:
-    """A character for each value, as high as it is between the least and the largest."""
-    known = [value for value in values if value is not None]
-    if not known:
+    """Return a character for each value, whose height lies between those of the smallest and the largest value."""
+    numbers = [value for value in values if value is not None]
+    if not numbers:
         return ""
-    least = min(known)
-    span = max(max(known) - least, _FLAT * max(known)) or 1.0
+    least = min(numbers)
+    span = max(max(numbers) - least, _FLAT * max(numbers)) or 1.0
     top = len(bars) - 1
     return "".join(_UNKNOWN_BAR if v is None else bars[min(int((v - least) / span * top + 0.5), top)] for v in values)
 
 
 def short(name: str) -> str:
-    """A commit's name: of a hash the beginning."""
+    """Return a commit's name, the first characters of a hash."""
     is_hash = len(name) in (40, 64) and all(c in "0123456789abcdef" for c in name)
     return name[:10] if is_hash else name
 
@@ -107,8 +106,8 @@ def _lines_of_series(series: d.Series, layout: Layout, bars: str) -> Iterator[st
     heading = f"{series['kernel_id']} in {layout.file(series['source'])}, {series['model']}"
     yield layout.paint(harmless(layout.cut(heading, 0), False), BOLD)
     room = max((layout.width or 120) - 60, 20)
-    known = [v for v in values if v is not None]
-    span = each(known[-1]) if min(known) == max(known) else f"{each(min(known))} to {each(max(known))}"
+    numbers = [v for v in values if v is not None]
+    span = each(numbers[-1]) if min(numbers) == max(numbers) else f"{each(min(numbers))} to {each(max(numbers))}"
     # Where iterations do different work, their cycles side by side would say what is not so.
     comparable = by_element or all(p["basis"] for p in points[1:])
     line = f"{sparkline(values[-room:], bars)}  {span} cycles {per}, " if comparable else ""
@@ -163,7 +162,7 @@ def _change(point: d.Point) -> str:
 
 
 def _words(point: d.Point, before: d.Point | None) -> str:
-    """What has become another thing since the point before."""
+    """Return the differences from the point before."""
     if before is None:
         return ""
     words = []
@@ -198,15 +197,16 @@ _BUILD_COLUMNS = [
 ]
 
 
-def _build_row(found: d.Candidate, kernel: d.Best) -> list[str]:
+def _build_row(candidate: d.Candidate, kernel: d.Best) -> list[str]:
     least = kernel["builds"][0]["cycles_per_element"]
-    ratio = f"×{found['cycles_per_element'] / least:.2f}" if least and found["cycles_per_element"] > least else ""
-    build = " ".join([_compiler(found["build"]), *_flags(found["build"]["command"])]).strip()
-    return [each(found["cycles_per_element"]), ratio, found["limit"], found["vector"], build, short(found["commit"])]
+    cycles = candidate["cycles_per_element"]
+    ratio = f"×{cycles / least:.2f}" if least and cycles > least else ""
+    build = " ".join([_compiler(candidate["build"]), *_flags(candidate["build"]["command"])]).strip()
+    return [each(cycles), ratio, candidate["limit"], candidate["vector"], build, short(candidate["commit"])]
 
 
 def _others(builds: Sequence[d.Candidate]) -> str:
-    """How much longer the other builds take."""
+    """Return the range of the other builds' cycles relative to the fastest."""
     least = builds[0]["cycles_per_element"]
     ratios = [build["cycles_per_element"] / least for build in builds[1:] if least]
     if not ratios:
@@ -224,7 +224,7 @@ def _compiler(build: d.Build) -> str:
 
 
 def _flags(command: Iterable[str]) -> list[str]:
-    """The options that decide about code; not folders, names of files, or what to print."""
+    """Return the options that affect code generation."""
     return [word for word in command if word.startswith(("-O", "-m", "-f"))]
 
 

@@ -86,8 +86,10 @@ def row(*texts: str, kind: str = "") -> Row:
 
 
 def select(table: Table, without: Iterable[str] = (), draw: bool = False) -> Table:
-    """Return the columns that say something, except for those with these titles; `draw`: also columns that are
-    drawn."""
+    """Return the columns in which some row has something, without those of these titles.
+
+    Columns that are drawn are left out unless `draw`.
+    """
     rows, left_out = table.rows, set(without)
     used = [
         n

@@ -157,7 +157,7 @@ def fits(row: c.Row, choice: Choice) -> bool:
 
 
 def letter(side: int) -> str:
-    """Return the short name of a side: A, B … Z, AA …"""
+    """Return the short name of a side: A to Z, then AA, AB and so on."""
     text = ""
     side += 1
     while side:
@@ -309,8 +309,10 @@ def taken(member: c.Member, cycles: float | None) -> str:
 
 
 def both(row: c.Row, other: c.Member, change: c.Change) -> tuple[str, str]:
-    """Return the cycles of a row's base and of another side on the basis of their change; without one those of
-    iterations, in parentheses."""
+    """Return the cycles of a row's base and of another side on the basis of their change.
+
+    Without a basis these are the cycles of iterations, in parentheses.
+    """
     member = base(row)
     if change["basis"]:
         return taken(member, change["cycles_a"]), taken(other, change["cycles_b"])
@@ -407,8 +409,7 @@ def differing(a: c.Member, b: c.Member, change: c.Change) -> list[Figure]:
 
 
 def figure_lists(a: c.Member, b: c.Member, change: c.Change) -> Iterator[tuple[str, list[str]]]:
-    """Yield the figures that differ as texts, those on the basis of the change and those of the loop, with what they
-    are of."""
+    """Yield the figures that differ as texts: their basis or the loop, and a list."""
     figures = differing(a, b, change)
     basis = per(a, b, change)
     for on_basis, heading in ((True, f"{basis[:1].upper()}{basis[1:]}"), (False, "The loop")):

@@ -131,7 +131,7 @@ def _cell(numbered: Numbered, compared: Compared, side: int) -> Cell:
     if cycles is None:
         return Cell(text=f"({cells.taken(member, member['figures']['cycles'])})", key=None, note="?", href=href)
     note = cells.relative(change["ratio"]) if change is not None and change["ratio"] is not None else ""
-    kinds = ["best"] if side in row["best"] else [change["outcome"]] if change else []
+    kinds: list[str] = ["best"] if side in row["best"] else [change["outcome"]] if change else []
     if any(row["changes"]):
         best = min(value for value in compared.cycles if value is not None)
         kinds.append(f"heat{sum((cycles / best if best else 1.0) > limit for limit in HEAT)}")

@@ -157,17 +157,13 @@ def _heat_map(comparison: c.Comparison, rows: Sequence[Numbered], fails: Collect
     labels = not _variants(sides) and all(len(side["label"]) <= matrix.MOST_LABEL for side in sides)
     table = matrix.table(comparison, rows, layout, labels)
     failing = Column(title="Fails", meaning="Rows for which the condition of --fail-if holds")
-
-    def order(values: Sequence[Cell | Column], fails: Cell | Column) -> list[Cell | Column]:
-        number, line, function, *of_sides = values
-        return [function, number, line, fails, *of_sides]
-
-    columns = order(table.columns, failing)
-    made = []
+    number, line, function, *of_sides = table.columns
+    rows_of_table = []
     for numbered, row in zip(rows, table.rows, strict=True):
         mark = Cell(text="✗ fails" if numbered.number in fails else "", kind="fails")
-        made.append(Row(order(row.cells, mark)))
-    return select(Table(columns, made))
+        row_number, row_line, row_function, *cells_of_sides = row.cells
+        rows_of_table.append(Row([row_function, row_number, row_line, mark, *cells_of_sides]))
+    return select(Table([function, number, line, failing, *of_sides], rows_of_table))
 
 
 def _variants(sides: Sequence[c.Side]) -> list[tuple[str, list[tuple[str, int]]]]:

@@ -1,5 +1,7 @@
-"""The instructions of two kernels side by side, with their cycles on ports, on the critical path and on the longest
-loop-carried dependency, and what changed between them."""
+"""The instructions of two kernels side by side, with their changes.
+
+Beside them are their cycles on ports, on the critical path and on the longest loop-carried dependency.
+"""
 
 from __future__ import annotations
 
@@ -117,8 +119,10 @@ def _shared(wanted: Sequence[int], room: int) -> list[int]:
 
 
 def _half(member: c.Member, room: int) -> list[_Column]:
-    """Return the columns of one side: line, place in the source, ports (one column each if there is room, else one for
-    all), critical path, loop-carried dependency."""
+    """Return the columns of one side: line, place in the source, ports, critical path, loop-carried dependency.
+
+    Each port has a column if there is room, else all ports share one.
+    """
     instructions = member["instructions"] or []
     title, lines = dependencies.line_numbers(instructions)
     number = _Column(title=title, cells=[str(line) for line in lines])
@@ -184,7 +188,7 @@ def _short(instruction: t.Instruction) -> str:
 
 
 def _path(instruction: t.Instruction, cycles: int | None) -> str:
-    return "X" if instruction["unknown"] else compact.latency(cycles)
+    return "X" if instruction["unknown"] else dependencies.latency(cycles)
 
 
 def _edge(

@@ -134,8 +134,7 @@ def _sentence(text: str, end: str = ".") -> str:
 def _sources(
     kernel: t.Kernel, layout: Layout, sources: Mapping[str, Mapping[int, str]]
 ) -> tuple[list[list[str | None]], list[int]]:
-    """Return the lines of the source that instructions come from, with their texts, and the index of each
-    instruction's line."""
+    """Return the source lines of a kernel with their texts, and the index of each instruction's line."""
     numbers: dict[tuple[str, int], int] = {}
     of_instruction = []
     for instruction in kernel["instructions"]:

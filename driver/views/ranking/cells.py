@@ -96,8 +96,10 @@ COLUMNS = (
 
 
 def rows_table(ranking: r.Ranking, layout: Layout, top: int = 0, fails: Mapping[int, bool] | None = None) -> Table:
-    """Return the table of the first `top` rows (0: all). `fails`: indices of the rows for which a condition holds, and
-    whether that fails the command."""
+    """Return the table of the first `top` rows (0: all).
+
+    `fails`: indices of the rows for which a condition holds, and whether that fails the command.
+    """
     hot = ranking["hotness"] is not None
     cores = len(ranking["totals"]["models"]) > 1
     table_rows = []

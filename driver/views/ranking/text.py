@@ -21,8 +21,10 @@ _LEAST = 0.001
 
 
 def render(ranking: r.Ranking, width: int = 80, colour: bool = False, top: int = 25) -> str:
-    """Return the ranking as text of lines no wider than `width` columns (0: as wide as they get), with at most `top`
-    rows (0: all)."""
+    """Return the ranking as text, with at most `top` rows (0: all).
+
+    Lines are no wider than `width` columns (0: as wide as they get).
+    """
     layout = Layout(width, colour)
     layout.name_paths(cells.files(ranking))
     lines = (line.replace("\xa0", " ").rstrip() for line in _lines(ranking, layout, top))

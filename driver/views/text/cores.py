@@ -1,4 +1,4 @@
-"""One code on several cores: for each kernel a table with a row for each core, before what there is to say of each."""
+"""One code on several cores: for each kernel a table with a row for each core, before the report of each core."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 BEST = "*"
 
 LIMIT = 20
-"""Columns that the words for what limits a kernel have at least."""
+"""Smallest width of the column of limits."""
 
 
 def groups(units: Sequence[t.Unit]) -> list[list[t.Unit]]:
-    """The units in their order, those together that follow each other and are one code on several cores."""
-    found: list[list[t.Unit]] = []
+    """Return the units in their order, in groups of neighbours that are one code on several cores."""
+    neighbours: list[list[t.Unit]] = []
     for unit in units:
         if (
-            found
-            and _code(found[-1][0]) == _code(unit)
-            and unit["model"]["name"] not in [other["model"]["name"] for other in found[-1]]
+            neighbours
+            and _code(neighbours[-1][0]) == _code(unit)
+            and unit["model"]["name"] not in [other["model"]["name"] for other in neighbours[-1]]
         ):
-            found[-1].append(unit)
+            neighbours[-1].append(unit)
         else:
-            found.append([unit])
-    return found
+            neighbours.append([unit])
+    return neighbours
 
 
 def _code(unit: t.Unit) -> tuple[object, ...]:
@@ -40,7 +40,7 @@ def _code(unit: t.Unit) -> tuple[object, ...]:
 
 
 def lines(units: Sequence[t.Unit], layout: Layout) -> Iterator[str]:
-    """The tables of a group of several units, one for each kernel that some of them have."""
+    """Yield the tables of a group of units, one for each kernel that some of them have."""
     first = units[0]
     names = [unit["model"]["name"] for unit in units]
     yield from layout.wrap(f"{first['source'] or first['assembly_file']} on {count(len(names), 'core')}:")
@@ -66,13 +66,15 @@ def lines(units: Sequence[t.Unit], layout: Layout) -> Iterator[str]:
 
 
 def _best(kernels: Sequence[t.Kernel | None]) -> set[int]:
-    """Which take the fewest cycles; none where all take as many. What takes at least so many may take more than
-    another."""
-    known = {n: kernel["cycles"] for n, kernel in enumerate(kernels) if kernel and not kernel["at_least"]}
-    least = min(known.values(), default=0.0)
+    """Return the indices of the kernels with the fewest cycles, none if all have as many.
+
+    Lower bounds do not count: the kernel may take more than another.
+    """
+    exact = {n: kernel["cycles"] for n, kernel in enumerate(kernels) if kernel and not kernel["at_least"]}
+    least = min(exact.values(), default=0.0)
     # As printed: what differs behind the second decimal looks alike.
-    found = {n for n, each_cycles in known.items() if f"{each_cycles:.2f}" == f"{least:.2f}"}
-    return found if len(found) < len(known) else set()
+    fastest = {n for n, each_cycles in exact.items() if f"{each_cycles:.2f}" == f"{least:.2f}"}
+    return fastest if len(fastest) < len(exact) else set()
 
 
 def _table(
@@ -109,11 +111,11 @@ def _table(
 
 
 NARROW = 100
-"""Columns below which what limits a kernel has a line for each part, rather than to be cut."""
+"""Width of lines below which each part of a limit has a line, instead of being cut."""
 
 
 def _limits(kernel: t.Kernel | None, layout: Layout) -> list[str]:
-    """What limits a kernel, in the lines that it takes."""
+    """Return the limits of a kernel, in the lines that they take."""
     if kernel is None:
         return [""]
     unknown = len(kernel["unknown_instructions"])
@@ -124,7 +126,7 @@ def _limits(kernel: t.Kernel | None, layout: Layout) -> list[str]:
 
 
 def _split(rows: Sequence[str], on: Sequence[Sequence[t.Kernel | None]], layout: Layout) -> Iterator[list[str]]:
-    """The rows of each kernel."""
+    """Yield the rows of each kernel."""
     left = list(rows)
     for kernels in on:
         count = sum(len(_limits(kernel, layout)) for kernel in kernels)

@@ -28,7 +28,7 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     heading = f"{'Source':{column}}" if sources else ""
     yield f"{title:>{width}}      CP     LCD   {heading}Instructions:"
     for number, instruction in zip(numbers, instructions, strict=True):
-        path, chain = (_latency(instruction[name]) for name in ("critical_path_cycles", "chain_cycles"))
+        path, chain = (latency(instruction[name]) for name in ("critical_path_cycles", "chain_cycles"))
         if instruction["unknown"]:
             path = chain = "X"
         row = f"{number:>{width}}  {layout.paint(f'{path:>6}', BOLD)}  {layout.paint(f'{chain:>6}', RED)}   "
@@ -80,6 +80,6 @@ def source_lines(instructions: Sequence[t.Instruction], own: t.Location | None) 
     return texts
 
 
-def _latency(cycles: int | None) -> str:
-    """Cycles of an instruction on a path; nothing for one that is not on it."""
+def latency(cycles: int | None) -> str:
+    """Return the cycles of an instruction on a path, nothing if it is not on it."""
     return "" if cycles is None else str(cycles)

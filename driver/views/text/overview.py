@@ -1,4 +1,4 @@
-"""The overview that a report begins with: a row for each kernel, numbered as the parts that follow."""
+"""The overview that a report begins with: a row for each kernel, with the number of the part on it."""
 
 from __future__ import annotations
 
@@ -75,8 +75,7 @@ def lines(unit: t.Unit, layout: Layout) -> Iterator[str]:
 
 
 def alike(unit: t.Unit, layout: Layout) -> list[list[int]]:
-    """Return the numbers of the kernels that share a row: neighbours with the same cells, such as the copies that a
-    compiler makes of a loop."""
+    """Return the numbers of the kernels that share a row: neighbours with equal cells, such as copies of a loop."""
     return [numbers for numbers, _ in _alike(_rows(unit, layout))]
 
 
