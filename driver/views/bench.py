@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from incc.driver.views.layout import BOLD, GREEN, RED, YELLOW, Column, Layout
-from incc.driver.views.table import table
+from incc.driver.views.layout import BOLD, GREEN, RED, YELLOW, Layout
+from incc.driver.views.table import Column, Table, row, text_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _FIGURES = (
-    Column("form", glad=24, least=12, gives_way=2),
-    Column("figure", glad=18, least=10, gives_way=1),
-    Column("cycles", right=True),
-    Column("±", right=True),
-    Column("model", right=True),
-    Column("", glad=20, least=8),
+    Column(title="form", comfortable=24, least=12, priority=1),
+    Column(title="figure", comfortable=18, least=10, priority=2),
+    Column(title="cycles", right=True),
+    Column(title="±", right=True),
+    Column(title="model", right=True),
+    Column(title="", comfortable=20, least=8, priority=3),
 )
 _PAIRS = (
-    Column("pair", glad=30, least=16, gives_way=2),
-    Column("cycles", right=True),
-    Column("±", right=True),
-    Column("larger", right=True),
-    Column("sum", right=True),
-    Column("model", right=True),
-    Column("conflict", right=True),
+    Column(title="pair", comfortable=30, least=16, priority=1),
+    Column(title="cycles", right=True),
+    Column(title="±", right=True),
+    Column(title="larger", right=True),
+    Column(title="sum", right=True),
+    Column(title="model", right=True),
+    Column(title="conflict", right=True),
 )
 _MOST_PAIRS = 45
 """Pairs that are listed; of more only the matrix is shown."""
@@ -49,21 +49,23 @@ def lines(found: dict[str, Any], layout: Layout) -> Iterator[str]:
     if found["kernels"]:
         yield ""
         yield from _table(
-            (Column("kernel", glad=30, least=16, gives_way=2, end=True), *_FIGURES[2:]), found["kernels"], layout
+            (Column(title="kernel", comfortable=30, least=16, priority=1, keep_end=True), *_FIGURES[2:]),
+            found["kernels"],
+            layout,
         )
 
 
 def _table(columns: Sequence[Column], rows: Sequence[Sequence[str]], layout: Layout) -> Iterator[str]:
     """The table, and below it, whole, what the last column has no room for: why something was not measured."""
     cells = [list(row) for row in rows]
-    printed = list(table(columns, cells, layout))[1:]
+    printed = list(text_lines(Table(columns, [row(*texts) for texts in cells]), layout))[1:]
     title, below = "", []
-    for row, line in zip(cells, printed, strict=True):
-        title = row[0] or title
-        if row[-1] not in line:
-            below.append(f"{title}: {row[-1]}")
-            row[-1] = row[-1].partition(":")[0]
-    yield from table(columns, cells, layout)
+    for texts, line in zip(cells, printed, strict=True):
+        title = texts[0] or title
+        if texts[-1] not in line:
+            below.append(f"{title}: {texts[-1]}")
+            texts[-1] = texts[-1].partition(":")[0]
+    yield from text_lines(Table(columns, [row(*texts) for texts in cells]), layout)
     if below:
         import textwrap
 

@@ -1,88 +1,70 @@
-"""The page of `incc-bench`: its tables, and the matrix of pairs as a picture (SVG), which may also be had alone."""
+"""The page of `incc-bench`: its tables, and the matrix of pairs as a picture (SVG), which is also a file of its own."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from incc.driver.views.page import Column, Html, document, element, escaped, table
+from incc.driver.views.html import templates
+from incc.driver.views.table import Column, Table, row, select
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _CELL, _CHAR = 34, 7
-_STYLE = """\
-body { padding: 12px 16px; }
-table.incc-table { border-collapse: collapse; margin: 12px 0; }
-table.incc-table caption { text-align: left; color: var(--muted); padding: 4px 0; }
-table.incc-table th, table.incc-table td { text-align: left; padding: 2px 12px 2px 0; }
-table.incc-table thead th { border-bottom: 1px solid var(--grid); }
-table.incc-table .incc-number { text-align: right; font-variant-numeric: tabular-nums; }
-table.incc-table td.incc-name { font-family: ui-monospace, monospace; }
-figure { margin: 12px 0; overflow-x: auto; }
-"""
+"""Pixels of a cell of the matrix, and of a character."""
+
+_FIGURES = ("cycles", "±", "model", "")
+_TABLES = {
+    "pairs": ("Pairs", ("pair", "cycles", "±", "larger", "sum", "model", "conflict")),
+    "figures": ("Forms", ("form", "figure", *_FIGURES)),
+    "kernels": ("Kernels", ("kernel", *_FIGURES)),
+}
+_TEXTS = ("pair", "form", "figure", "kernel", "")
 
 
 def page(found: dict[str, Any]) -> str:
-    """A page that needs nothing beside it. `found` as views/bench.py has it."""
-    parts = [element("h1", found["core"]), element("p", found["way"], class_="muted")]
-    parts += [element("p", f"note: {note}") for note in found["notes"]]
-    if found["matrix"]:
-        caption = "Conflict of pairs: 0 they overlap, 1 one waits for the other."
-        parts.append(element("figure", svg(found["matrix"]), element("figcaption", caption, class_="muted")))
-    figures = (("figure", False), ("cycles", True), ("±", True), ("model", True), ("", False))
-    for key, caption, columns in (
-        (
-            "pairs",
-            "Pairs",
-            (("pair", False), *((c, True) for c in ("cycles", "±", "larger", "sum", "model", "conflict"))),
-        ),
-        ("figures", "Forms", (("form", False), *figures)),
-        ("kernels", "Kernels", (("kernel", False), *figures[1:])),
-    ):
+    """Return a page that needs no other file. `found`: as views/bench.py has it."""
+    tables = []
+    for key, (caption, titles) in _TABLES.items():
         if found[key]:
-            parts.append(table([Column(title, number) for title, number in columns], [found[key]], caption))
-    return document("incc-bench", _STYLE, Html("\n".join(parts)))
-
-
-def svg(matrix: dict[str, Any]) -> Html:
-    """The matrix as a picture of its own: a cell for each pair, the redder the more they conflict."""
-    titles: Sequence[str] = matrix["titles"]
-    left = _CHAR * max(map(len, titles)) + 40
-    size = _CELL * len(titles)
-    parts = []
-    for n, title in enumerate(titles):
-        y = 24 + n * _CELL
-        parts.append(_text(left - 8, y + 21, f"{title}  {n + 1}", "end"))
-        parts.append(_text(left + n * _CELL + _CELL // 2, 16, str(n + 1), "middle"))
-        for m, value in enumerate(matrix["values"][n]):
-            x = left + m * _CELL
-            if value is None:
-                continue
-            said = f"{title} with {titles[m]}: {value:.2f}"
-            shown = f"{round(value, 1) + 0.0:.1f}"  # without the sign of what is rounded to nothing
-            parts.append(
-                f'<g><title>{escaped(said)}</title><rect x="{x}" y="{y}" width="{_CELL - 1}" height="{_CELL - 1}" '
-                f'fill="{_colour(value)}"/>{_text(x + _CELL // 2, y + 21, shown, "middle", "#111")}</g>'
-            )
-    width, height = left + size + 8, 24 + size + 8
-    return Html(
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-        f'role="img" aria-label="conflict of pairs" font-family="ui-monospace, monospace" font-size="12">'
-        f"{''.join(parts)}</svg>"
+            columns = [Column(title=title, right=title not in _TEXTS, code=title in _TEXTS) for title in titles]
+            tables.append((caption, select(Table(columns, [row(*texts) for texts in found[key]]))))
+    return templates.render(
+        "bench.html.j2",
+        title="incc-bench",
+        core=found["core"],
+        way=found["way"],
+        notes=found["notes"],
+        matrix=found["matrix"] and _drawing(found["matrix"]),
+        tables=tables,
     )
 
 
 def picture(matrix: dict[str, Any]) -> str:
-    """An SVG file."""
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{svg(matrix)}\n'
+    """Return the matrix as an SVG file: a cell for each pair, the redder the more they conflict."""
+    svg = templates.render("bench_matrix.svg.j2", matrix=_drawing(matrix))
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{svg}'
 
 
-def _text(x: int, y: int, text: str, anchor: str, fill: str = "currentColor") -> str:
-    return f'<text x="{x}" y="{y}" text-anchor="{anchor}" fill="{fill}">{escaped(text)}</text>'
+def _drawing(matrix: dict[str, Any]) -> dict[str, object]:
+    """Return the measures of the picture, and titles, texts and colours of its cells."""
+    titles: Sequence[str] = matrix["titles"]
+    left, size = _CHAR * max(map(len, titles)) + 40, _CELL * len(titles)
+    rows = []
+    for title, values in zip(titles, matrix["values"], strict=True):
+        cells = [
+            # What is rounded to nothing has no sign.
+            None
+            if value is None
+            else (f"{title} with {other}: {value:.2f}", f"{round(value, 1) + 0.0:.1f}", _colour(value))
+            for other, value in zip(titles, values, strict=False)
+        ]
+        rows.append((title, cells))
+    return {"left": left, "cell": _CELL, "width": left + size + 8, "height": 24 + size + 8, "rows": rows}
 
 
 def _colour(value: float) -> str:
-    """From light blue for none through white to red for all; beyond, darker."""
+    """Return a colour from light blue for 0 through white to red for 1."""
     part = min(max(value, 0.0), 1.0)
     light, strong = (198, 219, 239), (239, 101, 72)
     mixed = [round(a + (b - a) * part) for a, b in zip(light, strong, strict=True)]

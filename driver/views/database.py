@@ -1,11 +1,12 @@
-"""What is in a database of reports as tables: commits, the history of kernels with a sparkline, the fastest builds."""
+"""Tables of a database of reports: commits, histories of kernels with sparklines, the fastest builds."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from incc.driver.report.wording import relative
-from incc.driver.views.layout import BOLD, RED, Column, count, fitted, harmless
+from incc.driver.views.layout import BOLD, count, each, harmless
+from incc.driver.views.table import Column, Row, Table, row, text_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -17,78 +18,80 @@ BARS, ASCII_BARS = "▁▂▃▄▅▆▇█", "_.-=+*%#"
 _UNKNOWN_BAR = " "
 
 _FEW = 3
-"""Kernels of which every build is listed, not only the best."""
+"""Number of kernels up to which every build is listed, not only the fastest."""
 
 _FLAT = 0.1
-"""Sparklines reach from the bottom to the top if the largest value is so much above the least, so that a change of a
-percent does not look like one of half."""
+"""Relative range of values that fills a sparkline, so that a change of a percent does not look like one of half."""
 
 
-def commits(found: Sequence[d.Commit], layout: Layout) -> Iterator[str]:
-    """A row for each commit."""
+def commits(commit_list: Sequence[d.Commit], layout: Layout) -> Iterator[str]:
+    """Yield a row for each commit."""
     columns = [
-        Column("Commit", glad=10, least=8, gives_way=1),
-        Column("Date"),
-        Column("Branches", glad=12, least=6, gives_way=2),
-        Column("Baselines", glad=12, least=6, gives_way=3),
-        Column("Units", right=True),
-        Column("Kernels", right=True),
+        Column(title="Commit", comfortable=10, least=8, priority=6),
+        Column(title="Date"),
+        Column(title="Branches", comfortable=12, least=6, priority=5),
+        Column(title="Baselines", comfortable=12, least=6, priority=4),
+        Column(title="Units", right=True),
+        Column(title="Kernels", right=True),
     ]
     rows = [
-        [
+        row(
             short(c["commit"]),
-            _day(c["date"]),
+            c["date"][:10],
             ", ".join(c["branches"]),
             ", ".join(c["baselines"]),
             str(c["units"]),
             str(c["kernels"]),
-        ]
-        for c in found
+        )
+        for c in commit_list
     ]
     yield from _table(columns, rows, layout)
 
 
-def history(found: d.History, layout: Layout, bars: str = BARS) -> Iterator[str]:
-    """A table for each series, of the commits at which something changed, below a line with all of them."""
-    for number, series in enumerate(found["series"]):
+def history(histories: d.History, layout: Layout, bars: str = BARS) -> Iterator[str]:
+    """Yield a table for each series with the commits that changed something, below a line with all commits."""
+    for number, series in enumerate(histories["series"]):
         if number:
             yield ""
         yield from _lines_of_series(series, layout, bars)
 
 
-def best(found: d.Bests, layout: Layout) -> Iterator[str]:
-    """A row for each kernel with its fastest build; of few kernels one for each build."""
-    kernels = found["kernels"]
+def best(bests: d.Bests, layout: Layout) -> Iterator[str]:
+    """Yield a row for each kernel with its fastest build; few kernels have a row for each build."""
+    kernels = bests["kernels"]
     if len(kernels) <= _FEW:
         for number, kernel in enumerate(kernels):
             if number:
                 yield ""
             heading = f"{_loop(kernel)} in {layout.file(kernel['source'])}, {kernel['model']}"
             yield layout.paint(harmless(layout.cut(heading, 0), False), BOLD)
-            yield from _table(_BUILD_COLUMNS, [_build_row(c, kernel) for c in kernel["builds"]], layout)
+            yield from _table(_BUILD_COLUMNS, [row(*_build_row(build, kernel)) for build in kernel["builds"]], layout)
     else:
-        columns = [Column("Function", glad=16, least=8, gives_way=1), Column("Core", glad=10, least=6, gives_way=3)]
-        columns += [*_BUILD_COLUMNS, Column("Others", right=True)]
-        rows = [[_loop(k), k["model"], *_build_row(k["builds"][0], k), _others(k["builds"])] for k in kernels]
+        columns = [
+            Column(title="Function", comfortable=16, least=8, priority=6),
+            Column(title="Core", comfortable=10, least=6, priority=4),
+        ]
+        columns += [*_BUILD_COLUMNS, Column(title="Others", right=True)]
+        rows = [row(_loop(k), k["model"], *_build_row(k["builds"][0], k), _others(k["builds"])) for k in kernels]
         yield from _table(columns, rows, layout)
-    if found["without_elements"]:
-        without = count(found["without_elements"], "kernel")
+    if bests["without_elements"]:
+        without = count(bests["without_elements"], "kernel")
         yield f"Not compared: {without} of which nobody knows how many elements an iteration stands for."
 
 
 def sparkline(values: Sequence[float | None], bars: str = BARS) -> str:
-    """A character for each value, as high as it is between the least and the largest."""
-    known = [value for value in values if value is not None]
-    if not known:
+    """Return a character for each value, whose height lies between those of the smallest and the largest value."""
+    numbers = [value for value in values if value is not None]
+    if not numbers:
         return ""
-    least = min(known)
-    span = max(max(known) - least, _FLAT * max(known)) or 1.0
+    least = min(numbers)
+    span = max(max(numbers) - least, _FLAT * max(numbers)) or 1.0
     top = len(bars) - 1
     return "".join(_UNKNOWN_BAR if v is None else bars[min(int((v - least) / span * top + 0.5), top)] for v in values)
 
 
 def short(name: str) -> str:
-    """A commit's name: of a hash the beginning."""
+    """Return a commit's name, the first characters of a hash."""
     is_hash = len(name) in (40, 64) and all(c in "0123456789abcdef" for c in name)
     return name[:10] if is_hash else name
 
@@ -100,28 +103,28 @@ def _lines_of_series(series: d.Series, layout: Layout, bars: str) -> Iterator[st
     points = series["points"]
     by_element = all(p["cycles_per_element"] is not None for p in points)
     values = [p["cycles_per_element"] if by_element else p["cycles"] for p in points]
-    each = "an element" if by_element else "an iteration"
+    per = "an element" if by_element else "an iteration"
     heading = f"{series['kernel_id']} in {layout.file(series['source'])}, {series['model']}"
     yield layout.paint(harmless(layout.cut(heading, 0), False), BOLD)
     room = max((layout.width or 120) - 60, 20)
-    known = [v for v in values if v is not None]
-    span = _each(known[-1]) if min(known) == max(known) else f"{_each(min(known))} to {_each(max(known))}"
+    numbers = [v for v in values if v is not None]
+    span = each(numbers[-1]) if min(numbers) == max(numbers) else f"{each(min(numbers))} to {each(max(numbers))}"
     # Where iterations do different work, their cycles side by side would say what is not so.
     comparable = by_element or all(p["basis"] for p in points[1:])
-    line = f"{sparkline(values[-room:], bars)}  {span} cycles {each}, " if comparable else ""
+    line = f"{sparkline(values[-room:], bars)}  {span} cycles {per}, " if comparable else ""
     last = f", the last {room} of them drawn" if comparable and len(points) > room else ""
     yield f"{line}{count(len(points), 'commit')}{last}"
     columns = [
-        Column("Commit", glad=10, least=8, gives_way=4),
-        Column("Date"),
-        Column("Cycles", right=True),
-        Column("/elem.", right=True),
-        Column("Change", right=True),
-        Column("Bound by", glad=12, least=6, gives_way=3),
-        Column("Vectors", glad=7, least=6, gives_way=2),
-        Column("", glad=16, least=6, gives_way=1),
+        Column(title="Commit", comfortable=10, least=8, priority=3),
+        Column(title="Date"),
+        Column(title="Cycles", right=True),
+        Column(title="/elem.", right=True),
+        Column(title="Change", right=True),
+        Column(title="Bound by", comfortable=12, least=6, priority=4),
+        Column(title="Vectors", comfortable=7, least=6, priority=5),
+        Column(title="", comfortable=16, least=6, priority=6),
     ]
-    rows, slower = [], set()
+    rows = []
     unchanged = 0
     for number, point in enumerate(points):
         words = _words(point, points[number - 1] if number else None)
@@ -129,26 +132,25 @@ def _lines_of_series(series: d.Series, layout: Layout, bars: str) -> Iterator[st
             unchanged += 1
             continue
         if unchanged:
-            rows.append([f"({unchanged} more)", "", "", "", "", "", "", ""])
+            rows.append(row(f"({unchanged} more)", *[""] * 7))
             unchanged = 0
-        if (point["change"] or 0) > 0:
-            slower.add(len(rows))
         rows.append(_point_row(point, words))
-    yield from _table(columns, rows, layout, slower)
+    yield from _table(columns, rows, layout)
 
 
-def _point_row(point: d.Point, words: str) -> list[str]:
-    each = point["cycles_per_element"]
-    return [
+def _point_row(point: d.Point, words: str) -> Row:
+    per_element = point["cycles_per_element"]
+    texts = [
         short(point["commit"]),
-        _day(point["date"]),
+        point["date"][:10],
         f"{'≥ ' if point['at_least'] else ''}{point['cycles']:.2f}",
-        "" if each is None else _each(each),
+        "" if per_element is None else each(per_element),
         _change(point),
         point["limit"],
         point["vector"],
         words,
     ]
+    return row(*texts, kind="slower" if (point["change"] or 0) > 0 else "")
 
 
 def _change(point: d.Point) -> str:
@@ -161,7 +163,7 @@ def _change(point: d.Point) -> str:
 
 
 def _words(point: d.Point, before: d.Point | None) -> str:
-    """What has become another thing since the point before."""
+    """Return the differences from the point before."""
     if before is None:
         return ""
     words = []
@@ -187,25 +189,25 @@ def _difference(a: d.Build, b: d.Build) -> str:
 # --- builds -----------------------------------------------------------------------------------------------------------
 
 _BUILD_COLUMNS = [
-    Column("/elem.", right=True),
-    Column("to best", right=True),
-    Column("Bound by", glad=12, least=6, gives_way=5),
-    Column("Vectors", glad=7, least=6, gives_way=6),
-    Column("Build", glad=24, least=10, gives_way=2),
-    Column("Commit", glad=10, least=8, gives_way=4),
+    Column(title="/elem.", right=True),
+    Column(title="to best", right=True),
+    Column(title="Bound by", comfortable=12, least=6, priority=2),
+    Column(title="Vectors", comfortable=7, least=6, priority=1),
+    Column(title="Build", comfortable=24, least=10, priority=5),
+    Column(title="Commit", comfortable=10, least=8, priority=3),
 ]
 
 
-def _build_row(found: d.Candidate, kernel: d.Best) -> list[str]:
+def _build_row(candidate: d.Candidate, kernel: d.Best) -> list[str]:
     least = kernel["builds"][0]["cycles_per_element"]
-    ratio = f"×{found['cycles_per_element'] / least:.2f}" if least and found["cycles_per_element"] > least else ""
-    build = " ".join([_compiler(found["build"]), *_flags(found["build"]["command"])]).strip()
-    each = _each(found["cycles_per_element"])
-    return [each, ratio, found["limit"], found["vector"], build, short(found["commit"])]
+    cycles = candidate["cycles_per_element"]
+    ratio = f"×{cycles / least:.2f}" if least and cycles > least else ""
+    build = " ".join([_compiler(candidate["build"]), *_flags(candidate["build"]["command"])]).strip()
+    return [each(cycles), ratio, candidate["limit"], candidate["vector"], build, short(candidate["commit"])]
 
 
 def _others(builds: Sequence[d.Candidate]) -> str:
-    """How much longer the other builds take."""
+    """Return the range of the other builds' cycles relative to the fastest."""
     least = builds[0]["cycles_per_element"]
     ratios = [build["cycles_per_element"] / least for build in builds[1:] if least]
     if not ratios:
@@ -223,39 +225,14 @@ def _compiler(build: d.Build) -> str:
 
 
 def _flags(command: Iterable[str]) -> list[str]:
-    """The options that decide about code; not folders, names of files, or what to print."""
+    """Return the options that affect code generation."""
     return [word for word in command if word.startswith(("-O", "-m", "-f"))]
 
 
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
-def _each(cycles: float) -> str:
-    """Cycles an element: of a fraction three decimals, which tell 0.125 from 0.12."""
-    return f"{cycles:.2f}" if cycles >= 1 else f"{cycles:.3f}"
-
-
-def _day(date: str) -> str:
-    return date[:10]
-
-
-def _table(
-    columns: Sequence[Column], rows: Sequence[Sequence[str]], layout: Layout, red: Iterable[int] = ()
-) -> Iterator[str]:
-    """The rows below a heading, without the columns that say nothing; those whose numbers are in `red` stand out."""
-    used = [n for n in range(len(columns)) if n == 0 or any(row[n] for row in rows)]
-    chosen = [columns[n] for n in used]
-    cells = [[harmless(row[n], False) for n in used] for row in rows]
-    widths = fitted(chosen, cells, layout.width)
-    marked = set(red)
-    yield layout.paint(_line(chosen, [column.title for column in chosen], widths), BOLD)
-    for number, row in enumerate(cells):
-        yield layout.paint(_line(chosen, row, widths), RED if number in marked else "")
-
-
-def _line(columns: Sequence[Column], row: Sequence[str], widths: Sequence[int]) -> str:
-    parts = []
-    for column, cell, width in zip(columns, row, widths, strict=True):
-        text = cell if len(cell) <= width else cell[: max(width - 1, 0)] + "…"
-        parts.append(text.rjust(width) if column.right else text.ljust(width))
-    return "  ".join(parts).rstrip()
+def _table(columns: Sequence[Column], rows: Sequence[Row], layout: Layout) -> Iterator[str]:
+    # Names of kernels, files and commits come from outside.
+    safe = [row(*(harmless(cell.text, False) for cell in one.cells), kind=one.cells[0].kind) for one in rows]
+    return text_lines(Table(columns, safe), layout)

@@ -1,8 +1,8 @@
-"""The report as JSON (driver/report/report.schema.json), for programs; readable and diffable for people too.
+"""Reports, comparisons and rankings as JSON, which programs read and people can read and compare.
 
-`json.dumps` with indentation takes as long (3.2 ms for the report on a loop of seven instructions, this 3.3), but has
-each number in a line of its own: 1,070 lines and 29 KB for 686 and 23. Without indentation it is the library's (0.9
-ms).
+The report's schema is driver/report/report.schema.json. `json.dumps` with indentation takes as long (3.2 ms for the
+report on a loop of seven instructions, this 3.3), but has each number in a line of its own: 1,070 lines and 29 KB for
+686 and 23. Without indentation the library takes 0.9 ms.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ _compact = JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"
 
 
 def render(report: t.Report | c.Comparison | r.Ranking, compact: bool = False) -> str:
-    """The report, a comparison or a ranking, with keys in its own order and two blanks of indentation, lists and
-    objects of plain values in one line where they fit; `compact`: all in one line without blanks. Ends in a line
-    break."""
+    """Return a document with its own order of keys, indented by two blanks, that ends in a line break.
+
+    Lists and objects of plain values are in one line if they fit. `compact`: all in one line without blanks.
+    """
     if compact:
         return _compact(report) + "\n"
     document: Any = report
@@ -33,8 +34,10 @@ def render(report: t.Report | c.Comparison | r.Ranking, compact: bool = False) -
 
 
 def _rows(comparison: c.Comparison | r.Ranking) -> str:
-    """Each row in a line of its own: a large comparison or ranking has ten thousand, and as many more lines as a row
-    has values would take seven times as long, and be read by nobody."""
+    """Return a document with each row in a line of its own.
+
+    Large ones have ten thousand rows, and a line for each value would take seven times as long.
+    """
     rows = "".join(f"\n    {_flat(row)}," for row in comparison["rows"])[:-1]
     parts = [
         f"  {_flat(key)}: " + (f"[{rows}\n  ]" if key == "rows" and rows else _indented(value, 1))

@@ -1,4 +1,4 @@
-"""What the views of a text report share: how wide a line is, colour, breaking and cutting lines, numbers in columns."""
+"""The layout of text: the width of lines, colour, names of files, and numbers in columns."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ _CONTROLS = {
 
 
 def harmless(line: str, colour: bool) -> str:
-    """A line as it may go to a terminal: control characters are written out, but with colour the styles of `paint`."""
+    """Return a line that is safe for a terminal.
+
+    Control characters are written out, except for the styles of `paint` with colour.
+    """
     if line.isprintable():
         return line
     head, *rest = line.split("\033[") if colour else [line]
@@ -38,67 +41,27 @@ def harmless(line: str, colour: bool) -> str:
     return "".join(parts)
 
 
-class Column:
-    """A column of a table whose columns may be narrower than their cells: its heading, whether cells stand on the
-    right, the width down to which it gives way gladly and the least one (0: it never gives way), and when it does:
-    gladly columns of the highest number first, beyond that those of the lowest. Before any of them does, columns with
-    an `ample` width go down to that. `end`: of a cell that is cut the end stays, as that of a path."""
-
-    __slots__ = ("ample", "end", "gives_way", "glad", "least", "right", "title")
-
-    def __init__(
-        self,
-        title: str,
-        right: bool = False,
-        glad: int = 0,
-        least: int = 0,
-        gives_way: int = 0,
-        ample: int = 0,
-        end: bool = False,
-    ) -> None:
-        self.ample = ample
-        self.end = end
-        self.title = title
-        self.right = right
-        self.glad = glad
-        self.least = least
-        self.gives_way = gives_way
-
-
-def fitted(columns: Sequence[Column], rows: Sequence[Sequence[str]], room: int, gap: int = 2) -> list[int]:
-    """The widths of columns with these cells, `gap` blanks apart, in a line of `room` columns (0: as wide as they
-    get). Each gives way as far as it does gladly before any has to go down to its least width, and none farther."""
-    widths = [
-        max(len(column.title), *(len(row[n]) for row in rows)) if rows else len(column.title)
-        for n, column in enumerate(columns)
-    ]
-    excess = sum(widths) + gap * (len(widths) - 1) - room if room else 0
-    order = [n for n in sorted(range(len(columns)), key=lambda n: columns[n].gives_way) if columns[n].least]
-    limits = [(n, column.ample) for n, column in enumerate(columns) if column.ample]
-    limits += [(n, columns[n].glad) for n in reversed(order)] + [(n, columns[n].least) for n in order]
-    for n, limit in limits:
-        less = min(max(excess, 0), max(widths[n] - limit, 0))
-        widths[n] -= less
-        excess -= less
-    return widths
-
-
 class Layout:
-    """The room for a line (`width` columns, 0 for as much as it takes), whether there is colour, whether a timeline has
-    rows for µops (`uops`) or one for each instruction, as llvm-mca's, which views are shown (`views`: what one of them
-    has in full, another need not have), and what files are called."""
+    """The room, colour and names of a text.
+
+    Attributes:
+        width: Columns of a line, 0 for any number.
+        colour: The text may have styles.
+        uops: A timeline has rows for µops, not one for each instruction as llvm-mca's.
+        views: The views that are shown: what one of them has in full, another need not have.
+    """
 
     __slots__ = ("_files", "colour", "uops", "views", "width")
 
     def __init__(self, width: int, colour: bool, uops: bool = True, views: Sequence[str] = ()) -> None:
-        self.views = views
         self.width = width
         self.colour = colour
         self.uops = uops
+        self.views = views
         self._files: dict[str, str] = {}
 
     def name_files(self, report: t.Report) -> None:
-        """Find short names for the files of a report that tell them from each other."""
+        """Find short names for the files of a report that distinguish them."""
         files: dict[str, None] = {}
         for unit in report["units"]:
             places = [call["source"] for call in unit["became_calls"]]
@@ -110,23 +73,23 @@ class Layout:
         self.name_paths(files)
 
     def name_paths(self, paths: Iterable[str]) -> None:
-        """Find short names for these files that tell them from each other."""
+        """Find short names for these files that distinguish them."""
         self._files = short_files(paths)
 
     def file(self, path: str) -> str:
-        """What a file of the report is called."""
+        """Return the short name of a file."""
         return self._files.get(path) or short_files([path])[path]
 
     def place(self, place: t.Location | t.Frame) -> str:
-        """A place in the source as file:line."""
+        """Return a place in the source as file:line."""
         return f"{self.file(place['file'])}:{place['line']}"
 
     def paint(self, text: str, style: str) -> str:
-        """The text in a style (ANSI parameters), as it is without colour; blanks are not worth a colour."""
+        """Return the text in a style (ANSI parameters), unchanged without colour or if it is blank."""
         return f"\033[{style}m{text}\033[0m" if self.colour and style and text.strip() else text
 
     def cut(self, text: str, used: int) -> str:
-        """The text, with tabs as blanks, cut with … to what the line has left beside `used` columns."""
+        """Return the text with blanks for tabs, cut with … to what the line has left beside `used` characters."""
         text = text.replace("\t", " ")
         room = self.width - used
         if not self.width or len(text) <= room:
@@ -134,8 +97,10 @@ class Layout:
         return text[: max(room - 1, 0)] + "…"
 
     def wrap(self, text: str, first: str = "", indent: str = "") -> Iterator[str]:
-        """The text in lines, broken at blanks but not at no-break spaces; `first` leads the first line, `indent` the
-        others."""
+        """Yield the text in lines, broken at blanks but not at no-break spaces.
+
+        `first` leads the first line, `indent` the others.
+        """
         line = first
         empty = True
         for word in text.split(" "):
@@ -148,8 +113,11 @@ class Layout:
 
 
 def short_files(paths: Iterable[str]) -> dict[str, str]:
-    """A short name for each file: its path from the working directory where it is below that, other relative paths as
-    they are, else `…/` and as many of the last parts of its path, two or more, as tell it from the others."""
+    """Return a short name for each file.
+
+    A file below the working directory is named by its path from there, and a relative path stays as it is. Any other
+    file is named by `…/` and as many of the last parts of its path, at least two, as distinguish it from the others.
+    """
     import os
 
     try:
@@ -185,8 +153,11 @@ def short_files(paths: Iterable[str]) -> dict[str, str]:
 
 
 def terminal(stream: TextIO) -> tuple[int, bool]:
-    """The width for a stream and whether to use colour: on a terminal its width and colour, elsewhere $COLUMNS or 120
-    and none. $NO_COLOR (no-color.org) and TERM=dumb switch colour off."""
+    """Return the width for a stream and whether to use colour.
+
+    A terminal has its own width, and colour. Elsewhere the width is $COLUMNS or 120, without colour. $NO_COLOR
+    (no-color.org) and TERM=dumb switch colour off.
+    """
     import os
 
     environment = os.environ
@@ -202,27 +173,27 @@ def terminal(stream: TextIO) -> tuple[int, bool]:
 
 
 def cycles(number: float) -> str:
-    """Cycles in a table: two decimals, - for none."""
+    """Return cycles with two decimals, - for none."""
     return f"{number:.2f}" if number else "-"
 
 
 def each(cycles: float) -> str:
-    """Cycles an element: of a fraction three decimals, which tell 0.125 from 0.12."""
+    """Return cycles per element, with three decimals below 1, which distinguish 0.125 from 0.12."""
     return f"{cycles:.2f}" if cycles >= 1 else f"{cycles:.3f}"
 
 
 def percent(share: float) -> str:
-    """A share of 1 in whole percent, not broken from its sign."""
+    """Return a share of 1 in whole percent, with a no-break space."""
     return f"{100 * share:.0f}\xa0%"
 
 
 def count(number: int, word: str) -> str:
-    """1 byte, 2 bytes."""
+    """Return a number with its noun: 1 byte, 2 bytes."""
     return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 def line_list(lines: Iterable[int]) -> str:
-    """ "line 4" or "lines 12-15, 20"."""
+    """Return "line 4" or "lines 12-15, 20"."""
     spans: list[list[int]] = []
     for line in sorted(set(lines)):
         if spans and line == spans[-1][1] + 1:
@@ -234,5 +205,5 @@ def line_list(lines: Iterable[int]) -> str:
 
 
 def unknown_legend(kernel: t.Kernel) -> str:
-    """What X means, for the end of a legend; nothing where no instruction is marked so."""
+    """Return the meaning of X for the end of a legend, nothing if no instruction is marked so."""
     return "; X:\xa0not in the model, excluded from all totals" if kernel["unknown_instructions"] else ""

@@ -61,14 +61,14 @@ def test_the_table_has_what_the_text_has() -> None:
     rows = rows_of(page)
     assert len(rows) == 8
     assert rows[0].startswith(
-        "1 triad.c:12 forces 2.00 5.40 elem. ×2.70 ports 2,3 → divider 256-bit → scalar scalar instead"
+        "1 triad.c:12 forces 2.00 5.40 ×2.70 elem. ports 2,3 → divider 256-bit → scalar scalar instead"
     )
     assert "? 62 %" in rows[1].replace("\xa0", " ")
     assert rows[2].startswith("3 triad.c:60 dot (4.00) (4.00) ?")
     assert "moved" in rows[4]
     assert "same" in rows[5]
-    assert rows[6].startswith("7 triad.c:95 gone 1.00 - elem. only in A")
-    assert rows[7].startswith("8 triad.c:99 new_one, remainder - 1.00 elem. only in B")
+    assert rows[6].startswith("7 triad.c:95 gone 1.00 - only in A elem.")
+    assert rows[7].startswith("8 triad.c:99 new_one, remainder - 1.00 only in B elem.")
     assert "6 kernels: 1 the same, 1 moved, 1 as fast with other code, 1 faster, 1 slower, 1 not comparable" in page
     numbers = dict(re.findall(r'data-filter="(\w+)" data-count="(\d+)"', page))
     assert numbers == {"changed": "3", "slower": "1", "faster": "1", "unmatched": "2", "all": "8"}
@@ -116,7 +116,7 @@ def test_offenders_are_marked_and_listed() -> None:
     made["gate"]["offenders"] = []
     page = render(made)
     assert "No kernel for which cycles &gt; +5%." in page
-    assert "✗ fails</strong>" not in page
+    assert "✗ fails</td>" not in page
 
 
 def test_only_what_changed_is_there_at_once_where_there_is_much() -> None:
@@ -139,13 +139,13 @@ def test_the_heat_map_has_cycles_shades_and_sums() -> None:
     page = render(matrix(["one", "two", "three"]))
     rows = rows_of(page)
     assert rows[0].replace("\xa0", " ") == "kernel0 1 triad.c:5 1.00 * 1.10 +10 % -"
-    shades = re.findall(r'<td data-key="([\d.]+)" class="number (heat\d)(?: best)?"', page)
+    shades = re.findall(r'<td data-key="([\d.]+)" class="number (?:\w+ )?(heat\d)"', page)
     by_ratio = {float(cycles): shade for cycles, shade in shades}
     assert by_ratio[2.0] == "heat0"
     assert by_ratio[2.4] == "heat2"
-    foot = text_of(re.findall(r"<tfoot>(.*?)</tfoot>", page)[0]).replace("\xa0", " ")
+    foot = text_of(re.findall(r"<tfoot>(.*?)</tfoot>", page, re.DOTALL)[0]).replace("\xa0", " ")
     assert foot == "geom. mean +25 % +25 % fewest in 3 0 0"
-    assert '<a href="#p1/B" tabindex="-1">1.10</a>' in page
+    assert '<a href="#p1/B">1.10</a>' in page
 
 
 def test_variants_that_differ_in_several_ways_are_grouped() -> None:
@@ -243,13 +243,13 @@ def test_filters_choose_and_bring_the_rest(tmp_path: Path) -> None:
 def test_rows_beyond_the_first_come_when_they_are_asked_for(tmp_path: Path) -> None:
     page = render(many(MOST + 60, MOST + 50))
     found = ask(page, tmp_path, f"""
-      const seen = [[names().length, $("#more").hidden, $("#more").textContent]];
+      const seen = [[names().length, $("#more-rows").hidden, $("#more-rows").textContent]];
       await type("f{MOST + 20}"); seen.push([names().length]);
-      await type(""); seen.push([names().length, $("#more").hidden]);
+      await type(""); seen.push([names().length, $("#more-rows").hidden]);
       return seen;
     """)  # fmt: skip
     assert found == [[MOST, False, "50 more"], [1], [MOST + 50, True]]
-    found = ask(page, tmp_path, "$('#more').click(); return [names().length, $('#more').hidden]")
+    found = ask(page, tmp_path, "$('#more-rows').click(); return [names().length, $('#more-rows').hidden]")
     assert found == [MOST + 50, True]
 
 

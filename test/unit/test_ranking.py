@@ -127,7 +127,7 @@ def test_where_lines_of_the_source_come_from_is_said_once_and_only_where_there_a
     def said(*units: Any) -> list[str]:
         assert main([write("a.json", *units), f"--format={form}"]) == 0
         shown = " ".join(capsys.readouterr().out.split()).replace("\\", "")
-        return re.findall(r"No lines of the source are known([^.]*)\. The compiler tells them with -g1", shown)
+        return re.findall(r"No lines of the source are known([^.]*)\. Compile with -g1", shown)
 
     lost = make_kernel("f/loop1", source=None)
     assert said(unit(lost, make_kernel("g/loop1", source=None), way="assembler")) == [""]
@@ -408,8 +408,8 @@ def test_weights_order_rows_and_are_told(capsys: pytest.CaptureFixture[str]) -> 
     assert names(ranked("a.json", "--hot=hot", "--where=hot and weight > 0.01")) == ["g"]
     assert main(["a.json", "--hot=hot"]) == 0
     text = capsys.readouterr().out
-    assert "Weighed by executions times cycles: hot (list: executions of 3 lines of 2 files)." in text
-    assert "10.0 % of the executions that are told of are in lines of these loops, 90.0 % in other code." in text
+    assert "Weighted by executions times cycles: hot (list: executions of 3 lines of 2 files)." in text
+    assert "10.0 % of the reported executions are in lines of these loops, 90.0 % in other code." in text
     assert "No kernel is of other.c." in text
     assert main(["a.json"]) == 0
     assert "Unweighted: " in capsys.readouterr().out

@@ -11,7 +11,7 @@ from incc.driver.options import MCA, WRAPPER, Given
 from incc.driver.pipeline import Settings, analyze_units
 from incc.driver.report.overview import overview
 from incc.driver.report.places import Choice, choice
-from incc.driver.views.layout import Column, fitted
+from incc.driver.views.table import Column, shrink
 from incc.driver.views.text import UNIT_VIEWS, VIEWS, Show, render
 from incc.frontends.unit import Unit
 
@@ -245,15 +245,19 @@ def test_what_is_worth_a_look() -> None:
     assert overview(k)["look"] == ""
 
 
-def test_columns_give_way_in_order() -> None:
-    columns = [Column("a"), Column("b", glad=5, least=3, gives_way=1), Column("c", glad=4, least=2, gives_way=2)]
-    cells = [["aaaa", "bbbbbbbb", "cccccc"]]
-    assert fitted(columns, cells, 0) == [4, 8, 6]
-    assert fitted(columns, cells, 20) == [4, 8, 4]
-    assert fitted(columns, cells, 18) == [4, 6, 4]
-    assert fitted(columns, cells, 16) == [4, 4, 4]
-    assert fitted(columns, cells, 14) == [4, 3, 3]
-    assert fitted(columns, cells, 5) == [4, 3, 2]
+def test_columns_shrink_in_order() -> None:
+    columns = [
+        Column(title="a"),
+        Column(title="b", comfortable=5, least=3, priority=2),
+        Column(title="c", comfortable=4, least=2, priority=1),
+    ]
+    wanted = [4, 8, 6]
+    assert shrink(columns, wanted, 0, 2) == [4, 8, 6]
+    assert shrink(columns, wanted, 20, 2) == [4, 8, 4]
+    assert shrink(columns, wanted, 18, 2) == [4, 6, 4]
+    assert shrink(columns, wanted, 16, 2) == [4, 4, 4]
+    assert shrink(columns, wanted, 14, 2) == [4, 3, 3]
+    assert shrink(columns, wanted, 5, 2) == [4, 3, 2]
 
 
 # --- OSACA's table ---------------------------------------------------------------------------------------------------

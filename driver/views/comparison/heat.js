@@ -12,7 +12,7 @@ class HeatTable extends SortedTable {
   // What of a row can have the focus in a column.
   stop(row, column) {
     const cell = row.cells[column];
-    return cell && cell.querySelector("a, .stop");
+    return cell && (cell.querySelector("a") || (cell.classList.contains("stop") ? cell : null));
   }
 
   // Of all cells one can be reached with Tab.

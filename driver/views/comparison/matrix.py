@@ -1,4 +1,4 @@
-"""More than two sides: a table of kernels and sides, with the cycles of each, the fewest marked."""
+"""More than two sides: a table of kernels and sides, with the cycles of each and the fewest marked."""
 
 from __future__ import annotations
 
@@ -7,169 +7,220 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from incc.driver.views.comparison import cells
-from incc.driver.views.layout import BOLD, GREEN, RED, Column
-from incc.driver.views.table import table
+from incc.driver.views.table import Cell, Column, Row, Table, text_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from incc.driver.comparison import types as c
-    from incc.driver.views.comparison.cells import Compared, Numbered
+    from incc.driver.views.comparison.cells import Numbered
     from incc.driver.views.layout import Layout
 
 MOST_LABEL = 16
-"""Columns of a label that heads a column; longer ones are in the list of the sides, with their letters."""
-
-TITLES = ("#", "Line", "Function")
+"""Characters of a label that heads a column; longer ones are replaced by letters."""
 
 LEAST = 22
-"""Columns that names and places have at least, before the table is divided."""
+"""Width of names and places before the table is divided."""
+
+HEAT = (1.02, 1.1, 1.25, 1.5, 2.0, 4.0)
+"""Largest ratios to a row's best for each shade of a cell; cells beyond the last one have the darkest."""
+
+LEADS = (
+    Column(title="#", right=True, meaning="Number of the row, the same in all views"),
+    Column(
+        title="Line",
+        comfortable=14,
+        least=7,
+        priority=1,
+        optional=True,
+        keep_end=True,
+        code=True,
+        spare=True,
+        meaning="Place of the loop, in the last build that knows it",
+    ),
+    Column(
+        title="Function",
+        comfortable=12,
+        least=8,
+        ample=30,
+        priority=2,
+        code=True,
+        meaning="Function that the loop is written in, and its role",
+    ),
+)
+"""The columns before those of the sides."""
 
 
-class Cell(msgspec.Struct, frozen=True):
-    """A kernel on one side: its cycles, the mark of the fewest, and the change from the base."""
+class Compared(msgspec.Struct, frozen=True):
+    """The cycles of a row's kernels on one basis."""
 
-    cycles: str = ""
-    mark: str = ""
-    change: str = ""
-
-
-def lines(comparison: c.Comparison, rows: Sequence[Numbered], layout: Layout) -> Iterator[str]:
-    """The table; in several, one below the other, where not all sides have room beside each other."""
-    sides = range(len(comparison["sides"]))
-    compared = [cells.compared(found.row) for found in rows]
-    grid = [[cell(found.row, values, side) for side in sides] for found, values in zip(rows, compared, strict=True)]
-    grid += sums(comparison, rows)
-    heads = [[str(f.number), cells.place(f.row, layout), cells.short(f.row)] for f in rows]
-    heads += [["", "", "geom. mean"], ["", "", "fewest in"]]
-    what, mixed = measured(compared)
-    if mixed:
-        for head, values in zip(heads, compared, strict=False):
-            head[2] += " (it.)" * (values.basis == "iteration")
-    yield from layout.wrap(
-        f"Cycles of {what}; *: the fewest; beside them the change from the first side that has the kernel:"
-    )
-    for blank, (labels, ratios, chosen) in enumerate(_blocks(comparison, heads, grid, layout)):
-        if blank:
-            yield ""
-        yield from _block(comparison, rows, heads, grid, layout, labels, ratios, chosen)
+    basis: str
+    """element, or iteration if elements are not known of all: as much work as an iteration of the base does."""
+    cycles: tuple[float | None, ...]
+    """Cycles by side, None without a kernel or a comparison."""
 
 
-def measured(compared: Sequence[Compared]) -> tuple[str, bool]:
-    """What the cycles of these rows are of, and whether that is not the same for all: then those of an iteration are to
-    be marked with (it.)."""
-    of = {values.basis for values in compared}
-    what = "an element of the source's loop"
-    if of == {"iteration"}:
-        return "as much work as an iteration does on the first side", False
-    if len(of) > 1:
-        return f"{what}, or (it.) as much work as an iteration does on the first side", True
-    return what, False
+def compared(row: c.Row) -> Compared:
+    """Return the cycles of a row's kernels on one basis.
+
+    Each change is relative to the base and may have a basis of its own; they have their ratios in common.
+    """
+    changes = [change for _, _, change in cells.pairs(row) if change["ratio"] is not None]
+    of_element = bool(changes) and all(change["basis"] == "element" for change in changes)
+    # They differ if only one side split the loop, or if sides disagree on its elements.
+    own_of = [change["cycles_a"] or 0.0 for change in changes]
+    of_element = of_element and max(own_of) - min(own_of) <= 0.001 * max(own_of)
+    own = changes[0]["cycles_a"] if of_element else cells.base(row)["figures"]["cycles"]
+    cycles: list[float | None] = []
+    for side, change in enumerate(row["changes"]):
+        if side == row["base"]:
+            cycles.append(own)
+        elif change is None or change["ratio"] is None or own is None:
+            cycles.append(None)
+        else:
+            cycles.append(change["cycles_b"] if of_element else own * change["ratio"])
+    return Compared("element" if of_element else "iteration", tuple(cycles))
 
 
-def cell(row: c.Row, compared: Compared, side: int) -> Cell:
-    """What a table has of a kernel of one side."""
-    member, cycles = row["members"][side], compared.cycles[side]
-    if member is None:
-        return Cell("-")
-    change = row["changes"][side]
-    if cycles is None:
-        return Cell(f"({cells.taken(member, member['figures']['cycles'])})", "", "?")
-    known = change is not None and change["ratio"] is not None
-    ratio = cells.relative(change["ratio"]) if change is not None and known else ""
-    return Cell(cells.taken(member, cycles), "*" if side in row["best"] else "", ratio)
-
-
-def sums(comparison: c.Comparison, rows: Sequence[Numbered]) -> list[list[Cell]]:
-    """The last rows: the geometric mean of the changes, and in how many of the rows each has the fewest cycles."""
-    means = [Cell()] + [
-        Cell("", "", cells.relative(totals["speedup"]) if totals and totals["speedup"] is not None else "")
-        for totals in comparison["totals"][1:]
+def table(comparison: c.Comparison, rows: Sequence[Numbered], layout: Layout, labels: bool) -> Table:
+    """Return the table of these rows, with the sides' labels or their letters as titles."""
+    bases = [compared(numbered.row) for numbered in rows]
+    mixed = len({row.basis for row in bases}) > 1
+    columns = [
+        *LEADS,
+        *(
+            Column(title=title, right=True, meaning=f"{cells.called(comparison, n)}: cycles")
+            for n, title in enumerate(_titles(comparison, labels))
+        ),
     ]
-    sides = range(len(comparison["sides"]))
-    return [means, [Cell(str(sum(side in found.row["best"] for found in rows))) for side in sides]]
+    table_rows = []
+    for numbered, values in zip(rows, bases, strict=True):
+        mark = " (it.)" if mixed and values.basis == "iteration" else ""
+        leads = [
+            Cell(text=str(numbered.number), key=numbered.number),
+            Cell(text=cells.place(numbered.row, layout)),
+            Cell(text=cells.short(numbered.row) + mark, href=f"#p{numbered.number}"),
+        ]
+        sides = [_cell(numbered, values, side) for side in range(len(comparison["sides"]))]
+        table_rows.append(Row([*leads, *sides]))
+    return Table(columns, table_rows)
 
 
-def _blocks(
-    comparison: c.Comparison, heads: list[list[str]], grid: list[list[Cell]], layout: Layout
-) -> list[tuple[bool, bool, list[int]]]:
-    """Whether columns have labels, whether there are changes in them, and the sides of each block: labels and changes
-    go first where there is no room, then not all sides stand beside each other."""
-    sides = list(range(len(comparison["sides"])))
-    labels = all(len(side["label"]) <= MOST_LABEL and side["label"] not in TITLES for side in comparison["sides"])
-    if not layout.width:
-        return [(labels, True, sides)]
-    names = min(max(len(head[1]) + 2 + len(head[2]) for head in heads), LEAST) + 2
-    room = layout.width - names - max(len(head[0]) for head in heads)
-
-    def width(with_labels: bool, ratios: bool) -> list[int]:
-        titles = _titles(comparison, with_labels)
-        columns = _columns(grid, titles, ratios)
-        return [2 + max(len(titles[side]), *(len(text) for text in columns[side])) for side in sides]
-
-    options = [(True, True), (False, True), (True, False), (False, False)]
-    for option in options if labels else options[1::2]:
-        if sum(width(*option)) <= room:
-            return [(*option, sides)]
-    widths = width(False, True)
-    blocks: list[list[int]] = [[]]
-    for side in sides:
-        if blocks[-1] and sum(widths[n] for n in (*blocks[-1], side)) > room:
-            blocks.append([])
-        blocks[-1].append(side)
-    return [(False, True, block) for block in blocks]
+def basis(rows: Sequence[Numbered]) -> str:
+    """Return what the cycles of the table are cycles of."""
+    bases = {compared(numbered.row).basis for numbered in rows}
+    of_element = "an element of the source's loop"
+    if bases == {"iteration"}:
+        return "as much work as an iteration does on the first side"
+    if len(bases) > 1:
+        return f"{of_element}, or (it.) as much work as an iteration does on the first side"
+    return of_element
 
 
 def _titles(comparison: c.Comparison, labels: bool) -> list[str]:
     return [side["label"] if labels else cells.letter(n) for n, side in enumerate(comparison["sides"])]
 
 
-def _columns(grid: list[list[Cell]], titles: Sequence[str], ratios: bool) -> list[list[str]]:
-    """The texts of each side's column, its parts below each other."""
-    found = []
-    for side, _ in enumerate(titles):
-        column = [row[side] for row in grid]
-        number = max(len(cell.cycles) for cell in column)
-        change = max(len(cell.change) for cell in column) if ratios else 0
-        found.append(
-            [
-                f"{cell.cycles:>{number}}{cell.mark:1}" + (f" {cell.change:>{change}}" if change else "")
-                for cell in column
-            ]
-        )
-    if not ratios:  # the mean has no cycles
-        for side, texts in enumerate(found):
-            texts[-2] = grid[-2][side].change
-    return found
+def _cell(numbered: Numbered, compared: Compared, side: int) -> Cell:
+    """Return a kernel's cycles on one side, with the change from the base beside them."""
+    row = numbered.row
+    member, cycles, change = row["members"][side], compared.cycles[side], row["changes"][side]
+    if member is None:
+        return Cell(text="-", key=None, kind="stop")
+    href = f"#p{numbered.number}/{cells.letter(side)}"
+    if cycles is None:
+        return Cell(text=f"({cells.taken(member, member['figures']['cycles'])})", key=None, note="?", href=href)
+    note = cells.relative(change["ratio"]) if change is not None and change["ratio"] is not None else ""
+    kinds: list[str] = ["best"] if side in row["best"] else [change["outcome"]] if change else []
+    if any(row["changes"]):
+        best = min(value for value in compared.cycles if value is not None)
+        kinds.append(f"heat{sum((cycles / best if best else 1.0) > limit for limit in HEAT)}")
+    return Cell(text=cells.taken(member, cycles), key=cycles, kind=" ".join(kinds), note=note, href=href)
 
 
-def _block(
-    comparison: c.Comparison,
-    rows: Sequence[Numbered],
-    heads: list[list[str]],
-    grid: list[list[Cell]],
-    layout: Layout,
-    labels: bool,
-    ratios: bool,
-    chosen: Sequence[int],
-) -> Iterator[str]:
-    titles = _titles(comparison, labels)
-    texts = _columns(grid, titles, ratios)
-    columns = [
-        Column("#", right=True),
-        Column("Line", glad=14, least=7, gives_way=1, end=True),
-        Column("Function", glad=12, least=8, gives_way=2, ample=30),
-        *(Column(titles[side], right=True) for side in chosen),
+def sums(comparison: c.Comparison, rows: Sequence[Numbered]) -> list[Row]:
+    """Return the last rows: the geometric mean of the changes, and in how many rows each side has the fewest cycles."""
+    means = [Cell()] + [
+        Cell(note=cells.relative(totals["speedup"]) if totals and totals["speedup"] is not None else "")
+        for totals in comparison["totals"][1:]
     ]
-    cell_rows = [[*head, *(texts[side][n] for side in chosen)] for n, head in enumerate(heads)]
+    sides = range(len(comparison["sides"]))
+    fewest = [Cell(text=str(sum(side in numbered.row["best"] for numbered in rows))) for side in sides]
+    return [
+        Row([Cell(), Cell(), Cell(text=title), *values])
+        for title, values in (("geom. mean", means), ("fewest in", fewest))
+    ]
 
-    def style(number: int, title: str) -> str:
-        if title not in titles or number >= len(rows):
-            return ""
-        side = titles.index(title)
-        change = rows[number].row["changes"][side]
-        if grid[number][side].mark:
-            return BOLD
-        return {"faster": GREEN, "slower": RED}.get(change["outcome"], "") if change else ""
 
-    yield from table(columns, cell_rows, layout, ("Line",), always=3, style=style)
+# --- text -------------------------------------------------------------------------------------------------------------
+
+
+def lines(comparison: c.Comparison, rows: Sequence[Numbered], layout: Layout) -> Iterator[str]:
+    """Yield the table as text; in several parts, one below the other, if not all sides fit beside each other."""
+    whole = table(comparison, rows, layout, False)
+    grid = [row.cells for row in (*whole.rows, *sums(comparison, rows))]
+    yield from layout.wrap(
+        f"Cycles of {basis(rows)}; *: the fewest; beside them the change from the first side that has the kernel:"
+    )
+    leads = len(LEADS)
+    for blank, (labels, ratios, sides) in enumerate(_blocks(comparison, grid, layout)):
+        if blank:
+            yield ""
+        titles = _titles(comparison, labels)
+        texts = _texts(grid, ratios)
+        columns = [*LEADS, *(Column(title=titles[side], right=True) for side in sides)]
+        block = [
+            Row([*row[:leads], *(Cell(text=texts[side][n], kind=row[leads + side].kind) for side in sides)])
+            for n, row in enumerate(grid)
+        ]
+        yield from text_lines(Table(columns, block), layout)
+
+
+def _blocks(
+    comparison: c.Comparison, grid: Sequence[Sequence[Cell]], layout: Layout
+) -> Iterator[tuple[bool, bool, list[int]]]:
+    """Yield the blocks of the table: whether its titles are labels, whether it has changes, and its sides.
+
+    Without room labels and changes go first, then not all sides stand beside each other.
+    """
+    sides = list(range(len(comparison["sides"])))
+    own = {column.title for column in LEADS}
+    labels = all(len(side["label"]) <= MOST_LABEL and side["label"] not in own for side in comparison["sides"])
+    if not layout.width:
+        yield labels, True, sides
+        return
+    names = min(max(len(row[1].text) + 2 + len(row[2].text) for row in grid), LEAST) + 2
+    room = layout.width - names - max(len(row[0].text) for row in grid)
+
+    def widths(with_labels: bool, ratios: bool) -> list[int]:
+        titles = _titles(comparison, with_labels)
+        return [2 + max(map(len, (titles[side], *texts))) for side, texts in enumerate(_texts(grid, ratios))]
+
+    options = [(True, True), (False, True), (True, False), (False, False)]
+    for option in options if labels else options[1::2]:
+        if sum(widths(*option)) <= room:
+            yield *option, sides
+            return
+    needed = widths(False, True)
+    block: list[int] = []
+    for side in sides:
+        if block and sum(needed[n] for n in (*block, side)) > room:
+            yield False, True, block
+            block = []
+        block.append(side)
+    yield False, True, block
+
+
+def _texts(grid: Sequence[Sequence[Cell]], ratios: bool) -> list[list[str]]:
+    """Return the texts of each side's column, with cycles, marks and changes below each other."""
+    columns = []
+    for column in list(zip(*grid, strict=True))[len(LEADS) :]:
+        cycles = max(len(cell.text) for cell in column)
+        change = max(len(cell.note) for cell in column) if ratios else 0
+        texts = []
+        for cell in column:
+            text = f"{cell.text:>{cycles}}{'*' if 'best' in cell.kind else ' '}"
+            text += f" {cell.note:>{change}}" if change else ""
+            texts.append(text if ratios or cell.text else cell.note)  # a mean has no cycles
+        columns.append(texts)
+    return columns

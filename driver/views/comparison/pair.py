@@ -1,11 +1,12 @@
-"""What the page's scripts need of a row: `pair.js` reads it. Rows of tables are lists; here stands what is in each."""
+"""The data from which the page's scripts draw a row: `pair.js` reads it. Rows of its tables are lists."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from incc.driver.views.comparison import cells, changes
-from incc.driver.views.text import compact
+from incc.driver.views.html.data import BOUNDS
+from incc.driver.views.text import compact, dependencies
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,32 +16,23 @@ if TYPE_CHECKING:
     from incc.driver.views.comparison.cells import Numbered
     from incc.driver.views.layout import Layout
 
-_BOUNDS = (
-    ("port", "Ports"),
-    ("divider", "Divider"),
-    ("front_end", "Front end"),
-    ("retire", "Retirement"),
-    ("loop_carried", "Loop-carried dependencies"),
-)
 
-
-def row_data(found: Numbered, fails: Sequence[str], layout: Layout) -> dict[str, Any]:
-    """All that is shown of a row when it is opened. `fails`: what is wrong with it, of --fail-if."""
-    row = found.row
-    shown: dict[str, Any] = {
+def row_data(numbered: Numbered, fails: Sequence[str], layout: Layout) -> dict[str, Any]:
+    """Return the data of a row. `fails`: why it fails the condition of --fail-if."""
+    row = numbered.row
+    data: dict[str, Any] = {
         "title": cells.title(row, layout),
         "base": row["base"],
-        "members": [m and _member(side, m, row, layout) for side, m in enumerate(row["members"])],
+        "members": [member and _member(member, row, layout) for member in row["members"]],
         "changes": [None for _ in row["members"]],
+        "fails": fails,
     }
     for side, b, change in cells.pairs(row):
-        shown["changes"][side] = _change(cells.base(row), b, change)
-    if fails:
-        shown["fails"] = fails
-    return shown
+        data["changes"][side] = _change(cells.base(row), b, change)
+    return data
 
 
-def _member(side: int, member: c.Member, row: c.Row, layout: Layout) -> dict[str, Any]:
+def _member(member: c.Member, row: c.Row, layout: Layout) -> dict[str, Any]:
     figures = member["figures"]
     least, most, cycles = figures["cycles_least"], figures["cycles_most"], figures["cycles"]
     text = f"{'at least ' if figures['at_least'] else ''}{cells.amount(cycles)} cycles an iteration"
@@ -48,8 +40,8 @@ def _member(side: int, member: c.Member, row: c.Row, layout: Layout) -> dict[str
         text += f" ({cells.amount(least)} to {cells.amount(most) if most is not None else 'no end'})"
     if figures["elements"] and figures["cycles_per_element"] is not None:
         text += f", {cells.amount(figures['cycles_per_element'])} an element"
-    shown: dict[str, Any] = {
-        "where": changes.where(side, member, row, layout).partition(": ")[2],
+    data: dict[str, Any] = {
+        "where": changes.where(member, row, layout),
         "cycles": text,
         "verdict": member["verdict"],
         "limit": member["limit"],
@@ -57,20 +49,20 @@ def _member(side: int, member: c.Member, row: c.Row, layout: Layout) -> dict[str
         "hints": [hint.replace("-", " ") for hint in member["hints"]],
     }
     if member["instructions"] is not None and member["resources"] is not None:
-        shown["assembly"] = _assembly(member, member["instructions"], member["resources"], layout)
-    return shown
+        data["assembly"] = _assembly(member, member["instructions"], member["resources"], layout)
+    return data
 
 
 def _assembly(
     member: c.Member, instructions: Sequence[t.Instruction], resources: Sequence[t.Resource], layout: Layout
 ) -> dict[str, Any]:
-    by_line = any(i["line"] for i in instructions)
+    numbered, lines = dependencies.line_numbers(instructions)
     groups = compact.groups(instructions, resources)
     places: dict[str, int] = {}
     figures = member["figures"]
     return {
-        "numbered": "Line" if by_line else "No.",
-        # [names, what they are, cycles, whether they are among the busiest]; what is as busy as each other is one
+        "numbered": numbered,
+        # [names, titles, cycles, whether they are among the busiest] of ports with equal load
         "ports": [
             [
                 ",".join(resources[p]["name"] for p in group),
@@ -84,7 +76,7 @@ def _assembly(
         #  place or -1, cycles on each of the ports above]
         "instructions": [
             [
-                i["line"] if by_line else i["index"],
+                line,
                 i["text"],
                 i["ports"],
                 i["remarks"] or ("X" if i["unknown"] else ""),
@@ -94,7 +86,7 @@ def _assembly(
                 places.setdefault(layout.place(i["source"]), len(places)) if i["source"] else -1,
                 *(i["pressure"][group[0]] for group in groups),
             ]
-            for i in instructions
+            for line, i in zip(lines, instructions, strict=True)
         ],
         "places": list(places),
         "path": figures["critical_path"],
@@ -104,29 +96,27 @@ def _assembly(
 
 
 def _number(value: float | None) -> list[float | str | None]:
-    """A number for a bar, and as it is written everywhere."""
+    """Return a number for a bar, and as text."""
     return [None if value is None else round(value, 4), cells.amount(value)]
 
 
 def _change(a: c.Member, b: c.Member, change: c.Change) -> dict[str, Any]:
-    same = change["outcome"] in cells.UNCHANGED
     scales = cells.scales(change)
-    one, other = scales or (1.0, 1.0)
-    shown: dict[str, Any] = {
+    scale_a, scale_b = scales or (1.0, 1.0)
+    data: dict[str, Any] = {
         "outcome": change["outcome"],
         "text": changes.sentence(change["text"]),
         "matched": changes.matched_by(change),
         "doubt": cells.doubt(change),
         "of": cells.MEANINGS.get(change["basis"], "") if scales else "",
-        # What bounds and figures are of: of a loop that was split those of one part.
         "alone": cells.ALONE if a["parts"] or b["parts"] else "",
         # [number, text] of a and b
         "cycles": [_number(change["cycles_a"]), _number(change["cycles_b"])],
     }
-    if same:
-        return shown
+    if change["outcome"] in cells.UNCHANGED:
+        return data
     return {
-        **shown,
+        **data,
         # [text, cycles, instructions of a, of b, cycles as text without their sign]
         "causes": [
             [cause["text"], cause["cycles"], cause["a"], cause["b"], cells.amount(abs(cause["cycles"] or 0.0))]
@@ -136,17 +126,17 @@ def _change(a: c.Member, b: c.Member, change: c.Change) -> dict[str, Any]:
         "bounds": [
             [
                 title,
-                _number(a["figures"][which] * one),  # type: ignore[literal-required]
-                _number(b["figures"][which] * other),  # type: ignore[literal-required]
+                _number(a["figures"][which] * scale_a),
+                _number(b["figures"][which] * scale_b),
                 int(which in a["limited_by"]),
                 int(which in b["limited_by"]),
             ]
-            for which, title in _BOUNDS
+            for which, title in BOUNDS.items()
             if which != "divider" or a["figures"]["divider"] or b["figures"]["divider"]
         ],
-        # [name, a, b, whether it is put to what cycles are of]
+        # [name, a, b, whether they are on the basis of the cycles]
         "figures": [[f.name, f.a, f.b, int(f.on_basis)] for f in cells.differing(a, b, change)],
-        # [instruction of a or null, of b or null, what became of it]
+        # [instruction of a or null, of b or null, kind of change]
         "rows": None
         if change["alignment"] is None
         else [[one["a"], one["b"], one["change"]] for one in change["alignment"]],

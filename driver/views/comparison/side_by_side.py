@@ -1,5 +1,7 @@
-"""The instructions of two kernels side by side, with what they take of ports and add to the critical path and the
-longest loop-carried dependency on both sides, and what is between them."""
+"""The instructions of two kernels side by side, with their changes.
+
+Beside them are their cycles on ports, on the critical path and on the longest loop-carried dependency.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ import msgspec
 
 from incc.driver.views.comparison import cells
 from incc.driver.views.layout import BOLD, GREEN, RED, YELLOW
-from incc.driver.views.text import compact
+from incc.driver.views.text import compact, dependencies
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,36 +30,37 @@ MARKS = {
     "removed": ("<", "only on the left"),
     "moved": ("%", "at another place"),
 }
-"""What stands between two instructions, as `diff -y` has it where it has it, and what that means."""
+"""The sign between two instructions, that of `diff -y` if there is one, and its meaning."""
 
 STYLES = {"removed": (RED, ""), "added": ("", GREEN), "changed": (RED, GREEN), "operands": (YELLOW, YELLOW)}
 """The styles of both sides."""
 
 ENOUGH = 30
-"""Columns of an instruction before there is anything beside it that can be left out; most take no more."""
+"""Characters of an instruction that matter more than optional columns; most instructions take no more."""
 
 
 class _Column(msgspec.Struct, frozen=True, kw_only=True):
-    """A column of one side beside its instructions: its heading, cells, the style of these, and what is below them."""
+    """A column of one side beside its instructions."""
 
     title: str
     cells: list[str]
-    style: str
+    style: str = ""
     right: bool = True
     total: str = ""
+    """The sum, below the cells."""
 
     @property
     def width(self) -> int:
         return max(len(text) for text in (self.title, self.total, *self.cells))
 
 
-def lines(comparison: c.Comparison, found: Numbered, side: int, layout: Layout) -> Iterator[str]:
-    """The base's kernel of a row beside that of a side."""
-    row = found.row
+def lines(comparison: c.Comparison, numbered: Numbered, side: int, layout: Layout) -> Iterator[str]:
+    """Yield the base's kernel of a row beside that of a side."""
+    row = numbered.row
     a, b, change = cells.base(row), row["members"][side], row["changes"][side]
     assert b is not None
     assert change is not None
-    head = f"[{found.number}] "
+    head = f"[{numbered.number}] "
     names = f"{cells.called(comparison, row['base'])} beside {cells.called(comparison, side)}"
     for line in layout.wrap(f"{cells.title(row, layout)}: {names}", head, " " * len(head)):
         yield layout.paint(line, BOLD)
@@ -66,7 +69,7 @@ def lines(comparison: c.Comparison, found: Numbered, side: int, layout: Layout) 
         return
     room = (layout.width - 3) // 2 if layout.width else 0
     left, right = (_half(member, room) for member in (a, b))
-    # Both sides have the same columns, so that they can be compared: what has no room on one goes on both.
+    # Both sides have the same columns, so that they can be compared.
     kept = [n for n, _ in enumerate(left) if n in _kept(left, a, room) and n in _kept(right, b, room)]
     shown = [[columns[n] for n in kept] for columns in (left, right)]
     texts = [[i["text"].replace("\t", " ") for i in member["instructions"] or []] for member in (a, b)]
@@ -77,7 +80,6 @@ def lines(comparison: c.Comparison, found: Numbered, side: int, layout: Layout) 
         widths = _shared(longest, max(layout.width - 3 - fixed, 2))
 
     def half(which: int, index: int | None, style: str) -> str:
-        """One side of a line, of all its columns."""
         parts = []
         for column in shown[which]:
             cell = column.cells[index] if index is not None else ""
@@ -109,7 +111,7 @@ def lines(comparison: c.Comparison, found: Numbered, side: int, layout: Layout) 
 
 
 def _shared(wanted: Sequence[int], room: int) -> list[int]:
-    """What both sides' instructions have of the room: half each, and what the one does not need the other one."""
+    """Return the widths of both sides' instructions: half the room each, and what the other side does not need."""
     a, b = wanted
     if a + b <= room:
         return [a, b]
@@ -118,19 +120,18 @@ def _shared(wanted: Sequence[int], room: int) -> list[int]:
 
 
 def _half(member: c.Member, room: int) -> list[_Column]:
-    """The columns of one side: line, ports (one column each where there is room for that, else one for all), critical
-    path, loop-carried dependency, place in the source."""
+    """Return the columns of one side: line, place in the source, ports, critical path, loop-carried dependency.
+
+    Each port has a column if there is room, else all ports share one.
+    """
     instructions = member["instructions"] or []
-    by_line = any(i["line"] for i in instructions)
-    number = _Column(
-        title="Line" if by_line else "No.",
-        cells=[str(i["line"] if by_line else i["index"]) for i in instructions],
-        style="",
-    )
+    title, lines = dependencies.line_numbers(instructions)
+    number = _Column(title=title, cells=[str(line) for line in lines])
+    sources = dependencies.source_lines(instructions, member["source"]) or [""] * len(instructions)
     each = _ports(member, instructions)
     longest = max((len(i["text"]) for i in instructions), default=0)
     fits = not room or sum(c.width + 1 for c in (number, *each)) + 12 + min(longest, ENOUGH) <= room
-    together = _Column(title="Ports", cells=[_short(i) for i in instructions], style="", right=False)
+    together = _Column(title="Ports", cells=[_short(i) for i in instructions], right=False)
     # Always as many columns, so that both sides can be matched up.
     ports = _joined(each, len(instructions)) if fits else together
     paths = [_path(i, i["critical_path_cycles"]) for i in instructions]
@@ -138,7 +139,7 @@ def _half(member: c.Member, room: int) -> list[_Column]:
     path, chain = (f"{member['figures'][name]:.4g}" for name in ("critical_path", "loop_carried"))
     return [
         number,
-        _sources(member, instructions),
+        _Column(title="Source", cells=sources, right=False),
         ports,
         _Column(title="CP", cells=paths, style=BOLD, total=path),
         _Column(title="LCD", cells=chains, style=RED, total=chain),
@@ -146,11 +147,11 @@ def _half(member: c.Member, room: int) -> list[_Column]:
 
 
 ORDER = (1, 2, 0, 3, 4)
-"""The columns of a side in the order in which they go where there is no room: source, ports, line, CP, LCD."""
+"""The columns of a side in the order in which they go without room: source, ports, line, CP, LCD."""
 
 
 def _kept(columns: Sequence[_Column], member: c.Member, room: int) -> set[int]:
-    """The columns that have room beside the instructions."""
+    """Return the indices of the columns that have room beside the instructions."""
     kept = {n for n, column in enumerate(columns) if any(column.cells)}
     longest = max((len(i["text"]) for i in member["instructions"] or []), default=0)
     for n in ORDER:
@@ -161,7 +162,7 @@ def _kept(columns: Sequence[_Column], member: c.Member, room: int) -> set[int]:
 
 
 def _ports(member: c.Member, instructions: Sequence[t.Instruction]) -> list[_Column]:
-    """A column for each port, or those together that are alike, as in the compact table."""
+    """Return a column for each port or group of ports with equal load, as in the compact table."""
     resources = member["resources"]
     if resources is None:
         return []
@@ -169,47 +170,32 @@ def _ports(member: c.Member, instructions: Sequence[t.Instruction]) -> list[_Col
         _Column(
             title=",".join(resources[p]["name"] for p in group),
             cells=["X" if i["unknown"] else compact.load(i["pressure"][group[0]], True) for i in instructions],
-            style="",
         )
         for group in compact.groups(instructions, resources)
     ]
 
 
 def _joined(columns: Sequence[_Column], rows: int) -> _Column:
-    """Columns as one."""
     title = " ".join(f"{column.title:>{column.width}}" for column in columns)
     texts = [" ".join(f"{column.cells[n]:>{column.width}}" for column in columns) for n in range(rows)]
-    return _Column(title=title, cells=texts, style="", right=False)
+    return _Column(title=title, cells=texts, right=False)
 
 
 def _short(instruction: t.Instruction) -> str:
-    """The ports that an instruction may use: p01 for one µop that two take, 2*p23 for two."""
+    """Return the ports that an instruction may use: p01 for one µop on either of two, 2*p23 for two µops."""
     if instruction["unknown"]:
         return "X"
     return "+".join(part.removeprefix("1*") for part in instruction["ports"].split("+"))
 
 
 def _path(instruction: t.Instruction, cycles: int | None) -> str:
-    return "X" if instruction["unknown"] else compact.latency(cycles)
-
-
-def _sources(member: c.Member, instructions: Sequence[t.Instruction]) -> _Column:
-    """Lines of the source, with the file where it is not the kernel's own; nothing where all are of one line."""
-    places = [i["source"] for i in instructions]
-    if len({(place["file"], place["line"]) for place in places if place}) < 2:
-        return _Column(title="Source", cells=[""] * len(places), style="", right=False)
-    own = member["source"]["file"] if member["source"] else ""
-    texts = []
-    for place in places:
-        file = "" if not place or place["file"] == own else place["file"].rsplit("/", 1)[-1] + ":"
-        texts.append(f"{file}{place['line']}" if place else "")
-    return _Column(title="Source", cells=texts, style="", right=False)
+    return "X" if instruction["unknown"] else dependencies.latency(cycles)
 
 
 def _edge(
     letters: Sequence[str], shown: Sequence[Sequence[_Column]], widths: Sequence[int], members: Sequence[c.Member]
 ) -> Iterator[str]:
-    """The first and the last line: headings with the sides' letters, and the sums."""
+    """Yield the first and the last line: titles with the sides' letters, and sums."""
     for last in (False, True):
         halves = []
         for letter, columns, width, member in zip(letters, shown, widths, members, strict=True):

@@ -1,14 +1,14 @@
-"""A comparison as text: what is compared, sums, a table of what changed, and why; for more than two sides a table of
-kernels and sides. Each part is a file of its own in this folder."""
+"""A comparison as text: the sides, sums, a table of the changes, and their causes."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from incc.driver.report import wording
-from incc.driver.views.comparison import cells
+from incc.driver.views.comparison import cells, changes
 from incc.driver.views.comparison.cells import Show
 from incc.driver.views.layout import BOLD, RED, Layout, count, harmless
+from incc.driver.views.table import STYLES, text_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,25 +17,23 @@ if TYPE_CHECKING:
     from incc.driver.views.comparison.cells import Numbered
 
 FEW = 10
-"""Rows whose figures and causes are below the table, and kernels in a list, unless there is to be everything."""
+"""Rows with figures and causes below the table, and kernels in a list, unless everything is shown."""
 
 MOST = 100
-"""Rows of the table, unless it is said how many, or everything is shown."""
+"""Rows of the table, unless the user gives a number or everything is shown."""
 
 MOST_SUMS = 5
-"""Sides whose sums have a line each above the table."""
+"""Sides that have a line of sums above the table; the table of more sides has sums itself."""
 
 LABEL = 36
-"""Columns of the labels in the list of sides; what is longer sticks out."""
-
-_ALL = Show()
+"""Width of the labels in the list of sides; longer ones stick out."""
 
 
-def render(comparison: c.Comparison, width: int = 80, colour: bool = False, show: Show = _ALL) -> str:
-    """The comparison as text of lines no wider than `width` columns (0: as wide as they get)."""
+def render(comparison: c.Comparison, width: int = 80, colour: bool = False, show: Show | None = None) -> str:
+    """Return the comparison as text of lines no wider than `width` columns (0: as wide as they get)."""
     layout = Layout(width, colour)
     layout.name_paths(cells.files(comparison))
-    lines = (line.replace("\xa0", " ").rstrip() for line in _lines(comparison, layout, show))
+    lines = (line.replace("\xa0", " ").rstrip() for line in _lines(comparison, layout, show or Show()))
     return "".join(f"{harmless(line, colour)}\n" for line in lines)
 
 
@@ -43,16 +41,18 @@ def _lines(comparison: c.Comparison, layout: Layout, show: Show) -> Iterator[str
     yield from _heading(comparison, layout)
     yield ""
     rows = cells.matched(comparison, show)
-    sums_of_sides = list(_sums(comparison, layout, bool(rows)))
-    yield from sums_of_sides
+    sums = list(_sums(comparison, layout, bool(rows)))
+    yield from sums
     shown = rows[: show.top or (None if show.everything else MOST)]
     if shown:
-        if sums_of_sides:
+        if sums:
             yield ""
         yield from _table(comparison, shown, layout)
     if len(shown) < len(rows):
         yield f"and {count(len(rows) - len(shown), 'more row')}: --top={len(rows)} shows them"
-    yield from _details(comparison, shown, layout, show)
+    # The table of more than two sides has what matters.
+    if len(comparison["sides"]) == 2 or show.detail:
+        yield from _details(comparison, shown, layout, show)
     for side in range(len(comparison["sides"])):
         yield from _only(comparison, side, layout, show)
     if show.side_by_side is not None:
@@ -61,15 +61,13 @@ def _lines(comparison: c.Comparison, layout: Layout, show: Show) -> Iterator[str
 
 
 def _heading(comparison: c.Comparison, layout: Layout) -> Iterator[str]:
-    """The sides, the model, and what a reader must know."""
+    """Yield the sides, the model and the notes."""
     model = cells.common_model(comparison)
-    labels = [side["label"] for side in comparison["sides"]]
-    width = max(len(label) for label in labels)
+    width = min(max(len(side["label"]) for side in comparison["sides"]), LABEL)
     for number, side in enumerate(comparison["sides"]):
         mark = cells.letter(number)
-        head = f"{mark}  " if side["label"] == mark else f"{mark}  {side['label']:{min(width, LABEL)}}  "
-        text = cells.side_text(side, model["name"] if model else "", layout)
-        for line in layout.wrap(text, head, " " * min(len(head), 8)):
+        head = f"{mark}  " if side["label"] == mark else f"{mark}  {side['label']:{width}}  "
+        for line in layout.wrap(cells.side_text(comparison, number, layout), head, " " * min(len(head), 8)):
             yield layout.paint(line, RED if side["problem"] else "")
     if model:
         yield from layout.wrap(f"Cycles of {model['title'] or model['name']}, model {model['name']} {model['version']}")
@@ -78,98 +76,89 @@ def _heading(comparison: c.Comparison, layout: Layout) -> Iterator[str]:
 
 
 def _sums(comparison: c.Comparison, layout: Layout, table: bool) -> Iterator[str]:
-    """What became of how many kernels; of many sides the table says it."""
+    """Yield how many kernels had which outcome, unless the table of many sides does."""
     if comparison["where"]:
         yield from layout.wrap(f"Kernels for which {comparison['where'].strip()}:")
-    if sum(not side["problem"] for side in comparison["sides"]) < 2:
+    if not cells.comparable(comparison):
         yield "There is nothing to compare with."
         return
     if table and len(comparison["sides"]) > MOST_SUMS:
         return
     for side, totals in enumerate(comparison["totals"]):
         if totals is not None and not comparison["sides"][side]["problem"]:
-            lead = f"{cells.letter(side)}: " if len(comparison["sides"]) > 2 else ""
-            for line in layout.wrap(lead + sums(comparison, side), "", "  "):
+            for line in layout.wrap(cells.lead(comparison, side) + cells.sums(comparison, side), "", "  "):
                 yield layout.paint(line, BOLD)
-
-
-def sums(comparison: c.Comparison, side: int) -> str:
-    """What became of the first side's kernels in another one, in a sentence."""
-    totals = comparison["totals"][side]
-    assert totals is not None
-    numbers = {outcome: totals[outcome] for outcome in cells.OUTCOMES}  # type: ignore[literal-required]
-    both = sum(numbers.values())
-    a, b = (cells.letter(n) if len(comparison["sides"]) > 2 else cells.called(comparison, n) for n in (0, side))
-    if not both:
-        text = "no kernel of one is in the other"
-    elif both == numbers["same"]:
-        text = f"{count(both, 'kernel')}, nothing changed"
-    else:
-        outcomes = dict(cells.OUTCOMES)
-        models = [[model["name"] for model in comparison["sides"][n]["models"]] for n in (0, side)]
-        if models[0] != models[1]:  # the code may be the same then
-            outcomes["equal"] = "as fast"
-        parts = [f"{number} {words}" for (o, words) in outcomes.items() if (number := numbers[o])]
-        text = f"{count(both, 'kernel')}: {', '.join(parts)}"
-        if totals["speedup"] is not None:
-            change = cells.relative(totals["speedup"])
-            text += f"; cycles {'the same' if change[0] == '0' else change} in the geometric mean"
-    alone = [f"{n} only in {where}" for n, where in ((totals["only_a"], a), (totals["only_b"], b)) if n]
-    return "; ".join((text, *alone)) + "."
 
 
 def _table(comparison: c.Comparison, rows: list[Numbered], layout: Layout) -> Iterator[str]:
     if len(comparison["sides"]) > 2:
         from incc.driver.views.comparison import matrix
 
-        return matrix.lines(comparison, rows, layout)
-    from incc.driver.views.comparison import changes
-
-    return changes.lines(comparison, rows, layout)
+        yield from matrix.lines(comparison, rows, layout)
+        return
+    sentence, superfluous = changes.basis(rows)
+    if sentence:
+        yield from layout.wrap(sentence)
+    yield from text_lines(changes.table(comparison, rows, layout), layout, superfluous)
 
 
 def _details(comparison: c.Comparison, rows: list[Numbered], layout: Layout, show: Show) -> Iterator[str]:
-    """Of two sides the first rows in full, of more only what is asked for: the table has what matters."""
-    if len(comparison["sides"]) > 2 and not show.detail:
-        return
-    from incc.driver.views.comparison import changes
-
+    """Yield the first rows in full, or all of them."""
     chosen = rows if show.detail else rows[:FEW]
-    for found in chosen:
+    for numbered in chosen:
         yield ""
-        yield from changes.detail(comparison, found, layout)
+        yield from _detail(comparison, numbered, layout)
     if len(chosen) < len(rows):
         yield ""
         yield f"Figures and causes of {count(len(rows) - len(chosen), 'more row')}: --detail"
 
 
+def _detail(comparison: c.Comparison, numbered: Numbered, layout: Layout) -> Iterator[str]:
+    """Yield a row in full: its places, what became of it, causes, and figures that differ."""
+    row = numbered.row
+    head = f"[{numbered.number}] "
+    for line in layout.wrap(cells.title(row, layout), head, " " * len(head)):
+        yield layout.paint(line, BOLD)
+    a = cells.base(row)
+    yield from layout.wrap(f"{cells.letter(row['base'])}: {changes.where(a, row, layout)}", "    ", "      ")
+    for side, b, change in cells.pairs(row):
+        place = f"{cells.letter(side)}: {changes.where(b, row, layout)}; {changes.matched_by(change)}"
+        yield from layout.wrap(place, "    ", "      ")
+    for side, b, change in cells.pairs(row):
+        text = changes.sentence(cells.lead(comparison, side) + change["text"])
+        for line in layout.wrap(text, "    ", "      "):
+            yield layout.paint(line, STYLES.get(change["outcome"], ""))
+        for cause in changes.causes(change):
+            yield from layout.wrap(cause, "    - ", "      ")
+        for heading, texts in cells.figure_lists(a, b, change):
+            listed = ", ".join(text.replace(" ", "\xa0") for text in texts)
+            yield from layout.wrap(listed, f"    {heading}: ", "      ")
+        for heading, one, other in (("Bound by", a["limit"], b["limit"]), ("Vectors", a["vector"], b["vector"])):
+            if one != other:
+                yield from layout.wrap(cells.arrow(one, other), f"    {heading}: ", "      ")
+        gone, new = ([hint for hint in x["hints"] if hint not in y["hints"]] for x, y in ((a, b), (b, a)))
+        texts = [f"{', '.join(hints)} {words}" for hints, words in ((gone, "no more"), (new, "new")) if hints]
+        if texts:
+            yield from layout.wrap("; ".join(texts), "    Hints: ", "      ")
+
+
 def _only(comparison: c.Comparison, side: int, layout: Layout, show: Show) -> Iterator[str]:
-    """The kernels that only one side has."""
-    rows = cells.unmatched(comparison, side, show)
-    others = [one for n, one in enumerate(comparison["sides"]) if n != side]
-    if not rows or all(one["problem"] for one in others):
+    """Yield the kernels that only one side has."""
+    rows, listed, more = cells.only_in(comparison, side, show, FEW)
+    if not rows or all(other["problem"] for n, other in enumerate(comparison["sides"]) if n != side):
         return
     yield ""
     yield layout.paint(f"Only in {cells.called(comparison, side)}: {count(len(rows), 'kernel')}", BOLD)
-    aside = {} if show.everything else cells.aside(rows)
-    rows = rows if show.everything else [found for found in rows if cells.base(found.row)["role"] in ("", "main")]
-    shown = rows if show.everything else rows[:FEW]
-    for found in shown:
-        member = cells.base(found.row)
-        figures = member["figures"]
-        each = figures["cycles_per_element"]
-        cycles = (
-            f"{cells.taken(member, each)} cycles an element"
-            if each is not None
-            else f"{cells.taken(member, figures['cycles'])} cycles"
-        )
-        role = f", {member['role']}" if member["role"] not in ("", "main") else ""
-        text = f"{cells.title(found.row, layout)}{role}: {cycles}"
+    for numbered in listed:
+        member = cells.base(numbered.row)
+        per_element = member["figures"]["cycles_per_element"]
+        cycles = cells.taken(member, member["figures"]["cycles"] if per_element is None else per_element)
+        basis = "" if per_element is None else " an element"
+        role = f", {member['role']}" if cells.role(numbered.row) else ""
+        text = f"{cells.title(numbered.row, layout)}{role}: {cycles} cycles{basis}"
         yield from layout.wrap(text + (f", {member['limit']}" if member["limit"] else ""), "  ", "    ")
-    more = [f"{len(rows) - len(shown)} more"] if len(shown) < len(rows) else []
-    more += [count(number, role) for role, number in aside.items()]
     if more:
-        yield from layout.wrap(f"{'and ' if shown else ''}{wording.listed(more)}: --all lists them", "  ", "    ")
+        yield from layout.wrap(f"{'and ' if listed else ''}{wording.listed(more)}: --all lists them", "  ", "    ")
 
 
 def _assembly(comparison: c.Comparison, shown: list[Numbered], layout: Layout, show: Show) -> Iterator[str]:
@@ -178,29 +167,27 @@ def _assembly(comparison: c.Comparison, shown: list[Numbered], layout: Layout, s
     choices = show.side_by_side or ()
     rows = shown
     if choices:
-        rows = [
-            cells.Numbered(number, row)
-            for number, row in enumerate(comparison["rows"], 1)
-            if any(cells.fits(row, choice) for choice in choices)
-        ]
+        rows = [n for n in cells.numbered_rows(comparison) if any(cells.fits(n.row, choice) for choice in choices)]
         rows = cells.ordered(rows, show.sort)
         for choice in choices:
-            if not any(cells.fits(found.row, choice) for found in rows):
+            if not any(cells.fits(numbered.row, choice) for numbered in rows):
                 yield ""
                 yield from layout.wrap(f"Side by side: no kernel {choice}.")
-    for found in rows:
-        for side, _, _ in cells.pairs(found.row):
+    for numbered in rows:
+        for side, _, _ in cells.pairs(numbered.row):
             yield ""
-            yield from side_by_side.lines(comparison, found, side, layout)
-        if choices and not any(found.row["changes"]):
+            yield from side_by_side.lines(comparison, numbered, side, layout)
+        if choices and not any(numbered.row["changes"]):
             yield ""
-            only = next(n for n, member in enumerate(found.row["members"]) if member)
-            text = f"{cells.title(found.row, layout)}: only in {cells.called(comparison, only)}, nothing is beside it."
-            yield from layout.wrap(f"[{found.number}] {text}", "", "    ")
+            only = next(n for n, member in enumerate(numbered.row["members"]) if member)
+            text = (
+                f"{cells.title(numbered.row, layout)}: only in {cells.called(comparison, only)}, nothing is beside it."
+            )
+            yield from layout.wrap(f"[{numbered.number}] {text}", "", "    ")
 
 
 def _gate(comparison: c.Comparison, layout: Layout) -> Iterator[str]:
-    """What fails the condition, at the end, where one looks."""
+    """Yield what fails the condition, at the end, where people look."""
     gate = comparison["gate"]
     if gate is None:
         return

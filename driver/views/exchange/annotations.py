@@ -1,5 +1,7 @@
-"""A comparison as commands to GitHub's workflows, which show them beside the source: errors for the kernels for which
-the condition of --fail-if holds; without such a condition warnings for what became slower."""
+"""A comparison as commands to GitHub's workflows, which show them beside the source.
+
+Kernels that fail the condition of --fail-if are errors. Without a condition, those that became slower are warnings.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def render(comparison: c.Comparison) -> str:
-    """A line for each."""
+    """Return a line for each command."""
     lines = []
     gate = comparison["gate"]
     if gate is not None:
@@ -22,11 +24,11 @@ def render(comparison: c.Comparison) -> str:
             change = row["changes"][offender["side"]]
             lines.append(_command("error", comparison, row, offender["side"], offender["text"], change))
     else:
-        for found in cells.matched(comparison, cells.Show()):
-            for side, _, change in cells.pairs(found.row):
+        for numbered in cells.matched(comparison, cells.Show()):
+            for side, _, change in cells.pairs(numbered.row):
                 if change["outcome"] == "slower":
-                    text = f"{found.row['name']}: {change['text']}"
-                    lines.append(_command("warning", comparison, found.row, side, text, change))
+                    text = f"{numbered.row['name']}: {change['text']}"
+                    lines.append(_command("warning", comparison, numbered.row, side, text, change))
     return "".join(f"{harmless(line, False)}\n" for line in lines)
 
 
@@ -49,10 +51,10 @@ def _command(kind: str, comparison: c.Comparison, row: c.Row, side: int, text: s
 
 
 def _data(text: str) -> str:
-    """A message: what would end it is escaped as GitHub's runner reads it."""
+    """Return a message, escaped for GitHub's runner."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:
-    """A property's value, in which what separates properties is escaped as well."""
+    """Return the value of a property, escaped for GitHub's runner."""
     return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,8 +1,7 @@
-"""The report as a compiler's diagnostics, at the lines of the loops: remarks on them, and warnings where what the
-source expects is not so.
+"""The report as a compiler's diagnostics: remarks at the lines of loops, and warnings for unmet expectations.
 
-They look like those of the compiler that the command is for, and its options for diagnostics count: editors and build
-tools read them as they read the compiler's.
+They look like those of the compiler that the command is for, and follow its options for diagnostics, so that editors
+and build tools read them as they read the compiler's.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     """Lines of sources, by the report's names of files."""
 
     Advice = tuple[int, str]
-    """The column behind what is meant, 0 for not known, and what to write instead of it, "" for nothing to show."""
+    """Column behind the marked text (0: unknown), and the text to replace it with (empty: none)."""
 
 REMARK, WARNING, ERROR, NOTE = "remark", "warning", "error", "note"
 
@@ -29,12 +28,21 @@ _GCC = {REMARK: "01;34", WARNING: "01;35", ERROR: "01;31", NOTE: "01;36"}
 _CLANG = {REMARK: "0;1;34", WARNING: "0;1;35", ERROR: "0;1;31", NOTE: "0;1;36"}
 _BOLD, _CARET, _FIX = "01", "01;32", "32"
 _NUMBERS = 5
-"""Columns for the number of a line, as both compilers have them."""
+"""Width of line numbers in both compilers' output."""
 
 
 class Style:
-    """How diagnostics look: `caret` for the line of the source, `numbers` in front of it, `columns` behind lines,
-    `options` behind messages, `functions` above them, and `colour`."""
+    """The look of diagnostics, by the compiler and its options.
+
+    Attributes:
+        clang: The compiler is clang or a relative.
+        caret: The line of the source is shown, with a caret.
+        numbers: Its number is in front of it.
+        columns: Places have columns.
+        options: Messages end with the option that controls them.
+        functions: A line above the messages names the function.
+        colour: Messages have styles.
+    """
 
     __slots__ = ("caret", "clang", "colour", "columns", "functions", "numbers", "options")
 
@@ -54,6 +62,7 @@ class Style:
         self.colour = _colour(words, colour and not plain)
 
     def paint(self, text: str, style: str) -> str:
+        """Return the text in a style, unchanged without colour."""
         return f"\033[{style}m{text}\033[0m" if self.colour else text
 
 
@@ -63,10 +72,10 @@ def _is_clang(unit: t.Unit) -> bool:
 
 
 def _on(words: Sequence[str], option: str, default: bool) -> bool:
-    """Whether an option that can be negated is on: the last one counts."""
+    """Return the state of an option that can be negated: the last one counts."""
     off = f"-fno-{option.removeprefix('-f')}"
-    found = [word == option for word in words if word in (option, off)]
-    return found[-1] if found else default
+    states = [word == option for word in words if word in (option, off)]
+    return states[-1] if states else default
 
 
 def _colour(words: Sequence[str], default: bool) -> bool:
@@ -80,8 +89,7 @@ def _colour(words: Sequence[str], default: bool) -> bool:
 
 
 def remarks(report: t.Report, sources: Sources, colour: bool = False) -> str:
-    """A remark on each loop that is not another one's remainder or the like, with notes: the verdict, what the compiler
-    said, and the hints."""
+    """Return a remark on each loop that is no remainder or the like, with notes: verdict, compiler's remarks, hints."""
     lines: list[str] = []
     for unit in report["units"]:
         style = Style(unit, colour)
@@ -105,7 +113,7 @@ def remarks(report: t.Report, sources: Sources, colour: bool = False) -> str:
 
 
 def headline(unit: t.Unit, kernel: t.Kernel) -> str:
-    """A kernel in a line."""
+    """Return a kernel in a line."""
     least = "at least " if kernel["at_least"] else ""
     text = f"{least}{kernel['cycles']:.2f} cycles an iteration on {unit['model']['name']}"
     if kernel["elements"] and kernel["elements"]["per_iteration"] != 1:
@@ -116,7 +124,7 @@ def headline(unit: t.Unit, kernel: t.Kernel) -> str:
 
 
 def notes(kernel: t.Kernel) -> Iterator[str]:
-    """What else is said of a kernel, a note each."""
+    """Yield the notes on a kernel."""
     yield kernel["verdict"]
     spread = header.range_worth_saying(kernel)
     if spread:
@@ -129,10 +137,10 @@ def notes(kernel: t.Kernel) -> Iterator[str]:
 
 
 def place(unit: t.Unit, kernel: t.Kernel) -> tuple[str, int, int]:
-    """File, line and column of a kernel: in the source, else in the assembly; 0 for what is not known.
+    """Return file, line and column of a kernel in the source, else in the assembly; 0 for unknown ones.
 
-    It is where the compiler says that the loop is, if it said something of it: gcc gives the branch that closes a loop
-    the line of the last statement in it.
+    If the compiler has remarked on the loop, its place counts: gcc gives the branch that closes a loop the line of the
+    last statement in it.
     """
     source = kernel["source"]
     for remark in kernel["remarks"]:
@@ -144,21 +152,21 @@ def place(unit: t.Unit, kernel: t.Kernel) -> tuple[str, int, int]:
 
 
 def warnings(report: t.Report, sources: Sources, colour: bool = False, error: bool = False) -> str:
-    """What of the expectations in the source does not hold, and what is wrong with its marks. `error`: as errors."""
+    """Return warnings, or errors, on unmet expectations and faulty marks in the source."""
     lines: list[str] = []
     kind, option = (ERROR, "-Werror=incc") if error else (WARNING, "-Wincc")
     for unit in report["units"]:
         style = Style(unit, colour)
-        found = dict.fromkeys(
+        problems = dict.fromkeys(
             (at["file"], at["line"], column, text, advice) for at, column, text, advice in unmet(unit)
         )
-        for file, line, column, text, advice in sorted(found, key=lambda key: key[:3]):
+        for file, line, column, text, advice in sorted(problems, key=lambda key: key[:3]):
             lines += _diagnostic(style, file, line, column, kind, text, option, sources, advice)
     return "".join(f"{line}\n" for line in lines)
 
 
 def unmet(unit: t.Unit) -> Iterator[tuple[t.Location, int, str, Advice]]:
-    """What is to be warned of: its line, column, text, and advice."""
+    """Yield line, column, text and advice of each warning."""
     for problem in unit["mark_problems"]:
         advice = (problem["end_column"], problem["fix"] or "")
         yield problem["source"], problem["column"], problem["text"], advice
@@ -206,18 +214,18 @@ def _diagnostic(
 
 
 def _characters(source: str, column: int) -> int:
-    """The characters of a line before a column, which counts bytes."""
+    """Return the number of characters before a column, which counts bytes."""
     return len(source.encode("utf-8", "surrogateescape")[: max(column - 1, 0)].decode("utf-8", "replace"))
 
 
 def _line(style: Style, text: str) -> str:
-    """A line without what moves a terminal's cursor but for our own colours."""
+    """Return a line without control characters, except for our own colours."""
     if not style.colour:
         return harmless(text, False)
     parts = text.split("\033[")
-    found = [harmless(parts[0], False)]
+    safe = [harmless(parts[0], False)]
     for part in parts[1:]:
         code, end, rest = part.partition("m")
-        known = bool(end) and all(c.isdigit() or c == ";" for c in code)
-        found.append(f"\033[{code}m{harmless(rest, False)}" if known else harmless(f"\033[{part}", False))
-    return "".join(found)
+        ours = bool(end) and all(c.isdigit() or c == ";" for c in code)
+        safe.append(f"\033[{code}m{harmless(rest, False)}" if ours else harmless(f"\033[{part}", False))
+    return "".join(safe)

@@ -16,7 +16,7 @@ COLOURS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
 
 
 def render(report: t.Report) -> str:
-    """A directed graph with one cluster for each kernel.
+    """Return a directed graph with one cluster for each kernel.
 
     Nodes are instructions (line and text), edges dependencies with what carries them and the latency in cycles. Edges
     of the critical path are bold, those into a later iteration dashed, those of a loop-carried chain in the chain's
@@ -73,7 +73,7 @@ def _cluster(number: int, kernel: t.Kernel, core: str) -> Iterator[str]:
 
 
 def _colour(chains: Any) -> str:
-    """The colour of the longest of the chains given by index, "" for none."""
+    """Return the colour of the longest of the chains with these indices, nothing for none."""
     first = min(chains, default=None)
     return "" if first is None else COLOURS[first % len(COLOURS)]
 
@@ -87,6 +87,6 @@ def _attributes(attributes: dict[str, str]) -> str:
 
 
 def quoted(text: str) -> str:
-    """A quoted string of the DOT language; a backslash would start one of its escapes, and labels have no tabs."""
+    """Return a quoted string of the DOT language, in which a backslash starts an escape; labels have no tabs."""
     text = text.replace("\\", "\\\\").replace('"', '\\"').replace("\t", " ")
     return '"' + text.replace("\r", " ").replace("\n", "\\n") + '"'

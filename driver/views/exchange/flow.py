@@ -1,4 +1,4 @@
-"""Control-flow graphs of functions in Graphviz's language: a node a basic block, edges back to a loop dashed."""
+"""Control-flow graphs of functions in Graphviz's language: nodes are basic blocks, edges back to a loop are dashed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def render(report: t.Report) -> str:
-    """A directed graph with one cluster for each function whose control flow the report has.
+    """Return a directed graph with one cluster for each function whose control flow the report has.
 
     Nodes are basic blocks with their lines and instructions, edges the ways between them, with the jump that goes along
     them; dashed edges close a natural loop. Blocks of innermost loops are bold.
@@ -46,7 +46,7 @@ def _cluster(function: t.ControlFlow, number: int) -> Iterator[str]:
 
 
 def _label(block: t.Block) -> str:
-    """Title and instructions of a block, each on a line that ends in Graphviz's mark for adjusting to the left."""
+    """Return title and instructions of a block, each on a line that ends in Graphviz's mark for left-justified text."""
     lines = [f"{instruction['line']}: {instruction['text']}" for instruction in block["instructions"]]
     if block["label"]:
         lines.insert(0, block["label"] + ":")

@@ -1,4 +1,4 @@
-"""The dependency graph of a kernel as networkx has it, to be taken further; and as GraphML, for other programs."""
+"""The dependency graph of a kernel for networkx, and as GraphML for other programs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def graph(kernel: t.Kernel) -> networkx.MultiDiGraph[int]:
-    """Nodes are the instructions by their index, edges the dependencies between them.
+    """Return the graph of a kernel: nodes are the instructions by their index, edges the dependencies between them.
 
     A node has `text`, `line`, `form`, `ports`, `latency` (cycles), `critical_path` (whether it is on it), `cycles`
     (those of the critical path that it takes, 0 beside it) and `lcd`: the number of the longest loop-carried dependency
@@ -60,8 +60,11 @@ def graph(kernel: t.Kernel) -> networkx.MultiDiGraph[int]:
 
 
 def render(report: t.Report) -> str:
-    """All kernels of a report as one graph in GraphML: nodes are named "kernel/instruction", by the kernel's number.
-    A node also has the name of its `kernel` and its `unit`, of several cores also of its `core`."""
+    """Return all kernels of a report as one graph in GraphML.
+
+    Nodes are named "kernel/instruction", by the kernel's number. A node also has the name of its `kernel` and its
+    `unit`, and its `core` if there are several.
+    """
     import networkx
 
     whole: networkx.MultiDiGraph[str] = networkx.MultiDiGraph()

@@ -1,5 +1,7 @@
-"""A comparison as JUnit's XML, which CI systems show: a test for each pair of kernels, failed where the condition of
---fail-if holds, skipped where what kernels do cannot be compared."""
+"""A comparison as JUnit's XML, which CI systems show: a test for each pair of kernels.
+
+It is failed if the condition of --fail-if holds, and skipped if the kernels cannot be compared.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def render(comparison: c.Comparison) -> str:
-    """The document, with a suite for each side beside the first."""
+    """Return the document, with a suite for each side but the first."""
     layout = Layout(0, False)
     layout.name_paths(cells.files(comparison))
     gate = comparison["gate"]
@@ -82,5 +84,5 @@ _INVALID = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def valid(text: str) -> str:
-    """A text with nothing that XML cannot have: no control characters, no halves of characters."""
+    """Return a text with � for characters that XML cannot have."""
     return _INVALID.sub("\ufffd", text)

@@ -1,7 +1,6 @@
-"""The report as LLVM's optimisation remarks: the YAML that `-fsave-optimization-record` writes, which opt-viewer and
-editors show beside the code.
+"""The report as LLVM's optimisation remarks, for opt-viewer and editors: the YAML of `-fsave-optimization-record`.
 
-Kernels are analyses of the pass `incc`, hints what it missed.
+Kernels are analyses of the pass `incc`, hints are missed optimisations.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def render(report: t.Report) -> str:
-    """A YAML document for each remark."""
+    """Return a YAML document for each remark."""
     return "".join(f"{line}\n" for unit in report["units"] for kernel in unit["kernels"] for line in _of(unit, kernel))
 
 
@@ -26,8 +25,8 @@ def _of(unit: t.Unit, kernel: t.Kernel) -> Iterator[str]:
     function = kernel["function"] or kernel["name"]
     cycles = f"{kernel['cycles']:.2f}"
     before, _, after = headline(unit, kernel).partition(cycles)
-    said = [("String", before)] * bool(before) + [("Cycles", cycles), ("String", after)]
-    yield from _document("Analysis", "Cycles", where, function, said)
+    parts = [("String", before)] * bool(before) + [("Cycles", cycles), ("String", after)]
+    yield from _document("Analysis", "Cycles", where, function, parts)
     yield from _document("Analysis", "Verdict", where, function, [("String", kernel["verdict"])])
     for hint in kernel["hints"]:
         name = "".join(word.capitalize() for word in hint["rule"].split("-"))
@@ -39,7 +38,7 @@ def _of(unit: t.Unit, kernel: t.Kernel) -> Iterator[str]:
 
 
 def _document(
-    tag: str, name: str, where: tuple[str, int, int], function: str, said: Sequence[tuple[str, str]]
+    tag: str, name: str, where: tuple[str, int, int], function: str, arguments: Sequence[tuple[str, str]]
 ) -> Iterator[str]:
     file, line, column = where
     yield f"--- !{tag}"
@@ -49,13 +48,13 @@ def _document(
         yield f"DebugLoc:        {{ File: {_quoted(file)}, Line: {line}, Column: {column} }}"
     yield f"Function:        {_quoted(function)}"
     yield "Args:"
-    for key, text in said:
+    for key, text in arguments:
         yield f"  - {key + ':':<16} {_quoted(text)}"
     yield "..."
 
 
 def _quoted(text: str) -> str:
-    """A scalar as LLVM quotes it: in single quotes, or in double ones where there is what only these can hold."""
+    """Return a scalar as LLVM quotes it: in single quotes, or in double quotes if characters need escapes."""
     if text.isprintable():
         return "'" + text.replace("'", "''") + "'"
     parts = []

@@ -25,7 +25,7 @@ _RULES = {
 
 
 def render(report: t.Report) -> str:
-    """The report as a SARIF log with one run."""
+    """Return the report as a SARIF log with one run."""
     folders = list(dict.fromkeys(unit["folder"] for unit in report["units"] if unit["folder"]))
     bases = {folder: "PWD" if not n else f"PWD{n + 1}" for n, folder in enumerate(folders)}
     results = [result for unit in report["units"] for result in _results(unit, bases.get(unit["folder"], ""))]
@@ -72,8 +72,8 @@ def _results(unit: t.Unit, base: str) -> Iterator[dict[str, Any]]:
                 "kind": "function",
             }
             at["logicalLocations"] = [function]
-        said = [headline(unit, kernel), kernel["verdict"], *(remark["text"] for remark in kernel["remarks"])]
-        result = _result("cycles", "note", ". ".join(text[:1].upper() + text[1:] for text in said) + ".", at)
+        sentences = [headline(unit, kernel), kernel["verdict"], *(remark["text"] for remark in kernel["remarks"])]
+        result = _result("cycles", "note", ". ".join(text[:1].upper() + text[1:] for text in sentences) + ".", at)
         result["partialFingerprints"] = _fingerprints(unit, kernel, "cycles")
         result["properties"] = {
             "cycles": kernel["cycles"],
@@ -122,7 +122,7 @@ def _results(unit: t.Unit, base: str) -> Iterator[dict[str, Any]]:
 
 
 def _fingerprints(unit: t.Unit, kernel: t.Kernel, what: str) -> dict[str, str]:
-    """What a result is known by, whatever lines it has moved to."""
+    """Return the identity of a result, which does not depend on lines."""
     return {"inccKernel/v1": f"{unit['source'] or unit['assembly_file']}:{kernel['kernel_id']}:{what}"}
 
 
@@ -134,10 +134,10 @@ def _location(file: str, line: int, column: int, base: str) -> dict[str, Any]:
     artifact = {"uri": f"file://{_uri(file)}" if file.startswith("/") else _uri(file)}
     if base and not file.startswith("/"):
         artifact["uriBaseId"] = base
-    found: dict[str, Any] = {"artifactLocation": artifact}
+    physical: dict[str, Any] = {"artifactLocation": artifact}
     if line:
-        found["region"] = {"startLine": line, **({"startColumn": column} if column else {})}
-    return {"physicalLocation": found}
+        physical["region"] = {"startLine": line, **({"startColumn": column} if column else {})}
+    return {"physicalLocation": physical}
 
 
 def _uri(path: str) -> str:

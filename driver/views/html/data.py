@@ -1,13 +1,13 @@
-"""What the page's scripts need of a kernel, in short: rows are lists, and what comes often is a number.
+"""The data of a kernel for the page's scripts: `kernel.js`, `assembly.js`, `graph.js` and `timeline.js` read it.
 
-`kernel.js`, `assembly.js`, `graph.js` and `timeline.js` read this; each list says here what stands in it.
+Rows are lists, and texts that come often are numbers, which makes pages small.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from incc.driver.views.text import header
+from incc.driver.views.text import dependencies, header
 from incc.driver.views.text.overview import row_of
 
 if TYPE_CHECKING:
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from incc.driver.report import types as t
     from incc.driver.views.layout import Layout
 
-_BOUNDS: tuple[tuple[t.BoundName, str], ...] = (
-    ("port", "Ports"),
-    ("divider", "Divider"),
-    ("front_end", "Front end"),
-    ("retire", "Retirement"),
-    ("loop_carried", "Loop-carried dependencies"),
-)
+BOUNDS: dict[t.BoundName, str] = {
+    "port": "Ports",
+    "divider": "Divider",
+    "front_end": "Front end",
+    "retire": "Retirement",
+    "loop_carried": "Loop-carried dependencies",
+}
 
 
 def kernel_data(
     unit: t.Unit, kernel: t.Kernel, layout: Layout, sources: Mapping[str, Mapping[int, str]]
 ) -> dict[str, Any]:
-    """All that is shown of a kernel."""
+    """Return the data of a kernel."""
     source = kernel["source"]
     name = kernel["name"] if kernel["kind"] == "marker" else kernel["overview"]["function"]
     file, first, last = unit["assembly_file"], kernel["first_line"], kernel["last_line"]
@@ -38,7 +38,7 @@ def kernel_data(
     more = [spread["text"]] if spread else []
     more += [part["text"] for part in (kernel["mispredictions"], kernel["measured"]) if part]
     files, of_instruction = _sources(kernel, layout, sources)
-    by_line = any(instruction["line"] for instruction in kernel["instructions"])
+    numbered, lines = dependencies.line_numbers(kernel["instructions"])
     limited = kernel["bounds"]["prediction"]["limited_by"]
     return {
         "title": f"{name}, {place}" if name else place,
@@ -58,7 +58,7 @@ def kernel_data(
         # [name, cycles, what makes it, whether it limits]
         "bounds": [
             [title, bound["cycles"], bound["by"], which in limited]
-            for which, title in _BOUNDS
+            for which, title in BOUNDS.items()
             if (bound := kernel["bounds"][which])["cycles"] or which != "divider"
         ],
         # [change, cycles, cycles gained]
@@ -67,12 +67,12 @@ def kernel_data(
         # those of the whole run, in which what waits for nothing has run ahead of a chain by what the buffers hold.
         "resources": [[r["name"], r["title"], r["load"], r["busiest"]] for r in kernel["resources"]],
         "balanced": kernel["port_assignment"] == "balanced",
-        "numbered": "Line" if by_line else "No.",
+        "numbered": numbered,
         # [line or number, text, ports, remarks, latency, cycles on the critical path, on the longest chain,
         #  [resource, cycles, …], source or -1]
         "instructions": [
             [
-                i["line"] if by_line else i["index"],
+                line,
                 i["text"],
                 i["ports"],
                 i["remarks"],
@@ -82,13 +82,21 @@ def kernel_data(
                 [part for n, cycles in enumerate(i["pressure"]) if cycles for part in (n, cycles)],
                 of_instruction[i["index"]],
             ]
-            for i in kernel["instructions"]
+            for line, i in zip(lines, kernel["instructions"], strict=True)
         ],
         # [file:line, the line's text or null]
         "sources": files,
         # [from, to, what carries it, latency, iterations, on the critical path, chains]
         "edges": [
-            [e["from"], e["to"], _carrier(e), e["latency"], e["distance"], int(e["critical_path"]), e["chains"]]
+            [
+                e["from"],
+                e["to"],
+                e["via"] or e["kind"],
+                e["latency"],
+                e["distance"],
+                int(e["critical_path"]),
+                e["chains"],
+            ]
             for e in kernel["dependencies"]
         ],
         # [cycles an iteration, latency, iterations, what carries it on, instructions]
@@ -102,10 +110,10 @@ def kernel_data(
 
 
 def _figures(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[list[str]]:
-    """What stands in large figures: what it is, the figure, its unit."""
+    """Yield the large figures: name, value, unit."""
     _, _, role, cycles, measured, each, limit, vector, _ = row_of(unit, kernel, {}, layout)
     yield ["Prediction", cycles, "cycles / iteration"]
-    for what, text, measure in (
+    for name, text, measure in (
         ("Measured", measured if measured != "-" else "", "cycles / iteration"),
         ("Per element", each, "cycles"),
         ("Bound by", limit, ""),
@@ -113,7 +121,7 @@ def _figures(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[list[st
         ("Role", role, ""),
     ):
         if text:
-            yield [what, text, measure]
+            yield [name, text, measure]
     yield ["Critical path", str(kernel["critical_path"]["cycles"]), "cycles"]
     if kernel["chains"]:
         yield ["Longest chain", f"{kernel['chains'][0]['cycles_per_iteration']['cycles']:.2f}", "cycles / iteration"]
@@ -123,14 +131,10 @@ def _sentence(text: str, end: str = ".") -> str:
     return f"{text[:1].upper()}{text[1:]}{end}"
 
 
-def _carrier(step: t.Step) -> str:
-    return step["via"] or step["kind"]
-
-
 def _sources(
     kernel: t.Kernel, layout: Layout, sources: Mapping[str, Mapping[int, str]]
 ) -> tuple[list[list[str | None]], list[int]]:
-    """The places that the kernel's instructions come from, each once with its text, and which of them each has."""
+    """Return the source lines of a kernel with their texts, and the index of each instruction's line."""
     numbers: dict[tuple[str, int], int] = {}
     of_instruction = []
     for instruction in kernel["instructions"]:
@@ -138,24 +142,14 @@ def _sources(
         key = (place["file"], place["line"]) if place else None
         of_instruction.append(numbers.setdefault(key, len(numbers)) if key else -1)
     texts = [sources.get(file, {}).get(line) for file, line in numbers]
-    # Without the indentation that all have.
+    # Without the common indentation.
     lines = [text.expandtabs().rstrip() for text in texts if text and not text.isspace()]
     margin = min((len(text) - len(text.lstrip()) for text in lines), default=0)
-    found: list[list[str | None]] = [
+    lines_of: list[list[str | None]] = [
         [f"{layout.file(file)}:{line}", None if text is None else text.expandtabs().rstrip()[margin:]]
         for (file, line), text in zip(numbers, texts, strict=True)
     ]
-    return found, of_instruction
-
-
-class _Names:
-    """Texts by number, in the order in which they come first."""
-
-    def __init__(self) -> None:
-        self.numbers: dict[str, int] = {}
-
-    def __call__(self, text: str) -> int:
-        return self.numbers.setdefault(text, len(self.numbers))
+    return lines_of, of_instruction
 
 
 _TIMES: tuple[Literal["dispatched", "earliest", "ready", "started", "executed", "retired"], ...] = (
@@ -169,8 +163,12 @@ _TIMES: tuple[Literal["dispatched", "earliest", "ready", "started", "executed", 
 
 
 def _timeline(timeline: t.Timeline) -> dict[str, Any]:
-    """Times are counted from the one before, which makes them short; producers back from who waits for them."""
-    names = _Names()
+    """Return the events of a timeline. Times are relative to the previous one, producers to their consumer."""
+    numbers: dict[str, int] = {}
+
+    def names(text: str) -> int:
+        return numbers.setdefault(text, len(numbers))
+
     places = {(e["iteration"], e["instruction"]): number for number, e in enumerate(timeline["events"])}
     events = [
         [
@@ -203,11 +201,11 @@ def _timeline(timeline: t.Timeline) -> dict[str, Any]:
     ]
     # events: [iteration, instruction, dispatched, started, executed, retired]; uops: [event, kind, port, the six times,
     # which input came last, and for each input producer, kind, what carries it, when it arrived, latency]
-    return {"cycles": timeline["cycles"], "names": list(names.numbers), "events": events, "uops": uops}
+    return {"cycles": timeline["cycles"], "names": list(numbers), "events": events, "uops": uops}
 
 
 def _steps(times: Iterable[int]) -> Sequence[int]:
-    """The first of the times, and how much each is after the one before."""
+    """Return the first of the times, and the difference of each from the previous one."""
     result = []
     before = 0
     for time in times:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from incc.driver.views.html import templates
 from incc.driver.views.layout import count, cycles
-from incc.driver.views.page import Column, Html, element, escaped, fragment, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -13,81 +13,61 @@ if TYPE_CHECKING:
     from incc.driver.report import types as t
     from incc.driver.report.types import BoundName
 
-
 _BOUNDS: dict[BoundName, tuple[str, str]] = {
-    "port": ("Ports", "Bound by execution ports"),
-    "divider": ("Divider", "Bound by units that an instruction occupies alone"),
-    "front_end": ("Front end", "Bound by µops that are issued"),
-    "retire": ("Retire", "Bound by µops that retire"),
-    "loop_carried": ("Carried", "Bound by loop-carried dependencies"),
+    "port": ("Ports", "execution ports"),
+    "divider": ("Divider", "units that an instruction occupies alone"),
+    "front_end": ("Front end", "issued µops"),
+    "retire": ("Retire", "retired µops"),
+    "loop_carried": ("Carried", "loop-carried dependencies"),
 }
 
 _COLUMNS = (
-    Column("Kernel"),
-    Column("Cycles", True, "Per iteration: simulated, or the largest bound"),
-    Column("An element", True, "Cycles for an element of the source's loop; empty where it cannot be told"),
-    *(Column(heading, True, f"{meaning}, in cycles per iteration") for heading, meaning in _BOUNDS.values()),
+    ("Cycles", "Cycles per iteration: simulated, or the largest bound"),
+    ("An element", "Cycles per element of the source's loop; empty if unknown"),
+    *((title, f"Bound by {resource}, in cycles per iteration") for title, resource in _BOUNDS.values()),
 )
 
 
 def kernel(unit: t.Unit, kernel: t.Kernel) -> str:
-    """One kernel of a unit's report: function, place, cycles per iteration, bounds (those that it is bound by are
-    bold), verdict and hints."""
-    return fragment(_table(unit, [kernel]))
+    """Return one kernel of a unit: function, place, cycles, bounds (limiting ones in bold), verdict and hints."""
+    return _render([_unit(unit, [kernel], [])])
 
 
 def report(report: t.Report) -> str:
-    """All kernels of a report, a table for each unit, and what was not analysed."""
-    parts: list[Html] = []
-    for unit in report["units"]:
-        if unit["kernels"]:
-            parts.append(_table(unit, unit["kernels"]))
-        else:
-            parts.append(element("p", f"{_title(unit)}: no loop that can be analysed."))
-        if unit["left_out"]:
-            parts.append(element("p", "Not analysed:"))
-            parts.append(element("ul", *(element("li", text) for text in _left_out(unit))))
-    if not report["units"]:
-        parts.append(element("p", "Nothing was analysed."))
-    return fragment(*parts)
+    """Return all kernels of a report, a table for each unit, and what was not analysed."""
+    return _render([_unit(unit, unit["kernels"], list(_left_out(unit))) for unit in report["units"]])
 
 
-def _title(unit: t.Unit) -> str:
-    return f"{unit['source'] or unit['assembly_file']}, {unit['model']['title']}"
+def _render(units: Sequence[dict[str, object]]) -> str:
+    return templates.render("html/notebook.html.j2", units=units, columns=_COLUMNS)
 
 
-def _table(unit: t.Unit, kernels: Sequence[t.Kernel]) -> Html:
-    return table(_COLUMNS, (_rows(unit, kernel) for kernel in kernels), _title(unit))
+def _unit(unit: t.Unit, kernels: Sequence[t.Kernel], left_out: Sequence[str]) -> dict[str, object]:
+    return {
+        "title": f"{unit['source'] or unit['assembly_file']}, {unit['model']['title']}",
+        "kernels": [_kernel(unit, kernel) for kernel in kernels],
+        "left_out": left_out,
+    }
 
 
-def _rows(unit: t.Unit, kernel: t.Kernel) -> Iterator[Sequence[str]]:
-    bounds = kernel["bounds"]
+def _kernel(unit: t.Unit, kernel: t.Kernel) -> dict[str, object]:
+    bounds, elements = kernel["bounds"], kernel["elements"]
     prediction = bounds["prediction"]
-    figures = [_figure(bounds[name]["cycles"], name in prediction["limited_by"]) for name in _BOUNDS]
-    elements = kernel["elements"]
-    each = cycles(elements["cycles"]) if elements else ""
-    yield [_name(unit, kernel), _figure(prediction["cycles"], True), each, *figures]
-    verdict = kernel["verdict"]
-    hints = [element("li", hint["text"][:1].upper() + hint["text"][1:]) for hint in kernel["hints"]]
-    yield [Html(escaped(f"{verdict[:1].upper()}{verdict[1:]}.") + (element("ul", *hints) if hints else ""))]
-
-
-def _figure(number: float, bold: bool) -> str:
-    return element("b", cycles(number)) if bold else cycles(number)
-
-
-def _name(unit: t.Unit, kernel: t.Kernel) -> Html:
-    """The function, and under it where the kernel is and how large."""
-    source = kernel["source"]
+    source, name = kernel["source"], kernel["function_name"] or kernel["name"]
     place = f"{source['file']}:{source['line']}" if source else ""
     if not place and kernel["first_line"]:
         place = f"{unit['assembly_file']}:{kernel['first_line']}-{kernel['last_line']}"
-    size = count(kernel["size"]["instructions"], "instruction")
-    name = kernel["function_name"] or kernel["name"]
-    if kernel["role"]["of"]:
-        name += f" ({kernel['role']['name']})"
-    where = element("span", f"{place}, {size}" if place else size, class_="incc-place")
-    return Html(f"{escaped(name)}<br>{where}")
+    return {
+        "name": f"{name} ({kernel['role']['name']})" if kernel["role"]["of"] else name,
+        "place": ", ".join(filter(None, (place, count(kernel["size"]["instructions"], "instruction")))),
+        "figures": [
+            (cycles(prediction["cycles"]), True),
+            (cycles(elements["cycles"]) if elements else "", False),
+            *((cycles(bounds[bound]["cycles"]), bound in prediction["limited_by"]) for bound in _BOUNDS),
+        ],
+        "verdict": f"{kernel['verdict'][:1].upper()}{kernel['verdict'][1:]}.",
+        "hints": [hint["text"][:1].upper() + hint["text"][1:] for hint in kernel["hints"]],
+    }
 
 
 def _left_out(unit: t.Unit) -> Iterator[str]:

@@ -1,8 +1,7 @@
-"""The report as text: an overview of all kernels, a verdict for people, OSACA's table, then llvm-mca's views in
-llvm-mca's layout, and dependencies.
+"""The report as text: an overview of all kernels, a verdict, OSACA's table, llvm-mca's views and dependencies.
 
 Each view is a file of its own in this folder, with a function `lines(unit, kernel, layout)` that yields its lines. It
-lays out what is in the report; the only thing decided there is how wide a column is.
+lays out what is in the report; the only thing decided there is the width of columns.
 """
 
 from __future__ import annotations
@@ -41,17 +40,20 @@ UNIT_VIEWS = ("port-model",)
 """The views of a unit, before its kernels."""
 
 USUAL = tuple(view for view in VIEWS if view not in ("what-if", "critical-path", "loop-carried"))
-"""What a text has of a kernel where nobody says: of what an analysis has to be asked for, what is there."""
+"""The views of a kernel by default."""
 
 
 class Show:
-    """What a text shows.
+    """The parts of a report that a text shows.
 
-    `views`: those of VIEWS that follow header and verdict of each kernel, and those of UNIT_VIEWS before all kernels.
-    `details`: lines whose instructions are shown with all that they wait for. `overview`: with so many kernels in the
-    report there is a table of them before all else, 0 for never. `kernels`: only of these there is more than the
-    overview has, all if empty. `few`: with more kernels than that each has a few lines without views, None for never.
-    `how`: how the user asks for more. `uops`: the timeline has rows for µops.
+    Attributes:
+        views: Views of VIEWS that follow header and verdict of each kernel, and of UNIT_VIEWS before all kernels.
+        details: Lines whose instructions are shown with all their waits.
+        overview: Number of kernels from which on a table of them comes first, 0 for never.
+        kernels: Kernels that are shown in full, all if empty; the overview has all of them.
+        few: Number of kernels above which each has a few lines without views, None for never.
+        how: How the user asks for more.
+        uops: The timeline has rows for µops.
     """
 
     __slots__ = ("details", "few", "how", "kernels", "overview", "uops", "views")
@@ -79,7 +81,7 @@ _ALL = Show()
 
 
 def render(report: t.Report, width: int = 80, colour: bool = False, show: Show = _ALL) -> str:
-    """The report as text of lines no wider than `width` columns (0: as wide as they get).
+    """Return the report as text of lines no wider than `width` columns (0: as wide as they get).
 
     Raises ValueError for a view that does not exist.
     """
@@ -88,62 +90,66 @@ def render(report: t.Report, width: int = 80, colour: bool = False, show: Show =
             raise ValueError(f"no view {view!r}; there are {', '.join((*VIEWS, *UNIT_VIEWS))}")
     layout = Layout(width, colour, show.uops, show.views)
     layout.name_files(report)
-    count = sum(len(unit["kernels"]) for unit in report["units"])
-    several = _on_several_cores(report["units"])
+    units = report["units"]
+    count = sum(len(unit["kernels"]) for unit in units)
+    several = _on_several_cores(units)
     many = show.few is not None and count > show.few
-    left = False
     lines: list[str] = []
-    for n, unit in enumerate(report["units"]):
+    for n, unit in enumerate(units):
         lines += [""] if lines else []
         if n in several and several[n][0] is unit:
             from incc.driver.views.text import cores
 
             lines += [*cores.lines(several[n], layout), ""]
-        alone = not (unit["assembly_file"] or unit["source"])
-        if not alone:
-            lines += [*header.unit_lines(report, unit, layout), ""]
-        for view in UNIT_VIEWS:
-            if view in show.views:
-                lines += [*_module(view).of_unit(unit, layout), ""]
-        lines.pop()
-        if alone:  # cores by themselves
-            continue
-        # On several cores they are the same kernels.
-        once = len(unit["kernels"]) if n in several else count
-        if 0 < show.overview <= once and unit["kernels"]:
-            from incc.driver.views.text import overview
-
-            lines += ["", *overview.lines(unit, layout)]
-        if many:
-            from incc.driver.views.text import overview
-
-            for together in overview.alike(unit, layout):
-                if _of_another(unit["kernels"][together[0] - 1]):
-                    left = True
-                else:
-                    lines += ["", *_short(unit, together, layout, show)]
-        else:
-            for kernel in unit["kernels"]:
-                if not show.kernels or any(choice.fits(kernel) for choice in show.kernels):
-                    lines += ["", *_whole(unit, kernel, layout, show)]
-        lines += header.left_out(unit, layout)
-        if unit["ways"] is not None:
-            from incc.driver.views.text import ways
-
-            lines += ways.lines(unit, layout)
-        if unit["trials"] is not None:
-            from incc.driver.views.text import trials
-
-            lines += trials.lines(unit, layout)
+        lines += _head(report, unit, layout, show)
+        if unit["assembly_file"] or unit["source"]:  # else a core by itself
+            # On several cores they are the same kernels.
+            table = 0 < show.overview <= (len(unit["kernels"]) if n in several else count)
+            lines += _body(unit, layout, show, table, many)
     if many and show.how:
-        lines.append("")
-        rest = "Loops beside a main loop are in the table alone. " if left else ""
-        lines += layout.wrap(f"{rest}{show.how}")
+        left_out = any(_of_another(kernel) for unit in units for kernel in unit["kernels"])
+        rest = "Loops beside a main loop are in the table alone. " if left_out else ""
+        lines += ["", *layout.wrap(f"{rest}{show.how}")]
     return "".join(harmless(line.rstrip(), colour) + "\n" for line in lines)
 
 
+def _head(report: t.Report, unit: t.Unit, layout: Layout, show: Show) -> list[str]:
+    """Return input and model of a unit, and the views of it."""
+    lines: list[str] = []
+    if unit["assembly_file"] or unit["source"]:
+        lines += header.unit_lines(report, unit, layout)
+    for view in UNIT_VIEWS:
+        if view in show.views:
+            lines += [*([""] if lines else []), *_module(view).of_unit(unit, layout)]
+    return lines
+
+
+def _body(unit: t.Unit, layout: Layout, show: Show, table: bool, many: bool) -> Iterator[str]:
+    """Yield the overview of a unit, its kernels, and what is not analysed. `many`: only a few lines for each kernel."""
+    if unit["kernels"] and (table or many):
+        from incc.driver.views.text import overview
+
+        if table:
+            yield from ("", *overview.lines(unit, layout))
+        for numbers in overview.alike(unit, layout) if many else ():
+            if not _of_another(unit["kernels"][numbers[0] - 1]):
+                yield from ("", *_short(unit, numbers, layout, show))
+    for kernel in () if many else unit["kernels"]:
+        if not show.kernels or any(choice.fits(kernel) for choice in show.kernels):
+            yield from ("", *_whole(unit, kernel, layout, show))
+    yield from header.left_out(unit, layout)
+    if unit["ways"] is not None:
+        from incc.driver.views.text import ways
+
+        yield from ways.lines(unit, layout)
+    if unit["trials"] is not None:
+        from incc.driver.views.text import trials
+
+        yield from trials.lines(unit, layout)
+
+
 def _on_several_cores(units: Sequence[t.Unit]) -> dict[int, list[t.Unit]]:
-    """The units that are one code on several cores, by the index of each of them."""
+    """Return the units that are one code on several cores, by the index of each of them."""
     files = [unit["assembly_file"] for unit in units if unit["assembly_file"]]
     if len(set(files)) == len(files):
         return {}
@@ -155,12 +161,12 @@ def _on_several_cores(units: Sequence[t.Unit]) -> dict[int, list[t.Unit]]:
 
 
 def _of_another(kernel: t.Kernel) -> bool:
-    """Whether a loop is a remainder or the like, of which the overview says enough."""
+    """Return True for a remainder or the like, which has only a row in the overview."""
     return bool(kernel["role"]["of"])
 
 
 def _short(unit: t.Unit, numbers: Sequence[int], layout: Layout, show: Show) -> Iterator[str]:
-    """A few lines of kernels that have these numbers and are alike."""
+    """Yield a few lines on kernels that have these numbers and are alike."""
     from incc.driver.views.text import short
 
     yield from short.lines(unit, numbers, layout)
@@ -186,7 +192,7 @@ def _details(unit: t.Unit, kernel: t.Kernel, layout: Layout, show: Show) -> Iter
 
 
 def _view(name: str) -> View:
-    """Return the function of the view of this name. Only views that are printed are imported."""
+    """Return the function of a view. Only views that are printed are imported: a compiler is started often."""
     lines: View = _module(name).lines
     return lines
 
@@ -196,7 +202,7 @@ def _module(name: str) -> Any:
 
 
 def _set_off(lines: Iterable[str]) -> Iterator[str]:
-    """The lines with an empty one before them; nothing where there are none."""
+    """Yield the lines with an empty one before them, nothing if there are none."""
     for number, line in enumerate(lines):
         if not number:
             yield ""

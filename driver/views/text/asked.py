@@ -1,5 +1,7 @@
-"""Simulations of changed cores, of single passes and of other places of the code: part of the summary, and where that
-is switched off, those that were asked for by name."""
+"""Simulations of changed cores, of single passes and of other alignments.
+
+They are part of the summary. Without the summary those are shown that were requested by name.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
-    """What was asked for by name, where the view that it belongs to is switched off."""
+    """Yield the requested simulations whose view is switched off."""
     changed = "what-if" not in layout.views and any(change["asked"] for change in kernel["what_ifs"])
     if changed:
         yield from changes(kernel, layout)
@@ -23,7 +25,7 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
 
 
 def changes(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
-    """What changed cores would make of the kernel: those that gain something and those that were asked for."""
+    """Yield the cycles on changed cores, for those that gain something and those that were requested."""
     before = kernel["cycles"]
     yield "Simulated with a changed core, in cycles per iteration:"
     shown = [w for w in kernel["what_ifs"] if w["asked"] or w["gained"] >= 0.01 * before]
@@ -36,7 +38,7 @@ def changes(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
 
 
 def places(kernel: t.Kernel, before: bool) -> Iterator[str]:
-    """Simulations of single passes and other places, which are only there when asked for; `before`: behind others."""
+    """Yield the requested cold starts and alignments; `before`: other lines come before them."""
     if kernel["cold"]:
         cold = kernel["cold"]
         yield f"{count(cold['iterations'], 'iteration')} from a cold start: {count(cold['cycles'], 'cycle')}"

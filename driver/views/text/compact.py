@@ -1,5 +1,4 @@
-"""OSACA's table: beside each instruction the ports that it keeps busy, what it adds to the critical path and to the
-longest loop-carried dependency, and its line of the source."""
+"""OSACA's table: the cycles of each instruction on ports, critical path and longest loop-carried dependency."""
 
 from __future__ import annotations
 
@@ -16,16 +15,18 @@ if TYPE_CHECKING:
 
 
 def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
-    """One row for each instruction, and the sums. Ports that nothing uses have no column, and ports that are as busy as
-    each other with every instruction share one."""
+    """Yield a row for each instruction, and the sums.
+
+    Unused ports have no column, and ports with the same cycles for every instruction share one.
+    """
     instructions = kernel["instructions"]
     together = groups(kernel["instructions"], kernel["resources"])
     names = [[kernel["resources"][p]["name"] for p in group] for group in together]
     styles = [YELLOW if any(kernel["resources"][p]["busiest"] for p in group) else "" for group in together]
-    numbers, by_line = dependencies.rows(kernel)
-    number = max(4, *(len(text) for text in numbers))
-    sources = dependencies.rows_in_source(kernel)
-    source = max((len(text) for text in sources), default=-2) + 2
+    title, numbers = dependencies.line_numbers(instructions)
+    number = max(4, *(len(str(line)) for line in numbers))
+    sources = dependencies.source_lines(instructions, kernel["source"])
+    source = max(map(len, ("Source", *sources))) + 2 if sources else 0
     marks = max((len(_mark(i)) for i in instructions), default=0)
     mark = marks + 1 if marks else 0
 
@@ -40,7 +41,7 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     fine = least > 3
 
     def row(first: str, cells: list[str], path: str, chain: str, where: str) -> str:
-        """A line up to its instruction."""
+        """Return a line up to its instruction."""
         loads = "".join(
             "  " + layout.paint(f"{cell:>{width}}", style)
             for cell, width, style in zip(cells, widths, styles, strict=True)
@@ -56,16 +57,16 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     for line in above:
         yield row("", list(line), "", "", "").rstrip()
     yield (
-        row("Line" if by_line else "No.", list(last), "CP", "LCD", "Source" if sources else "")
+        row(title, list(last), "CP", "LCD", "Source" if sources else "")
         + " " * mark
         + (layout.cut("Instructions:", room + mark))
     )
     for i, instruction in enumerate(instructions):
         cells = [load(instruction["pressure"][group[0]], fine) for group in together]
-        path, chain = (latency(instruction[name]) for name in ("critical_path_cycles", "chain_cycles"))
+        path, chain = (dependencies.latency(instruction[name]) for name in ("critical_path_cycles", "chain_cycles"))
         if instruction["unknown"]:
             cells, path, chain = ["X"] * len(together), "X", "X"
-        text = row(numbers[i], cells, path, chain, sources[i] if sources else "")
+        text = row(str(numbers[i]), cells, path, chain, sources[i] if sources else "")
         yield text + f"{_mark(instruction):{mark}}" + layout.cut(instruction["text"], room + mark)
     chains = kernel["chains"]
     sums = [load(kernel["resources"][group[0]]["load"], fine) for group in together]
@@ -80,13 +81,13 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
 
 
 def _names(names: Sequence[str]) -> str:
-    """Names beside each other, what is before their numbers once: ALU0,3 for ALU0 and ALU3."""
-    found, before = "", ""
+    """Return names beside each other, with a common stem once: ALU0,3 for ALU0 and ALU3."""
+    joined, before = "", ""
     for name in names:
         stem = name.rstrip("0123456789")
-        found += f",{name.removeprefix(stem) if stem == before and name != stem else name}"
+        joined += f",{name.removeprefix(stem) if stem == before and name != stem else name}"
         before = stem
-    return found[1:]
+    return joined[1:]
 
 
 _MARKS = {"F": "F:\xa0macro-fused into the one before", "E": "E:\xa0move eliminated", "Z": "Z:\xa0zero idiom"}
@@ -97,21 +98,17 @@ def _mark(instruction: t.Instruction) -> str:
 
 
 def groups(instructions: Sequence[t.Instruction], resources: Sequence[t.Resource]) -> list[list[int]]:
-    """The resources that are used, those of which every instruction takes the same together."""
-    found: dict[tuple[str, ...], list[int]] = {}
+    """Return the used resources, in groups that have the same cycles for every instruction."""
+    by_pressure: dict[tuple[str, ...], list[int]] = {}
     for p, resource in enumerate(resources):
         if any(instruction["pressure"][p] for instruction in instructions):
             shown = [f"{i['pressure'][p]:.2f}" for i in instructions]
-            found.setdefault((*shown, resource["kind"], str(resource["busiest"])), []).append(p)
-    return list(found.values())
+            by_pressure.setdefault((*shown, resource["kind"], str(resource["busiest"])), []).append(p)
+    return list(by_pressure.values())
 
 
 def load(cycles: float, fine: bool) -> str:
-    """Cycles on a port, nothing for none; with one decimal where there is no room for two."""
+    """Return cycles on a port, nothing for none, with one decimal unless `fine`."""
     if f"{cycles:.2f}" == "0.00":
         return ""
     return f"{cycles:.2f}" if fine or cycles < 0.1 else f"{cycles:.1f}"
-
-
-def latency(cycles: int | None) -> str:
-    return "" if cycles is None else str(cycles)

@@ -1,11 +1,11 @@
-"""One code on several cores: for each kernel a table with a row for each core, before what there is to say of each."""
+"""One code on several cores: for each kernel a table with a row for each core, before the report of each core."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from incc.driver.views.layout import BOLD, GREEN, Column, count, cycles, each
-from incc.driver.views.table import table
+from incc.driver.views.layout import BOLD, count, cycles, each
+from incc.driver.views.table import Cell, Column, Row, Table, row, text_lines
 from incc.driver.views.text import header
 from incc.driver.views.text.overview import cycles_of, measured
 
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 BEST = "*"
 
 LIMIT = 20
-"""Columns that the words for what limits a kernel have at least."""
+"""Smallest width of the column of limits."""
 
 
 def groups(units: Sequence[t.Unit]) -> list[list[t.Unit]]:
-    """The units in their order, those together that follow each other and are one code on several cores."""
-    found: list[list[t.Unit]] = []
+    """Return the units in their order, in groups of neighbours that are one code on several cores."""
+    neighbours: list[list[t.Unit]] = []
     for unit in units:
         if (
-            found
-            and _code(found[-1][0]) == _code(unit)
-            and unit["model"]["name"] not in [other["model"]["name"] for other in found[-1]]
+            neighbours
+            and _code(neighbours[-1][0]) == _code(unit)
+            and unit["model"]["name"] not in [other["model"]["name"] for other in neighbours[-1]]
         ):
-            found[-1].append(unit)
+            neighbours[-1].append(unit)
         else:
-            found.append([unit])
-    return found
+            neighbours.append([unit])
+    return neighbours
 
 
 def _code(unit: t.Unit) -> tuple[object, ...]:
@@ -41,7 +41,7 @@ def _code(unit: t.Unit) -> tuple[object, ...]:
 
 
 def lines(units: Sequence[t.Unit], layout: Layout) -> Iterator[str]:
-    """The tables of a group of several units, one for each kernel that some of them have."""
+    """Yield the tables of a group of units, one for each kernel that some of them have."""
     first = units[0]
     names = [unit["model"]["name"] for unit in units]
     yield from layout.wrap(f"{first['source'] or first['assembly_file']} on {count(len(names), 'core')}:")
@@ -67,55 +67,56 @@ def lines(units: Sequence[t.Unit], layout: Layout) -> Iterator[str]:
 
 
 def _best(kernels: Sequence[t.Kernel | None]) -> set[int]:
-    """Which take the fewest cycles; none where all take as many. What takes at least so many may take more than
-    another."""
-    known = {n: kernel["cycles"] for n, kernel in enumerate(kernels) if kernel and not kernel["at_least"]}
-    least = min(known.values(), default=0.0)
+    """Return the indices of the kernels with the fewest cycles, none if all have as many.
+
+    Lower bounds do not count: the kernel may take more than another.
+    """
+    exact = {n: kernel["cycles"] for n, kernel in enumerate(kernels) if kernel and not kernel["at_least"]}
+    least = min(exact.values(), default=0.0)
     # As printed: what differs behind the second decimal looks alike.
-    found = {n for n, each_cycles in known.items() if f"{each_cycles:.2f}" == f"{least:.2f}"}
-    return found if len(found) < len(known) else set()
+    fastest = {n for n, each_cycles in exact.items() if f"{each_cycles:.2f}" == f"{least:.2f}"}
+    return fastest if len(fastest) < len(exact) else set()
 
 
 def _table(
     names: Sequence[str], on: Sequence[Sequence[t.Kernel | None]], best: Sequence[set[int]], layout: Layout
 ) -> Iterator[str]:
-    """The heading, and the rows of all kernels one after the other, in the same columns."""
+    """Yield the titles, and the rows of all kernels one after the other, in the same columns."""
+    # Each core's own views have the columns that a narrow table goes without.
+    optional = ("Retire", "µops", "Divider", "Front")
+    numbers = ("Cycles", "Measured", "/elem.", "IPC", "µops", "Ports", "Divider", "Front", "Retire", "Chain")
     columns = [
-        Column(""),
-        Column("Core"),
-        Column("Cycles", right=True),
-        Column("Measured", right=True),
-        Column("/elem.", right=True),
-        Column("IPC", right=True),
-        Column("µops", right=True),
-        Column("Ports", right=True),
-        Column("Divider", right=True),
-        Column("Front", right=True),
-        Column("Retire", right=True),
-        Column("Chain", right=True),
-        Column("Bound by", glad=28, least=LIMIT),
+        Column(title=""),
+        Column(title="Core"),
+        *(
+            Column(
+                title=title,
+                right=True,
+                optional=title in optional,
+                priority=optional.index(title) if title in optional else 0,
+            )
+            for title in numbers
+        ),
+        Column(title="Bound by", comfortable=28, least=LIMIT),
     ]
     rows = []
-    for kernels, best_here in zip(on, best, strict=True):
+    for kernels, fastest in zip(on, best, strict=True):
         for n, (name, kernel) in enumerate(zip(names, kernels, strict=True)):
             first, *more = _limits(kernel, layout)
-            cells = [*_cells(kernel), first] if kernel else [""] * (len(columns) - 2)
-            rows.append([BEST if n in best_here else "", name, *cells])
-            rows += [[""] * (len(columns) - 1) + [limit] for limit in more]
-
-    def style(row: int, title: str) -> str:
-        return GREEN if rows[row][0] and title in ("", "Core", "Cycles") else ""
-
-    # What is left out of a narrow table is in the views of each core.
-    return table(columns, rows, layout, ("Retire", "µops", "Divider", "Front"), 3, style)
+            texts = [*_cells(kernel), first] if kernel else [""] * (len(columns) - 2)
+            kind = "good" if n in fastest else ""
+            head = [Cell(text=text, kind=kind) for text in (BEST if kind else "", name, texts[0])]
+            rows.append(Row([*head, *row(*texts[1:]).cells]))
+            rows += [row(*[""] * (len(columns) - 1), limit) for limit in more]
+    return text_lines(Table(columns, rows), layout)
 
 
 NARROW = 100
-"""Columns below which what limits a kernel has a line for each part, rather than to be cut."""
+"""Width of lines below which each part of a limit has a line, instead of being cut."""
 
 
 def _limits(kernel: t.Kernel | None, layout: Layout) -> list[str]:
-    """What limits a kernel, in the lines that it takes."""
+    """Return the limits of a kernel, in the lines that they take."""
     if kernel is None:
         return [""]
     unknown = len(kernel["unknown_instructions"])
@@ -126,7 +127,7 @@ def _limits(kernel: t.Kernel | None, layout: Layout) -> list[str]:
 
 
 def _split(rows: Sequence[str], on: Sequence[Sequence[t.Kernel | None]], layout: Layout) -> Iterator[list[str]]:
-    """The rows of each kernel."""
+    """Yield the rows of each kernel."""
     left = list(rows)
     for kernels in on:
         count = sum(len(_limits(kernel, layout)) for kernel in kernels)

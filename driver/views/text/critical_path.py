@@ -1,11 +1,11 @@
-"""The critical path of one iteration step by step: what each instruction adds, and what hands it on to the next."""
+"""The critical path of one iteration step by step: the cycles of each instruction, and the value that it passes on."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from incc.driver.views.layout import BOLD
-from incc.driver.views.text.dependencies import rows
+from incc.driver.views.text.dependencies import line_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
-    """A row for each instruction on the path, in its order."""
+    """Yield a row for each instruction on the path, in its order."""
     path = kernel["critical_path"]
     yield from layout.wrap(
         f"Critical path, {path['cycles']} cycles from start to end of one iteration on its own:"
@@ -24,22 +24,22 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     )
     # An instruction that passes a value on in two steps, as one that loads it first, has one row.
     arrives = {step["to"]: step for step in path["steps"] if step["kind"] != "internal"}
-    found = [
+    steps = [
         (instruction, kernel["instructions"][instruction]["critical_path_cycles"] or 0, arrives.get(instruction))
         for instruction in path["instructions"]
     ]
-    if found:
-        yield from step_rows(kernel, found, layout)
+    if steps:
+        yield from step_rows(kernel, steps, layout)
 
 
 def step_rows(
     kernel: t.Kernel, steps: Sequence[tuple[int, int, t.Step | None]], layout: Layout, indent: str = ""
 ) -> Iterator[str]:
-    """A table of the instructions on a path, the cycles that each takes of it, and what brings it its input."""
-    names, by_line = rows(kernel)
+    """Yield a table of the instructions on a path, with the cycles of each and the origin of its input."""
+    title, numbers = line_numbers(kernel["instructions"])
+    names = [str(number) for number in numbers]
     carried = [(step["via"] or "memory", _origin(step, names)) if step else ("", "") for _, _, step in steps]
-    number = "Line" if by_line else "No."
-    heads = (number, "Cycles", "Ready", "Through", "From")
+    heads = (title, "Cycles", "Ready", "Through", "From")
     cells = []
     ready = 0
     for (instruction, takes, _), (via, origin) in zip(steps, carried, strict=True):
@@ -64,5 +64,5 @@ def step_rows(
 
 
 def _origin(step: t.Step, names: Sequence[str]) -> str:
-    """The instruction that a value comes from, with the iterations between."""
+    """Return the instruction that a value comes from, with the iterations between."""
     return names[step["from"]] + (f" (it. -{step['distance']})" if step["distance"] else "")

@@ -7,29 +7,29 @@ from typing import TYPE_CHECKING
 from incc.driver.views.layout import BOLD, RED, cycles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from incc.driver.report import types as t
     from incc.driver.views.layout import Layout
 
 
-# Chains listed; the report has all of them.
 MAX_CHAINS = 10
+"""Chains that are listed; the report has all of them."""
 
 
 def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
-    """What each instruction adds to both, and the chains."""
+    """Yield the cycles that each instruction adds to both, and the chains."""
     instructions = kernel["instructions"]
     chains = kernel["chains"]
     yield from layout.wrap("Critical path (CP) and longest loop-carried dependency (LCD), in cycles:")
-    numbers, by_line = rows(kernel)
-    width = max(4, *(len(number) for number in numbers))
-    sources = rows_in_source(kernel)
-    column = max((len(source) for source in sources), default=-2) + 2
+    title, numbers = line_numbers(instructions)
+    width = max(4, *(len(str(number)) for number in numbers))
+    sources = source_lines(instructions, kernel["source"])
+    column = max(map(len, ("Source", *sources))) + 2 if sources else 0
     heading = f"{'Source':{column}}" if sources else ""
-    yield f"{'Line' if by_line else 'No.':>{width}}      CP     LCD   {heading}Instructions:"
+    yield f"{title:>{width}}      CP     LCD   {heading}Instructions:"
     for number, instruction in zip(numbers, instructions, strict=True):
-        path, chain = (_latency(instruction[name]) for name in ("critical_path_cycles", "chain_cycles"))
+        path, chain = (latency(instruction[name]) for name in ("critical_path_cycles", "chain_cycles"))
         if instruction["unknown"]:
             path = chain = "X"
         row = f"{number:>{width}}  {layout.paint(f'{path:>6}', BOLD)}  {layout.paint(f'{chain:>6}', RED)}   "
@@ -44,12 +44,12 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
         yield "No loop-carried dependencies."
         return
     yield "Loop-carried dependencies, longest first:"
-    lines = "lines" if by_line else "instructions"
+    lines = "lines" if title == "Line" else "instructions"
     yield f"  Cycles/it.  Latency  Iterations  Through ({lines})"
     for rank, lcd in enumerate(chains[:MAX_CHAINS]):
         ratio = cycles(lcd["cycles_per_iteration"]["cycles"])
         row = f"  {ratio:>10}  {lcd['latency']:>7}  {lcd['iterations']:>10}  "
-        where = ", ".join(numbers[i] for i in lcd["instructions"])
+        where = ", ".join(str(numbers[i]) for i in lcd["instructions"])
         text = f"{', '.join(lcd['through'])} ({where})"
         for line in layout.wrap(text, row, " " * len(row)):
             yield layout.paint(line, RED if rank == 0 else "")
@@ -59,29 +59,28 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
         yield from layout.wrap("There are more than were searched for; the longest is among those found.", "  ", "  ")
 
 
-def rows(kernel: t.Kernel) -> tuple[list[str], bool]:
-    """What names each instruction in a table, and whether that is its line: machine code that comes without lines is
-    numbered as in the other views."""
-    by_line = any(instruction["line"] for instruction in kernel["instructions"])
-    return [str(i["line"] if by_line else i["index"]) for i in kernel["instructions"]], by_line
+def line_numbers(instructions: Sequence[t.Instruction]) -> tuple[str, list[int]]:
+    """Return a title and a number for each instruction: its line, or its index in machine code without lines."""
+    if any(instruction["line"] for instruction in instructions):
+        return "Line", [instruction["line"] for instruction in instructions]
+    return "No.", [instruction["index"] for instruction in instructions]
 
 
-def rows_in_source(kernel: t.Kernel) -> list[str]:
-    """Where in the source each instruction comes from, without the name of the kernel's own file; empty where all come
-    from the same line, which the header names."""
-    places = [instruction["source"] for instruction in kernel["instructions"]]
-    known = {(place["file"], place["line"]) for place in places if place}
-    if len(known) < 2:
+def source_lines(instructions: Sequence[t.Instruction], own: t.Location | None) -> list[str]:
+    """Return the line of the source for each instruction, with the file unless it is that of `own`.
+
+    Returns nothing if all instructions come from the same line, which the header names.
+    """
+    places = [instruction["source"] for instruction in instructions]
+    if len({(place["file"], place["line"]) for place in places if place}) < 2:
         return []
-    own = kernel["source"]["file"] if kernel["source"] else ""
     texts = []
     for place in places:
-        file = "" if not place or place["file"] == own else place["file"].rsplit("/", 1)[-1] + ":"
+        file = "" if not place or (own and place["file"] == own["file"]) else place["file"].rsplit("/", 1)[-1] + ":"
         texts.append(f"{file}{place['line']}" if place else "")
-    # A heading fits above.
-    return [f"{text:6}" for text in texts]
+    return texts
 
 
-def _latency(cycles: int | None) -> str:
-    """Cycles of an instruction on a path; nothing for one that is not on it."""
+def latency(cycles: int | None) -> str:
+    """Return the cycles of an instruction on a path, nothing if it is not on it."""
     return "" if cycles is None else str(cycles)

@@ -1,4 +1,4 @@
-"""All that the instructions in some lines wait for, and who waits for them."""
+"""The waits of the instructions in some lines: their inputs and ports, and the instructions that wait for them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout, places: Sequence[Place]) -> Iterator[str]:
-    """The details of the instructions at some places; nothing where nothing was simulated."""
+    """Yield the details of the instructions at some places, nothing without a simulation."""
     waits = kernel["waits"]
     if waits is None:
         return
@@ -42,7 +42,7 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout, places: Sequence[Place
 
 
 def _partners(kernel: t.Kernel, layout: Layout, index: int) -> Iterator[str]:
-    """An instruction's partners in dependencies: latencies in both directions, and who waited for whom."""
+    """Yield an instruction's partners in dependencies, with latencies and waits in both directions."""
     sources = {d["from"]: d["latency"] for d in reversed(kernel["dependencies"]) if d["to"] == index}
     targets = {d["to"]: d["latency"] for d in reversed(kernel["dependencies"]) if d["from"] == index}
     inputs = kernel["waits"]["inputs"] if kernel["waits"] else []

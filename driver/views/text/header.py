@@ -1,5 +1,4 @@
-"""What a text report says first: of a unit what was analysed and with which model, of a kernel where it is, its size
-and the verdict."""
+"""The heads of a text report: inputs and model of a unit; place, size and verdict of a kernel."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def unit_lines(report: t.Report, unit: t.Unit, layout: Layout) -> Iterator[str]:
-    """The input, its compiler and the model."""
+    """Yield the input, its compiler and the model."""
     model, tool = unit["model"], report["tool"]
     name = unit["source"] or unit["assembly_file"]
     compiler = unit["compiler"] and f", {unit['compiler']} {unit['compiler_version']}".rstrip()
@@ -24,7 +23,7 @@ def unit_lines(report: t.Report, unit: t.Unit, layout: Layout) -> Iterator[str]:
 
 
 def left_out(unit: t.Unit, layout: Layout) -> Iterator[str]:
-    """What of the unit is not analysed, and why."""
+    """Yield what is not analysed of the unit, and why."""
     if not unit["kernels"]:
         yield ""
         yield "No loop to analyse." if not unit["left_out"] else "Nothing that can be analysed."
@@ -58,11 +57,11 @@ def left_out(unit: t.Unit, layout: Layout) -> Iterator[str]:
 
 
 MOST_FUNCTIONS = 12
-"""Functions with calls in the place of loops that the text lists; all are in JSON."""
+"""Functions with calls in the place of loops that the text lists; JSON has all."""
 
 
 def _calls(unit: t.Unit, layout: Layout) -> Iterator[str]:
-    """One line for each function with such calls: which, and from which lines."""
+    """Yield a line for each function with such calls, with their callees and lines."""
     functions: dict[str, dict[str, list[str]]] = {}
     for call in unit["became_calls"]:
         where = layout.place(call["source"]) if call["source"] else f"{unit['assembly_file']}:{call['line']}"
@@ -77,14 +76,14 @@ def _calls(unit: t.Unit, layout: Layout) -> Iterator[str]:
 
 
 def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
-    """A kernel's place and size, and the verdict with its hints."""
+    """Yield a kernel's place and size, and the verdict with its hints."""
     yield from _place(unit, kernel, layout)
     yield ""
     yield from verdict(kernel, layout)
 
 
 def title(kernel: t.Kernel, layout: Layout) -> str:
-    """What a kernel is called where it is the subject: its place in the source and its function."""
+    """Return a kernel's place in the source and its function."""
     source = kernel["source"]
     text = layout.place(source) if source else kernel["name"]
     if kernel["inlined_into"]:
@@ -104,8 +103,7 @@ def _place(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
 
 
 def facts(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[tuple[str, str, str]]:
-    """Where a kernel is and how large, a line each: its text, and what the first and the further lines of it begin
-    with."""
+    """Yield lines on a kernel's place and size: text, and the beginnings of its first and its further lines."""
     what = "loop" if kernel["is_loop"] else "straight code"
     if kernel["label"]:
         what += f" at {kernel['label']}"
@@ -141,12 +139,12 @@ def facts(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[tuple[str,
 
 
 def remarks(kernel: t.Kernel) -> str:
-    """What the compiler said of it."""
+    """Return the compiler's remarks on a kernel."""
     return "; ".join(remark["text"] for remark in kernel["remarks"])
 
 
 def _elements(kernel: t.Kernel) -> Iterator[str]:
-    """What an iteration is of the source's loop, and what that comes to a second."""
+    """Yield the elements of an iteration, its rates, and the kernel's role."""
     texts = [part["text"] for part in (kernel["elements"], kernel["rates"]) if part]
     if kernel["role"]["of"]:
         texts.append(kernel["role"]["text"])
@@ -156,11 +154,11 @@ def _elements(kernel: t.Kernel) -> Iterator[str]:
 
 
 MOST_INLINED = 3
-"""Functions inlined at the user's line that the text names: the outer ones, which that line calls, and the loop's."""
+"""Inlined functions that the text names: the outer ones, which the user's line calls, and the loop's own."""
 
 
 def inlining(kernel: t.Kernel, layout: Layout) -> str:
-    """The functions around the loop from the outermost to its own, each with the line in it that leads further in."""
+    """Return the functions around the loop from the outermost to its own, each with the line that leads further in."""
     source = kernel["source"]
     here = layout.place(source) if source else "?"
     if kernel["inlined_into"]:
@@ -178,7 +176,7 @@ def inlining(kernel: t.Kernel, layout: Layout) -> str:
 
 
 def range_worth_saying(kernel: t.Kernel) -> t.Range | None:
-    """The range, unless all that it says is that something is missing, which verdict, notes and hints do."""
+    """Return the range, unless missing instructions, which the verdict has, are its only cause."""
     spread = kernel["range"]
     if spread and all(cause["kind"] == "unknown-instructions" for cause in spread["causes"]):
         return None
@@ -186,7 +184,7 @@ def range_worth_saying(kernel: t.Kernel) -> t.Range | None:
 
 
 def verdict(kernel: t.Kernel, layout: Layout, indent: str = "") -> Iterator[str]:
-    """The verdict, and what comes with it: notes on how it was found, and hints."""
+    """Yield the verdict with its range, notes and hints."""
     text = kernel["verdict"]
     for line in layout.wrap(text[:1].upper() + text[1:] + ".", indent, indent):
         yield layout.paint(line, BOLD)

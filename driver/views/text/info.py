@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
-    """One row for each instruction."""
+    """Yield a row for each instruction."""
     yield "Instruction Info:"
     yield "[1]: #uOps"
     yield "[2]: Latency in cycles"
@@ -45,7 +45,7 @@ _REMARKS = {
 
 
 def _legend(kernel: t.Kernel) -> str:
-    """The meaning of the remarks that occur."""
+    """Return the meaning of the remarks that occur."""
     used = "".join(instruction["remarks"] for instruction in kernel["instructions"])
     words = [f"{letter} {meaning}" for letter, meaning in _REMARKS.items() if letter in used]
     return f" ({'; '.join(words)})" if words else ""

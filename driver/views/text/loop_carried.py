@@ -1,4 +1,4 @@
-"""Each loop-carried dependency step by step: the instructions once around, their latencies, and what carries them."""
+"""Each loop-carried dependency step by step: its instructions in order, with latencies and the values passed on."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
-    """A table for each chain, the longest first."""
+    """Yield a table for each chain, the longest first."""
     chains = kernel["chains"]
     if not chains:
         yield "No loop-carried dependencies."
@@ -36,15 +36,17 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
 
 
 def _around(chain: t.Chain) -> list[tuple[int, int, t.Step | None]]:
-    """The instructions once around, beginning with the one whose input comes from an earlier iteration, with the cycles
-    that each takes of the chain and what brings its input. What an instruction does with its own load is its own."""
+    """Return the instructions of a chain in order, with the cycles of each and the step that brings its input.
+
+    The first one has its input from an earlier iteration. An instruction includes the work on its own load.
+    """
     steps = chain["steps"]
     first = next((n for n, step in enumerate(steps) if step["distance"]), 0)
-    found: list[tuple[int, int, t.Step | None]] = []
+    around: list[tuple[int, int, t.Step | None]] = []
     for step in (*steps[first:], *steps[:first]):
-        if step["kind"] == "internal" and found and found[-1][0] == step["to"]:
-            instruction, takes, arrives = found[-1]
-            found[-1] = instruction, takes + step["latency"], arrives
+        if step["kind"] == "internal" and around and around[-1][0] == step["to"]:
+            instruction, takes, arrives = around[-1]
+            around[-1] = instruction, takes + step["latency"], arrives
         else:
-            found.append((step["to"], step["latency"], step))
-    return found
+            around.append((step["to"], step["latency"], step))
+    return around

@@ -1,11 +1,11 @@
-"""The overview that a report begins with: a row for each kernel, numbered as the parts that follow."""
+"""The overview that a report begins with: a row for each kernel, with the number of the part on it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from incc.driver.views.layout import Column, each
-from incc.driver.views.table import table
+from incc.driver.views.layout import each
+from incc.driver.views.table import Column, Table, row, text_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -14,63 +14,111 @@ if TYPE_CHECKING:
     from incc.driver.views.layout import Layout
 
 
+COLUMNS = (
+    Column(
+        title="Line",
+        comfortable=12,
+        least=5,
+        priority=5,
+        code=True,
+        meaning="Line of the source, or of the assembly if the source is unknown",
+    ),
+    Column(
+        title="Function",
+        comfortable=12,
+        least=8,
+        ample=26,
+        priority=4,
+        code=True,
+        meaning="Function that the loop is written in",
+    ),
+    Column(
+        title="Role",
+        comfortable=9,
+        least=5,
+        priority=6,
+        meaning="Part of the loop in its function; empty for the main loop",
+    ),
+    Column(title="Cycles", right=True, meaning="Predicted cycles per iteration, or the two ends of their range"),
+    Column(title="Measured", right=True, meaning="Measured cycles per iteration, on the host of the analysis"),
+    Column(title="/elem.", right=True, meaning="Predicted cycles per element of the source's loop"),
+    Column(
+        title="Bound by", comfortable=11, least=6, priority=3, optional=True, meaning="Resource that limits the loop"
+    ),
+    Column(
+        title="Vectors",
+        comfortable=7,
+        least=6,
+        priority=1,
+        optional=True,
+        spare=True,
+        meaning="Width of the vectors, and the share of operations in them",
+    ),
+    Column(
+        title="Worth a look",
+        comfortable=12,
+        least=6,
+        priority=2,
+        optional=True,
+        meaning="Rules of the hints, causes of a wide range",
+    ),
+)
+"""The columns of row_of."""
+
+_RATES = tuple(
+    Column(title=f"G{unit}/s", right=True, meaning=f"{meaning} per second, at the core's clock")
+    for unit, meaning in (("FLOP", "Floating-point operations"), ("B", "Bytes"))
+)
+_BEFORE_RATES = 6
+"""The columns before those of the rates."""
+
+
 def lines(unit: t.Unit, layout: Layout) -> Iterator[str]:
-    """The table of a unit's kernels, with the meaning of its columns where that is not plain."""
-    numbers = {kernel["kernel_id"]: number for number, kernel in enumerate(unit["kernels"], 1)}
-    columns = [
-        Column("#", right=True),
-        Column("Line", glad=12, least=5, gives_way=2),
-        Column("Function", glad=12, least=8, gives_way=3, ample=26),
-        Column("Role", glad=9, least=5, gives_way=1),
-        Column("Cycles", right=True),
-        Column("Measured", right=True),
-        Column("/elem.", right=True),
-        Column("GFLOP/s", right=True),
-        Column("GB/s", right=True),
-        Column("Bound by", glad=11, least=6, gives_way=5),
-        Column("Vectors", glad=7, least=6, gives_way=6),
-        Column("Worth a look", glad=12, least=6, gives_way=4),
-    ]
+    """Yield the table of a unit's kernels."""
+    columns = (Column(title="#", right=True), *COLUMNS[:_BEFORE_RATES], *_RATES, *COLUMNS[_BEFORE_RATES:])
     rows = [
-        [f"{alike[0]}-{alike[-1]}" if len(alike) > 1 else str(alike[0]), *row]
-        for alike, row in _alike([_with_rates(row_of(unit, k, numbers, layout), k) for k in unit["kernels"]])
+        row(f"{numbers[0]}-{numbers[-1]}" if len(numbers) > 1 else str(numbers[0]), *texts)
+        for numbers, texts in _alike(_rows(unit, layout))
     ]
-    # Where not even narrow columns have room, the table goes without some.
-    yield from table(columns, rows, layout, ("Vectors", "Worth a look", "Bound by"))
+    yield from text_lines(Table(columns, rows), layout)
 
 
 def _with_rates(row: list[str], kernel: t.Kernel) -> list[str]:
     """Return a row with a kernel's rates before what limits it."""
     rates = kernel["rates"]
     per_second = (rates["gflop_per_second"], rates["gigabytes_per_second"]) if rates else (None, None)
-    return [*row[:6], *("" if rate is None else f"{rate:.1f}" for rate in per_second), *row[6:]]
+    texts = ["" if rate is None else f"{rate:.1f}" for rate in per_second]
+    return [*row[:_BEFORE_RATES], *texts, *row[_BEFORE_RATES:]]
 
 
 def alike(unit: t.Unit, layout: Layout) -> list[list[int]]:
-    """The numbers of kernels that have one row together: those next to each other of which there is the same to say,
-    such as the copies that a compiler makes of a loop."""
+    """Return the numbers of the kernels that share a row: neighbours with equal cells, such as copies of a loop."""
+    return [numbers for numbers, _ in _alike(_rows(unit, layout))]
+
+
+def _rows(unit: t.Unit, layout: Layout) -> list[list[str]]:
     numbers = {kernel["kernel_id"]: number for number, kernel in enumerate(unit["kernels"], 1)}
-    return [together for together, _ in _alike([row_of(unit, kernel, numbers, layout) for kernel in unit["kernels"]])]
+    return [_with_rates(row_of(unit, kernel, numbers, layout), kernel) for kernel in unit["kernels"]]
 
 
 def _alike(rows: Sequence[list[str]]) -> list[tuple[list[int], list[str]]]:
-    found: list[tuple[list[int], list[str]]] = []
-    for number, row in enumerate(rows, 1):
-        # Where there is no line of the source, each has its own lines of the assembly. Copies may carry their chains in
-        # other registers.
-        if found and _but_registers(found[-1][1]) == _but_registers(row):
-            found[-1][0].append(number)
+    groups: list[tuple[list[int], list[str]]] = []
+    for number, texts in enumerate(rows, 1):
+        # Without a line of the source each has its own lines of the assembly. Copies may carry their chains in other
+        # registers.
+        if groups and _but_registers(groups[-1][1]) == _but_registers(texts):
+            groups[-1][0].append(number)
         else:
-            found.append(([number], row))
-    return found
+            groups.append(([number], texts))
+    return groups
 
 
-def _but_registers(row: list[str]) -> list[str]:
-    return ["chain" if cell.startswith("chain ") else cell for cell in row]
+def _but_registers(texts: list[str]) -> list[str]:
+    return ["chain" if text.startswith("chain ") else text for text in texts]
 
 
 def row_of(unit: t.Unit, kernel: t.Kernel, numbers: dict[str, int], layout: Layout) -> list[str]:
-    """The cells of a kernel's row but its number."""
+    """Return the texts of a kernel's row, without its number."""
     overview, elements = kernel["overview"], kernel["elements"]
     source = kernel["source"]
     if source:
@@ -101,15 +149,15 @@ def _role(kernel: t.Kernel, numbers: dict[str, int]) -> str:
 
 
 def measured(kernel: t.Kernel) -> str:
-    """What was measured, a dash where that failed, nothing where it was not asked for."""
-    found = kernel["measured"]
-    if found is None:
+    """Return the measured cycles, a dash for a failed measurement, nothing without one."""
+    measurement = kernel["measured"]
+    if measurement is None:
         return ""
-    return "-" if found["cycles"] is None else f"{found['cycles']:.2f}"
+    return "-" if measurement["cycles"] is None else f"{measurement['cycles']:.2f}"
 
 
 def cycles_of(kernel: t.Kernel) -> str:
-    """The prediction, or its two ends; at least so many where something is not counted."""
+    """Return the prediction or its two ends, with ≥ for a lower bound."""
     spread = kernel["range"]
     text = f"{(spread['least'] if spread else kernel['cycles']):.2f}"
     # That there is no upper end is said by the sign already.

@@ -1,5 +1,4 @@
-"""The core drawn in text: front end, renamer and window as boxes, below them a column for each port with the work that
-it does."""
+"""The core drawn in text: front end, renamer and window as boxes, below them a column for each port with its work."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
     from incc.driver.report import types as t
 
 USUAL_WIDTH = 80
-"""Columns that a drawing takes; in wider terminals as well, where boxes would only have more blanks in them."""
+"""Width of a drawing, also in wider terminals, where boxes would only have more blanks in them."""
 
 LEAST_WIDTH = 60
 
@@ -21,13 +20,13 @@ _TITLES = {"front end": "Front end", "rename": "Renamer", "window": "Window", "m
 
 
 def of_unit(unit: t.Unit, layout: Layout) -> Iterator[str]:
-    """The core that a unit was analysed for; nothing where that was not asked for."""
+    """Yield the core that a unit was analysed for, nothing if that was not requested."""
     if unit["core"] is not None:
         yield from lines(unit["core"], layout)
 
 
 def lines(core: t.Core, layout: Layout) -> Iterator[str]:
-    """The drawing of a core."""
+    """Yield the drawing of a core."""
     width = max(LEAST_WIDTH, min(layout.width or USUAL_WIDTH, USUAL_WIDTH))
     narrow = Layout(width, False)
     yield from (layout.paint(line, BOLD) for line in narrow.wrap(f"Core: {core['title']} ({core['model']})"))
@@ -47,7 +46,7 @@ def lines(core: t.Core, layout: Layout) -> Iterator[str]:
 
 
 def _box(title: str, parts: Sequence[tuple[str, str]], names: int, width: int, down: bool) -> Iterator[str]:
-    """Parts with their names in a box of so many columns, from which a way leads down in the middle."""
+    """Yield a box of `width` columns with parts and their names, with a way down in the middle if `down`."""
     inside = width - 4
     yield f"┌ {title} {'─' * (width - 4 - len(title))}┐"
     within = Layout(inside, False)
@@ -63,29 +62,31 @@ def _box(title: str, parts: Sequence[tuple[str, str]], names: int, width: int, d
 
 
 def port_groups(ports: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """Neighbours among the names of ports with what they have in common, and of each what is its own: ALU with 0 to 3.
-    A name that has nothing in common with its neighbours stands for itself."""
-    found: list[tuple[str, list[str]]] = []
+    """Return groups of ports with a common stem, and the rest of each name: ALU with 0 to 3.
+
+    A name that has no stem in common with its neighbours is a group of its own.
+    """
+    groups: list[tuple[str, list[str]]] = []
     for n, name in enumerate(ports):
         stem, own = name[:-1], name[-1:]
         around = [other[:-1] for other in (*ports[max(n - 1, 0) : n], *ports[n + 1 : n + 2])]
         if stem not in around:
-            found.append((name, [""]))
-        elif found and found[-1][0] == stem and found[-1][1] != [""]:
-            found[-1][1].append(own)
+            groups.append((name, [""]))
+        elif groups and groups[-1][0] == stem and groups[-1][1] != [""]:
+            groups[-1][1].append(own)
         else:
-            found.append((stem, [own]))
-    return found
+            groups.append((stem, [own]))
+    return groups
 
 
 _FIGURES = ("µops", "lat.", "one in")
 
 MOST_LABEL = 21
-"""Columns for what work is called that are worth narrower ones for the ports."""
+"""Width of the names of work for which the columns of ports become narrower."""
 
 
 def _ports(core: t.Core, layout: Layout, width: int) -> Iterator[str]:
-    """A column for each port: the schedulers that feed it, and the work that it does, with its figures."""
+    """Yield a column for each port: the schedulers that feed it, and the work that it does, with its figures."""
     groups = port_groups(core["ports"])
     figures = [_figures(work) for work in core["work"]]
     # How wide a column of figures is, with the blanks before it.

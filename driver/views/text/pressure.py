@@ -1,4 +1,4 @@
-"""llvm-mca's view of the ports: how many cycles an iteration keeps each busy, in all and by instruction."""
+"""llvm-mca's view of the ports: cycles of an iteration on each, in all and by instruction."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
-    """The resources, and tables with a column for each."""
+    """Yield the resources, and tables with a column for each."""
     resources = kernel["resources"]
     yield "Resources:"
     for number, resource in enumerate(resources):

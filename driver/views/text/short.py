@@ -1,4 +1,4 @@
-"""A kernel of many, in a few lines: where it is, the verdict and the hints; its number is that of the overview."""
+"""One of many kernels in a few lines: place, verdict and hints, with the number that it has in the overview."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INDENT = "   "
 
 
 def lines(unit: t.Unit, numbers: Sequence[int], layout: Layout) -> Iterator[str]:
-    """The part of a report on the kernel of this number, or on the first of several that are alike."""
+    """Yield the lines on the kernels with these numbers, which are alike."""
     kernel = unit["kernels"][numbers[0] - 1]
     title = f"[{'-'.join(str(n) for n in dict.fromkeys((numbers[0], numbers[-1])))}] {header.title(kernel, layout)}"
     for line in layout.wrap(title, "", INDENT):

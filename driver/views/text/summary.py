@@ -1,4 +1,4 @@
-"""llvm-mca's summary, then the bounds, the simulation of changed cores, and what the simulation counted."""
+"""llvm-mca's summary, the bounds, the simulation of changed cores, and the counters of the simulation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
-    """The summary, and everything in cycles per iteration."""
+    """Yield the summary, and everything in cycles per iteration."""
     yield from _summary(kernel)
     yield ""
     yield from _bounds(kernel, layout)
@@ -83,16 +83,16 @@ _EXITS = {
 
 
 def _measured(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
-    """The row of what was measured, or why it was not."""
-    found = kernel["measured"]
-    if found is None:
+    """Yield the row of the measurement, or why there is none."""
+    measured = kernel["measured"]
+    if measured is None:
         return
-    row = f"  {'Measured':<13} {'-' if found['cycles'] is None else cycles(found['cycles']):>8}  "
-    text = f"on {found['core'] or 'this processor'}"
-    if found["cycles"] is None:
-        text = f"{found['failure']} (above)"
-    elif found["exit"]:
-        text += f", ± {cycles(found['spread'] or 0)}, with {_EXITS[found['exit']]}"
+    row = f"  {'Measured':<13} {'-' if measured['cycles'] is None else cycles(measured['cycles']):>8}  "
+    text = f"on {measured['core'] or 'this processor'}"
+    if measured["cycles"] is None:
+        text = f"{measured['failure']} (above)"
+    elif measured["exit"]:
+        text += f", ± {cycles(measured['spread'] or 0)}, with {_EXITS[measured['exit']]}"
     yield from layout.wrap(text, row, " " * len(row))
 
 
@@ -114,7 +114,7 @@ _LOST: dict[_Cause, str] = {
 
 
 def _counters(simulated: t.Simulated, layout: Layout) -> Iterator[str]:
-    """Where µops came from, and what happened to the issue slots."""
+    """Yield the sources of µops, and the use of issue slots."""
     uops = [f"{percent(s)} from {title}" for name, title in _SOURCES.items() if (s := simulated["uops"][name])]
     yield from layout.wrap(f"µops: {', '.join(uops)}", indent="  ")
     shares = simulated["lost_slots"]

@@ -1,5 +1,7 @@
-"""llvm-mca's timeline of the first iterations: one line for each instruction, one column for each cycle; with µops, a
-line for each of them where an instruction has several, and letters that say what it waits for."""
+"""llvm-mca's timeline of the first iterations: a line for each instruction, a column for each cycle.
+
+With µops, instructions of several µops have a line for each, and letters show what a µop waits for.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
-    """The timeline and the average waits in it; nothing where there is none."""
+    """Yield the timeline and the average waits in it, nothing without one."""
     timeline = kernel["timeline"]
     if timeline is None or not timeline["events"]:
         return
@@ -100,21 +102,21 @@ def _index(event: t.Event | t.TimelineUop) -> str:
 
 
 def _life(event: t.Event) -> str:
-    """An instruction's life from its dispatch on, in llvm-mca's letters."""
+    """Return an instruction's life from its dispatch on, in llvm-mca's letters."""
     return _letters(
         event["dispatched"], [("=", event["started"]), ("e", event["executed"])], event["executed"], event["retired"]
     )
 
 
 def _uop_life(uop: t.TimelineUop) -> str:
-    """A µop's life from its dispatch on."""
+    """Return a µop's life from its dispatch on."""
     waits = "s" if uop["kind"] == "store-data" else "i"
     parts = [("=", uop["earliest"]), (waits, uop["ready"]), ("p", uop["started"]), ("e", uop["executed"])]
     return _letters(uop["dispatched"], parts, uop["executed"], uop["retired"])
 
 
 def _letters(dispatched: int, parts: Sequence[tuple[str, int]], executed: int, retired: int) -> str:
-    """The letter of each cycle from dispatch to retirement; `parts` are letters and the cycles until which they go."""
+    """Return the letter of each cycle from dispatch to retirement; `parts`: letters and the cycles that they end at."""
     life = "D"
     for letter, until in parts:
         life += letter * (min(until, retired) - dispatched - len(life))
@@ -124,7 +126,7 @@ def _letters(dispatched: int, parts: Sequence[tuple[str, int]], executed: int, r
 
 
 def _marks(life: str, dispatched: int, cycles: int) -> str:
-    """A row: a life, which may be empty, and a dot in every fifth column outside of it."""
+    """Return a row: a life, which may be empty, and a dot in every fifth column outside of it."""
     ground = (".    " * (cycles // 5 + 1))[:cycles]
     end = dispatched + len(life)
     marks = (ground[:dispatched] + life + ground[end:])[:cycles]
@@ -132,7 +134,7 @@ def _marks(life: str, dispatched: int, cycles: int) -> str:
 
 
 def _note(uop: t.TimelineUop, uops: Sequence[t.TimelineUop]) -> str:
-    """A µop's port, and what it waited for longest."""
+    """Return a µop's port, and the input that it waited for longest."""
     unit = f" and {uop['unit']}" if uop["unit"] else ""
     text = f"port {uop['port']}{unit}"
     if uop["last_input"] is None:
@@ -145,6 +147,6 @@ def _note(uop: t.TimelineUop, uops: Sequence[t.TimelineUop]) -> str:
 
 
 def _wait(wait: t.Wait) -> str:
-    """llvm-mca's four columns."""
+    """Return llvm-mca's four columns."""
     averages = (wait["in_scheduler"], wait["in_scheduler_while_ready"], wait["until_retire"])
     return f"{wait['executions']:<6}" + "".join(f"{f'{average:.1f}':<7}" for average in averages) + "   "

@@ -1,4 +1,4 @@
-"""What the hints' flags bring, set by set, for the loops that they change."""
+"""The effect of the hints' flags, set by set, on the loops that they change."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def lines(unit: t.Unit, layout: Layout) -> Iterator[str]:
-    """A paragraph for each set of flags."""
+    """Yield a paragraph for each set of flags."""
     trials = unit["trials"]
     if trials is None:
         return

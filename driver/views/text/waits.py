@@ -1,4 +1,4 @@
-"""Who waits for whom: how long each instruction had to wait and caused others to wait."""
+"""The waits of each instruction, and those that it causes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
-    """One row for each instruction; nothing where that was not asked for."""
+    """Yield a row for each instruction, nothing if waits were not requested."""
     if kernel["waits"] is None:
         return
     yield "Who waits for whom, in cycles per iteration:"

@@ -1,4 +1,4 @@
-"""Tables of the ways through loops with branches inside, as text."""
+"""The ways through loops with branches inside, as tables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def lines(unit: t.Unit, layout: Layout) -> Iterator[str]:
-    """The lines of a table for each loop that the unit's report has ways through; nothing where none were asked for."""
+    """Yield a table for each loop that the report has ways through, nothing if they were not requested."""
     if unit["ways"] is None:
         return
     if not unit["ways"]:
@@ -57,7 +57,7 @@ def _table(loop: t.Ways, file: str, layout: Layout) -> Iterator[str]:
 
 
 def _branches(way: t.Way) -> str:
-    """Which branches the way takes, and what it leaves out."""
+    """Return the branches that a way takes, and the lines that it skips."""
     text = ", ".join(f"{branch['line']} {'taken' if branch['taken'] else 'not taken'}" for branch in way["branches"])
     if way["lines_skipped"]:
         text += f"; without {line_list(way['lines_skipped'])}"

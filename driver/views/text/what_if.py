@@ -1,4 +1,4 @@
-"""What each changed core makes of the kernel: all that were tried, while the summary has those that gain something."""
+"""The cycles on each changed core that was tried; the summary has only those that gain something."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
-    """A row for each change, those that take the fewest cycles first."""
+    """Yield a row for each change, those with the fewest cycles first."""
     if not kernel["what_ifs"]:
         why = "nothing was simulated" if kernel["simulated"] is None else "none was tried"
         yield f"No changed cores: {why}."
