@@ -1,4 +1,4 @@
-"""The page of `incc-bench`: its tables, and the matrix of pairs as a picture (SVG), which may also be had alone."""
+"""The page of `incc-bench`: its tables, and the matrix of pairs as an SVG picture."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ figure { margin: 12px 0; overflow-x: auto; }
 """
 
 
-def page(found: dict[str, Any]) -> str:
-    """A page that needs nothing beside it. `found` as views/bench.py has it."""
-    parts = [element("h1", found["core"]), element("p", found["way"], class_="muted")]
-    parts += [element("p", f"note: {note}") for note in found["notes"]]
-    if found["matrix"]:
+def page(results: dict[str, Any]) -> str:
+    """Return a self-contained HTML page with the results, as `views.bench.lines` takes them."""
+    parts = [element("h1", results["core"]), element("p", results["way"], class_="muted")]
+    parts += [element("p", f"note: {note}") for note in results["notes"]]
+    if results["matrix"]:
         caption = "Conflict of pairs: 0 they overlap, 1 one waits for the other."
-        parts.append(element("figure", svg(found["matrix"]), element("figcaption", caption, class_="muted")))
+        parts.append(element("figure", svg(results["matrix"]), element("figcaption", caption, class_="muted")))
     figures = (("figure", False), ("cycles", True), ("±", True), ("model", True), ("", False))
     for key, caption, columns in (
         (
@@ -39,13 +39,13 @@ def page(found: dict[str, Any]) -> str:
         ("figures", "Forms", (("form", False), *figures)),
         ("kernels", "Kernels", (("kernel", False), *figures[1:])),
     ):
-        if found[key]:
-            parts.append(table([Column(title, number) for title, number in columns], [found[key]], caption))
+        if results[key]:
+            parts.append(table([Column(title, number) for title, number in columns], [results[key]], caption))
     return document("incc-bench", _STYLE, Html("\n".join(parts)))
 
 
 def svg(matrix: dict[str, Any]) -> Html:
-    """The matrix as a picture of its own: a cell for each pair, the redder the more they conflict."""
+    """Return the matrix as an SVG element: a cell for each pair, the redder the more they conflict."""
     titles: Sequence[str] = matrix["titles"]
     left = _CHAR * max(map(len, titles)) + 40
     size = _CELL * len(titles)
@@ -58,10 +58,10 @@ def svg(matrix: dict[str, Any]) -> Html:
             x = left + m * _CELL
             if value is None:
                 continue
-            said = f"{title} with {titles[m]}: {value:.2f}"
-            shown = f"{round(value, 1) + 0.0:.1f}"  # without the sign of what is rounded to nothing
+            tooltip = f"{title} with {titles[m]}: {value:.2f}"
+            shown = f"{round(value, 1) + 0.0:.1f}"  # adding zero removes the sign of -0.0
             parts.append(
-                f'<g><title>{escaped(said)}</title><rect x="{x}" y="{y}" width="{_CELL - 1}" height="{_CELL - 1}" '
+                f'<g><title>{escaped(tooltip)}</title><rect x="{x}" y="{y}" width="{_CELL - 1}" height="{_CELL - 1}" '
                 f'fill="{_colour(value)}"/>{_text(x + _CELL // 2, y + 21, shown, "middle", "#111")}</g>'
             )
     width, height = left + size + 8, 24 + size + 8
@@ -73,7 +73,7 @@ def svg(matrix: dict[str, Any]) -> Html:
 
 
 def picture(matrix: dict[str, Any]) -> str:
-    """An SVG file."""
+    """Return the matrix as an SVG file."""
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{svg(matrix)}\n'
 
 
@@ -82,7 +82,7 @@ def _text(x: int, y: int, text: str, anchor: str, fill: str = "currentColor") ->
 
 
 def _colour(value: float) -> str:
-    """From light blue for none through white to red for all; beyond, darker."""
+    """Return a colour from light blue for 0 to red for 1 and more."""
     part = min(max(value, 0.0), 1.0)
     light, strong = (198, 219, 239), (239, 101, 72)
     mixed = [round(a + (b - a) * part) for a, b in zip(light, strong, strict=True)]
