@@ -112,7 +112,7 @@ def lines(findings: Findings, left_out: dict[str, str], relative: MachineModel, 
 
 def _row(ports: FormPorts, relative: MachineModel) -> tuple[str, ...]:
     form = relative.lookup(ports.form, frozenset())
-    relatives = host_ports.of_relative(form) if form else []
+    relatives = host_ports.of_relative(form) if form else ()
     if ports.how in ("contradiction", "unmeasured"):
         uops = "?"
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from incc.driver.errors import AnalysisError
+from incc.driver.report.found import KernelPlace
 from incc.frontends.objects.archive import MAGIC, THIN_MAGIC
 from incc.frontends.records import NamedTuple
 
@@ -11,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Literal
 
-    from incc.driver.report.build import KernelPlace
     from incc.frontends.kernel import Kernel, LeftOut
     from incc.frontends.objects.kernels import KernelSource
     from incc.frontends.objects.spans import Addresses
@@ -63,9 +63,7 @@ class ObjectCode(NamedTuple):
 
     def places(self) -> list[KernelPlace]:
         """Return where the kernels are in the source, for reports."""
-        from incc.driver.report.build import KernelPlace
-
-        return [KernelPlace(source.lines, None, source.place) for source in self.sources]
+        return [KernelPlace(lines=source.lines, near=None, place=source.place) for source in self.sources]
 
 
 def object_code(

@@ -37,7 +37,7 @@ class Code(NamedTuple):
         from incc.driver.report.build import build_report, unit_report
         from incc.frontends.unit import Unit
 
-        unit = Unit("", self.name, way="object" if self.blocks is None else "given")
+        unit = Unit(assembly="", assembly_file=self.name, way="object" if self.blocks is None else "given")
         if self.blocks is None:
             return build_report(unit_report(analyze_object(unit, self.source, core)) for core in cores)
         return build_report(unit_report(analyze_bytes(unit, self.blocks, core)) for core in cores)
@@ -124,9 +124,9 @@ def read_for(given: Given, file: str) -> bytes:
 
 
 def hexadecimal(text: str, name: str) -> list[tuple[str, bytes]]:
-    """Return blocks of machine code, separated by empty lines, each with its place as a name.
+    r"""Return blocks of machine code, separated by empty lines, each with its place as a name.
 
-    As for llvm-mc, there may be blanks, commas and brackets between digits, 0x or \\x before two digits, and comments
+    As for llvm-mc, there may be blanks, commas and brackets between digits, 0x or \x before two digits, and comments
     after #. Raises AnalysisError, with the line, for anything else.
     """
     blocks: list[tuple[str, bytearray]] = []

@@ -215,20 +215,20 @@ def make_aarch64(
     path = os.path.join(folder, "forms.jsonl")
     todo = host_aarch64.wanted(relative)
     end = _deadline(options)
-    known = host_forms.read(path)
+    kept = host_forms.read(path)
     with _Progress("forms", len(todo)) as progress:
 
         def go_on() -> bool:
             progress.step()
             return time.monotonic() < end
 
-        result = host_aarch64.compare(machine, relative, todo, path, known, go_on)
-    done = len(known.records) + len(known.failed)
+        result = host_aarch64.compare(machine, relative, todo, path, kept, go_on)
+    done = len(kept.records) + len(kept.failed)
     if done < len(todo):
         print(f"{_minutes_over(options, done, len(todo))}\nthe same command continues")
     print(
         f"forms: {result.same} as in {relative.name}, {len(result.different)} differ, {len(result.unsteady)} do not "
-        f"repeat,\n  {len(result.faster)} are faster than its ports allow, {len(known.failed)} cannot be measured"
+        f"repeat,\n  {len(result.faster)} are faster than its ports allow, {len(kept.failed)} cannot be measured"
     )
     forms = host_forms.entries(result.different, relative)
     written = host.model_text(name, relative, host.processor_name(), [], forms, result, note=forms_aarch64.NOT_TRIED)
@@ -276,7 +276,7 @@ def _pipeline(bench: Bench, again: Bench, relative: MachineModel) -> list[Compar
         for name, findings in pipeline.probe(bench):
             compared += pipeline.compare(findings, relative, name)
             progress.step()
-        # What probes have found out for each other need not be confirmed.
+        # The results that probes have for each other need not be confirmed.
         again.plain_nops, again.seen = bench.plain_nops, dict(bench.seen)
         compared = pipeline.confirmed(again, compared, relative)
     rows = [c for c in compared if not c.finding.name.startswith(("macro_fusion.", "note:"))]
@@ -284,8 +284,8 @@ def _pipeline(bench: Bench, again: Bench, relative: MachineModel) -> list[Compar
     print(f"\n{'parameter':{width}}  {'found':>10}  {relative.name:>16}")
     for c in rows:
         value = "-" if c.finding.value is None else _shown(c.finding.value)
-        known = "-" if c.known is None else _shown(c.known)
-        print(f"{c.finding.name:{width}}  {value:>10}  {known:>16}  {_VERDICTS[c.verdict]}")
+        theirs = "-" if c.known is None else _shown(c.known)
+        print(f"{c.finding.name:{width}}  {value:>10}  {theirs:>16}  {_VERDICTS[c.verdict]}")
     _print_fusion([c for c in compared if c.finding.name.startswith("macro_fusion.")], relative)
     print()
     return compared
@@ -331,11 +331,11 @@ def _forms(
             progress.step()
             return time.monotonic() < end
 
-        known = host_forms.read(path)
-        before = len(known.records) + len(known.failed)
-        measured = host_forms.measure(bench, todo, path, known, go_on, simulated)
+        kept = host_forms.read(path)
+        before = len(kept.records) + len(kept.failed)
+        measured = host_forms.measure(bench, todo, path, kept, go_on, simulated)
         result = host_forms.compare(measured, bench, simulated, relative, path)
-    done = len(known.records) + len(known.failed)
+    done = len(kept.records) + len(kept.failed)
     if time.monotonic() >= end:
         each = (time.monotonic() - start) / max(1, done - before)
         left = max(1, round(max(0, len(todo) - done) * each / 60))
@@ -344,7 +344,7 @@ def _forms(
     print(
         f"forms: {result.same} as in {relative.name}, {len(result.different)} differ, {len(result.unsteady)} do not "
         f"repeat,\n  {len(result.faster)} are faster than its ports allow, {len(result.missing)} it does not have, "
-        f"{len(known.failed)} cannot be measured"
+        f"{len(kept.failed)} cannot be measured"
     )
     return result
 
@@ -439,9 +439,9 @@ def _without_contradicted(
 
     after = []
     for c in compared:
-        each = parameters.get(c.finding.name.partition(".")[0])
-        if each is not None and c.verdict == "differs":
-            text = f"{c.finding.text} ({errors(each)})"
+        left_out = parameters.get(c.finding.name.partition(".")[0])
+        if left_out is not None and c.verdict == "differs":
+            text = f"{c.finding.text} ({errors(left_out)})"
             c = c._replace(verdict="against", finding=c.finding._replace(text=text))
         after.append(c)
     against = [
