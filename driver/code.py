@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from incc.driver.errors import AnalysisError
+from incc.driver.report.found import KernelPlace
 from incc.frontends.objects.archive import MAGIC, THIN_MAGIC
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incc.driver.report.build import KernelPlace
     from incc.frontends.kernel import Kernel, LeftOut
     from incc.frontends.objects.kernels import KernelSource
     from incc.frontends.objects.spans import Addresses
@@ -64,8 +64,6 @@ class ObjectCode(msgspec.Struct, frozen=True):
 
     def places(self) -> list[KernelPlace]:
         """Return where the kernels are in the source, for reports."""
-        from incc.driver.report.build import KernelPlace
-
         return [KernelPlace(lines=source.lines, near=None, place=source.place) for source in self.sources]
 
 

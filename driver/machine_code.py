@@ -126,9 +126,9 @@ def read_for(given: Given, file: str) -> bytes:
 
 
 def hexadecimal(text: str, name: str) -> list[tuple[str, bytes]]:
-    """Return blocks of machine code, separated by empty lines, each with its place as a name.
+    r"""Return blocks of machine code, separated by empty lines, each with its place as a name.
 
-    As for llvm-mc, there may be blanks, commas and brackets between digits, 0x or \\x before two digits, and comments
+    As for llvm-mc, there may be blanks, commas and brackets between digits, 0x or \x before two digits, and comments
     after #. Raises AnalysisError, with the line, for anything else.
     """
     blocks: list[tuple[str, bytearray]] = []

@@ -1,6 +1,6 @@
-"""`incc-model make host`: measures the processor that this runs on, and writes a model of it.
+"""`incc-model make host`: measure this processor and write a model of it.
 
-Whatever is measured is kept in a folder of JSON lines, so that a run that was interrupted goes on where it was.
+Measurements are kept in a folder of JSON lines, with which an interrupted run continues.
 """
 
 from __future__ import annotations
@@ -30,34 +30,39 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from incc.measuring import host_aarch64
+    from incc.measuring.choice import LeftOut
     from incc.measuring.cores import Target
     from incc.measuring.forms import Machine
     from incc.measuring.harness import Failure, Loop, Measurement
     from incc.measuring.pipeline import Compared
     from incc.measuring.ports import FormPorts
+    from incc.models.check import Finding
     from incc.models.model import MachineModel
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 _BUSY = 0.5
-"""The part of disturbed samples from which on a machine is called busy."""
+"""The share of disturbed samples above which a note is printed."""
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """`output`: the model file; `folder`: where figures are kept, "" for beside the file; `quick`: the pipeline and the
-    forms of the loops only; `minutes`: for forms, 0 for no end; `relative`: of what core, "" for the nearest."""
+    """The options of the command."""
 
     output: str
+    """The model file."""
     folder: str = ""
+    """The folder for measurements, "" for one beside the model file."""
     quick: bool = False
+    """Measure only the pipeline and the forms of the loops."""
     minutes: float = 0
+    """The time for forms, 0 for no limit."""
     relative: str = ""
+    """The model to start from, "" for the nearest."""
     model_path: tuple[str, ...] = ()
-    counters: bool = True
 
 
 def run(args: argparse.Namespace) -> int:
-    """The command; its exit status."""
+    """Run the command and return its exit status."""
     options = Options(
         output=args.output,
         folder=args.resume,
@@ -75,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
     if why := missing() or host.why_not_here():
         return _failed(why)
     folder = options.folder or f"{os.path.splitext(options.output)[0]}.measured"
-    # What the system or a batch queue ends, ends as what somebody interrupts.
+    # A batch queue that ends the run interrupts it.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with Harness() as harness:
@@ -86,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
                 return _failed(f"{options.output}: a model that inherits from {relative.name} needs another name")
             print(why)
             if harness.counters_missing:
-                print(f"time is told by the clock: {harness.counters_missing}")
+                print(f"measuring by the clock: {harness.counters_missing}")
             if host.has_forms_alone(relative):
                 from incc.measuring.host_aarch64 import Assembled
 
@@ -96,46 +101,46 @@ def run(args: argparse.Namespace) -> int:
                 status = make(options, name, relative, harness, folder)
             if harness.busy > _BUSY:
                 print(
-                    f"the machine was busy: something else ran beside {harness.busy:.0%} of the samples; figures of\n"
+                    f"the machine was busy: something else ran during {harness.busy:.0%} of the samples, so that the\n"
                     "windows (rob, rs, load_buffer, store_buffer) may be too small"
                 )
             return status
     except Unavailable as e:
         return _failed(str(e))
     except KeyboardInterrupt:
-        print(
-            f"\nincc-model: interrupted; what was measured is in {folder}: the same command goes on from there",
-            file=sys.stderr,
-        )
+        print(f"\nincc-model: interrupted; {_continues(folder)}", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         raise
     except OSError as e:
-        # Half a line that stands at the end of a file then is measured again.
-        return _failed(
-            f"{e.filename or folder}: {e.strerror}; what was measured is in {folder}: the same command goes on from "
-            "there"
-        )
+        return _failed(f"{e.filename or folder}: {e.strerror}; {_continues(folder)}")
     finally:
         signal.signal(signal.SIGTERM, before)
 
 
+def _deadline(options: Options) -> float:
+    """Return the time at which measuring forms ends if it begins now."""
+    return time.monotonic() + 60 * options.minutes if options.minutes else float("inf")
+
+
+def _continues(folder: str) -> str:
+    return f"the measurements are in {folder}, and the same command continues from there"
+
+
 def _relative(options: Options) -> tuple[MachineModel | None, str]:
-    """The model to start from, and a sentence about it."""
+    """Return the model to start from and a sentence about it, or None and why there is none."""
     if options.relative:
-        model = load(options.relative, options.model_path)
-        if model.isa != host.isa_here():
-            return None, f"{model.name} has another instruction set than this machine"
-        return model, f"starting from {model.name} ({model.title})"
-    # A model of this host that was made before is not its own relative: only those that come with incc count.
-    cpu = find_cpu("native", options.model_path)
-    if not cpu.model:
-        why = f": {cpu.why}" if cpu.why else ""
-        return None, f"no model is near to this processor{why}; name one with --relative"
-    model = load(cpu.model, options.model_path)
+        model, nearest = load(options.relative, options.model_path), ""
+    else:
+        # A model of this processor that was made earlier is not considered: only those that come with incc are.
+        cpu = find_cpu("native", options.model_path)
+        if not cpu.model:
+            why = f": {cpu.why}" if cpu.why else ""
+            return None, f"no model is near to this processor{why}; name one with --relative"
+        model = load(cpu.model, options.model_path)
+        nearest = f", the nearest to this core ({cpu.why})" if cpu.nearest else ""
     if model.isa != host.isa_here():
         return None, f"{model.name} has another instruction set than this machine"
-    nearest = f", the nearest to this core ({cpu.why})" if cpu.nearest else ""
     return model, f"starting from {model.name} ({model.title}){nearest}"
 
 
@@ -147,8 +152,10 @@ def make(
     folder: str,
     there: frozenset[str] | None = None,
 ) -> int:
-    """Measures, writes the model, checks it, and prints how good it is. `there`: the features of the machine by
-    iced-x86's names, without those of the processor that this runs on."""
+    """Measure, write the model, check it, print how accurate it is, and return the exit status.
+
+    `there` are the features of the machine by iced-x86's names, None for those of this processor.
+    """
 
     def measure(loops: Iterable[Loop]) -> Iterator[Measurement | Failure]:
         return (machine.measure(loop) for loop in loops)
@@ -158,30 +165,23 @@ def make(
     compared = _pipeline(bench, again, relative)
     loops = host.cases()
     core = target(relative, features_of_host(read().features) if there is None else there)
-    end = time.monotonic() + 60 * options.minutes if options.minutes else float("inf")
+    end = _deadline(options)
     result = _forms(options, relative, machine, loops, folder, core, end)
     result, ports = _ports(options, relative, machine, loops, folder, core, end, result)
 
-    def write() -> host.Written:
+    def write() -> tuple[host.Written, list[Finding]]:
         forms = host_forms.entries(result.different, relative)
         written = host.model_text(name, relative, host.processor_name(), compared, forms, result, ports)
-        replace_file(options.output, written.text)
-        purge()
-        return written
+        return written, _write(options, written)
 
-    places = search_places(options.model_path)
-    written = write()
-    findings = check(os.path.abspath(options.output), places)
+    written, findings = write()
     if not any(f.level == "error" for f in findings):
-        compared, result, some = _without_contradicted(
+        compared, result, any_contradicted = _without_contradicted(
             bench, loops, relative, load(options.output, options.model_path), written, compared, result
         )
-        if some:
-            written = write()
-            findings = check(os.path.abspath(options.output), places)
-    for finding in findings:
-        print(finding)
-    errors = sum(f.level == "error" for f in findings)
+        if any_contradicted:
+            written, findings = write()
+    errors = _print_findings(findings)
     print(
         f"{options.output}: {len(written.parameters)} parameters, {len(written.fusion)} macro-fusion classes and\n"
         f"  {len(written.forms)} forms differ from {relative.name}; {errors} errors, {len(findings) - errors} warnings"
@@ -194,50 +194,62 @@ def make(
     return OK
 
 
+def _write(options: Options, written: host.Written) -> list[Finding]:
+    """Write the model file and return what `incc-model check` finds in it."""
+    replace_file(options.output, written.text)
+    purge()
+    return check(os.path.abspath(options.output), search_places(options.model_path))
+
+
+def _print_findings(findings: Sequence[Finding]) -> int:
+    """Print findings and return the number of errors."""
+    for finding in findings:
+        print(finding)
+    return sum(f.level == "error" for f in findings)
+
+
 def make_aarch64(
     options: Options, name: str, relative: MachineModel, machine: host_aarch64.Machine, folder: str
 ) -> int:
-    """What there is for AArch64: its forms, without probes of the pipeline and without loops to compare on."""
+    """Measure forms on AArch64, where there are no probes of the pipeline and no loops to compare on."""
     from incc.measuring import forms_aarch64, host_aarch64
 
     print(forms_aarch64.NOT_TRIED)
     path = os.path.join(folder, "forms.jsonl")
     todo = host_aarch64.wanted(relative)
-    end = time.monotonic() + 60 * options.minutes if options.minutes else float("inf")
-    known = host_forms.read(path)
+    end = _deadline(options)
+    kept = host_forms.read(path)
     with _Progress("forms", len(todo)) as progress:
 
-        def said() -> bool:
+        def go_on() -> bool:
             progress.step()
             return time.monotonic() < end
 
-        result = host_aarch64.compare(machine, relative, todo, path, known, said)
-    done = len(known.records) + len(known.failed)
+        result = host_aarch64.compare(machine, relative, todo, path, kept, go_on)
+    done = len(kept.records) + len(kept.failed)
     if done < len(todo):
-        print(
-            f"{options.minutes:g} minutes are over: {done} of {len(todo)} forms\n"
-            "more: the same command goes on from there"
-        )
+        print(f"{_minutes_over(options, done, len(todo))}\nthe same command continues")
     print(
         f"forms: {result.same} as in {relative.name}, {len(result.different)} differ, {len(result.unsteady)} do not "
-        f"repeat,\n  {len(result.faster)} are faster than its ports allow, {len(known.failed)} cannot be measured"
+        f"repeat,\n  {len(result.faster)} are faster than its ports allow, {len(kept.failed)} cannot be measured"
     )
     forms = host_forms.entries(result.different, relative)
     written = host.model_text(name, relative, host.processor_name(), [], forms, result, note=forms_aarch64.NOT_TRIED)
-    replace_file(options.output, written.text)
-    purge()
-    findings = check(os.path.abspath(options.output), search_places(options.model_path))
-    for finding in findings:
-        print(finding)
-    errors = sum(f.level == "error" for f in findings)
+    errors = _print_findings(_write(options, written))
     print(f"{options.output}: {len(written.forms)} forms differ from {relative.name}; {errors} errors")
     return FAILED if errors else OK
 
 
+def _minutes_over(options: Options, done: int, total: int) -> str:
+    return f"{options.minutes:g} minutes are over: {done} of {total} forms"
+
+
 @contextlib.contextmanager
 def _own_folder(folder: str) -> Iterator[str]:
-    """The folder, with a note about what its figures are of: those of another processor are no use. While it is this
-    run's, no other one measures into it: both would be busy with the same, and beside each other."""
+    """Lock a folder for measurements for this run, and yield it.
+
+    Raises Unavailable if another run has locked it, or if it contains measurements of another processor.
+    """
     import fcntl
 
     os.makedirs(folder, exist_ok=True)
@@ -246,7 +258,7 @@ def _own_folder(folder: str) -> Iterator[str]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise Unavailable(f"{folder}: another run is measuring into it just now") from None
+            raise Unavailable(f"{folder}: in use by another run") from None
         except OSError:
             pass  # a file system without locks
         file.seek(0)
@@ -255,37 +267,38 @@ def _own_folder(folder: str) -> Iterator[str]:
             file.write(mine)
             file.flush()
         elif there != mine:
-            raise Unavailable(f"{folder} has the figures of another processor; name another folder with --resume")
-        print(f"figures are kept in {folder}")
+            raise Unavailable(f"{folder}: measurements of another processor; name another folder with --resume")
+        print(f"measurements are kept in {folder}")
         yield folder
 
 
 def _pipeline(bench: Bench, again: Bench, relative: MachineModel) -> list[Compared]:
-    """`again`: for what differs, which is measured once more."""
-    found: list[Compared] = []
+    """Probe the pipeline, print and return the findings; `again` repeats those that differ from the relative."""
+    compared: list[Compared] = []
     with _Progress("pipeline", len(pipeline.PROBES)) as progress:
         for name, findings in pipeline.probe(bench):
-            found += pipeline.compare(findings, relative, name)
+            compared += pipeline.compare(findings, relative, name)
             progress.step()
-        # What probes tell each other is as sure as it gets.
+        # The results that probes have for each other need not be confirmed.
         again.plain_nops, again.seen = bench.plain_nops, dict(bench.seen)
-        found = pipeline.confirmed(again, found, relative)
-    rows = [c for c in found if not c.finding.name.startswith(("macro_fusion.", "note:"))]
+        compared = pipeline.confirmed(again, compared, relative)
+    rows = [c for c in compared if not c.finding.name.startswith(("macro_fusion.", "note:"))]
     width = max((len(c.finding.name) for c in rows), default=0)
     print(f"\n{'parameter':{width}}  {'found':>10}  {relative.name:>16}")
     for c in rows:
         value = "-" if c.finding.value is None else _shown(c.finding.value)
-        known = "-" if c.known is None else _shown(c.known)
-        print(f"{c.finding.name:{width}}  {value:>10}  {known:>16}  {_VERDICTS[c.verdict]}")
-    pairs = [c for c in found if c.finding.name.startswith("macro_fusion.")]
-    agree = sum(c.verdict == "agrees" for c in pairs)
-    differ = [c.finding.name.removeprefix("macro_fusion.") for c in pairs if c.verdict == "differs"]
-    if pairs:
-        print(f"macro-fusion: {agree} of {len(pairs)} pairs as in {relative.name}")
-        if differ:
-            print(f"  different: {', '.join(differ)}")
+        theirs = "-" if c.known is None else _shown(c.known)
+        print(f"{c.finding.name:{width}}  {value:>10}  {theirs:>16}  {_VERDICTS[c.verdict]}")
+    _print_fusion([c for c in compared if c.finding.name.startswith("macro_fusion.")], relative)
     print()
-    return found
+    return compared
+
+
+def _print_fusion(pairs: Sequence[Compared], relative: MachineModel) -> None:
+    if pairs:
+        print(f"macro-fusion: {sum(c.verdict == 'agrees' for c in pairs)} of {len(pairs)} pairs as in {relative.name}")
+    if differ := [c.finding.name.removeprefix("macro_fusion.") for c in pairs if c.verdict == "differs"]:
+        print(f"  different: {', '.join(differ)}")
 
 
 _VERDICTS = {
@@ -317,33 +330,30 @@ def _forms(
     start = time.monotonic()
     with _Progress("forms", len(todo)) as progress:
 
-        def said(key: host_forms.Key) -> bool:
+        def go_on(key: host_forms.Key) -> bool:
             progress.step()
             return time.monotonic() < end
 
-        known = host_forms.read(path)
-        before = len(known.records) + len(known.failed)
-        result = host_forms.compare(
-            host_forms.measure(bench, todo, path, known, said, simulated), bench, simulated, relative, path
-        )
-    done = len(known.records) + len(known.failed)
+        kept = host_forms.read(path)
+        before = len(kept.records) + len(kept.failed)
+        measured = host_forms.measure(bench, todo, path, kept, go_on, simulated)
+        result = host_forms.compare(measured, bench, simulated, relative, path)
+    done = len(kept.records) + len(kept.failed)
     if time.monotonic() >= end:
         each = (time.monotonic() - start) / max(1, done - before)
-        left = max(0, len(todo) - done)
-        print(
-            f"{options.minutes:g} minutes are over: {done} of {len(todo)} forms; the others take about "
-            f"{max(1, round(left * each / 60))} minutes\nmore: the same command goes on from there"
-        )
+        left = max(1, round(max(0, len(todo) - done) * each / 60))
+        over = _minutes_over(options, done, len(todo))
+        print(f"{over}; the others take about {left} minutes\nthe same command continues")
     print(
         f"forms: {result.same} as in {relative.name}, {len(result.different)} differ, {len(result.unsteady)} do not "
         f"repeat,\n  {len(result.faster)} are faster than its ports allow, {len(result.missing)} it does not have, "
-        f"{len(known.failed)} cannot be measured"
+        f"{len(kept.failed)} cannot be measured"
     )
     return result
 
 
 _MOST_STUDIED = 60
-"""Forms whose ports are looked for in a run: eight throughputs each."""
+"""Forms whose ports a run infers: eight throughputs each."""
 
 
 def _ports(
@@ -356,48 +366,47 @@ def _ports(
     end: float,
     result: host_forms.Result,
 ) -> tuple[host_forms.Result, list[FormPorts]]:
-    """Other ports for forms that contradict the relative's, and what was found of each of these and of blockers.
+    """Return the result with other ports for forms that contradict the relative's, and the ports that were inferred.
 
-    Which forms do beside others, though not alone, is looked at for those of the loops, unless it is to be quick. What
-    is found is believed if a second study, with nothing of the first but the forms, says the same.
+    Forms of the loops may differ only beside other forms, so that they are studied, too, except with --quick. Ports
+    are believed if a second study infers the same from its own throughputs.
     """
-    wanted = host_forms.contradicting(result)[:_MOST_STUDIED]
+    names = host_forms.contradicting(result)[:_MOST_STUDIED]
     if not options.quick:
-        wanted += [form for form in host.forms_of(loops, relative) if form not in wanted]
-    wanted = [form for form in wanted if not host_ports.why_not(form, core.features, relative)]
-    if not wanted or time.monotonic() >= end:
+        names += [form for form in host.forms_of(loops, relative) if form not in names]
+    names = [form for form in names if not host_ports.why_not(form, core.features, relative)]
+    if not names or time.monotonic() >= end:
         return result, []
 
     def study(forms: Sequence[str], name: str) -> list[FormPorts]:
         with _Progress("ports", None) as progress:
 
-            def said() -> bool:
+            def go_on() -> bool:
                 progress.step()
                 return time.monotonic() < end
 
-            ask = host_ports.oracle(machine, said)
+            ask = host_ports.oracle(machine, go_on)
             return host_ports.find(forms, core, relative, ask, os.path.join(folder, name)).mappings
 
-    def differ(found: Iterable[FormPorts]) -> list[FormPorts]:
-        return [
-            m for m in found if host_ports.surely_different(m, relative.lookup(m.form, frozenset()), relative.ports)
-        ]
+    def differs(ports: FormPorts) -> bool:
+        return host_ports.surely_different(ports, relative.lookup(ports.form, frozenset()), relative.ports)
 
     try:
-        found = study(wanted, "ports.jsonl")
-        first = differ(found)
-        again = {m.form: m.uops for m in study([m.form for m in first], "ports_again.jsonl")} if first else {}
+        studied = study(names, "ports.jsonl")
+        different = [ports for ports in studied if differs(ports)]
+        again = {m.form: m.uops for m in study([m.form for m in different], "ports_again.jsonl")} if different else {}
     except host_ports.Ended:
-        print("ports: the time is over before they could be told; the relative's stay")
+        print(f"ports: the time is over before they are inferred; {relative.name}'s are kept")
         return result, []
-    believed = [m for m in first if sorted(again.get(m.form, ())) == sorted(m.uops)]
-    unsure = sum(m.how != "measured" for m in found)
+    believed = [ports for ports in different if sorted(again.get(ports.form, ())) == sorted(ports.uops)]
+    unsure = sum(ports.how != "measured" for ports in studied)
     print(
-        f"ports of {len(found)} forms: {len(found) - unsure - len(first)} as in {relative.name}, {len(believed)} "
-        f"others taken, {len(first) - len(believed)} that do not repeat\n  and {unsure} that time does not tell: "
-        f"{relative.name}'s stay"
+        f"ports of {len(studied)} forms: {len(studied) - unsure - len(different)} as in {relative.name}, "
+        f"{len(believed)} others taken, {len(different) - len(believed)} that do not repeat\n"
+        f"  and {unsure} that throughputs do not tell, for which {relative.name}'s are kept"
     )
-    return host_forms.with_ports(result, believed, relative), [m for m in found if m in believed or m not in first]
+    kept = [ports for ports in studied if ports in believed or ports not in different]
+    return host_forms.with_ports(result, believed, relative), kept
 
 
 def _without_contradicted(
@@ -409,40 +418,44 @@ def _without_contradicted(
     compared: list[Compared],
     result: host_forms.Result,
 ) -> tuple[list[Compared], host_forms.Result, bool]:
-    """Without the changes that loops measured here contradict (`measuring/choice.py`), and whether there are any."""
+    """Return the comparison and the result without changes that loops contradict, and True if there are any.
+
+    The loops are measured here (`measuring/choice.py`).
+    """
     from incc.measuring.choice import contradicted
 
     bench.tries = min(bench.tries, 3)
     outcomes, _ = host.compare_loops(bench, loops, relative, made)
     cycles = {o.name: o.cycles for o in outcomes}
     cases = [case for case in loops if case.name in cycles]
-    found = contradicted(cases, [cycles[c.name] for c in cases], relative, made, written.parameters, written.forms)
-    for one in found:
+    wrong = contradicted(cases, [cycles[c.name] for c in cases], relative, made, written.parameters, written.forms)
+    for each in wrong:
         print(
-            f"left out: {one.change.name}: the {one.loops} loops here that it concerns are {one.with_it:.1%} off "
-            f"with it, {one.without:.1%} without"
+            f"left out: {each.change.name}: the {each.loops} loops that it concerns are {each.with_it:.1%} off with "
+            f"it, {each.without:.1%} without"
         )
-    parameters = {one.change.parameter: one for one in found if one.change.parameter}
-    forms = {one.change.form: one for one in found if one.change.form}
+    parameters = {each.change.parameter: each for each in wrong if each.change.parameter}
+    forms = {each.change.form: each for each in wrong if each.change.form}
+
+    def errors(each: LeftOut) -> str:
+        return f"{each.loops} loops are {each.with_it:.1%} off with it, {each.without:.1%} without"
+
     after = []
     for c in compared:
-        left = parameters.get(c.finding.name.partition(".")[0])
-        if left is not None and c.verdict == "differs":
-            text = f"{c.finding.text} ({left.loops} loops {left.with_it:.1%} off with it, {left.without:.1%} without)"
+        left_out = parameters.get(c.finding.name.partition(".")[0])
+        if left_out is not None and c.verdict == "differs":
+            text = f"{c.finding.text} ({errors(left_out)})"
             c = replace(c, verdict="against", finding=replace(c.finding, text=text))
         after.append(c)
     against = [
-        f"{form}: seen twice as other than {difference.text}, but {forms[form].loops} loops are "
-        f"{forms[form].with_it:.1%} off "
-        f"with it, {forms[form].without:.1%} without"
-        for difference in result.different
-        for form, conditions in (difference.key,)
-        if form in forms and not conditions
+        f"{d.key[0]}: seen twice as other than {d.text}, but {errors(forms[d.key[0]])}"
+        for d in result.different
+        if d.key[0] in forms and not d.key[1]
     ]
     result = replace(
         result, different=[d for d in result.different if d.key[0] not in forms], against=(*result.against, *against)
     )
-    return after, result, bool(found)
+    return after, result, bool(wrong)
 
 
 def _accuracy(bench: Bench, loops: Sequence[host.Case], before: MachineModel, after: MachineModel) -> None:
@@ -459,7 +472,7 @@ def _accuracy(bench: Bench, loops: Sequence[host.Case], before: MachineModel, af
         f"{host.mean_error(outcomes, 'after'):.1%} with {after.name}"
     )
     worst = sorted(outcomes, key=lambda o: -abs(o.after - o.cycles) / o.cycles)[:5]
-    print(f"  {'measured':>9} {'before':>9} {'after':>9}  farthest off")
+    print(f"  {'measured':>9} {'before':>9} {'after':>9}  largest errors")
     for o in worst:
         print(f"  {o.cycles:9.2f} {o.before:9.2f} {o.after:9.2f}  {o.name}")
 
@@ -469,7 +482,7 @@ def _as_argument(path: str) -> str:
 
 
 class _Progress:
-    """A bar on a terminal; elsewhere nothing."""
+    """A progress bar on a terminal."""
 
     def __init__(self, what: str, total: int | None) -> None:
         self._step: Callable[[], None] = lambda: None

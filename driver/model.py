@@ -1,4 +1,4 @@
-"""`incc-model`: lists, shows, checks and imports machine models."""
+"""The command `incc-model`: list, show, check, measure and import machine models."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OK, FAILED, USAGE = 0, 1, 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command; returns its exit status: 0 done, 1 findings or bad input, 2 wrong usage."""
+    """Run the command and return its exit status: 0, 1 for findings or bad input, 2 for wrong usage."""
     parser = _parser()
     args = parser.parse_args(arguments)
     if not args.command:
@@ -39,108 +39,108 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return status
     except BrokenPipeError:
-        # The reader (head, less) has seen enough.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
     except ModelError as e:
-        print(f"incc-model: {e}", file=sys.stderr)
-        return FAILED
+        return _fail(str(e))
     except OSError as e:
-        print(f"incc-model: {e.filename or 'the output could not be written'}: {e.strerror}", file=sys.stderr)
+        _fail(f"{e.filename or 'the output could not be written'}: {e.strerror}")
         if e.filename is None and sys.stdout is not None:
-            # What Python has not got rid of yet, it would try to write again at the end, and complain.
+            # Python would try again to write its buffer at the end, and print an exception.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
+
+
+def _fail(message: str, status: int = FAILED) -> int:
+    print(f"incc-model: {message}", file=sys.stderr)
+    return status
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="incc-model",
         summary="list, show, check, measure and import models of processor cores",
-        description="Lists, shows, checks, measures and imports machine models.",
+        description="List, show, check, measure and import machine models.",
         status="0; 1 for findings or bad input; 2 for a mistake on the command line",
     )
     parser.add_argument(
-        "--model-path", action="append", default=[], metavar="DIR", help="look for models there first (may be repeated)"
+        "--model-path", action="append", default=[], metavar="DIR", help="look for models there first (repeatable)"
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
 
-    command = commands.add_parser("list", help="the models that can be loaded")
-    command.add_argument("--names", action="store_true", help="all names of processors: which model they stand for")
+    command = commands.add_parser("list", help="list the models")
+    command.add_argument("--names", action="store_true", help="list all names of processors, with their models")
     command.set_defaults(run=_list)
 
-    command = commands.add_parser("show", help="a model's parameters, or figures of instruction forms")
+    command = commands.add_parser("show", help="show a model's parameters, or figures of instruction forms")
     command.add_argument(
         "what",
         nargs="?",
-        help="a form's key, a pattern with * and ?, a mnemonic in either syntax, or an instruction with its operands",
+        help="key of a form, pattern with * and ?, mnemonic in either syntax, or instruction with its operands",
     )
     command.add_argument(
-        "-mcpu", "--mcpu", metavar="NAME", help="the model, or its .toml file; without, what every core says"
+        "-mcpu", "--mcpu", metavar="NAME", help="model or .toml file (default: the figures of every core)"
     )
-    command.add_argument("--ports", action="store_true", help="draw the core: front end, window, ports, what each does")
+    command.add_argument("--ports", action="store_true", help="draw the core: front end, window and ports")
     command.set_defaults(run=_show)
 
-    command = commands.add_parser("diff", help="what is different between two models, or between a model's sources")
-    command.add_argument("models", nargs="+", metavar="MODEL", help="names or .toml files: two, or with --sources one")
-    command.add_argument("--sources", action="store_true", help="what sources of the model say that were not used")
-    command.add_argument("--summary", action="store_true", help="how many forms are different, and in what, only")
-    command.add_argument("--forms", default="*", metavar="GLOB", help="only forms whose key fits")
+    command = commands.add_parser("diff", help="compare two models, or the sources of a model")
+    command.add_argument("models", nargs="+", metavar="MODEL", help="two models or .toml files; with --sources one")
+    command.add_argument("--sources", action="store_true", help="show figures of the model's sources that are not used")
+    command.add_argument("--summary", action="store_true", help="only count the forms that differ, by field")
+    command.add_argument("--forms", default="*", metavar="GLOB", help="only forms with a matching key")
     command.set_defaults(run=_diff, command_parser=command)
 
-    command = commands.add_parser("coverage", help="which instructions of given code a model knows, derives or lacks")
-    command.add_argument("-mcpu", "--mcpu", required=True, metavar="NAME", help="the model, or its .toml file")
-    command.add_argument("--input-format", choices=("asm", "hex"), default="asm", help="hex: a block's bytes a line")
-    command.add_argument("--auto", action="store_true", help="only the innermost loops of assembly files")
-    command.add_argument("--weighted", action="store_true", help="the number after the bytes is a block's weight")
-    command.add_argument("--strict", action="store_true", help="exit status 1 if something is lacking")
-    command.add_argument("--verbose", action="store_true", help="list what is derived, too")
+    command = commands.add_parser("coverage", help="count instructions that a model knows, derives or lacks")
+    command.add_argument("-mcpu", "--mcpu", required=True, metavar="NAME", help="model or .toml file")
+    hexadecimal = "asm, or hex: the bytes of a block on each line (default: asm)"
+    command.add_argument("--input-format", choices=("asm", "hex"), default="asm", help=hexadecimal)
+    command.add_argument("--auto", action="store_true", help="read only the innermost loops of assembly files")
+    command.add_argument("--weighted", action="store_true", help="take the number after the bytes as a block's weight")
+    command.add_argument("--strict", action="store_true", help="exit with status 1 if the model lacks an instruction")
+    command.add_argument("--verbose", action="store_true", help="also list derived instructions")
     command.add_argument("files", nargs="+", metavar="FILE")
     command.set_defaults(run=_coverage)
 
     command = commands.add_parser("check", help="look for errors in models")
-    command.add_argument("models", nargs="*", metavar="MODEL", help="names or .toml files (default: all)")
-    command.add_argument("--no-warnings", action="store_true", help="report errors only")
+    command.add_argument("models", nargs="*", metavar="MODEL", help="models or .toml files (default: all)")
+    command.add_argument("--no-warnings", action="store_true", help="report only errors")
     command.set_defaults(run=_check)
 
-    command = commands.add_parser("make", help="measure this machine and write a model of it")
+    command = commands.add_parser("make", help="measure this processor and write a model of it")
     _add_make_arguments(command)
     command.set_defaults(run=_make)
 
-    command = commands.add_parser("import", help="write or complete a model from measurements or another tool's model")
+    command = commands.add_parser("import", help="write or complete a model from measurements or another tool")
     command.set_defaults(run=lambda _: _usage(command))
     sources = command.add_subparsers(dest="source", metavar="SOURCE", parser_class=_SourceParser)
     for name, (_, text) in SOURCES.items():
         source = sources.add_parser(name, help=text)
         source.source = name
-        source.add_argument("-o", "--output", required=True, metavar="OUT", help="the model file; its header is kept")
+        source.add_argument("-o", "--output", required=True, metavar="OUT", help="model file; its header is kept")
         kept = source.add_mutually_exclusive_group()
-        kept.add_argument("--fill", action="store_true", help="keep the forms in OUT, add those that it lacks")
-        kept.add_argument("--prefer", action="store_true", help="keep the forms in OUT that the source does not have")
+        kept.add_argument("--fill", action="store_true", help="keep the forms in OUT, and add those that it lacks")
+        kept.add_argument("--prefer", action="store_true", help="keep the forms in OUT that the source lacks")
         kept.add_argument(
-            "--compare", action="store_true", help="keep all forms in OUT, note where the source has other figures"
+            "--compare", action="store_true", help="keep the forms in OUT, and note other figures of the source"
         )
-        source.add_argument("--forms", default="*", metavar="GLOB", help="only forms whose key fits")
+        source.add_argument("--forms", default="*", metavar="GLOB", help="only forms with a matching key")
         source.add_argument("--keep-going", action="store_true", help="skip malformed records and count them")
-        source.add_argument("--verbose", action="store_true", help="list what was not matched")
+        source.add_argument("--verbose", action="store_true", help="list what is not used")
         source.set_defaults(run=_import)
     return parser
 
 
 def _add_make_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", choices=["host"], help="the processor that this runs on")
-    parser.add_argument(
-        "-o", "--output", default="host.toml", metavar="FILE", help="the model file (default: host.toml)"
-    )
-    parser.add_argument(
-        "--resume",
-        default="",
-        metavar="DIR",
-        help="where measured figures are kept (default: FILE without .toml, .measured)",
-    )
-    parser.add_argument("--quick", action="store_true", help="fewer probes, and only the forms of the hundred loops")
-    parser.add_argument("--minutes", type=_minutes, default=0, metavar="N", help="measure forms for so long at most")
-    parser.add_argument("--relative", default="", metavar="NAME", help="the model to start from (default: the nearest)")
+    add = parser.add_argument
+    add("what", choices=["host"], help="this processor")
+    add("-o", "--output", default="host.toml", metavar="FILE", help="model file (default: host.toml)")
+    resume = "folder for measurements (default: FILE with .measured instead of .toml)"
+    add("--resume", default="", metavar="DIR", help=resume)
+    add("--quick", action="store_true", help="run fewer probes, and measure only the forms of the hundred loops")
+    minutes = "stop measuring forms after N minutes (default: no limit)"
+    add("--minutes", type=_minutes, default=0, metavar="N", help=minutes)
+    add("--relative", default="", metavar="NAME", help="model to start from (default: the nearest)")
 
 
 def _minutes(text: str) -> float:
@@ -154,16 +154,18 @@ def _minutes(text: str) -> float:
 
 
 class _SourceParser(Parser):
-    """The options of one source; its importer, which brings them, is loaded when they are needed."""
+    """The parser of one source's options, which are loaded with its importer when they are needed."""
 
     source = ""
 
     def complete(self) -> None:
+        """Add the options of the importer."""
         if self.source:
             importer(self.source).add_arguments(self)
             self.source = ""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse arguments as argparse does, with the options of the importer."""
         self.complete()
         return super().parse_known_args(args, namespace)
 
@@ -194,15 +196,11 @@ def _show(args: argparse.Namespace) -> int:
         from incc.driver.model_views import show_by_core
 
         if args.what is None or args.ports:
-            print("incc-model: name a core (-mcpu=NAME), or an instruction form", file=sys.stderr)
-            return USAGE
-        if not show_by_core(args.what, args.model_path, _matching):
-            models = [load(entry.path, args.model_path) for entry in list_models(args.model_path)]
-            print(
-                f"incc-model: no model has a form that matches {args.what!r}{_near(models, args.what)}", file=sys.stderr
-            )
-            return FAILED
-        return OK
+            return _fail("name a core (-mcpu=NAME), or an instruction form", USAGE)
+        if show_by_core(args.what, args.model_path, _matching):
+            return OK
+        models = [load(entry.path, args.model_path) for entry in list_models(args.model_path)]
+        return _fail(f"no model has a form that matches {args.what!r}{_near(models, args.what)}")
     model = load(args.mcpu, args.model_path)
     if args.ports:
         from incc.driver.model_views import show_ports
@@ -214,9 +212,7 @@ def _show(args: argparse.Namespace) -> int:
         return OK
     forms = _matching(model, args.what)
     if not forms:
-        near = _near([model], args.what)
-        print(f"incc-model: {model.name} has no form that matches {args.what!r}{near}", file=sys.stderr)
-        return FAILED
+        return _fail(f"{model.name} has no form that matches {args.what!r}{_near([model], args.what)}")
     for n, form in enumerate(forms):
         if n:
             print()
@@ -242,28 +238,27 @@ def _show_model(model: MachineModel) -> None:
 
 
 def _matching(model: MachineModel, what: str) -> list[str]:
-    """The form with that key (conditions do not matter), else those that match a pattern, or are of that mnemonic, or
-    the one of an instruction as it is written in assembly text."""
+    """Return the keys of the forms that are named by a key, a pattern, a mnemonic, or an instruction with operands."""
     from fnmatch import fnmatchcase
 
     form = what.partition(" [")[0]
     if model.entries(form):
         return [form]
-    known = sorted(model.forms())
-    if found := [f for f in known if f.lower() == form.lower()]:
-        return found
-    wanted = what.strip()
-    if any(c in wanted for c in "?[*") and " " not in wanted:
-        return [f for f in known if fnmatchcase(f.lower(), wanted.lower())]
+    keys = sorted(model.forms())
+    if matches := [key for key in keys if key.lower() == form.lower()]:
+        return matches
+    name = what.strip()
+    if any(c in name for c in "?[*") and " " not in name:
+        return [key for key in keys if fnmatchcase(key.lower(), name.lower())]
     is_called = rules_of(model.isa).is_called
-    if found := [f for f in known if is_called(f, wanted)]:
-        return found
-    return [f for f in known if f == _form_of(model.isa, wanted)] if " " in wanted else []
+    if matches := [key for key in keys if is_called(key, name)]:
+        return matches
+    return [key for key in keys if key == _form_of(model.isa, name)] if " " in name else []
 
 
 @cache
 def _form_of(isa: str, statement: str) -> str:
-    """The form of an instruction in assembly text, "" if it is none."""
+    """Return the form of an instruction in assembly text, "" if it is not one."""
     from incc.frontends.isa import DecodeError, TextForm
     from incc.frontends.isa import isa as instruction_set
 
@@ -273,51 +268,51 @@ def _form_of(isa: str, statement: str) -> str:
     dialects = {dialect: word for word, dialect in instruction_set(isa).syntax.dialects.items()}
     first = f"{dialects['intel']} noprefix" if intel and "intel" in dialects else ""
     try:
-        found = list(instruction_set(isa).text_forms(f"{first}\n{statement}\n", [(2, statement)], "<text>"))
+        forms = list(instruction_set(isa).text_forms(f"{first}\n{statement}\n", [(2, statement)], "<text>"))
     except (DecodeError, OSError):
         return ""
-    return found[0].form if found and isinstance(found[0], TextForm) else ""
+    return forms[0].form if forms and isinstance(forms[0], TextForm) else ""
 
 
 def _near(models: Sequence[MachineModel], what: str) -> str:
-    """A question for what comes close to something that no form is called; "" if nothing does."""
+    """Return a suggestion of similar names for a name that no form has, "" if there are none."""
     from difflib import get_close_matches
 
     word = what.strip().partition(" ")[0]
-    known: dict[str, str] = {}
+    names: dict[str, str] = {}
     for rules in {model.isa: rules_of(model.isa) for model in models}.values():
-        known |= {name: name for name in rules.mnemonics()}
+        names |= {name: name for name in rules.mnemonics()}
     for model in models:
         for form in model.forms():
-            known.setdefault(form.lower(), form)
-            known.setdefault(form.partition("/")[0].lower(), form.partition("/")[0])
-    near = [known[name] for name in get_close_matches(word.lower(), known, 12, 0.6)]
+            names.setdefault(form.lower(), form)
+            names.setdefault(form.partition("/")[0].lower(), form.partition("/")[0])
+    near = [names[name] for name in get_close_matches(word.lower(), names, 12, 0.6)]
     near = [name for name in near if any(_matching(model, name) for model in models)]
     return f"; did you mean {', '.join(near[:4])}?" if near else ""
 
 
 def _show_form(model: MachineModel, form: str) -> None:
     for conditions, fields in model.entries(form):
-        found = model.lookup(form, frozenset(conditions))
-        assert found is not None
+        figures = model.lookup(form, frozenset(conditions))
+        assert figures is not None
         print(form_key(form, conditions))
-        uops = " + ".join(f"{n} × {{{ports}}}" for ports, n in found.uops) or "none"
-        print(f"  µops      {uops}; {found.retire_slots} fused")
-        if found.latency:
-            print("  latency   " + ", ".join(f"{s} → {t}: {c}" for t, s, c in found.latency))
-        if found.divider:
-            print(f"  divider   {found.divider} cycles")
-        if found.throughput:
-            print(f"  measured  one in {found.throughput:g} cycles")
-        if found.breaks_dependency:
+        uops = " + ".join(f"{n} × {{{ports}}}" for ports, n in figures.uops) or "none"
+        print(f"  µops      {uops}; {figures.retire_slots} fused")
+        if figures.latency:
+            print("  latency   " + ", ".join(f"{s} → {t}: {c}" for t, s, c in figures.latency))
+        if figures.divider:
+            print(f"  divider   {figures.divider} cycles")
+        if figures.throughput:
+            print(f"  measured  one in {figures.throughput:g} cycles")
+        if figures.breaks_dependency:
             print("  idiom     does not depend on its inputs")
-        if found.fusion:
-            print(f"  fuses     {' '.join(model.macro_fusion.get(found.fusion, ()))}")
-        for name, value in found.attributes.items():
+        if figures.fusion:
+            print(f"  fuses     {' '.join(model.macro_fusion.get(figures.fusion, ()))}")
+        for name, value in figures.attributes.items():
             if value:
                 print(f"  {name}" + ("" if value is True else f" {value}"))
         if not conditions or "source" in fields or "derived" in fields:
-            origin = found.source + (f"; derived: {found.derived}" if found.derived else "")
+            origin = figures.source + (f"; derived: {figures.derived}" if figures.derived else "")
             print(f"  source    {origin}")
 
 
@@ -350,8 +345,7 @@ def _coverage(args: argparse.Namespace) -> int:
             else:
                 code += read_hex(path, model.isa, args.weighted)
     except InputError as error:
-        print(f"incc-model: {error}", file=sys.stderr)
-        return FAILED
+        return _fail(str(error))
     complete = show_coverage(model, code, args.verbose)
     return FAILED if args.strict and not complete else OK
 
@@ -388,9 +382,8 @@ def _import(args: argparse.Namespace) -> int:
     try:
         done = import_into(args.output, args.source, args, args.forms, args.model_path)
     except ImportFailed as e:
-        print(f"incc-model: {e}", file=sys.stderr)
-        print(f"incc-model: {args.output} is unchanged", file=sys.stderr)
-        return FAILED
+        _fail(str(e))
+        return _fail(f"{args.output} is unchanged")
     _report(args, done.imported, done.added)
     return OK
 

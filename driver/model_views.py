@@ -1,4 +1,4 @@
-"""What `incc-model show`, `diff` and `coverage` print about several models or about code."""
+"""The output of `incc-model list --names`, `show`, `diff` and `coverage`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def table(rows: Sequence[Sequence[str]], indent: str = "") -> None:
-    """Prints rows with aligned columns."""
+    """Print rows with aligned columns."""
     widths = [max(len(row[c]) for row in rows) for c in range(len(rows[0]))] if rows else []
     for row in rows:
         print((indent + "  ".join(f"{cell:{w}}" for cell, w in zip(row, widths, strict=True))).rstrip())
@@ -27,14 +27,14 @@ def table(rows: Sequence[Sequence[str]], indent: str = "") -> None:
 
 
 def show_names(search_path: Sequence[str]) -> None:
-    """A table of all names of processors: the model, whether it is the nearest only or there is none, and why."""
+    """Print all names of processors, each with its model, or the nearest model and why."""
     from incc.models.cpu_names import all_names
 
     rows = {name: [name, model.name, ""] for model in list_models(search_path) for name in (model.name, *model.aliases)}
-    known = {name.lower() for name in rows}
+    own = {name.lower() for name in rows}
     for name, nearest, why in all_names():
-        # Someone's own models may have what those that come with incc lack.
-        if name not in known:
+        # The user's models may have names for which incc's models are only the nearest.
+        if name not in own:
             rows[name] = [name, f"nearest: {nearest}" if nearest else "none", why]
     table([rows[name] for name in sorted(rows, key=str.lower)])
 
@@ -43,7 +43,7 @@ def show_names(search_path: Sequence[str]) -> None:
 
 
 def show_by_core(what: str, search_path: Sequence[str], matching: Callable[[MachineModel, str], list[str]]) -> bool:
-    """A table of what every core says about the forms that fit, conditions apart; False if there are none."""
+    """Print the figures of every core for the matching forms without conditions; return False if there are none."""
     from incc.models.compare import latency, throughput, usage
 
     rows: dict[str, list[list[str]]] = {}
@@ -64,7 +64,7 @@ def show_by_core(what: str, search_path: Sequence[str], matching: Callable[[Mach
 
 
 def show_ports(model: MachineModel) -> None:
-    """The core drawn in text, as `incc-mca -port-model` does."""
+    """Draw a core as text, as `incc-mca -port-model` does."""
     from incc.driver.report.core import core_report
     from incc.driver.views.layout import Layout, terminal
     from incc.driver.views.text.port_model import lines
@@ -77,21 +77,21 @@ def show_ports(model: MachineModel) -> None:
 
 
 def show_difference(left: MachineModel, right: MachineModel, summary: bool, forms: str = "*") -> None:
-    """Settings, forms that only one has, and forms that differ, grouped by the fields in which they do."""
+    """Print the parameters that differ, the forms of one model alone, and forms that differ, grouped by fields."""
     from incc.models.compare import compare
 
-    found = compare(left, right)
+    difference = compare(left, right)
     print(f"{left.name} | {right.name}")
-    if found.settings and forms == "*":
+    if difference.settings and forms == "*":
         print("\nparameters")
-        table([[c.key, " | ".join(c.fields[c.key])] for c in found.settings], "  ")
-    for model, only in ((left, found.only_left), (right, found.only_right)):
-        chosen = [f for f in only if fnmatchcase(f, forms)]
-        if chosen:
-            print(f"\nonly in {model.name}: {len(chosen)} forms")
-            for key in () if summary else chosen:
+        table([[c.key, " | ".join(c.fields[c.key])] for c in difference.settings], "  ")
+    for model, only in ((left, difference.only_left), (right, difference.only_right)):
+        matches = [key for key in only if fnmatchcase(key, forms)]
+        if matches:
+            print(f"\nonly in {model.name}: {len(matches)} forms")
+            for key in () if summary else matches:
                 print(f"  {key}")
-    for names, all_changes in sorted(found.changed.items(), key=lambda c: -len(c[1])):
+    for names, all_changes in sorted(difference.changed.items(), key=lambda c: -len(c[1])):
         changes = [c for c in all_changes if fnmatchcase(c.key, forms)]
         if changes:
             print(f"\ndifferent in {', '.join(names)}: {len(changes)} forms")
@@ -100,12 +100,12 @@ def show_difference(left: MachineModel, right: MachineModel, summary: bool, form
 
 
 def show_disagreements(chain: Sequence[Source], forms: str = "*") -> None:
-    """What the sources of a model say that were not used, where they say something else."""
+    """Print figures of a model's sources that are not used and differ from those that are."""
     from incc.models.compile import merge_forms
     from incc.models.model import parse_latency
 
     merged = merge_forms(chain)
-    found = 0
+    disagreements = 0
     for part in chain:
         for source, others in sorted(part.also.items()):
             rows = []
@@ -126,38 +126,34 @@ def show_disagreements(chain: Sequence[Source], forms: str = "*") -> None:
                     ]
                 )
             if rows:
-                found += len(rows)
+                disagreements += len(rows)
                 print(f"{part.name.name}: in use | {source}: {len(rows)} forms")
                 table(rows, "  ")
-    print(f"{found} disagreements")
+    print(f"{disagreements} disagreements")
 
 
 # --- coverage --------------------------------------------------------------------------------------------------------
 
 
 def show_coverage(model: MachineModel, code: Sequence[Used | Refused], verbose: bool) -> bool:
-    """How much of the code the model knows, by source; what it lacks. True if it lacks nothing."""
+    """Print how much of the code a model knows, by source, and what it lacks; return True if it lacks nothing."""
     from incc.driver.coverage import DERIVED, LACKING, Used, measure
 
-    found = measure(model, [u for u in code if isinstance(u, Used)])
+    coverage = measure(model, [u for u in code if isinstance(u, Used)])
     refused = [r for r in code if not isinstance(r, Used)]
-    print(f"{model.name}: {found.total:g} instructions of {sum(found.forms.values())} forms")
-    order = sorted((k for k in found.weights if k not in (DERIVED, LACKING)), key=lambda k: -found.weights[k])
+    weights, forms = coverage.weights, coverage.forms
+    print(f"{model.name}: {coverage.total:g} instructions of {sum(forms.values())} forms")
+    sources = sorted((k for k in weights if k not in (DERIVED, LACKING)), key=lambda k: -weights[k])
     rows = [
-        [
-            kind,
-            f"{100 * found.share(kind):.2f} %",
-            f"{found.weights.get(kind, 0):g}",
-            f"{found.forms.get(kind, 0)} forms",
-        ]
-        for kind in [*order, DERIVED, LACKING]
+        [kind, f"{100 * coverage.share(kind):.2f} %", f"{weights.get(kind, 0):g}", f"{forms.get(kind, 0)} forms"]
+        for kind in [*sources, DERIVED, LACKING]
     ]
     table(rows, "  ")
-    lists = [("lacking", found.lacking)] + [("derived", found.derived)] * verbose
+    lists = [("lacking", coverage.lacking)] + [("derived", coverage.derived)] * verbose
     for title, entries in lists:
         if entries:
             print(title)
             table([[f"{w:g}", key, rule, u.text, u.place] for w, key, rule, u in entries], "  ")
     for r in refused:
         print(f"{r.place}: {r.message}", file=sys.stderr)
-    return not found.lacking and not refused
+    return not coverage.lacking and not refused

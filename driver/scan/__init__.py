@@ -201,7 +201,7 @@ def _inputs(options: argparse.Namespace, outcome: ScanOutcome) -> Iterable[Input
 
 
 def _scan(scan: Scan, inputs: Iterable[Input], jobs: int, early: ScanOutcome) -> bool:
-    """Analyse the inputs, print what was found, and return True if all of it was analysed.
+    """Analyse the inputs, print the results, and return True if everything was analysed.
 
     `early` receives messages about inputs that cannot be read, also while `inputs` is iterated.
     """

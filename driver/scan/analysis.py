@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from incc.core.analysis import analyze_kernel
+from incc.driver.code import ObjectCode
 from incc.driver.errors import AnalysisError
 from incc.driver.files import read_input
 from incc.driver.pipeline import Settings, analyze_kernels, analyze_unit, find_regions, host_of, read_assembly
-from incc.driver.report.found import KernelPlace
 from incc.driver.report.identity import content_hash
 from incc.driver.scan.inputs import AssemblyFile, CodeFile, HexBlock
 from incc.frontends.isa import isa
@@ -21,13 +22,14 @@ from incc.frontends.unit import Unit
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from incc.core.analysis import KernelResult
     from incc.driver.pipeline import Choice
     from incc.driver.report import types as t
     from incc.driver.report.found import UnitResult
     from incc.driver.report.where import Condition
     from incc.frontends.gcc_wrapper.compile_commands import Command
-    from incc.frontends.kernel import Kernel
-    from incc.measuring.kernels import Measurer
+    from incc.measuring.harness import Failure
+    from incc.measuring.kernels import KernelMeasurement, Measurer
 
     Input = HexBlock | AssemblyFile | CodeFile | Command
 
@@ -61,7 +63,7 @@ class CyclesLine(Struct, frozen=True):
 
 
 class ScanOutcome(Struct):
-    """What came of some inputs."""
+    """The results of some inputs."""
 
     reports: list[t.Report] = field(default_factory=list)
     """The report on each input with kernels to show, with a unit for each core."""
@@ -76,9 +78,10 @@ class Worker:
 
     def __init__(self, scan: Scan) -> None:
         self.scan = scan
-        # Rows of cycles need neither reports nor what is known about the kernels beside their code.
+        # Lines of cycles need no reports, and nothing about the kernels but their code.
         self.brief = scan.output == "cycles" and scan.condition is None and not scan.reports
         self.cores = [replace(core, wanted=()) for core in scan.cores] if self.brief else scan.cores
+        self.kernel_settings = self.cores[0].kernel_settings()
         self.isa = scan.models[0].model.isa if scan.models else ""
         self.measurer: Measurer | None = None
         if scan.measure:
@@ -99,7 +102,7 @@ class Worker:
     def _analyses(self, source: Input, outcome: ScanOutcome) -> Iterator[list[UnitResult]]:
         """Yield the analyses of each unit of an input, one for each core. Raises AnalysisError."""
         if isinstance(source, HexBlock):
-            yield self._block(source)
+            yield self._block(source, outcome)
         elif isinstance(source, CodeFile):
             yield self._code(source, outcome)
         elif isinstance(source, AssemblyFile):
@@ -107,23 +110,28 @@ class Worker:
         else:
             yield from self._compiled(source, outcome)
 
-    def _block(self, block: HexBlock) -> list[UnitResult]:
+    def _block(self, block: HexBlock, outcome: ScanOutcome) -> list[UnitResult]:
         try:
             code = bytes.fromhex(block.digits)
         except ValueError:
             raise AnalysisError(f"{block.name}: not hexadecimal: {block.digits[:60]!r}") from None
         try:
             kernel = isa(self.isa).decode_bytes(code, block.name, text=not self.brief)
+            if self.brief:  # the shortest way, for thousands of blocks
+                result = analyze_kernel(kernel, self.scan.models[0].model, self.kernel_settings)
+                measured = self.measurer.measure(kernel) if self.measurer else None
+                outcome.rows.append(self._row(block.digits, result, measured))
+                return []
         except ValueError as error:
             raise AnalysisError(f"{block.name}: {error}") from error
-        return self._on_each_core(Unit(assembly="", assembly_file=block.file), [kernel])
+        return self._on_each_core(Unit(assembly="", assembly_file=block.file), ObjectCode([kernel], []))
 
     def _code(self, file: CodeFile, outcome: ScanOutcome) -> list[UnitResult]:
         from incc.frontends.objects.kernels import located_kernels
 
         try:
             # The debug information of a member may be in files beside its library.
-            code = located_kernels(file.source(), not self.brief, os.path.dirname(file.path))
+            located = located_kernels(file.source(), not self.brief, os.path.dirname(file.path))
         except OSError as error:
             raise AnalysisError(f"{file.name}: {error.strerror}") from error
         except ObjectError as error:
@@ -131,21 +139,17 @@ class Worker:
             if error.empty and (self.scan.unique or file.member):
                 return []
             raise AnalysisError(f"{file.name}: {error}") from error
-        if code.note:
-            outcome.notes.append(f"{file.name}: {code.note}")
-        results = self._on_each_core(
-            Unit(assembly="", assembly_file=file.name, way="object"),
-            code.kernels,
-            [KernelPlace(lines=source.lines, near=None, place=source.place) for source in code.sources],
-        )
-        return [replace(result, left_out=tuple(code.left_out)) for result in results]
+        if located.note:
+            outcome.notes.append(f"{file.name}: {located.note}")
+        unit = Unit(assembly="", assembly_file=file.name, way="object")
+        return self._on_each_core(unit, ObjectCode(located.kernels, located.left_out, located.sources))
 
-    def _on_each_core(
-        self, unit: Unit, kernels: Sequence[Kernel], places: Sequence[KernelPlace] = ()
-    ) -> list[UnitResult]:
+    def _on_each_core(self, unit: Unit, code: ObjectCode) -> list[UnitResult]:
+        kernels, left_out, places = code.kernels, code.left_out, code.places()
         return [
             replace(
-                analyze_kernels(unit, kernels, core, choice.model, choice.reason, places=places), model_note=choice.note
+                analyze_kernels(unit, kernels, core, choice.model, choice.reason, places=places, left_out=left_out),
+                model_note=choice.note,
             )
             for core, choice in zip(self.cores, self.scan.models, strict=True)
         ]
@@ -183,48 +187,49 @@ class Worker:
         """Add the analyses of a unit to the outcome."""
         if not results:
             return
-        scan = self.scan
+        scan, condition = self.scan, self.scan.condition
         outcome.problems.extend(_problems(results[0]))
         outcome.notes.extend(result.model_note for result in results if result.model_note)
+        shown = [*range(len(results[0].results))]
         if self.brief:
-            outcome.rows.extend(self._row(source, results[0], n) for n in range(len(results[0].results)))
+            outcome.rows.extend(self._rows(source, results[0], shown))
             return
         from incc.driver.report.build import build_report, unit_report
 
         report = build_report(unit_report(result) for result in results)
-        if scan.reports and not isinstance(source, HexBlock | AssemblyFile | CodeFile):
-            _write_report(report, scan.reports, source.folder, outcome.problems)
-        shown = [n for n in range(len(results[0].results)) if self._holds(report, n)]
-        if not shown:
-            return
+        units = report["units"]
+        if scan.reports:
+            _write_report(report, scan.reports, outcome.problems)
+        if condition is not None:
+            from incc.driver.report.where import kernel_values
+
+            shown = [n for n in shown if any(condition.holds(kernel_values(u, u["kernels"][n])) for u in units)]
         if scan.output == "cycles":
-            outcome.rows.extend(self._row(source, results[0], n) for n in shown)
+            outcome.rows.extend(self._rows(source, results[0], shown))
             return
-        for unit in report["units"]:
+        for unit in units:
             unit["kernels"] = [unit["kernels"][n] for n in shown]
             if scan.output == "table":
                 _without_details(unit, isinstance(source, HexBlock))
-        outcome.reports.append(report)
+        if shown:
+            outcome.reports.append(report)
 
-    def _holds(self, report: t.Report, number: int) -> bool:
-        """Return True if a kernel is to be shown."""
-        condition = self.scan.condition
-        if condition is None:
-            return True
-        from incc.driver.report.where import kernel_values
+    def _rows(self, source: Input, result: UnitResult, shown: Sequence[int]) -> Iterator[CyclesLine]:
+        for n in shown:
+            kernel = result.results[n]
+            file = result.unit.source or result.unit.assembly_file
+            name = source.digits if isinstance(source, HexBlock) else f"{file}:{kernel.kernel.name}"
+            yield self._row(name, kernel, result.measured[n] if result.measured else None)
 
-        return any(condition.holds(kernel_values(unit, unit["kernels"][number])) for unit in report["units"])
-
-    def _row(self, source: Input, result: UnitResult, number: int) -> CyclesLine:
-        kernel, cycles = result.results[number].kernel, result.results[number].cycles
-        unit = result.unit
-        name = source.digits if isinstance(source, HexBlock) else f"{unit.source or unit.assembly_file}:{kernel.name}"
-        text = f"{name} {round(float(cycles), 6):.6g}"
-        if result.measured:
-            measured = getattr(result.measured[number], "cycles", None)
-            text += " -" if measured is None else f" {measured:.6g}"
-        function = kernel.region.function if kernel.region else ""
-        return CyclesLine(text, f"{function} {content_hash(kernel)}" if self.scan.unique else "")
+    def _row(self, name: str, result: KernelResult, measured: KernelMeasurement | Failure | None) -> CyclesLine:
+        text = f"{name} {round(float(result.cycles), 6):.6g}"
+        if measured is not None:
+            cycles = getattr(measured, "cycles", None)
+            text += " -" if cycles is None else f" {cycles:.6g}"
+        if not self.scan.unique:
+            return CyclesLine(text)
+        kernel = result.kernel
+        return CyclesLine(text, f"{kernel.region.function if kernel.region else ''} {content_hash(kernel)}")
 
 
 def _problems(result: UnitResult) -> Iterator[str]:
@@ -251,14 +256,14 @@ def _without_details(unit: t.Unit, is_block: bool) -> None:
             kernel["kernel_id"] = kernel["name"]
 
 
-def _write_report(report: t.Report, folder: str, working_folder: str, problems: list[str]) -> None:
+def _write_report(report: t.Report, folder: str, problems: list[str]) -> None:
     """Write the report on a unit under the name that incc gives it in a build."""
     from incc.driver.deliver import file_name, replace_file
     from incc.driver.views.json import render
 
+    unit = report["units"][0]
     try:
         os.makedirs(folder, exist_ok=True)
-        replace_file(os.path.join(folder, file_name(report, "json", os.path.realpath(working_folder))), render(report))
+        replace_file(os.path.join(folder, file_name(report, "json", os.path.realpath(unit["folder"]))), render(report))
     except OSError as error:
-        unit = report["units"][0]
         problems.append(f"{unit['source'] or unit['assembly_file']}: no report: {folder}: {error.strerror}")

@@ -17,7 +17,7 @@ say_scan = partial(say, "incc-scan")
 
 
 class Output:
-    """Prints what was found, and collects what is to be said at the end."""
+    """Prints outcomes, and collects notes to print at the end."""
 
     def __init__(self, scan: Scan) -> None:
         self.scan = scan

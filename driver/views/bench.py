@@ -1,4 +1,4 @@
-"""The text of `incc-bench`: a table of figures, pairs, and the matrix of who shares with whom."""
+"""The text of `incc-bench`: tables of forms, pairs and kernels, and the matrix of conflicts."""
 
 from __future__ import annotations
 
@@ -28,35 +28,32 @@ _PAIRS = (
     Column(title="conflict", right=True),
 )
 _MOST_PAIRS = 45
-"""Pairs that are listed; of more only the matrix is shown."""
+"""Pairs in a table; of more than that, only the matrix is shown."""
 
 
-def lines(found: dict[str, Any], layout: Layout) -> Iterator[str]:
-    """All of it. `found`: `core`, `way`, `notes`, `figures`, `pairs`, `matrix`, `kernels` (driver/bench.py)."""
-    yield layout.paint(found["core"], BOLD)
-    yield found["way"]
-    for note in found["notes"]:
+def lines(results: dict[str, Any], layout: Layout) -> Iterator[str]:
+    """Yield the text. `results` has `core`, `way`, `notes`, `figures`, `pairs`, `matrix` and `kernels`."""
+    yield layout.paint(results["core"], BOLD)
+    yield results["way"]
+    for note in results["notes"]:
         yield f"note: {note}"
-    if found["figures"]:
+    if results["figures"]:
         yield ""
-        yield from _table(_FIGURES, found["figures"], layout)
-    if found["pairs"] and len(found["pairs"]) <= _MOST_PAIRS:
+        yield from _table(_FIGURES, results["figures"], layout)
+    if results["pairs"] and len(results["pairs"]) <= _MOST_PAIRS:
         yield ""
-        yield from _table(_PAIRS, found["pairs"], layout)
-    if found["matrix"]:
+        yield from _table(_PAIRS, results["pairs"], layout)
+    if results["matrix"]:
         yield ""
-        yield from matrix(found["matrix"], layout)
-    if found["kernels"]:
+        yield from matrix(results["matrix"], layout)
+    if results["kernels"]:
         yield ""
-        yield from _table(
-            (Column(title="kernel", comfortable=30, least=16, priority=1, keep_end=True), *_FIGURES[2:]),
-            found["kernels"],
-            layout,
-        )
+        name = Column(title="kernel", comfortable=30, least=16, priority=1, keep_end=True)
+        yield from _table((name, *_FIGURES[2:]), results["kernels"], layout)
 
 
 def _table(columns: Sequence[Column], rows: Sequence[Sequence[str]], layout: Layout) -> Iterator[str]:
-    """The table, and below it, whole, what the last column has no room for: why something was not measured."""
+    """Yield the table, and below it in full the texts that are cut in its last column."""
     cells = [list(row) for row in rows]
     printed = list(text_lines(Table(columns, [row(*texts) for texts in cells]), layout))[1:]
     title, below = "", []
@@ -76,9 +73,9 @@ def _table(columns: Sequence[Column], rows: Sequence[Sequence[str]], layout: Lay
             )
 
 
-def matrix(found: dict[str, Any], layout: Layout) -> Iterator[str]:
-    """Conflicts of all pairs: 0 where one costs nothing beside the other, 1 where both need the same."""
-    titles, values = found["titles"], found["values"]
+def matrix(conflicts: dict[str, Any], layout: Layout) -> Iterator[str]:
+    """Yield the conflicts of all pairs: 0 if the forms overlap, 1 if both need the same ports."""
+    titles, values = conflicts["titles"], conflicts["values"]
     width = len(str(len(titles)))
     yield "conflict of pairs: 0.0 they overlap, 1.0 one waits for the other"
     yield " " * (width + 1) + "".join(f"{n:>6}" for n in range(1, len(titles) + 1))

@@ -64,7 +64,7 @@ def _drawing(matrix: dict[str, Any]) -> dict[str, object]:
 
 
 def _colour(value: float) -> str:
-    """Return a colour from light blue for 0 through white to red for 1."""
+    """Return a colour from light blue for 0 to red for 1 and more."""
     part = min(max(value, 0.0), 1.0)
     light, strong = (198, 219, 239), (239, 101, 72)
     mixed = [round(a + (b - a) * part) for a, b in zip(light, strong, strict=True)]

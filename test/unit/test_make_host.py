@@ -547,7 +547,7 @@ def test_what_is_left_out_is_said(changed: MachineModel, tmp_path: Path, capsys:
         bench, loops, relative, changed.with_parameters({"rob": 300}), written, compared, result
     )
     assert (some, after, kept.different) == (True, compared, [])
-    assert "left out: IMUL_R64_RM64/r: the 1 loops here" in capsys.readouterr().out
+    assert "left out: IMUL_R64_RM64/r: the 1 loops that it concerns" in capsys.readouterr().out
     text = host.model_text("mine", relative, "x", after, {}, kept).text
     assert "# IMUL_R64_RM64/r: seen twice as other than latency 0<0,1:3, but 1 loops are" in text
     assert "rob = 300" in text
@@ -685,7 +685,7 @@ def test_a_full_disk_is_said(
     output = str(tmp_path / "mine.toml")
     assert main(["make", "host", "--relative", "skylake", "-o", output]) == 1
     said = capsys.readouterr().err
-    assert "mine.measured: No space left on device; what was measured is in" in said
+    assert "mine.measured: No space left on device; the measurements are in" in said
     assert not os.path.exists(output)
 
 
@@ -752,7 +752,7 @@ def test_a_run_that_is_ended_says_where_the_figures_are(
     monkeypatch.setattr(make_host, "Harness", lambda: Stopped(load("skylake")))
     before = signal.getsignal(signal.SIGTERM)
     assert main(["make", "host", "--relative", "skylake", "-o", str(tmp_path / "mine.toml")]) == 130
-    assert "mine.measured: the same command goes on from there" in capsys.readouterr().err
+    assert "mine.measured, and the same command continues from there" in capsys.readouterr().err
     assert signal.getsignal(signal.SIGTERM) == before
 
 
