@@ -8,7 +8,8 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 BUILD := build/core
-SOURCES := $(shell find core driver front frontends measuring models -type f -not -path '*/__pycache__/*' 2>/dev/null) CMakeLists.txt pyproject.toml
+PACKAGES := compare driver frontends history measuring models ranking report support views
+SOURCES := $(shell find core front $(PACKAGES) -type f -not -path '*/__pycache__/*' 2>/dev/null) CMakeLists.txt pyproject.toml
 CXX_SOURCES := core/*.cpp core/*/*.cpp core/*/*.h core/lib/sim/*.cpp core/lib/sim/*.h core/include/incc/*.h front/*.cpp front/*.h frontends/clang_plugin/*.cpp frontends/clang_plugin/*.h frontends/clang_plugin/source/*.cpp frontends/clang_plugin/source/*.h
 
 # pyproject.toml alone says which packages are wanted, for building as for testing.
@@ -89,10 +90,7 @@ format: $(VENV)/.lint-tools
 
 dev: core-test
 	@mkdir -p build/dev/incc
-	@ln -sfn ../../../driver build/dev/incc/driver
-	@ln -sfn ../../../frontends build/dev/incc/frontends
-	@ln -sfn ../../../measuring build/dev/incc/measuring
-	@ln -sfn ../../../models build/dev/incc/models
+	@for p in $(PACKAGES); do ln -sfn ../../../$$p build/dev/incc/$$p; done
 	@ln -sfn ../../../core/python build/dev/incc/core
 	@ln -sfn ../../../driver/package.py build/dev/incc/__init__.py
 # Not over one that some process has in use.

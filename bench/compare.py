@@ -47,7 +47,7 @@ OTHER_FLAGS = (("-O3", "-funroll-loops"), ("-O2", "-fno-tree-vectorize"), ("-O3"
 def real_units(compiler: str, flags: Sequence[str] = FLAGS) -> list[dict[str, Any]]:
     """Units of reports on the examples of this folder, with the timelines that reports have."""
     import incc
-    from incc.driver.views.json import render  # noqa: F401 -- fails here rather than after the compilations
+    from incc.views.json import render  # noqa: F401 -- fails here rather than after the compilations
 
     sources = [os.path.join(HERE, "elements_kernels.c"), *sorted(glob.glob(os.path.join(HERE, "hints", "*.c")))]
     units = []
@@ -61,8 +61,8 @@ def real_units(compiler: str, flags: Sequence[str] = FLAGS) -> list[dict[str, An
 
 def make(count: int, folder: str, report_kernels: int, seed: int, compiler: str) -> None:
     """Write reports of `count` kernels into a folder."""
-    from incc.driver.report.build import SCHEMA_VERSION
-    from incc.driver.views.json import render
+    from incc.report.build import SCHEMA_VERSION
+    from incc.views.json import render
 
     units = real_units(compiler)
     pool = [(unit, kernel) for unit in units for kernel in unit["kernels"]]
@@ -170,7 +170,12 @@ def read(folders: list[str]) -> None:
 def diff(inputs: list[str]) -> None:
     """Compare them with the command, then in parts."""
     start = time.perf_counter()
-    command = [sys.executable, "-c", "import sys; from incc.driver.diff import main; sys.exit(main())", *inputs]
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; from incc.driver.commands.diff import main; sys.exit(main())",
+        *inputs,
+    ]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)
     if status:
@@ -182,10 +187,10 @@ def diff(inputs: list[str]) -> None:
 
 def parts(inputs: list[str]) -> str:
     """Compare them, and print what each part takes."""
-    import incc.driver.comparison.build as build
+    import incc.compare.build as build
     from incc.driver.sides.read import read_sides
-    from incc.driver.views.comparison import text
-    from incc.driver.views.comparison.cells import Show
+    from incc.views.comparison import text
+    from incc.views.comparison.cells import Show
 
     last, last_busy = time.perf_counter(), time.process_time()
 

@@ -83,7 +83,7 @@ def compare(
     if command:
         got = run_command(command, case, seconds).facts()
     else:
-        from incc.driver.mca import main as incc_mca
+        from incc.driver.commands.mca import main as incc_mca
 
         got = run_function(incc_mca, ["--compat"], case).facts()
     differing, excepted = mca_table.judged(case, expected, got, exceptions)

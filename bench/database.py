@@ -41,7 +41,7 @@ def example(compiler: str) -> Any:
         source = Path(folder) / "example.c"
         source.write_text(EXAMPLE)
         out = Path(folder) / "report.json"
-        program = "from incc.driver.incc import main; import sys; sys.exit(main())"
+        program = "from incc.driver.commands.incc import main; import sys; sys.exit(main())"
         flags = ["-O3", "-g1", "-march=skylake-avx512", "-c", str(source), "-o", os.devnull]
         subprocess.run(
             [sys.executable, "-c", program, f"--incc-cc={compiler}", *flags, "--analyze", "--analyze-format=json"],
@@ -81,7 +81,7 @@ def child(arguments: list[str]) -> None:
         (side,) = read_sides([f"{arguments[1]}@{arguments[2]}"])
         result = f"{side.info['kernels']} kernels"
     else:
-        from incc.driver.db import main as command
+        from incc.driver.commands.db import main as command
 
         with open(os.devnull, "w") as nowhere:
             stdout, sys.stdout = sys.stdout, nowhere

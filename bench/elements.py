@@ -27,13 +27,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from incc.core.roles import Part
-from incc.driver.errors import AnalysisError
 from incc.driver.pipeline import Settings, analyze_unit
-from incc.driver.report.build import unit_parts
 from incc.frontends.clang_plugin.find import clang_major, plugin_for
 from incc.frontends.clang_plugin.table import read_table
 from incc.frontends.kernel import CompiledLoop, Kernel
 from incc.frontends.unit import Unit
+from incc.report.build import unit_parts
+from incc.support.errors import AnalysisError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

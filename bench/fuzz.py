@@ -48,7 +48,7 @@ MAPPED = 1 << 30
 
 def inside(run: Run) -> str:
     """Run it in this process; what is wrong, "" for nothing."""
-    main = importlib.import_module(f"incc.driver.{_module(run)}").main
+    main = importlib.import_module(f"incc.driver.commands.{_module(run)}").main
     output = run_function(main, _face(run), run.case)
     return judged(output.status, output.stderr)
 
@@ -225,7 +225,7 @@ class Worker:
 def fuzz(first: int, runs: int, seconds: float, tell: Callable[[str], None]) -> int:
     """Runs from a seed on; how many failed."""
     # What all workers have need of is loaded once.
-    import incc.driver.llvm_face
+    import incc.driver.llvm_mca.face
     import incc.driver.pipeline  # noqa: F401
 
     cases(), objects(), option_words(), reports(), databases()

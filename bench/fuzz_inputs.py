@@ -55,8 +55,8 @@ def cases() -> list[Case]:
 @functools.cache
 def option_words() -> list[str]:
     """Options of both faces, with values that are right for some."""
-    from incc.driver.llvm_options import TABLE
-    from incc.driver.options import MCA, options_of
+    from incc.driver.cli.options import MCA, options_of
+    from incc.driver.llvm_mca.options import TABLE
 
     words = [f"-{option.name}" for option in TABLE]
     for option in options_of(MCA):
@@ -378,7 +378,7 @@ def _change_table(dice: random.Random, text: bytearray) -> None:
 @functools.cache
 def reports() -> list[bytes]:
     """Reports as JSON."""
-    from incc.driver.mca import main
+    from incc.driver.commands.mca import main
 
     text = b".L0:\n\tvmulpd (%rax), %ymm0, %ymm1\n\taddq $32, %rax\n\tcmpq %rax, %rbx\n\tjne .L0\n"
     found = []
@@ -392,7 +392,7 @@ def reports() -> list[bytes]:
 
 @functools.cache
 def databases() -> list[bytes]:
-    from incc.driver.db import main
+    from incc.driver.commands.db import main
 
     with tempfile.TemporaryDirectory() as folder:
         place = pathlib.Path(folder, "x.db")

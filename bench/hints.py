@@ -1,7 +1,7 @@
 """What hints are worth: each is followed, and what comes of it is predicted and measured.
 
 `bench/hints.py [--rule NAME,…] [--compiler NAME,…] [--example NAME,…] [--all] [--markdown] [--check]`: every file in
-bench/hints/ is an example of one rule of driver/report/hints. It is compiled by each compiler at hand, analysed, and
+bench/hints/ is an example of one rule of report/hints. It is compiled by each compiler at hand, analysed, and
 compiled again as the hint says: with the hint's flags, and, where the file has `#ifdef CHANGED`, with the source
 changed. A line for each has the cycles an element, predicted and measured, before and after, and what was gained.
 
@@ -9,7 +9,7 @@ Predicted are all innermost loops of the example together, each as often as it r
 with a counter in front of each loop. They are measured on the host (runner.c) with data in the first-level cache,
 unless `--predict` is given; where it does not know the instructions, neither can be had.
 
-`--all` also tries flags that driver/report/advice.py knows and does not advise, which is how it came to know.
+`--all` also tries flags that report/hints/advice.py knows and does not advise, which is how it came to know.
 `--check`: exit status 1 if something that is advised does not gain 5 % (measured, else predicted) in two examples of
 three, and on the whole.
 """
@@ -29,10 +29,10 @@ from typing import Any
 import msgspec
 
 from incc.driver.pipeline import Settings, analyze_unit, find_regions, read_assembly
-from incc.driver.report.advice import Build, read_build, tried
-from incc.driver.report.build import build_report, unit_report
-from incc.driver.report.work import expected_cycles
 from incc.frontends.gcc_wrapper.compile import compile_units
+from incc.report.build import build_report, unit_report
+from incc.report.hints.advice import Build, read_build, tried
+from incc.report.hints.work import expected_cycles
 
 FOLDER = pathlib.Path(__file__).with_name("hints")
 WORTH = 0.05
@@ -209,7 +209,7 @@ REMEDIES = {
     "conversions": "single-constants",
     "code-placement": "align-loops",
 }
-"""What of driver/report/advice.py a rule names, where that has rows that are not advised."""
+"""What of report/hints/advice.py a rule names, where that has rows that are not advised."""
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):

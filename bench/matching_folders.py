@@ -31,13 +31,13 @@ from typing import TYPE_CHECKING
 from matching import CXX, Score, hidden, print_confidence
 
 import incc
-from incc.driver.comparison.match import match
-from incc.driver.comparison.side import Entry, in_memory
+from incc.compare.match import match
+from incc.compare.side import Entry, in_memory
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incc.driver.comparison.match import Matching
+    from incc.compare.match import Matching
 
 NEAR = 2
 """Lines that two compilers' lines of a loop may be apart: of its head or of its body."""

@@ -54,10 +54,10 @@ from typing import Any
 import elements
 
 from incc.driver.pipeline import Settings, analyze_unit
-from incc.driver.report.build import unit_report
 from incc.frontends.clang_plugin.table import read_table
 from incc.frontends.kernel import CompiledLoop, Kernel
 from incc.frontends.unit import Unit
+from incc.report.build import unit_report
 
 FOLDER = Path(__file__).with_name("roles")
 COMPILERS = ("clang-14", "clang-16", "clang-19", "gcc-11", "gcc-12")

@@ -16,8 +16,8 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.core import Bounds, Event, Simulation
-from incc.driver.errors import AnalysisError as AnalysisError
 from incc.driver.pipeline import Settings
+from incc.support.errors import AnalysisError as AnalysisError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
     from incc.core.whatif import Change
     from incc.driver.code import ObjectCode
-    from incc.driver.report import types as t
-    from incc.driver.report.build import UnitResult
     from incc.frontends.unit import Unit
     from incc.models.model import Form, MachineModel
+    from incc.report import types as t
+    from incc.report.build import UnitResult
 
 Input = Literal["asm", "hex", "obj"]
 Loops = Literal["auto", "marked"]
@@ -151,7 +151,7 @@ class _Found:
 
     def report(self) -> t.Report:
         if self._report is None:
-            from incc.driver.report.build import build_report, unit_report
+            from incc.report.build import build_report, unit_report
 
             # Two threads may do this at the same time, with the same result.
             self._report = build_report(unit_report(unit) for unit in self.units)
@@ -316,23 +316,23 @@ class Kernel(_Frozen):
     def graph(self) -> networkx.MultiDiGraph[int]:
         """The dependencies: nodes are instructions, edges carry latencies, critical path (`critical_path`) and
         loop-carried dependencies (`lcd`) are marked; see `views.exchange.graph.graph`. A new graph at each call."""
-        from incc.driver.views.exchange.graph import graph
+        from incc.views.exchange.graph import graph
 
         return graph(self._report)
 
     def to_dict(self) -> t.Kernel:
-        """The kernel as the report's JSON has it (driver/report/report.schema.json). A copy."""
+        """The kernel as the report's JSON has it (report/report.schema.json). A copy."""
         return copy.deepcopy(self._report)
 
     def row(self) -> dict[str, Any]:
         """The figures by name, flat, as filters have them (docs/filters.md): for `pandas.DataFrame([k.row() for
         …])`."""
-        from incc.driver.report.where import kernel_values
+        from incc.report.where import kernel_values
 
         return dict(kernel_values(self._found.report()["units"][self._unit], self._report))
 
     def _repr_html_(self) -> str:
-        from incc.driver.views.html.notebook import kernel
+        from incc.views.html.notebook import kernel
 
         return kernel(self._found.report()["units"][self._unit], self._report)
 
@@ -362,7 +362,7 @@ class Report(_Frozen):
     def problems(self) -> tuple[str, ...]:
         """What of the input was not analysed, with file and line: statements that could not be decoded, loops that were
         left out."""
-        from incc.driver.report.problems import problems
+        from incc.report.source.problems import problems
 
         return tuple(problems(self._found.report()))
 
@@ -371,7 +371,7 @@ class Report(_Frozen):
 
         Raises ValueError for what is no condition.
         """
-        from incc.driver.report.where import parse
+        from incc.report.where import parse
 
         wanted = parse(condition)
         return tuple(kernel for kernel in self.kernels if wanted.holds(kernel.row()))
@@ -381,18 +381,18 @@ class Report(_Frozen):
         return [kernel.row() for kernel in self.kernels]
 
     def to_dict(self) -> t.Report:
-        """The report as its JSON has it (driver/report/report.schema.json). A copy."""
+        """The report as its JSON has it (report/report.schema.json). A copy."""
         return copy.deepcopy(self._found.report())
 
     def to_json(self) -> str:
         """The same as `incc-mca --json` prints."""
-        from incc.driver.views.json import render
+        from incc.views.json import render
 
         return render(self._found.report())
 
     def text(self, width: int = 120) -> str:
         """The same as `incc-mca` prints, in lines of at most so many columns."""
-        from incc.driver.views.text import Show, render
+        from incc.views.text import Show, render
 
         return render(self._found.report(), width, show=Show(overview=2))
 
@@ -400,7 +400,7 @@ class Report(_Frozen):
         """The page that `incc-mca --html` writes, with the lines of those sources that can be read from here. Raises
         ValueError where there is no kernel."""
         from incc.driver.deliver import source_lines
-        from incc.driver.views.html import render
+        from incc.views.html import render
 
         found = self._found.report()
         return render(found, source_lines(found))
@@ -415,7 +415,7 @@ class Report(_Frozen):
         return self.kernels[number]
 
     def _repr_html_(self) -> str:
-        from incc.driver.views.html.notebook import report
+        from incc.views.html.notebook import report
 
         return report(self._found.report())
 
@@ -669,7 +669,7 @@ def _one_of(name: str, value: str, meanings: Mapping[str, Any]) -> Any:
 def _at_least(name: str, value: int, least: int) -> int:
     if value < least:
         raise ValueError(f"{name} is at least {least}, not {value}")
-    from incc.driver.options import MOST
+    from incc.driver.cli.options import MOST
 
     if value > MOST:
         raise ValueError(f"{name} is at most {MOST}, not {value}")

@@ -13,12 +13,12 @@ from incc.driver.api import AnalysisError, Path, Report, _Frozen
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from incc.driver.comparison import types as c
-    from incc.driver.comparison.build import Wanted
-    from incc.driver.comparison.side import Side
-    from incc.driver.report import types as t
-    from incc.driver.report.where import Condition
+    from incc.compare import types as c
+    from incc.compare.build import Wanted
+    from incc.compare.side import Side
     from incc.driver.sides.read import Reading
+    from incc.report import types as t
+    from incc.report.where import Condition
 
     Source = Path | Report | Mapping[str, Any] | t.Report
 
@@ -32,7 +32,7 @@ class Comparison(_Frozen):
     _wanted: Wanted
 
     def __init__(self, sides: Sequence[Side], wanted: Wanted) -> None:
-        from incc.driver.comparison.build import compare
+        from incc.compare.build import compare
 
         object.__setattr__(self, "_sides", tuple(sides))
         object.__setattr__(self, "_wanted", wanted)
@@ -59,7 +59,7 @@ class Comparison(_Frozen):
 
         Raises ValueError for what is no condition.
         """
-        from incc.driver.comparison.build import compare
+        from incc.compare.build import compare
 
         wanted = replace(self._wanted, where=_condition(condition), fail_if=None)
         return tuple(compare(self._sides, wanted)["rows"])
@@ -71,30 +71,30 @@ class Comparison(_Frozen):
         return tuple(copy.deepcopy(gate["offenders"])) if gate else ()
 
     def to_dict(self) -> c.Comparison:
-        """The comparison as its JSON has it (driver/comparison/comparison.schema.json). A copy."""
+        """The comparison as its JSON has it (compare/comparison.schema.json). A copy."""
         return copy.deepcopy(self._found)
 
     def to_json(self) -> str:
         """The same as `incc-diff --format=json` prints."""
-        from incc.driver.views.json import render
+        from incc.views.json import render
 
         return render(self._found)
 
     def text(self, width: int = 120) -> str:
         """The same as `incc-diff` prints, in lines of at most so many columns."""
-        from incc.driver.views.comparison import text
+        from incc.views.comparison import text
 
         return text.render(self._found, width)
 
     def markdown(self) -> str:
         """The same as `incc-diff --format=markdown` prints, for pull requests."""
-        from incc.driver.views.comparison import markdown
+        from incc.views.comparison import markdown
 
         return markdown.render(self._found)
 
     def html(self) -> str:
         """The page for the browser that `incc-diff --html` writes; instructions only if `assembly` was wanted."""
-        from incc.driver.views.comparison import page
+        from incc.views.comparison import page
 
         return page.render(self._found)
 
@@ -131,9 +131,9 @@ def compare(
 
     Raises AnalysisError for what cannot be read, ValueError for arguments that are no good.
     """
+    from incc.compare.build import Wanted
+    from incc.compare.side import InputError
     from incc.driver.api import _texts
-    from incc.driver.comparison.build import Wanted
-    from incc.driver.comparison.side import InputError
     from incc.driver.sides.labels import distinct
     from incc.driver.sides.read import Reading
 
@@ -161,14 +161,14 @@ def compare(
 def _condition(text: str) -> Condition | None:
     if not text:
         return None
-    from incc.driver.report.where import parse
+    from incc.report.where import parse
 
     return parse(text, pairs=True)
 
 
 def _sides(sources: Sequence[Source], reading: Reading) -> list[Side]:
     """A side of each source; of code for several cores several."""
-    from incc.driver.comparison.side import in_memory
+    from incc.compare.side import in_memory
     from incc.driver.sides.labels import distinct, letters
     from incc.driver.sides.read import read_sides
 
@@ -194,8 +194,8 @@ def _chosen(side: Side, reading: Reading) -> Side:
     """What of it is in functions that are wanted."""
     if not reading.functions:
         return side
-    from incc.driver.comparison.side import Side, side_info
-    from incc.driver.report.demangle import choose_functions
+    from incc.compare.side import Side, side_info
+    from incc.report.source.demangle import choose_functions
 
     wanted = choose_functions({entry.kernel["function"] for entry in side.entries}, reading.functions)
     entries = [entry for entry in side.entries if entry.kernel["function"] in wanted]

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from incc.driver.errors import AnalysisError
-from incc.driver.report.found import KernelPlace
 from incc.frontends.objects.archive import MAGIC, THIN_MAGIC
+from incc.report.found import KernelPlace
+from incc.support.errors import AnalysisError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,7 +105,7 @@ def of_functions(code: ObjectCode, functions: Sequence[str]) -> ObjectCode:
     """Return the part of the code in functions whose names match one of the globs; all of it without globs."""
     if not functions:
         return code
-    from incc.driver.report.demangle import choose_functions
+    from incc.report.source.demangle import choose_functions
 
     symbols = [kernel.region.function if kernel.region else "" for kernel in code.kernels]
     chosen = choose_functions([*symbols, *(item.function for item in code.left_out)], functions)

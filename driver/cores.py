@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from incc.driver.errors import AnalysisError
+from incc.support.errors import AnalysisError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

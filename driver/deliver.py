@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, TextIO
 
 import msgspec
 
-from incc.driver.files import replace_file as replace_file
-from incc.driver.files import write_all, write_file
-from incc.driver.files import write_whole as write_whole
+from incc.support.files import replace_file as replace_file
+from incc.support.files import write_all, write_file
+from incc.support.files import write_whole as write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from incc.driver.pipeline import Settings
-    from incc.driver.report import types as t
-    from incc.driver.report.places import Choice, Place
+    from incc.report import types as t
+    from incc.report.source.places import Choice, Place
 
     Render = Callable[[int, bool], str]
     """Makes a text for so many columns, with colour or without."""
@@ -116,12 +116,12 @@ def unmet(report: t.Report, settings: Settings, request: Request, prefix: str) -
     name = names.pop() if len(names) == 1 else ""
     found = [Message(name, text) for text in untried(report, settings)]
     if request.kernels:
-        from incc.driver.report.places import unfound
+        from incc.report.source.places import unfound
 
         for choice in unfound(report, request.kernels):
             found.append(Message(name, f"{prefix}kernel={choice}: no such kernel"))
     if request.places:
-        from incc.driver.report.places import missing
+        from incc.report.source.places import missing
 
         for place in missing(report, list(request.places)):
             where = f"{name}:{place.line}" if name and not place.file else str(place)
@@ -135,7 +135,7 @@ def unmet(report: t.Report, settings: Settings, request: Request, prefix: str) -
 def write_stream(stream: TextIO | None, render: Render) -> None:
     """Write a text to a stream in its width and colour; raises OSError. A reader that has seen enough (| head) is no
     error."""
-    from incc.driver.views.text import terminal
+    from incc.views.text import terminal
 
     if stream is None:  # closed when we were started
         import errno
@@ -157,7 +157,7 @@ def write_stream(stream: TextIO | None, render: Render) -> None:
 def file_name(report: t.Report, ending: str, folder: str = "") -> str:
     """A name in a folder of reports: the same for what was compiled into the same file, another for any other.
     `folder`: where the command was run, if the report does not say it, "" for the current one."""
-    from incc.driver.folder.names import report_name
+    from incc.report.folder.names import report_name
 
     return report_name(report["units"][0], ending, folder)
 
@@ -165,7 +165,7 @@ def file_name(report: t.Report, ending: str, folder: str = "") -> str:
 def identified(name: str, command: Sequence[str], ending: str, folder: str = "") -> str:
     """A file's name in a folder for what was made of the file `name` by a command that is run in `folder`, by default
     here."""
-    from incc.driver.folder.names import name_for
+    from incc.report.folder.names import name_for
 
     return name_for(name, (folder or os.getcwd(), name, "", *command), ending)
 
@@ -177,7 +177,7 @@ def _write_report(report: t.Report, request: Request, stream: TextIO | None) -> 
     if not request.output:
         write_stream(stream, render)
     elif os.path.isdir(request.output):
-        from incc.driver.folder.outcome import put
+        from incc.report.folder.outcome import put
 
         for name, part in named_parts(report, request):
             put(request.output, name, part["units"][0], _rendered(part, request, PLAIN_WIDTH, False))
@@ -187,7 +187,7 @@ def _write_report(report: t.Report, request: Request, stream: TextIO | None) -> 
 
 def named_parts(report: t.Report, request: Request) -> list[tuple[str, t.Report]]:
     """The reports of a folder that a command's report comes to, and their names."""
-    from incc.driver.folder.names import parts, report_name
+    from incc.report.folder.names import parts, report_name
 
     ending = "json" if request.format == "json" else "txt"
     return [(report_name(part["units"][0], ending), part) for part in parts(report)]
@@ -195,7 +195,7 @@ def named_parts(report: t.Report, request: Request) -> list[tuple[str, t.Report]
 
 def write_remarks(report: t.Report, stream: TextIO | None) -> None:
     """Write the report as a compiler's diagnostics; raises OSError."""
-    from incc.driver.views.exchange.diagnostics import remarks
+    from incc.views.exchange.diagnostics import remarks
 
     sources = diagnosed_lines(report)
     write_stream(stream, lambda width, colour: remarks(report, sources, colour))
@@ -204,7 +204,7 @@ def write_remarks(report: t.Report, stream: TextIO | None) -> None:
 def write_warnings(report: t.Report, stream: TextIO | None, error: bool) -> bool:
     """Write what of the expectations in the sources does not hold, and return whether there is something; raises
     OSError. `error`: as errors, not as warnings."""
-    from incc.driver.views.exchange.diagnostics import unmet, warnings
+    from incc.views.exchange.diagnostics import unmet, warnings
 
     if not any(True for unit in report["units"] for _ in unmet(unit)):
         return False
@@ -215,12 +215,12 @@ def write_warnings(report: t.Report, stream: TextIO | None, error: bool) -> bool
 
 def _rendered(report: t.Report, request: Request, width: int, colour: bool) -> str:
     if request.format == "json":
-        from incc.driver.views.json import render as render_json
+        from incc.views.json import render as render_json
 
         # One line for each report where many come together, so that readers can take the file line by line.
         return render_json(report, compact=request.append)
-    from incc.driver.views.text import UNIT_VIEWS, VIEWS, Show
-    from incc.driver.views.text import render as render_text
+    from incc.views.text import UNIT_VIEWS, VIEWS, Show
+    from incc.views.text import render as render_text
 
     show = Show(
         [view for view in (*UNIT_VIEWS, *VIEWS) if view in request.views],
@@ -262,26 +262,26 @@ def _contents(name: str, target: str, report: t.Report) -> str:
     """The text of the file that FILES has under this name, to be written to `target`. Raises ValueError where the
     report has nothing for it."""
     if name == "graph" and target.endswith(".graphml"):
-        from incc.driver.views.exchange.graph import render as render_graphml
+        from incc.views.exchange.graph import render as render_graphml
 
         return render_graphml(report)
     if name == "graph":
-        from incc.driver.views.exchange.dot import render as render_graph
+        from incc.views.exchange.dot import render as render_graph
 
         return render_graph(report)
     if name == "cfg":
-        from incc.driver.views.exchange.flow import render as render_flow
+        from incc.views.exchange.flow import render as render_flow
 
         return render_flow(report)
     if name == "sarif":
-        from incc.driver.views.exchange.sarif import render as render_sarif
+        from incc.views.exchange.sarif import render as render_sarif
 
         return render_sarif(report)
     if name == "opt-record":
-        from incc.driver.views.exchange.opt_record import render as render_record
+        from incc.views.exchange.opt_record import render as render_record
 
         return render_record(report)
-    from incc.driver.views.html import render as render_page
+    from incc.views.html import render as render_page
 
     return render_page(report, source_lines(report))
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from incc.driver import UsageError
-from incc.driver.errors import AnalysisError
+from incc.support.errors import AnalysisError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incc.driver.options import Given
+    from incc.driver.cli.options import Given
     from incc.driver.pipeline import Settings
-    from incc.driver.report import types as t
+    from incc.report import types as t
 
 _MAY_BE_CODE = (b"\x7fELF", b"MZ", b"d\x86", b"\xcf\xfa", b"\xfe\xed", b"\xca\xfe", b"!<", b"BC\xc0", b"\xde\xc0")
 """First bytes of objects, libraries and bitcode, with which assembly rarely begins."""
@@ -36,8 +36,8 @@ class Code(msgspec.Struct, frozen=True):
     def report(self, cores: Sequence[Settings]) -> t.Report:
         """Return the report, with a unit for each core. Raises AnalysisError."""
         from incc.driver.pipeline import analyze_bytes, analyze_object
-        from incc.driver.report.build import build_report, unit_report
         from incc.frontends.unit import Unit
+        from incc.report.build import build_report, unit_report
 
         unit = Unit(assembly="", assembly_file=self.name, way="object" if self.blocks is None else "given")
         if self.blocks is None:
@@ -111,7 +111,7 @@ def read_for(given: Given, file: str) -> bytes:
     """
     import os
 
-    from incc.driver.files import read_bytes
+    from incc.support.files import read_bytes
 
     # A pipe or another special file can be read only once.
     if not (given["raw"] or given["hex"]) and os.path.isfile(file):

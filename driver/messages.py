@@ -23,7 +23,7 @@ def tell(text: str) -> None:
 
 def say(command: str, message: str) -> None:
     """Write a command's message as a line to standard error, without power over a terminal."""
-    from incc.driver.views.layout import harmless
+    from incc.views.layout import harmless
 
     tell(harmless(f"{command}: {message}", False) + "\n")
 

@@ -65,9 +65,9 @@ def show_by_core(what: str, search_path: Sequence[str], matching: Callable[[Mach
 
 def show_ports(model: MachineModel) -> None:
     """Draw a core as text, as `incc-mca -port-model` does."""
-    from incc.driver.report.core import core_report
-    from incc.driver.views.layout import Layout, terminal
-    from incc.driver.views.text.port_model import lines
+    from incc.report.core import core_report
+    from incc.views.layout import Layout, terminal
+    from incc.views.text.port_model import lines
 
     for line in lines(core_report(model), Layout(*terminal(sys.stdout))):
         print(line)

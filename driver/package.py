@@ -16,12 +16,12 @@ needs.
 
 from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
+from incc.support.version import __version__
 
 if TYPE_CHECKING:
     from incc.driver.api import Core, Kernel, Model, Report, analyze, compile, cores
     from incc.driver.api_compare import Comparison, compare
-    from incc.driver.errors import AnalysisError
+    from incc.support.errors import AnalysisError
 
 __all__ = [
     "AnalysisError",

@@ -7,17 +7,13 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 from msgspec.structs import replace
 
-from incc.driver.errors import AnalysisError as AnalysisError
+from incc.support.errors import AnalysisError as AnalysisError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from incc.core.analysis import KernelSettings
     from incc.core.whatif import Change
-    from incc.driver.report import types as t
-    from incc.driver.report.brief import Wanted
-    from incc.driver.report.found import KernelPlace, UnitResult
-    from incc.driver.report.selection import Selection
     from incc.frontends.asm.loops import LoopPath
     from incc.frontends.asm.parse import Assembly
     from incc.frontends.kernel import Kernel, LeftOut, Region, SourceLocation
@@ -26,6 +22,10 @@ if TYPE_CHECKING:
     from incc.frontends.unit import Unit
     from incc.models.loading import Cpu
     from incc.models.model import MachineModel
+    from incc.report import types as t
+    from incc.report.brief import Wanted
+    from incc.report.found import KernelPlace, UnitResult
+    from incc.report.source.selection import Selection
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -132,7 +132,7 @@ the rest and which nobody reads for thousands of loops."""
 
 
 def analyze_units(units: Sequence[Unit], settings: Settings) -> t.Report:
-    """The report on all units (driver/report/types.py). Raises AnalysisError where there is nothing to work with.
+    """The report on all units (report/types.py). Raises AnalysisError where there is nothing to work with.
 
     Problems with single statements or loops are in the report and do not stop the rest.
     """
@@ -144,7 +144,7 @@ def analyze_for_cores(asked: Sequence[tuple[Unit, Sequence[Settings]]]) -> t.Rep
     AnalysisError."""
     wanted = asked[0][1][0].wanted if asked and asked[0][1] else None
     if wanted is not None:
-        from incc.driver.report.brief import brief_report
+        from incc.report.brief import brief_report
 
         return brief_report(
             [
@@ -155,7 +155,7 @@ def analyze_for_cores(asked: Sequence[tuple[Unit, Sequence[Settings]]]) -> t.Rep
             ],
             wanted,
         )
-    from incc.driver.report.build import build_report, unit_report
+    from incc.report.build import build_report, unit_report
 
     return build_report(
         unit_report(found)
@@ -167,8 +167,8 @@ def analyze_for_cores(asked: Sequence[tuple[Unit, Sequence[Settings]]]) -> t.Rep
 
 def core_reports(settings: Sequence[Settings]) -> t.Report:
     """The report on cores by themselves, without any code: a unit for each. Raises AnalysisError."""
-    from incc.driver.report.build import build_report, unit_report
     from incc.frontends.unit import Unit
+    from incc.report.build import build_report, unit_report
 
     found = []
     for one in settings:
@@ -183,7 +183,7 @@ def analyses(unit: Unit, settings: Settings, again: bool = False) -> list[UnitRe
     another core already, and with it for those that marks name. Raises AnalysisError."""
     if settings.marks == "ignore":
         return [analyze_unit(unit, settings)]
-    from incc.driver.report.marks import read_marks
+    from incc.report.source.marks import read_marks
 
     marks = read_marks(unit)
     found: list[UnitResult] = []
@@ -333,7 +333,7 @@ def find_regions(parsed: Assembly, settings: Settings, text: str = "") -> tuple[
         if not regions and not left_out:
             regions, left_out = whole_file(parsed)
     if settings.functions:
-        from incc.driver.report.demangle import choose_functions
+        from incc.report.source.demangle import choose_functions
 
         names = [r.function for r in regions] + [x.function for x in left_out]
         if any("omp_outlined" in name for name in names):
@@ -352,7 +352,7 @@ def find_regions(parsed: Assembly, settings: Settings, text: str = "") -> tuple[
 
 def select(unit: Unit, parsed: Assembly, settings: Settings) -> Selection:
     """The regions that the settings ask for, without those that are nobody's, each where it is in the user's source."""
-    from incc.driver.report.selection import located
+    from incc.report.source.selection import located
 
     regions, left_out = find_regions(parsed, settings, unit.assembly)
     if unit.loops:
@@ -361,7 +361,7 @@ def select(unit: Unit, parsed: Assembly, settings: Settings) -> Selection:
         regions = with_compiled(parsed, unit.assembly, regions, unit.loops)
     loops = settings.regions == "loops"
     if not loops and not parsed.debug:
-        from incc.driver.report.selection import Selection
+        from incc.report.source.selection import Selection
 
         return Selection(
             regions=regions, left_out=left_out, all_regions=regions, places=[], system_loops=0, calls=[], outlined={}
@@ -409,7 +409,7 @@ def analyze_marked(unit: Unit, settings: Settings, marks: Sequence[Mark] | None)
     found = select(unit, parsed, settings)
     marked = None
     if marks is not None:
-        from incc.driver.report.marks import choose_marked
+        from incc.report.source.marks import choose_marked
 
         marked = choose_marked(unit, found, marks)
         if marked is None:
@@ -439,7 +439,7 @@ def analyze_marked(unit: Unit, settings: Settings, marks: Sequence[Mark] | None)
     if marked is not None:
         result = replace(result, marks=marked.marks, marked=marked.of, mark_errors=marked.errors)
     if settings.functions:
-        from incc.driver.report.not_found import not_found
+        from incc.report.source.not_found import not_found
 
         result = replace(result, not_found=tuple(not_found(unit, parsed, found, settings.functions)))
     if paths:
@@ -460,7 +460,7 @@ def analyze_marked(unit: Unit, settings: Settings, marks: Sequence[Mark] | None)
         ways = [loop for name in settings.ways for loop in _ways(unit, parsed, model, settings, name, found)]
         result = replace(result, ways=tuple(ways))
     if settings.control_flow:
-        from incc.driver.report.control_flow import functions
+        from incc.report.control_flow import functions
 
         result = replace(result, control_flow=tuple(functions(parsed, regions)))
     return result
@@ -468,7 +468,7 @@ def analyze_marked(unit: Unit, settings: Settings, marks: Sequence[Mark] | None)
 
 def kernel_places(parsed: Assembly, found: Selection, kernels: Sequence[Kernel], text: str = "") -> list[KernelPlace]:
     """Where the kernels of the regions found are in the user's source. `text`: the assembly, for the columns."""
-    from incc.driver.report.found import KernelPlace
+    from incc.report.found import KernelPlace
 
     lines = {s.line: s.location for s in parsed.statements if s.location is not None} if kernels else {}
     columns: dict[int, tuple[int, int]] = {}
@@ -573,7 +573,7 @@ def analyze_kernels(
     they were chosen from, if that is known. Raises AnalysisError where the core or the kernels do not allow what the
     settings ask for."""
     from incc.core.analysis import analyze_kernel
-    from incc.driver.report.found import UnitResult
+    from incc.report.found import UnitResult
 
     for kernel in kernels:
         if len(kernel.instructions) > MOST_INSTRUCTIONS:
@@ -597,7 +597,7 @@ def analyze_kernels(
         raise AnalysisError(str(error)) from error
     ids: tuple[str, ...] = ()
     if settings.wanted is None:
-        from incc.driver.report.identity import kernel_ids
+        from incc.report.identity import kernel_ids
 
         ids = tuple(kernel_ids(kernels, among))
     found = UnitResult(
@@ -676,8 +676,8 @@ def _ways(
     """The ways through the selected loops that have branches inside: a part of the report for each loop. `which`: as in
     `settings.ways`."""
     from incc.core.ways import analyze_ways
-    from incc.driver.report.ways import ways_report
     from incc.frontends.asm.regions import loop_paths
+    from incc.report.ways import ways_report
 
     found = [
         (region, *loop_paths(parsed, region, MOST_WAYS, settings.branch_probability, which == "branch"))
@@ -724,9 +724,9 @@ def _near(parsed: Assembly, region: Region | None) -> SourceLocation | None:
 def write_marked(unit: Unit, settings: Settings, path: str, dialect: str) -> None:
     """Write the unit's assembly with markers of one dialect (or "all") around the regions that would be analysed, and
     what the compiler says of them, if it was asked."""
-    from incc.driver.files import write_file
-    from incc.driver.report.compiled import remark
     from incc.frontends.asm.markers import insert_markers
+    from incc.report.source.compiled import remark
+    from incc.support.files import write_file
 
     regions = select(unit, read_assembly(unit), settings).regions
     said = [remark(region.compiled) if region.compiled else "" for region in regions]

@@ -3,7 +3,7 @@
 // Stands in for the compiler. Builds start it thousands of times, mostly for
 // what has nothing to analyse: so it decides from arguments and environment
 // alone, within a millisecond, and becomes the compiler, or compiles in the lean
-// mode (lean.h), or becomes the part of incc that is Python (driver/incc.py),
+// mode (lean.h), or becomes the part of incc that is Python (driver/commands/incc.py),
 // which knows all options, says what is wrong with them, and compiles in the
 // full mode.
 //

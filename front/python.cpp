@@ -58,7 +58,7 @@ Python incc::findPython() {
        {std::string(INCC_PLACE), Above + Packages,
         Above + "/lib64/python" INCC_PYTHON_VERSION "/site-packages",
         Above + "/lib/python" INCC_PYTHON_VERSION "/dist-packages", Above}) {
-    if (Place.empty() || !isFile(Place + "/incc/driver/incc.py"))
+    if (Place.empty() || !isFile(Place + "/incc/driver/commands/incc.py"))
       continue;
     Found.Place = Place;
     Found.Package = Place + "/incc";
@@ -91,7 +91,7 @@ Words incc::pythonCommand(const Python &Python, const std::string &Module,
   Program += "signal.signal(signal.SIGINT, signal.SIG_DFL)\n";
   Program += "place = sys.argv.pop(1)\n";
   Program += "if place and place not in sys.path: sys.path.insert(0, place)\n";
-  std::string Import = "from incc.driver." + Module + " import " + Function + " as main\n";
+  std::string Import = "from incc.driver.commands." + Module + " import " + Function + " as main\n";
   const char *Isolated = filesMayBeCutOff(Python.Package) ? "-IB" : "-I";
   Words Result = {Python.Interpreter, Isolated, "-c", "", Python.Place};
   if (Otherwise.empty()) {

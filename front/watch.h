@@ -3,7 +3,7 @@
 // In the full mode Python runs the compiler. What ends Python in the middle, a
 // limit of the system or a mistake in a library, must not take the compilation
 // with it: so it is a child of this program, and tells it through a pipe what
-// became of the compiler. Python's side is driver/watched.py.
+// became of the compiler. Python's side is driver/builds/watched.py.
 //
 //===----------------------------------------------------------------------===//
 

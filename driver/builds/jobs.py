@@ -34,19 +34,19 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.driver.builds import limits
-from incc.driver.errors import AnalysisError
+from incc.support.errors import AnalysisError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from incc.driver.builds.project import Project
+    from incc.driver.cli.own_options import Options
     from incc.driver.deliver import Request
-    from incc.driver.folder.cache import UnitCache
-    from incc.driver.own_options import Options
     from incc.driver.pipeline import Settings
-    from incc.driver.report import types as t
-    from incc.driver.report.build import UnitResult
     from incc.frontends.unit import IncludeFolders, Unit
+    from incc.report import types as t
+    from incc.report.build import UnitResult
+    from incc.report.folder.cache import UnitCache
 
 VERSION = 1
 FILE = "job.json"
@@ -264,7 +264,7 @@ def say(kind: str, texts: Sequence[str], log: str, show: bool) -> None:
     """Add lines to a log, "" for none, and to standard error if they are to be shown."""
     text = "".join([f"incc: {kind}: {' '.join(one.split())}\n" for one in texts])
     if text and log:
-        from incc.driver.files import add_line
+        from incc.support.files import add_line
 
         try:
             add_line(log, text)
@@ -323,8 +323,8 @@ def _run(job: Job, problems: list[str], notes: list[str]) -> None:
 def _put(job: Job, unit: JobUnit, report: t.Report, folder: str, request: Request) -> None:
     """Write a unit's report into the folder of reports, and keep it for the next time."""
     from incc.driver.deliver import named_parts, text_of
-    from incc.driver.folder.cache import Cached
-    from incc.driver.folder.outcome import put, rest_of
+    from incc.report.folder.cache import Cached
+    from incc.report.folder.outcome import put, rest_of
 
     ((name, _),) = named_parts(report, request)
     text = text_of(report, request)
@@ -336,7 +336,7 @@ def _put(job: Job, unit: JobUnit, report: t.Report, folder: str, request: Reques
 
 def unit_cache(environment: Mapping[str, str]) -> UnitCache:
     """The cache of units that variables name; HOME and XDG_CACHE_HOME are those of this process."""
-    from incc.driver.folder.cache import UnitCache, cache_folder, cache_size
+    from incc.report.folder.cache import UnitCache, cache_folder, cache_size
 
     known = {name: os.environ[name] for name in ("HOME", "XDG_CACHE_HOME") if name in os.environ}
     wanted = {**known, **environment}
@@ -346,15 +346,15 @@ def unit_cache(environment: Mapping[str, str]) -> UnitCache:
 def _withdraw(job: Job, unit: JobUnit, folder: str, request: Request) -> None:
     """Remove the report of a source that the project does not want analysed any more."""
     if folder:
-        from incc.driver.folder.names import name_for
-        from incc.driver.folder.outcome import withdraw
+        from incc.report.folder.names import name_for
+        from incc.report.folder.outcome import withdraw
 
         ending = "json" if request.format == "json" else "txt"
         withdraw(folder, name_for(unit.source, (job.folder, unit.source, unit.output), ending))
 
 
 def _options(job: Job) -> Options:
-    from incc.driver.own_options import split
+    from incc.driver.cli.own_options import split
 
     # The front is itself at work under INCC_DEPTH, which would be an incc that another one has started.
     return split(list(job.options), {name: v for name, v in job.environment.items() if name != "INCC_DEPTH"})[0]
@@ -375,8 +375,8 @@ def _analysed(job: Job, unit: JobUnit, settings: Settings, problems: list[str], 
     AnalysisError."""
     from incc.driver.builds.project import project_of
     from incc.driver.pipeline import analyze_object, analyze_unit
-    from incc.driver.report.build import build_report, unit_report
     from incc.frontends.gcc_wrapper.assembly import other_mode
+    from incc.report.build import build_report, unit_report
 
     source = os.path.join(job.folder, unit.source)
     project = project_of(os.path.normpath(source))
@@ -401,10 +401,10 @@ def _analysed(job: Job, unit: JobUnit, settings: Settings, problems: list[str], 
 
 def _linked(job: Job, unit: JobUnit, asked: Sequence[Settings], project: Project, notes: list[str]) -> t.Report | None:
     """The report on what link-time optimisation has made. Raises AnalysisError."""
-    from incc.driver.linked import TO_BE_LINKED_AGAIN, analyze_linked
-    from incc.driver.report.build import build_report, unit_report
+    from incc.driver.builds.linked import TO_BE_LINKED_AGAIN, analyze_linked
     from incc.frontends.gcc_wrapper.dry_run import parse
     from incc.frontends.gcc_wrapper.linking import changed_inputs, find_link, linked_unit, links
+    from incc.report.build import build_report, unit_report
 
     if project.excludes(os.path.normpath(os.path.join(job.folder, unit.output))):
         return None
@@ -479,7 +479,7 @@ def _made(job: Job, unit: JobUnit) -> tuple[Unit, str]:
 
 def _check_unchanged(job: Job, unit: JobUnit, path: str) -> None:
     """An object that is not the job's own may have been made anew meanwhile, by a command with a job of its own."""
-    from incc.driver.folder.manifest import digest_of
+    from incc.report.folder.manifest import digest_of
 
     if os.path.isabs(unit.file) and (noted := job.digest.get(unit.output)) and digest_of(path) != noted:
         raise AnalysisError(f"{unit.file} was changed or removed before it was looked at")

@@ -12,7 +12,7 @@ import contextlib
 import signal
 from typing import TYPE_CHECKING
 
-from incc.driver.errors import AnalysisError
+from incc.support.errors import AnalysisError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -46,7 +46,7 @@ def max_seconds(environment: Mapping[str, str]) -> int:
 
 def max_memory(environment: Mapping[str, str]) -> int:
     """$INCC_MAX_MEMORY in bytes, a number with k, M or G behind it; 0 for no limit."""
-    from incc.driver.folder.cache import bytes_of
+    from incc.report.folder.cache import bytes_of
 
     text = environment.get(MEMORY_VARIABLE, "")
     found = bytes_of(text)

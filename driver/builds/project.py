@@ -165,7 +165,7 @@ def read_project(path: str, thresholds: bool = True) -> Project:
 
 
 def _wrong_condition(values: list[str]) -> str:
-    from incc.driver.report.where import parse
+    from incc.report.where import parse
 
     for text in values:
         try:

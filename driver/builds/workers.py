@@ -20,8 +20,8 @@ import msgspec
 from incc.driver.builds import limits
 from incc.driver.builds.jobs import FAILED, JOBS, TAKEN, TRIES, Stopped, run_job, say, sources_of
 from incc.driver.builds.sweep import is_alive, sweep_reports, sweep_scratch
-from incc.driver.folder.manifest import OWN
 from incc.driver.messages import collect_seldom
+from incc.report.folder.manifest import OWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -242,14 +242,15 @@ def _stop(number: int, frame: object) -> None:
 
 def load_everything() -> None:
     """Import what workers need and bring it to where it has analysed something, so that it is done once for all."""
-    import importlib
-
-    for name in ("core.analysis", "models.bind", "driver.deliver", "driver.builds.project", "driver.own_options"):
-        importlib.import_module(f"incc.{name}")
-    from incc.driver.errors import AnalysisError
+    import incc.core.analysis
+    import incc.driver.builds.project
+    import incc.driver.cli.own_options
+    import incc.driver.deliver
+    import incc.models.bind  # noqa: F401
     from incc.driver.pipeline import Settings, analyze_units
     from incc.frontends.isa import detect, isa
     from incc.frontends.unit import Unit
+    from incc.support.errors import AnalysisError
 
     # Much is imported where it is needed first.
     with contextlib.suppress(AnalysisError):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from incc.driver.comparison.documents import NOT_KEPT, Packed, Share, pack
-from incc.driver.comparison.side import LEFT_OUT, Entry, InputError
+from incc.compare.documents import NOT_KEPT, Packed, Share, pack
+from incc.compare.side import LEFT_OUT, Entry, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -57,8 +57,8 @@ def object_pieces(source: str | bytes, name: str, settings: Settings) -> list[Pi
     """The pieces of an object or program, at a path or in bytes, which messages call `name`. Raises AnalysisError."""
     from incc.driver.code import object_code
     from incc.driver.pipeline import MOST_WITH_WHAT_IFS
-    from incc.driver.report.identity import kernel_ids
     from incc.frontends.unit import Unit
+    from incc.report.identity import kernel_ids
 
     code = object_code(source, name, settings.functions)
     ids = kernel_ids(code.kernels)
@@ -101,7 +101,7 @@ def in_processes(work: Callable[[Any], Any], pieces: Sequence[Any], jobs: int) -
     if jobs <= 1 or len(pieces) < 2:
         yield from map(work, pieces)
         return
-    from incc.driver.workers import MOST, WorkerError, in_order
+    from incc.support.workers import MOST, WorkerError, in_order
 
     try:
         for start in range(0, len(pieces), MOST):
@@ -112,7 +112,7 @@ def in_processes(work: Callable[[Any], Any], pieces: Sequence[Any], jobs: int) -
 
 def _analysed(piece: Piece) -> Analysed:
     from incc.driver.pipeline import AnalysisError, analyze_kernels, analyze_unit, choose_model
-    from incc.driver.report.build import build_report, unit_report
+    from incc.report.build import build_report, unit_report
 
     try:
         if piece.code is None:

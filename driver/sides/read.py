@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import msgspec
 from msgspec.structs import replace
 
-from incc.driver.comparison.side import NOT_COUNTED, Entry, InputError, Side, side_info
-from incc.driver.folder.manifest import OWN
+from incc.compare.side import NOT_COUNTED, Entry, InputError, Side, side_info
+from incc.report.folder.manifest import OWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from incc.driver.comparison.documents import Document
+    from incc.compare.documents import Document
     from incc.driver.sides.analyse import Piece
 
 
@@ -173,7 +173,7 @@ def _opened(name: str) -> BinaryIO:
 
 def _read(file: BinaryIO, name: str, size: int = -1) -> bytes:
     """So many bytes, or all that is left in a stream."""
-    from incc.driver.files import read_all
+    from incc.support.files import read_all
 
     try:
         return file.read(size) if size >= 0 else read_all(file)
@@ -196,7 +196,7 @@ def _database_of(name: str) -> tuple[str, str] | None:
 
 
 def _of_database(name: str, path: str, wanted: str, reading: Reading) -> Side:
-    from incc.driver.database.read import read_commit
+    from incc.history.read import read_commit
 
     collected = Collected(name)
 
@@ -244,7 +244,7 @@ class Collected:
     """What was read so far of a side."""
 
     def __init__(self, name: str) -> None:
-        from incc.driver.comparison.documents import Share
+        from incc.compare.documents import Share
 
         self.name = name
         self.entries: list[Entry] = []
@@ -254,7 +254,7 @@ class Collected:
 
     def add(self, units: Iterable[dict[str, Any]]) -> None:
         """Take units of reports, with their kernels."""
-        from incc.driver.comparison.documents import entries_of
+        from incc.compare.documents import entries_of
 
         for unit in units:
             self.about(unit)
@@ -284,7 +284,7 @@ class Collected:
         """The side that has been read, as far as functions are wanted. Its label comes later."""
         entries = self.entries
         if reading.functions:
-            from incc.driver.report.demangle import choose_functions
+            from incc.report.source.demangle import choose_functions
 
             wanted = choose_functions({e.kernel["function"] for e in entries}, reading.functions)
             entries = [entry for entry in entries if entry.kernel["function"] in wanted]
@@ -303,7 +303,7 @@ def _read_reports(path: str, shown: str, collected: Collected) -> None:
 
 
 def _read_documents(file: BinaryIO, shown: str, collected: Collected) -> None:
-    from incc.driver.comparison.documents import texts
+    from incc.compare.documents import texts
 
     builds = _Builds(collected)
     documents = 0
@@ -324,7 +324,7 @@ def _read_documents(file: BinaryIO, shown: str, collected: Collected) -> None:
 def _document(text: bytes, shown: str, line: int, collected: Collected) -> Document:
     """A document. One with bytes in it that are no characters, as names of files may be, is read with others in their
     place; in what nobody looks at they do no harm."""
-    from incc.driver.comparison.documents import read_document
+    from incc.compare.documents import read_document
 
     try:
         return read_document(text, shown, line)
@@ -393,7 +393,7 @@ def _of_folder(name: str, reading: Reading) -> list[tuple[str, Side]]:
     for path, shown in files:
         if not shown.endswith(".json"):
             continue
-        from incc.driver.comparison.documents import NotAReportError
+        from incc.compare.documents import NotAReportError
 
         try:
             with _opened(path) as file:
@@ -471,9 +471,9 @@ def analyse_into(collected: Collected, pieces: Sequence[Piece], jobs: int) -> No
 
 
 def _pieces(shown: str, source: str | bytes, kind: str, settings: Any, collected: Collected) -> list[Piece]:
-    from incc.driver.errors import AnalysisError
     from incc.driver.sides.analyse import assembly_pieces, object_pieces
     from incc.frontends.objects.read import ObjectError
+    from incc.support.errors import AnalysisError
 
     shown = _shown(shown)
     if kind == "assembly":

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from incc.driver.comparison.side import InputError, Side, side_info
+from incc.compare.side import InputError, Side, side_info
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incc.driver.comparison import types as c
+    from incc.compare import types as c
     from incc.driver.sides.read import Collected, Reading
     from incc.frontends.unit import Unit
 

@@ -11,7 +11,7 @@ from functools import cache
 from hashlib import blake2b
 from typing import Any
 
-from incc.driver.comparison.side import Entry, Side, in_memory, side_info
+from incc.compare.side import Entry, Side, in_memory, side_info
 
 PORTS = ("0", "1", "2", "3", "4", "5", "6", "7", "0DV")
 
@@ -298,7 +298,7 @@ def make_unit(kernels: list[dict[str, Any]], **fields: Any) -> dict[str, Any]:
 
 def make_report(*units: dict[str, Any]) -> Any:
     """A report of units."""
-    from incc.driver.report.build import SCHEMA_VERSION
+    from incc.report.build import SCHEMA_VERSION
 
     return {"schema_version": SCHEMA_VERSION, "tool": {"name": "incc", "version": "1"}, "units": list(units)}
 

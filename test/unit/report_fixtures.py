@@ -13,7 +13,6 @@ from incc.core.analysis import KernelResult, KernelSettings
 from incc.core.prediction import bounds_of
 from incc.core.roles import Part, Role
 from incc.core.waits import Waits
-from incc.driver.report.build import UnitResult, build_report, unit_report
 from incc.frontends.kernel import (
     Arithmetic,
     Instruction,
@@ -31,6 +30,7 @@ from incc.frontends.x86.classify import divisor_of, sum_of
 from incc.models import bound as b
 from incc.models.bound import BoundKernel
 from incc.models.model import Form, MachineModel
+from incc.report.build import UnitResult, build_report, unit_report
 
 PORTS = [*"01234567", "0DV"]
 WIDTHS = {"x": 128, "y": 256, "z": 512}

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incc.driver.report.advice import ANY, ASSEMBLY, CLANG, GCC, REMEDIES, Build, advise, read_build
 from incc.frontends.unit import Unit
+from incc.report.hints.advice import ANY, ASSEMBLY, CLANG, GCC, REMEDIES, Build, advise, read_build
 from properties import examples
 
 NAMES = tuple(dict.fromkeys(remedy.name for remedy in REMEDIES))

@@ -17,7 +17,7 @@ import pytest
 from test_report_schema import SCHEMA, VALIDATOR
 
 import incc
-from incc.driver import mca
+from incc.driver.commands import mca
 
 TRIAD = """\
 \t.text

@@ -9,7 +9,7 @@ import pytest
 from test_api import TRIAD
 
 import incc
-from incc.driver.comparison import build
+from incc.compare import build
 
 
 @pytest.fixture(scope="module")

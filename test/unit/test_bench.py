@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from incc.driver import bench
+from incc.driver.commands import bench
 from incc.measuring import harness
 from incc.measuring.harness import Failure, Loop, Measurement, Unavailable
 from incc.measuring.stand_in import Simulated
@@ -349,10 +349,10 @@ def test_an_interruption_before_the_first_figure(monkeypatch: pytest.MonkeyPatch
 
 
 def test_nothing_has_no_sign() -> None:
-    from incc.driver.views.bench import matrix
-    from incc.driver.views.bench_page import picture
-    from incc.driver.views.layout import Layout
     from incc.measuring.pairs import Pair
+    from incc.views.bench import matrix
+    from incc.views.bench_page import picture
+    from incc.views.layout import Layout
 
     assert str(Pair(first="a", second="b", cycles=0.999, spread=0.0, alone=(1.0, 0.5)).record()["conflict"]) == "0.0"
     found = {"titles": ["a", "b"], "values": [[None, -0.04], [-0.04, None]]}

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from incc.driver.build import LAUNCHERS, compilers, make_links, stands_for
 from incc.driver.builds.workers import Queue
+from incc.driver.commands.build import LAUNCHERS, compilers, make_links, stands_for
 
 ROOT = Path(__file__).parents[2]
 

@@ -16,16 +16,16 @@ from msgspec.structs import replace
 
 from incc.driver.builds.project import project_of, read_project
 from incc.driver.cores import cores_of
-from incc.driver.errors import AnalysisError
-from incc.driver.folder import manifest
-from incc.driver.folder.cache import Cached, UnitCache, cache_folder, cache_size
-from incc.driver.folder.cache import _pack as pack
-from incc.driver.folder.cache import _unpack as unpack
-from incc.driver.folder.manifest import Entry
-from incc.driver.folder.names import name_for, parts, report_name
-from incc.driver.folder.outcome import put_cached, rest_of
 from incc.driver.pipeline import Settings
 from incc.frontends.gcc_wrapper.outputs import output_of
+from incc.report.folder import manifest
+from incc.report.folder.cache import Cached, UnitCache, cache_folder, cache_size
+from incc.report.folder.cache import _pack as pack
+from incc.report.folder.cache import _unpack as unpack
+from incc.report.folder.manifest import Entry
+from incc.report.folder.names import name_for, parts, report_name
+from incc.report.folder.outcome import put_cached, rest_of
+from incc.support.errors import AnalysisError
 from properties import examples
 
 NAMES = st.binary(min_size=1, max_size=300).map(os.fsdecode).filter(lambda name: "\0" not in name)

@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from incc.driver.comparison import build, types
-from incc.driver.comparison.build import Wanted, compare
-from incc.driver.comparison.match import Match, Matching
-from incc.driver.comparison.schema import schema
-from incc.driver.report import types as report_types
-from incc.driver.report.where import kernel_values, parse
+from incc.compare import build, types
+from incc.compare.build import Wanted, compare
+from incc.compare.match import Match, Matching
+from incc.compare.schema import schema
+from incc.report import types as report_types
+from incc.report.where import kernel_values, parse
 
 SCHEMA = jsonschema.Draft202012Validator(schema())
 PARTS: dict[tuple[str, str], tuple[tuple[str, ...], tuple[str, ...]]] = {}

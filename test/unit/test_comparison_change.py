@@ -9,9 +9,9 @@ from comparison_fixtures import entry_of, loop, make_entry, make_kernel, make_re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incc.driver.comparison.change import change, figures
-from incc.driver.comparison.match import Match
-from incc.driver.comparison.side import Entry, in_memory
+from incc.compare.change import change, figures
+from incc.compare.match import Match
+from incc.compare.side import Entry, in_memory
 from properties import examples
 
 MATCH = Match(a=0, b=0, by="identity", confidence=1.0)
@@ -395,7 +395,7 @@ def test_unrolled_is_not_said_where_nobody_knows() -> None:
 
 
 def test_changes_in_sentences_are_those_of_the_table() -> None:
-    from incc.driver.report.wording import relative
+    from incc.report.wording import relative
 
     found = became(make_entry(cycles=1.0), make_entry(cycles=9.09, texts=("vdivsd %xmm0, %xmm1, %xmm1",)))
     assert "(×9.09)" in found["text"]

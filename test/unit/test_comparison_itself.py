@@ -17,7 +17,7 @@ import pytest
 import test_comparison_pairs as pairs
 
 import incc
-from incc.driver import db, diff, mca
+from incc.driver.commands import db, diff, mca
 
 TESTS = Path(__file__).resolve().parents[1]
 GOLDEN = sorted((TESTS / "lit" / "golden").glob("*.s"))

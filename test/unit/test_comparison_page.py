@@ -23,8 +23,8 @@ from made_comparisons import (
 )
 
 import browser
-from incc.driver.comparison.build import Wanted, compare
-from incc.driver.views.comparison.page import FEW, MOST, render
+from incc.compare.build import Wanted, compare
+from incc.views.comparison.page import FEW, MOST, render
 
 
 def data(page: str, name: str = r"data-\d+") -> list[Any]:

@@ -21,8 +21,8 @@ import pytest
 from msgspec.structs import replace
 
 import incc
-from incc.driver.comparison.match import Match, match
-from incc.driver.comparison.side import Entry, in_memory
+from incc.compare.match import Match, match
+from incc.compare.side import Entry, in_memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -22,19 +22,19 @@ from test_api import TRIAD
 from test_report_schema import SCHEMA
 
 import incc
-from incc.driver import files
-from incc.driver.comparison import documents
-from incc.driver.comparison.side import LEFT_OUT, InputError, Side
-from incc.driver.report.build import SCHEMA_VERSION
+from incc.compare import documents
+from incc.compare.side import LEFT_OUT, InputError, Side
 from incc.driver.sides.labels import distinct, labels
 from incc.driver.sides.read import Reading, read_sides, side_of_file
-from incc.driver.views.json import render
+from incc.report.build import SCHEMA_VERSION
+from incc.support import files
+from incc.views.json import render
 from properties import examples
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incc.driver.comparison.side import Entry
+    from incc.compare.side import Entry
 
 DATA = pathlib.Path(__file__).parent / "data/reports"
 RECORDED = DATA / "report.json"
@@ -121,7 +121,7 @@ def test_what_is_compiled_again_replaces_what_it_was(tmp_path: pathlib.Path, rep
 
 
 def test_reports_of_incc_scan(tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]) -> None:
-    from incc.driver.scan import main
+    from incc.driver.commands.scan import main
 
     (tmp_path / "triad.s").write_text(TRIAD)
     assert main(["--output=json", "-mcpu=skylake,znver4", str(tmp_path / "triad.s")]) == 0
@@ -480,7 +480,7 @@ def test_a_database_is_read_by_its_own_module(
     import sys
     import types
 
-    from incc.driver.comparison.documents import read_document
+    from incc.compare.documents import read_document
 
     asked: list[tuple[str, str]] = []
 
@@ -489,7 +489,7 @@ def test_a_database_is_read_by_its_own_module(
         take(read_document(json.dumps(report).encode(), path))
         return ["A note."]
 
-    module = types.ModuleType("incc.driver.database.read")
+    module = types.ModuleType("incc.history.read")
     module.read_commit = read_commit  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, module.__name__, module)
     path = tmp_path / "perf@home.db"

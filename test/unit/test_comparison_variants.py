@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from incc.driver.comparison.side import InputError
+from incc.compare.side import InputError
 from incc.driver.sides.read import Reading
 from incc.driver.sides.variants import run_variants, variants
 

@@ -25,13 +25,13 @@ from made_comparisons import (
     with_assembly,
 )
 
-from incc.driver.comparison import types as c
-from incc.driver.report.places import Choice
-from incc.driver.views.comparison import cells, markdown, side_by_side, text
-from incc.driver.views.comparison.cells import Show
-from incc.driver.views.comparison.matrix import Compared, compared
-from incc.driver.views.exchange import annotations, junit
-from incc.driver.views.json import render as render_json
+from incc.compare import types as c
+from incc.report.source.places import Choice
+from incc.views.comparison import cells, markdown, side_by_side, text
+from incc.views.comparison.cells import Show
+from incc.views.comparison.matrix import Compared, compared
+from incc.views.exchange import annotations, junit
+from incc.views.json import render as render_json
 from properties import examples
 
 WIDTHS = [40, 60, 80, 100, 120, 200, 0]

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import mca_lit
 import mca_table
-from incc.driver.mca import main
+from incc.driver.commands.mca import main
 from mca_cases import HERE, Case, corpus, lines_of, run_command, run_function
 from mca_masks import ASPECTS, Facts, differences, masked, messages
 

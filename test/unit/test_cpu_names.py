@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from incc.driver.model import main
+from incc.driver.commands.model import main
 from incc.driver.pipeline import AnalysisError, Settings, analyze_unit, choose_model
 from incc.frontends.gcc_wrapper.compile import compile_units
 from incc.frontends.unit import Unit

@@ -20,15 +20,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import report_fixtures as fixtures
-from incc.driver.comparison.documents import NOT_KEPT
-from incc.driver.comparison.side import LEFT_OUT, InputError, Side, in_memory
-from incc.driver.database import schema
-from incc.driver.database.export import ROW_NAMES, reports, rows
-from incc.driver.database.reports import _sliced, packed, packed_text
-from incc.driver.database.store import Added, Database, open_database, open_reading
-from incc.driver.db import main
-from incc.driver.report.where import NAMES, kernel_values
+from incc.compare.documents import NOT_KEPT
+from incc.compare.side import LEFT_OUT, InputError, Side, in_memory
+from incc.driver.commands.db import main
 from incc.driver.sides.read import Reading, read_sides
+from incc.history import schema
+from incc.history.export import ROW_NAMES, reports, rows
+from incc.history.reports import _sliced, packed, packed_text
+from incc.history.store import Added, Database, open_database, open_reading
+from incc.report.where import NAMES, kernel_values
 from properties import examples
 
 BASE: Any = fixtures.make_report(fixtures.triad_parts(), fixtures.sum_parts(), timeline=True)
@@ -279,7 +279,7 @@ def test_of_two_baselines_of_one_name_the_later_one_stays(tmp_path: Path, capsys
 
 _WRITER = """
 import sys
-from incc.driver.db import main
+from incc.driver.commands.db import main
 for n in range(4):
     status = main(["add", f"--db={sys.argv[1]}", f"--commit=c{n}", sys.argv[2]])
     assert status == 0, status
@@ -324,8 +324,8 @@ def test_rows_that_nobody_asks_for_any_more_may_be_left_behind(tmp_path: Path) -
 
 _KILLED = """
 import os, signal, sys
-from incc.driver.database import store
-from incc.driver.db import main
+from incc.history import store
+from incc.driver.commands.db import main
 remove = store._next_moment
 def dies(connection, table, column):
     if table == "units":
@@ -367,8 +367,8 @@ def test_a_batch_that_fails_changes_nothing(tmp_path: Path) -> None:
 def test_a_locked_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.db"
     add(path, "c", make())
-    monkeypatch.setattr("incc.driver.database.store.PATIENCE", 0.0)
-    monkeypatch.setattr("incc.driver.database.store.TIMEOUT", 0.0)
+    monkeypatch.setattr("incc.history.store.PATIENCE", 0.0)
+    monkeypatch.setattr("incc.history.store.TIMEOUT", 0.0)
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(InputError, match="another program has locked it"):
@@ -380,7 +380,7 @@ def test_a_locked_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_network_file_system_has_no_write_ahead_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("incc.driver.database.store._on_network", lambda path: True)
+    monkeypatch.setattr("incc.history.store._on_network", lambda path: True)
     path, folder = tmp_path / "a.db", save(tmp_path / "reports", make())
     assert main(["add", f"--db={path}", "--commit=c", folder]) == 0
     assert "allows no write-ahead log" in capsys.readouterr().err

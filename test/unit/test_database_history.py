@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from incc.driver.database.export import ROW_NAMES
-from incc.driver.database.history import Choice, best, choice, history
-from incc.driver.database.reports import packed
-from incc.driver.database.store import open_database, open_reading
-from incc.driver.db import main
-from incc.driver.views import database as views
-from incc.driver.views.layout import Layout
+from incc.driver.commands.db import main
+from incc.history.export import ROW_NAMES
+from incc.history.history import Choice, best, choice, history
+from incc.history.reports import packed
+from incc.history.store import open_database, open_reading
+from incc.views import database as views
+from incc.views.layout import Layout
 from report_fixtures import make_report, sum_parts, triad_parts
 
 BASE: Any = make_report(triad_parts(), sum_parts())

@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from incc.driver import files, mca
+from incc.driver.cli.options import MCA, Given
+from incc.driver.commands import mca
 from incc.driver.deliver import Message, Request, Undelivered, deliver, file_name, source_lines, unmet, write_stream
-from incc.driver.files import write_file
-from incc.driver.options import MCA, Given
 from incc.driver.pipeline import analyze_units
 from incc.frontends.unit import Unit
+from incc.support import files
+from incc.support.files import write_file
 
 LOOP = "f:\n.L1:\n\tmulsd %xmm1, %xmm0\n\tdecq %rcx\n\tjne .L1\n\tret\n"
 

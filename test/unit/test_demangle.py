@@ -7,9 +7,9 @@ import shutil
 import pytest
 
 from incc.driver.pipeline import Settings, analyze_units
-from incc.driver.report.demangle import demangle, replace
-from incc.driver.views.text import render
 from incc.frontends.unit import Unit
+from incc.report.source.demangle import demangle, replace
+from incc.views.text import render
 
 needs_cxxfilt = pytest.mark.skipif(shutil.which("c++filt") is None, reason="no c++filt")
 

@@ -15,7 +15,7 @@ from comparison_fixtures import make_kernel, make_report, make_unit
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from incc.driver.views.exchange import diagnostics, opt_record, sarif
+from incc.views.exchange import diagnostics, opt_record, sarif
 from properties import examples
 
 # What SARIF 2.1.0 (sections 3.13 to 3.52) asks of the parts that are written here.

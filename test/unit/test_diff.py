@@ -16,10 +16,11 @@ from xml.etree import ElementTree
 import pytest
 from made_comparisons import matrix, ordinary, side, with_assembly
 
-from incc.driver import diff, files
-from incc.driver.comparison import build
-from incc.driver.comparison.side import InputError, Side
+from incc.compare import build
+from incc.compare.side import InputError, Side
+from incc.driver.commands import diff
 from incc.driver.sides import read
+from incc.support import files
 
 
 class Calls:
@@ -322,9 +323,9 @@ PROGRAM = """
 import sys
 sys.path[:0] = {path!r}
 from incc.driver import files, diff
-from incc.driver.comparison import build
+from incc.compare import build
 from incc.driver.sides import read
-from incc.driver.comparison.side import Side
+from incc.compare.side import Side
 from made_comparisons import ordinary, side
 def read_sides(names, reading):
     {reading}

@@ -15,9 +15,9 @@ from incc import core
 from incc.core.analysis import KernelSettings, analyze_kernel
 from incc.core.elements import work
 from incc.driver.pipeline import Settings, analyze_unit
-from incc.driver.report.build import unit_parts, unit_report
 from incc.frontends.unit import Unit
 from incc.models.loading import load
+from incc.report.build import unit_parts, unit_report
 from properties import examples
 
 if TYPE_CHECKING:

@@ -26,7 +26,8 @@ def commands() -> list[list[str]]:
 
 
 def test_the_workflow_runs_what_there_is() -> None:
-    from incc.driver import build, diff, rank
+    from incc.driver.commands import build, diff
+    from incc.driver.commands import report as rank
 
     parsers = {"incc-build": build._parser(), "incc-report": rank._parser(), "incc-diff": diff._parser()}
     found = commands()

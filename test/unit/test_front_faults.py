@@ -199,7 +199,7 @@ WHEN = (
     "",
     "incc.driver.pipeline.analyze_for_cores",
     "incc.frontends.gcc_wrapper.session.make_plan",
-    "incc.driver.wrapping.deliver",
+    "incc.driver.builds.wrapping.deliver",
 )
 
 

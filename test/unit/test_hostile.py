@@ -15,7 +15,7 @@ import pytest
 import incc
 from bind_kernels import bound
 from incc.core import simulate
-from incc.driver import mca
+from incc.driver.commands import mca
 from incc.frontends.x86 import assembler
 
 LOOP = ".L0:\n addq $1, %rax\n jne .L0\n"

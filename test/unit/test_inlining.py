@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incc.driver.report.demangle import choose_functions, of_openmp, short_name
-from incc.driver.views.layout import short_files
 from incc.frontends.asm.inlining import DebugInformation
 from incc.frontends.asm.parse import INSTRUCTION, Assembly, parse
 from incc.frontends.asm.places import Numbered, places_of_text
 from incc.frontends.gcc_wrapper.assembly import include_folders
 from incc.frontends.headers import Headers
 from incc.frontends.unit import IncludeFolders
+from incc.report.source.demangle import choose_functions, of_openmp, short_name
+from incc.views.layout import short_files
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 from incc.driver.builds.jobs import JobError, compiler_version, read_job, remove_job, run_job
 from incc.driver.builds.workers import Pending, Pool, Queue, run_pending
-from incc.driver.folder import manifest
-from incc.driver.folder.cache import UnitCache
-from incc.driver.folder.outcome import put_cached
+from incc.report.folder import manifest
+from incc.report.folder.cache import UnitCache
+from incc.report.folder.outcome import put_cached
 from properties import examples
 
 TEXT = """\
@@ -347,7 +347,7 @@ def test_a_job_of_an_object(tmp_path: Path, reports: Path) -> None:
 def test_one_after_the_other(tmp_path: Path, reports: Path) -> None:
     good = make_job(tmp_path / "good", reports)
     bad = make_job(tmp_path / "bad", reports, version=0)
-    command = [sys.executable, "-m", "incc.driver.job", "good", str(bad)]
+    command = [sys.executable, "-m", "incc.driver.commands.job", "good", str(bad)]
     for strict, status in (("", 0), ("1", 1)):
         environment = {**os.environ, "INCC_STRICT": strict, "PYTHONPATH": os.pathsep.join(sys.path)}
         done = subprocess.run(command, cwd=tmp_path, env=environment, check=False, capture_output=True)

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from incc.driver import mca
-from incc.driver.llvm_mca import Heading, Views
+from incc.driver.commands import mca
+from incc.driver.llvm_mca.mca import Heading, Views
 
 ADD = "addl %eax, %ebx\n"
 HOST = ["-mcpu=skylake"]
@@ -31,9 +31,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFi
         seen.append((report, views))
         return "printed\n"
 
-    module = types.ModuleType("incc.driver.views.llvm_mca")
+    module = types.ModuleType("incc.views.llvm_mca")
     module.render = render  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "incc.driver.views.llvm_mca", module)
+    monkeypatch.setitem(sys.modules, "incc.views.llvm_mca", module)
 
     def run_it(text: str, *arguments: str, cpu: bool = True) -> tuple[int, Any, Any, str]:
         seen.clear()

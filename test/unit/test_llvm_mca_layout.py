@@ -13,9 +13,9 @@ from llvm_mca_output import parse_json, parse_text
 from llvm_mca_reports import STALLS, STATISTICS, Heading, Report, Views, as_report
 from msgspec.structs import replace
 
-from incc.driver.report import types as t
-from incc.driver.views import llvm_mca
-from incc.driver.views.llvm_mca.columns import width
+from incc.report import types as t
+from incc.views import llvm_mca
+from incc.views.llvm_mca.columns import width
 from properties import examples
 
 NOTHING = Views(summary=False, info=False, pressure=False)

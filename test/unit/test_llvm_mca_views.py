@@ -13,9 +13,9 @@ from llvm_mca_reports import STATISTICS, Heading, Report, Views, as_report
 from msgspec.structs import replace
 
 from incc.driver.pipeline import Settings, analyze_units
-from incc.driver.report import types as t
-from incc.driver.views import llvm_mca
 from incc.frontends.unit import Unit
+from incc.report import types as t
+from incc.views import llvm_mca
 
 MCA = shutil.which("llvm-mca-19")
 needs_mca = pytest.mark.skipif(MCA is None, reason="no llvm-mca-19")

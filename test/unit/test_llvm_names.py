@@ -11,11 +11,11 @@ import pytest
 from msgspec.structs import astuple
 
 from incc.driver.pipeline import AnalysisError, Settings, analyze_unit, choose_model
-from incc.driver.report.build import unit_report
 from incc.frontends.unit import Unit
 from incc.models import llvm_table, loading
 from incc.models.importers import llvm_units
 from incc.models.llvm_names import from_header
+from incc.report.build import unit_report
 
 NAMED = [m.name for m in loading.list_models() if loading.load(m.name).llvm is not None]
 

@@ -12,12 +12,12 @@ from msgspec.structs import replace
 
 from incc.driver import UsageError, pipeline
 from incc.driver.addresses import addresses
-from incc.driver.errors import AnalysisError
 from incc.driver.machine_code import hexadecimal
 from incc.driver.pipeline import Settings, analyze_bytes, analyze_object, analyze_units
-from incc.driver.report.build import build_report, unit_report
 from incc.frontends.objects.spans import Addresses
 from incc.frontends.unit import Unit
+from incc.report.build import build_report, unit_report
+from incc.support.errors import AnalysisError
 
 LOOP = """\
 .L1:

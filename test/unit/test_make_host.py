@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from incc.driver import make_host
-from incc.driver.model import main
+from incc.driver.commands import make_host
+from incc.driver.commands.model import main
 from incc.measuring import host, host_forms, pipeline, probe_front, probe_memory, probe_window
 from incc.measuring.assemble import assemble, loop
 from incc.measuring.choice import contradicted

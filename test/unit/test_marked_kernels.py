@@ -10,10 +10,10 @@ import pytest
 from msgspec.structs import replace
 
 from incc.driver.pipeline import Settings, analyze_units
-from incc.driver.views.exchange import diagnostics
 from incc.frontends.gcc_wrapper.compile import compile_units
 from incc.frontends.marks import Expected, Mark
 from incc.frontends.unit import Unit
+from incc.views.exchange import diagnostics
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,15 +17,15 @@ import pytest
 from msgspec.structs import replace
 
 import incc
-from incc.driver import diff, mca, scan
+from incc.driver.commands import diff, mca, scan
 from incc.driver.pipeline import AnalysisError, Settings, analyze_units
-from incc.driver.report.schema import schema
-from incc.driver.views.html import render as page
 from incc.frontends.unit import Unit
 from incc.frontends.x86.kernels import decode_bytes
 from incc.measuring import harness, kernels
 from incc.measuring.harness import Failure, Loop, Measurement, Unavailable
 from incc.measuring.kernels import Prepared, lacking, measure_kernels, prepare
+from incc.report.schema import schema
+from incc.views.html import render as page
 
 SUM = """
 f:
@@ -388,7 +388,7 @@ def test_the_wrapper_stays_a_compiler_whatever_measuring_does(tmp_path: Path) ->
         "import incc.measuring.kernels as k\ndef broken(kernels):\n  raise TypeError('odd')\n"
         "k.measure_kernels = broken\n"
     )
-    command = [sys.executable, "-m", "incc.driver.incc", "--incc-cc=gcc", "-O2", "-c", "a.c", "-o", "a.o"]
+    command = [sys.executable, "-m", "incc.driver.commands.incc", "--incc-cc=gcc", "-O2", "-c", "a.c", "-o", "a.o"]
     run = subprocess.run(
         [*command, "--analyze", "--analyze-measure", "--analyze-mcpu=haswell"],
         cwd=tmp_path,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from incc.driver import make_host
+from incc.driver.commands import make_host
 from incc.measuring import forms_aarch64 as forms
 from incc.measuring import host, host_aarch64, host_forms
 from incc.measuring.harness import Failure, Loop, Measurement
@@ -152,7 +152,7 @@ def test_the_harness_gets_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_command_takes_the_forms_of_an_aarch64_processor(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from incc.driver.model import main
+    from incc.driver.commands.model import main
 
     class Machine:
         counters_missing = ""

@@ -6,7 +6,7 @@ import pathlib
 
 import pytest
 
-from incc.driver.model import main
+from incc.driver.commands.model import main
 from incc.models.importers import asmbench, benchmark, ibench
 from incc.models.importers.benchmark import Measured
 from incc.models.loading import load

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from incc.driver.model import main
+from incc.driver.commands.model import main
 from incc.models.importers import derive, osaca, shapes, uops_info
 from incc.models.importers.common import ImportFailed, reduced
 from incc.models.importers.llvm import indexed_variant

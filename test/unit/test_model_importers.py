@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from incc.driver.model import main
+from incc.driver.commands.model import main
 from incc.models import importers, instruction_sets, merge
 from incc.models.importers.common import Imported, ImportFailed
 
@@ -40,7 +40,7 @@ def test_rules_of_instruction_sets(isa: str) -> None:
 
 def test_importers_are_loaded_when_needed() -> None:
     program = (
-        "import sys; from incc.driver.model import main; main(['list'])\n"
+        "import sys; from incc.driver.commands.model import main; main(['list'])\n"
         "print(sorted(m for m in sys.modules if m.startswith('incc.models.importers.') or m == 'iced_x86'))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

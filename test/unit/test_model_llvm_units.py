@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from incc.driver.model import main
+from incc.driver.commands.model import main
 from incc.models.compile import Entry
 from incc.models.importers import llvm, llvm_units
 from incc.models.importers.common import ImportFailed

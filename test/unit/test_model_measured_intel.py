@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from bind_kernels import kernel as decoded
 from incc.core import bounds, simulate
-from incc.driver.model import main
+from incc.driver.commands.model import main
 from incc.driver.pipeline import Settings, analyze_units
 from incc.frontends.unit import Unit
 from incc.models.bind import bind

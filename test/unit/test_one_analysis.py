@@ -15,7 +15,7 @@ import pytest
 from generated_kernels import some_statements
 
 import incc
-from incc.driver import mca, scan
+from incc.driver.commands import mca, scan
 
 COUNT = 100
 CPUS = ("skylake", "znver4", "bonnell")
@@ -132,7 +132,7 @@ def test_incc(files: Files, expected: tuple[str, list[Numbers]], tmp_path: Path)
     cpu, numbers = expected
     out = tmp_path / "report.json"
     path = [p for p in sys.path if p]
-    code = f"import sys; sys.path[:0] = {path!r}; from incc.driver.incc import main; sys.exit(main())"
+    code = f"import sys; sys.path[:0] = {path!r}; from incc.driver.commands.incc import main; sys.exit(main())"
     options = [f"--analyze={out}", "--analyze-format=json", f"--analyze-mcpu={cpu}"]
     arguments = ["--incc-cc=gcc", "-c", str(files.assembly), "-o", str(tmp_path / "x.o")]
     subprocess.run([sys.executable, "-c", code, *options, *arguments], check=True, cwd=tmp_path)

@@ -14,16 +14,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incc.driver import UsageError, bench, db, diff, mca, model, own_options, scan
-from incc.driver.completion import script
-from incc.driver.manual import page
-from incc.driver.options import BOTH, KINDS, MCA, OPTIONS, READERS, WRAPPER, Given, Option, options_of
-from incc.driver.parsers import Parser
-from incc.driver.parsers import page as parsers_page
+from incc.driver import UsageError
+from incc.driver.cli import own_options
+from incc.driver.cli.completion import script
+from incc.driver.cli.manual import page
+from incc.driver.cli.options import BOTH, KINDS, MCA, OPTIONS, READERS, WRAPPER, Given, Option, options_of
+from incc.driver.cli.parsers import Parser
+from incc.driver.cli.parsers import page as parsers_page
+from incc.driver.cli.usage import COMMANDS, help_text, names, written
+from incc.driver.commands import bench, db, diff, mca, model, scan
 from incc.driver.pipeline import Settings
-from incc.driver.report.places import Choice, Place
-from incc.driver.usage import COMMANDS, help_text, names, written
 from incc.frontends.objects.spans import Addresses
+from incc.report.source.places import Choice, Place
 
 ROOT = pathlib.Path(__file__).parents[2]
 
@@ -198,7 +200,12 @@ def test_help_of_both_commands(capfd: pytest.CaptureFixture[str]) -> None:
         assert mca.main(["--nonsense", argument]) == 0
         assert capfd.readouterr().out == help_text(MCA)
     done = subprocess.run(
-        [sys.executable, "-c", "import sys; from incc.driver.incc import main; sys.exit(main())", "--analyze-help"],
+        [
+            sys.executable,
+            "-c",
+            "import sys; from incc.driver.commands.incc import main; sys.exit(main())",
+            "--analyze-help",
+        ],
         capture_output=True,
         text=True,
     )

@@ -10,21 +10,14 @@ import pytest
 from msgspec.structs import replace
 from test_report_schema import VALIDATOR
 
-from incc.driver import mca
-from incc.driver.pipeline import (
-    Settings,
-    analyze_units,
-    choose_model,
-    decode_unit,
-    find_regions,
-    read_assembly,
-)
-from incc.driver.views.json import render as render_json
-from incc.driver.views.layout import Layout
-from incc.driver.views.text.ways import lines as render
+from incc.driver.commands import mca
+from incc.driver.pipeline import Settings, analyze_units, choose_model, decode_unit, find_regions, read_assembly
 from incc.frontends.asm.regions import loop_paths
 from incc.frontends.unit import Unit
 from incc.models.bind import bind
+from incc.views.json import render as render_json
+from incc.views.layout import Layout
+from incc.views.text.ways import lines as render
 
 # Three ways: around the division, around the store behind it, or through both.
 LOOP = """\

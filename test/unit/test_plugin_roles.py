@@ -9,9 +9,9 @@ import pytest
 
 from incc.core.roles import Part
 from incc.driver.pipeline import Settings, analyze_unit
-from incc.driver.report.build import unit_parts, unit_report
 from incc.frontends.kernel import CompiledLoop
 from incc.frontends.unit import Unit
+from incc.report.build import unit_parts, unit_report
 
 if TYPE_CHECKING:
     from incc.frontends.kernel import CompiledKind, CompiledRole

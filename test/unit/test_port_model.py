@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incc.driver import mca
-from incc.driver.model import main as model_main
-from incc.driver.report.core import core_report
-from incc.driver.report.schema import schema
-from incc.driver.views.layout import Layout
-from incc.driver.views.text.port_model import lines, port_groups
+from incc.driver.commands import mca
+from incc.driver.commands.model import main as model_main
 from incc.frontends.isa import isa
 from incc.models.loading import list_models, load
+from incc.report.core import core_report
+from incc.report.schema import schema
+from incc.views.layout import Layout
+from incc.views.text.port_model import lines, port_groups
 
 MODELS = [entry.name for entry in list_models(())]
 

@@ -18,14 +18,14 @@ from comparison_fixtures import make_instruction, make_kernel, make_report, make
 from hypothesis import given
 from hypothesis import strategies as st
 
-import incc.driver.ranking
-from incc.driver.rank import main
-from incc.driver.ranking.hot.records import EXECUTIONS, SAMPLES, Function, Line, Listing, Sample, Told
-from incc.driver.ranking.read import Wanted, read_build
-from incc.driver.ranking.weigh import weigh
+import incc.ranking
+from incc.driver.commands.report import main
+from incc.ranking.hot.records import EXECUTIONS, SAMPLES, Function, Line, Listing, Sample, Told
+from incc.ranking.read import Wanted, read_build
+from incc.ranking.weigh import weigh
 from properties import examples
 
-SCHEMA = json.loads((Path(incc.driver.ranking.__path__[0]) / "ranking.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads((Path(incc.ranking.__path__[0]) / "ranking.schema.json").read_text(encoding="utf-8"))
 DATA = Path(__file__).parent / "data"
 
 
@@ -90,14 +90,14 @@ def weights(kernels: list[Any], *told: Told) -> list[float]:
 
 
 def test_schema_is_generated() -> None:
-    from incc.driver.ranking.schema import schema
+    from incc.ranking.schema import schema
 
-    assert schema() == SCHEMA, "python -m incc.driver.ranking.schema > driver/ranking/ranking.schema.json"
+    assert schema() == SCHEMA, "python -m incc.ranking.schema > ranking/ranking.schema.json"
 
 
 def test_the_manual_lists_all_names_and_kinds() -> None:
-    from incc.driver.ranking.hot.read import KINDS
-    from incc.driver.report.where import NAMES, PAIR_NAMES, RANKED_NAMES
+    from incc.ranking.hot.read import KINDS
+    from incc.report.where import NAMES, PAIR_NAMES, RANKED_NAMES
 
     manual = (Path(__file__).parents[2] / "docs" / "builds.md").read_text(encoding="utf-8")
     manual = manual.partition("## After the build")[2]
@@ -524,7 +524,7 @@ def test_a_recorded_report_is_ranked() -> None:
 def test_standard_input_and_closed_output() -> None:
     text = json.dumps(make_report(unit(kernel())))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    command = [sys.executable, "-m", "incc.driver.rank", "-"]
+    command = [sys.executable, "-m", "incc.driver.commands.report", "-"]
     done = subprocess.run(command, input=text, capture_output=True, text=True, env=environment)
     assert (done.returncode, done.stderr) == (0, "")
     assert "x.c:3" in done.stdout
@@ -707,7 +707,7 @@ def test_tables_keep_to_the_width(
 
 
 def test_markdown_fits_a_comment() -> None:
-    from incc.driver.views.ranking import markdown
+    from incc.views.ranking import markdown
 
     write("a.json", unit(*(kernel(f"f{n}", n + 1) for n in range(300))))
     ranking = ranked("a.json")
@@ -745,7 +745,7 @@ def test_the_page_draws_rows_from_its_data(tmp_path: Path) -> None:
 
 def test_the_pages_rows_beyond_the_first_are_taken_when_asked_for(tmp_path: Path) -> None:
     import browser
-    from incc.driver.views.ranking import page as view
+    from incc.views.ranking import page as view
 
     write("a.json", unit(*(kernel(f"f{n}", n + 1) for n in range(view.MOST + 5))))
     page = view.render(ranked("a.json"))

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incc.driver.ranking.hot.read import KINDS, read_hot
-from incc.driver.ranking.hot.records import HotError, Line, Told, amount
+from incc.ranking.hot.read import KINDS, read_hot
+from incc.ranking.hot.records import HotError, Line, Told, amount
 from properties import examples
 
 DATA = Path(__file__).parent / "data" / "hot"
@@ -271,7 +271,7 @@ def test_any_text_is_read_or_refused(kind: str, tmp_path_factory: pytest.TempPat
 
 def test_long_lines_take_time_in_proportion(tmp_path: Path) -> None:
     """Counted in what the patterns try: a line of half a megabyte ends at once, or not at all."""
-    from incc.driver.ranking.hot import coverage, perf
+    from incc.ranking.hot import coverage, perf
 
     for line in ("1 " * 250_000, "a 1 1.1: " * 50_000, " " * 500_000, " 7f00 " + "f(" * 100_000):
         for read in (perf.script, perf.report, perf.annotate, coverage.gcov, coverage.llvm_profdata):

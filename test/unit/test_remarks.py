@@ -10,11 +10,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from incc.driver.pipeline import Settings, analyze_units
-from incc.driver.report.remarks import sentence
 from incc.frontends.gcc_wrapper.compile import compile_units
 from incc.frontends.gcc_wrapper.remarks import clang_record, expression_at, gcc_unroller, gcc_vectoriser, read_remarks
 from incc.frontends.kernel import SourceLocation
 from incc.frontends.remarks import Remark
+from incc.report.source.remarks import sentence
 from properties import examples
 
 if TYPE_CHECKING:

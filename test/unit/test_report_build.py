@@ -13,14 +13,14 @@ from msgspec.structs import replace
 from incc.core import Analysis
 from incc.core.figures import summary
 from incc.core.roles import Role
-from incc.driver.report import wording
-from incc.driver.report.hints.common import hint
-from incc.driver.report.kernel import kernel_report
-from incc.driver.report.problems import problems
-from incc.driver.report.roles import set_role, withhold_not_vectorised
 from incc.frontends.kernel import Arithmetic, Kernel, Refused
 from incc.models import bound as b
 from incc.models.bound import BoundKernel
+from incc.report import wording
+from incc.report.hints.common import hint
+from incc.report.kernel import kernel_report
+from incc.report.roles import set_role, withhold_not_vectorised
+from incc.report.source.problems import problems
 from report_fixtures import (
     COUNTER,
     FMA,

@@ -11,11 +11,11 @@ from typing import Any
 import jsonschema
 import pytest
 
-from incc.driver.report import build as report_module
-from incc.driver.report import hints
-from incc.driver.report.build import SCHEMA_VERSION
-from incc.driver.report.schema import schema
-from incc.driver.views.json import render
+from incc.report import build as report_module
+from incc.report import hints
+from incc.report.build import SCHEMA_VERSION
+from incc.report.schema import schema
+from incc.views.json import render
 from report_fixtures import make_report, sum_parts, triad_parts, unknown_parts
 
 SCHEMA_FILE = Path(report_module.__file__).with_name("report.schema.json")
@@ -35,7 +35,7 @@ def test_the_schema_is_a_schema_and_names_its_version() -> None:
 
 
 def test_the_schema_is_that_of_the_types() -> None:
-    assert schema() == SCHEMA, "python -m incc.driver.report.schema > driver/report/report.schema.json"
+    assert schema() == SCHEMA, "python -m incc.report.schema > report/report.schema.json"
 
 
 def test_every_object_of_the_schema_is_closed() -> None:

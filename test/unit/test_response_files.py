@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incc.driver.report.advice import read_build
 from incc.frontends.gcc_wrapper.compile import compile_units
 from incc.frontends.gcc_wrapper.dry_run import parse
 from incc.frontends.gcc_wrapper.response_files import expanded, expanded_by_llvm
+from incc.report.hints.advice import read_build
 from properties import examples
 
 WORDS = st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), min_size=1))

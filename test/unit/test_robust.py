@@ -20,11 +20,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incc.core import cold_run
-from incc.driver import db, files
-from incc.driver.mca import main
+from incc.driver.commands import db
+from incc.driver.commands.mca import main
 from incc.driver.pipeline import Settings, analyze_unit
 from incc.frontends.unit import Unit
 from incc.frontends.x86 import llvm_messages
+from incc.support import files
 from properties import examples
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -56,7 +57,7 @@ NUL = [
     ("mca", ["--compat", "a\0.s"]),
     ("scan", ["a\0"]),
     ("diff", ["-o", "a\0", "a.s", "a.s"]),
-    ("rank", ["-o", "a\0", "a.s"]),
+    ("report", ["-o", "a\0", "a.s"]),
     ("build", ["-o", "a\0", "--", "true"]),
 ]
 
@@ -71,7 +72,7 @@ def test_a_name_that_no_file_has(
 ) -> None:
     monkeypatch.chdir(folder)
     own = ["-mcpu=skylake"] if command == "mca" else []
-    assert importlib.import_module(f"incc.driver.{command}").main([*own, *words]) in (1, 2)
+    assert importlib.import_module(f"incc.driver.commands.{command}").main([*own, *words]) in (1, 2)
     said = capsys.readouterr().err
     assert "there is a NUL in" in said
     assert sorted(path.name for path in folder.iterdir()) == ["a.s", "bad.s"]
@@ -82,7 +83,7 @@ def test_a_name_that_no_file_has(
 def test_streams_that_are_closed_or_full(folder: pathlib.Path, streams: str, face: list[str]) -> None:
     """The exit status says what went wrong, where nothing else can."""
     for words in WORDS:
-        command = [sys.executable, "-m", "incc.driver.mca", *face, *words]
+        command = [sys.executable, "-m", "incc.driver.commands.mca", *face, *words]
         done = subprocess.run(
             ["sh", "-c", f'"$@" {streams}', "sh", *command], cwd=folder, capture_output=True, input=b"addl %eax, %ebx\n"
         )
@@ -144,7 +145,7 @@ def test_a_signal_ends_it_as_it_does_others(tmp_path: pathlib.Path, face: list[s
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "TMPDIR": str(temporary)}
-    command = [sys.executable, "-m", "incc.driver.mca", *face, "-mcpu=skylake", "-"]
+    command = [sys.executable, "-m", "incc.driver.commands.mca", *face, "-mcpu=skylake", "-"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     for text in (b"", b"addl %eax, %ebx\n"):  # while it waits for input, and for the assembler
         process = subprocess.Popen(command, cwd=tmp_path, env=environment, **pipes)  # type: ignore[call-overload]
@@ -218,7 +219,7 @@ def test_llvm_that_cannot_be_loaded(tmp_path: pathlib.Path) -> None:
     (tmp_path / "llvmlite").mkdir()
     (tmp_path / "llvmlite" / "__init__.py").write_text("")
     (tmp_path / "llvmlite" / "binding.py").write_text("raise OSError('no room')\n")
-    command = [sys.executable, "-m", "incc.driver.mca", "--compat", "-mcpu=skylake", "a.s"]
+    command = [sys.executable, "-m", "incc.driver.commands.mca", "--compat", "-mcpu=skylake", "a.s"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr.startswith("a.s:1:1: error: no such instruction: `frob %eax'\n"), done.stderr
@@ -232,7 +233,7 @@ def test_a_cache_that_is_no_file(tmp_path: pathlib.Path) -> None:
     model.write_bytes(found[0].read_bytes())
     (tmp_path / "a.s").write_text("addl %eax, %ebx\n")
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    command = [sys.executable, "-m", "incc.driver.mca", "--compat", "--model-path=models", "-mcpu=own", "a.s"]
+    command = [sys.executable, "-m", "incc.driver.commands.mca", "--compat", "--model-path=models", "-mcpu=own", "a.s"]
 
     def output() -> bytes:
         done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=True, timeout=100)
@@ -331,7 +332,7 @@ def test_messages_have_one_limit_for_all(monkeypatch: pytest.MonkeyPatch) -> Non
         ("diff", ["a.json", "-"], 2),
         ("db", ["--db=a.db", "add", "--commit=c", "--date=2026-01-01", "-"], 1),
         ("db", ["--db=a.db", "add", "--commit=c", "--date=2026-01-01", "/dev/zero"], 1),
-        ("rank", ["-"], 2),
+        ("report", ["-"], 2),
     ],
 )
 def test_other_commands_with_input_without_an_end(

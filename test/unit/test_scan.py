@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_report_schema import SCHEMA
 
-from incc.driver import scan
+from incc.driver.commands import scan
+from incc.driver.commands.scan.analysis import Scan, Worker
+from incc.driver.commands.scan.inputs import HexBlock
 from incc.driver.pipeline import Settings, choose_model
-from incc.driver.scan.analysis import Scan, Worker
-from incc.driver.scan.inputs import HexBlock
 
 REPORT = jsonschema.Draft202012Validator(SCHEMA)
 BLOCKS = ["4801c0", "480fafc3ebfa", "c5fd58c1", "90", "48ffc975fb", "f20f59c1f20f58c1"]

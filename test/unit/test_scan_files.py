@@ -14,10 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incc.driver import UsageError, scan
+from incc.driver import UsageError
 from incc.driver.code import kind_of
-from incc.driver.scan.inputs import CodeFile, read_inputs
-from incc.driver.scan.project import read_project
+from incc.driver.commands import scan
+from incc.driver.commands.scan.inputs import CodeFile, read_inputs
+from incc.driver.commands.scan.project import read_project
 from incc.frontends.gcc_wrapper.compile_commands import Command, read_commands
 from incc.frontends.objects.archive import listed, members
 from incc.frontends.objects.read import ObjectError
@@ -311,7 +312,7 @@ def test_an_interrupted_scan_leaves_nothing(tmp_path: pathlib.Path, jobs: str, n
     # Of two commands one is of no compiler, so that one process works.
     database(tmp_path, [{**entry, "file": "x.c"}, {"directory": str(tmp_path), "file": "y.c", "command": "no-such-cc"}])
     process = subprocess.Popen(
-        [sys.executable, "-m", "incc.driver.scan", "-mcpu=skylake", "-p", str(tmp_path), jobs],
+        [sys.executable, "-m", "incc.driver.commands.scan", "-mcpu=skylake", "-p", str(tmp_path), jobs],
         env={**os.environ, "TMPDIR": str(scratch)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from incc.driver import scan
-from incc.driver.scan.analysis import CyclesLine, ScanOutcome
+from incc.driver.commands import scan
+from incc.driver.commands.scan.analysis import CyclesLine, ScanOutcome
 
 
 def test_what_was_found_is_printed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any) -> None:

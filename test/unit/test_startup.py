@@ -11,12 +11,12 @@ import pytest
 HEAVY = {
     *("argparse", "asyncio", "jinja2", "lief", "llvmlite", "multiprocessing", "networkx", "rich", "scipy", "sqlite3"),
     # Only needed where no compiled table of the model is kept, and for help.
-    *("incc.driver.help", "incc.models.compile"),
+    *("incc.driver.cli.help", "incc.models.compile"),
 }
 
 PROGRAM = """
 import sys
-from incc.driver.mca import main
+from incc.driver.commands.mca import main
 status = main()
 print("modules:", *sorted(sys.modules))
 sys.exit(status)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from incc.driver.pipeline import Settings, analyze_units
-from incc.driver.report.trials import flag_sets, trial
 from incc.frontends.unit import Unit
+from incc.report.hints.trials import flag_sets, trial
 
 SCALAR = "\tvaddsd (%rdi,%rax,8), %xmm0, %xmm0\n\tincq %rax\n\tcmpq %rdx, %rax\n"
 PACKED = "\tvaddpd (%rdi,%rax,8), %ymm0, %ymm0\n\taddq $4, %rax\n\tcmpq %rdx, %rax\n"

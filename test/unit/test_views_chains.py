@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from incc.driver.mca import Options
-from incc.driver.options import MCA, Given
+from incc.driver.cli.options import MCA, Given
+from incc.driver.commands.mca import Options
 from incc.driver.pipeline import Settings, analyze_units
-from incc.driver.views.layout import Layout
-from incc.driver.views.text import Show, critical_path, loop_carried, render, what_if
 from incc.frontends.unit import Unit
+from incc.views.layout import Layout
+from incc.views.text import Show, critical_path, loop_carried, render, what_if
 
 WIDE = Layout(200, False)
 

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from incc.driver import mca
+from incc.driver.commands import mca
 from incc.driver.cores import cores_of
-from incc.driver.errors import AnalysisError
 from incc.driver.pipeline import Settings, analyze_for_cores
-from incc.driver.views.layout import Layout
-from incc.driver.views.text import Show, render
-from incc.driver.views.text.cores import groups, lines
 from incc.frontends.unit import Unit
+from incc.support.errors import AnalysisError
+from incc.views.layout import Layout
+from incc.views.text import Show, render
+from incc.views.text.cores import groups, lines
 
 CODE = """
 dot:

@@ -14,33 +14,33 @@ from typing import Any
 
 import pytest
 
-import incc.driver.views
-from incc.driver.views.text import VIEWS
+import incc.views
+from incc.views.text import VIEWS
 from report_fixtures import make_report, triad_parts
 
-FOLDER = Path(incc.driver.views.__path__[0])
+FOLDER = Path(incc.views.__path__[0])
 
 # Beside each other, views may use the types of reports, comparisons and databases, places in reports, and Python.
 ALLOWED = (
-    "incc.driver.views",
-    "incc.driver.report.places",
-    "incc.driver.report.types",
-    "incc.driver.report.wording",
-    "incc.driver.comparison.types",
-    "incc.driver.database.types",
-    "incc.driver.ranking.types",
+    "incc.views",
+    "incc.report.source.places",
+    "incc.report.types",
+    "incc.report.wording",
+    "incc.compare.types",
+    "incc.history.types",
+    "incc.ranking.types",
 )
 PACKAGES = (
     "incc",
     "incc.driver",
-    "incc.driver.comparison",
-    "incc.driver.database",
-    "incc.driver.ranking",
-    "incc.driver.report",
-    "incc.driver.views",
+    "incc.compare",
+    "incc.history",
+    "incc.ranking",
+    "incc.report",
+    "incc.views",
 )
 
-_WITH_PARTS = tuple(f"incc.driver.views.{name}" for name in ("comparison", "exchange", "ranking", "text"))
+_WITH_PARTS = tuple(f"incc.views.{name}" for name in ("comparison", "exchange", "ranking", "text"))
 
 
 def imported(file: Path) -> set[str]:
@@ -65,7 +65,7 @@ def test_views_read_reports_and_nothing_else() -> None:
 
 
 def test_views_do_not_import_each_other_in_a_circle() -> None:
-    prefix = "incc.driver.views."
+    prefix = "incc.views."
     graph = {
         ".".join(file.relative_to(FOLDER).with_suffix("").parts).removesuffix(".__init__"): {
             name.removeprefix(prefix) for name in imported(file) if name.startswith(prefix)
@@ -83,13 +83,13 @@ def test_views_do_not_import_each_other_in_a_circle() -> None:
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_each_view_has_a_file(view: str) -> None:
-    from incc.driver.views.layout import Layout
+    from incc.views.layout import Layout
 
     report = make_report(triad_parts(), timeline=True)
     (unit,) = report["units"]
     tried = {"change": "front-end", "text": "with a perfect front end", "exact": "1", "asked": False}
     unit["kernels"][0]["what_ifs"] = [{**tried, "cycles": c, "gained": 2 - c} for c in (1.0, 2.0)]
-    module = import_module(f"incc.driver.views.text.{view.replace('-', '_')}")
+    module = import_module(f"incc.views.text.{view.replace('-', '_')}")
     lines = list(module.lines(unit, unit["kernels"][0], Layout(100, False)))
     assert len(lines) > 3
     assert max(len(line) for line in lines) <= 100
@@ -98,7 +98,7 @@ def test_each_view_has_a_file(view: str) -> None:
 PROGRAM = """
 import json, sys
 report, views = json.load(sys.stdin)
-from incc.driver.views.text import Show, render
+from incc.views.text import Show, render
 render(report, show=Show(views))
 print(json.dumps([name for name in sys.modules if name.startswith("incc.")]))
 """
@@ -116,8 +116,8 @@ def loaded(report: dict[str, Any], views: list[str]) -> set[str]:
 
 def test_only_what_is_printed_is_imported() -> None:
     report = make_report(triad_parts(), timeline=True)
-    always = {"incc.driver", "incc.driver.views"}
-    always |= {f"incc.driver.views.{n}" for n in ("text", "layout", "text.header")}
-    assert loaded(report, ["info"]) == always | {f"incc.driver.views.text.{n}" for n in ("info", "asked")}
-    every = always | {f"incc.driver.views.text.{name.replace('-', '_')}" for name in (*VIEWS, "asked")}
+    always = {"incc.driver", "incc.views"}
+    always |= {f"incc.views.{n}" for n in ("text", "layout", "text.header")}
+    assert loaded(report, ["info"]) == always | {f"incc.views.text.{n}" for n in ("info", "asked")}
+    every = always | {f"incc.views.text.{name.replace('-', '_')}" for name in (*VIEWS, "asked")}
     assert loaded(report, list(VIEWS)) == every

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incc.driver.views.exchange import dot
-from incc.driver.views.json import render as render_json
+from incc.views.exchange import dot
+from incc.views.json import render as render_json
 from report_fixtures import make_report, sum_parts, triad_parts, unknown_parts
 
 # --- a small reader of what Graphviz would read -----------------------------------------------------------------------

@@ -15,8 +15,8 @@ import pytest
 import browser
 from browser import browse
 from incc.driver.pipeline import Settings, analyze_units
-from incc.driver.views.html import render
 from incc.frontends.unit import Unit
+from incc.views.html import render
 
 LOOP = ".L1:\n\tvaddpd (%rsi), %ymm0, %ymm0\n\taddq $32, %rsi\n\tcmpq %rsi, %rdx\n\tjne .L1\n"
 

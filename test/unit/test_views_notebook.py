@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incc.driver.report.build import UnitResult, build_report, unit_report
-from incc.driver.views.html import notebook, render, templates
-from incc.driver.views.table import Cell, Column, Row, Table
 from incc.frontends.kernel import LeftOut
 from incc.frontends.unit import Unit
+from incc.report.build import UnitResult, build_report, unit_report
+from incc.views.html import notebook, render, templates
+from incc.views.table import Cell, Column, Row, Table
 from report_fixtures import make_model, make_report, sum_parts, triad_parts, unknown_parts
 
 NAME = """void gemm<float, std::array<int, 3>, (a && b) || "q" 'r'>(std::vector<T, A<T> > const&) [clone .isra.0]"""

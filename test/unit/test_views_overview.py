@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from incc.driver.options import MCA, WRAPPER, Given
+from incc.driver.cli.options import MCA, WRAPPER, Given
 from incc.driver.pipeline import Settings, analyze_units
-from incc.driver.report.overview import overview
-from incc.driver.report.places import Choice, choice
-from incc.driver.views.table import Column, shrink
-from incc.driver.views.text import UNIT_VIEWS, VIEWS, Show, render
 from incc.frontends.unit import Unit
+from incc.report.overview import overview
+from incc.report.source.places import Choice, choice
+from incc.views.table import Column, shrink
+from incc.views.text import UNIT_VIEWS, VIEWS, Show, render
 
 SUM = """\
 \t.globl NAME

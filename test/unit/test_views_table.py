@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incc.driver.views.layout import RED, Layout
-from incc.driver.views.table import STYLES, Cell, Column, Row, Table, markdown_lines, row, text_lines
+from incc.views.layout import RED, Layout
+from incc.views.table import STYLES, Cell, Column, Row, Table, markdown_lines, row, text_lines
 
 
 def lines(columns: list[Column], rows: list[list[str]], width: int) -> list[str]:

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from incc.core.roles import Part, Role
-from incc.driver.report.build import UnitResult, build_report, unit_report
-from incc.driver.report.places import Place
-from incc.driver.views.text import VIEWS, Show, render, terminal
 from incc.frontends.kernel import LeftOut
 from incc.frontends.unit import Unit
+from incc.report.build import UnitResult, build_report, unit_report
+from incc.report.source.places import Place
+from incc.views.text import VIEWS, Show, render, terminal
 from report_fixtures import (
     COUNTER,
     chain,

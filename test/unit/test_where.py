@@ -13,19 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incc.driver.report import where
-from incc.driver.report.where import (
-    NAMES,
-    NUMBER,
-    OF_WORK,
-    PAIR_NAMES,
-    TEXT,
-    TRUTH,
-    Value,
-    kernel_values,
-    pair_values,
-    parse,
-)
+from incc.report import where
+from incc.report.where import NAMES, NUMBER, OF_WORK, PAIR_NAMES, TEXT, TRUTH, Value, kernel_values, pair_values, parse
 from report_fixtures import make_report, sum_parts, triad_parts, unknown_parts
 
 VALUES: dict[str, Value] = dict.fromkeys(NAMES)
@@ -454,7 +443,7 @@ def test_the_manual_has_no_mistake() -> None:
 
 
 def test_the_grammar_is_not_loaded_before_it_is_used() -> None:
-    program = "import sys, incc.driver.report.where; print('pyparsing' in sys.modules)"
+    program = "import sys, incc.report.where; print('pyparsing' in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, env={"PYTHONPATH": ":".join(sys.path)}
     )

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incc.driver.workers import MOST, WorkerError, in_order
+from incc.support.workers import MOST, WorkerError, in_order
 from properties import examples
 
 

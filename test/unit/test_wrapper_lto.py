@@ -17,11 +17,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wrapper_launcher import Result, front, run
 
-from incc.driver.ranking import manifest
 from incc.frontends.gcc_wrapper.dry_run import Command, DryRun
 from incc.frontends.gcc_wrapper.linking import find_link, hides_inputs, links, optimised_functions
 from incc.frontends.objects import bitcode
 from incc.frontends.objects.symbols import elf_facts, linker_inputs
+from incc.ranking import manifest
 from properties import examples
 
 COMPILERS = [
@@ -101,7 +101,7 @@ class Place:
         report = self.folder / "report.json"
         report.unlink(missing_ok=True)
         asked = [f"--analyze={report}", "--analyze-format=json", "--analyze-simulate=false"]
-        words = [sys.executable, "-m", "incc.driver.incc", f"--incc-cc={cc}", *asked, *arguments]
+        words = [sys.executable, "-m", "incc.driver.commands.incc", f"--incc-cc={cc}", *asked, *arguments]
         paths = os.pathsep.join(os.path.abspath(p) for p in sys.path if p)
         done = run(words, self.folder, None, PYTHONPATH=paths, **environment)
         assert done.status == 0, done.err.decode()
@@ -322,7 +322,7 @@ class Build:
 
     def work(self) -> list[str]:
         """Do the jobs; returns what went wrong."""
-        words = [sys.executable, "-m", "incc.driver.job", *map(str, self.jobs())]
+        words = [sys.executable, "-m", "incc.driver.commands.job", *map(str, self.jobs())]
         paths = os.pathsep.join(os.path.abspath(p) for p in sys.path if p)
         assert run(words, self.folder, None, PYTHONPATH=paths).status == 0
         assert self.jobs() == []
@@ -520,7 +520,7 @@ def test_a_folder_of_reports_is_told_once(place: Place) -> None:
     paths = os.pathsep.join(os.path.abspath(p) for p in sys.path if p)
     environment = {"INCC_ANALYZE": "1", "INCC_OUTPUT": "reports", "INCC_FORMAT": "json", "PYTHONPATH": paths}
     place.plain("gcc", "-O2", "-c", "native.c")
-    incc = [sys.executable, "-m", "incc.driver.incc", "--incc-cc=gcc", "-O2", "-flto"]
+    incc = [sys.executable, "-m", "incc.driver.commands.incc", "--incc-cc=gcc", "-O2", "-flto"]
     said = [run([*incc, "-c", name], place.folder, None, **environment).err.decode() for name in ("main.c", "dot.c")]
     assert [text.count("incc: note") for text in said] == [1, 0]
     for _ in range(2):

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from wrapper_launcher import REPORT, Result, make_incc, run, tree
 
 from incc.driver import UsageError
-from incc.driver.own_options import split
+from incc.driver.cli.own_options import split
 from incc.frontends.gcc_wrapper.compiler import child_environment
 
 DATA = Path(__file__).parent / "data" / "wrapper"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from incc.driver import mca
+from incc.driver.commands import mca
 from incc.frontends.x86 import llvm_messages
 from incc.frontends.x86.written_out import written_out
 

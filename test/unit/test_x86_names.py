@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from incc.driver import model as command
+from incc.driver.commands import model as command
 from incc.frontends.isa import TextForm, isa
 from incc.models import forms_x86
 from incc.models.importers.shapes import by_key

@@ -58,13 +58,13 @@ def install() -> None:
     pipeline.untried = lambda report, settings: []
     pipeline.model_notes = lambda report: []
     deliver.write_warnings = lambda report, stream, error: False
-    text = types.ModuleType("incc.driver.views.text")
+    text = types.ModuleType("incc.views.text")
     text.terminal = lambda stream: (80, False)  # type: ignore[attr-defined]
     text.render = lambda report, width, colour, show: REPORT  # type: ignore[attr-defined]
     text.VIEWS = ()  # type: ignore[attr-defined]
     text.UNIT_VIEWS = ()  # type: ignore[attr-defined]
     text.Show = lambda *arguments: None  # type: ignore[attr-defined]
-    sys.modules["incc.driver.views.text"] = text
+    sys.modules["incc.views.text"] = text
 
 
 def front() -> Path:

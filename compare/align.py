@@ -1,0 +1,278 @@
+"""Two kernels' instructions side by side.
+
+Which instruction of one kernel is which of the other is found by dynamic programming: the pairs, in the order of both,
+whose sum of likeness is largest, a gap between them costing something, so that the body of a loop is beside one copy of
+the other's unrolled body and not strewn over all of them. Which register became which is read from a first run, and a
+second one prefers pairs that agree with it. A loop may begin elsewhere than the other one: it is turned if that pays.
+At last what is left over on both sides and the same text has been moved.
+
+All that is known of an instruction is what its report says: no instruction set is known here.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from incc.compare import types as c
+    from incc.report import types as t
+
+    How = Literal["same", "registers", "operands", "changed", "added", "removed", "moved"]
+
+_SCORES: dict[How, int] = {"same": 100, "registers": 80, "operands": 40, "changed": 20}
+"""What a pair is worth."""
+
+_AGREES = 15
+"""What a pair with other registers is worth more if each became what it became in most pairs."""
+
+_GAP = 7
+"""What a gap costs, however long: less than any pair is worth."""
+
+_TURN_PAYS = 1.15
+"""A loop is turned if that makes the sum so many times as large; half of it may be chance."""
+
+CELLS = 25_000_000
+"""Pairs of instructions that are looked at; with more, only equal texts are found."""
+
+
+class _Shape(msgspec.Struct, frozen=True, kw_only=True, order=True):
+    """An instruction as it is compared: its text without labels, mnemonic, form, its kind of work, what is around the
+    names in its operands, and these."""
+
+    text: str
+    mnemonic: str
+    form: str
+    work: str
+    rest: str
+    names: tuple[str, ...]
+
+
+def align(a: Sequence[t.Instruction], b: Sequence[t.Instruction]) -> list[c.Aligned]:
+    """The rows, each with an instruction of a, of b, or both; each instruction is in one of them.
+
+    They are in the order of a, with what only b has behind what it follows in b; b may begin in its middle, if it is a
+    loop that was turned, and moved instructions are beside each other where a has them. `align(b, a)` finds the same
+    pairs.
+    """
+    first, second = [_shape(i) for i in a], [_shape(i) for i in b]
+    if [s.text for s in first] == [s.text for s in second]:
+        return [{"a": i, "b": i, "change": "same"} for i in range(len(first))]
+    # Of several equally good ones the same one is found whichever comes first.
+    turned = (len(second), second) < (len(first), first)
+    if turned:
+        first, second = second, first
+    pairs, start = _pairs(first, second)
+    moved = _moved(first, second, pairs)
+    if turned:
+        pairs, moved = [(j, i, how) for i, j, how in pairs], [(j, i) for i, j in moved]
+        first, second = second, first
+    return _rows(first, second, pairs, moved, start, turned)
+
+
+def _shape(instruction: t.Instruction) -> _Shape:
+    text = " ".join(instruction["text"].split())
+    mnemonic, _, operands = text.partition(" ")
+    works = instruction["work"] or [""]
+    if "branches" in works and "(" not in operands and "%" not in operands:
+        operands = ""  # where it goes is a label or an address
+    operands = _LABEL.sub(".L", operands)
+    names = tuple(_NAME.findall(operands))
+    rest = _NAME.sub("$", operands)
+    return _Shape(
+        text=f"{mnemonic} {operands}",
+        mnemonic=mnemonic,
+        form=instruction["form"],
+        work=works[-1],
+        rest=rest,
+        names=names,
+    )
+
+
+_LABEL = re.compile(r"\.L\w+")
+_NAME = re.compile(r"[%@]?\b[A-Za-z_][\w.]*")
+
+
+def _like(a: _Shape, b: _Shape) -> How | None:
+    """How an instruction became another one; None if it did not."""
+    if a.text == b.text and a.form == b.form:
+        return "same"
+    if a.form == b.form:
+        return "registers" if a.rest == b.rest and len(a.names) == len(b.names) else "operands"
+    if a.mnemonic == b.mnemonic:
+        return "operands"
+    return "changed" if a.work and a.work == b.work else None
+
+
+def _pairs(a: list[_Shape], b: list[_Shape]) -> tuple[list[tuple[int, int, How]], int]:
+    """The best pairs in the order of both, and where b begins."""
+    if not a or not b:
+        return [], 0
+    if len(a) * len(b) > CELLS:
+        return _equal_runs(a, b), 0
+    pairs, worth = _best(a, b, {})
+    renamed = _renamed(a, b, pairs)
+    if renamed:
+        pairs, worth = _best(a, b, renamed)
+    start = 0
+    for turn in _turns(a, b, pairs):
+        others, more = _best(a, b[turn:] + b[:turn], renamed)
+        if more > _TURN_PAYS * worth and more >= worth + 2 * _SCORES["same"]:
+            pairs, worth, start = [(i, (j + turn) % len(b), how) for i, j, how in others], more, turn
+    return pairs, start
+
+
+def _equal_runs(a: list[_Shape], b: list[_Shape]) -> list[tuple[int, int, How]]:
+    """Runs of equal texts, for kernels that are too large for all pairs."""
+    from difflib import SequenceMatcher
+
+    blocks = SequenceMatcher(None, [s.text for s in a], [s.text for s in b], autojunk=True).get_matching_blocks()
+    return [(block.a + n, block.b + n, "same") for block in blocks for n in range(block.size)]
+
+
+def _best(a: list[_Shape], b: list[_Shape], renamed: dict[str, str]) -> tuple[list[tuple[int, int, How]], int]:
+    """The pairs with the largest worth, and that."""
+    import numpy as np
+
+    # Kernels repeat instructions: likeness is worked out once for each two different ones.
+    kinds_a, kinds_b = list(dict.fromkeys(a)), list(dict.fromkeys(b))
+    number_a, number_b = ({shape: n for n, shape in enumerate(kinds)} for kinds in (kinds_a, kinds_b))
+    table = np.zeros((len(kinds_a), len(kinds_b)), dtype=np.int32)
+    by_form: dict[str, list[int]] = {}
+    for n, shape in enumerate(kinds_b):
+        for key in {f"f {shape.form}", f"m {shape.mnemonic}", f"w {shape.work}"}:
+            by_form.setdefault(key, []).append(n)
+    how: dict[tuple[int, int], How] = {}
+    for m, shape in enumerate(kinds_a):
+        near = {
+            n for key in (f"f {shape.form}", f"m {shape.mnemonic}", f"w {shape.work}") for n in by_form.get(key, ())
+        }
+        for n in near:
+            found = _like(shape, kinds_b[n])
+            if found is not None:
+                agrees = found == "registers" and all(
+                    renamed.get(x, x) == y for x, y in zip(shape.names, kinds_b[n].names, strict=True)
+                )
+                how[m, n] = found
+                table[m, n] = _SCORES[found] + _AGREES * agrees
+    columns = np.array([number_b[shape] for shape in b])
+    rows = [number_a[shape] for shape in a]
+    width = len(b) + 1
+    none = np.int32(-(2**30))
+    # `paired`: the best sum that ends with the pair (i, j); `free`: the best for what comes before i and j, not ending
+    # with their pair, a gap paid for. From which one a pair went on is kept, and where `free` came from.
+    paired = np.full(width, none, dtype=np.int32)
+    free = np.zeros(width, dtype=np.int32)
+    went_on = np.zeros((len(a) + 1, width), dtype=bool)
+    came_from = np.zeros((len(a) + 1, width), dtype=np.int8)  # 1: the pair above and left, 2: above, 3: left
+    came_from[0, :] = 3
+    for i, row in enumerate(rows, 1):
+        worth = table[row][columns]
+        on = paired[:-1] >= free[:-1]
+        now = np.full(width, none, dtype=np.int32)
+        now[1:] = np.where(worth > 0, worth + np.where(on, paired[:-1], free[:-1]), none)
+        went_on[i, 1:] = on
+        gap = now - np.int32(_GAP)
+        higher = gap > free
+        here = np.where(higher, gap, free)
+        best = np.maximum.accumulate(here)
+        came_from[i] = np.where(best > here, 3, np.where(higher, 1, 2))
+        paired, free = now, best
+    at_pair = paired[-1] >= free[-1]
+    # A gap at the very end costs nothing that a pair could save: what is best ends in either.
+    end = int(max(paired[-1], free[-1]))
+    pairs: list[tuple[int, int, How]] = []
+    i, j = len(a), len(b)
+    while i and j:
+        if at_pair:
+            pairs.append((i - 1, j - 1, how[rows[i - 1], int(columns[j - 1])]))
+            at_pair = bool(went_on[i, j])
+            i, j = i - 1, j - 1
+        elif came_from[i, j] == 1:
+            at_pair = True
+        elif came_from[i, j] == 2:
+            i -= 1
+        else:
+            j -= 1
+    return pairs[::-1], end
+
+
+def _renamed(a: list[_Shape], b: list[_Shape], pairs: list[tuple[int, int, How]]) -> dict[str, str]:
+    """What names of a became in most pairs of the same form; of equally many the first in the alphabet."""
+    votes: dict[str, dict[str, int]] = {}
+    for i, j, how in pairs:
+        if how in ("same", "registers"):
+            for old, new in zip(a[i].names, b[j].names, strict=True):
+                votes.setdefault(old, {}).setdefault(new, 0)
+                votes[old][new] += 1
+    found = {old: min(news, key=lambda new: (-news[new], new)) for old, news in votes.items()}
+    return found if any(old != new for old, new in found.items()) else {}
+
+
+def _turns(a: list[_Shape], b: list[_Shape], pairs: list[tuple[int, int, How]]) -> list[int]:
+    """Where b may begin if it is a loop that was turned: the offsets at which most instructions are alike."""
+    if len(pairs) == min(len(a), len(b)) and all(how in ("same", "registers") for _, _, how in pairs):
+        return []
+    by_form: dict[str, list[int]] = {}
+    for j, shape in enumerate(b):
+        by_form.setdefault(shape.form, []).append(j)
+    votes: dict[int, int] = {}
+    for i, shape in enumerate(a):
+        found = by_form.get(shape.form, ())
+        # What there is much of tells nothing.
+        for j in found if len(found) <= 8 else ():
+            offset = (j - i) % len(b)
+            votes[offset] = votes.get(offset, 0) + (3 if shape.text == b[j].text else 1)
+    best = sorted(votes, key=lambda offset: (-votes[offset], offset))[:3]
+    return [offset for offset in best if offset]
+
+
+def _moved(a: list[_Shape], b: list[_Shape], pairs: list[tuple[int, int, How]]) -> list[tuple[int, int]]:
+    """What is left over on both sides and the same: the first with the first."""
+    taken_a, taken_b = {i for i, _, _ in pairs}, {j for _, j, _ in pairs}
+    left: dict[tuple[str, str], list[int]] = {}
+    for j, shape in enumerate(b):
+        if j not in taken_b:
+            left.setdefault((shape.text, shape.form), []).append(j)
+    found = []
+    for i, shape in enumerate(a):
+        if i not in taken_a and (others := left.get((shape.text, shape.form))):
+            found.append((i, others.pop(0)))
+    return found
+
+
+def _rows(
+    a: list[_Shape],
+    b: list[_Shape],
+    pairs: list[tuple[int, int, How]],
+    moved: list[tuple[int, int]],
+    start: int,
+    turned: bool,
+) -> list[c.Aligned]:
+    """The rows in the order of a from its start and of b from its own; `turned`: it is a that begins at `start`."""
+    start_a, start_b = (start, 0) if turned else (0, start)
+    partner: dict[int, tuple[int, How]] = {i: (j, how) for i, j, how in pairs}
+    partner.update({i: (j, "moved") for i, j in moved})
+    gone = {j for _, j in moved}
+    rows: list[Any] = []
+    at = 0  # how many of b are done
+    for n in range(len(a)):
+        i = (start_a + n) % len(a)
+        j, how = partner.get(i, (None, "removed"))
+        if j is not None and how != "moved":
+            until = (j - start_b) % len(b)
+            for k in range(at, until):
+                other = (start_b + k) % len(b)
+                if other not in gone:
+                    rows.append({"a": None, "b": other, "change": "added"})
+            at = until + 1
+        rows.append({"a": i, "b": j, "change": how})
+    for k in range(at, len(b)):
+        other = (start_b + k) % len(b)
+        if other not in gone:
+            rows.append({"a": None, "b": other, "change": "added"})
+    return rows

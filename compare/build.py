@@ -1,0 +1,468 @@
+"""Puts a comparison together: rows of matched kernels, their changes, what matters first."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from incc.compare.causes import amount_text
+from incc.compare.change import change, figures
+from incc.compare.match import match
+from incc.report.hints.work import NOTHING, expected_cycles
+from incc.report.where import NAMES, OF_WORK, PAIR_NAMES
+from incc.support.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from incc.compare import types as c
+    from incc.compare.match import Match
+    from incc.compare.side import Entry, Side
+    from incc.report import types as t
+    from incc.report.where import Condition, Value
+
+COMPARISON_VERSION: Final = "1.0"
+
+DEEPER = 8.0
+"""How many times as often a loop runs for each loop around it, as far as a weight goes: nobody knows the numbers of
+iterations, and compilers guess eight to ten where they have no profile."""
+
+DEEPEST = 4
+"""Loops around it that count; more would drown everything else."""
+
+SELDOM = 1 / 16
+"""What a loop counts that is no main loop: remainders and the like run for few iterations."""
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of a comparison. `where`: only rows for which it holds in one of the pairs. `fail_if`: the
+    condition that must hold for none of these. `assembly`: with instructions and their alignment; with `enough` only
+    those of the first rows in which the code is not the same, until there are so many kernels."""
+
+    where: Condition | None = None
+    fail_if: Condition | None = None
+    assembly: bool = False
+    enough: int | None = None
+
+
+class _Pair(msgspec.Struct, frozen=True):
+    """A kernel of a side and what became of it, with further loops that do a part of the work of either."""
+
+    change: c.Change
+    parts_a: tuple[Entry, ...]
+    parts_b: tuple[Entry, ...]
+
+
+class _Row:
+    """Kernels of the sides that are one loop; `part_of`: the sides in which it does a part of the work of another."""
+
+    __slots__ = ("base", "entries", "pairs", "part_of")
+
+    def __init__(self, sides: int, base: int, entry: Entry) -> None:
+        self.base = base
+        self.entries: list[Entry | None] = [None] * sides
+        self.entries[base] = entry
+        self.pairs: list[_Pair | None] = [None] * sides
+        self.part_of: set[int] = set()
+
+    def first(self) -> Entry:
+        """The kernel of the base."""
+        entry = self.entries[self.base]
+        assert entry is not None
+        return entry
+
+    def there(self) -> list[Entry]:
+        """Those that there are."""
+        return [entry for entry in self.entries if entry is not None]
+
+
+def compare(sides: Sequence[Side], wanted: Wanted = Wanted()) -> c.Comparison:  # noqa: B008 -- it cannot be changed
+    """The comparison of two or more sides; all are compared with the first that has the kernel.
+
+    Rows come in falling order of their weight: the cycles that are lost or gained, on the basis on which they are
+    compared, times how likely it is that they matter (DEEPER, SELDOM, and the confidence of the match), of the side
+    where that is most. Of those without weight what cannot be compared comes first, then other code that is as fast,
+    then what is the same, and at last what only one side has.
+    """
+    rows = _rows(sides)
+    several = any(len({model["name"] for model in side.info["models"]}) > 1 for side in sides)
+    totals: list[c.Totals | None] = [None, *(_totals(rows, side) for side in range(1, len(sides)))]
+    # What became a part of another loop's counterpart, and is nowhere a loop of its own, has no row.
+    kept = [row for row in rows if not row.part_of or len(row.there()) > 1]
+    if wanted.where is not None:
+        kept = [row for row in kept if _holds_somewhere(row, wanted.where)]
+    kept.sort(key=_order)
+    gate: c.Gate | None = None
+    if wanted.fail_if is not None:
+        gate = {"condition": wanted.fail_if.text, "offenders": _offenders(kept, sides, wanted.fail_if)}
+    return {
+        "schema_version": COMPARISON_VERSION,
+        "tool": {"name": "incc", "version": __version__},
+        "sides": [side.info for side in sides],
+        "totals": totals,
+        "where": wanted.where.text if wanted.where is not None else "",
+        "rows": [_row(row, shown, several) for row, shown in zip(kept, _with_assembly(kept, wanted), strict=True)],
+        "gate": gate,
+        "notes": _notes(sides, rows),
+    }
+
+
+def _with_assembly(rows: Sequence[_Row], wanted: Wanted) -> Iterator[bool]:
+    """Of which rows instructions are wanted."""
+    left = wanted.enough
+    for row in rows:
+        if not wanted.assembly or left is None:
+            yield wanted.assembly
+            continue
+        there = len(row.there())
+        changed = there == 1 or any(pair and pair.change["outcome"] not in ("same", "moved") for pair in row.pairs)
+        yield changed and left > 0
+        left -= there if changed else 0
+
+
+# --- rows -------------------------------------------------------------------------------------------------------------
+
+
+def _rows(sides: Sequence[Side]) -> list[_Row]:
+    """The rows, in the order in which their kernels first come: each side is matched with the rows so far."""
+    rows = [_Row(len(sides), 0, entry) for entry in sides[0].entries]
+    for number, side in enumerate(sides[1:], 1):
+        found = match([row.first() for row in rows], side.entries)
+        for each in found.matches:
+            rows[each.a].entries[number] = side.entries[each.b]
+            rows[each.a].pairs[number] = _pair(rows, side, each)
+            for part in each.parts_a:
+                rows[part].part_of.add(number)
+        rows += [_Row(len(sides), number, side.entries[b]) for b in found.only_b]
+    return rows
+
+
+def _pair(rows: Sequence[_Row], side: Side, found: Match) -> _Pair:
+    parts_a = tuple(rows[part].first() for part in found.parts_a)
+    parts_b = tuple(side.entries[part] for part in found.parts_b)
+    a, b = rows[found.a].first(), side.entries[found.b]
+    return _Pair(change(a, b, found, parts_a, parts_b), parts_a, parts_b)
+
+
+def _row(row: _Row, assembly: bool, several: bool) -> c.Row:
+    """A row as it is told; `several`: there are sides with several cores."""
+    first = row.first()
+    instructions: list[list[t.Instruction] | None] = [
+        entry.instructions() if assembly and entry is not None else None for entry in row.entries
+    ]
+    changes: list[c.Change | None] = []
+    for pair, own in zip(row.pairs, instructions, strict=True):
+        changes.append(pair.change if pair else None)
+        if pair and own is not None:
+            from incc.compare.align import align
+
+            base = instructions[row.base]
+            assert base is not None
+            pair.change["alignment"] = align(base, own)
+    members = [
+        _member(entry, _parts(row, side), own) if entry is not None else None
+        for side, (entry, own) in enumerate(zip(row.entries, instructions, strict=True))
+    ]
+    sources = [entry.kernel["source"] for entry in row.there() if entry.kernel["source"]]
+    name = first.kernel["overview"]["function"]
+    cores = {entry.unit["model"]["name"] for entry in row.there()}
+    return {
+        "name": f"{name} ({cores.pop()})" if name and several and len(cores) == 1 else name,
+        "source": sources[-1] if sources else None,
+        "members": members,
+        "base": row.base,
+        "changes": changes,
+        "best": _best(row),
+        "weight": round(_weight(row), 6),
+    }
+
+
+def _parts(row: _Row, side: int) -> list[Entry]:
+    """The loops that do the rest of the work of a side's kernel, each once."""
+    pair = row.pairs[side]
+    if side != row.base:
+        return list(pair.parts_b) if pair else []
+    return list(dict.fromkeys(part for each in row.pairs if each for part in each.parts_a))
+
+
+def _member(entry: Entry, parts: Iterable[Entry], instructions: list[t.Instruction] | None) -> c.Member:
+    unit, kernel = entry.unit, entry.kernel
+    return {
+        "unit": unit["source"] or unit["assembly_file"],
+        "assembly_file": unit["assembly_file"],
+        "first_line": kernel["first_line"],
+        "last_line": kernel["last_line"],
+        "kernel_id": kernel["kernel_id"],
+        "content_hash": kernel["content_hash"],
+        "function": kernel["function"],
+        "function_name": kernel["function_name"],
+        "source": kernel["source"],
+        "label": kernel["label"],
+        "role": kernel["role"]["name"],
+        "model": unit["model"]["name"],
+        "figures": figures(entry),
+        "limited_by": kernel["bounds"]["prediction"]["limited_by"],
+        "limit": kernel["overview"]["limit"],
+        "vector": kernel["overview"]["vector"],
+        "verdict": kernel["verdict"],
+        "hints": [hint["rule"] for hint in kernel["hints"]],
+        "parts": [part.kernel["kernel_id"] for part in parts],
+        "instructions": instructions,
+        "resources": kernel["resources"] if instructions is not None else None,
+    }
+
+
+def _best(row: _Row) -> list[int]:
+    """The sides that take the fewest cycles for as much work; none if that is not known of all."""
+    costs: dict[int, float] = {}
+    for side, entry in enumerate(row.entries):
+        pair = row.pairs[side]
+        if entry is None:
+            continue
+        if side == row.base:
+            costs[side] = 1.0
+            continue
+        if pair is None or pair.change["outcome"] == "unknown" or pair.change["ratio"] is None:
+            return []
+        costs[side] = 1.0 if pair.change["outcome"] in ("same", "moved") else pair.change["ratio"]
+    if len(costs) < 2:
+        return []
+    least = min(costs.values())
+    return [side for side, cost in costs.items() if cost <= least * (1 + NOTHING)]
+
+
+def _weight(row: _Row) -> float:
+    return max((_weight_of(row, side) for side in range(len(row.pairs))), default=0.0)
+
+
+def _weight_of(row: _Row, side: int) -> float:
+    """How much a change matters."""
+    pair, entry = row.pairs[side], row.entries[side]
+    if pair is None or entry is None or pair.change["outcome"] not in ("faster", "slower"):
+        return 0.0
+    first, second = pair.change["cycles_a"], pair.change["cycles_b"]
+    if first is None or second is None:
+        return 0.0
+    kernels = row.first().kernel, entry.kernel
+    depth = min(max(kernel["depth"] for kernel in kernels), DEEPEST + 1)
+    often = any(kernel["role"]["name"] in ("main", "") for kernel in kernels)
+    likely = DEEPER ** max(depth - 1, 0) * (1.0 if often else SELDOM) * pair.change["confidence"]
+    return abs(second - first) * likely
+
+
+_RANKS = {"slower": 0, "faster": 0, "unknown": 1, "equal": 2, "moved": 3, "same": 4}
+
+
+def _order(row: _Row) -> tuple[float, int, list[tuple[str, int, str]]]:
+    """What matters most first; the rest does not depend on which side comes first."""
+    ranks = [_RANKS[pair.change["outcome"]] for pair in row.pairs if pair]
+    names = sorted((_place(entry)[0], _place(entry)[1], entry.kernel["kernel_id"]) for entry in row.there())
+    return -_weight(row), min(ranks, default=5), names
+
+
+def _totals(rows: Sequence[_Row], side: int) -> c.Totals:
+    changes = [row.pairs[side].change for row in rows if row.pairs[side]]  # type: ignore[union-attr]
+    outcomes = [each["outcome"] for each in changes]
+    logarithms = [
+        0.0 if each["outcome"] in ("same", "moved") else math.log(each["ratio"])
+        for each in changes
+        if each["ratio"] and each["outcome"] != "unknown"
+    ]
+    return {
+        "same": outcomes.count("same"),
+        "moved": outcomes.count("moved"),
+        "equal": outcomes.count("equal"),
+        "faster": outcomes.count("faster"),
+        "slower": outcomes.count("slower"),
+        "unknown": outcomes.count("unknown"),
+        "only_a": sum(row.base == 0 and row.entries[side] is None and side not in row.part_of for row in rows),
+        "only_b": sum(row.base == side for row in rows),
+        "speedup": round(math.exp(math.fsum(logarithms) / len(logarithms)), 6) if logarithms else None,
+    }
+
+
+# --- conditions -------------------------------------------------------------------------------------------------------
+
+
+class _Values(msgspec.Struct, frozen=True):
+    """What names stand for in a pair: all of them, and those of the first kernel, with which the second is compared."""
+
+    all: dict[str, Value]
+    baseline: dict[str, Value]
+
+
+def _values(names: Iterable[str], a: Entry | None, b: Entry | None, pair: _Pair | None) -> _Values:
+    """What the names of a condition stand for in two kernels, of which one may be missing."""
+    plain = {name for name in names if name in NAMES}
+    plain |= {name[:-2] for name in names if name[-2:] in ("_a", "_b") and name[:-2] in NAMES}
+    first, second = _of(plain, a), _of(plain, b)
+    found = pair.change if pair else None
+    if pair is not None and found is not None:
+        _on_one_basis(first, second, found)
+        elements = b.kernel["elements"] if b else None
+        if (pair.parts_a or pair.parts_b) and elements and found["basis"] == "element":
+            # All loops that do the work count.
+            for values, cycles in ((first, found["cycles_a"]), (second, found["cycles_b"])):
+                if cycles is not None and "cycles" in values:
+                    values["cycles"] = round(cycles * elements["per_iteration"], 6)
+                if cycles is not None and "cycles_per_element" in values:
+                    values["cycles_per_element"] = cycles
+    values = dict(first if b is None else second)
+    values |= {f"{name}_a": value for name, value in first.items()}
+    values |= {f"{name}_b": value for name, value in second.items()}
+    if found is not None:
+        known: Mapping[str, Any] = found
+        values |= {name: known[name] for name in PAIR_NAMES if name != "causes"}
+        values["causes"] = ", ".join(dict.fromkeys(cause["kind"] for cause in found["causes"]))
+    else:
+        values |= dict.fromkeys(("ratio", "work", "confidence"))
+        values |= {"outcome": "removed" if b is None else "added", "matched_by": "", "basis": "", "causes": ""}
+    return _Values(values, first)
+
+
+def _of(names: Iterable[str], entry: Entry | None) -> dict[str, Value]:
+    """The values of names in a kernel; not known for one that there is not."""
+    if entry is None:
+        return dict.fromkeys(names)
+    values = {name: NAMES[name].of(entry.unit, entry.kernel) for name in names}
+    if "cycles" in values:
+        values["cycles"] = expected_cycles(entry.kernel)
+    elements = entry.kernel["elements"]
+    if "cycles_per_element" in values and elements and elements["per_iteration"]:
+        values["cycles_per_element"] = expected_cycles(entry.kernel) / elements["per_iteration"]
+    return values
+
+
+def _on_one_basis(first: dict[str, Value], second: dict[str, Value], found: c.Change) -> None:
+    """Scale what belongs to the work of an iteration of the first kernel to that of the second one."""
+    work = found["work"]
+    for name in first.keys() & OF_WORK:
+        value = first[name]
+        if found["outcome"] in ("same", "moved"):
+            # Equal code is measured twice all the same, perhaps on two machines.
+            if name != "measured":
+                first[name] = second[name]
+        elif work is None or not isinstance(value, float | int):
+            first[name] = None
+        else:
+            first[name] = round(value * work, 9)
+    if "cycles_per_element" in first:
+        if found["outcome"] in ("same", "moved"):
+            first["cycles_per_element"] = second["cycles_per_element"]
+        elif found["basis"] == "element":  # the same elements of both, whatever each one's report takes for them
+            first["cycles_per_element"], second["cycles_per_element"] = found["cycles_a"], found["cycles_b"]
+
+
+def _pairs_of(row: _Row) -> Iterable[tuple[int, Entry | None, Entry | None, _Pair | None]]:
+    """The pairs of a row by the second one's side, with what only one of them has."""
+    for side in range(1, len(row.entries)):
+        if side == row.base:
+            yield side, None, row.entries[side], None
+        elif side > row.base and side not in row.part_of:
+            yield side, row.first(), row.entries[side], row.pairs[side]
+
+
+def _holds(condition: Condition, values: _Values) -> bool:
+    return condition.holds(values.all, values.baseline)
+
+
+def _holds_somewhere(row: _Row, condition: Condition) -> bool:
+    return any(_holds(condition, _values(condition.names, a, b, pair)) for _, a, b, pair in _pairs_of(row))
+
+
+def _offenders(rows: Sequence[_Row], sides: Sequence[Side], condition: Condition) -> list[c.Offender]:
+    """Kernels for which a condition holds. It is asked of one that is gone only if it speaks of that."""
+    found: list[c.Offender] = []
+    of_both = any(name in PAIR_NAMES or name.endswith(("_a", "_b")) for name in condition.names)
+    for number, row in enumerate(rows):
+        for side, a, b, pair in _pairs_of(row):
+            if b is None and not of_both:
+                continue
+            values = _values(condition.names, a, b, pair)
+            if _holds(condition, values):
+                where = f" in {sides[side].info['label']}" if len(sides) > 2 else ""
+                entry = b or row.first()
+                file, line = _place(entry)
+                place = f" at {file}:{line}" if line else f" in {file}" if file else ""
+                name = entry.kernel["overview"]["function"]
+                text = f"{name}{place}{where}: {_said(condition, values, a is not None and b is not None)}"
+                found.append({"row": number, "side": side, "text": text})
+    return found
+
+
+def _place(entry: Entry) -> tuple[str, int]:
+    source = entry.kernel["source"]
+    return (source["file"], source["line"]) if source else (entry.unit["assembly_file"], entry.kernel["first_line"])
+
+
+def _said(condition: Condition, values: _Values, both: bool) -> str:
+    """The figures that a condition names."""
+    words = []
+    for name in NAMES:
+        if not condition.names & {name, f"{name}_a", f"{name}_b"}:
+            continue
+        first, second = values.all.get(f"{name}_a"), values.all.get(f"{name}_b")
+        if both and first != second:
+            words.append(f"{name} {_shown(first)} → {_shown(second)}{_percent(first, second)}")
+        else:
+            words.append(f"{name} {_shown(values.all[name])}")
+    words += [f"{name} {_shown(values.all[name])}" for name in PAIR_NAMES if name in condition.names]
+    return ", ".join(words) or condition.text
+
+
+def _shown(value: Value) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value is None:
+        return "unknown"
+    return value if isinstance(value, str) else f"-{amount_text(-value)}" if value < 0 else amount_text(value)
+
+
+def _percent(first: Value, second: Value) -> str:
+    """By how much a number has changed."""
+    if isinstance(first, str | bool) or isinstance(second, str | bool) or not first or second is None:
+        return ""
+    percent = 100 * (second / first - 1)
+    # As many digits as tell it from what a condition says.
+    digits = 0 if abs(percent) >= 9.95 else 1 if abs(percent) >= 1 else 2
+    return f" ({percent:+.{digits}f} %)" if math.isfinite(percent) else ""
+
+
+# --- notes ------------------------------------------------------------------------------------------------------------
+
+
+def _notes(sides: Sequence[Side], rows: Sequence[_Row]) -> list[str]:
+    """What a reader must know of the whole."""
+    from incc.report.wording import listed
+
+    notes = [f"{side.info['label']}: {note}" for side in sides for note in side.info["notes"]]
+    notes += [f"{side.info['label']}: {side.info['problem']}" for side in sides if side.info["problem"]]
+    cores = {
+        side.info["label"]: listed(list(dict.fromkeys(model["name"] for model in side.info["models"])))
+        for side in sides
+        if side.info["models"]
+    }
+    crossed = any(len({entry.unit["model"]["name"] for entry in row.there()}) > 1 for row in rows)
+    if len(set(cores.values())) > 1 and (crossed or not any(len(row.there()) > 1 for row in rows)):
+        words = [
+            f"{label} is of {core}" if not n else f"{label} of {core}" for n, (label, core) in enumerate(cores.items())
+        ]
+        if all(label == core for label, core in cores.items()):
+            words = [listed(list(cores))]
+        notes.append(f"{', '.join(words)}: cycles are of different cores")
+    versions: dict[str, dict[str, None]] = {}
+    for side in sides:
+        for model in side.info["models"]:
+            versions.setdefault(model["name"], {})[model["version"]] = None
+    for name, found in versions.items():
+        if len(found) > 1:
+            notes.append(
+                f"the model of {name} changed (versions {listed(list(found))}): so may cycles of the same code"
+            )
+    for number, side in enumerate(sides[1:], 1):
+        others = any(each.entries for each in sides[:number])
+        if side.entries and others and not any(row.pairs[number] for row in rows):
+            notes.append(f"no kernel of {side.info['label']} was found in {sides[0].info['label']}")
+    return notes

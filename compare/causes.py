@@ -1,0 +1,868 @@
+"""What accounts for the difference between two kernels: the difference in cycles taken apart, and what else differs.
+
+A prediction is its largest bound, and what the simulation adds to that. So a difference of two predictions is that of
+the largest bounds and that of what is above them; both are taken apart here, and the parts add up to the whole.
+
+- The bound is looked at that limits the slower kernel. What instructions contribute to it is compared, as much of it as
+  shows: if the faster kernel is limited by something else, the growth up to that cost nothing, and every contribution
+  counts for less in the same measure.
+- A bound that is larger in the kernel that is faster on the whole is looked at the same way, with the other sign.
+- Wider vectors divide whatever a loop costs an element. If that explains at least half of the difference, and at most
+  half as much again, it is said first, and the rest is the difference to a kernel that is as much faster.
+- What is above the bounds is what loads that cross cache lines cost, what the place of the loop costs, and a rest.
+
+All of this is done from the faster kernel to the slower one, and turned round if the change is the other way, so that a
+change and its opposite have the same causes.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from incc.report.hints.work import calls, expected_cycles, places
+from incc.report.wording import HUGE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from incc.compare import types as c
+    from incc.report import types as t
+    from incc.report.types import BoundName
+
+    Kind = c.CauseKind
+
+SMALL = 0.05
+"""A smaller part of the difference is not worth a cause of its own."""
+
+MOST = 3
+"""Kinds of µops that get a cause of their own for one bound; more of them are summed up."""
+
+_NOISE = 1e-6
+"""Figures in reports have six decimals."""
+
+_BOUNDS: tuple[BoundName, ...] = ("loop_carried", "port", "divider", "front_end", "retire")
+"""In the order in which equal ones are named: the most tangible first."""
+
+
+class Sight(msgspec.Struct, frozen=True, kw_only=True):
+    """A kernel as it is compared: with its instructions, and what its cycles are multiplied with to be those of as much
+    work as the other's. `kept`: what was found of it, to be found once."""
+
+    kernel: t.Kernel
+    instructions: Sequence[t.Instruction]
+    scale: float
+    kept: dict[str, Any]
+
+    def bound(self, name: BoundName) -> float:
+        return self.kernel["bounds"][name]["cycles"] * self.scale
+
+    def expected(self) -> float:
+        return expected_cycles(self.kernel) * self.scale
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """A cause on the way from the faster kernel to the slower one: `more` says what it is in this direction, `fewer` in
+    the other; `of_fast`, `of_slow` are its figures on either side. `summed`: of several kinds of work, which have
+    no name together."""
+
+    kind: Kind
+    cycles: float | None
+    more: str
+    fewer: str
+    fast: tuple[int, ...] = ()
+    slow: tuple[int, ...] = ()
+    of_fast: Mapping[str, Any] = {}
+    of_slow: Mapping[str, Any] = {}
+    summed: bool = False
+
+    def turned(self) -> Found:
+        """The same in the other direction."""
+        cycles = None if self.cycles is None else -self.cycles
+        turned = Found(
+            kind=self.kind,
+            cycles=cycles,
+            more=self.fewer,
+            fewer=self.more,
+            fast=self.slow,
+            slow=self.fast,
+            of_fast=self.of_slow,
+            of_slow=self.of_fast,
+        )
+        return replace(turned, summed=self.summed)
+
+    def cause(self) -> c.Cause:
+        """The way it stands in a comparison."""
+        cycles = None if self.cycles is None else round(self.cycles, 6)
+        text = self.more if cycles is None else f"{self.more}: {cycles_text(cycles)}"
+        evidence = {"a": dict(self.of_fast), "b": dict(self.of_slow)} if self.of_fast or self.of_slow else {}
+        return {
+            "kind": self.kind,
+            "text": text,
+            "cycles": cycles,
+            "a": list(self.fast),
+            "b": list(self.slow),
+            "evidence": evidence,
+        }
+
+
+def explain(a: Sight, b: Sight) -> list[c.Cause]:
+    """What accounts for the difference of kernels on the same core, what matters most first; then, without cycles, what
+    else differs."""
+    forward = _order(a) <= _order(b)
+    fast, slow = (a, b) if forward else (b, a)
+    found = _difference(fast, slow)
+    found = [*_summed(found, slow.expected() - fast.expected()), *_facts(fast, slow, {each.kind for each in found})]
+    return [(each if forward else each.turned()).cause() for each in found]
+
+
+def other_core(a: Sight, b: Sight) -> list[c.Cause]:
+    """What differs between kernels of different cores beside the core: what of a difference is the code's cannot be
+    told."""
+    forward = _order(a) <= _order(b)
+    fast, slow = (a, b) if forward else (b, a)
+    return [(each if forward else each.turned()).cause() for each in _facts(fast, slow, set())]
+
+
+def alignment(a: Sight, b: Sight) -> list[c.Cause]:
+    """Why the same code on the same core takes longer in one place than in another one."""
+    difference = b.expected() - a.expected()
+    if abs(difference) <= _NOISE:
+        return []
+    return [Found(kind="alignment", cycles=difference, more=_ELSEWHERE, fewer=_ELSEWHERE).cause()]
+
+
+_ELSEWHERE = "the same code lies elsewhere, or is entered with other addresses"
+
+
+def cycles_text(cycles: float) -> str:
+    """A difference: +8 cycles, -1 cycle."""
+    amount = amount_text(abs(cycles))
+    return f"{'-' if cycles < 0 else '+'}{amount} {'cycle' if amount == '1' else 'cycles'}"
+
+
+def amount_text(amount: float) -> str:
+    """Three digits, and no fewer decimals than three below ten: 0.125, 2.333, 12.5, 1200."""
+    if amount >= 10:
+        return f"{amount:.0f}" if 100 <= amount < HUGE else f"{amount:.3g}"
+    return f"{amount:.3g}" if amount < 0.1 else f"{amount:.3f}".rstrip("0").rstrip(".")
+
+
+def _order(sight: Sight) -> tuple[float, str, str]:
+    return round(sight.expected(), 6), sight.kernel["content_hash"], sight.kernel["kernel_id"]
+
+
+def _summed(found: Iterable[Found], whole: float) -> list[Found]:
+    """The largest first; those that are too small are left out or, if that leaves too much, are summed up."""
+    kept = [each for each in found if abs(each.cycles or 0.0) >= SMALL * abs(whole) and abs(each.cycles or 0) > _NOISE]
+    rest = whole - sum(each.cycles or 0.0 for each in kept)
+    # What is explained comes before what is summed up, and what explains at large before what does in detail.
+    kept.sort(
+        key=lambda each: (each.kind not in _AT_LARGE, each.summed, -abs(each.cycles or 0.0), each.more, each.fewer)
+    )
+    if abs(rest) > max(SMALL * abs(whole), _NOISE):
+        kept.append(Found(kind="pipeline", cycles=rest, more="the rest", fewer="the rest"))
+    return kept
+
+
+_AT_LARGE = ("vectorised", "vector-width")
+
+# --- the difference ---------------------------------------------------------------------------------------------------
+
+
+def _difference(fast: Sight, slow: Sight) -> list[Found]:
+    """What adds up to the difference of two kernels."""
+    wider = _width(fast, slow)
+    if wider is None:
+        return _apart(fast, slow)
+    cause, times = wider
+    narrow = replace(slow, scale=slow.scale / times)
+    if narrow.expected() >= fast.expected():
+        return [cause, *_apart(fast, narrow)]
+    return [cause, *(each.turned() for each in _apart(narrow, fast))]
+
+
+def _apart(fast: Sight, slow: Sight) -> list[Found]:
+    """The difference of the largest bounds and of what is above them."""
+    found: list[Found] = []
+    high, low = (max(sight.bound(name) for name in _BOUNDS) for sight in (slow, fast))
+    if high - low > _NOISE:
+        found += _of_bound(fast, slow, high - low)
+    elif low - high > _NOISE:
+        found += [each.turned() for each in _of_bound(slow, fast, low - high)]
+    above = (slow.expected() - high) - (fast.expected() - low)
+    for cost, more, fewer in (
+        (_placement, "code placement costs more on average", "code placement costs less on average"),
+        (_crossings, "more loads that cross cache lines", "fewer loads that cross cache lines"),
+    ):
+        costs = cost(fast), cost(slow)
+        part = costs[1] - costs[0]
+        # As much of it as there is to be explained.
+        part = max(min(part, max(above, 0.0)), min(above, 0.0))
+        if abs(part) > _NOISE:
+            above -= part
+            found.append(
+                Found(
+                    kind="alignment",
+                    cycles=part,
+                    more=more if part > 0 else fewer,
+                    fewer=fewer if part > 0 else more,
+                    of_fast={"cycles": round(costs[0], 6)},
+                    of_slow={"cycles": round(costs[1], 6)},
+                )
+            )
+    if abs(above) > _NOISE:
+        most = slow if above > 0 else fast
+        to = _lost_to(most)
+        words = f"more lost above the bounds{to}", f"less lost above the bounds{to}"
+        more, fewer = words if above > 0 else words[::-1]
+        found.append(
+            Found(kind="pipeline", cycles=above, more=more, fewer=fewer, of_fast=_lost(fast), of_slow=_lost(slow))
+        )
+    return found
+
+
+def _placement(sight: Sight) -> float:
+    """Cycles that are lost on the average since the linker does not choose the best place."""
+    return sight.expected() - min(places(sight.kernel)) * sight.scale
+
+
+def _crossings(sight: Sight) -> float:
+    """Cycles that the simulation would gain if no load crossed a cache line."""
+    gained = [w["gained"] for w in sight.kernel["what_ifs"] if w["change"] == "line-crossings" and not w["asked"]]
+    return max([0.0, *gained]) * sight.scale
+
+
+def _lost_to(sight: Sight) -> str:
+    """What takes the cycles that a simulation is above the bounds: where these do not limit, what the report says that
+    does; else what left most of the empty issue slots."""
+    kernel = sight.kernel
+    if not kernel["bounds"]["prediction"]["limited_by"] and kernel["overview"]["limit"]:
+        from incc.report.wording import listed
+
+        limits = kernel["overview"]["limit"].split("; ")
+        return f" to {listed([_LIMITS.get(limit, limit) for limit in limits])}"
+    shares: dict[str, Any] = dict(kernel["simulated"]["lost_slots"]) if kernel["simulated"] else {}
+    name = max(shares, key=lambda name: shares[name], default="")
+    return _EMPTY_SLOTS.get(name, "") if name and shares[name] else ""
+
+
+_LIMITS = {"front end": "the front end"}
+
+_EMPTY_SLOTS = {
+    "no_uops": " to the front end",
+    "reorder_buffer": " to a full reorder buffer",
+    "scheduler": " to a full scheduler",
+    "group": " to groups of µops that do not fit",
+    "load_buffer": " to a full load buffer",
+    "store_buffer": " to a full store buffer",
+    "registers": " to registers of which none was free",
+}
+
+
+def _lost(sight: Sight) -> dict[str, Any]:
+    """What a simulation says of issue slots that stay empty."""
+    found = sight.kernel["simulated"]
+    above = sight.expected() - max(sight.bound(name) for name in _BOUNDS)
+    lost = {name: share for name, share in found["lost_slots"].items() if share} if found else {}
+    return {"above_bounds": round(above, 6), "lost_slots": lost}
+
+
+def _of_bound(low: Sight, high: Sight, shown: float) -> list[Found]:
+    """What makes the largest bound of `high` larger than in `low`; `shown`: cycles of that which show."""
+    largest = max(high.bound(name) for name in _BOUNDS)
+    name = next(name for name in _BOUNDS if high.bound(name) >= largest - _NOISE)
+    found = _BY_BOUND[name](low, high)
+    growth = sum(each.cycles or 0.0 for each in found)
+    if growth <= _NOISE or abs(growth - (high.bound(name) - low.bound(name))) > 0.02 * growth + _NOISE:
+        # The instructions do not add up to the bounds: no more than the bounds themselves is said.
+        kind, words = _BOUND_WORDS[name]
+        more, fewer = f"a higher bound by {words}", f"a lower bound by {words}"
+        one, other = ({"bound": round(sight.bound(name), 6)} for sight in (low, high))
+        return [Found(kind=kind, cycles=shown, more=more, fewer=fewer, fast=(), slow=(), of_fast=one, of_slow=other)]
+    return [replace(each, cycles=(each.cycles or 0.0) * shown / growth) for each in found]
+
+
+_BOUND_WORDS: dict[BoundName, tuple[Kind, str]] = {
+    "loop_carried": ("chain", "loop-carried dependencies"),
+    "port": ("ports", "ports"),
+    "divider": ("divider", "the divider"),
+    "front_end": ("front-end", "the front end"),
+    "retire": ("retirement", "retirement"),
+}
+
+# --- what instructions are --------------------------------------------------------------------------------------------
+
+_MEMORY = frozenset(("loads", "store addresses", "store data", "gathers", "scatters"))
+
+
+def _works(instruction: t.Instruction) -> list[str]:
+    """What its µops do; in reports before 1.5 its mnemonic has to say it."""
+    return instruction["work"] or instruction["text"].split(None, 1)[:1] or ["?"]
+
+
+def computes(instruction: t.Instruction) -> str:
+    """What an instruction does beside loading and storing, or that."""
+    works = _works(instruction)
+    return next((work for work in reversed(works) if work not in _MEMORY), works[0])
+
+
+def _branches(sight: Sight) -> list[tuple[int, ...]]:
+    """The branches of an iteration, each with what is fused with it."""
+    if "branches" in sight.kept:
+        kept: list[tuple[int, ...]] = sight.kept["branches"]
+        return kept
+    found: list[tuple[int, ...]] = []
+    for n, instruction in enumerate(sight.instructions):
+        if "branches" not in _works(instruction):
+            continue
+        if instruction["macro_fused"] and found and found[-1] == (n - 1,):
+            found[-1] = (n - 1, n)
+        else:
+            found.append((n,))
+    sight.kept["branches"] = found
+    return found
+
+
+def _closing(sight: Sight) -> tuple[int, ...]:
+    """The branch that keeps the loop going: the last instruction or, in a loop that is tested at its start, the only
+    one."""
+    branches = _branches(sight)
+    if branches and (len(branches) == 1 or branches[-1][-1] == len(sight.instructions) - 1):
+        return branches[-1]
+    return ()
+
+
+def _overhead(sight: Sight) -> frozenset[int]:
+    """The instructions that only keep the loop going: its branch, what is fused with that, and counters. These take a
+    cycle and need nothing but themselves; addresses are made from them, or the branch tests them."""
+    if "overhead" in sight.kept:
+        kept: frozenset[int] = sight.kept["overhead"]
+        return kept
+    closing = _closing(sight)
+    found = set(closing)
+    texts = [instruction["text"] for instruction in sight.instructions]
+    addresses = {name for text in texts for inside in _ADDRESS.findall(text) for name in _WORD.findall(inside)}
+    tested = {name for n in closing for name in _WORD.findall(texts[n])}
+    for chain in sight.kernel["chains"]:
+        first = chain["instructions"][0]
+        if (
+            first >= len(sight.instructions)
+            or len(chain["instructions"]) > 1
+            or chain["latency"] > 1
+            or chain["iterations"] > 1
+        ):
+            continue
+        if sight.instructions[first]["loads"] or sight.instructions[first]["stores"]:
+            continue
+        if {step["via"] for step in chain["steps"]} & (addresses | tested) or first + 1 in closing:
+            found.add(first)
+    sight.kept["overhead"] = frozenset(found)
+    return frozenset(found)
+
+
+_ADDRESS = re.compile(r"[(\[]([^)\]]*)[)\]]")
+_WORD = re.compile(r"\w+")
+
+
+def counted(count: float, plural: str) -> str:
+    """1 load, 2 loads, 0.5 loads, 1 µop for gathers."""
+    amount = amount_text(count)
+    head, tail = re.match(r"(\S+(?: (?!for |of |between |from |and |inside |that )\S+)*)(.*)", plural).groups()  # type: ignore[union-attr]
+    if amount == "1":
+        head = head[:-2] if head.endswith(("ches", "shes", "sses")) else head.removesuffix("s")
+    return f"{amount} {head}{tail}"
+
+
+def _more_and_fewer(more: float, plural: str, where: str) -> tuple[str, str]:
+    """“+2 reloads on the LCD” and “2 reloads fewer on the LCD”, in the order of the sign."""
+    words = counted(abs(more), plural)
+    texts = f"+{words}{where}", f"{words} fewer{where}"
+    return texts if more > 0 else texts[::-1]
+
+
+# --- contributions to a bound -----------------------------------------------------------------------------------------
+
+
+class Contribution(msgspec.Struct, frozen=True, kw_only=True):
+    """What an instruction adds to a bound: under which heading, how many of it, and in how many cycles."""
+
+    heading: tuple[str, str]
+    instruction: int | None
+    number: float
+    cycles: float
+
+
+class Heading:
+    """What instructions of one heading add to a bound in both kernels."""
+
+    __slots__ = ("count", "cycles", "instructions")
+
+    def __init__(self) -> None:
+        self.count = [0.0, 0.0]
+        self.cycles = [0.0, 0.0]
+        self.instructions: tuple[dict[int, None], dict[int, None]] = ({}, {})
+
+    def is_of_instructions(self, scales: Sequence[float]) -> bool:
+        """Whether each instruction counts once: µops are not as many as what they are for."""
+        sides = zip(self.count, self.instructions, scales, strict=True)
+        return all(abs(count - len(each) * scale) <= _NOISE for count, each, scale in sides)
+
+    def evidence(self, side: int) -> dict[str, Any]:
+        return {"count": round(self.count[side], 6), "cycles": round(self.cycles[side], 6)}
+
+
+def _headings(low: Iterable[Contribution], high: Iterable[Contribution]) -> dict[tuple[str, str], Heading]:
+    """Contributions by heading; those to the faster kernel first."""
+    found: dict[tuple[str, str], Heading] = {}
+    for side, contributions in enumerate((low, high)):
+        for each in contributions:
+            heading = found.setdefault(each.heading, Heading())
+            heading.count[side] += each.number
+            heading.cycles[side] += each.cycles
+            if each.instruction is not None:
+                heading.instructions[side][each.instruction] = None
+    return found
+
+
+def _cause(kind: Kind, heading: Heading, more: str, fewer: str) -> Found:
+    return Found(
+        kind=kind,
+        cycles=heading.cycles[1] - heading.cycles[0],
+        more=more,
+        fewer=fewer,
+        fast=tuple(heading.instructions[0]),
+        slow=tuple(heading.instructions[1]),
+        of_fast=heading.evidence(0),
+        of_slow=heading.evidence(1),
+    )
+
+
+# --- the longest chain ------------------------------------------------------------------------------------------------
+
+
+def _chain_steps(sight: Sight) -> list[Contribution]:
+    """The steps of the longest chain: what each adds to the cycles of as much work."""
+    if not sight.kernel["chains"]:
+        return []
+    chain = sight.kernel["chains"][0]
+    if max((step["to"] for step in chain["steps"]), default=0) >= len(sight.instructions):
+        return []  # a report that contradicts itself
+    once = sight.scale / chain["iterations"]
+    steps = chain["steps"]
+    found = []
+    for n, step in enumerate(steps):
+        to = sight.instructions[step["to"]]
+        after = steps[(n + 1) % len(steps)]
+        if step["kind"] == "memory":
+            heading = "memory", "reloads" if to["frame"] else "loads of what the loop stored"
+        elif step["kind"] != "internal" and after["kind"] == "internal" and after["to"] == step["to"]:
+            heading = "work", "loads"
+        else:
+            heading = "work", computes(to)
+        found.append(Contribution(heading=heading, instruction=step["to"], number=once, cycles=step["latency"] * once))
+    return found
+
+
+def _chain(low: Sight, high: Sight) -> list[Found]:
+    found = []
+    for (kind, label), heading in _headings(_chain_steps(low), _chain_steps(high)).items():
+        more = heading.count[1] - heading.count[0]
+        if abs(more) <= _NOISE:
+            each = [
+                cycles / count if count else 0.0 for cycles, count in zip(heading.cycles, heading.count, strict=True)
+            ]
+            first, second = (amount_text(cycles) for cycles in each)
+            words = (
+                f"{label} on the LCD take longer ({first} → {second} cycles)",
+                f"{label} on the LCD take less ({second} → {first} cycles)",
+            )
+            if each[1] < each[0]:
+                words = (
+                    f"{label} on the LCD take less ({first} → {second} cycles)",
+                    f"{label} on the LCD take longer ({second} → {first} cycles)",
+                )
+        else:
+            words = _more_and_fewer(more, label, " on the LCD")
+            if kind == "work" and _as_much(low, high, label):
+                # All of it is still done, but one chain has less of it than the other.
+                sides = "fewer chains side by side: ", "more chains side by side: "
+                sides = sides if more > 0 else sides[::-1]
+                words = sides[0] + words[0], sides[1] + words[1]
+        found.append(_cause("chain-memory" if kind == "memory" else "chain", heading, *words))
+    return found
+
+
+def _as_much(low: Sight, high: Sight, label: str) -> bool:
+    """Whether as much of a kind of work is done in both, on the chain or elsewhere."""
+    done = [sight.scale * sum(computes(i) == label for i in sight.instructions) for sight in (low, high)]
+    return bool(done[0]) and abs(done[1] - done[0]) <= 0.01 * max(done)
+
+
+# --- ports, slots, dividers -------------------------------------------------------------------------------------------
+
+
+def _headed(sight: Sight, overhead: frozenset[int], i: int, work: str) -> tuple[str, str]:
+    """The heading of what an instruction adds to a bound by throughput with µops for some work. Of one that computes
+    with what it reloads only the load is there because of that."""
+    instruction = sight.instructions[i]
+    if instruction["frame"] and work in _MEMORY:
+        return "spills", "spills" if instruction["stores"] else "reloads"
+    if i in overhead:
+        return "loop", "loop overhead"
+    if instruction["eliminated"]:
+        return "work", "eliminated moves"
+    return "work", work
+
+
+def _parts(sight: Sight, i: int, slots: int) -> list[tuple[str, int]]:
+    """The slots that an instruction takes, by the work that they are for. What it loads or stores takes only those that
+    its computation alone would not: a load that is fused with it takes none."""
+    instruction = sight.instructions[i]
+    works = _works(instruction)
+    computing = computes(instruction)
+    if not instruction["frame"] or computing in _MEMORY:
+        return [(computing, slots)]
+    names = frozenset(r["name"] for r in sight.kernel["resources"] if r["kind"] == "port")
+    terms = zip(_terms(instruction, names), works, strict=False)
+    alone = min(slots, max(1, sum(count for (count, _), work in terms if work not in _MEMORY)))
+    memory = next(work for work in works if work in _MEMORY) if slots > alone else ""
+    return [(computing, alone), *([(memory, slots - alone)] if memory else [])]
+
+
+def _terms(instruction: t.Instruction, names: frozenset[str]) -> list[tuple[int, frozenset[str]]]:
+    """How many µops may go to which ports; those of units are left out."""
+    found = []
+    for count, ports in re.findall(r"(\d+)\*p(\([^)]*\)|[^+]+)", instruction["ports"]):
+        inside = ports[1:-1].split(",") if ports[0] == "(" else [ports] if ports in names else list(ports)
+        if names.issuperset(inside):
+            found.append((int(count), frozenset(inside)))
+    return found
+
+
+def _ports(low: Sight, high: Sight) -> list[Found]:
+    """What takes the ports that are busiest in `high`, and can go nowhere else."""
+    busiest = [r["name"] for r in high.kernel["resources"] if r["busiest"] and r["kind"] == "port"]
+    if not busiest:
+        return []
+    inside = frozenset(busiest)
+    contributions: list[list[Contribution]] = []
+    for sight in (low, high):
+        names = frozenset(r["name"] for r in sight.kernel["resources"] if r["kind"] == "port")
+        overhead = _overhead(sight)
+        each: list[Contribution] = []
+        for i, instruction in enumerate(sight.instructions):
+            works = _works(instruction)
+            for n, (count, ports) in enumerate(_terms(instruction, names)):
+                if ports <= inside:
+                    heading = _headed(sight, overhead, i, works[min(n, len(works) - 1)])
+                    amount = count * sight.scale
+                    each.append(
+                        Contribution(heading=heading, instruction=i, number=amount, cycles=amount / len(inside))
+                    )
+        contributions.append(each)
+    whole = sum(each.cycles for each in contributions[1])
+    if abs(whole - high.bound("port")) > 0.001 * whole + _NOISE and high.kernel["memory"]["line_crossings"]:
+        # A load that crosses a line takes its port twice.
+        for each, sight in zip(contributions, (low, high), strict=True):
+            crossings = sight.kernel["memory"]["line_crossings"] * sight.scale
+            if crossings:
+                each.append(
+                    Contribution(
+                        heading=("lines", "line crossings"),
+                        instruction=None,
+                        number=crossings,
+                        cycles=crossings / len(inside),
+                    )
+                )
+    where = f" on {_listed_ports(busiest)}"
+    found = _throughput(low, high, contributions, "ports", where)
+    short = high.bound("port") - low.bound("port")
+    growth = sum(each.cycles or 0.0 for each in found)
+    # The faster kernel may have other busiest ports than these: then less than all of it shows.
+    return (
+        [replace(each, cycles=(each.cycles or 0.0) * short / growth) for each in found] if growth > short > 0 else found
+    )
+
+
+def _listed_ports(names: Sequence[str]) -> str:
+    from incc.report.wording import ports
+
+    return ports(names)
+
+
+def _slots(name: Literal["front_end", "retire"]) -> Callable[[Sight, Sight], list[Found]]:
+    """The causes of a bound by µops that are issued or retired in a cycle."""
+    field: Literal["issue_slots", "retire_slots"] = "issue_slots" if name == "front_end" else "retire_slots"
+
+    def causes(low: Sight, high: Sight) -> list[Found]:
+        contributions: list[list[Contribution]] = []
+        for sight in (low, high):
+            slots = sum(i[field] for i in sight.instructions)
+            each_takes = sight.bound(name) / slots if slots else 0.0
+            overhead = _overhead(sight)
+            contributions.append(
+                [
+                    Contribution(
+                        heading=_headed(sight, overhead, i, work),
+                        instruction=i,
+                        number=number * sight.scale,
+                        cycles=number * each_takes,
+                    )
+                    for i, instruction in enumerate(sight.instructions)
+                    for work, number in _parts(sight, i, instruction[field])
+                    if number
+                ]
+            )
+        verb = " to issue" if name == "front_end" else " to retire"
+        return _throughput(low, high, contributions, "front-end" if name == "front_end" else "retirement", verb)
+
+    return causes
+
+
+def _throughput(
+    low: Sight, high: Sight, contributions: Sequence[Iterable[Contribution]], kind: Kind, where: str
+) -> list[Found]:
+    """The causes of a bound by throughput: spills, what keeps the loop going, and the rest by kinds of work, the most
+    important by themselves."""
+    headings = _headings(*contributions)
+    found: list[Found] = []
+    works: list[tuple[str, Heading]] = []
+    for (what, label), heading in headings.items():
+        more = heading.count[1] - heading.count[0]
+        if abs(heading.cycles[1] - heading.cycles[0]) <= _NOISE:
+            continue
+        if what == "spills":
+            # As many as instructions: an address and data may be two µops for one.
+            times = [len(each) * sight.scale for each, sight in zip(heading.instructions, (low, high), strict=True)]
+            if abs(times[1] - times[0]) > _NOISE:
+                more = times[1] - times[0]
+            else:
+                label = f"µops for {label}"
+            found.append(_cause("spills", heading, *_more_and_fewer(more, label, where)))
+        elif what == "lines":
+            found.append(_cause("alignment", heading, *_more_and_fewer(more, label, where)))
+        elif what == "loop" and abs(low.scale - high.scale) > _NOISE * high.scale:
+            texts = "loop overhead shared by less work", "loop overhead shared by more work"
+            found.append(_cause("unrolled", heading, *(texts if more > 0 else texts[::-1])))
+        elif what == "loop":
+            found.append(_cause(kind, heading, *_more_and_fewer(more, "µops of loop overhead", where)))
+        else:
+            works.append((label, heading))
+    works.sort(key=lambda each: (-abs(each[1].cycles[1] - each[1].cycles[0]), each[0]))
+    for label, heading in works[:MOST]:
+        more = heading.count[1] - heading.count[0]
+        if not heading.is_of_instructions((low.scale, high.scale)):
+            label = f"µops for {label}"
+        found.append(_cause(kind, heading, *_more_and_fewer(more, label, where)))
+    if works[MOST:]:
+        rest = Heading()
+        for _, heading in works[MOST:]:
+            for side in (0, 1):
+                rest.count[side] += heading.count[side]
+                rest.cycles[side] += heading.cycles[side]
+                rest.instructions[side].update(heading.instructions[side])
+        more = rest.count[1] - rest.count[0]
+        texts = _more_and_fewer(more, "other µops", where) if abs(more) > _NOISE else (f"other µops{where}",) * 2
+        found.append(replace(_cause(kind, rest, *texts), summed=True))
+    return found
+
+
+def _divider(low: Sight, high: Sight) -> list[Found]:
+    """What takes the unit that is busiest in `high`."""
+    units = [r for r in high.kernel["resources"] if r["kind"] == "unit"]
+    if not units:
+        return []
+    name = max(units, key=lambda r: r["load"])["name"]
+    unit = f"the divider of port {name[:-2]}" if name.endswith("DV") and name != "DV" else f"unit {name}"
+    contributions: list[list[Contribution]] = []
+    for sight in (low, high):
+        column = next((p for p, r in enumerate(sight.kernel["resources"]) if r["name"] == name), None)
+        contributions.append(
+            [
+                Contribution(
+                    heading=("work", computes(i)),
+                    instruction=n,
+                    number=sight.scale,
+                    cycles=i["pressure"][column] * sight.scale,
+                )
+                for n, i in enumerate(sight.instructions)
+                if column is not None and any(i["pressure"][column : column + 1])
+            ]
+        )
+    found = []
+    for (_, label), heading in _headings(*contributions).items():
+        more = heading.count[1] - heading.count[0]
+        if abs(more) > _NOISE:
+            words = _more_and_fewer(more, label, f" on {unit}")
+        else:
+            texts = f"{label} take {unit} longer", f"{label} take {unit} less long"
+            words = texts if heading.cycles[1] > heading.cycles[0] else texts[::-1]
+        found.append(_cause("divider", heading, *words))
+    return found
+
+
+_BY_BOUND: dict[BoundName, Callable[[Sight, Sight], list[Found]]] = {
+    "loop_carried": _chain,
+    "port": _ports,
+    "divider": _divider,
+    "front_end": _slots("front_end"),
+    "retire": _slots("retire"),
+}
+
+# --- how wide ---------------------------------------------------------------------------------------------------------
+
+
+def vector_bits(kernel: t.Kernel) -> int:
+    """How wide the vectors are that a kernel computes with or, if it does not compute, moves; 0 for scalar code."""
+    arithmetic, widest = kernel["arithmetic"], kernel["memory"]["widest_access_bits"]
+    if arithmetic["packed_share"] is None:
+        return widest if widest >= 128 else 0
+    return arithmetic["vector_bits"]
+
+
+def _width(fast: Sight, slow: Sight) -> tuple[Found, float] | None:
+    """That the faster kernel has wider vectors, and how many times as wide; None if that does not explain the
+    difference."""
+    times = _times_as_wide(slow.kernel, fast.kernel)
+    if times is None or times <= 1:
+        return None
+    whole, part = slow.expected() - fast.expected(), slow.expected() * (1 - 1 / times)
+    if not 0.5 * whole <= part <= 1.5 * whole:
+        return None
+    return _width_cause(fast, slow, part), times
+
+
+def _width_cause(fast: Sight, slow: Sight, cycles: float | None) -> Found:
+    wide, narrow = vector_bits(fast.kernel), vector_bits(slow.kernel)
+    kind: Kind = "vector-width" if wide and narrow else "vectorised"
+    return Found(
+        kind=kind,
+        cycles=cycles,
+        more=f"{_width_words(narrow)} instead of {_width_words(wide)}",
+        fewer=f"{_width_words(wide)} instead of {_width_words(narrow)}",
+        of_fast=_width_evidence(fast),
+        of_slow=_width_evidence(slow),
+    )
+
+
+def _width_words(bits: int) -> str:
+    return f"{bits}-bit vectors" if bits else "scalar code"
+
+
+def _width_evidence(sight: Sight) -> dict[str, Any]:
+    return {"vector_bits": vector_bits(sight.kernel), "packed_share": sight.kernel["arithmetic"]["packed_share"]}
+
+
+def _times_as_wide(narrow: t.Kernel, wide: t.Kernel) -> float | None:
+    """How many times as many elements an operation of `wide` is for on the average; None where that cannot be told."""
+    bits, shares = [], []
+    for kernel in (narrow, wide):
+        bits.append(vector_bits(kernel))
+        share = kernel["arithmetic"]["packed_share"]
+        shares.append(1.0 if share is None else share)
+    if all(bits) and shares == [1.0, 1.0]:
+        return bits[1] / bits[0]
+    # Scalar code tells how wide an element is: what it loads and stores is one.
+    element = next((k["memory"]["widest_access_bits"] for k, b in zip((narrow, wide), bits, strict=True) if not b), 0)
+    if not 8 <= element <= 64:
+        return None
+    each = [1.0 if not b else 1 / (share * element / b + 1 - share) for b, share in zip(bits, shares, strict=True)]
+    return each[1] / each[0]
+
+
+# --- what else differs ------------------------------------------------------------------------------------------------
+
+
+def _facts(fast: Sight, slow: Sight, told: set[Kind]) -> list[Found]:
+    """What differs without a number of cycles that could be put to it; `told` are the kinds of causes that have one."""
+    found: list[Found] = []
+    if vector_bits(fast.kernel) != vector_bits(slow.kernel) and not told & {"vectorised", "vector-width"}:
+        found.append(_width_cause(fast, slow, None))
+    if "unrolled" not in told:
+        found += _unrolled(fast, slow)
+    found += _differing(
+        "calls",
+        [{note.partition(";")[0]: 1.0 for note in calls(sight.kernel)} for sight in (fast, slow)],
+        "{0}",
+        "no {0}",
+    )
+    found += _counts(
+        "unknown-instructions",
+        "instructions that the model lacks",
+        "",
+        [[i["index"] for i in sight.kernel["unknown_instructions"]] for sight in (fast, slow)],
+        (fast.scale, slow.scale),
+    )
+    inside = [[b[-1] for b in _branches(s) if b != _closing(s)] for s in (fast, slow)]
+    found += _counts("branches", "branches", " inside the loop", inside, (fast.scale, slow.scale))
+    if not told & {"spills", "chain-memory"}:
+        for field, plural in (("stores", "spills"), ("loads", "reloads")):
+            on_frame = [[n for n, i in enumerate(s.instructions) if i["frame"] and i[field]] for s in (fast, slow)]  # type: ignore[literal-required]
+            found += _counts("spills", plural, "", on_frame, (fast.scale, slow.scale))
+    for name, words in (("flop", "floating-point operations"), ("integer_operations", "integer vector operations")):
+        done = [sight.kernel["arithmetic"][name] * sight.scale for sight in (fast, slow)]  # type: ignore[literal-required]
+        if abs(done[1] - done[0]) > 0.01 * max(done) + _NOISE:
+            texts = _more_and_fewer(done[1] - done[0], words, "")
+            one, other = ({name: round(each, 6)} for each in done)
+            found.append(Found(kind="work", cycles=None, more=texts[0], fewer=texts[1], of_fast=one, of_slow=other))
+    return found
+
+
+def _unrolled(fast: Sight, slow: Sight) -> list[Found]:
+    """That an iteration does more, and not since vectors are wider."""
+    times = fast.scale / slow.scale if slow.scale else 1.0
+    wide = _times_as_wide(fast.kernel, slow.kernel) if vector_bits(fast.kernel) != vector_bits(slow.kernel) else 1.0
+    # An iteration of the slower one does so many times as much.
+    if wide is None or not times or abs(times / wide - 1) <= 0.01:
+        return []
+    ratio, what = times / wide, "unroll factor"
+    if any(sight.kernel["arithmetic"]["packed_share"] not in (None, 0.0, 1.0) for sight in (fast, slow)):
+        # Where only some operations are packed, nobody knows whether they are so over iterations or within one.
+        if abs(times - 1) <= 0.01:
+            return []
+        ratio, what = times, "work of an iteration"
+    more, fewer = f"{what} ×{amount_text(max(ratio, 1 / ratio))}", f"{what} ÷{amount_text(max(ratio, 1 / ratio))}"
+    more, fewer = (more, fewer) if ratio > 1 else (fewer, more)
+    return [Found(kind="unrolled", cycles=None, more=more, fewer=fewer)]
+
+
+def _counts(
+    kind: Kind, plural: str, where: str, indices: Sequence[Sequence[int]], scales: Sequence[float]
+) -> list[Found]:
+    """That there are more of some instructions for as much work."""
+    counts = [len(each) * scale for each, scale in zip(indices, scales, strict=True)]
+    if abs(counts[1] - counts[0]) <= 0.01 * max(counts) + _NOISE:
+        return []
+    texts = _more_and_fewer(counts[1] - counts[0], plural, where)
+    one, other = ({"count": round(count, 6)} for count in counts)
+    return [
+        Found(
+            kind=kind,
+            cycles=None,
+            more=texts[0],
+            fewer=texts[1],
+            fast=tuple(indices[0]),
+            slow=tuple(indices[1]),
+            of_fast=one,
+            of_slow=other,
+        )
+    ]
+
+
+def _differing(kind: Kind, sides: Sequence[Mapping[str, float]], there: str, gone: str) -> list[Found]:
+    """What only one kernel has."""
+    found = [
+        Found(kind=kind, cycles=None, more=there.format(name), fewer=gone.format(name))
+        for name in sides[1]
+        if name not in sides[0]
+    ]
+    found += [
+        Found(kind=kind, cycles=None, more=gone.format(name), fewer=there.format(name))
+        for name in sides[0]
+        if name not in sides[1]
+    ]
+    return sorted(found, key=lambda each: min(each.more, each.fewer))

@@ -1,0 +1,659 @@
+"""Which kernel of one build is which of another.
+
+In stages, each of which takes what speaks enough for itself and leaves the rest to the next one:
+
+1. equal code: of the same function, of functions of which the other build has none by that name, or so much of it
+   that it cannot be chance;
+2. main loops of the same function, or of one that was inlined into it;
+3. what is like each other among all, by a few candidates for each kernel that indexes find;
+4. remainders, prologues and fallbacks of main loops that were matched;
+5. what is left, of equal code;
+6. loops that do a part of the work of a matched one: it was split.
+
+In each, the pairs are those whose weights (`match_score.py`) add up to the most. Sides are put into an order of their
+own first, so that neither the order of kernels nor which side is the first decides anything.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+from msgspec.structs import replace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterable, Sequence
+
+    from incc.compare.match_features import Features
+    from incc.compare.side import Entry
+
+By = Literal["content", "identity", "function", "similarity"]
+
+MANY = 1500
+"""Pairs of a group that are all looked at; of a larger group only those that are alike in something else as well."""
+
+CANDIDATES = 8
+"""Candidates of a kernel in the sparse stage."""
+
+ENOUGH_CODE = 8
+"""Instructions that are the same by chance only rarely, where each side has them once."""
+
+ALMOST = 0.99
+"""The most confidence for code that is not equal."""
+
+SURE = 0.8
+"""How likely a pair of a function must be to be taken before other functions were looked at."""
+
+POSSIBLE = 0.5
+"""How likely a pair of a function must be at all."""
+
+LIKELY = 0.6
+"""How likely a pair must be that was found among all kernels: better unmatched than matched wrongly."""
+
+SPLIT_GAIN = 0.1
+"""By how much a further loop must make two kernels more alike to be a part of one."""
+
+SPLIT_LIKE = 0.7
+"""How alike they must be with it."""
+
+
+class Match(msgspec.Struct, frozen=True, kw_only=True):
+    """Two kernels that are the same loop of the source: their places among the entries, how they were found, how sure
+    that is (0 to 1), and further loops of either side that do a part of the work of the other's one."""
+
+    a: int
+    b: int
+    by: By
+    confidence: float
+    parts_a: tuple[int, ...] = ()
+    parts_b: tuple[int, ...] = ()
+
+
+class Matching(msgspec.Struct, frozen=True):
+    """`matches` in the order of b; `only_a`, `only_b`: the entries that are in none of them, nor a part."""
+
+    matches: tuple[Match, ...]
+    only_a: tuple[int, ...]
+    only_b: tuple[int, ...]
+
+
+def match(a: Sequence[Entry], b: Sequence[Entry]) -> Matching:
+    """Match the kernels of two builds. `match(b, a)` finds the same pairs. Where a side has been analysed for several
+    cores, kernels are those of one core on both sides, if there is one that both have."""
+    cores_a, cores_b = _of_cores(a), _of_cores(b)
+    both = [core for core in cores_a if core in cores_b]
+    if not both or len(cores_a) == len(cores_b) == 1:
+        return _match(a, b)
+    matches: list[Match] = []
+    for core in both:
+        of_a, of_b = cores_a[core], cores_b[core]
+        for m in _match([a[n] for n in of_a], [b[n] for n in of_b]).matches:
+            parts_a, parts_b = tuple([of_a[n] for n in m.parts_a]), tuple([of_b[n] for n in m.parts_b])
+            matches.append(replace(m, a=of_a[m.a], b=of_b[m.b], parts_a=parts_a, parts_b=parts_b))
+    return _with_the_rest(matches, len(a), len(b))
+
+
+def _of_cores(entries: Sequence[Entry]) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for n, entry in enumerate(entries):
+        found.setdefault(entry.unit["model"]["name"], []).append(n)
+    return found
+
+
+def _match(a: Sequence[Entry], b: Sequence[Entry]) -> Matching:
+    from incc.compare.match_features import features
+
+    found_a, found_b = features(a), features(b)
+    swapped = [f.key for f in found_b] < [f.key for f in found_a]
+    if swapped:
+        found_a, found_b = found_b, found_a
+    matcher = _Matcher(found_a, found_b)
+    matcher.run()
+    return _result(matcher, swapped)
+
+
+def _result(matcher: _Matcher, swapped: bool) -> Matching:
+    matches: list[Match] = []
+    for row, column in matcher.partner.items():
+        one, other = matcher.a[row].index, matcher.b[column].index
+        parts_one = tuple(sorted(matcher.a[part].index for part in matcher.parts_a.get(row, ())))
+        parts_other = tuple(sorted(matcher.b[part].index for part in matcher.parts_b.get(column, ())))
+        by, sure = matcher.how[row]
+        if swapped:
+            one, other, parts_one, parts_other = other, one, parts_other, parts_one
+        matches.append(Match(a=one, b=other, by=by, confidence=sure, parts_a=parts_one, parts_b=parts_other))
+    counts = len(matcher.a), len(matcher.b)
+    return _with_the_rest(matches, *(reversed(counts) if swapped else counts))
+
+
+def _with_the_rest(matches: list[Match], count_a: int, count_b: int) -> Matching:
+    used_a = {index for m in matches for index in (m.a, *m.parts_a)}
+    used_b = {index for m in matches for index in (m.b, *m.parts_b)}
+    return Matching(
+        tuple(sorted(matches, key=lambda m: m.b)),
+        tuple(index for index in range(count_a) if index not in used_a),
+        tuple(index for index in range(count_b) if index not in used_b),
+    )
+
+
+class _Matcher:
+    """The state of matching: rows are places in `a`, columns those in `b`."""
+
+    def __init__(self, a: Sequence[Features], b: Sequence[Features]) -> None:
+        self.a = a
+        self.b = b
+        self.partner: dict[int, int] = {}
+        self.back: dict[int, int] = {}
+        self.how: dict[int, tuple[By, float]] = {}
+        self.parts_a: dict[int, list[int]] = {}
+        self.parts_b: dict[int, list[int]] = {}
+        self._known_likeness: dict[tuple[int, int], float] = {}
+
+    def run(self) -> None:
+        from incc.compare.match_features import mark_leftovers
+        from incc.compare.match_score import Sides, same_sources
+
+        self.sides = Sides(
+            functions_a=frozenset(f.function for f in self.a),
+            functions_b=frozenset(f.function for f in self.b),
+            aliases=frozenset(),
+            same_sources=same_sources(self.a, self.b),
+            shifts={},
+            origins=frozenset(f.origin for f in self.a if f.origin) & frozenset(f.origin for f in self.b),
+            moves={},
+            rarity=_rarity(self.a, self.b),
+            beside={},
+            pool={},
+        )
+        self._same_kernels()
+        mark_leftovers([f for row, f in enumerate(self.a) if row not in self.partner])
+        mark_leftovers([f for column, f in enumerate(self.b) if column not in self.back])
+        self._measure_moves()
+        self._equal_code()
+        self._learn_aliases()
+        # What is not likely enough waits until all have been asked: a loop may have moved, and another one come.
+        self._same_function(least=SURE)
+        self._sparse()
+        self._learn_aliases()
+        self._same_function(least=POSSIBLE)
+        self._attendants()
+        self._left_over()
+        self._find_parts()
+
+    # --- stages ---
+
+    def _same_kernels(self) -> None:
+        """The same code under the same name in the same file: nothing to decide, and most of two builds' kernels."""
+        places: dict[tuple[object, ...], list[int]] = {}
+        for column, each in enumerate(self.b):
+            places.setdefault(_name(each), []).append(column)
+        counted = Counter(_name(each) for each in self.a)
+        for row, each in enumerate(self.a):
+            columns = places.get(_name(each), [])
+            # Several of the same name are told apart by nothing but their order.
+            if columns and (len(columns) == counted[_name(each)] or (len(columns) == 1 and counted[_name(each)] == 1)):
+                done = [column for column in columns if column not in self.back]
+                self._pair(row, done[0], "content", 1.0)
+
+    def _equal_code(self) -> None:
+        def fits(a: Features, b: Features) -> bool:
+            if not (a.main and b.main) or a.content != b.content or a.leftover != b.leftover:
+                return False
+            if _one_function(a, b) or a.function not in functions_b or b.function not in functions_a:
+                return True
+            return a.instructions >= ENOUGH_CODE and often_a[a.content] == often_b[b.content] == 1
+
+        functions_a, functions_b = self.sides.functions_a, self.sides.functions_b
+        often_a, often_b = Counter(f.content for f in self.a), Counter(f.content for f in self.b)
+        self._solve(self._pairs(lambda f: [f.content] if f.main else [], fits), least=POSSIBLE)
+
+    def _same_function(self, least: float = 0.0) -> None:
+        aliases = dict(self.sides.aliases)
+
+        def names_a(f: Features) -> list[str]:
+            return _function_names(f, aliases.get(f.function, ""))
+
+        pairs = self._pairs(names_a, lambda a, b: a.main and b.main, lambda f: _function_names(f, ""))
+        self._measure_shifts(pairs)
+        self._solve(pairs, least=least)
+
+    def _sparse(self) -> None:
+        self._count_pool()
+        self._look_beside()
+        pairs = set(self._nearest())
+        # Of a file that has not many left, all.
+        for rows, columns in self._groups(lambda f: [_by_unit(f)], lambda f: [_by_unit(f)]):
+            if len(rows) * len(columns) <= MANY:
+                pairs.update((r, c) for r in rows for c in columns if self.a[r].main and self.b[c].main)
+        self._solve(sorted(pairs), sparse=True)
+
+    def _attendants(self) -> None:
+        from incc.compare.match_score import attendant_score
+
+        of_a, of_b = _by_main(self.a), _by_main(self.b)
+        mains = [(row, column) for row, column in self.partner.items() if self.a[row].main]
+        weights: dict[tuple[int, int], int] = {}
+        for row, column in mains:
+            ones = of_a.get((self.a[row].unit, self.a[row].entry.kernel["kernel_id"]), ())
+            others = of_b.get((self.b[column].unit, self.b[column].entry.kernel["kernel_id"]), ())
+            if len(ones) * len(others) > MANY:
+                continue
+            for one in ones:
+                for other in others:
+                    if one not in self.partner and other not in self.back:
+                        weights[one, other] = attendant_score(self.a[one], self.b[other])
+        sure = {(self.a[row].unit, self.a[row].entry.kernel["kernel_id"]): self.how[row][1] for row, _ in mains}
+        self._take(weights, lambda row: sure.get((self.a[row].unit, self.a[row].of), 1.0))
+
+    def _left_over(self) -> None:
+        """Equal code of the same function or of any, and loops whose main loop is not there."""
+
+        def free(f: Features, mains: set[tuple[str, str]]) -> bool:
+            return not f.main and (f.unit, f.of) not in mains
+
+        mains_a = {(self.a[r].unit, self.a[r].entry.kernel["kernel_id"]) for r in self.partner if self.a[r].main}
+        mains_b = {(self.b[c].unit, self.b[c].entry.kernel["kernel_id"]) for c in self.back if self.b[c].main}
+
+        def fits(a: Features, b: Features) -> bool:
+            if a.content != b.content:
+                return False
+            if a.main and b.main:
+                return True
+            return _one_function(a, b) and (a.main or free(a, mains_a)) and (b.main or free(b, mains_b))
+
+        self._count_pool()
+        self._solve(self._pairs(lambda f: [f.content], fits), sparse=True)
+
+        def orphans(a: Features, b: Features) -> bool:
+            return free(a, mains_a) and free(b, mains_b) and a.role == b.role
+
+        self._solve(self._pairs(lambda f: [] if f.main else _function_names(f, ""), orphans))
+
+    def _find_parts(self) -> None:
+        """Loops of the same function, not matched, that together with a matched one do what its partner does."""
+        self._parts_of(self.a, self.b, self.partner, self.parts_b)
+        self._parts_of(self.b, self.a, self.back, self.parts_a)
+
+    def _parts_of(
+        self,
+        whole: Sequence[Features],
+        split: Sequence[Features],
+        partner: dict[int, int],
+        parts: dict[int, list[int]],
+    ) -> None:
+        from incc.compare.match_features import mix_likeness, together
+
+        matched = set(partner.values()) | {part for found in parts.values() for part in found}
+        loose: dict[tuple[str, str], list[int]] = {}
+        for number, each in enumerate(split):
+            if each.main and number not in matched and each.elements:
+                loose.setdefault((each.unit, each.function), []).append(number)
+        wishes: list[tuple[int, int, int]] = []
+        for one, other in partner.items():
+            a, b = whole[one], split[other]
+            near = loose.get((b.unit, b.function), [])
+            if not near or not a.main or a.content == b.content or not a.elements or not b.elements:
+                continue
+            alone = mix_likeness(a.mix, b.mix, a.elements, b.elements)
+            for number in near:
+                part = split[number]
+                mix, elements = together([(b.mix, b.elements), (part.mix, part.elements)])
+                joined = mix_likeness(a.mix, mix, a.elements, elements)
+                if joined >= SPLIT_LIKE and joined - alone >= SPLIT_GAIN:
+                    wishes.append((round(1000 * (joined - alone)), other, number))
+        taken: set[int] = set()
+        for _, other, number in sorted(wishes, key=lambda w: (-w[0], w[1], w[2])):
+            if number not in taken:
+                taken.add(number)
+                parts.setdefault(other, []).append(number)
+
+    # --- candidates ---
+
+    def _pairs(
+        self,
+        names: Callable[[Features], Iterable[str]],
+        fits: Callable[[Features, Features], bool],
+        names_b: Callable[[Features], Iterable[str]] | None = None,
+    ) -> list[tuple[int, int]]:
+        """Pairs of kernels without a partner that have a name in common and fit, in order. Of large groups those alone
+        that are in the same file too, or alike, or at the same place."""
+        found: set[tuple[int, int]] = set()
+        groups = self._groups(names, names_b or names)
+        for finer in (_by_unit, _by_line, _by_signature, _by_part, None):
+            if not groups:
+                break
+            large: list[tuple[list[int], list[int]]] = []
+            for rows, columns in groups:
+                if len(rows) * len(columns) > MANY:
+                    large.append((rows, columns))
+                    continue
+                found.update((r, c) for r in rows for c in columns if fits(self.a[r], self.b[c]))
+            groups = []
+            for rows, columns in large:
+                if finer is None:
+                    # Nothing tells them apart: side by side.
+                    found.update((r, c) for r, c in zip(rows, columns, strict=False) if fits(self.a[r], self.b[c]))
+                else:
+                    groups += self._groups_within(rows, columns, finer)
+        return sorted(found)
+
+    def _groups(
+        self, names_a: Callable[[Features], Iterable[str]], names_b: Callable[[Features], Iterable[str]]
+    ) -> list[tuple[list[int], list[int]]]:
+        by_name: dict[str, list[int]] = {}
+        for column, each in enumerate(self.b):
+            if column not in self.back:
+                for name in names_b(each):
+                    by_name.setdefault(name, []).append(column)
+        rows: dict[str, list[int]] = {}
+        for row, each in enumerate(self.a):
+            if row not in self.partner:
+                for name in names_a(each):
+                    if name in by_name:
+                        rows.setdefault(name, []).append(row)
+        return [(of_name, by_name[name]) for name, of_name in rows.items()]
+
+    def _groups_within(
+        self, rows: list[int], columns: list[int], finer: Callable[[Features], object]
+    ) -> list[tuple[list[int], list[int]]]:
+        by_key: dict[object, list[int]] = {}
+        for column in columns:
+            by_key.setdefault(finer(self.b[column]), []).append(column)
+        of_key: dict[object, list[int]] = {}
+        for row in rows:
+            of_key.setdefault(finer(self.a[row]), []).append(row)
+        return [(found, by_key[key]) for key, found in of_key.items() if key in by_key]
+
+    def _nearest(self) -> Iterable[tuple[int, int]]:
+        """For each kernel the few of the other side with which it has most in common, by both sides' choice."""
+        indices = [self._index(self.b, self.back), self._index(self.a, self.partner)]
+        for row, each in enumerate(self.a):
+            if row not in self.partner and each.main:
+                for column in self._choose(each, indices[0], self.b):
+                    yield row, column
+        for column, each in enumerate(self.b):
+            if column not in self.back and each.main:
+                for row in self._choose(each, indices[1], self.a):
+                    yield row, column
+
+    def _index(self, loops: Sequence[Features], done: dict[int, int]) -> dict[object, list[int]]:
+        index: dict[object, list[int]] = {}
+        for number, each in enumerate(loops):
+            if number not in done and each.main:
+                for key in _signs(each):
+                    index.setdefault(key, []).append(number)
+        return index
+
+    def _choose(self, each: Features, index: dict[object, list[int]], others: Sequence[Features]) -> list[int]:
+        votes: dict[int, float] = {}
+        for key in _signs(each):
+            found = index.get(key, ())
+            # What many have in common says nothing.
+            if 0 < len(found) <= COMMON:
+                worth = 1.0 + 1.0 / len(found)
+                for number in found:
+                    votes[number] = votes.get(number, 0.0) + worth
+        best = sorted(votes, key=lambda number: (-votes[number], number))
+        return best[:CANDIDATES]
+
+    # --- choosing ---
+
+    def _solve(self, pairs: Iterable[tuple[int, int]], sparse: bool = False, least: float = 0.0) -> None:
+        from incc.compare.match_score import score
+
+        sides = self.sides
+        weights = {(r, c): score(self.a[r], self.b[c], sides, sparse) for r, c in pairs}
+        self._take(weights, least=LIKELY if sparse else least)
+
+    def _take(
+        self,
+        weights: dict[tuple[int, int], int],
+        sure: Callable[[int], float] = lambda _: 1.0,
+        least: float = 0.0,
+    ) -> None:
+        from incc.compare.match_assign import assign
+        from incc.compare.match_score import Weights, probability
+
+        chosen = assign(weights)
+        known = Weights(weights)
+        forth = dict(chosen)
+        back = {column: row for row, column in chosen}
+        for row, column in chosen:
+            likely = probability((row, column), forth, back, known, self._alike) * sure(row)
+            if likely >= least:
+                by = _how(self.a[row], self.b[column])
+                # Other code is never for certain the same loop.
+                most = 1.0 if by == "content" else ALMOST
+                self._pair(row, column, by, min(most, math.floor(100 * likely + 0.5) / 100))
+
+    def _alike(self, side: int, one: int, other: int) -> bool:
+        loops = self.b if side else self.a
+        first, second = loops[one], loops[other]
+        if first.line > 0 and first.origin and first.origin == second.origin:
+            # Copies of one loop, inlined here and there.
+            return (first.file, first.line) == (second.file, second.line)
+        if (first.unit, first.function) != (second.unit, second.function):
+            return False
+        return first.content == second.content or (
+            first.line > 0 and (first.file, first.line) == (second.file, second.line)
+        )
+
+    def _count_pool(self) -> None:
+        counts = []
+        for loops, done in ((self.a, self.partner), (self.b, self.back)):
+            counts.append(Counter(_by_unit(f) for number, f in enumerate(loops) if f.main and number not in done))
+        pool = {file: max(counts[0][file], counts[1][file]) for file in sorted(counts[0].keys() | counts[1].keys())}
+        pool[""] = max(sum(count.values()) for count in counts)
+        self.sides = replace(self.sides, pool=pool)
+
+    def _look_beside(self) -> None:
+        """Which functions stand where others stood, as far from the next one before or behind that is known."""
+        same = {(self.a[row].function, self.b[column].function) for row, column in self.partner.items()}
+        forth = dict(sorted(same))
+        known_b = {other for _, other in same}
+        at_b: dict[tuple[str, int, str], set[str]] = {}
+        for order in _orders(self.b):
+            for function, known, steps in _from_known(order, known_b):
+                at_b.setdefault((known, steps, order[0]), set()).add(function)
+        found: Counter[tuple[str, str]] = Counter()
+        for order in _orders(self.a):
+            for function, known, steps in _from_known(order, forth):
+                for other in at_b.get((forth[known], steps, order[0]), ()):
+                    found[function, other] += 1
+        self.sides = replace(self.sides, beside=dict(found))
+
+    def _pair(self, row: int, column: int, by: By, confidence: float) -> None:
+        self.partner[row] = column
+        self.back[column] = row
+        self.how[row] = by, confidence
+
+    def _learn_aliases(self) -> bool:
+        """Functions that go by two names: most kernels of the one were matched to those of the other, and both ways.
+        Whether there are new ones."""
+        met: Counter[tuple[str, str]] = Counter()
+        for row, column in self.partner.items():
+            one, other = self.a[row], self.b[column]
+            if one.function and other.function:
+                met[one.function, other.function] += 1
+        best_a: dict[str, tuple[int, str]] = {}
+        best_b: dict[str, tuple[int, str]] = {}
+        for (name, other_name), count in sorted(met.items()):
+            best_a[name] = max(best_a.get(name, (0, "")), (count, other_name))
+            best_b[other_name] = max(best_b.get(other_name, (0, "")), (count, name))
+        functions_a, functions_b = self.sides.functions_a, self.sides.functions_b
+        aliases = frozenset(
+            (name, other_name)
+            for name, other_name in met
+            if name != other_name
+            and (name not in functions_b or other_name not in functions_a)
+            and best_a[name][1] == other_name
+            and best_b[other_name][1] == name
+        )
+        new = aliases - self.sides.aliases
+        self.sides = replace(self.sides, aliases=self.sides.aliases | aliases)
+        return bool(new)
+
+    def _measure_moves(self) -> None:
+        """By how many lines the text of functions moved, wherever it was inlined."""
+        from incc.compare.match_features import likeness
+        from incc.compare.match_score import shifts, tail_of
+
+        def text(f: Features) -> tuple[str, str]:
+            return tail_of(f), f.origin
+
+        def placed(f: Features) -> bool:
+            return bool(f.main and f.line and f.origin)
+
+        # Those of which something is still to be matched.
+        wanted = {text(f) for row, f in enumerate(self.a) if row not in self.partner}
+        wanted &= {text(f) for column, f in enumerate(self.b) if column not in self.back}
+        # Of copies, one for each line.
+        texts_b: dict[tuple[str, str], dict[int, Features]] = {}
+        for each in self.b:
+            if placed(each) and text(each) in wanted:
+                texts_b.setdefault(text(each), {}).setdefault(each.line, each)
+        texts_a: dict[tuple[str, str], dict[int, Features]] = {}
+        for each in self.a:
+            if placed(each) and text(each) in texts_b:
+                texts_a.setdefault(text(each), {}).setdefault(each.line, each)
+        pairs = [
+            (a, b)
+            for name, of_line in texts_a.items()
+            # One loop would say of itself that it is where it is; of very many all say something.
+            if len(of_line) > 1 and len(texts_b[name]) > 1 and len(of_line) * len(texts_b[name]) <= MANY
+            for a in of_line.values()
+            for b in texts_b[name].values()
+        ]
+        self.sides = replace(
+            self.sides,
+            moves=shifts(pairs, lambda a, b: 1.0 if a.content == b.content else likeness(a, b), lambda a, _: text(a)),
+        )
+
+    def _measure_shifts(self, pairs: Iterable[tuple[int, int]]) -> None:
+        from incc.compare.match_features import likeness
+        from incc.compare.match_score import shifts
+
+        there = [(self.a[r], self.b[c]) for r, c in self.partner.items() if self.a[r].main]
+        open_ = [(self.a[r], self.b[c]) for r, c in pairs]
+        moved = [(a, b) for a, b in (*there, *open_) if a.line and b.line]
+        self.sides = replace(
+            self.sides, shifts=shifts(moved, lambda a, b: 1.0 if a.content == b.content else likeness(a, b))
+        )
+
+
+COMMON = 60
+"""Kernels with the same sign, from which on it says nothing."""
+
+
+def _orders(loops: Sequence[Features]) -> list[list[str]]:
+    """The functions of each unit in the order of the text, behind the file's name."""
+    units: dict[str, list[tuple[int, str]]] = {}
+    for each in loops:
+        units.setdefault(each.unit, []).append((each.entry.kernel["first_line"], each.function))
+    return [[_tail(unit), *dict.fromkeys(name for _, name in sorted(found) if name)] for unit, found in units.items()]
+
+
+def _from_known(order: Sequence[str], known: Container[str]) -> Iterable[tuple[str, str, int]]:
+    """For each function that is not known the next one before it that is, and the one behind it, with the steps to
+    there, below 0 for one behind it."""
+    functions = order[1:]
+    for sign in (1, -1):
+        last, steps = "", 0
+        for function in functions[::sign]:
+            if function in known:
+                last, steps = function, 0
+            elif last:
+                steps += 1
+                yield function, last, sign * steps
+
+
+def _signs(f: Features) -> Iterable[object]:
+    """What two kernels may have in common though their functions are called otherwise."""
+    file = _tail(f.file) or _tail(f.unit)
+    yield "content", f.content
+    for word in f.words:
+        if len(word) > 2:
+            yield "word", word
+    if f.line:
+        yield "line", file, f.line
+    mix = f.mix
+    if mix.signature:
+        kernel = f.entry.kernel
+        yield "mix", mix.signature
+        yield "mix in file", mix.signature, file
+        yield "fine", tuple(sorted((name, round(5 * share)) for name, share in mix.fine.items() if share >= 0.1))
+        yield (
+            "amount",
+            mix.signature,
+            bool(kernel["memory"]["bytes_stored"]),
+            f.elements and round(4 * math.log2(max(mix.weight / f.elements, 0.01))),
+        )
+
+
+def _name(f: Features) -> tuple[object, ...]:
+    return f.content, f.function, f.entry.kernel["kernel_id"], _tail(f.unit)
+
+
+def _one_function(a: Features, b: Features) -> bool:
+    return bool(a.function and a.function == b.function) or bool(a.names & b.names)
+
+
+def _function_names(f: Features, alias: str) -> list[str]:
+    """The names by which a kernel of the same function is found: symbols apart from what sources call it."""
+    found = {f"name {name}" for name in f.names}
+    if f.function:
+        found.add(f"symbol {f.function}")
+    if alias:
+        found.add(f"symbol {alias}")
+    return sorted(found)
+
+
+def _how(a: Features, b: Features) -> By:
+    if a.content == b.content:
+        return "content"
+    if a.function == b.function and (a.part == b.part or (a.line and (a.file, a.line) == (b.file, b.line))):
+        return "identity"
+    return "function" if _one_function(a, b) else "similarity"
+
+
+def _by_unit(f: Features) -> str:
+    return _tail(f.unit)
+
+
+def _tail(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _by_line(f: Features) -> object:
+    return _tail(f.unit), _tail(f.file), f.line
+
+
+def _by_signature(f: Features) -> object:
+    return _tail(f.unit), f.mix.signature
+
+
+def _by_part(f: Features) -> object:
+    return _tail(f.unit), f.function, f.part
+
+
+def _by_main(loops: Sequence[Features]) -> dict[tuple[str, str], list[int]]:
+    found: dict[tuple[str, str], list[int]] = {}
+    for number, each in enumerate(loops):
+        if not each.main:
+            found.setdefault((each.unit, each.of), []).append(number)
+    return found
+
+
+def _rarity(a: Sequence[Features], b: Sequence[Features]) -> Callable[[Features], float]:
+    """How much it says that two kernels have the same signature: the logarithm of how rare it is."""
+    counts: Counter[tuple[str, ...]] | None = None
+
+    def rarity(f: Features) -> float:
+        nonlocal counts
+        if counts is None:
+            counts = Counter(each.mix.signature for side in (a, b) for each in side)
+        return min(3.0, math.log((len(a) + len(b)) / counts[f.mix.signature])) if f.mix.signature else 0.0
+
+    return rarity

@@ -1,0 +1,325 @@
+"""What matching looks at in a kernel: where it is, what it is called, what it does to an element of the source's loop.
+
+Nothing here depends on the core or on predictions, so that builds for different cores match like any others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from incc.frontends.isa import isa
+from incc.report.source.demangle import is_mangled, of_openmp, short_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from incc.compare.side import Entry
+    from incc.frontends.isa import FormWork
+
+# What compilers append to the symbol of a copy or a part of a function: gcc's `.constprop.0`, `.isra.0`, `.part.0`,
+# `.cold`, `.lto_priv.0`, `._omp_fn.0`, clang's `.llvm.123`, `.omp_outlined`, `.__uniq.123`, `.resume`.
+_COPY = re.compile(
+    r"(?:\.(?:_omp_(?:cpy)?fn|omp_outlined\w*|constprop|isra|part|cold|lto_priv|llvm|__uniq|clone|unlikely|localalias"
+    r"|resume|destroy|cleanup)(?:\.\d+)*\.*)+$"
+)
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+
+# How much an operation weighs in the mix. What a compiler adds by its own choice weighs little: indices, comparisons
+# that end loops, moves between lanes. What the source must have asked for weighs much.
+_WEIGHT = {
+    "fdiv": 3.0,
+    "fsqrt": 3.0,
+    "idiv": 3.0,
+    "call": 3.0,
+    "gather": 0.05,
+    "bits": 1.5,
+    "convert": 0.8,
+    "resize": 0.1,
+    "imul": 0.8,
+    "iadd": 0.4,
+    "ishift": 0.4,
+    "logic": 0.3,
+    "select": 0.3,
+    "fcompare": 0.5,
+    "icompare": 0.15,
+    "index": 0.05,
+    "shuffle": 0.05,
+    "load": 0.06,
+    "store": 0.12,
+}
+"""load and store: for each byte."""
+
+
+class Mix(msgspec.Struct, frozen=True, kw_only=True):
+    """What an iteration does, by kind of operation and, more finely, by kind and element, weighed; each adds up to 1.
+
+    `weight`: what they added up to before; `signature`: the kinds that matter, for looking up what is alike."""
+
+    kinds: dict[str, float]
+    fine: dict[str, float]
+    weight: float
+    signature: tuple[str, ...]
+
+
+class Features:
+    """What is looked at in an entry. `index`: its place among the side's entries."""
+
+    __slots__ = (
+        "_lines",
+        "_mix",
+        "base",
+        "content",
+        "depth",
+        "elements",
+        "entry",
+        "file",
+        "frames",
+        "function",
+        "index",
+        "instructions",
+        "key",
+        "kind",
+        "last",
+        "leftover",
+        "line",
+        "main",
+        "names",
+        "of",
+        "origin",
+        "part",
+        "rank",
+        "role",
+        "unit",
+        "words",
+    )
+
+    def __init__(self, index: int, entry: Entry) -> None:
+        kernel, unit = entry.kernel, entry.unit
+        self.index = index
+        self.entry = entry
+        self.content = kernel["content_hash"]
+        self.function = _COPY.sub("", of_openmp(kernel["function"]))
+        self.base = short_name(kernel["function_name"]) if kernel["function_name"] else ""
+        self.last = self.base.rpartition("::")[2]
+        # Without c++filt names stay mangled: then they have the parameters' types in them, and are what they are.
+        self.origin = "" if is_mangled(kernel["source_function"]) else short_name(kernel["source_function"])
+        frames = {short_name(frame["function"]) for name in ("inlined", "inlined_into") for frame in kernel[name]}
+        self.frames = frozenset(frames - {"", self.base})
+        self.names = frozenset((self.base, self.origin, *frames)) - {""}
+        self.unit = unit["source"] or unit["assembly_file"]
+        source = kernel["source"]
+        self.file = source["file"] if source else ""
+        self.line = source["line"] if source else 0
+        self.role = kernel["role"]["name"]
+        self.main = kernel["role"]["name"] in ("main", "") or not kernel["role"]["of"]
+        self.of = kernel["role"]["of"]
+        self.kind = kernel["kind"]
+        self.depth = kernel["depth"]
+        self.elements = kernel["elements"]["per_iteration"] if kernel["elements"] else 0.0
+        self.instructions = kernel["size"]["instructions"]
+        # "loop2" of "triad/loop2", "region name" of a marked one.
+        self.part = kernel["kernel_id"].rpartition("/")[2]
+        self.words = frozenset(word.lower() for word in _WORDS.findall(self.base or self.function))
+        self.rank = (0, 1)
+        self.leftover = False
+        self._mix: Mix | None = None
+        self._lines: frozenset[int] | None = None
+        # All that tells entries apart; by it sides are put into an order that does not depend on how they were given.
+        self.key = (
+            tail(self.unit),
+            self.function,
+            kernel["kernel_id"],
+            self.content,
+            self.file,
+            self.line,
+            kernel["first_line"],
+            self.unit,
+            unit["model"]["name"],
+        )
+
+    @property
+    def mix(self) -> Mix:
+        """What it does; its instructions are read when this is first asked for."""
+        if self._mix is None:
+            self._read()
+        assert self._mix is not None
+        return self._mix
+
+    @property
+    def lines(self) -> frozenset[int]:
+        """Lines of its source's file that its instructions come from."""
+        if self._lines is None:
+            self._read()
+        assert self._lines is not None
+        return self._lines
+
+    def _read(self) -> None:
+        kernel = self.entry.kernel
+        instruction_set = kernel["isa"]
+        kinds: Counter[str] = Counter()
+        fine: Counter[str] = Counter()
+        lines = {self.line} if self.line else set()
+        for instruction in self.entry.instructions():
+            source = instruction["source"]
+            if source and source["file"] == self.file and source["line"]:
+                lines.add(source["line"])
+            work = _work_of(instruction_set, instruction["form"])
+            for kind in work.kinds:
+                weight = _WEIGHT.get(kind, 1.0) * work.lanes
+                kinds[kind] += weight  # type: ignore[assignment]
+                fine[f"{kind} {work.element}"] += weight  # type: ignore[assignment]
+            if work.kinds == ("call",):
+                # Whom it calls says what it does; with which suffix is the linker's.
+                callee = instruction["text"].split()[-1].partition("@")[0]
+                fine[f"call {callee}"] += _WEIGHT["call"]  # type: ignore[assignment]
+        memory = kernel["memory"]
+        for name, count in (("load", memory["bytes_loaded"]), ("store", memory["bytes_stored"])):
+            if count:
+                kinds[name] += _WEIGHT[name] * count  # type: ignore[assignment]
+                fine[name] += _WEIGHT[name] * count  # type: ignore[assignment]
+        self._lines = frozenset(lines)
+        total, total_fine = float(sum(kinds.values())), float(sum(fine.values()))
+        shares = {kind: weight / total for kind, weight in sorted(kinds.items())}
+        signature = tuple(sorted(kind for kind, share in shares.items() if share >= 0.1 and kind not in _SLIGHT))
+        self._mix = Mix(
+            kinds=shares,
+            fine={kind: weight / total_fine for kind, weight in sorted(fine.items())},
+            weight=total,
+            signature=signature,
+        )
+
+
+@lru_cache(maxsize=1 << 13)
+def _work_of(instruction_set: str, form: str) -> FormWork:
+    return isa(instruction_set).form_work(form)
+
+
+_SLIGHT = frozenset(("load", "index", "shuffle", "icompare", "logic", "select"))
+
+
+def features(entries: Sequence[Entry]) -> list[Features]:
+    """Those of all entries, in an order that does not depend on theirs but where nothing tells two of them apart."""
+    found = sorted((Features(index, entry) for index, entry in enumerate(entries)), key=lambda f: (f.key, f.index))
+    _rank(found)
+    return found
+
+
+def _rank(found: list[Features]) -> None:
+    """Which of the main loops of its function each is: by line where lines are known, else as in the text."""
+    of_function: dict[tuple[str, str], list[Features]] = {}
+    for each in found:
+        if each.main:
+            of_function.setdefault((each.unit, each.function), []).append(each)
+    for loops in of_function.values():
+        loops.sort(key=lambda f: (f.file, f.line, f.entry.kernel["first_line"]))
+        for place, each in enumerate(loops):
+            each.rank = (place, len(loops))
+
+
+def mark_leftovers(found: Sequence[Features]) -> None:
+    """Main loops that do what another one of the function does, in smaller steps: what a loop that was unrolled by hand
+    leaves over. Roles do not know them, since their lines are others."""
+    of_function: dict[tuple[str, str], list[Features]] = {}
+    for each in found:
+        if each.main:
+            of_function.setdefault((each.unit, each.function), []).append(each)
+    for loops in of_function.values():
+        if len(loops) > SEVERAL:
+            continue
+        for each in loops:
+            each.leftover = any(
+                _has_larger_steps(other, each)
+                # Versions of one loop are not left over from each other.
+                and not (each.line and (each.file, each.line) == (other.file, other.line))
+                and mix_likeness(each.mix, other.mix, 0, 0) >= 0.75
+                for other in loops
+            )
+
+
+def _has_larger_steps(a: Features, b: Features) -> bool:
+    """Whether an iteration of a, of the assembly or of the source, takes a multiple of the steps of one of b."""
+    step_a, step_b = a.entry.kernel["memory"]["step"], b.entry.kernel["memory"]["step"]
+    stride_a, stride_b = _stride(a) or step_a, _stride(b) or step_b
+    if not step_b or step_a < step_b or stride_a < stride_b or step_a % step_b or stride_a % stride_b:
+        return False
+    return step_a > step_b or stride_a > stride_b
+
+
+def _stride(f: Features) -> float:
+    """Bytes by which an iteration of the source moves on, 0 where that is not known."""
+    return f.entry.kernel["memory"]["step"] / f.elements if f.elements else 0.0
+
+
+SEVERAL = 20
+"""Main loops of a function that are compared with each other."""
+
+
+def tail(path: str) -> str:
+    """A file's name without its folders: builds lie in different ones."""
+    return path.replace("\\", "/").rpartition("/")[2]
+
+
+def path_likeness(a: str, b: str) -> float:
+    """How much of the ends of two paths is the same: 0 for another file name, 1 for the same path."""
+    if a == b:
+        return 1.0
+    parts_a, parts_b = a.split("/"), b.split("/")
+    same = 0
+    for one, other in zip(reversed(parts_a), reversed(parts_b), strict=False):
+        if one != other:
+            break
+        same += 1
+    return same / (same + 1) if same else 0.0
+
+
+def likeness(a: Features, b: Features) -> float:
+    """How alike what they do is, 0 to 1: by the shares of operations, and where elements are known also by how much
+    an element takes, or a byte by which they move on, which is the same where a loop is unrolled in the source."""
+    alike = mix_likeness(a.mix, b.mix, a.elements, b.elements)
+    stride_a, stride_b = _stride(a), _stride(b)
+    if stride_a and stride_b and stride_a != stride_b:
+        alike = max(alike, mix_likeness(a.mix, b.mix, a.elements * stride_a, b.elements * stride_b))
+    return alike
+
+
+def mix_likeness(a: Mix, b: Mix, elements_a: float, elements_b: float) -> float:
+    """The same of two mixes."""
+    shares = 0.6 * _common(a.kinds, b.kinds) + 0.4 * _common(a.fine, b.fine)
+    if not elements_a or not elements_b or not a.weight or not b.weight:
+        return shares
+    amount_a, amount_b = a.weight / elements_a, b.weight / elements_b
+    return shares * (0.5 + 0.5 * min(amount_a, amount_b) / max(amount_a, amount_b))
+
+
+def _common(a: dict[str, float], b: dict[str, float]) -> float:
+    if len(b) < len(a):
+        a, b = b, a
+    # Both are in the order of names: a sum of floats must not depend on which of the two is the first.
+    return sum([min(share, b[name]) for name, share in a.items() if name in b])
+
+
+def together(mixes: Sequence[tuple[Mix, float]]) -> tuple[Mix, float]:
+    """The mix of several loops that run over the same elements, for one element; (mix, elements) of each, all known."""
+    kinds: Counter[str] = Counter()
+    fine: Counter[str] = Counter()
+    weight = 0.0
+    for mix, elements in mixes:
+        amount = mix.weight / elements
+        weight += amount
+        for name, share in mix.kinds.items():
+            kinds[name] += share * amount  # type: ignore[assignment]
+        for name, share in mix.fine.items():
+            fine[name] += share * amount  # type: ignore[assignment]
+    if not weight:
+        return mixes[0]
+    return Mix(
+        kinds={name: amount / weight for name, amount in sorted(kinds.items())},
+        fine={name: amount / weight for name, amount in sorted(fine.items())},
+        weight=weight,
+        signature=(),
+    ), 1.0

@@ -1,0 +1,417 @@
+"""One compilation with analysis, for `incc`: the compiler on the unchanged command, then a report on what it made."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from incc.driver.builds import watched
+from incc.driver.cli.own_options import PREFIX
+from incc.driver.deliver import deliver, deliver_beside, unmet
+from incc.frontends.gcc_wrapper.children import Children, Interrupted, die_by
+from incc.frontends.gcc_wrapper.compiler import CompilerError
+from incc.frontends.gcc_wrapper.session import Compilation, Failure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from incc.driver.builds.project import Project
+    from incc.driver.cli.own_options import Options
+    from incc.driver.pipeline import Settings
+    from incc.frontends.gcc_wrapper.compiler import Compiler
+    from incc.frontends.unit import Unit
+    from incc.report import types as t
+
+
+class _Job:
+    """What one compilation with analysis has come to so far."""
+
+    __slots__ = ("asked", "compilation", "notes", "options", "report", "told", "units", "unmet", "warnings")
+
+    def __init__(self, options: Options, compilation: Compilation) -> None:
+        self.options = options
+        self.compilation = compilation
+        self.warnings = compilation.warnings
+        self.notes = compilation.notes
+        self.units: list[Unit] = []
+        self.asked: list[tuple[Unit, list[Settings]]] = []  # what the report is made of: of each unit for each core
+        self.report: t.Report | None = None
+        self.told: set[str] = set()  # mistakes in projects' files
+        self.unmet = False  # of what the source expects
+
+
+def run(options: Options, compiler: Compiler, arguments: list[str], environment: dict[str, str]) -> int:
+    """Compile and analyse; returns the exit status. If a signal ended the compiler, it ends this process too.
+
+    Raises CompilerError if the compiler cannot be started.
+    """
+    without_lto = options.report and options.all()["lto"] == "compile"
+    compilation = Compilation(
+        compiler,
+        arguments,
+        environment,
+        Children(watched),
+        without_lto=without_lto,
+        remarks=options.report,
+        marks=options.all()["marks"] != "ignore",
+    )
+    job = _Job(options, compilation)
+    if not (options.all()["--emit-marked"] or options.all()["keep-assembly"]):
+        # Nothing else is made of assembly than the report.
+        compilation.wanted = lambda source: _wants(job, source)
+    status = 0
+    try:
+        try:
+            _guarded(job, _compile_and_analyze)
+            status = compilation.finish()
+            if status == 0 and not compilation.children.interrupted:
+                _guarded(job, _analyze_link)
+                _guarded(job, _write_marked)
+                _guarded(job, _keep_assembly, "assembly not kept")
+                if options.report and options.given and options.given["try"]:
+                    _guarded(job, _try)
+                _guarded(job, _deliver)
+        except Interrupted as error:
+            status = compilation.interrupt(error.number)
+    finally:
+        compilation.close()
+    if status == 0 and compilation.children.interrupted:
+        status = -compilation.children.interrupted
+    if status < 0:
+        watched.leaving()
+        die_by(-status)
+    if status == 0:
+        for note in job.notes:
+            _say(f"incc: note: {note}")
+        if job.warnings:
+            # One line, whatever there is to say: a build's log is read by people who look for something else.
+            more = f" (and {len(job.warnings) - 1} more)" if len(job.warnings) > 1 else ""
+            _say(f"incc: warning: {job.warnings[0]}{more}")
+            return 1 if options.all()["strict"] or job.unmet else 0
+        return 1 if job.unmet else 0
+    return status
+
+
+def _guarded(job: _Job, action: Callable[[_Job], None], failed: str = "not analysed") -> None:
+    """Do something that may fail without harm: the user has asked for a compiler first."""
+    try:
+        action(job)
+    except (Interrupted, CompilerError):
+        raise
+    except Failure as error:
+        job.warnings.append(str(error))
+    except OSError as error:
+        job.warnings.append(f"{failed}: {error.filename or 'output'}: {error.strerror}")
+    except (Exception, SystemExit) as error:
+        if os.environ.get("INCC_DEBUG"):
+            import traceback
+
+            traceback.print_exc()
+        text = " ".join(str(error).split())
+        known = type(error).__name__ == "AnalysisError"
+        job.warnings.append(f"{failed}: {text if known else f'{type(error).__name__}: {text}'}")
+
+
+def _compile_and_analyze(job: _Job) -> None:
+    """Start the compiler, get the assembly beside it, and analyse what was compiled."""
+    if job.options.problems:
+        raise Failure(job.options.problems[0])
+    for unit in job.compilation.units():
+        job.units.append(unit)
+    if job.options.report:
+        named = [unit.source or unit.assembly_file for unit in job.units]
+        _leave_out(job, [*job.compilation.unwanted, *(name for name in named if not _wants(job, name))])
+    if job.units and (job.options.report or job.options.checks) and not job.compilation.failed():
+        from incc.driver.builds.limits import limited_time
+        from incc.driver.pipeline import analyze_for_cores
+
+        settings = _settings(job)
+        if settings.measure and job.compilation.finish():
+            return  # it is waited for, since what runs beside it is not measured well
+        for unit in job.units:
+            name = unit.source or unit.assembly_file
+            job.asked.append((unit, _settings_of(job, name, settings) if _wants(job, name) else []))
+        if any(asked for _, asked in job.asked):
+            with limited_time(os.environ):
+                job.report = analyze_for_cores(job.asked)
+
+
+# --- what the project says --------------------------------------------------------------------------------------------
+
+
+def _project(source: str) -> Project:
+    """What the project of a source says, which the command names so."""
+    from incc.driver.builds.project import project_of
+
+    return project_of(_path(source))
+
+
+def _path(source: str) -> str:
+    # What comes from standard input belongs to where the compiler is run.
+    return os.path.abspath("-" if source in ("-", "/dev/stdin", "<stdin>") else source)
+
+
+def _wants(job: _Job, source: str) -> bool:
+    return not job.options.report or _project(source).wants(_path(source))
+
+
+def _settings_of(job: _Job, source: str, settings: Settings) -> list[Settings]:
+    """The settings of a source's analysis, for each core."""
+    project = _project(source)
+    mistakes = list(project.problems)
+    found = project.applied(settings, mistakes)
+    job.warnings += [mistake for mistake in mistakes if mistake not in job.told and not _told_before(job, mistake)]
+    job.told.update(mistakes)
+    return found
+
+
+def _told_before(job: _Job, mistake: str) -> bool:
+    """Whether a compilation into the same folder of reports has told of this already; thousands have the same project.
+    Whoever wants failures to be failures, and the command line, is told each time."""
+    if job.options.commanded or job.options.all()["strict"] or not job.options.folder:
+        return False
+    import hashlib
+
+    return not _first_to_tell(job.options.folder, hashlib.blake2b(os.fsencode(mistake), digest_size=8).hexdigest())
+
+
+def _leave_out(job: _Job, unwanted: list[str]) -> None:
+    """Say what the project's file leaves out, to whoever has named it, and remove reports that there were of it."""
+    for name in dict.fromkeys(unwanted):
+        if job.options.commanded:
+            job.notes.append(f"{name}: not analysed: left out by {_project(name).path}")
+        if job.options.folder:
+            from incc.report.folder.names import name_for
+            from incc.report.folder.outcome import withdraw
+
+            ending = "json" if job.options.format == "json" else "txt"
+            identity = (os.getcwd(), name, job.compilation.output_of(name))
+            withdraw(job.options.folder, name_for(name, identity, ending))
+
+
+def _analyze_link(job: _Job) -> None:
+    """Add to the report what link-time optimisation made, where the command links; else say what there is to do."""
+    compilation = job.compilation
+    given = job.options.all()
+    if not job.options.report and job.options.checks:
+        return  # what a link makes has no marks
+    if not job.options.report or job.options.problems or given["lto"] != "link":
+        _tell(
+            job,
+            compilation.until_link,
+            "; the compiler does not take the command with -fno-lto" if given["lto"] == "compile" else "",
+        )
+        return
+    link = compilation.link()
+    if link is None:
+        _tell(job, compilation.until_link, _AT_THE_LINK)
+        return
+    from incc.driver.builds.linked import TO_BE_LINKED_AGAIN, analyze_linked
+    from incc.report.build import build_report, unit_report
+
+    unit = compilation.linked_unit(link)
+    if not os.path.isfile(os.path.join(unit.folder, link.output)):
+        return  # linked to nowhere (-o /dev/null), or only asked
+    project = _project(link.output)
+    if project.excludes(_path(link.output)):
+        _leave_out(job, [link.output])
+        return
+    settings = _settings_of(job, link.output, _settings(job))
+    found = analyze_linked(unit, link, settings, project.wants)
+    if not found:
+        job.notes.append(f"{unit.source}: nothing to analyse: {TO_BE_LINKED_AGAIN}")
+        return
+    report = build_report([unit_report(one) for one in found])
+    job.report = {**report, "units": [*(job.report["units"] if job.report else ()), *report["units"]]}
+
+
+_AT_THE_LINK = ": analysed there with --analyze, or here, without -flto, with --analyze-lto=compile"
+
+
+def _tell(job: _Job, sources: list[str], more: str) -> None:
+    """Say that there is no code of these sources yet; of those that are compiled into one folder of reports once."""
+    if not sources:
+        return
+    # Thousands of sources are compiled with the same options.
+    if more and job.options.append and job.options.folder and not _first_to_tell(job.options.folder, "lto"):
+        return
+    job.notes.append(f"{', '.join(sources)}: nothing to analyse: {job.compilation.until_link_why}{more}")
+
+
+def _first_to_tell(folder: str, what: str) -> bool:
+    """Whether nobody has told of this yet of those that put reports into a folder; not where nothing can be noted."""
+    try:
+        place = os.path.join(folder, ".incc")
+        os.makedirs(place, exist_ok=True)
+        os.close(os.open(os.path.join(place, f"told-of-{what}"), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    except OSError:
+        return False
+    return True
+
+
+def _settings(job: _Job) -> Settings:
+    settings = job.options.all().settings()
+    # If only what the source expects is asked for.
+    return settings if job.options.report else replace(settings, marks="only", timeline_iterations=0)
+
+
+def _deliver(job: _Job) -> None:
+    """Write the report and what belongs to it, now that the compiler has succeeded. What cannot be written is a warning
+    each."""
+    if job.report is None:
+        return
+    from incc.driver.deliver import write_warnings
+
+    options = job.options
+    if options.report:
+        _write(job, job.report)
+    if options.warnings and "-w" not in job.compilation.arguments:
+        try:
+            job.unmet = write_warnings(job.report, sys.stderr, options.errors) and options.errors
+        except OSError:
+            job.unmet = options.errors  # nobody listens, which does not make it so
+
+
+def _write(job: _Job, report: t.Report) -> None:
+    from incc.driver.deliver import write_remarks
+    from incc.driver.pipeline import model_notes
+
+    options, given = job.options, job.options.all()
+    request = given.request(options.format, options.output, options.append)
+    for message in unmet(report, _settings(job), request, PREFIX):
+        job.warnings.append(f"{message.where}: {message.text}" if message.where else message.text)
+    job.notes += model_notes(report)
+    if options.printed:
+        undelivered = deliver(report, request, sys.stderr if job.compilation.writes_stdout else sys.stdout)
+    else:
+        undelivered = deliver_beside(report, request)
+    job.warnings += undelivered.failures
+    job.notes += undelivered.empty
+    if given["remarks"]:
+        try:
+            write_remarks(report, sys.stderr)
+        except OSError as error:
+            job.warnings.append(f"the remarks could not be written: {error.strerror}")
+
+
+MOST_TRIALS = 12
+"""Sets of flags that are tried for one command: each takes as long as the compilation."""
+
+
+def _try(job: _Job) -> None:
+    """Compile again with the flags that hints name, to nowhere, and put into the report what that brings."""
+    if job.report is None:
+        return
+    from incc.driver.pipeline import analyze_units
+    from incc.report.hints.trials import flag_sets, trial
+
+    # A link is not tried again.
+    units = [unit for unit in job.report["units"] if unit["way"] != "object"]
+    cores = {unit["model"]["name"] for unit in units}
+    sets = flag_sets(units)
+    if len(sets) > MOST_TRIALS:
+        # The last one is of all together.
+        job.notes.append(f"only {MOST_TRIALS} of {len(sets)} sets of flags are tried")
+        sets = [*sets[: MOST_TRIALS - 1], sets[-1]]
+    for unit in units:
+        unit["trials"] = []
+    for flags in sets:
+        problem = ""
+        try:
+            compiled = job.compilation.assembly_with(flags)
+        except Failure as error:
+            compiled, problem = [], str(error)
+        settings = replace(
+            _settings(job),
+            what_ifs=False,
+            timeline_iterations=0,
+            ways=(),
+            control_flow=False,
+            measure=False,
+            marks="ignore",
+        )
+        after = {
+            (made["source"], made["model"]["name"]): made
+            for one in compiled
+            for core in cores
+            # Marks in the source may name others than the command.
+            for asked in [_settings_of(job, one.source, settings)[0]]
+            for made in analyze_units([one], replace(asked, mcpu=core) if len(cores) > 1 else asked)["units"]
+        }
+        for unit in units:
+            trials = unit["trials"]
+            hinted = any(
+                hint["flags"] and set(hint["flags"]) <= set(flags) for k in unit["kernels"] for hint in k["hints"]
+            )
+            if trials is not None and hinted:
+                trials.append(trial(flags, unit, after.get((unit["source"], unit["model"]["name"])), problem))
+
+
+def _write_marked(job: _Job) -> None:
+    """The marked assembly of every source: to one file, or to one for each, none of which is another's."""
+    given = job.options.all()
+    target, dialect = given["--emit-marked"], given["--marker"]
+    if not target or not job.units:
+        return
+    from incc.driver.pipeline import write_marked
+
+    settings = _settings(job)
+    folder = os.path.isdir(target)
+    if len(job.units) == 1 and not folder:
+        write_marked(job.units[0], settings, target, dialect)
+        return
+    names = _distinct_names([unit.source or unit.assembly_file for unit in job.units])
+    for unit, name in zip(job.units, names, strict=True):
+        name = name if name.endswith(".s") else f"{name}.s"
+        path = os.path.join(target, name) if folder else f"{target}.{name}"
+        write_marked(unit, settings, path, dialect)
+
+
+def _keep_assembly(job: _Job) -> None:
+    """Keep the assembly of every source, if that is wanted, and let the report name it."""
+    folder = job.options.all()["keep-assembly"]
+    if not folder:
+        return
+    from incc.driver.deliver import identified
+    from incc.support.files import replace_file
+
+    os.makedirs(folder, exist_ok=True)
+    for unit in job.units:
+        # A build puts the sources of all its folders here.
+        name = unit.source or unit.assembly_file
+        path = os.path.join(folder, identified(name, unit.command, "s"))
+        replace_file(path, unit.assembly)
+        for report in job.report["units"] if job.report else ():
+            # What was linked is another one; for several cores there are several.
+            if (report["source"], report["assembly_file"]) == (unit.source, unit.assembly_file):
+                report["assembly_file"] = path
+
+
+def _distinct_names(sources: list[str]) -> list[str]:
+    """A file name for each source: the last part of its path, or all of it where others have the same last part."""
+    short = [os.path.basename(source) for source in sources]
+    return [
+        name if short.count(name) == 1 else source.strip("/").replace("/", "-")
+        for name, source in zip(short, sources, strict=True)
+    ]
+
+
+def _say(line: str) -> None:
+    """A line to the user: in the file INCC_LOG, if there is one, and else on standard error."""
+    if log := os.environ.get("INCC_LOG", ""):
+        from incc.support.files import add_line
+
+        try:
+            add_line(log, f"{line}\n")
+        except OSError:
+            pass
+        else:
+            if os.environ.get("INCC_STRICT", "") in ("", "0"):
+                return
+    try:
+        os.write(2, os.fsencode(line + "\n"))
+    except OSError:
+        return  # nobody listens

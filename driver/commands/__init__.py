@@ -1,0 +1,1 @@
+"""The commands, one module for each program that a user starts."""

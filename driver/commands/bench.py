@@ -1,0 +1,698 @@
+"""The command `incc-bench`: latency, throughput and conflicts of instructions, measured on this processor."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec.structs import asdict
+
+from incc.driver.messages import say
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterator, Sequence
+
+    from incc.driver.pipeline import Choice
+    from incc.frontends.kernel import Kernel
+    from incc.measuring.cores import Target
+    from incc.measuring.forms import Bench
+    from incc.measuring.harness import Harness
+    from incc.measuring.operands import Named
+    from incc.measuring.records import Records
+    from incc.measuring.stand_in import Simulated
+    from incc.models.model import MachineModel
+
+    _Item = TypeVar("_Item")
+
+OK, INCOMPLETE, USAGE = 0, 1, 2
+
+BUSY = 0.25
+"""The share of disturbed samples above which a note is printed."""
+
+_say = partial(say, "incc-bench")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command and return its exit status.
+
+    It is 1 if something was not measured, and 2 for a mistake on the command line or a file that cannot be used.
+    """
+    from incc.driver import UsageError
+    from incc.support.errors import AnalysisError
+
+    options = _parser().parse_args(sys.argv[1:] if arguments is None else arguments)
+    try:
+        if sys.stdout is None:  # closed when we were started
+            import errno
+
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        status = _run(options)
+        sys.stdout.flush()
+        return status
+    except KeyboardInterrupt:  # before the first measurement, or while the output was written
+        _say("interrupted")
+        return INCOMPLETE
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return OK
+    except UsageError as error:
+        _say(f"error: {error}")
+        return USAGE
+    except AnalysisError as error:
+        _say(f"error: {error}")
+        return INCOMPLETE
+    except OSError as error:
+        _say(f"error: {error.filename or 'the output could not be written'}: {error.strerror}")
+        return USAGE
+
+
+def _positive(text: str) -> int:
+    import argparse
+
+    if not (text.isascii() and text.isdigit()) or not 0 < int(text) <= 1000:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 1000")
+    return int(text)
+
+
+def _parser() -> argparse.ArgumentParser:
+    from incc.driver.cli.parsers import Parser
+    from incc.measuring.notation import FORMS
+
+    parser = Parser(
+        prog="incc-bench",
+        summary="measure latency, throughput and conflicts of instructions",
+        description="Measure instructions on this processor: the latency from each operand to each result, throughput, "
+        "ports, conflicts in pairs, and kernels (docs/measuring.md).",
+        status="0; 1 if something was not measured; 2 for a mistake on the command line, or a file that cannot be used",
+    )
+    parser.add_argument("forms", nargs="*", metavar="FORM", help=FORMS)
+    add = parser.add_argument
+    add("--all", action="store_true", help="measure all forms that can be measured")
+    add("--match", action="append", default=[], metavar="GLOB", help="of all forms, those with this key or mnemonic")
+    add("--list", action="store_true", help="list the forms, without measuring them")
+    add = parser.add_argument_group("what to measure").add_argument
+    add("--serial", action="store_true", help="measure only latency")
+    add("--parallel", action="store_true", help="measure only throughput")
+    ports = "measure issue slots and µops by port, too, beside blocking instructions (default with -o)"
+    add("--ports", action="store_true", help=ports)
+    add("--pairs", action="store_true", help="measure the forms in pairs: which of them share a port")
+    add(
+        "--port-sets",
+        action="store_true",
+        help="infer the ports that µops can use from throughputs beside blocking instructions, and how certain that "
+        "is; -o FILE keeps the throughputs (docs/ports.md)",
+    )
+    kernel = "measure the marked regions or innermost loops of an assembly file (repeatable)"
+    add("--kernel", action="append", default=[], metavar="FILE", help=kernel)
+    add("--repeat", type=_positive, default=1, metavar="N", help="take the median of N measurements (default: 1)")
+    add("--unroll", type=_positive, default=16, metavar="N", help="links of a chain (default: 16)")
+    add("--no-counters", action="store_true", help="use the clock even if there are performance counters")
+    add("--simulated", action="store_true", help="simulate the model instead of measuring this processor")
+    add = parser.add_argument_group("what to compare with").add_argument
+    add("-mcpu", "--mcpu", default="", metavar="NAME", help="model to compare with (default: the host's)")
+    add("--model-path", action="append", default=[], metavar="DIR", help="look for models there first (repeatable)")
+    relative = "with --port-sets: the model of a similar core (default: -mcpu)"
+    add("--relative", default="", metavar="NAME", help=relative)
+    count = "with --port-sets: the number of ports (default: the relative's)"
+    add("--port-count", type=_positive, default=0, metavar="N", help=count)
+    width = "with --port-sets: fused µops per cycle (default: the relative's)"
+    add("--issue-width", type=_positive, default=0, metavar="N", help=width)
+    add = parser.add_argument_group("what to write").add_argument
+    add("--format", choices=("text", "json"), default="text", help="text, or JSON lines (default: text)")
+    add(
+        "-o",
+        "--output",
+        metavar="FILE",
+        default="",
+        help="also append each result to FILE as a JSON line, for `incc-model import measured`; an interrupted run "
+        "continues after the results in FILE",
+    )
+    add("--resume", metavar="FILE", default="", help="like -o, for a FILE that exists")
+    html = "write an HTML page, or only the matrix of pairs if FILE ends in .svg"
+    add("--html", "--picture", dest="html", metavar="FILE", default="", help=html)
+    return parser
+
+
+# --- what to do -------------------------------------------------------------------------------------------------------
+
+
+def _run(options: argparse.Namespace) -> int:
+    _check(options)
+    choice = _model(options)
+    core = _target(choice.model, options.simulated)
+    forms = _forms(options, core)
+    if options.list:
+        for form in forms:
+            print(f"{_key(form)}  {form.title}")
+        return OK
+    kernels = _kernels(options, choice.model)
+    if options.pairs and len(forms) < 2:
+        from incc.driver import UsageError
+
+        raise UsageError("--pairs requires two forms or more")
+    if options.port_sets:
+        return _port_sets(options, forms, choice.model, core)
+    session = _Session(options, choice.model, core)
+    interrupted = False
+    try:
+        with _interruptible():
+            if options.pairs:
+                session.pairs(forms)
+            else:
+                session.forms(forms)
+            session.kernels(kernels)
+    except KeyboardInterrupt:
+        interrupted = True
+        _say_interrupted(f"{session.number} of {session.total}", session.records.path)
+    finally:
+        session.close()
+    _write(options, session, f"{choice.model.title}; {choice.reason}", choice.note)
+    return INCOMPLETE if interrupted or session.failed else OK
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Check the options against each other. Raises UsageError."""
+    from incc.driver import UsageError
+    from incc.measuring.notation import NO_FORM
+
+    if options.output and options.resume and options.output != options.resume:
+        raise UsageError("-o and --resume must name the same file")
+    if options.serial and options.parallel:
+        raise UsageError("--serial and --parallel cannot be combined")
+    for other in ("pairs", "kernel", "serial", "parallel", "ports", "html"):
+        if options.port_sets and getattr(options, other):
+            raise UsageError(f"--port-sets and --{other} cannot be combined")
+    for name in ("relative", "port_count", "issue_width"):
+        if getattr(options, name) and not options.port_sets:
+            raise UsageError(f"--{name.replace('_', '-')} requires --port-sets")
+    if not (options.forms or options.all or options.match or options.kernel):
+        raise UsageError(NO_FORM)
+    if options.html.endswith(".svg") and not options.pairs:
+        raise UsageError(f"{options.html}: an .svg file requires --pairs")
+    folder = os.path.dirname(options.html)
+    if folder and not os.path.isdir(folder):
+        raise UsageError(f"{options.html}: folder {folder} does not exist")
+
+
+def _model(options: argparse.Namespace) -> Choice:
+    """Return the model to compare with. Raises UsageError, and AnalysisError if this machine cannot be measured."""
+    from incc.driver import UsageError
+    from incc.driver.pipeline import choose_model
+    from incc.measuring.notation import wrong_machine, wrong_model
+    from incc.support.errors import AnalysisError
+
+    try:
+        choice = choose_model(options.mcpu, "", options.model_path)
+    except AnalysisError as error:
+        if not options.mcpu:
+            raise
+        raise UsageError(str(error)) from None
+    if reason := wrong_model(choice.model.isa, choice.model.name):
+        raise UsageError(reason)
+    if not options.simulated and (reason := wrong_machine()):
+        raise AnalysisError(reason)
+    return choice
+
+
+def _say_interrupted(done: str, path: str) -> None:
+    more = f"; the results are in {path}, and the same command continues" if path else ""
+    _say(f"interrupted after {done}{more}")
+
+
+def _port_sets(options: argparse.Namespace, forms: list[Named], model: MachineModel, core: Target) -> int:
+    """Infer sets of ports, and return the exit status. Raises UsageError and AnalysisError."""
+    from incc.driver.commands import bench_ports
+    from incc.measuring.harness import Unavailable
+    from incc.support.errors import AnalysisError
+
+    relative = bench_ports.relative_of(options, model)
+    if options.relative:
+        # The blocking instructions are the relative's; the features are those of this processor or the simulated model.
+        from incc.measuring.cores import target
+
+        # Blockers are the relative's; which features there are the processor says, or the simulated model.
+        core = target(relative, core.features)
+    machine = open_machine(options, model)
+    throughputs = 0
+
+    def count() -> None:
+        nonlocal throughputs
+        throughputs += 1
+
+    try:
+        with _interruptible():
+            findings, left_out = bench_ports.study(options, forms, core, relative, machine, count)
+    except KeyboardInterrupt:
+        _say_interrupted(f"{throughputs} throughputs", options.resume or options.output)
+        return INCOMPLETE
+    except Unavailable as error:
+        raise AnalysisError(str(error)) from None
+    finally:
+        machine.close()
+    way = f"by simulation of {model.name}" if options.simulated else f"on this processor, {throughputs} new throughputs"
+    bench_ports.write(options, findings, left_out, relative, way)
+    if machine.busy > BUSY:
+        _say(f"note: something else was running on this core during {100 * machine.busy:.0f} % of the samples")
+    return INCOMPLETE if left_out or any(m.how == "unmeasured" for m in findings.mappings) else OK
+
+
+def _target(model: MachineModel, simulated: bool) -> Target:
+    from incc.measuring.cores import features_of, features_of_host, target
+    from incc.models import host
+
+    return target(model, features_of(model) if simulated else features_of_host(host.read().features))
+
+
+def _forms(options: argparse.Namespace, core: Target) -> list[Named]:
+    """Return the forms, each once. Raises UsageError with all mistakes."""
+    from incc.driver import UsageError
+    from incc.measuring.operands import Unreadable, matching, read
+
+    forms: list[Named] = []
+    mistakes: list[str] = []
+    for text in options.forms:
+        try:
+            forms.append(read(text, core))
+        except Unreadable as error:
+            mistakes.append(str(error))
+    if mistakes:
+        raise UsageError("; ".join(mistakes))
+    if options.all or options.match:
+        matches = matching(options.match, core)
+        if not matches:
+            raise UsageError(f"no form that can be measured matches {' or '.join(map(repr, options.match))}")
+        forms += matches
+    return list({_key(form): form for form in forms}.values())
+
+
+def _key(form: Named) -> str:
+    from incc.models.model import form_key
+
+    return form_key(form.variant.shape.key, form.variant.conditions)
+
+
+def _kernels(options: argparse.Namespace, model: MachineModel) -> list[tuple[str, Kernel]]:
+    """Return the kernels of the files, with their names. Raises UsageError."""
+    from incc.driver import UsageError
+    from incc.driver.pipeline import Settings, decode_unit, read_assembly, select
+    from incc.frontends.asm.regions import marked_regions
+    from incc.frontends.unit import Unit
+    from incc.support.errors import AnalysisError
+
+    named: list[tuple[str, Kernel]] = []
+    for path in options.kernel:
+        try:
+            with open(path, encoding="utf-8", errors="replace") as file:
+                unit = Unit(assembly=file.read(), assembly_file=path)
+            parsed = read_assembly(unit, model.isa)
+            regions, _ = marked_regions(parsed)
+            if not regions:
+                regions = select(unit, parsed, Settings(regions="loops", system_headers=True)).regions
+            kernels = decode_unit(unit, parsed, regions)
+        except AnalysisError as error:
+            where = "" if str(error).startswith(path) else f"{path}: "
+            raise UsageError(f"{where}{error}") from error
+        if not kernels:
+            raise UsageError(f"{path}: no loop and no marked region")
+        for refused in (statement for kernel in kernels for statement in kernel.refused):
+            _say(f"{path}:{refused.line}: {refused.message}")
+        named += [(f"{path}:{k.region.first_line if k.region else 1}", k) for k in kernels]
+    return named
+
+
+# --- measuring --------------------------------------------------------------------------------------------------------
+
+
+_TRANSIENT = ("timeout", "harness", "killed", "unsteady")
+"""Failures that the machine may be to blame for, not the loop."""
+
+
+def _is_final(record: dict[str, Any]) -> bool:
+    """Return True for the record of a failure that would repeat."""
+    return "failure" in record and record["failure"]["kind"] not in _TRANSIENT
+
+
+def _is_done(record: dict[str, Any]) -> bool:
+    return "failure" not in record or _is_final(record)
+
+
+class _Session:
+    """A run: it measures, and keeps and counts the results."""
+
+    def __init__(self, options: argparse.Namespace, model: MachineModel, core: Target) -> None:
+        from incc.driver import UsageError
+        from incc.measuring.records import OtherRun, Records
+
+        self.options = options
+        self.model = model
+        self.core = core
+        self.number = self.total = self.failed = 0
+        self.measured: list[dict[str, Any]] = []
+        """The records of this run, also those that an earlier run has measured."""
+        self.titles: dict[str, str] = {}
+        """How forms are written, by their keys."""
+        self.matrix_of: list[str] = []
+        """How the forms in pairs are written."""
+        self._machine: Harness | Simulated | None = None
+        self._bench: Bench | None = None
+        try:
+            path = options.resume or options.output
+            self.records: Records = Records(path, core.name, bool(options.resume))
+        except OtherRun as error:
+            raise UsageError(str(error)) from None
+
+    @property
+    def machine(self) -> Harness | Simulated:
+        """What runs loops, started when it is first used."""
+        if self._machine is None:
+            self._machine = open_machine(self.options, self.model)
+        return self._machine
+
+    @property
+    def bench(self) -> Bench:
+        """What measures forms. Raises AnalysisError if nothing can be measured."""
+        if self._bench is None:
+            from incc.measuring.forms import Bench, NotMeasured
+            from incc.support.errors import AnalysisError
+
+            try:
+                self._bench = Bench(self.core, self.machine, self.options.repeat, self.options.unroll)
+            except NotMeasured as error:
+                raise AnalysisError(f"a loop of moves cannot be measured: {error.failure.text}") from None
+            self.records.begin(self._bench.header() if self.records.path else {})
+        return self._bench
+
+    def _figures(self) -> tuple[str, ...]:
+        """Return the figures of forms that are requested."""
+        if self.options.serial:
+            return ("latency",)
+        if self.options.parallel:
+            return ("tp",)
+        return ("latency", "tp", "ports") if self.options.ports or self.records.path else ("latency", "tp")
+
+    def _measure(
+        self,
+        items: Sequence[_Item],
+        identify: Callable[[_Item], dict[str, Any]],
+        measure: Callable[[_Item], dict[str, Any]],
+        is_done: Callable[[dict[str, Any]], bool] = _is_done,
+    ) -> None:
+        """Measure the items without a usable record in the file, and keep the records of all.
+
+        `identify` returns the fields of a record that name the item, `measure` the others or raises NotMeasured;
+        `is_done` tells whether a record from the file is used.
+        """
+        from incc.measuring.forms import NotMeasured
+        from incc.measuring.records import name
+
+        self.total += len(items)
+        for item in _progress(items):
+            identity = identify(item)
+            record = self.records.done.get(name(identity))
+            if record is None or not is_done(record):
+                try:
+                    record = {**identity, **measure(item)}
+                except NotMeasured as error:
+                    record = {**identity, "failure": asdict(error.failure)}
+                self.records.add(record)
+            self.number += 1
+            self.failed += "failure" in record
+            self.measured.append(record)
+            if self.options.format == "json":
+                import json
+
+                print(json.dumps(record), flush=True)
+
+    def forms(self, forms: Sequence[Named]) -> None:
+        """Measure forms."""
+        from incc.measuring.beside import figures
+
+        self.titles = {_key(form): form.title for form in forms}
+        requested = self._figures()
+
+        def identify(form: Named) -> dict[str, Any]:
+            return {"form": form.variant.shape.key, "conditions": list(form.variant.conditions)}
+
+        def measure(form: Named) -> dict[str, Any]:
+            record = {**self.bench.record(form.variant, requested), "what": list(requested)}
+            record["model"] = figures(self.bench, form.variant, self.model)
+            return record
+
+        # A record of a run for throughput alone is of no use if latency is requested.
+        self._measure(forms, identify, measure, lambda r: _is_final(r) or {*requested} <= {*r.get("what", ())})
+
+    def pairs(self, forms: Sequence[Named]) -> None:
+        """Measure the forms alone and in pairs."""
+        from incc.measuring.pairs import Pair, pairs, together
+
+        self.matrix_of = [form.title for form in forms]
+        alone: dict[str, float] = {}
+
+        def identify(pair: tuple[Named, Named]) -> dict[str, Any]:
+            return {"pair": [form.title for form in pair]}
+
+        def measure(pair: tuple[Named, Named]) -> dict[str, Any]:
+            for form in pair:
+                if form.title not in alone:
+                    alone[form.title] = together(self.bench, [form]).cycles
+            first, second = pair
+            both = together(self.bench, [first, second])
+            each = (alone[first.title], alone[second.title])
+            record = Pair(
+                first=first.title, second=second.title, cycles=both.cycles, spread=both.spread, alone=each
+            ).record()
+            record["model"] = self._pair_model(pair)
+            return record
+
+        self._measure(list(pairs(forms)), identify, measure)
+
+    def _pair_model(self, forms: Sequence[Named]) -> float | None:
+        from incc.measuring.forms import loop_of
+        from incc.measuring.pairs import code_of
+        from incc.measuring.stand_in import simulated
+
+        copies = 3 * self.options.unroll // 2 * 2
+        cycles = simulated(loop_of(code_of(self.bench, forms)).code, self.model)
+        return None if cycles is None else round(cycles / copies, 3)
+
+    def kernels(self, kernels: Sequence[tuple[str, Kernel]]) -> None:
+        """Measure kernels, prepared as by --measure."""
+        from zlib import crc32
+
+        if kernels and self.records.path:
+            self.bench  # noqa: B018 - writes the header, without which nothing can be resumed or imported
+
+        def identify(named: tuple[str, Kernel]) -> dict[str, Any]:
+            # The file may have other code by the time of the next run.
+            code = b"".join(instruction.encoding for instruction in named[1].instructions)
+            return {"kernel": named[0], "code": f"{crc32(code):08x}"}
+
+        self._measure(kernels, identify, lambda named: self._kernel(named[1]))
+
+    def _kernel(self, kernel: Kernel) -> dict[str, Any]:
+        """Return the figures of a kernel. Raises NotMeasured."""
+        from incc.core.analysis import KernelSettings, analyze_kernel
+        from incc.measuring.forms import NotMeasured
+        from incc.measuring.harness import Failure
+        from incc.measuring.kernels import prepare, together, unsteady
+
+        prepared = prepare(kernel)
+        if isinstance(prepared, Failure):
+            raise NotMeasured(prepared)
+        times = []
+        for loop in prepared.loops:
+            time = self.machine.measure(loop)
+            if isinstance(time, Failure):
+                raise NotMeasured(time)
+            times.append(time)
+        cycles, spread = together(prepared, times)
+        if failure := unsteady(cycles, spread):
+            raise NotMeasured(failure)
+        try:
+            model = float(analyze_kernel(kernel, self.model, KernelSettings()).cycles)
+        except ValueError:
+            model = None
+        return {
+            "cycles": round(cycles, 3),
+            "spread": round(spread, 3),
+            "model": model,
+            "exit": prepared.exit,
+            "notes": list(prepared.notes),
+        }
+
+    def close(self) -> None:
+        """End the measuring process, and close the file of records."""
+        if self._machine is not None:
+            self._machine.close()
+        self.records.close()
+
+    @property
+    def way(self) -> str:
+        """A sentence on how the figures were measured."""
+        if self.options.simulated:
+            return "simulated, not measured"
+        if self._machine is None:
+            return "measured earlier" if any("failure" not in r for r in self.measured) else "nothing was measured"
+        if self._machine.counters_missing:
+            return f"by the clock, relative to a chain of additions (no counters: {self._machine.counters_missing})"
+        return "by performance counters"
+
+    @property
+    def busy(self) -> float:
+        """The share of disturbed samples."""
+        return 0.0 if self._machine is None else self._machine.busy
+
+
+def open_machine(options: argparse.Namespace, model: MachineModel) -> Harness | Simulated:
+    """Start what runs loops. Raises AnalysisError."""
+    from incc.measuring.harness import Harness, Unavailable
+    from incc.measuring.stand_in import Simulated
+    from incc.support.errors import AnalysisError
+
+    if options.simulated:
+        return Simulated(model)
+    try:
+        return Harness(not options.no_counters, model.parameters["port_events"])
+    except Unavailable as error:
+        raise AnalysisError(str(error)) from None
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP interrupt like Ctrl-C, unless they are ignored (nohup)."""
+    import signal
+
+    signals = [n for n in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) != signal.SIG_IGN]
+    before = {number: signal.signal(number, signal.default_int_handler) for number in signals}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _progress(items: Sequence[_Item]) -> Iterator[_Item]:
+    """Yield the items, with a progress bar on a terminal."""
+    if len(items) < 2 or sys.stderr is None or not sys.stderr.isatty():
+        yield from items
+        return
+    from rich.console import Console
+    from rich.progress import track
+
+    yield from track(items, description="measuring", transient=True, console=Console(stderr=True))
+
+
+# --- output -----------------------------------------------------------------------------------------------------------
+
+
+def _write(options: argparse.Namespace, session: _Session, core: str, note: str) -> None:
+    from incc.driver.deliver import write_stream
+    from incc.support.files import write_whole
+
+    results = _results(session, core, note)
+
+    def render(width: int, colour: bool) -> str:
+        from incc.views.bench import lines
+        from incc.views.layout import Layout
+
+        return "".join(f"{line}\n" for line in lines(results, Layout(width, colour)))
+
+    if options.format == "text":
+        write_stream(sys.stdout, render)
+    if options.html:
+        from incc.driver import UsageError
+        from incc.views.bench_page import page, picture
+
+        text = picture(results["matrix"]) if options.html.endswith(".svg") else page(results)
+        try:
+            write_whole(options.html, text)
+        except OSError as error:  # which names a temporary file
+            raise UsageError(f"{options.html}: {error.strerror}") from None
+    if session.busy > BUSY:
+        _say(
+            f"note: something else was running on this core during {100 * session.busy:.0f} % of the samples; repeat "
+            "measurements with a large ±"
+        )
+
+
+def _results(session: _Session, core: str, note: str) -> dict[str, Any]:
+    """Return the cells of the tables, as the views take them."""
+    figures: list[list[str]] = []
+    pairs: list[list[str]] = []
+    kernels: list[list[str]] = []
+    for record in session.measured:
+        failure = record.get("failure")
+        if "pair" in record:
+            pairs.append(_pair_cells(record))
+        elif "kernel" in record:
+            kernels.append([record["kernel"], *_kernel_cells(record)])
+        elif failure:
+            figures.append([_title(session, record), "not measured", "", "", "", failure["text"]])
+        else:
+            figures += _form_cells(_title(session, record), record)
+    return {
+        "core": core,
+        "way": session.way,
+        "notes": [note] if note else [],
+        "figures": figures,
+        "pairs": pairs,
+        "matrix": _matrix(session) if session.matrix_of else None,
+        "kernels": kernels,
+    }
+
+
+def _title(session: _Session, record: dict[str, Any]) -> str:
+    from incc.models.model import form_key
+
+    return session.titles[form_key(record["form"], record["conditions"])]
+
+
+def _cycles(value: float | None, digits: int = 2) -> str:
+    # Adding zero removes the sign of -0.00.
+    return "-" if value is None else f"{round(value, digits) + 0.0:.{digits}f}"
+
+
+def _form_cells(title: str, record: dict[str, Any]) -> Iterator[list[str]]:
+    from incc.measuring.beside import rows
+
+    for row in rows(record):
+        width = f"{row.spread:.2f}" if row.spread else ""
+        model = "" if row.model is None and row.figure.startswith("µops") else _cycles(row.model)
+        ports = record.get("model", {}).get("ports", "")
+        remark = "differs" if row.differs else f"model: {ports}" if row.figure == "issue slots" and ports else ""
+        yield [title, row.figure, _cycles(row.measured), width, model, remark]
+        title = ""
+    if failed := record.get("failed"):
+        pairs = ", ".join(f"{source} → {to}" for to, _, source in (name.partition("<") for name in failed))
+        yield [title, f"latency {pairs}", "", "", "", f"not measured: {'; '.join(sorted(set(failed.values())))}"]
+
+
+def _pair_cells(record: dict[str, Any]) -> list[str]:
+    title = " + ".join(record["pair"])
+    if "failure" in record:
+        return [title, "", "", "", "", "", f"not measured: {record['failure']['text']}"]
+    cells = [_cycles(record[key]) for key in ("cycles", "spread", "larger", "sum", "model", "conflict")]
+    return [title, *cells]
+
+
+def _kernel_cells(record: dict[str, Any]) -> list[str]:
+    if "failure" in record:
+        return ["", "", "", f"not measured: {record['failure']['text']}"]
+    model = record["model"]
+    far = model is not None and abs(record["cycles"] - model) > max(0.1 * model, 2 * record["spread"])
+    return [_cycles(record["cycles"]), _cycles(record["spread"]), _cycles(model), "differs" if far else ""]
+
+
+def _matrix(session: _Session) -> dict[str, Any]:
+    titles = session.matrix_of
+    conflicts = {tuple(r["pair"]): r.get("conflict") for r in session.measured if "pair" in r}
+    values = [[None if a == b else conflicts.get((a, b), conflicts.get((b, a))) for b in titles] for a in titles]
+    return {"titles": titles, "values": values}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,580 @@
+"""The command `incc-db`: a database of reports, over commits and builds."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from incc.driver.messages import run_command, say
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterable, Iterator
+
+    from incc.history.reports import PackedUnit
+    from incc.history.store import Added, Commit, Database
+    from incc.report.where import Condition
+    from incc.views.layout import Layout
+
+OK, INCOMPLETE, USAGE = 0, 1, 2
+
+DEFAULT = "incc.db"
+"""The database where neither --db nor $INCC_DB names one."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; returns its exit status: 0, 1 if not all could be done, 2 for a mistake on the command line or
+    a database that cannot be used."""
+    parser = _parser()
+    options = parser.parse_args(sys.argv[1:] if arguments is None else arguments)
+    if not options.command:
+        parser.print_usage(sys.stderr)
+        return USAGE
+    from incc.compare.side import InputError
+    from incc.driver import UsageError
+
+    try:
+        if sys.stdout is None:  # closed when we were started
+            import errno
+
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        status: int = options.run(options)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        # The reader (head, less) has seen enough.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return OK
+    except (UsageError, InputError) as error:
+        return _fail(str(error))
+    except OSError as error:
+        return _fail(f"{error.filename or 'the output could not be written'}: {error.strerror}")
+
+
+def _fail(message: str) -> int:
+    _say(f"error: {message}")
+    return USAGE
+
+
+_say = partial(say, "incc-db")
+
+
+def _parser() -> argparse.ArgumentParser:
+    import argparse
+
+    from incc.driver.cli.parsers import Parser
+
+    parser = Parser(
+        prog="incc-db",
+        summary="a database of reports over commits and builds",
+        description="Keep reports in a database: what became of kernels over commits, which build is the fastest, "
+        "baselines to compare with (docs/database.md).",
+        environment=[("INCC_DB", "the database, where --db names none")],
+        status="0; 1 if not all could be done, or nothing was found; 2 for a mistake on the command line "
+        "or a database that cannot be used",
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    shared = argparse.ArgumentParser(add_help=False)
+    text = f"the database (default: $INCC_DB, or {DEFAULT} in the working directory)"
+    parser.add_argument("--db", metavar="FILE", default=os.environ.get("INCC_DB") or DEFAULT, help=text)
+    # Behind the command it may stand as well, and without a default of its own takes nothing back.
+    shared.add_argument("--db", metavar="FILE", default=argparse.SUPPRESS, help=text)
+
+    def command(
+        name: str, run: Callable[[argparse.Namespace], int], text: str, within: Any = commands
+    ) -> argparse.ArgumentParser:
+        made: argparse.ArgumentParser = within.add_parser(name, help=text, description=f"{text}.", parents=[shared])
+        made.set_defaults(run=run)
+        return made
+
+    def formats(made: argparse.ArgumentParser) -> None:
+        made.add_argument("--format", choices=("text", "json"), default="text", help="text (default), or for programs")
+
+    def where(made: argparse.ArgumentParser) -> None:
+        made.add_argument("--mcpu", "-mcpu", default="", metavar="NAME", help="only what was analysed for this core")
+        made.add_argument("--all", action="store_true", help="remainders, prologues and fallbacks, too")
+
+    one = command("add", _add, "add reports to a commit; what it has of the same units is replaced")
+    one.add_argument("--commit", metavar="C", help="the commit (default: what is checked out here)")
+    one.add_argument("--branch", metavar="NAME", help="a branch that it is on (default: what is checked out here)")
+    one.add_argument("--date", metavar="DATE", help="when it was made, where git does not know it: 2026-01-31[T12:00]")
+    one.add_argument("reports", nargs="+", metavar="REPORT", help="JSON reports, or folders of them; - standard input")
+
+    one = command("merge", _merge, "take over all that other databases have")
+    one.add_argument("others", nargs="+", metavar="OTHER", help="the other databases, which stay as they are")
+
+    one = command("list", _list, "the commits, the newest first")
+    formats(one)
+
+    one = command("show", _show, "what there is of a commit")
+    one.add_argument("name", nargs="?", default="", metavar="COMMIT", help="or a baseline (default: the newest)")
+    formats(one)
+
+    one = command("log", _log, "the history of kernels over commits")
+    one.add_argument("kernel", metavar="KERNEL", help="a function or kernel_id, or a pattern of it; :LINE behind it")
+    where(one)
+    formats(one)
+
+    one = command("best", _best, "which build has the fewest cycles an element")
+    one.add_argument("kernel", nargs="?", default="", metavar="KERNEL", help="as of log (default: all)")
+    where(one)
+    formats(one)
+
+    one = command("export", _export, "all figures as a table, or all reports")
+    one.add_argument("kind", choices=("csv", "parquet", "json"), help="json: the reports, one a line")
+    one.add_argument("-o", "--output", metavar="FILE", help="(default: standard output)")
+    one.add_argument("--where", metavar="CONDITION", help="only kernels for which this holds (docs/filters.md)")
+    one.add_argument("--commit", metavar="C", help="of this commit or baseline (json; default: of all)")
+
+    one = commands.add_parser("baseline", help="names for commits to compare with", description="Names for commits.")
+    one.set_defaults(run=lambda _, usage=one.print_usage: usage(sys.stderr) or USAGE)
+    baselines = one.add_subparsers(dest="action", metavar="ACTION")
+    one = command("set", _baseline_set, "let a name stand for a commit", baselines)
+    one.add_argument("name", metavar="NAME")
+    one.add_argument("--commit", metavar="C", help="(default: what is checked out here, else the newest)")
+    one = command("get", _baseline_get, "the commit that a name stands for", baselines)
+    one.add_argument("name", nargs="?", default="", metavar="NAME", help="(default: the only one there is)")
+    command("list", _baseline_list, "all names and their commits", baselines)
+    one = command("remove", _baseline_remove, "forget a name; the commit stays", baselines)
+    one.add_argument("name", metavar="NAME")
+
+    one = command("prune", _prune, "remove old commits, but none that a baseline stands for")
+    one.add_argument("--keep", type=_number, metavar="N", help="all but the newest N")
+    one.add_argument("--before", metavar="DATE", help="those from before that day (with --keep: if both hold)")
+    one.add_argument("--dry-run", action="store_true", help="only say what would be removed")
+    return parser
+
+
+def _number(text: str) -> int:
+    import argparse
+
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number")
+    return int(text)
+
+
+# --- what changes the database ----------------------------------------------------------------------------------------
+
+
+def _add(options: argparse.Namespace) -> int:
+    from itertools import chain
+
+    from incc.history.reports import files_of
+    from incc.history.store import open_database, shown
+
+    name, date, branch = _commit_to_add(options)
+    files = files_of(options.reports)
+    _is_no_input(options.db, files)
+    refused: list[str] = []
+    found = _units(files, refused)
+    first = next(found, None)
+    if first is None and refused and not os.path.exists(options.db):
+        return INCOMPLETE  # without an empty database
+    with open_database(options.db, create=True) as database:
+        if database.note:
+            _say(f"note: {database.note}")
+        adder = database.adder(name, date, branch)
+        for file, unit in chain((first,) if first else (), found):
+            adder.add(unit, file)
+        added = adder.finish()
+    print(f"{shown(name)}: {_added(added)}")
+    return INCOMPLETE if refused else OK
+
+
+def _units(files: list[str], refused: list[str]) -> Iterator[tuple[str, PackedUnit]]:
+    """The units of the reports in files, each with its file. What cannot be read is said, noted in `refused`, and keeps
+    nothing behind it out."""
+    from incc.compare.side import InputError
+    from incc.history.reports import packed_text, read_reports
+
+    def refuse(error: InputError) -> None:
+        refused.append(str(error))
+        _say(str(error))
+
+    for file in files:
+        try:
+            for line, text in read_reports(file):
+                try:
+                    units = packed_text(text, file, line)
+                except InputError as error:
+                    refuse(error)
+                    continue
+                for unit in units:
+                    yield file, unit
+        except InputError as error:
+            refuse(error)
+
+
+def _commit_to_add(options: argparse.Namespace) -> tuple[str, int | None, str]:
+    """The commit's name, date and branch."""
+    from incc.driver import UsageError
+    from incc.history.commits import checked_out, commit_of
+
+    date = _date("--date", options.date) if options.date else None
+    branch = _name("--branch", options.branch) if options.branch else ""
+    here = checked_out()
+    if options.commit is None:
+        if here is None:
+            raise UsageError("--commit=C is needed: there is no git repository here that could say which it is")
+        if here.modified:
+            _say(
+                f"note: files here are not as in {here.name[:10]}, to which the reports are added; --commit=NAME gives "
+                "them another name"
+            )
+        return here.name, here.date if date is None else date, branch or here.branch
+    name = _name("--commit", options.commit)
+    known = commit_of(name) if here else None
+    if known is None:
+        return name, date, branch
+    assert here is not None
+    branch = branch or (here.branch if known.name == here.name else "")
+    return known.name, known.date if date is None else date, branch
+
+
+def _added(added: Added) -> str:
+    from incc.views.layout import count
+
+    text = f"{count(added.units, 'unit')} with {count(added.kernels, 'kernel')} added"
+    if added.replaced:
+        text += f", {count(added.replaced, 'unit')} replaced"
+    if added.already:
+        text += f"; {count(added.already, 'unit')} there already"
+    return text
+
+
+def _merge(options: argparse.Namespace) -> int:
+    from incc.compare.side import InputError
+    from incc.history.store import open_database, open_reading
+
+    failed = False
+    with open_database(options.db, create=True) as database:
+        if database.note:
+            _say(f"note: {database.note}")
+        for path in options.others:
+            try:
+                with open_reading(path) as other:
+                    added, notes = database.merge(other)
+            except InputError as error:
+                if not str(error).startswith(f"{path}: "):
+                    raise
+                failed = True
+                _say(str(error))
+                continue
+            print(f"{path}: {_added(added)}")
+            for note in notes:
+                _say(f"note: {note}")
+    return INCOMPLETE if failed else OK
+
+
+def _prune(options: argparse.Namespace) -> int:
+    from incc.driver import UsageError
+    from incc.history.store import open_database, shown
+    from incc.views.layout import count
+
+    if options.keep is None and options.before is None:
+        raise UsageError("prune needs --keep=N or --before=DATE")
+    before = _date("--before", options.before) if options.before is not None else None
+    with open_database(options.db) as database:
+        done = database.prune(options.keep, before, options.dry_run)
+    verb = "would be removed" if options.dry_run else "removed"
+    for name in done.commits:
+        print(f"{shown(name)} {verb}")
+    for name in done.kept:
+        print(f"{shown(name)} stays: it is a baseline")
+    size = "" if options.dry_run else f"; {_megabytes(done.before)} before, {_megabytes(done.after)} now"
+    print(f"{count(len(done.commits), 'commit')} with {count(done.units, 'unit')} {verb}{size}")
+    return OK
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:.1f} MB"
+
+
+def _baseline_set(options: argparse.Namespace) -> int:
+    from incc.history.store import open_database, shown
+
+    name = _baseline(options.name)
+    with open_database(options.db) as database:
+        commit = _commit_named(database, options.commit)
+        database.set_baseline(name, commit)
+    print(f"{name}: {shown(commit.name)}")
+    return OK
+
+
+def _commit_named(database: Database, name: str | None) -> Commit:
+    """The commit of an option; without one what is checked out, if there is anything of it, else the newest."""
+    from incc.compare.side import InputError
+    from incc.history.commits import checked_out, commit_of
+
+    if name:
+        try:
+            return database.named(name)
+        except InputError:
+            # Whatever else git calls so: HEAD~2, a tag.
+            known = commit_of(name)
+            if known is None:
+                raise
+            return database.named(known.name)
+    here = checked_out()
+    found = {commit.name: commit for commit in database.commits()}
+    return found[here.name] if here and here.name in found else database.named("")
+
+
+def _baseline_get(options: argparse.Namespace) -> int:
+    from incc.history.store import open_reading
+
+    with open_reading(options.db) as database:
+        names = dict(
+            database.rows('SELECT b.name, c.name FROM baselines b JOIN commits c ON c.id = b."commit" ORDER BY b.name')
+        )
+    name = options.name or (next(iter(names)) if len(names) == 1 else "")
+    if name in names:
+        print(names[name])
+        return OK
+    known = f"there are {', '.join(names)}" if names else "there are none"
+    _say(f"{options.db}: {f'no baseline {name!r}' if name else 'which baseline?'}: {known}")
+    return INCOMPLETE
+
+
+def _baseline_list(options: argparse.Namespace) -> int:
+    from incc.history.history import commits
+    from incc.history.store import open_reading
+
+    with open_reading(options.db) as database:
+        found = commits(database)
+    for name, commit in sorted((name, c["commit"]) for c in found for name in c["baselines"]):
+        print(f"{name} {commit}")
+    return OK
+
+
+def _baseline_remove(options: argparse.Namespace) -> int:
+    from incc.history.store import open_database
+
+    with open_database(options.db) as database:
+        if database.remove_baseline(options.name):
+            return OK
+    _say(f"{options.db}: no baseline {options.name!r}")
+    return INCOMPLETE
+
+
+def _baseline(text: str) -> str:
+    from incc.driver import UsageError
+
+    if "@" in text:
+        raise UsageError(f"{text!r}: a baseline's name has no @, which stands before it in FILE.db@NAME")
+    return _name("baseline", text)
+
+
+def _name(option: str, text: str) -> str:
+    """A name that can be kept, printed and written behind an option."""
+    from incc.driver import UsageError
+
+    if not text or not text.isprintable() or text != text.strip():
+        raise UsageError(f"{option}: {text!r} is no name")
+    return text
+
+
+def _date(option: str, text: str) -> int:
+    """Seconds since 1970."""
+    import datetime
+
+    from incc.driver import UsageError
+
+    try:
+        found = datetime.datetime.fromisoformat(text)
+        return int((found if found.tzinfo else found.replace(tzinfo=datetime.UTC)).timestamp())
+    except (ValueError, OverflowError):
+        raise UsageError(f"{option}: {text!r} is no date such as 2026-01-31 or 2026-01-31T12:00") from None
+
+
+def _is_no_input(path: str, files: Iterable[str]) -> None:
+    from incc.driver import UsageError
+
+    if any(os.path.realpath(file) == os.path.realpath(path) for file in files):
+        raise UsageError(f"{path}: the database is named as a report, too; incc-db merge takes over databases")
+
+
+# --- what reads it ----------------------------------------------------------------------------------------------------
+
+
+def _list(options: argparse.Namespace) -> int:
+    from incc.history.history import commits
+    from incc.history.store import open_reading
+    from incc.views import database as views
+
+    with open_reading(options.db) as database:
+        found = commits(database)
+    _print(options, found, lambda layout: views.commits(found, layout))
+    return OK
+
+
+def _show(options: argparse.Namespace) -> int:
+    from incc.history.export import reports
+    from incc.history.store import open_reading
+
+    with open_reading(options.db) as database:
+        commit = _commit_named(database, options.name) if options.name else database.named("")
+        if options.format == "json":
+            _write_reports(reports(database, commit), None)
+            return OK
+        from incc.views.layout import count, harmless
+
+        for source, compiler, version, model, kernels in database.rows(
+            """SELECT CASE WHEN u.source = '' THEN u.assembly_file ELSE u.source END, u.compiler, u.compiler_version,
+            u.model, (SELECT count(*) FROM unit_kernels WHERE unit = u.id) FROM units u WHERE u."commit" = ?
+            ORDER BY 1, u."key", u.digest""",
+            [commit.id],
+        ):
+            build = f"{compiler} {version.split(' ')[0]}".strip()
+            words = [source, build, model, count(kernels, "kernel")]
+            print(harmless(", ".join(word for word in words if word), False))
+    return OK
+
+
+def _log(options: argparse.Namespace) -> int:
+    from incc.history.history import choice, history
+    from incc.history.store import open_reading
+    from incc.views import database as views
+
+    with open_reading(options.db) as database:
+        found = history(database, options.kernel, choice(options.kernel, options.mcpu, options.all))
+    if not found["series"]:
+        _say(f"{options.db}: no kernel {options.kernel!r}")
+        return INCOMPLETE
+    _print(options, found, lambda layout: views.history(found, layout, _bars()))
+    return OK
+
+
+def _best(options: argparse.Namespace) -> int:
+    from incc.history.history import best, choice
+    from incc.history.store import open_reading
+    from incc.views import database as views
+
+    with open_reading(options.db) as database:
+        found = best(database, options.kernel, choice(options.kernel, options.mcpu, options.all))
+    if not found["kernels"] and not found["without_elements"]:
+        what = f"no kernel {options.kernel!r}" if options.kernel else "no loop"
+        _say(f"{options.db}: {what} of which it is known how many elements an iteration stands for")
+        return INCOMPLETE
+    _print(options, found, lambda layout: views.best(found, layout))
+    return OK
+
+
+def _bars() -> str:
+    """What sparklines are drawn with: blocks, if the terminal's encoding has them."""
+    from incc.views.database import ASCII_BARS, BARS
+
+    try:
+        BARS.encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return ASCII_BARS
+    return BARS
+
+
+def _print(options: argparse.Namespace, found: Any, lines: Callable[[Layout], Iterator[str]]) -> None:
+    from incc.driver.deliver import write_stream
+
+    def render(width: int, colour: bool) -> str:
+        if options.format == "json":
+            from incc.views.json import render as render_json
+
+            return render_json(found)
+        from incc.views.layout import Layout
+
+        return "".join(f"{line}\n" for line in lines(Layout(width, colour)))
+
+    write_stream(sys.stdout, render)
+
+
+def _export(options: argparse.Namespace) -> int:
+    from incc.driver import UsageError
+    from incc.history import export
+    from incc.history.store import open_reading
+
+    condition = _condition(options.where)
+    if options.kind == "json" and condition is not None:
+        raise UsageError("--where chooses among kernels, and json are whole reports")
+    if options.kind != "json" and options.commit:
+        raise UsageError("--commit is for json; --where='commit == \"…\"' chooses rows")
+    if options.output and os.path.realpath(options.output) == os.path.realpath(options.db):
+        raise UsageError(f"-o would overwrite {options.db}")
+    with open_reading(options.db) as database, _target(options.output) as binary:
+        if options.kind == "parquet":
+            export.write_parquet(database, condition, binary)
+        elif options.kind == "json":
+            commit = _commit_named(database, options.commit) if options.commit else None
+            _write_reports(export.reports(database, commit), binary)
+        else:
+            import io
+
+            text = io.TextIOWrapper(binary, "utf-8", errors="replace", newline="", write_through=False)
+            try:
+                export.write_csv(database, condition, text)
+                text.flush()
+            finally:
+                text.detach()
+    return OK
+
+
+def _condition(text: str | None) -> Condition | None:
+    from incc.driver import UsageError
+    from incc.history.export import ROW_NAMES
+    from incc.report.where import parse
+
+    if text is None:
+        return None
+    try:
+        condition = parse(text, names=ROW_NAMES)
+    except ValueError as error:
+        raise UsageError(f"--where: {error}") from None
+    if condition.needs_baseline:
+        raise UsageError(f"--where: {text!r} compares with a baseline, and there is none")
+    return condition
+
+
+class _target:
+    """Where an export goes: standard output, or a file, which is there when all of it is, or else as before."""
+
+    def __init__(self, path: str | None) -> None:
+        self.path = path
+        self.new = f"{path}.{os.getpid()}.new" if path and not _is_special(path) else path
+
+    def __enter__(self) -> Any:
+        self.file = open(self.new, "wb") if self.new else sys.stdout.buffer
+        return self.file
+
+    def __exit__(self, kind: Any, *_: object) -> None:
+        try:
+            self.file.flush() if not self.new else self.file.close()
+            if self.new and self.new != self.path and kind is None:
+                os.replace(self.new, self.path or "")
+        finally:
+            if self.new and self.new != self.path and os.path.lexists(self.new):
+                os.unlink(self.new)
+
+
+def _is_special(path: str) -> bool:
+    """Whether it is there and no file: a pipe, /dev/null."""
+    return os.path.exists(path) and not os.path.isfile(path)
+
+
+def _write_reports(found: Iterable[Any], stream: Any) -> None:
+    """Reports, one a line."""
+    from incc.views.json import render
+
+    stream = stream or sys.stdout.buffer
+    for report in found:
+        try:
+            stream.write(render(report, compact=True).encode("utf-8", "surrogateescape"))
+        except UnicodeEncodeError:
+            import json
+
+            stream.write(json.dumps(report, separators=(",", ":")).encode() + b"\n")
+    stream.flush()
+
+
+def command() -> int:
+    """Run the installed command."""
+    return run_command(main)

@@ -1,0 +1,419 @@
+"""The command `incc-diff`: what became of kernels between compilers, versions, flags, cores and commits."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from incc.driver.messages import interrupted, run_command, say
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Sequence
+
+    from incc.compare import types as c
+    from incc.compare.build import Wanted
+    from incc.compare.side import Side
+    from incc.driver.sides.read import Reading
+    from incc.views.comparison.cells import Show
+
+OK, FAILED, ERROR = 0, 1, 2
+
+PAGE_KERNELS = 2000
+"""Kernels whose instructions are in a page, those that matter most: a kilobyte or two each."""
+
+ABOUT = """\
+Compare the kernels of several builds: which became faster or slower, and why. All are compared with the first that has
+the kernel. An input is a report, a folder of them, a database (FILE.db, or FILE.db@NAME for a baseline or a commit), or
+code: assembly, objects, libraries, programs; - is standard input."""
+
+EXAMPLES = """\
+  incc-diff old.json new.json                        reports of incc, incc-mca or incc-scan
+  incc-diff build-old/reports build-new/reports      folders of them (INCC_OUTPUT of two builds)
+  incc-diff old/libm.so new/libm.so --mcpu=znver4    code
+  incc-diff kernel.s --mcpu=skylake,znver4           one code on two cores
+  incc-diff --run gcc-11 gcc-12 clang-19 -- -O3 -march=skylake-avx512 foo.c
+  incc-diff --run gcc --flags=-O2 --flags='-O3 -funroll-loops' -- foo.c
+  incc-diff --baseline=perf.db@main new.json --fail-if 'cycles > +5%' --junit=perf.xml --github
+  incc-diff old.json new.json --side-by-side=gemm:120
+  incc-diff old.json new.json --where 'cycles_b > 1.1*cycles_a and function like "gemm*"' --format=markdown
+"""
+
+STATUS = """\
+0; 1 if --fail-if holds for a kernel; 2 for a mistake on the command line, input that cannot be read or
+compiled, or output that cannot be written"""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; returns its exit status: 0, 1 if --fail-if holds for a kernel, 2 for a mistake on the command
+    line, input that cannot be read or output that cannot be written."""
+    from incc.compare.side import InputError
+    from incc.driver import UsageError
+    from incc.support.errors import AnalysisError
+
+    options, compiled = _options(sys.argv[1:] if arguments is None else arguments)
+    try:
+        _check(options, compiled)
+        wanted = _wanted(options)
+        show = _show(options)
+    except UsageError as error:
+        return _error(f"{error}; see incc-diff --help")
+    try:
+        sides = _sides(options, compiled)
+        if len(sides) < 2:
+            raise InputError(f"{sides[0].info['input']}: there is nothing of several cores in it to compare")
+        from incc.compare.build import compare
+
+        comparison = compare(sides, wanted)
+    except (InputError, AnalysisError) as error:
+        return _error(str(error))
+    except OSError as error:
+        return _error(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except RuntimeError as error:  # a worker process died
+        return _error(str(error))
+    except KeyboardInterrupt:
+        return interrupted()
+    failures = _deliver(comparison, options, show)
+    for failure in failures:
+        _error(failure)
+    return _status(comparison, bool(failures))
+
+
+def _error(message: str) -> int:
+    for line in message.split("\n"):
+        _say(f"error: {line}")
+    return ERROR
+
+
+_say = partial(say, "incc-diff")
+
+
+# --- options ----------------------------------------------------------------------------------------------------------
+
+
+def _parser() -> argparse.ArgumentParser:
+    import argparse
+
+    from incc.driver.cli.parsers import Parser, positive
+    from incc.views.comparison.cells import SORTS
+
+    parser = Parser(
+        prog="incc-diff",
+        summary="kernels of several builds, compilers or cores beside each other",
+        usage="incc-diff [options] A B [C …]\n       incc-diff [options] --run COMPILER… -- ARGS",
+        description=ABOUT,
+        examples=EXAMPLES,
+        status=STATUS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    what = parser.add_argument_group("what to compare")
+    what.add_argument("inputs", nargs="*", metavar="INPUT", help=argparse.SUPPRESS)
+    what.add_argument(
+        "--baseline", metavar="DB[@NAME]", help="a database's baseline or commit (docs/database.md), as the first input"
+    )
+    what.add_argument(
+        "--run", nargs="+", metavar="COMPILER", help="compile with each of these, to nowhere, what stands behind --"
+    )
+    what.add_argument(
+        "--flags",
+        action="append",
+        default=[],
+        metavar="FLAGS",
+        help="with --run: more flags, as in a shell; each time it is given makes a variant: --flags='-O3 -ffast-math'",
+    )
+    what.add_argument(
+        "-mcpu",
+        "--mcpu",
+        default="",
+        metavar="NAME",
+        help="the core for code, several with commas between them (default: with --run what the command is for, else "
+        "the host)",
+    )
+    what.add_argument(
+        "--function",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="only functions of these names; may be given several times",
+    )
+    what.add_argument(
+        "--model-path",
+        action="append",
+        default=[],
+        metavar="FOLDER",
+        help="a folder or file of models; may be given several times",
+    )
+    what.add_argument("-j", dest="jobs", type=positive, default=1, metavar="N", help="processes that analyse code (1)")
+    show = parser.add_argument_group("what to show")
+    show.add_argument(
+        "--where",
+        metavar="CONDITION",
+        help="only kernels for which this holds; names end in _a and _b: 'cycles_b > 1.1*cycles_a' (docs/filters.md)",
+    )
+    show.add_argument(
+        "--fail-if",
+        metavar="CONDITION",
+        help="exit status 1 if this holds for a kernel, and a list of those: 'cycles > +5%%'",
+    )
+    show.add_argument("--all", action="store_true", help="also kernels that did not change, and lists in full")
+    show.add_argument(
+        "--top", type=positive, default=0, metavar="N", help="at most so many rows (else 100, in Markdown 20)"
+    )
+    show.add_argument("--sort", choices=SORTS, default="weight", help="order of the rows (weight: what matters most)")
+    show.add_argument("--detail", action="store_true", help="figures and causes of every row")
+    show.add_argument(
+        "--side-by-side",
+        nargs="?",
+        action="append",
+        const="",
+        metavar="=FUNCTION[:LINE]",
+        help="the assembly of pairs beside each other: of the rows that are shown, or of these functions (globs)",
+    )
+    write = parser.add_argument_group("what to write")
+    write.add_argument(
+        "--format", choices=("text", "markdown", "json"), default="text", help="markdown: for a pull request's comment"
+    )
+    write.add_argument("-o", "--output", metavar="FILE", help="where it goes (default: standard output)")
+    write.add_argument("--html", metavar="FILE", help="a page for the browser")
+    write.add_argument(
+        "--junit", metavar="FILE", help="JUnit's XML: a test for each kernel, failed where --fail-if holds"
+    )
+    write.add_argument(
+        "--github",
+        action="store_true",
+        help="annotations for GitHub's workflows to standard output: errors where --fail-if holds, without it warnings "
+        "for what became slower",
+    )
+    return parser
+
+
+def _options(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
+    """The options, and what stands behind `--`: with --run the compiler's arguments, else inputs that may begin with a
+    dash."""
+    arguments = list(arguments)
+    behind: list[str] = []
+    if "--" in arguments:
+        at = arguments.index("--")
+        arguments, behind = arguments[:at], arguments[at + 1 :]
+    # Its value may be left out, and then what follows is none.
+    arguments = ["--side-by-side=" if text == "--side-by-side" else text for text in arguments]
+    options = _parser().parse_args(arguments)
+    if options.run is None:
+        options.inputs += behind
+        return options, []
+    return options, behind
+
+
+def _check(options: argparse.Namespace, compiled: Sequence[str]) -> None:
+    """Raises UsageError for what does not go together, before anything is read."""
+    from incc.driver import UsageError
+    from incc.driver.cli.options import check_targets
+
+    inputs = _inputs(options)
+    if options.run is None:
+        if options.flags:
+            raise UsageError("--flags is for --run")
+        cores = len(set(_cores(options)))
+        if len(inputs) < 2 and (not inputs or cores < 2):
+            raise UsageError("there must be two inputs to compare, or one and two cores (--mcpu=A,B)" if inputs else
+                             "nothing to compare: two inputs, or --run COMPILER… -- ARGS")  # fmt: skip
+        if inputs.count("-") > 1:
+            raise UsageError("standard input can be read once")
+    else:
+        if options.inputs:
+            raise UsageError(f"--run takes its inputs from behind --, and {options.inputs[0]} stands before")
+        if not compiled:
+            raise UsageError("what --run is to compile stands behind --: incc-diff --run gcc clang -- -O3 foo.c")
+        count = len(set(options.run)) * len(options.flags or [""]) * len(set(_cores(options)))
+        if count + len(inputs) < 2:
+            raise UsageError("one compilation has nothing to be compared with: name more compilers, --flags or --mcpu")
+    targets = [("-o", options.output), ("--html", options.html), ("--junit", options.junit)]
+    named = [(option, file) for option, file in targets if file is not None]
+    for option, file in named:
+        if not file:
+            raise UsageError(f"{option}: no file")
+    if not named:
+        return
+    try:
+        # An argument of the compiler that is no file is none that could be overwritten either.
+        check_targets(named, [*inputs, *(text.partition("@")[0] for text in inputs), *compiled])
+    except FileNotFoundError:
+        raise UsageError("the working directory is gone: name files by their whole paths") from None
+
+
+def _inputs(options: argparse.Namespace) -> list[str]:
+    return [*([options.baseline] if options.baseline is not None else []), *options.inputs]
+
+
+def _cores(options: argparse.Namespace) -> list[str]:
+    return [name for name in options.mcpu.split(",") if name] or [""]
+
+
+def _wanted(options: argparse.Namespace) -> Wanted:
+    """Raises UsageError for a condition that cannot be understood."""
+    from incc.compare.build import Wanted
+    from incc.driver import UsageError
+    from incc.report.where import parse
+
+    conditions = []
+    for option, text in (("--where", options.where), ("--fail-if", options.fail_if)):
+        try:
+            conditions.append(None if text is None else parse(text, pairs=True))
+        except ValueError as error:
+            raise UsageError(f"{option}: {error}") from None
+    where, fail_if = conditions
+    # Who asks for assembly gets that of all; a page has it of those that one looks at.
+    everything = options.side_by_side is not None
+    page = options.html is not None and not everything
+    return Wanted(where=where, fail_if=fail_if, assembly=everything or page, enough=PAGE_KERNELS if page else None)
+
+
+def _show(options: argparse.Namespace) -> Show:
+    """Raises UsageError for a place that is none."""
+    from incc.driver import UsageError
+    from incc.report.source.places import choice
+    from incc.views.comparison.cells import Show
+
+    choices = None
+    if options.side_by_side is not None:
+        try:
+            choices = tuple(choice(text) for text in options.side_by_side if text)
+        except ValueError as error:
+            raise UsageError(f"--side-by-side {error}") from None
+    return Show(everything=options.all, top=options.top, detail=options.detail, sort=options.sort, side_by_side=choices)
+
+
+# --- input ------------------------------------------------------------------------------------------------------------
+
+
+def _sides(options: argparse.Namespace, compiled: Sequence[str]) -> list[Side]:
+    """The builds to compare. Raises InputError."""
+    from incc.driver.sides.labels import distinct
+    from incc.driver.sides.read import Reading, read_sides
+
+    cores = list(dict.fromkeys(name for name in _cores(options) if name))
+    reading = Reading(
+        mcpu=",".join(cores), functions=tuple(options.function), model_path=tuple(options.model_path), jobs=options.jobs
+    )
+    sides = read_sides(_inputs(options), reading) if _inputs(options) else []
+    _say_of_other_cores(sides, cores, reading)
+    if options.run is not None:
+        from incc.driver.sides.variants import run_variants, variants
+
+        wanted = variants(list(dict.fromkeys(options.run)), list(options.flags) or [""], cores, list(compiled))
+        sides += run_variants(wanted, replace(reading, mcpu=""))
+    # Those of inputs and of variants know nothing of each other.
+    labels = distinct([side.info["label"] for side in sides])
+    return [replace(side, info={**side.info, "label": label}) for label, side in zip(labels, sides, strict=True)]
+
+
+def _say_of_other_cores(sides: Sequence[Side], cores: Sequence[str], reading: Reading) -> None:
+    """A note on reports that are of other cores than were asked for: these are for code."""
+    if not cores:
+        return
+    from incc.driver.pipeline import choose_model
+
+    wanted = {choose_model(core, "", reading.model_path).model.name for core in cores}
+    for side in sides:
+        names = [model["name"] for model in side.info["models"]]
+        if names and not wanted.intersection(names):
+            _say(f"note: {side.info['label']}: a report of {', '.join(names)}, which --mcpu does not change")
+
+
+# --- output -----------------------------------------------------------------------------------------------------------
+
+
+def _deliver(comparison: c.Comparison, options: argparse.Namespace, show: Show) -> list[str]:
+    """Writes what was asked for; returns what could not be written. What cannot does not keep the rest from it."""
+    from incc.driver.deliver import PLAIN_WIDTH, write_stream
+    from incc.support.files import write_whole
+
+    failures = []
+
+    def attempt(what: str, write: Callable[[], None]) -> None:
+        try:
+            write()
+        except OSError as error:
+            failures.append(f"{what} could not be written: {error.strerror}")
+
+    def render(width: int, colour: bool) -> str:
+        return _writable(_rendered(comparison, options.format, show, width, colour))
+
+    if options.output:
+        attempt(options.output, lambda: write_whole(options.output, render(PLAIN_WIDTH, False)))
+    else:
+        attempt("the comparison", lambda: write_stream(sys.stdout, render))
+    if options.html:
+        attempt(options.html, lambda: write_whole(options.html, _writable(_page(comparison))))
+    if options.junit:
+        from incc.views.exchange import junit
+
+        attempt(options.junit, lambda: write_whole(options.junit, junit.render(comparison)))
+    if options.github:
+        from incc.views.exchange import annotations
+
+        attempt(
+            "annotations",
+            lambda: write_stream(sys.stdout, lambda width, colour: _writable(annotations.render(comparison))),
+        )
+    return failures
+
+
+def _writable(text: str) -> str:
+    """A text that is UTF-8 when it is written: what stands in names for other bytes, or halves of characters, does not.
+    Those who read JSON or a comment take nothing else."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def _rendered(comparison: c.Comparison, kind: str, show: Show, width: int, colour: bool) -> str:
+    if kind == "json":
+        from incc.views.json import render as render_json
+
+        return render_json(comparison)
+    if kind == "markdown":
+        from incc.views.comparison import markdown
+
+        return markdown.render(comparison, show)
+    from incc.views.comparison import text
+
+    return text.render(comparison, width, colour, show)
+
+
+def _page(comparison: c.Comparison) -> str:
+    from incc.views.comparison import page
+
+    return page.render(comparison)
+
+
+def _status(comparison: c.Comparison, undelivered: bool) -> int:
+    """The exit status, with a line on standard error for what makes it one."""
+    from incc.views.layout import count
+
+    problems = [side for side in comparison["sides"] if side["problem"]]
+    for side in problems:
+        _say(f"{side['label']}: {side['problem']}")
+    gate = comparison["gate"]
+    if gate and gate["offenders"]:
+        names = list(dict.fromkeys(comparison["rows"][offender["row"]]["name"] for offender in gate["offenders"]))
+        listed = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+        message = f"{count(len(gate['offenders']), 'kernel')} for which {gate['condition'].strip()}: {listed}"
+        _say(message)
+    if undelivered or len(comparison["sides"]) - len(problems) < 2:
+        return ERROR
+    if gate and gate["offenders"]:
+        return FAILED
+    # What is not there cannot have passed.
+    return ERROR if gate and problems else OK
+
+
+def command() -> int:
+    """Run the installed command."""
+    return run_command(main)
+
+
+if __name__ == "__main__":
+    sys.exit(command())

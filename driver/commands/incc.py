@@ -1,0 +1,66 @@
+"""The part of the command `incc` that is Python: all options, help, and compilations with a second run.
+
+The command itself is a small program (front/), which finds the compiler and comes here where there is more to do than
+to become it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from incc.driver.builds import watched
+
+if TYPE_CHECKING:
+    from incc.frontends.gcc_wrapper.compiler import Compiler
+
+
+def started(arguments: list[str]) -> int:
+    """What the program calls: `arguments` are the compiler's path, how many words name it, these words, and the
+    command's arguments with incc's own options. Returns the exit status."""
+    from incc.frontends.gcc_wrapper.compiler import Compiler
+
+    watched.begin(os.environ)
+    count = int(arguments[1])
+    status = _run(Compiler(arguments[0], arguments[2 : 2 + count]), arguments[2 + count :])
+    watched.leaving()
+    return status
+
+
+def main() -> int:
+    """Run `sys.argv`, without the program: `python -m incc.driver.commands.incc`.
+
+    The compiler is that of INCC_CC or --incc-cc, or `cc`.
+    """
+    return _run(None, sys.argv[1:])
+
+
+def _run(compiler: Compiler | None, given: list[str]) -> int:
+    from incc.driver import UsageError
+    from incc.driver.cli.own_options import split
+    from incc.frontends.gcc_wrapper.compiler import CompilerError, child_environment, find_compiler, replace_process
+
+    try:
+        options, arguments = split(given, os.environ)
+        if options.help:
+            from incc.driver.cli.help import print_help
+            from incc.driver.cli.options import WRAPPER
+
+            return print_help(WRAPPER, options.help)
+        compiler = compiler or find_compiler(os.environ.get("INCC_CC") or options.compiler or "cc", os.environ)
+        environment = child_environment(os.environ)
+        if not options.wants_analysis or "-###" in arguments:
+            watched.leaving()
+            replace_process(compiler, arguments, environment)
+        from incc.driver.builds.wrapping import run
+
+        return run(options, compiler, arguments, environment)
+    except (UsageError, CompilerError) as error:
+        hint = "; see --analyze-help" if isinstance(error, UsageError) else ""
+        sys.stderr.write(f"incc: error: {error}{hint}\n")
+        return error.status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,354 @@
+"""The command `incc-mca`: analyse assembly, its marked regions or its innermost loops, with llvm-mca's options."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from incc.driver import UsageError
+from incc.driver.cli.options import MCA, Given, check_targets, find, has, llvm_views
+from incc.driver.messages import run_command
+from incc.driver.messages import tell as tell_as_it_is
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from incc.driver.deliver import Request, Undelivered
+    from incc.driver.llvm_mca.mca import Views
+    from incc.driver.pipeline import Settings
+    from incc.report import types as t
+
+
+def tell(text: str) -> None:
+    """Text on standard error. What comes from files and names has no power over a terminal: control characters are
+    written out."""
+    lines = text.split("\n")
+    if not all(line.isprintable() for line in lines):
+        from incc.views.layout import harmless
+
+        text = "\n".join([harmless(line.expandtabs(8), False) for line in lines])
+    tell_as_it_is(text)
+
+
+class Options:
+    """The parsed command line: `given`, the options, the `file` to read, "" or - for standard input, and the options of
+    llvm-mca's that were given `without` a meaning.
+
+    Raises UsageError.
+    """
+
+    __slots__ = ("file", "given", "narrow", "without")
+
+    def __init__(self, arguments: list[str]) -> None:
+        arguments = _with_changes(arguments)
+        self.given = Given(MCA)
+        self.file = ""
+        self.without: list[str] = []
+        self.narrow = False  # the target is one of 32 bits
+        rest = iter(arguments)
+        files = False
+        for argument in rest:
+            if argument == "--" and not files:
+                files = True
+                continue
+            if files or argument == "-" or not argument.startswith("-"):
+                if self.file:
+                    raise UsageError(f"one input file at a time, not {self.file} and {argument}")
+                self.file = argument
+                continue
+            name, equals, text = argument.lstrip("-").partition("=")
+            value: str | None = text if equals else None
+            if not has(MCA, f"-{name}") and self._of_llvm(name, value, rest):
+                continue
+            if value is None and find(MCA, f"-{name}").needs_value:
+                value = next(rest, "")
+            self.given.take(f"-{name}", value)
+        if self.given["output-asm-variant"] not in (-1, 0, 1):
+            raise UsageError(f"-output-asm-variant is 0 (AT&T) or 1 (Intel), not {self.given['output-asm-variant']}")
+        written = {"o": self.given["o"], **self.given.files()}
+        targets = [(f"-{name}", file) for name, file in written.items() if file not in ("", "-")]
+        if targets:
+            check_targets(targets, [self.file] if self.file not in ("", "-") else [])
+
+    def _of_llvm(self, name: str, value: str | None, rest: Iterator[str]) -> bool:
+        """Whether it is an option of LLVM's that there is no meaning for; its value may be the next word."""
+        from incc.driver.llvm_mca.options import BY_NAME
+
+        option = BY_NAME.get(name)
+        if option is None:
+            return False
+        if value is None and option.needs_value:
+            next(rest, "")
+        if not option.group:
+            self.without.append(f"-{name}")
+        return True
+
+    def request(self) -> Request:
+        """How the report is to be delivered."""
+        output = self.given["o"]
+        return self.given.request("json" if self.given["json"] else "text", output if output != "-" else "")
+
+
+def main(arguments: list[str] | None = None, program: str = "") -> int:
+    """Run the command; returns its exit status. `program`: the name that it was called by."""
+    program = program or (sys.argv[0] if arguments is None else MCA)
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if program.rpartition("/")[2].startswith("llvm-mca") or "--compat" in arguments or "-compat" in arguments:
+        from incc.driver.llvm_mca import face as llvm_face
+
+        return llvm_face.run(arguments, program)
+    try:
+        arguments = _expanded(arguments)
+        wanted = _wanted_help(arguments)
+        if wanted:
+            from incc.driver.cli.help import print_help
+
+            return print_help(MCA, wanted)
+        if any(a in ("-version", "--version") for a in arguments):
+            from incc.driver.deliver import write_stream
+            from incc.support.version import __version__
+
+            try:
+                write_stream(sys.stdout, lambda width, colour: f"incc-mca {__version__}\n")
+            except OSError:
+                return 1
+            return 0
+        options = Options(arguments)
+        settings = options.given.settings()
+        if status := _target(options):
+            return status - 1
+    except UsageError as error:
+        tell(f"incc-mca: error: {error}; see incc-mca --help\n")
+        return error.status
+    try:
+        return _run(options, settings)
+    except MemoryError:
+        tell("incc-mca: error: out of memory\n")
+        return 1
+
+
+_OF_TARGET = {"mtriple", "march", "mattr", "disable-cb", "disable-im"}
+
+
+def _target(options: Options) -> int:
+    """What of the target is asked for or not so; the exit status and 1, if that is all, 0 to go on. Raises
+    UsageError."""
+    given = options.given
+    help_of_cpu = given["mcpu"] == "help"
+    if not options.without and not help_of_cpu and given.names.isdisjoint(_OF_TARGET):
+        return 0
+    if help_of_cpu or "help" in given["mattr"]:
+        from incc.driver.cli.help import write
+        from incc.driver.llvm_mca.help import lists
+
+        return write(lists()) + 1
+    from incc.driver.llvm_mca.target import TargetError, features, target
+
+    try:
+        options.narrow = target(given["march"], given["mtriple"], MCA).narrow
+    except TargetError as error:
+        if error.foreign:
+            tell(f"incc-mca: error: {error.why}\n")
+            return 1 + 1
+        raise UsageError(error.why) from None
+    unknown, off = features(given["mattr"])
+    without = [*options.without, *(f"-{name}" for name in ("disable-cb", "disable-im") if given[name])]
+    notes = [f"{name} is not known and ignored" for name in unknown]
+    notes += [f"-mattr={','.join(off)} has no meaning here: every instruction is analysed"] if off else []
+    notes += [f"{name} has no meaning here" for name in dict.fromkeys(without)]
+    for note in notes:
+        tell(f"incc-mca: note: {note}\n")
+    return 0
+
+
+def _expanded(arguments: list[str]) -> list[str]:
+    """The arguments with those of response files in their places."""
+    if not any(argument.startswith("@") for argument in arguments):
+        return arguments
+    from incc.frontends.gcc_wrapper.response_files import expanded_by_llvm
+
+    try:
+        return expanded_by_llvm(arguments)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+def _wanted_help(arguments: list[str]) -> str:
+    """Which help is asked for, whatever else is on the command line; "" for none."""
+    for argument in arguments:
+        name, equals, value = argument.partition("=")
+        if name.lstrip("-") in ("help-hidden", "help-list", "help-list-hidden") and not equals and name[0] == "-":
+            return "all"
+        if name in ("-h", "-help", "--help"):
+            given = Given(MCA)
+            given.take("-help", value if equals else None)
+            return str(given["help"])
+    return ""
+
+
+def _with_changes(arguments: list[str]) -> list[str]:
+    """The arguments with a change of the core (`-what-if 'rob = 512'`) put to its option: that may also stand without
+    one, and then what follows is an argument of its own."""
+    found: list[str] = []
+    for argument in arguments:
+        # No file's name: a change has a sign in it, and begins with a name.
+        if found and found[-1] in ("-what-if", "--what-if") and "=" in argument and argument[:1].isalpha():
+            found[-1] += f"={argument}"
+        else:
+            found.append(argument)
+    return found
+
+
+def _nothing_at_all(text: str, name: str, report: t.Report, settings: Settings) -> list[str]:
+    """A file without an instruction is no input, while one without a loop has none to report on."""
+    from incc.driver.pipeline import find_regions, read_assembly
+    from incc.frontends.unit import Unit
+
+    if settings.regions != "loops" or any(unit["kernels"] for unit in report["units"]):
+        return []
+    regions, left_out = find_regions(
+        read_assembly(Unit(assembly=text, assembly_file=name)), replace(settings, regions="marked", functions=())
+    )
+    return [] if regions else [f"{name}: warning: not analysed: {each.reason}" for each in left_out]
+
+
+def _written_out(text: str, name: str, options: Options) -> str:
+    """The text with what is repeated in it, where that can be had. Raises DecodeError."""
+    from incc.driver.llvm_mca.target import written_out
+
+    found = written_out(text, options.narrow, options.given["x86-asm-syntax"] == "intel")
+    if not found:
+        tell(
+            f"{name}: warning: macros are not seen into, and what .rept and .irp repeat is not analysed: LLVM, which "
+            "could write them out, is not there or refuses the text (--compat says why), or a marker is inside\n"
+        )
+    return found or text
+
+
+def _run(options: Options, settings: Settings) -> int:
+    from incc.driver.cores import cores_of
+    from incc.driver.deliver import deliver, unmet
+    from incc.driver.machine_code import machine_code, read_for
+    from incc.driver.pipeline import AnalysisError, analyze_for_cores, model_notes
+    from incc.frontends.unit import Unit
+    from incc.report.source.problems import found_problems, shown
+    from incc.support.files import text_of
+
+    name = options.file if options.file not in ("", "-") else "<stdin>"
+    # The core by itself is no matter of input; "-" is standard input all the same.
+    alone = not options.file and options.given["port-model"]
+    try:
+        data = b"" if alone else read_for(options.given, options.file)
+        code = machine_code(options.given, data, options.file, name)
+    except OSError as error:
+        tell(f"incc-mca: error: {name}: {error.strerror}\n")
+        return 1
+    except AnalysisError as error:
+        tell(f"incc-mca: error: {error}\n")
+        return 1
+    except UsageError as error:
+        tell(f"incc-mca: error: {error}; see incc-mca --help\n")
+        return error.status
+    source = text = text_of(data) if code is None else ""
+    if ".rep" in text or ".irp" in text or ".macro" in text or ".if" in text:
+        from incc.frontends.isa import DecodeError
+
+        try:
+            text = _written_out(text, name, options)
+        except DecodeError as error:  # what LLVM was stopped for
+            tell(f"incc-mca: error: {name}: {error}\n")
+            return 1
+    if options.narrow and code is not None:
+        from incc.driver.llvm_mca.target import narrow
+
+        code = narrow(code)
+    elif options.narrow:
+        text = ".code32; " + text  # the lines keep their numbers
+    if options.given["x86-asm-syntax"] == "intel":
+        text = ".intel_syntax noprefix; " + text  # the lines keep their numbers
+    views = _llvm_views(options.given)
+    if views is not None:
+        settings = replace(settings, cold_iterations=settings.cold_iterations or settings.iterations)
+    try:
+        cores = cores_of(settings)
+        if alone:
+            from incc.driver.pipeline import core_reports
+
+            report = core_reports(cores)
+        elif code is not None:
+            report = code.report(cores)
+        else:
+            report = analyze_for_cores([(Unit(assembly=text, assembly_file=name), cores)])
+    except AnalysisError as error:
+        tell(f"incc-mca: error: {error}\n")
+        return 1
+    for note in model_notes(report):
+        tell(f"incc-mca: note: {note}\n")
+    request = options.request()
+    undelivered = deliver(report, request, sys.stdout)
+    if views is not None and request.format == "text":
+        undelivered = _with_views(report, views, request, undelivered)
+    lines = [f"incc-mca: error: {message}" for message in (*undelivered.failures, *undelivered.empty)]
+    if not (problems := found_problems(report)) and not alone and code is None:
+        lines += _nothing_at_all(text, name, report, settings)
+    if code is not None and settings.functions and not any(u["kernels"] or u["left_out"] for u in report["units"]):
+        lines.append(f"{name}: error: no function of such a name has a loop: {', '.join(settings.functions)}")
+    lines += [f"{m.where}: error: {m.text}" for m in unmet(report, settings, request, "-")]
+    # What several cores' analyses say alike is said once.
+    source_lines = source.split("\n") if problems else []
+    for line in dict.fromkeys([*(shown(each, source_lines) for each in problems), *lines]):
+        tell(f"{line}\n")
+    return int(bool(lines) or not all(each.harmless for each in problems))
+
+
+def _llvm_views(given: Given) -> Views | None:
+    """The views that are llvm-mca's alone, if any is asked for."""
+    asked = llvm_views(given)
+    if not asked:
+        return None
+    from incc.driver.llvm_mca.mca import Views
+
+    return Views(
+        summary=False,
+        info=not asked.isdisjoint(("show-encoding", "show-barriers")),
+        encoding="show-encoding" in asked,
+        barriers="show-barriers" in asked,
+        pressure="instruction-tables" in asked,
+        dispatch_stats="dispatch-stats" in asked,
+        scheduler_stats="scheduler-stats" in asked,
+        retire_stats="retire-stats" in asked,
+        register_file_stats="register-file-stats" in asked,
+        bottleneck_analysis="bottleneck-analysis" in asked,
+        instruction_tables="instruction-tables" in asked,
+    )
+
+
+def _with_views(report: t.Report, views: Views, request: Request, undelivered: Undelivered) -> Undelivered:
+    """Print llvm-mca's views below the report, each kernel's below its name."""
+    from incc.driver.deliver import write_stream
+    from incc.driver.llvm_mca.mca import Heading
+    from incc.support.files import write_file
+    from incc.views.llvm_mca import render
+
+    names = [kernel["name"] for unit in report["units"] for kernel in unit["kernels"]]
+    text = "\n" + render(report, replace(views, headings=tuple(Heading(*each) for each in enumerate(names))))
+    try:
+        if request.output:
+            write_file(request.output, text, append=True)
+        else:
+            write_stream(sys.stdout, lambda width, colour: text)
+    except OSError as error:
+        failure = f"the report could not be written: {error.strerror}"
+        return replace(undelivered, failures=(*undelivered.failures, failure))
+    return undelivered
+
+
+def command() -> int:
+    """Run the installed command."""
+    return run_command(main)
+
+
+if __name__ == "__main__":
+    sys.exit(command())

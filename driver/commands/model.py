@@ -1,0 +1,414 @@
+"""The command `incc-model`: list, show, check, measure and import machine models."""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import os
+import sys
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from incc.driver.cli.parsers import Parser
+from incc.driver.messages import run_command
+from incc.models.importers import SOURCES, importer
+from incc.models.instruction_sets import rules_of
+from incc.models.loading import find_model, list_models, load, search_places
+from incc.models.model import MachineModel, ModelError, form_key
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from incc.driver.coverage import Refused, Used
+    from incc.models.importers.common import Imported
+
+OK, FAILED, USAGE = 0, 1, 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status: 0, 1 for findings or bad input, 2 for wrong usage."""
+    parser = _parser()
+    args = parser.parse_args(arguments)
+    if not args.command:
+        parser.print_usage(sys.stderr)
+        return USAGE
+    try:
+        if sys.stdout is None:  # closed when we were started
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        status: int = args.run(args)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except ModelError as e:
+        return _fail(str(e))
+    except OSError as e:
+        _fail(f"{e.filename or 'the output could not be written'}: {e.strerror}")
+        if e.filename is None and sys.stdout is not None:
+            # Python would try again to write its buffer at the end, and print an exception.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+
+
+def _fail(message: str, status: int = FAILED) -> int:
+    print(f"incc-model: {message}", file=sys.stderr)
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = Parser(
+        prog="incc-model",
+        summary="list, show, check, measure and import models of processor cores",
+        description="List, show, check, measure and import machine models.",
+        status="0; 1 for findings or bad input; 2 for a mistake on the command line",
+    )
+    parser.add_argument(
+        "--model-path", action="append", default=[], metavar="DIR", help="look for models there first (repeatable)"
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+
+    command = commands.add_parser("list", help="list the models")
+    command.add_argument("--names", action="store_true", help="list all names of processors, with their models")
+    command.set_defaults(run=_list)
+
+    command = commands.add_parser("show", help="show a model's parameters, or figures of instruction forms")
+    command.add_argument(
+        "what",
+        nargs="?",
+        help="key of a form, pattern with * and ?, mnemonic in either syntax, or instruction with its operands",
+    )
+    command.add_argument(
+        "-mcpu", "--mcpu", metavar="NAME", help="model or .toml file (default: the figures of every core)"
+    )
+    command.add_argument("--ports", action="store_true", help="draw the core: front end, window and ports")
+    command.set_defaults(run=_show)
+
+    command = commands.add_parser("diff", help="compare two models, or the sources of a model")
+    command.add_argument("models", nargs="+", metavar="MODEL", help="two models or .toml files; with --sources one")
+    command.add_argument("--sources", action="store_true", help="show figures of the model's sources that are not used")
+    command.add_argument("--summary", action="store_true", help="only count the forms that differ, by field")
+    command.add_argument("--forms", default="*", metavar="GLOB", help="only forms with a matching key")
+    command.set_defaults(run=_diff, command_parser=command)
+
+    command = commands.add_parser("coverage", help="count instructions that a model knows, derives or lacks")
+    command.add_argument("-mcpu", "--mcpu", required=True, metavar="NAME", help="model or .toml file")
+    hexadecimal = "asm, or hex: the bytes of a block on each line (default: asm)"
+    command.add_argument("--input-format", choices=("asm", "hex"), default="asm", help=hexadecimal)
+    command.add_argument("--auto", action="store_true", help="read only the innermost loops of assembly files")
+    command.add_argument("--weighted", action="store_true", help="take the number after the bytes as a block's weight")
+    command.add_argument("--strict", action="store_true", help="exit with status 1 if the model lacks an instruction")
+    command.add_argument("--verbose", action="store_true", help="also list derived instructions")
+    command.add_argument("files", nargs="+", metavar="FILE")
+    command.set_defaults(run=_coverage)
+
+    command = commands.add_parser("check", help="look for errors in models")
+    command.add_argument("models", nargs="*", metavar="MODEL", help="models or .toml files (default: all)")
+    command.add_argument("--no-warnings", action="store_true", help="report only errors")
+    command.set_defaults(run=_check)
+
+    command = commands.add_parser("make", help="measure this processor and write a model of it")
+    _add_make_arguments(command)
+    command.set_defaults(run=_make)
+
+    command = commands.add_parser("import", help="write or complete a model from measurements or another tool")
+    command.set_defaults(run=lambda _: _usage(command))
+    sources = command.add_subparsers(dest="source", metavar="SOURCE", parser_class=_SourceParser)
+    for name, (_, text) in SOURCES.items():
+        source = sources.add_parser(name, help=text)
+        source.source = name
+        source.add_argument("-o", "--output", required=True, metavar="OUT", help="model file; its header is kept")
+        kept = source.add_mutually_exclusive_group()
+        kept.add_argument("--fill", action="store_true", help="keep the forms in OUT, and add those that it lacks")
+        kept.add_argument("--prefer", action="store_true", help="keep the forms in OUT that the source lacks")
+        kept.add_argument(
+            "--compare", action="store_true", help="keep the forms in OUT, and note other figures of the source"
+        )
+        source.add_argument("--forms", default="*", metavar="GLOB", help="only forms with a matching key")
+        source.add_argument("--keep-going", action="store_true", help="skip malformed records and count them")
+        source.add_argument("--verbose", action="store_true", help="list what is not used")
+        source.set_defaults(run=_import)
+    return parser
+
+
+def _add_make_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("what", choices=["host"], help="this processor")
+    add("-o", "--output", default="host.toml", metavar="FILE", help="model file (default: host.toml)")
+    resume = "folder for measurements (default: FILE with .measured instead of .toml)"
+    add("--resume", default="", metavar="DIR", help=resume)
+    add("--quick", action="store_true", help="run fewer probes, and measure only the forms of the hundred loops")
+    minutes = "stop measuring forms after N minutes (default: no limit)"
+    add("--minutes", type=_minutes, default=0, metavar="N", help=minutes)
+    add("--relative", default="", metavar="NAME", help="model to start from (default: the nearest)")
+
+
+def _minutes(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1
+    if not 0 <= value < 1e6:
+        raise argparse.ArgumentTypeError(f"not a number of minutes: {text!r}")
+    return value
+
+
+class _SourceParser(Parser):
+    """The parser of one source's options, which are loaded with its importer when they are needed."""
+
+    source = ""
+
+    def complete(self) -> None:
+        """Add the options of the importer."""
+        if self.source:
+            importer(self.source).add_arguments(self)
+            self.source = ""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse arguments as argparse does, with the options of the importer."""
+        self.complete()
+        return super().parse_known_args(args, namespace)
+
+
+def _usage(parser: argparse.ArgumentParser) -> int:
+    parser.print_usage(sys.stderr)
+    return USAGE
+
+
+# --- list, show, check -----------------------------------------------------------------------------------------------
+
+
+def _list(args: argparse.Namespace) -> int:
+    if args.names:
+        from incc.driver.model_views import show_names
+
+        show_names(args.model_path)
+        return OK
+    rows = [(m.name, m.isa or "", m.title, ", ".join(m.aliases)) for m in list_models(args.model_path)]
+    widths = [max((len(r[c]) for r in rows), default=0) for c in range(3)]
+    for name, isa, title, aliases in rows:
+        print(f"{name:{widths[0]}}  {isa:{widths[1]}}  {title:{widths[2]}}  {aliases}".rstrip())
+    return OK
+
+
+def _show(args: argparse.Namespace) -> int:
+    if not args.mcpu:
+        from incc.driver.model_views import show_by_core
+
+        if args.what is None or args.ports:
+            return _fail("name a core (-mcpu=NAME), or an instruction form", USAGE)
+        if show_by_core(args.what, args.model_path, _matching):
+            return OK
+        models = [load(entry.path, args.model_path) for entry in list_models(args.model_path)]
+        return _fail(f"no model has a form that matches {args.what!r}{_near(models, args.what)}")
+    model = load(args.mcpu, args.model_path)
+    if args.ports:
+        from incc.driver.model_views import show_ports
+
+        show_ports(model)
+        return OK
+    if args.what is None:
+        _show_model(model)
+        return OK
+    forms = _matching(model, args.what)
+    if not forms:
+        return _fail(f"{model.name} has no form that matches {args.what!r}{_near([model], args.what)}")
+    for n, form in enumerate(forms):
+        if n:
+            print()
+        _show_form(model, form)
+    return OK
+
+
+def _show_model(model: MachineModel) -> None:
+    print(f"{model.title} ({model.name}; also {', '.join(model.aliases)})" if model.aliases else model.title)
+    print(f"isa {model.isa}, {len(list(model.forms()))} forms, version {model.version}")
+    for path in model.files:
+        print(f"file {os.path.relpath(path)}")
+    print(f"ports {', '.join(model.ports)}; resources {', '.join(model.resources) or 'none'}")
+    for name, ports in model.functions.items():
+        print(f"  {name} = {ports}")
+    print("parameters")
+    for name, value in sorted(model.stated_parameters.items()):
+        text = ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else value
+        print(f"  {name} = {text if text != '' else 'none'}")
+    print("sources")
+    for name, text in model.sources.items():
+        print(f"  {name}: {text}")
+
+
+def _matching(model: MachineModel, what: str) -> list[str]:
+    """Return the keys of the forms that are named by a key, a pattern, a mnemonic, or an instruction with operands."""
+    from fnmatch import fnmatchcase
+
+    form = what.partition(" [")[0]
+    if model.entries(form):
+        return [form]
+    keys = sorted(model.forms())
+    if matches := [key for key in keys if key.lower() == form.lower()]:
+        return matches
+    name = what.strip()
+    if any(c in name for c in "?[*") and " " not in name:
+        return [key for key in keys if fnmatchcase(key.lower(), name.lower())]
+    is_called = rules_of(model.isa).is_called
+    if matches := [key for key in keys if is_called(key, name)]:
+        return matches
+    return [key for key in keys if key == _form_of(model.isa, name)] if " " in name else []
+
+
+@cache
+def _form_of(isa: str, statement: str) -> str:
+    """Return the form of an instruction in assembly text, "" if it is not one."""
+    from incc.frontends.isa import DecodeError, TextForm
+    from incc.frontends.isa import isa as instruction_set
+
+    if "\n" in statement or ";" in statement:
+        return ""
+    intel = "%" not in statement and "$" not in statement
+    dialects = {dialect: word for word, dialect in instruction_set(isa).syntax.dialects.items()}
+    first = f"{dialects['intel']} noprefix" if intel and "intel" in dialects else ""
+    try:
+        forms = list(instruction_set(isa).text_forms(f"{first}\n{statement}\n", [(2, statement)], "<text>"))
+    except (DecodeError, OSError):
+        return ""
+    return forms[0].form if forms and isinstance(forms[0], TextForm) else ""
+
+
+def _near(models: Sequence[MachineModel], what: str) -> str:
+    """Return a suggestion of similar names for a name that no form has, "" if there are none."""
+    from difflib import get_close_matches
+
+    word = what.strip().partition(" ")[0]
+    names: dict[str, str] = {}
+    for rules in {model.isa: rules_of(model.isa) for model in models}.values():
+        names |= {name: name for name in rules.mnemonics()}
+    for model in models:
+        for form in model.forms():
+            names.setdefault(form.lower(), form)
+            names.setdefault(form.partition("/")[0].lower(), form.partition("/")[0])
+    near = [names[name] for name in get_close_matches(word.lower(), names, 12, 0.6)]
+    near = [name for name in near if any(_matching(model, name) for model in models)]
+    return f"; did you mean {', '.join(near[:4])}?" if near else ""
+
+
+def _show_form(model: MachineModel, form: str) -> None:
+    for conditions, fields in model.entries(form):
+        figures = model.lookup(form, frozenset(conditions))
+        assert figures is not None
+        print(form_key(form, conditions))
+        uops = " + ".join(f"{n} × {{{ports}}}" for ports, n in figures.uops) or "none"
+        print(f"  µops      {uops}; {figures.retire_slots} fused")
+        if figures.latency:
+            print("  latency   " + ", ".join(f"{s} → {t}: {c}" for t, s, c in figures.latency))
+        if figures.divider:
+            print(f"  divider   {figures.divider} cycles")
+        if figures.throughput:
+            print(f"  measured  one in {figures.throughput:g} cycles")
+        if figures.breaks_dependency:
+            print("  idiom     does not depend on its inputs")
+        if figures.fusion:
+            print(f"  fuses     {' '.join(model.macro_fusion.get(figures.fusion, ()))}")
+        for name, value in figures.attributes.items():
+            if value:
+                print(f"  {name}" + ("" if value is True else f" {value}"))
+        if not conditions or "source" in fields or "derived" in fields:
+            origin = figures.source + (f"; derived: {figures.derived}" if figures.derived else "")
+            print(f"  source    {origin}")
+
+
+def _diff(args: argparse.Namespace) -> int:
+    from incc.driver.model_views import show_difference, show_disagreements
+
+    if len(args.models) != (1 if args.sources else 2):
+        return _usage(args.command_parser)
+    if args.sources:
+        from incc.models.compile import read_chain
+
+        places = search_places(args.model_path)
+        show_disagreements(read_chain(find_model(args.models[0], places), places, find_model), args.forms)
+    else:
+        left, right = (load(name, args.model_path) for name in args.models)
+        show_difference(left, right, args.summary, args.forms)
+    return OK
+
+
+def _coverage(args: argparse.Namespace) -> int:
+    from incc.driver.coverage import InputError, read_assembly, read_hex
+    from incc.driver.model_views import show_coverage
+
+    model = load(args.mcpu, args.model_path)
+    code: list[Used | Refused] = []
+    try:
+        for path in args.files:
+            if args.input_format == "asm":
+                code += read_assembly(path, model.isa, args.auto)
+            else:
+                code += read_hex(path, model.isa, args.weighted)
+    except InputError as error:
+        return _fail(str(error))
+    complete = show_coverage(model, code, args.verbose)
+    return FAILED if args.strict and not complete else OK
+
+
+def _check(args: argparse.Namespace) -> int:
+    from incc.models.check import check
+
+    places = search_places(args.model_path)
+    names = args.models or [m.name for m in list_models(args.model_path)]
+    errors = warnings = 0
+    for name in names:
+        for finding in check(find_model(name, places), places):
+            errors += finding.level == "error"
+            warnings += finding.level == "warning"
+            if finding.level == "error" or not args.no_warnings:
+                print(finding)
+    print(f"{len(names)} models: {errors} errors, {warnings} warnings")
+    return FAILED if errors else OK
+
+
+def _make(args: argparse.Namespace) -> int:
+    from incc.driver.commands import make_host
+
+    return make_host.run(args)
+
+
+# --- import ----------------------------------------------------------------------------------------------------------
+
+
+def _import(args: argparse.Namespace) -> int:
+    from incc.models.importers.common import ImportFailed
+    from incc.models.merge import import_into
+
+    try:
+        done = import_into(args.output, args.source, args, args.forms, args.model_path)
+    except ImportFailed as e:
+        _fail(str(e))
+        return _fail(f"{args.output} is unchanged")
+    _report(args, done.imported, done.added)
+    return OK
+
+
+def _report(args: argparse.Namespace, imported: Imported, added: int) -> None:
+    reasons: dict[str, int] = {}
+    for what, why in imported.unmatched:
+        reasons[why.partition(":")[0]] = reasons.get(why.partition(":")[0], 0) + 1
+        if args.verbose:
+            print(f"not used: {what}: {why}")
+    for note in imported.notes:
+        print(note)
+    for skipped in imported.skipped:
+        print(f"skipped: {skipped}")
+    print(f"{added} forms written to {args.output}, {len(imported.forms) - added} were there already")
+    for why, count in sorted(reasons.items()):
+        print(f"{count} not used: {why}")
+    if imported.skipped:
+        print(f"{len(imported.skipped)} malformed records skipped")
+
+
+def command() -> int:
+    """Run the installed command."""
+    return run_command(main)
+
+
+if __name__ == "__main__":
+    sys.exit(command())

@@ -1,0 +1,269 @@
+"""The work on each input of incc-scan, in whichever process it is done: read, analyse, select and report."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from incc.core.analysis import analyze_kernel
+from incc.driver.code import ObjectCode
+from incc.driver.commands.scan.inputs import AssemblyFile, CodeFile, HexBlock
+from incc.driver.pipeline import Settings, analyze_kernels, analyze_unit, find_regions, host_of, read_assembly
+from incc.frontends.isa import isa
+from incc.frontends.objects.read import ObjectError
+from incc.frontends.unit import Unit
+from incc.report.identity import content_hash
+from incc.support.errors import AnalysisError
+from incc.support.files import read_input
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from incc.core.analysis import KernelResult
+    from incc.driver.pipeline import Choice
+    from incc.frontends.gcc_wrapper.compile_commands import Command
+    from incc.measuring.harness import Failure
+    from incc.measuring.kernels import KernelMeasurement, Measurer
+    from incc.report import types as t
+    from incc.report.found import UnitResult
+    from incc.report.where import Condition
+
+    Input = HexBlock | AssemblyFile | CodeFile | Command
+
+
+class Scan(Struct, frozen=True, kw_only=True):
+    """What the command line asks for."""
+
+    cores: list[Settings]
+    """The settings for each core. A project without named cores has one, for the core of each command."""
+    models: list[Choice]
+    """The model of each core, unless each unit of a project has its own."""
+    output: str = "table"
+    """"table", "json" or "cycles"."""
+    condition: Condition | None = None
+    """What holds for the kernels to show, on at least one of the cores."""
+    unique: bool = False
+    """The same kernel in several files is shown once."""
+    measure: bool = False
+    """Also run the kernels on this machine."""
+    reports: str = ""
+    """The folder for reports of a project's units."""
+    requested: bool = False
+    """The user has named sources of the project."""
+
+
+class CyclesLine(Struct, frozen=True):
+    """A kernel's line of --output=cycles, and its identity if kernels are to be unique."""
+
+    text: str
+    identity: str = ""
+
+
+class ScanOutcome(Struct):
+    """The results of some inputs."""
+
+    reports: list[t.Report] = field(default_factory=list)
+    """The report on each input with kernels to show, with a unit for each core."""
+    rows: list[CyclesLine] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    """Messages about what could not be analysed."""
+    notes: list[str] = field(default_factory=list)
+
+
+class Worker:
+    """Analyses inputs; called with some of them in the main process or in a worker process."""
+
+    def __init__(self, scan: Scan) -> None:
+        self.scan = scan
+        # Lines of cycles need no reports, and nothing about the kernels but their code.
+        self.brief = scan.output == "cycles" and scan.condition is None and not scan.reports
+        self.cores = [replace(core, wanted=()) for core in scan.cores] if self.brief else scan.cores
+        self.kernel_settings = self.cores[0].kernel_settings()
+        self.isa = scan.models[0].model.isa if scan.models else ""
+        self.measurer: Measurer | None = None
+        if scan.measure:
+            from incc.measuring.kernels import Measurer
+
+            self.measurer = Measurer()
+
+    def __call__(self, inputs: Sequence[Input]) -> ScanOutcome:
+        outcome = ScanOutcome()
+        for source in inputs:
+            try:
+                for results in self._analyses(source, outcome):
+                    self._add(source, [self._measured(result) for result in results], outcome)
+            except AnalysisError as error:
+                outcome.problems.append(str(error))
+        return outcome
+
+    def _analyses(self, source: Input, outcome: ScanOutcome) -> Iterator[list[UnitResult]]:
+        """Yield the analyses of each unit of an input, one for each core. Raises AnalysisError."""
+        if isinstance(source, HexBlock):
+            yield self._block(source, outcome)
+        elif isinstance(source, CodeFile):
+            yield self._code(source, outcome)
+        elif isinstance(source, AssemblyFile):
+            yield self._assembly(source)
+        else:
+            yield from self._compiled(source, outcome)
+
+    def _block(self, block: HexBlock, outcome: ScanOutcome) -> list[UnitResult]:
+        try:
+            code = bytes.fromhex(block.digits)
+        except ValueError:
+            raise AnalysisError(f"{block.name}: not hexadecimal: {block.digits[:60]!r}") from None
+        try:
+            kernel = isa(self.isa).decode_bytes(code, block.name, text=not self.brief)
+            if self.brief:  # the shortest way, for thousands of blocks
+                result = analyze_kernel(kernel, self.scan.models[0].model, self.kernel_settings)
+                measured = self.measurer.measure(kernel) if self.measurer else None
+                outcome.rows.append(self._row(block.digits, result, measured))
+                return []
+        except ValueError as error:
+            raise AnalysisError(f"{block.name}: {error}") from error
+        return self._on_each_core(Unit(assembly="", assembly_file=block.file), ObjectCode([kernel], []))
+
+    def _code(self, file: CodeFile, outcome: ScanOutcome) -> list[UnitResult]:
+        from incc.frontends.objects.kernels import located_kernels
+
+        try:
+            # The debug information of a member may be in files beside its library.
+            located = located_kernels(file.source(), not self.brief, os.path.dirname(file.path))
+        except OSError as error:
+            raise AnalysisError(f"{file.name}: {error.strerror}") from error
+        except ObjectError as error:
+            # Many objects in folders and libraries contain data only.
+            if error.empty and (self.scan.unique or file.member):
+                return []
+            raise AnalysisError(f"{file.name}: {error}") from error
+        if located.note:
+            outcome.notes.append(f"{file.name}: {located.note}")
+        unit = Unit(assembly="", assembly_file=file.name, way="object")
+        return self._on_each_core(unit, ObjectCode(located.kernels, located.left_out, located.sources))
+
+    def _on_each_core(self, unit: Unit, code: ObjectCode) -> list[UnitResult]:
+        kernels, left_out, places = code.kernels, code.left_out, code.places()
+        return [
+            replace(
+                analyze_kernels(unit, kernels, core, choice.model, choice.reason, places=places, left_out=left_out),
+                model_note=choice.note,
+            )
+            for core, choice in zip(self.cores, self.scan.models, strict=True)
+        ]
+
+    def _assembly(self, file: AssemblyFile) -> list[UnitResult]:
+        try:
+            unit = Unit(assembly=read_input(file.name), assembly_file=file.name)
+        except OSError as error:
+            raise AnalysisError(f"{file.name}: {error.strerror}") from error
+        marked, _ = find_regions(read_assembly(unit, self.isa), Settings(regions="marked"))
+        regions = "loops" if marked and all(region.kind == "file" for region in marked) else "marked"
+        return [analyze_unit(unit, replace(core, regions=regions, system_headers=True)) for core in self.cores]
+
+    def _compiled(self, command: Command, outcome: ScanOutcome) -> Iterator[list[UnitResult]]:
+        from incc.driver.commands.scan.project import settings_of, units_of
+
+        settings = settings_of(command, self.cores, outcome.notes, self.scan.requested)
+        if not settings:
+            return
+        for unit in units_of(command, outcome.problems, remarks=bool(self.scan.reports)):
+            try:
+                yield [analyze_unit(unit, core) for core in settings]
+            except AnalysisError as error:
+                # The assembly, which messages may name, is a temporary file.
+                text = str(error).removeprefix(f"{unit.assembly_file}: ").removeprefix(f"{unit.source}: ")
+                outcome.problems.append(f"{unit.source or unit.assembly_file}: {text}")
+
+    def _measured(self, result: UnitResult) -> UnitResult:
+        if self.measurer is None:
+            return result
+        measured = [self.measurer.measure(each.kernel) for each in result.results]
+        return replace(result, measured=measured, host=host_of(result.model))
+
+    def _add(self, source: Input, results: Sequence[UnitResult], outcome: ScanOutcome) -> None:
+        """Add the analyses of a unit to the outcome."""
+        if not results:
+            return
+        scan, condition = self.scan, self.scan.condition
+        outcome.problems.extend(_problems(results[0]))
+        outcome.notes.extend(result.model_note for result in results if result.model_note)
+        shown = [*range(len(results[0].results))]
+        if self.brief:
+            outcome.rows.extend(self._rows(source, results[0], shown))
+            return
+        from incc.report.build import build_report, unit_report
+
+        report = build_report(unit_report(result) for result in results)
+        units = report["units"]
+        if scan.reports:
+            _write_report(report, scan.reports, outcome.problems)
+        if condition is not None:
+            from incc.report.where import kernel_values
+
+            shown = [n for n in shown if any(condition.holds(kernel_values(u, u["kernels"][n])) for u in units)]
+        if scan.output == "cycles":
+            outcome.rows.extend(self._rows(source, results[0], shown))
+            return
+        for unit in units:
+            unit["kernels"] = [unit["kernels"][n] for n in shown]
+            if scan.output == "table":
+                _without_details(unit, isinstance(source, HexBlock))
+        if shown:
+            outcome.reports.append(report)
+
+    def _rows(self, source: Input, result: UnitResult, shown: Sequence[int]) -> Iterator[CyclesLine]:
+        for n in shown:
+            kernel = result.results[n]
+            file = result.unit.source or result.unit.assembly_file
+            name = source.digits if isinstance(source, HexBlock) else f"{file}:{kernel.kernel.name}"
+            yield self._row(name, kernel, result.measured[n] if result.measured else None)
+
+    def _row(self, name: str, result: KernelResult, measured: KernelMeasurement | Failure | None) -> CyclesLine:
+        text = f"{name} {round(float(result.cycles), 6):.6g}"
+        if measured is not None:
+            cycles = getattr(measured, "cycles", None)
+            text += " -" if cycles is None else f" {cycles:.6g}"
+        if not self.scan.unique:
+            return CyclesLine(text)
+        kernel = result.kernel
+        return CyclesLine(text, f"{kernel.region.function if kernel.region else ''} {content_hash(kernel)}")
+
+
+def _problems(result: UnitResult) -> Iterator[str]:
+    """Yield messages about loops and statements of a unit that were not analysed."""
+    unit = result.unit
+    name = unit.source or unit.assembly_file
+    # Nobody sees the assembly of a compilation, or the lines of a disassembly.
+    has_lines = unit.way != "object" and not unit.source
+    for item in result.left_out:
+        place = f"{name}:{item.first_line}" if has_lines and item.first_line else name
+        yield f"{place}: {item.function and f'{item.function}: '}not analysed: {item.reason}"
+    for refused in (statement for each in result.results for statement in each.kernel.refused):
+        place, text = (f"{name}:{refused.line}", "") if has_lines else (name, f": {refused.text}")
+        yield f"{place}: {refused.message}{text}"
+
+
+def _without_details(unit: t.Unit, is_block: bool) -> None:
+    """Drop what tables do not show: it is most of a report, which would be kept or sent to another process."""
+    for kernel in unit["kernels"]:
+        kernel["instructions"] = []
+        kernel["dependencies"] = []
+        kernel["llvm_resources"] = None
+        if is_block:  # equal blocks have a row each
+            kernel["kernel_id"] = kernel["name"]
+
+
+def _write_report(report: t.Report, folder: str, problems: list[str]) -> None:
+    """Write the report on a unit under the name that incc gives it in a build."""
+    from incc.driver.deliver import file_name, replace_file
+    from incc.views.json import render
+
+    unit = report["units"][0]
+    try:
+        os.makedirs(folder, exist_ok=True)
+        replace_file(os.path.join(folder, file_name(report, "json", os.path.realpath(unit["folder"]))), render(report))
+    except OSError as error:
+        problems.append(f"{unit['source'] or unit['assembly_file']}: no report: {folder}: {error.strerror}")

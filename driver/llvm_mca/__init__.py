@@ -1,0 +1,1 @@
+"""llvm-mca's place: its options, targets, names and messages."""

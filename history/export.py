@@ -1,0 +1,96 @@
+"""All figures of a database as a table, and its reports as they came."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
+
+from incc.compare.side import InputError
+from incc.history.history import iso
+from incc.history.reports import together, unpacked
+from incc.history.schema import selected
+from incc.history.store import ORDER, take
+from incc.report.where import NAMES, NUMBER, TEXT, TRUTH, Name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from incc.history.store import Commit, Database
+    from incc.report import types as t
+    from incc.report.where import Condition
+
+_EXTRA = {
+    "commit": (TEXT, "the commit", "c.name"),
+    "commit_date": (TEXT, "when it was made, ISO 8601 in UTC; not always known", "c.date"),
+    "compiler_version": (TEXT, "the compiler's version", "u.compiler_version"),
+    "command": (TEXT, "the command line, as JSON", "u.command"),
+    "model_version": (TEXT, "the version of the core's model", "u.model_version"),
+}
+
+ROW_NAMES: dict[str, Name] = {
+    **{name: Name(kind, meaning, lambda unit, kernel: None) for name, (kind, meaning, _) in _EXTRA.items()},
+    **NAMES,
+}
+"""The columns of a table, which conditions on its rows may name: those of kernels and some of commits and units."""
+
+_SOME = 2000
+
+
+def rows(database: Database, condition: Condition | None) -> Iterator[tuple[Any, ...]]:
+    """The values of ROW_NAMES of each kernel of each commit, the oldest commit first."""
+    extra = ", ".join(expression for _, _, expression in _EXTRA.values())
+    found = database.rows(
+        f"""SELECT {extra}, {selected(tuple(NAMES))} FROM commits c JOIN units u ON u."commit" = c.id
+        JOIN unit_kernels l ON l.unit = u.id JOIN kernels k ON k.id = l.kernel
+        ORDER BY {ORDER}, u.source, u.assembly_file, u."key", u.digest, l.place"""
+    )
+    truths = [n for n, name in enumerate(ROW_NAMES.values()) if name.kind == TRUTH]
+    for row in found:
+        values = list(row)
+        values[1] = iso(values[1]) or None
+        for n in truths:
+            values[n] = bool(values[n])
+        if condition is None or condition.holds(dict(zip(ROW_NAMES, values, strict=True))):
+            yield tuple(values)
+
+
+def write_csv(database: Database, condition: Condition | None, stream: TextIO) -> None:
+    """RFC 4180, with a line of names; what is not known is empty, truths are true and false."""
+    import csv
+
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(ROW_NAMES)
+    for row in rows(database, condition):
+        writer.writerow(("true" if v else "false") if isinstance(v, bool) else v for v in row)
+
+
+def write_parquet(database: Database, condition: Condition | None, stream: BinaryIO) -> None:
+    """The same as a Parquet file. Raises InputError without pyarrow."""
+    try:
+        import pyarrow as arrow
+        import pyarrow.parquet as parquet
+    except ImportError:
+        raise InputError("Parquet needs pyarrow: pip install 'incc[parquet]', or export csv") from None
+    kinds = {NUMBER: arrow.float64(), TEXT: arrow.string(), TRUTH: arrow.bool_()}
+    schema = arrow.schema([(name, kinds[entry.kind]) for name, entry in ROW_NAMES.items()])
+    with parquet.ParquetWriter(stream, schema) as writer:
+        for some in take(rows(database, condition), _SOME):
+            columns = [
+                arrow.array(column, type=field.type)
+                for column, field in zip(zip(*some, strict=True), schema, strict=True)
+            ]
+            writer.write_batch(arrow.record_batch(columns, schema=schema))
+
+
+def reports(database: Database, commit: Commit | None) -> Iterator[t.Report]:
+    """The reports of a commit, or of all, one for each unit, as they were added."""
+    units = database.rows(
+        f"""SELECT u.id, b.data FROM commits c JOIN units u ON u."commit" = c.id JOIN bodies b ON b.id = u.body
+        WHERE :commit IS NULL OR c.id = :commit ORDER BY {ORDER}, u.source, u.assembly_file, u."key", u.digest""",
+        {"commit": commit.id if commit else None},
+    )
+    for unit, data in units:
+        kernels = database.rows(
+            "SELECT b.data FROM unit_kernels l JOIN bodies b ON b.id = l.kernel WHERE l.unit = ? ORDER BY l.place",
+            [unit],
+        )
+        yield together(unpacked(data, database.path), [unpacked(kernel, database.path) for (kernel,) in kernels])

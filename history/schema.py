@@ -1,0 +1,181 @@
+"""The tables of a database (docs/database.md explains them).
+
+Each name that conditions may use (`report/where.py`) is a column of `kernels` or `units`, so a new name changes
+the tables and VERSION.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from incc.report.where import NAMES, NUMBER, TRUTH
+
+if TYPE_CHECKING:
+    from incc.report import types as t
+    from incc.report.where import Value
+
+APPLICATION_ID = 0x696E6363
+""" "incc", in the file's header: what tells these databases from others'."""
+
+TABLES = (
+    # Everything is relative to a commit, or to whatever the user calls the states of his sources.
+    """CREATE TABLE commits (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        date INTEGER,
+        added INTEGER NOT NULL
+    )""",
+    # JSON, compressed with zlib; each text is there once, whatever number of units and commits have it.
+    """CREATE TABLE bodies (
+        id INTEGER PRIMARY KEY,
+        digest BLOB NOT NULL UNIQUE,
+        data BLOB NOT NULL
+    )""",
+    """CREATE TABLE units (
+        id INTEGER PRIMARY KEY,
+        "commit" INTEGER NOT NULL REFERENCES commits (id) ON DELETE CASCADE,
+        "key" BLOB NOT NULL,
+        digest BLOB NOT NULL,
+        body INTEGER NOT NULL REFERENCES bodies (id),
+        added INTEGER NOT NULL,
+        schema_version TEXT NOT NULL,
+        tool_version TEXT NOT NULL,
+        source TEXT NOT NULL,
+        assembly_file TEXT NOT NULL,
+        compiler TEXT NOT NULL,
+        compiler_version TEXT NOT NULL,
+        command TEXT NOT NULL,
+        model TEXT NOT NULL,
+        model_version TEXT NOT NULL,
+        UNIQUE ("commit", digest)
+    )""",
+    'CREATE INDEX units_key ON units ("commit", "key")',
+    "CREATE INDEX units_body ON units (body)",
+    # What conditions may say of a kernel, and a few words for tables. Apart from the bodies, since these rows are
+    # looked through in their thousands and those are a hundred times as large.
+    """CREATE TABLE kernels (
+        id INTEGER PRIMARY KEY REFERENCES bodies (id) ON DELETE CASCADE,
+        kernel_id TEXT NOT NULL, content_hash TEXT NOT NULL, function TEXT NOT NULL, function_name TEXT NOT NULL,
+        name TEXT NOT NULL, kind TEXT NOT NULL, label TEXT NOT NULL, role TEXT NOT NULL, isa TEXT NOT NULL,
+        source_file TEXT, source_line INTEGER, assembly_line INTEGER, depth INTEGER NOT NULL,
+        is_loop INTEGER NOT NULL, simulated INTEGER NOT NULL, at_least INTEGER NOT NULL,
+        cycles REAL NOT NULL, cycles_least REAL NOT NULL, cycles_most REAL NOT NULL,
+        elements REAL, cycles_per_element REAL,
+        bound REAL NOT NULL, port REAL NOT NULL, divider REAL NOT NULL, front_end REAL NOT NULL, retire REAL NOT NULL,
+        loop_carried REAL NOT NULL, critical_path REAL NOT NULL,
+        ipc REAL NOT NULL, instructions INTEGER NOT NULL, uops INTEGER NOT NULL, port_uops INTEGER NOT NULL,
+        bytes INTEGER NOT NULL, bytes_loaded INTEGER NOT NULL, bytes_stored INTEGER NOT NULL,
+        loads INTEGER NOT NULL, stores INTEGER NOT NULL, spills INTEGER NOT NULL, reloads INTEGER NOT NULL,
+        line_crossings REAL NOT NULL, flop INTEGER NOT NULL, integer_operations INTEGER NOT NULL,
+        flop_per_byte REAL, packed_share REAL, vector_bits INTEGER NOT NULL,
+        unknown INTEGER NOT NULL, refused INTEGER NOT NULL, hints INTEGER NOT NULL,
+        verdict TEXT NOT NULL, limited_by TEXT NOT NULL, rules TEXT NOT NULL,
+        called TEXT NOT NULL, "limit" TEXT NOT NULL, vector TEXT NOT NULL, measured REAL
+    )""",
+    "CREATE INDEX kernels_kernel_id ON kernels (kernel_id)",
+    "CREATE INDEX kernels_function ON kernels (function)",
+    "CREATE INDEX kernels_content_hash ON kernels (content_hash)",
+    """CREATE TABLE unit_kernels (
+        unit INTEGER NOT NULL REFERENCES units (id) ON DELETE CASCADE,
+        place INTEGER NOT NULL,
+        kernel INTEGER NOT NULL REFERENCES kernels (id),
+        PRIMARY KEY (unit, place)
+    ) WITHOUT ROWID""",
+    "CREATE INDEX unit_kernels_kernel ON unit_kernels (kernel)",
+    """CREATE TABLE branches (
+        "commit" INTEGER NOT NULL REFERENCES commits (id) ON DELETE CASCADE,
+        name TEXT NOT NULL,
+        PRIMARY KEY ("commit", name)
+    ) WITHOUT ROWID""",
+    """CREATE TABLE baselines (
+        name TEXT PRIMARY KEY,
+        "commit" INTEGER NOT NULL REFERENCES commits (id),
+        since INTEGER NOT NULL
+    ) WITHOUT ROWID""",
+    'CREATE INDEX baselines_commit ON baselines ("commit")',
+)
+"""The statements that create the tables."""
+
+VERSION = 1
+
+# --- columns and names ------------------------------------------------------------------------------------------------
+
+OF_UNIT = ("source", "assembly_file", "compiler", "model")
+"""Names of conditions that are columns of `units`."""
+
+_PLACE = ("file", "line")
+_WORDS = ("called", "limit", "vector")
+
+FIGURES = tuple(name for name in NAMES if name not in (*OF_UNIT, *_PLACE))
+"""Names of conditions that are columns of `kernels` with the same name."""
+
+_OF = [(name, {NUMBER: float, TRUTH: bool}.get(NAMES[name].kind), NAMES[name].of) for name in FIGURES]
+
+COLUMNS = ("source_file", "source_line", *FIGURES, *_WORDS)
+"""The columns of `kernels` but its id, in the order of `values`."""
+
+
+def values(unit: t.Unit, kernel: t.Kernel) -> tuple[Value, ...]:
+    """A kernel's row. Raises KeyError, TypeError or ValueError for what is no kernel of a report."""
+    source, overview = kernel["source"], kernel["overview"]
+    place: list[Value] = [text(source["file"]), source["line"]] if source else [None, None]
+    # Most are of the one type that needs no look at it.
+    found = [
+        value if (value := of(unit, kernel)).__class__ is plain and value == value else _checked(name, value)
+        for name, plain, of in _OF
+    ]
+    return (*place, *found, *(text(overview[word]) for word in ("function", "limit", "vector")))
+
+
+def plain_values(unit: t.Unit, kernel: t.Kernel) -> tuple[Value, ...]:
+    """The same of what was decoded into `needed.Kernel`: its types are right, and its text is UTF-8."""
+    source, overview = kernel["source"], kernel["overview"]
+    place: tuple[Value, ...] = (source["file"], source["line"]) if source else (None, None)
+    found = [of(unit, kernel) for of in _PLAIN]
+    return (*place, *found, overview["function"], overview["limit"], overview["vector"])
+
+
+_PLAIN = [NAMES[name].of for name in FIGURES]
+
+
+def text(given: object) -> str:
+    """Text as a column may have it: bytes that are no UTF-8, as names of files may hold, are replaced. They are whole
+    in the bodies."""
+    if not isinstance(given, str):
+        raise TypeError(f"{given!r} is no text")
+    if given.isascii():
+        return given
+    return given.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+
+
+_LARGEST = 2**63 - 1
+
+
+def _checked(name: str, value: Value) -> Value:
+    kind = NAMES[name].kind
+    if value is None:
+        return None
+    if kind == TRUTH:
+        if not isinstance(value, bool):
+            raise TypeError(f"{name} is neither true nor false")
+        return value
+    if kind == NUMBER:
+        if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+            raise TypeError(f"{name} is no number")
+        return value if isinstance(value, float) or abs(value) <= _LARGEST else float(value)
+    return text(value)
+
+
+def selected(names: tuple[str, ...]) -> str:
+    """SQL expressions for names of conditions, of the tables units u and kernels k."""
+    return ", ".join(f'{_EXPRESSIONS.get(name) or _column(name)} AS "{name}"' for name in names)
+
+
+_EXPRESSIONS = {
+    "file": "coalesce(k.source_file, u.assembly_file)",
+    "line": "CASE WHEN k.source_file IS NULL THEN k.assembly_line ELSE nullif(k.source_line, 0) END",
+}
+
+
+def _column(name: str) -> str:
+    return f'{"u" if name in OF_UNIT else "k"}."{name}"'

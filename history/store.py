@@ -1,0 +1,767 @@
+"""A database of reports that several programs open, write to and merge at the same time."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import msgspec
+
+from incc.compare.side import InputError
+from incc.history.reports import UNIT_COLUMNS, compressed
+from incc.history.schema import APPLICATION_ID, COLUMNS, TABLES, VERSION, text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from incc.history.reports import Body, PackedUnit
+
+PATIENCE = 120.0
+"""Seconds that a writer waits for others. Each holds the database for a part of a second at a time."""
+
+TIMEOUT = 10.0
+"""Seconds of these in which SQLite waits by itself each time."""
+
+BATCH = 32 << 20
+"""Bytes of texts that are written in one transaction."""
+
+_WHEN = "coalesce(c.date * 1000000, c.added)"
+_THREADS = 2  # compress about as fast as one reads
+
+ORDER = f"{_WHEN}, c.added, c.name"
+"""Of commits c, the oldest first: when they were committed, where that is not known when they were added."""
+NEWEST = f"{_WHEN} DESC, c.added DESC, c.name DESC"
+
+_MAGIC = b"SQLite format 3\0"
+
+# File systems whose machines share files but no memory, which a write-ahead log is kept with.
+_NETWORK = ("nfs", "cifs", "smb", "ncp", "afs", "9p", "ceph", "lustre", "gpfs", "beegfs", "glusterfs", "fuse.sshfs")
+
+
+class Commit(msgspec.Struct, frozen=True):
+    """A commit in a database: its number there, its name, and when it was made (seconds since 1970, None if nobody
+    knows)."""
+
+    id: int
+    name: str
+    date: int | None
+
+
+class Added(msgspec.Struct, frozen=True, kw_only=True):
+    """What adding or merging changed."""
+
+    units: int
+    kernels: int
+    replaced: int
+    already: int
+
+
+class Pruned(msgspec.Struct, frozen=True, kw_only=True):
+    """What was removed, or would be. `kept`: commits that stay for a baseline alone."""
+
+    commits: list[str]
+    units: int
+    bodies: int
+    kept: list[str]
+    before: int
+    after: int
+
+
+class Database:
+    """An open database; a context that closes it. All methods raise InputError with a message for the user. `note`:
+    what must be said of one that was made."""
+
+    def __init__(self, connection: sqlite3.Connection, path: str, note: str = "") -> None:
+        self.connection = connection
+        self.path = path
+        self.note = note
+
+    def __enter__(self) -> Database:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.connection.close()
+
+    def rows(self, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> Iterator[Any]:
+        """The rows that a query finds, one after the other."""
+        with problems(self.path):
+            # `yield from` would close the cursor with the rows, which may be after the database was closed.
+            for row in self.connection.execute(sql, _bound(values)):  # noqa: UP028
+                yield row
+
+    def row(self, sql: str, values: Sequence[Any] = ()) -> Any:
+        """The first of them, None if there is none."""
+        with problems(self.path):
+            return self.connection.execute(sql, _bound(values)).fetchone()
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """All or nothing; nobody else writes meanwhile."""
+        with problems(self.path):
+            _patiently(self.connection, "BEGIN IMMEDIATE")
+            try:
+                yield self.connection
+                _patiently(self.connection, "COMMIT")
+            except BaseException:
+                if self.connection.in_transaction:
+                    self.connection.execute("ROLLBACK")
+                raise
+
+    # --- commits ------------------------------------------------------------------------------------------------------
+
+    def commits(self) -> list[Commit]:
+        """All commits, the oldest first."""
+        return [Commit(*row) for row in self.rows(f"SELECT id, name, date FROM commits c ORDER BY {ORDER}")]
+
+    def named(self, name: str) -> Commit:
+        """The commit that a baseline has, that is called so, or whose name begins so; the newest for ""."""
+        if not name:
+            found = self.rows(f"SELECT id, name, date FROM commits c ORDER BY {NEWEST} LIMIT 1")
+            for row in found:
+                return Commit(*row)
+            raise InputError(f"{self.path}: there are no reports in it")
+        by_baseline = """SELECT c.id, c.name, c.date FROM baselines b JOIN commits c ON c.id = b."commit"
+            WHERE b.name = ?"""
+        exactly = "SELECT id, name, date FROM commits WHERE name = ?"
+        for sql in (by_baseline, exactly):
+            if row := self.row(sql, [name]):
+                return Commit(*row)
+        begin = list(self.rows("SELECT id, name, date FROM commits WHERE substr(name, 1, ?) = ?", [len(name), name]))
+        if len(begin) == 1:
+            return Commit(*begin[0])
+        if begin:
+            raise InputError(f"{self.path}: {len(begin)} commits begin with {name!r}")
+        raise InputError(f"{self.path}: nothing is called {name!r} there: {self._names()}")
+
+    def _names(self) -> str:
+        """What may be named, for messages."""
+        baselines = [row[0] for row in self.rows("SELECT name FROM baselines ORDER BY name")]
+        commits = [commit.name for commit in self.commits()][::-1]
+        parts = []
+        for kind, names in (("baseline", baselines), ("commit", commits)):
+            if names:
+                more = f" and {len(names) - 10} more" if len(names) > 10 else ""
+                plural = "s" if len(names) > 1 else ""
+                parts.append(f"{kind}{plural} {', '.join(shown(name) for name in names[:10])}{more}")
+        return "; ".join(parts) or "there are no reports in it"
+
+    def set_commit(self, connection: sqlite3.Connection, name: str, date: int | None, branch: str) -> int:
+        """The number of a commit, which is made if it is not there. Within a transaction."""
+        connection.execute(
+            """INSERT INTO commits (name, date, added) VALUES (?, ?, ?)
+            ON CONFLICT (name) DO UPDATE SET date = excluded.date WHERE date IS NULL AND excluded.date IS NOT NULL""",
+            [name, date, _next_moment(connection, "commits", "added")],
+        )
+        number: int = connection.execute("SELECT id FROM commits WHERE name = ?", [name]).fetchone()[0]
+        if branch:
+            connection.execute("INSERT OR IGNORE INTO branches VALUES (?, ?)", [number, branch])
+        return number
+
+    # --- adding -------------------------------------------------------------------------------------------------------
+
+    def adder(self, commit: str, date: int | None, branch: str) -> Adder:
+        """Adds units to a commit."""
+        return Adder(self, commit, date, branch)
+
+    # --- baselines ----------------------------------------------------------------------------------------------------
+
+    def set_baseline(self, name: str, commit: Commit) -> None:
+        """Let a name stand for a commit."""
+        with self.transaction() as connection:
+            connection.execute(
+                """INSERT INTO baselines VALUES (?, ?, ?)
+                ON CONFLICT (name) DO UPDATE SET "commit" = excluded."commit", since = excluded.since""",
+                [name, commit.id, _next_moment(connection, "baselines", "since")],
+            )
+
+    def remove_baseline(self, name: str) -> bool:
+        """Whether there was such a name; there is none now."""
+        with self.transaction() as connection:
+            return connection.execute("DELETE FROM baselines WHERE name = ?", [text(name)]).rowcount > 0
+
+    # --- pruning ------------------------------------------------------------------------------------------------------
+
+    def prune(self, keep: int | None, before: int | None, dry_run: bool) -> Pruned:
+        """Remove commits: all but the newest `keep`, all from before that second, or those for which both hold. Never
+        one that a baseline stands for."""
+        size = self.size()
+        with self.transaction() as connection:
+            commits = [
+                (Commit(*row[:3]), row[3])
+                for row in connection.execute(
+                    f"SELECT id, name, date, coalesce(date, added / 1000000) FROM commits c ORDER BY {ORDER}"
+                )
+            ]
+            old = [
+                commit
+                for n, (commit, when) in enumerate(commits)
+                if (keep is None or n < len(commits) - keep) and (before is None or when < before)
+            ]
+            held = {row[0] for row in connection.execute('SELECT "commit" FROM baselines')}
+            kept = [commit.name for commit in old if commit.id in held]
+            gone = [commit for commit in old if commit.id not in held]
+            connection.execute("CREATE TEMP TABLE gone (id INTEGER PRIMARY KEY)")
+            connection.executemany("INSERT INTO gone VALUES (?)", [[commit.id] for commit in gone])
+            units = connection.execute('SELECT count(*) FROM units WHERE "commit" IN gone').fetchone()[0]
+            connection.execute("DELETE FROM commits WHERE id IN gone")
+            connection.execute("DROP TABLE gone")
+            bodies = _sweep(connection)
+            if dry_run:
+                connection.execute("ROLLBACK")
+                connection.execute("BEGIN")
+        if gone and not dry_run:
+            with problems(self.path):
+                _patiently(self.connection, "VACUUM")
+                self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        return Pruned(
+            commits=[commit.name for commit in gone],
+            units=units,
+            bodies=bodies,
+            kept=kept,
+            before=size,
+            after=self.size(),
+        )
+
+    def size(self) -> int:
+        """Bytes that it takes."""
+        pages, size = self.row("SELECT * FROM pragma_page_count(), pragma_page_size()")
+        return int(pages * size)
+
+    # --- merging ------------------------------------------------------------------------------------------------------
+
+    def merge(self, other: Database) -> tuple[Added, list[str]]:
+        """Take over all that another one has; what was done, and what must be said of it."""
+        if os.path.samefile(self.path, other.path):
+            return Added(units=0, kernels=0, replaced=0, already=0), []
+        with problems(other.path):
+            theirs = other.connection
+            # One moment of it, whatever others write into it meanwhile.
+            theirs.execute("BEGIN")
+        try:
+            with self.transaction() as connection:
+                commits = _merge_commits(connection, theirs, other.path)
+                bodies = _merge_bodies(connection, theirs, other.path)
+                _merge_kernels(connection, theirs, other.path, bodies)
+                added = _merge_units(connection, theirs, other.path, commits, bodies)
+                notes = _merge_baselines(connection, theirs, other.path, commits)
+        except KeyError:
+            raise InputError(f"{other.path}: damaged: something in it belongs to what is not there") from None
+        finally:
+            if theirs.in_transaction:
+                theirs.execute("ROLLBACK")
+        return added, notes
+
+
+class _Mine(msgspec.Struct, frozen=True):
+    """A unit that an adder has got: where it was, its digest, and what its kernels are known by."""
+
+    file: str
+    digest: bytes
+    ids: frozenset[str]
+
+
+def _same(a: frozenset[str], b: frozenset[str]) -> bool:
+    """Whether units of one name and command with these kernels are one unit, built twice."""
+    return not a or not b or bool(a & b)
+
+
+def _ids_of(connection: sqlite3.Connection, unit: int) -> frozenset[str]:
+    return frozenset(
+        row[0]
+        for row in connection.execute(
+            "SELECT k.kernel_id FROM unit_kernels l JOIN kernels k ON k.id = l.kernel WHERE l.unit = ?", [unit]
+        )
+    )
+
+
+class Adder:
+    """Adds units to a commit, some at a time. What one adder brings of a unit replaces what was there of it before: it
+    was built anew. So it was if a file, to which builds add their reports, has the unit twice. Not the same are units
+    of two files and units with other kernels, such as `main.c` of two folders. The commit is in the database when the
+    first units are."""
+
+    def __init__(self, database: Database, commit: str, date: int | None, branch: str) -> None:
+        self._database = database
+        self._commit = (commit, date, branch)
+        self._waiting: list[PackedUnit] = []
+        self._size = 0
+        self._texts: dict[bytes, tuple[Future[list[bytes]], int]] = {}
+        self._threads = ThreadPoolExecutor(_THREADS)
+        self._mine: dict[bytes, list[_Mine]] = {}
+        self._units = self._kernels = self._replaced = self._already = 0
+
+    def add(self, unit: PackedUnit, file: str) -> None:
+        """A unit that was found in a file; it is in the database after `finish` or earlier."""
+        ids = unit.kernel_ids()
+        mine = self._mine.setdefault(unit.key, [])
+        # Of code that was given nothing tells whether it is the same.
+        before = next((one for one in mine if one.file == file and _same(one.ids, ids)), None) if unit.built else None
+        if before is not None:
+            mine.remove(before)
+        mine.append(_Mine(file, unit.digest, ids))
+        if before is not None and before.digest not in {one.digest for one in mine}:
+            self._waiting = [w for w in self._waiting if (w.key, w.digest) != (unit.key, before.digest)]
+        bodies = {body.digest: body for body in (unit.body, *(body for body, _ in unit.kernels))}
+        wanted = [digest for digest in bodies if digest not in self._texts]
+        there = _ids_of_bodies(self._database.rows, wanted)
+        # What takes time is done before others have to wait, and beside the reading of the next reports: zlib lets
+        # other threads run. All of a unit at once, since to hand over work takes as long as to compress a kernel.
+        if new := [digest for digest in wanted if digest not in there]:
+            future = self._threads.submit(_all_compressed, [bodies[digest].data for digest in new])
+            self._texts.update((digest, (future, n)) for n, digest in enumerate(new))
+        self._waiting.append(unit)
+        self._size += unit.size()
+        if self._size > BATCH:
+            self._write()
+
+    def finish(self) -> Added:
+        """Write what is still waiting."""
+        self._write()
+        self._threads.shutdown()
+        return Added(units=self._units, kernels=self._kernels, replaced=self._replaced, already=self._already)
+
+    def _write(self) -> None:
+        if not self._waiting:
+            return
+        units, self._waiting, self._size = self._waiting, [], 0
+        texts = {digest: future.result()[n] for digest, (future, n) in self._texts.items()}
+        self._texts = {}
+        with self._database.transaction() as connection:
+            commit = self._database.set_commit(connection, *self._commit)
+            now = _next_moment(connection, "units", "added")
+            new: list[PackedUnit] = []
+            for unit in units:
+                replaced = self._older(connection, commit, unit)
+                if replaced is None:
+                    self._already += 1
+                else:
+                    self._replaced += replaced
+                    new.append(unit)
+            self._insert(connection, commit, now, new, texts)
+
+    def _older(self, connection: sqlite3.Connection, commit: int, unit: PackedUnit) -> int | None:
+        """Remove what was there of a unit; None if it is there as it is."""
+        mine = {one.digest for one in self._mine[unit.key]}
+        there = connection.execute(
+            'SELECT id, digest FROM units WHERE "commit" = ? AND "key" = ?', [commit, unit.key]
+        ).fetchall()
+        ids = unit.kernel_ids()
+        old = [number for number, digest in there if digest not in mine and _same(_ids_of(connection, number), ids)]
+        for number in old:
+            _remove_unit(connection, number)
+        return None if any(digest == unit.digest for _, digest in there) else len(old)
+
+    def _insert(
+        self,
+        connection: sqlite3.Connection,
+        commit: int,
+        now: int,
+        units: Sequence[PackedUnit],
+        texts: dict[bytes, bytes],
+    ) -> None:
+        digests = [body.digest for unit in units for body in (unit.body, *(body for body, _ in unit.kernels))]
+        ids = _ids_of_bodies(connection.execute, list(dict.fromkeys(digests)))
+
+        def number(body: Body) -> tuple[int, bool]:
+            """The body's id, and whether it is new."""
+            known = ids.get(body.digest)
+            if known is not None:
+                return known, False
+            # It was there, and somebody has removed it since.
+            data = texts.get(body.digest) or compressed(body.data)
+            made = connection.execute("INSERT INTO bodies (digest, data) VALUES (?, ?)", [body.digest, data]).lastrowid
+            assert made is not None
+            ids[body.digest] = made
+            return made, True
+
+        rows: list[tuple[Any, ...]] = []
+        links: list[tuple[int, int, int]] = []
+        for unit in units:
+            unit_body, _ = number(unit.body)
+            cursor = connection.execute(_INSERT_UNIT, [commit, unit.key, unit.digest, unit_body, now, *unit.columns])
+            if not cursor.rowcount:  # the same twice in what is added
+                self._already += 1
+                continue
+            assert cursor.lastrowid is not None
+            for place, (body, row) in enumerate(unit.kernels):
+                kernel, new = number(body)
+                if new:
+                    rows.append((kernel, *row))
+                links.append((cursor.lastrowid, place, kernel))
+            self._units += 1
+            self._kernels += len(unit.kernels)
+        connection.executemany(_INSERT_KERNEL, rows)
+        connection.executemany("INSERT INTO unit_kernels VALUES (?, ?, ?)", links)
+
+
+def _all_compressed(texts: Sequence[bytes]) -> list[bytes]:
+    return [compressed(text) for text in texts]
+
+
+def _ids_of_bodies(rows: Callable[[str, list[bytes]], Iterable[Any]], digests: Sequence[bytes]) -> dict[bytes, int]:
+    """The ids of those that are there, many with each query."""
+    found: dict[bytes, int] = {}
+    for start in range(0, len(digests), _ASKED):
+        some = list(digests[start : start + _ASKED])
+        places = ", ".join("?" * len(some))
+        found.update(rows(f"SELECT digest, id FROM bodies WHERE digest IN ({places})", some))
+    return found
+
+
+_ASKED = 500
+"""Values in a query: SQLite takes at least 999."""
+
+_UNIT_COLUMNS = ", ".join(('"commit"', '"key"', "digest", "body", "added", *UNIT_COLUMNS))
+_INSERT_UNIT = f"INSERT OR IGNORE INTO units ({_UNIT_COLUMNS}) VALUES ({', '.join('?' * (5 + len(UNIT_COLUMNS)))})"
+_KERNEL_COLUMNS = ", ".join(f'"{name}"' for name in ("id", *COLUMNS))
+_INSERT_KERNEL = f"INSERT OR IGNORE INTO kernels ({_KERNEL_COLUMNS}) VALUES ({', '.join('?' * (1 + len(COLUMNS)))})"
+
+
+def shown(name: str) -> str:
+    """A commit's name as people write it: a hash by its beginning."""
+    is_hash = len(name) in (40, 64) and all(c in "0123456789abcdef" for c in name)
+    return name[:10] if is_hash else name
+
+
+def _bound(values: Sequence[Any] | dict[str, Any]) -> Sequence[Any] | dict[str, Any]:
+    """Values for a query, with text that SQLite takes: what a user writes may have bytes that are no UTF-8."""
+    if isinstance(values, dict):
+        return {key: text(value) if isinstance(value, str) else value for key, value in values.items()}
+    return [text(value) if isinstance(value, str) else value for value in values]
+
+
+def _next_moment(connection: sqlite3.Connection, table: str, column: str) -> int:
+    """Microseconds since 1970, later than all that the table has: a clock may stand still, or be put back."""
+    last = connection.execute(f"SELECT max({column}) FROM {table}").fetchone()[0]
+    return max(time.time_ns() // 1000, (last or 0) + 1)
+
+
+def _remove_unit(connection: sqlite3.Connection, number: int) -> None:
+    """Remove a unit, and the texts that were its alone."""
+    bodies = [
+        row[0]
+        for row in connection.execute(
+            "SELECT body FROM units WHERE id = :unit UNION SELECT kernel FROM unit_kernels WHERE unit = :unit",
+            {"unit": number},
+        )
+    ]
+    connection.execute("DELETE FROM units WHERE id = ?", [number])
+    connection.executemany(f"DELETE FROM bodies WHERE id = ? AND {_UNUSED}", [[body] for body in bodies])
+
+
+_UNUSED = """NOT EXISTS (SELECT 1 FROM units WHERE body = bodies.id)
+    AND NOT EXISTS (SELECT 1 FROM unit_kernels WHERE kernel = bodies.id)"""
+
+
+def _sweep(connection: sqlite3.Connection) -> int:
+    """Remove the texts that no unit has; their number."""
+    return connection.execute(f"DELETE FROM bodies WHERE {_UNUSED}").rowcount
+
+
+# --- merging ----------------------------------------------------------------------------------------------------------
+
+
+def _merge_commits(ours: sqlite3.Connection, theirs: sqlite3.Connection, path: str) -> dict[int, int]:
+    """The ids here of the commits there, which are made where they are not here."""
+    for name, date, added in _all(theirs, "SELECT name, date, added FROM commits", path):
+        # The same whichever of the two is merged into the other.
+        ours.execute(
+            """INSERT INTO commits (name, date, added) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET
+            date = min(coalesce(date, excluded.date), coalesce(excluded.date, date)),
+            added = min(added, excluded.added)""",
+            [name, date, added],
+        )
+    found = {}
+    for number, name in _all(theirs, "SELECT id, name FROM commits", path):
+        found[number] = ours.execute("SELECT id FROM commits WHERE name = ?", [name]).fetchone()[0]
+    branches = _all(theirs, 'SELECT "commit", name FROM branches', path)
+    ours.executemany("INSERT OR IGNORE INTO branches VALUES (?, ?)", ((found[n], name) for n, name in branches))
+    return found
+
+
+def _merge_bodies(ours: sqlite3.Connection, theirs: sqlite3.Connection, path: str) -> dict[int, int]:
+    ours.executemany(
+        "INSERT OR IGNORE INTO bodies (digest, data) VALUES (?, ?)",
+        _all(theirs, "SELECT digest, data FROM bodies", path),
+    )
+    here = dict(ours.execute("SELECT digest, id FROM bodies"))
+    return {number: here[digest] for number, digest in _all(theirs, "SELECT id, digest FROM bodies", path)}
+
+
+def _merge_kernels(ours: sqlite3.Connection, theirs: sqlite3.Connection, path: str, bodies: dict[int, int]) -> None:
+    rows = _all(theirs, f"SELECT {_KERNEL_COLUMNS} FROM kernels", path)
+    ours.executemany(_INSERT_KERNEL, ((bodies[row[0]], *row[1:]) for row in rows))
+
+
+def _merge_units(
+    ours: sqlite3.Connection,
+    theirs: sqlite3.Connection,
+    path: str,
+    commits: dict[int, int],
+    bodies: dict[int, int],
+) -> Added:
+    units: dict[int, int] = {}
+    already = 0
+    for number, *row in _all(theirs, f"SELECT id, {_UNIT_COLUMNS} FROM units", path):
+        row[0], row[3] = commits[row[0]], bodies[row[3]]
+        cursor = ours.execute(_INSERT_UNIT, row)
+        if cursor.rowcount:
+            assert cursor.lastrowid is not None
+            units[number] = cursor.lastrowid
+        else:
+            already += 1
+            ours.execute(
+                'UPDATE units SET added = min(added, ?) WHERE "commit" = ? AND digest = ?', [row[4], row[0], row[2]]
+            )
+    kernels = 0
+
+    def links() -> Iterator[tuple[int, int, int]]:
+        nonlocal kernels
+        for unit, place, kernel in _all(theirs, "SELECT unit, place, kernel FROM unit_kernels", path):
+            if unit in units:
+                kernels += 1
+                yield units[unit], place, bodies[kernel]
+
+    ours.executemany("INSERT INTO unit_kernels VALUES (?, ?, ?)", links())
+    return Added(units=len(units), kernels=kernels, replaced=0, already=already)
+
+
+def _merge_baselines(
+    ours: sqlite3.Connection, theirs: sqlite3.Connection, path: str, commits: dict[int, int]
+) -> list[str]:
+    """Of two baselines of one name the one that was set later stays."""
+    notes = []
+    for name, commit, since in _all(theirs, 'SELECT name, "commit", since FROM baselines ORDER BY name', path):
+        row = ours.execute(
+            'SELECT b."commit", b.since, c.name FROM baselines b JOIN commits c ON c.id = b."commit" WHERE b.name = ?',
+            [name],
+        ).fetchone()
+        other = commits[commit]
+        if row is None:
+            ours.execute("INSERT INTO baselines VALUES (?, ?, ?)", [name, other, since])
+            continue
+        called = ours.execute("SELECT name FROM commits WHERE id = ?", [other]).fetchone()[0]
+        if (since, called) > (row[1], row[2]):
+            ours.execute('UPDATE baselines SET "commit" = ?, since = ? WHERE name = ?', [other, since, name])
+        if row[0] != other:
+            later, earlier = (called, row[2]) if (since, called) > (row[1], row[2]) else (row[2], called)
+            notes.append(f"baseline {name}: it is {shown(later)}, which was set later than {shown(earlier)}")
+    return notes
+
+
+def _all(connection: sqlite3.Connection, sql: str, path: str) -> Iterator[Any]:
+    """Rows of another database, whose problems are its own."""
+    with problems(path):
+        yield from connection.execute(sql)
+
+
+# --- opening ----------------------------------------------------------------------------------------------------------
+
+
+def open_database(path: str, create: bool = False) -> Database:
+    """Open a database to write to; with `create`, make it if it does not exist. Raises InputError."""
+    _check_file(path, create)
+    note = ""
+    with problems(path):
+        connection = _connect(path, "rwc" if create else "rw")
+        try:
+            _check_kind(connection, path)
+            if _version(connection) == 0:
+                # It stays so for ever after.
+                _patiently(connection, f"PRAGMA journal_mode = {'DELETE' if _on_network(path) else 'WAL'}")
+                if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+                    note = (
+                        f"{path}: this file system, as one of a network, allows no write-ahead log: programs that read "
+                        "and write it wait for each other, as reliably as it locks files"
+                    )
+            connection.execute("PRAGMA synchronous = NORMAL")
+            if _version(connection) == 0:
+                _create_tables(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+    return Database(connection, path, note)
+
+
+def open_reading(path: str) -> Database:
+    """Open a database to read only. Raises InputError."""
+    _check_file(path, False)
+    with problems(path):
+        try:
+            connection = _connect(path, "ro")
+            _check_kind(connection, path)
+        except sqlite3.OperationalError:
+            # Even a reader shares memory with others, through a file beside the database. Where none can be made, there
+            # are no writers either.
+            connection = _connect(path, "ro&immutable=1")
+            _check_kind(connection, path)
+        try:
+            if _version(connection) == 0:
+                raise InputError(f"{path}: the database has no reports")
+        except BaseException:
+            connection.close()
+            raise
+    return Database(connection, path)
+
+
+def _connect(path: str, mode: str) -> sqlite3.Connection:
+    # As a URI, in which a name may have any bytes.
+    name = f"file:{quote(os.path.abspath(os.fsencode(path)))}?mode={mode}"
+    return _prepared(sqlite3.connect(name, uri=True, timeout=TIMEOUT, isolation_level=None))
+
+
+def _prepared(connection: sqlite3.Connection) -> sqlite3.Connection:
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA cache_size = -32000")
+    return connection
+
+
+def _check_file(path: str, create: bool) -> None:
+    """What SQLite's messages do not say well."""
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        folder = os.path.dirname(path) or "."
+        if not create:
+            raise InputError(f"{path}: there is no such database; incc-db add makes one") from None
+        if not os.path.isdir(folder):
+            raise InputError(f"{path}: there is no folder {folder}") from None
+        return
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+    if stat.S_ISDIR(found.st_mode):
+        raise InputError(f"{path}: a folder, not a database")
+    if not stat.S_ISREG(found.st_mode):
+        raise InputError(f"{path}: no file")
+    try:
+        with open(path, "rb") as file:
+            begin = file.read(len(_MAGIC))
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+    if begin and begin != _MAGIC:
+        raise InputError(f"{path}: no database")
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _check_kind(connection: sqlite3.Connection, path: str) -> None:
+    """Raise InputError for databases of other programs and other versions."""
+    application = connection.execute("PRAGMA application_id").fetchone()[0]
+    version = _version(connection)
+    if application != APPLICATION_ID:
+        if version == 0 and application == 0:
+            if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
+                return
+            # Another process is about to make its tables, in one transaction with these numbers.
+            if connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID:
+                return
+        raise InputError(f"{path}: a database of another program, not of incc-db")
+    if version not in (0, VERSION):
+        raise InputError(
+            f"{path}: database version {version} is not supported (this incc reads {VERSION}); "
+            "add the reports to a new database"
+        )
+
+
+def _create_tables(connection: sqlite3.Connection, path: str) -> None:
+    _patiently(connection, "BEGIN IMMEDIATE")
+    try:
+        _check_kind(connection, path)
+        # Another process may have created them in the meantime.
+        if _version(connection) == 0:
+            for statement in TABLES:
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        _patiently(connection, "COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _patiently(connection: sqlite3.Connection, statement: str) -> None:
+    """Execute a statement for which others may have to finish first. SQLite waits by itself, but not in every case:
+    not for whoever changes the kind of journal, nor where it sees that it could wait for ever."""
+    give_up = time.monotonic() + PATIENCE
+    while True:
+        try:
+            connection.execute(statement).fetchall()
+            return
+        except sqlite3.OperationalError as error:
+            if (error.sqlite_errorcode & 0xFF) not in _BUSY or time.monotonic() > give_up:
+                raise
+            time.sleep(0.01)
+
+
+_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
+
+
+def _on_network(path: str) -> bool:
+    """Whether the file is, or will be, on a file system that other machines write to as well."""
+    try:
+        with open("/proc/self/mounts", encoding="utf-8", errors="surrogateescape") as file:
+            mounts = [line.split(" ")[1:3] for line in file]
+    except OSError:
+        return False
+    where = os.path.realpath(path)
+    best, kind = "", ""
+    for point, type_ in mounts:
+        point = point.replace("\\040", " ").rstrip("/")
+        if (where + "/").startswith(point + "/") and len(point) >= len(best):
+            best, kind = point, type_
+    return kind.startswith(_NETWORK)
+
+
+@contextmanager
+def problems(path: str) -> Iterator[None]:
+    """Turns SQLite's errors into messages for the user."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise InputError(f"{path}: {_explained(error, path)}") from error
+    except UnicodeDecodeError as error:  # of a damaged file SQLite's message has bytes in it, which Python cannot read
+        raise InputError(f"{path}: {_EXPLAINED[sqlite3.SQLITE_CORRUPT]}") from error
+
+
+def _explained(error: sqlite3.Error, path: str) -> str:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code == sqlite3.SQLITE_IOERR or code == sqlite3.SQLITE_PROTOCOL:
+        network = "; on a network file system, keep it on a local disk and merge" if _on_network(path) else ""
+        return f"it cannot be read or written ({error}){network}"
+    return _EXPLAINED.get(code, str(error))
+
+
+_EXPLAINED = {
+    sqlite3.SQLITE_NOTADB: "no database, or an encrypted or damaged one",
+    sqlite3.SQLITE_CORRUPT: "damaged; what can be saved `sqlite3 FILE .recover` prints",
+    sqlite3.SQLITE_READONLY: "it cannot be written to",
+    sqlite3.SQLITE_PERM: "it cannot be written to",
+    sqlite3.SQLITE_BUSY: "another program has locked it",
+    sqlite3.SQLITE_LOCKED: "another program has locked it",
+    sqlite3.SQLITE_FULL: "no room is left on the disk",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened, or the files beside it (-wal, -shm) cannot be made",
+    sqlite3.SQLITE_TOOBIG: "a report is too large for a database",
+}
+
+
+def take(rows: Iterable[Any], number: int) -> Iterator[list[Any]]:
+    """Rows in lists of so many."""
+    some: list[Any] = []
+    for row in rows:
+        some.append(row)
+        if len(some) == number:
+            yield some
+            some = []
+    if some:
+        yield some

@@ -1,0 +1,214 @@
+"""Counts of executions: what gcov, llvm-cov and llvm-profdata print.
+
+gcov: https://gcc.gnu.org/onlinedocs/gcc/Invoking-Gcov.html; llvm-cov and llvm-profdata: LLVM's command guide, and
+llvm/tools/llvm-cov/CoverageExporterJson.cpp for the order in which numbers stand in regions and segments.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from incc.ranking.hot.records import EXECUTIONS, Function, HotError, Line, Told, amount
+
+_GCOV_LINE = re.compile(r"^\s*([^:\s]+):\s*(\d+):(.*)$")
+
+
+def gcov(path: str, text: str) -> Told:
+    """gcov's annotated source. Of templates it shows all instances together first, then each: the first counts."""
+    lines: dict[tuple[str, int], float] = {}
+    source = ""
+    for row in text.split("\n"):
+        found = _GCOV_LINE.match(row)
+        if found is None:
+            continue
+        count, number, rest = found[1], int(found[2]), found[3]
+        if number == 0:
+            if rest.startswith("Source:"):
+                source = rest.removeprefix("Source:")
+            continue
+        executed = amount(count.rstrip("*"))
+        if executed is not None:
+            lines.setdefault((source, number), executed)
+    if not source:
+        raise HotError(f"{path}: no text of gcov: no line of it names the source")
+    return Told(
+        path=path,
+        kind="gcov",
+        unit=EXECUTIONS,
+        lines=tuple(Line(file=file, line=line, executions=count) for (file, line), count in lines.items()),
+    )
+
+
+def gcov_json(path: str, documents: list[Any]) -> Told:
+    """What gcov --json-format writes, for one object a document. A line stands there once for each function that it is
+    in: for each instance of a template."""
+    lines: list[Line] = []
+    folder = ""
+    try:
+        for document in documents:
+            own = document["current_working_directory"]
+            for file in document["files"]:
+                # Objects of several folders may be told of in one file.
+                name = file["file"] if file["file"].startswith("/") else f"{own}/{file['file']}"
+                lines += (
+                    Line(
+                        file=name,
+                        line=int(line["line_number"]),
+                        executions=float(line["count"]),
+                        symbol=line.get("function_name", ""),
+                    )
+                    for line in file["lines"]
+                )
+            folder = own
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise HotError(f"{path}: no JSON of gcov: {_missing(error)}") from None
+    return Told(path=path, kind="gcov-json", unit=EXECUTIONS, folder=folder, lines=tuple(lines))
+
+
+def _missing(error: Exception) -> str:
+    return f"{error} is missing" if isinstance(error, KeyError) else str(error)
+
+
+_CODE_REGION = 0
+
+
+def llvm_cov(path: str, documents: list[Any]) -> Told:
+    """What llvm-cov export writes. Functions have regions of the source, instances of templates each its own; without
+    them (-skip-functions) files have segments, in which instances are added up."""
+    lines: list[Line] = []
+    try:
+        for document in documents:
+            for export in document["data"]:
+                functions = export.get("functions") or ()
+                for function in functions:
+                    lines += _of_regions(function)
+                if not functions:
+                    for file in export["files"]:
+                        lines += _of_segments(file["filename"], file.get("segments", ()))
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise HotError(f"{path}: not what llvm-cov export writes: {_missing(error)}") from None
+    if not lines:
+        raise HotError(f"{path}: no counts in it: llvm-cov export without -summary-only has them")
+    return Told(path=path, kind="llvm-cov", unit=EXECUTIONS, lines=tuple(lines))
+
+
+def _symbol(name: str) -> str:
+    """A function's symbol: those of one file alone have the file before it."""
+    return re.split(r"[:;]", name)[-1] if not name.startswith("_Z") else name
+
+
+def _of_regions(function: Any) -> list[Line]:
+    """The counts of a function's lines: of those that begin on a line, and of the one that it is in, the largest."""
+    name = _symbol(function["name"])
+    regions = [
+        (first, column, last, end, float(count), function["filenames"][file])
+        for first, column, last, end, count, file, _, kind in (region[:8] for region in function["regions"])
+        if kind == _CODE_REGION
+    ]
+    around: dict[tuple[str, int], float] = {}
+    starts: dict[tuple[str, int], float] = {}
+    # The outer ones first.
+    for first, _, last, _, count, file in sorted(regions, key=lambda r: (r[0], r[1], -r[2], -r[3])):
+        starts[file, first] = max(count, starts.get((file, first), 0.0))
+        for line in range(first + 1, min(last, first + _LONGEST) + 1):
+            around[file, line] = count
+    return [
+        Line(
+            file=place[0],
+            line=place[1],
+            executions=max(around.get(place, 0.0), starts.get(place, 0.0)),
+            symbol=name,
+        )
+        for place in sorted(around.keys() | starts.keys())
+    ]
+
+
+_LONGEST = 100_000
+"""Lines of a function; a file may say anything."""
+
+
+def _of_segments(file: str, segments: Any) -> list[Line]:
+    lines: dict[int, float] = {}
+    before: tuple[int, float, bool] = (0, 0.0, False)
+    for segment in segments:
+        number, count, counted, entry = int(segment[0]), float(segment[2]), bool(segment[3]), bool(segment[4])
+        if before[2]:
+            for line in range(before[0] + 1, min(number, before[0] + _LONGEST) + 1):
+                lines[line] = max(lines.get(line, 0.0), before[1])
+        if counted and entry:
+            lines[number] = max(lines.get(number, 0.0), count)
+        before = number, count, counted
+    return [Line(file=file, line=number, executions=count) for number, count in lines.items()]
+
+
+_SHOWN = re.compile(r"^(\s*\|)?\s*(\d+)\|\s*([0-9.]+[kMGTPE]?)?\|")
+_INSTANCE = re.compile(r"^\s*\| (\S.*):$")
+_NAMED = re.compile(r"^(\S.*):$")
+
+
+def llvm_cov_show(path: str, text: str) -> Told:
+    """What llvm-cov show prints, whose counts have three digits. It names files only where it shows several of them
+    (or is given -show-expansions …)."""
+    lines: dict[tuple[str, int, str], float] = {}
+    file = instance = ""
+    inside = False
+    instances: set[tuple[str, int]] = set()
+    for row in text.split("\n"):
+        if set(row.strip()) == {"-"} and row.startswith("  "):
+            instance, inside = "", False
+        elif found := _INSTANCE.match(row):
+            instance, inside = _symbol(found[1]), True
+        elif (named := _NAMED.match(row)) and "|" not in row:
+            file = named[1]
+        elif shown := _SHOWN.match(row):
+            count = amount(shown[3]) if shown[3] else None
+            if count is None or (shown[1] and not inside):
+                continue
+            name = instance if shown[1] else ""
+            if name:
+                instances.add((file, int(shown[2])))
+            lines[file, int(shown[2]), name] = count
+    if not lines:
+        raise HotError(f"{path}: no counts in it")
+    if not file:
+        raise HotError(f"{path}: llvm-cov show names no file where it shows one alone; llvm-cov export does")
+    # Where there are instances, the sum over them says nothing more.
+    kept = [(place, n) for place, n in lines.items() if place[2] or place[:2] not in instances]
+    return Told(
+        path=path,
+        kind="llvm-cov-show",
+        unit=EXECUTIONS,
+        lines=tuple(Line(file=at[0], line=at[1], executions=n, symbol=at[2]) for at, n in kept),
+    )
+
+
+_COUNTERS = re.compile(r"^  (\S.*):$")
+_ENTRY = re.compile(r"^    Function count: (\d+)")
+_BLOCKS = re.compile(r"^    Block counts: \[([\d, ]*)\]")
+
+
+def llvm_profdata(path: str, text: str) -> Told:
+    """What llvm-profdata show --all-functions --counts prints. Which block a count is of cannot be told from it: the
+    largest of a function is taken for what its innermost loops do."""
+    functions: list[Function] = []
+    name, entry = "", 0.0
+    blocks = False
+    for row in text.split("\n"):
+        if found := _COUNTERS.match(row):
+            name, entry = _symbol(found[1]), 0.0
+        elif (found := _ENTRY.match(row)) and name:
+            entry = float(found[1])
+            functions.append(Function(name, entry, True))
+        elif (found := _BLOCKS.match(row)) and functions:
+            blocks = True
+            counts = [float(count) for count in found[1].split(",") if count.strip()]
+            functions[-1] = Function(name, max([entry, *counts]), True)
+    if not functions:
+        raise HotError(f"{path}: no function in it: llvm-profdata show needs --all-functions --counts")
+    if not blocks:
+        raise HotError(f"{path}: how often functions are called, not their loops: llvm-profdata show needs --counts")
+    note = "Counts of blocks have no lines: the largest of a function is divided among its loops; llvm-cov export has "
+    return Told(
+        path=path, kind="llvm-profdata", unit=EXECUTIONS, functions=tuple(functions), notes=(f"{note}them by line.",)
+    )

@@ -1,0 +1,54 @@
+"""A list made by hand: `FILE:LINE AMOUNT` or `FUNCTION AMOUNT` a line, amounts executions, or all of them percentages
+of the time."""
+
+from __future__ import annotations
+
+import re
+
+from incc.ranking.hot.records import EXECUTIONS, SAMPLES, Function, HotError, Line, Sample, Told, amount
+
+ENTRY = re.compile(r"^\s*(\S.*?)[\s,]+([0-9][0-9.]*[kKMGTPE]?)\s*(%?)\s*(?:#.*)?$")
+_PLACE = re.compile(r"^(.+):([0-9]{1,9})$")
+
+
+def listed(path: str, text: str) -> Told:
+    """What the list says. Raises HotError with the line that is none of it."""
+    lines: list[Line] = []
+    samples: list[Sample] = []
+    functions: list[Function] = []
+    percent: bool | None = None
+    total = 0.0
+    for number, row in enumerate(text.split("\n"), 1):
+        if not row.strip() or row.lstrip().startswith("#"):
+            continue
+        found = ENTRY.match(row)
+        value = amount(found[2]) if found else None
+        if found is None or value is None:
+            raise HotError(f"{path}:{number}: neither FILE:LINE AMOUNT nor FUNCTION AMOUNT: {row.strip()[:60]!r}")
+        if percent is not None and percent != bool(found[3]):
+            raise HotError(f"{path}:{number}: either all amounts are percentages of the time, or all are executions")
+        percent = bool(found[3])
+        total += value
+        place = _PLACE.match(found[1])
+        if percent and place:
+            samples.append(Sample(symbol="", amount=value, offset=-1, file=place[1], line=int(place[2])))
+        elif place:
+            lines.append(Line(file=place[1], line=int(place[2]), executions=value))
+        else:
+            functions.append(Function(found[1], value, not percent))
+    if percent is None:
+        raise HotError(f"{path}: there is nothing in it but comments")
+    if percent and total > 100.5:
+        raise HotError(f"{path}: the percentages add up to {total:.0f} %: each is a part of the same time")
+    rest = max(100 - total, 0.0) if percent else 0.0
+    unit = SAMPLES if percent else EXECUTIONS
+    return Told(
+        path=path,
+        kind="list",
+        unit=unit,
+        folder="",
+        lines=tuple(lines),
+        functions=tuple(functions),
+        samples=tuple(samples),
+        elsewhere=rest,
+    )

@@ -1,0 +1,213 @@
+"""Reads a file of hotness: finds out what it is, by what is in it, and asks who knows that."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import stat
+import zlib
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from incc.ranking.hot.records import HotError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from incc.ranking.hot.records import Told
+
+KINDS = {
+    "gcov": "gcov's text, FILE.gcov",
+    "gcov-json": "gcov --json-format, FILE.gcov.json.gz or unpacked",
+    "llvm-cov": "llvm-cov export",
+    "llvm-cov-show": "llvm-cov show",
+    "llvm-profdata": "llvm-profdata show --all-functions --counts",
+    "perf-script": "perf script",
+    "perf-report": "perf report --stdio",
+    "perf-annotate": "perf annotate --stdio",
+    "list": "FILE:LINE COUNT or FUNCTION COUNT a line, or with percentages",
+}
+"""What can be read, and what it is the output of."""
+
+LARGEST = 1 << 31
+"""Bytes of a file, unpacked."""
+
+
+def read_hot(path: str, kind: str = "") -> Told:
+    """What a file tells; `kind`: one of KINDS, "" to find out. A folder stands for gcov's files below it, of which
+    there is one for each object. Raises HotError."""
+    if os.path.isdir(path):
+        return _of_folder(path)
+    data = _data(path)
+    if not kind:
+        kind = _kind(path, data)
+    readers: dict[str, Callable[[str, Any], Told]] = {}
+    if kind in ("gcov-json", "llvm-cov"):
+        from incc.ranking.hot import coverage
+
+        readers = {"gcov-json": coverage.gcov_json, "llvm-cov": coverage.llvm_cov}
+        return readers[kind](path, _json(path, data, kind))
+    text = data.decode("utf-8", "replace")
+    if kind in ("gcov", "llvm-cov-show", "llvm-profdata"):
+        from incc.ranking.hot import coverage
+
+        readers = {
+            "gcov": coverage.gcov,
+            "llvm-cov-show": coverage.llvm_cov_show,
+            "llvm-profdata": coverage.llvm_profdata,
+        }
+    elif kind == "list":
+        from incc.ranking.hot import listed
+
+        readers = {"list": listed.listed}
+    else:
+        from incc.ranking.hot import perf
+
+        readers = {
+            "perf-script": perf.script,
+            "perf-report": perf.report,
+            "perf-annotate": perf.annotate,
+        }
+    return readers[kind](path, text)
+
+
+_OF_GCOV = ((".gcov.json.gz", ".gcov.json"), (".gcov",))
+"""What gcov's files end in: those that tell more first. The others may tell the same."""
+
+
+def _of_folder(folder: str) -> Told:
+    files = sorted(os.path.join(place, name) for place, _, names in os.walk(folder) for name in names)
+    for endings in _OF_GCOV:
+        chosen = [path for path in files if path.endswith(endings) and os.path.isfile(path)]
+        if chosen:
+            told = [read_hot(path) for path in chosen]
+            # Names are relative to the folder that each says that it is of.
+            lines = tuple(
+                line
+                if line.file.startswith("/") or not each.folder
+                else replace(line, file=f"{each.folder}/{line.file}")
+                for each in told
+                for line in each.lines
+            )
+            return replace(told[0], path=folder, folder="", lines=lines)
+    raise HotError(f"{folder}: no file of gcov (*.gcov, *.gcov.json.gz) in this folder; name other files themselves")
+
+
+def _data(path: str) -> bytes:
+    try:
+        if path == "-":
+            with open(0, "rb", closefd=False) as file:
+                data = file.read()
+        else:
+            mode = os.stat(path).st_mode
+            if stat.S_ISFIFO(mode) and not path.startswith(("/dev/fd/", "/proc/self/fd/")):
+                raise HotError(f"{path}: a named pipe, not a file that can be read")
+            with open(path, "rb") as file:
+                data = file.read()
+    except (OSError, ValueError) as error:  # a path with a NUL byte in it
+        reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+        raise HotError(f"{path}: {reason[:1].lower()}{reason[1:]}") from None
+    if data.startswith(b"\x1f\x8b"):
+        try:
+            # A small file may unpack to more than there is memory for.
+            unpacking = zlib.decompressobj(zlib.MAX_WBITS | 16)
+            unpacked = unpacking.decompress(data, LARGEST)
+            if not unpacking.eof:
+                raise HotError(f"{path}: cut off, or more than {LARGEST >> 30} GiB unpacked")
+            # Several may be written one behind the other.
+            while unpacking.unused_data.startswith(b"\x1f\x8b") and len(unpacked) < LARGEST:
+                unpacking, rest = zlib.decompressobj(zlib.MAX_WBITS | 16), unpacking.unused_data
+                unpacked += b"\n" + unpacking.decompress(rest, LARGEST - len(unpacked))
+            data = unpacked
+        except (zlib.error, gzip.BadGzipFile, EOFError) as error:
+            raise HotError(f"{path}: damaged: {error}") from None
+    if not data.strip():
+        raise HotError(f"{path}: there is nothing in it")
+    return data
+
+
+def _json(path: str, data: bytes, kind: str) -> list[Any]:
+    """The documents of a file: one, or one a line."""
+    import msgspec
+
+    from incc.compare.documents import malformed
+
+    try:
+        return [msgspec.json.decode(data)]
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as whole:
+        try:
+            found = [msgspec.json.decode(line) for line in data.splitlines() if line.strip()]
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            raise HotError(malformed(data, path, 1, whole)) from None
+        return found
+
+
+_BINARY = (
+    (b"PERFILE", "what perf record writes: `perf script -i {} | incc-report --hot=- …` reads it"),
+    (b"\x81rforpl", "a raw profile: `llvm-profdata merge`, then `llvm-profdata show --all-functions --counts`, or "
+                    "llvm-cov export for counts by line"),
+    (b"\xfflprofi", "an indexed profile: `llvm-profdata show --all-functions --counts {} > FILE` makes text of it, "
+                    "`llvm-cov export PROGRAM -instr-profile={}` counts by line"),
+    (b"adcg", "what a program with --coverage writes: `gcov --json-format {}` makes counts of it"),
+    (b"oncg", "notes of gcc for gcov, without counts: run the program, then gcov"),
+)  # fmt: skip
+
+
+def _kind(path: str, data: bytes) -> str:
+    """What a file is, by what is in it. Raises HotError."""
+    start = data[:8]
+    for magic, what in _BINARY:
+        if start.startswith((magic, magic[::-1])):  # in the order of bytes of whoever wrote it
+            raise HotError(f"{path}: {what.replace('{}', path)}")
+    if b"\0" in data[:4096]:
+        raise HotError(f"{path}: binary, and of no kind that is known; there are {'; '.join(KINDS.values())}")
+    head = data[: 1 << 16].lstrip()
+    if head.startswith(b"{"):
+        if b'"llvm.coverage.json.export"' in data:
+            return "llvm-cov"
+        if b'"gcc_version"' in head or (b'"data_file"' in head and b'"files"' in head):
+            return "gcov-json"
+        if b'"units"' in head or b'"schema_version"' in head:
+            raise HotError(f"{path}: a report of incc, which does not tell what is hot")
+        raise HotError(f"{path}: JSON, but neither of gcov nor of llvm-cov export")
+    text = head.decode("utf-8", "replace")
+    lines = [line for line in text.split("\n")[:2000] if line.strip()]
+    for kind, test in _TESTS:
+        if test(lines):
+            return kind
+    raise HotError(f"{path}: of no kind that is known (--hot-kind says which it is); there are {_listed()}")
+
+
+def _listed() -> str:
+    return "; ".join(f"{kind}: {what}" for kind, what in KINDS.items())
+
+
+def _any(pattern: str) -> Callable[[list[str]], bool]:
+    found = re.compile(pattern)
+    return lambda lines: any(found.search(line) for line in lines)
+
+
+def _is_list(lines: list[str]) -> bool:
+    from incc.ranking.hot.listed import ENTRY
+
+    lines = [line for line in lines if not line.lstrip().startswith("#")]
+    return bool(lines) and all(ENTRY.match(line) for line in lines[:20])
+
+
+def _is_script(lines: list[str]) -> bool:
+    from incc.ranking.hot.perf import begins_sample
+
+    return any(map(begins_sample, lines))
+
+
+_TESTS: tuple[tuple[str, Callable[[list[str]], bool]], ...] = (
+    ("gcov", _any(r"^\s*-:\s+0:Source:")),
+    ("perf-annotate", _any(r"^\s*Percent\s*\|\s*Source code & Disassembly of ")),
+    ("perf-report", _any(r"^#\s*(?:Overhead|Children)\b")),
+    ("llvm-profdata", _any(r"^\s+Function count: \d+")),
+    ("llvm-cov-show", _any(r"^\s*\d+\|\s*(?:[0-9.]+[kMGTPE]?)?\|")),
+    ("perf-script", _is_script),
+    ("list", _is_list),
+)

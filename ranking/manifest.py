@@ -1,0 +1,144 @@
+"""Which reports in a folder are of what is no more what it was: by the folder's manifest, and by what reports say of
+themselves.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from incc.ranking.kernels import whole
+from incc.report.folder import manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of how a report came about; "" and () for what is not."""
+
+    report: str
+    folder: str
+    source: str
+    output: str
+    command: tuple[str, ...]
+    digest: str
+    order: float
+
+
+def read_manifest(folder: str) -> dict[str, Entry]:
+    """The entries of a folder's manifest by the names of reports; none where it cannot be read."""
+    try:
+        listed = manifest.read(folder)
+    except OSError:
+        return {}
+    return {
+        name: Entry(
+            report=name,
+            folder=e.folder,
+            source=e.source,
+            output=e.output,
+            command=e.command,
+            digest=e.digest,
+            order=number,
+        )
+        for number, (name, e) in enumerate(listed.items())
+    }
+
+
+def of_unit(report: str, unit: Mapping[str, Any], order: float) -> Entry:
+    """The same of a report that no manifest has, by what it says of itself."""
+    return Entry(
+        report=report,
+        folder=unit["folder"],
+        source=unit["source"],
+        output=unit["output"],
+        command=tuple(unit["command"]),
+        digest="",
+        order=order,
+    )
+
+
+def stale(entries: Sequence[Entry]) -> tuple[dict[str, str], list[str]]:
+    """Of the reports those that are stale, with why; and sentences on what was not looked at.
+
+    A report is stale if its source or its output is gone, if the output has been changed since, or if a later command
+    made the same output. Where not one source or output is there any more, the build was a temporary one, or another
+    machine's: that says nothing of a single one.
+    """
+    notes: list[str] = []
+    found: dict[str, str] = {}
+    sources = {e.report: whole(e.folder, e.source) for e in entries if e.folder and _is_file(e.source)}
+    outputs = {e.report: whole(e.folder, e.output) for e in entries if e.folder and _is_file(e.output)}
+    there_sources = {path for path in set(sources.values()) if os.path.exists(path)}
+    there_outputs = {path for path in set(outputs.values()) if os.path.exists(path)}
+    later: dict[str, Entry] = {}
+    for entry in sorted(entries, key=lambda e: e.order):
+        if entry.report in outputs:
+            later[outputs[entry.report]] = entry
+    digests: dict[str, str] = {}
+    for entry in entries:
+        source, output = sources.get(entry.report), outputs.get(entry.report)
+        last = later[output] if output else entry
+        if last.order > entry.order and last.command != entry.command:
+            found[entry.report] = f"{entry.output} was made anew from {last.source or 'another source'}"
+        elif source and there_sources and source not in there_sources:
+            found[entry.report] = f"its source {entry.source} is gone"
+        elif output and there_outputs and output not in there_outputs:
+            found[entry.report] = f"{entry.output}, which it is of, is gone"
+        elif output and entry.digest and output in there_outputs:
+            if output not in digests:
+                digests[output] = manifest.digest_of(output)
+            if digests[output] and digests[output] != entry.digest and not _is_stripped(entry, output):
+                found[entry.report] = f"{entry.output} has changed since"
+    if outputs and not there_outputs:
+        notes.append(
+            "Nothing of what these commands made is there any more, as after a build in a temporary folder: whether "
+            "reports are stale cannot be told, and all count."
+        )
+    elif sources and not there_sources:
+        notes.append("No source is there any more: whether reports are stale is told by outputs alone.")
+    return found, notes
+
+
+def _is_stripped(entry: Entry, output: str) -> bool:
+    """Whether this is a linked file that has lost its symbols since, as in many builds: there is no report on a link
+    that left them out."""
+    if entry.source != entry.output:
+        return False
+    from incc.frontends.objects.symbols import elf_facts
+
+    try:
+        found = elf_facts(output)
+    except OSError:
+        return False
+    return found is not None and not found.has_symbols
+
+
+def _is_file(name: str) -> bool:
+    return bool(name) and name != "-" and not name.startswith(("<", "/dev/"))
+
+
+def prune(folder: str, reports: Sequence[str]) -> list[str]:
+    """Remove these reports of a folder, and their lines and all that later ones replace from its manifest; returns what
+    could not be done."""
+    failures = []
+    of_place: dict[str, list[str]] = {folder: []}
+    for name in reports:
+        path = os.path.join(folder, name)
+        # A folder of reports may have another below it, with a manifest of its own.
+        of_place.setdefault(os.path.dirname(path), []).append(os.path.basename(path))
+        try:
+            os.unlink(path)
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            failures.append(f"{path}: {error.strerror}")
+    for place, gone in of_place.items():
+        try:
+            manifest.compact(place, gone)
+        except OSError as error:
+            failures.append(f"{os.path.join(place, manifest.NAME)}: {error.strerror}")
+    return failures

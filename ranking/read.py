@@ -1,0 +1,298 @@
+"""Reads the reports of a build: files, and folders of them with their manifests. What cannot be read is named, and the
+rest goes on."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import msgspec
+from msgspec.structs import replace
+
+from incc.compare.side import InputError
+from incc.ranking import manifest
+from incc.ranking.kernels import KEPT, RANKED, Seen, code_of, headroom_of, trials_of
+from incc.report.folder.manifest import OWN
+from incc.support.files import read_all
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from incc.ranking import types as r
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """What is read of reports: the values of `names`, for conditions; what tells code in
+    disassemblies and objects (`code`), for hotness; stale reports too (`stale`)."""
+
+    names: frozenset[str] = frozenset()
+    code: bool = False
+    stale: bool = False
+
+
+class Build(msgspec.Struct, frozen=True, kw_only=True):
+    """What was read. `folders`: of each folder the stale reports, for removing them."""
+
+    seen: list[Seen]
+    reports: int
+    units: int
+    left_out: int
+    system_loops: int
+    replaced: int
+    pending: int
+    stale: list[r.Stale]
+    unread: list[r.Unread]
+    notes: list[str]
+    folders: dict[str, list[str]]
+
+
+def read_build(names: Sequence[str], wanted: Wanted) -> Build:
+    """All reports that names stand for. Raises InputError if there are none."""
+    reader = _Reader(wanted)
+    for name in names:
+        reader.read(name)
+    return reader.build()
+
+
+class _Reader:
+    """What was read so far."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        from incc.compare.documents import Share
+
+        self.wanted = wanted
+        self.share = Share()
+        self.units: dict[Any, tuple[dict[str, Any], str]] = {}
+        self.reports = 0
+        self.replaced = 0
+        self.pending = 0
+        self.stale: list[r.Stale] = []
+        self.unread: list[r.Unread] = []
+        self.notes: dict[str, None] = {}
+        self.folders: dict[str, list[str]] = {}
+        self.seen: dict[Any, list[Seen]] = {}
+
+    def read(self, name: str) -> None:
+        """Read a file or a folder. Raises InputError for what is not there, or can be neither."""
+        if name == "-":
+            import io
+
+            try:
+                with open(0, "rb", closefd=False) as standard:
+                    data = read_all(standard)
+            except OSError as error:
+                raise InputError(f"<stdin>: {_reason(error)}") from None
+            self._documents(io.BytesIO(data), "<stdin>", "<stdin>")
+            return
+        try:
+            mode = os.stat(name).st_mode
+        except (OSError, ValueError) as error:  # a path with a NUL byte in it
+            raise InputError(f"{_shown(name)}: {_reason(error)}") from None
+        if stat.S_ISDIR(mode):
+            self._folder(name)
+        elif stat.S_ISREG(mode) or (stat.S_ISFIFO(mode) and name.startswith(("/dev/fd/", "/proc/self/fd/"))):
+            self._file(name, name)
+        else:
+            kind = "a named pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
+            raise InputError(f"{_shown(name)}: {kind}, not a file that can be read")
+
+    def _folder(self, folder: str) -> None:
+        entries = manifest.read_manifest(folder)
+        self.pending += _pending(folder)
+        known: dict[str, manifest.Entry] = {}
+        found = 0
+        others: dict[str, int] = {}
+        for place, folders, files in os.walk(folder, onerror=self._failed):
+            # What is in .incc is no report; a folder of reports may have another below it, with a manifest of its own.
+            if OWN in folders:
+                folders.remove(OWN)
+                if place != folder:
+                    self.pending += _pending(place)
+                    below = os.path.relpath(place, folder)
+                    own = manifest.read_manifest(place)
+                    entries |= {os.path.join(below, name): entry for name, entry in own.items()}
+            folders.sort()
+            for file in sorted(files):
+                path = os.path.join(place, file)
+                if not file.endswith((".json", ".jsonl")) or not os.path.isfile(path):
+                    ending = os.path.splitext(file)[1]
+                    others[ending] = others.get(ending, 0) + 1
+                    continue
+                found += 1
+                name = os.path.relpath(path, folder)
+                unit = self._file(path, path)
+                if name in entries:
+                    known[path] = replace(entries[name], report=path)
+                elif unit is not None and unit["folder"]:
+                    # Behind all of the manifest there is only what time says.
+                    known[path] = manifest.of_unit(path, unit, os.path.getmtime(path) - 1e12)
+        if not found and not self.pending:
+            raise InputError(f"{_shown(folder)}: no report (*.json) in this folder{_instead(others)}")
+        self._leave_out_stale(folder, list(known.values()))
+
+    def _leave_out_stale(self, folder: str, known: list[manifest.Entry]) -> None:
+        reasons, notes = manifest.stale(known)
+        self.notes.update(dict.fromkeys(notes))
+        for path, why in reasons.items():
+            self.stale.append({"report": _shown(path), "why": why})
+            self.folders.setdefault(folder, []).append(os.path.relpath(path, folder))
+            if not self.wanted.stale:
+                gone = [key for key, (_, report) in self.units.items() if report.split("\0")[0] == path]
+                for key in gone:
+                    del self.units[key]
+                    self.seen.pop(key, None)
+
+    def _failed(self, error: OSError) -> None:
+        self.unread.append({"report": _shown(str(error.filename)), "why": _reason(error)})
+
+    def _file(self, path: str, shown: str) -> dict[str, Any] | None:
+        """Read the reports of a file; returns the last unit of it."""
+        try:
+            with open(path, "rb") as file:
+                return self._documents(file, _shown(shown), path)
+        except OSError as error:
+            self.unread.append({"report": _shown(shown), "why": _reason(error)})
+        return None
+
+    def _documents(self, file: BinaryIO, shown: str, path: str) -> dict[str, Any] | None:
+        from incc.compare.documents import texts
+
+        last = None
+        count = 0
+        try:
+            for line, text in texts(file):
+                count += 1
+                try:
+                    document = _document(text, shown, line)
+                except InputError as error:
+                    self._not_read(shown, str(error))
+                    continue
+                self.reports += 1
+                for number, unit in enumerate(document.units):
+                    where = f"{path}\0{line if line > 1 else ''}"
+                    self._take(unit, where, (path, line, number))
+                    last = unit
+        except (OSError, MemoryError) as error:
+            why = _reason(error) if isinstance(error, OSError) else "too large for the memory that there is"
+            self.unread.append({"report": shown, "why": why})
+        if not count:
+            self.unread.append({"report": shown, "why": "there is nothing in it"})
+        return last
+
+    def _not_read(self, shown: str, message: str) -> None:
+        """Note what could not be read; the message begins with the file, perhaps with a line of it."""
+        rest = message.removeprefix(shown)
+        place, _, why = rest.partition(": ") if rest != message else ("", "", message)
+        self.unread.append({"report": shown + place, "why": why or message})
+
+    def _take(self, unit: dict[str, Any], report: str, otherwise: tuple[Any, ...]) -> None:
+        """Take a unit. In a file to which a build adds, what was compiled again replaces what it was."""
+        kernels = unit.pop("kernels")
+        key: Any = otherwise
+        if unit["command"] or unit["output"]:
+            made = unit["output"] or tuple(unit["command"])
+            key = report.partition("\0")[0], unit["folder"], unit["source"], made, unit["model"]["name"]
+            if key in self.units and not unit["folder"] and not self._alike(key, kernels):
+                key = otherwise  # in a build of several folders others have files of that name, too
+            elif key in self.units:
+                self.replaced += 1
+                del self.units[key]  # so that the later one stands where it was written
+        self.units[key] = unit, report
+        self.seen[key] = self._kernels(unit, kernels, report)
+        unit.pop("trials", None)
+        self.share(unit)
+
+    def _alike(self, key: Any, kernels: list[dict[str, Any]]) -> bool:
+        """Whether a unit has a kernel of the name of one of these."""
+        ids = {kernel["kernel_id"] for kernel in kernels}
+        return any(seen.kernel["kernel_id"] in ids for seen in self.seen[key])
+
+    def _kernels(self, unit: dict[str, Any], kernels: list[dict[str, Any]], report: str) -> list[Seen]:
+        from incc.report.where import NAMES
+
+        wanted = self.wanted
+        trials = trials_of(unit)
+        file, _, line = report.partition("\0")
+        shown = _shown(file) + (f":{line}" if line else "")
+        found = []
+        for kernel in kernels:
+            values = {name: NAMES[name].of(unit, kernel) for name in wanted.names if name in NAMES}  # type: ignore
+            code = code_of(kernel, wanted.code)
+            headroom = headroom_of(kernel, trials)
+            kept = self.share({name: kernel[name] for name in KEPT})
+            found.append(Seen(unit=unit, kernel=kept, report=shown, code=code, headroom=headroom, values=values))
+        return found
+
+    def build(self) -> Build:
+        """What was read, as far as it counts. Raises InputError if nothing was."""
+        if not self.reports and not self.pending:
+            first = self.unread[0] if self.unread else None
+            more = f" ({len(self.unread) - 1} more files likewise)" if len(self.unread) > 1 else ""
+            raise InputError(f"{first['report']}: {first['why']}{more}" if first else "no report")
+        units = [unit for unit, _ in self.units.values()]
+        for unit in units:
+            if note := unit["model"]["note"]:
+                self.notes[f"{note[:1].upper()}{note[1:]}."] = None
+        kept = {report for _, report in self.units.values()}
+        return Build(
+            seen=[seen for key in self.units for seen in self.seen[key]],
+            reports=len(kept),
+            units=len(units),
+            left_out=sum(len(unit["left_out"]) for unit in units),
+            system_loops=sum(unit["system_loops"] for unit in units),
+            replaced=self.replaced,
+            pending=self.pending,
+            stale=self.stale,
+            unread=self.unread,
+            notes=list(self.notes),
+            folders=self.folders,
+        )
+
+
+def _document(text: bytes, shown: str, line: int) -> Any:
+    """A document. One with bytes in it that are no characters, as names of files may be, written as they are or as
+    halves of surrogate pairs, is read with others in their place."""
+    from incc.compare.documents import read_document
+
+    try:
+        return read_document(text, shown, line, RANKED)
+    except InputError:
+        characters = text.decode("utf-8", "replace")
+        if b"\\ud" in text.lower():
+            import contextlib
+            import json
+
+            with contextlib.suppress(ValueError, RecursionError):
+                characters = json.dumps(json.loads(characters), ensure_ascii=False)
+        replaced = characters.encode("utf-8", "replace")
+        if replaced == text:
+            raise
+        return read_document(replaced, shown, line, RANKED)
+
+
+def _pending(folder: str) -> int:
+    """How many compilations of a folder wait for their analysis."""
+    try:
+        with os.scandir(os.path.join(folder, OWN, "jobs")) as jobs:
+            return sum(job.is_dir() and not job.name.startswith(".") for job in jobs)
+    except OSError:
+        return 0
+
+
+def _instead(others: dict[str, int]) -> str:
+    """What there may be in the place of reports."""
+    if others.get(".txt"):
+        return f", but {others['.txt']} reports as text, which are for people: build with INCC_FORMAT=json"
+    if others.get(".s") or others.get(".o"):
+        return "; incc-scan analyses assembly and objects"
+    return ""
+
+
+def _reason(error: Exception) -> str:
+    text = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+    return f"{text[:1].lower()}{text[1:]}"
+
+
+def _shown(name: str) -> str:
+    return "".join(c if c.isprintable() else "?" for c in name)

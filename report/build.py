@@ -1,0 +1,256 @@
+"""Builds the report: plain JSON-able data with every figure that a view prints; views lay out, they do not compute.
+
+The format is versioned and described by report.schema.json beside this file. A report holds nothing that changes
+between two runs on the same input: no date, no machine, no order of a set; but for what was measured, if that was asked
+for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from incc.report.found import KernelPlace as KernelPlace
+from incc.report.found import UnitResult as UnitResult
+from incc.report.hints.advice import read_build
+from incc.report.kernel import kernel_report, location
+from incc.report.overview import overview
+from incc.report.roles import set_role, withhold_not_vectorised
+from incc.support.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from incc.core.analysis import KernelResult
+    from incc.core.roles import Part
+    from incc.frontends.asm.parse import Origin
+    from incc.models.model import MachineModel
+    from incc.report import types as t
+
+SCHEMA_VERSION: Final = "1.0"
+
+
+def build_report(units: Iterable[t.Unit]) -> t.Report:
+    """The whole report from what `unit_report` made of each translation unit, in the order given."""
+    units = list(units)
+    make_readable([kernel for unit in units for kernel in unit["kernels"]])
+    _demangle_functions(
+        [part for unit in units for name in ("ways", "control_flow", "became_calls") for part in unit[name] or ()]
+    )
+    for unit in units:
+        if unit["marks"]:
+            from incc.report.source.marks import check_expectations
+
+            check_expectations(unit)
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "tool": {"name": "incc", "version": __version__},
+        "units": units,
+    }
+
+
+def make_readable(kernels: Sequence[t.Kernel]) -> None:
+    """Make names of functions readable where people read them: in kernels' function names, places and notes; then say
+    of each kernel in a few words what there is to say."""
+    from incc.report.source.demangle import demangle, of_openmp, replace, short_name
+
+    frames = [frame for kernel in kernels for frame in (*kernel["inlined"], *kernel["inlined_into"])]
+    texts = [frame["function"] for frame in frames]
+    for kernel in kernels:
+        texts += (kernel["function_name"], kernel["source_function"], *kernel["notes"])
+    readable = demangle(texts)
+    for frame in frames:
+        frame["function"] = short_name(replace(frame["function"], readable))
+    for kernel in kernels:
+        kernel["function_name"] = of_openmp(replace(kernel["function_name"], readable))
+        name = kernel["function_name"] if kernel["source_function"] == kernel["function"] else kernel["source_function"]
+        kernel["source_function"] = short_name(replace(name, readable))
+        kernel["notes"] = [replace(note, readable) for note in kernel["notes"]]
+        kernel["overview"] = overview(kernel)
+
+
+def _demangle_functions(parts: Sequence[t.Ways | t.ControlFlow | t.BecameCall]) -> None:
+    """The same for parts of a report that have a function's name and nothing else of it."""
+    from incc.report.source.demangle import is_mangled
+
+    if any(is_mangled(part["function"]) for part in parts):
+        from incc.report.source.demangle import demangle, replace
+
+        readable = demangle(part["function_name"] for part in parts)
+        for part in parts:
+            part["function_name"] = replace(part["function_name"], readable)
+
+
+def unit_parts(found: UnitResult) -> list[Part]:
+    """Role and elements of each of a unit's kernels."""
+    from incc.core.roles import parts
+
+    places = [
+        frozenset([place.lines[line] for line in kernel.region.body_lines if line in place.lines])
+        if kernel.region
+        else frozenset()
+        for kernel, place in zip((result.kernel for result in found.results), found.places, strict=False)
+    ]
+
+    if not found.unit.assembly or not any(places):
+        return parts(found.results, places)
+    read: dict[str, list[Origin]] = {}
+
+    def origins(function: str) -> Sequence[Origin]:
+        if function not in read:
+            from incc.frontends.asm.parse import origins_of
+
+            read[function] = origins_of(found.unit.assembly, function)
+        return read[function]
+
+    return parts(found.results, places, origins)
+
+
+def _steady(found: UnitResult) -> bool:
+    return all(result.settings.steady for result in found.results)
+
+
+def _no_parts(found: UnitResult) -> list[Part]:
+    """Where the run from a cold start is all that is wanted."""
+    from incc.core.roles import Part, Role
+
+    return [Part(Role(name=""), None)] * len(found.results)
+
+
+def unit_report(found: UnitResult) -> t.Unit:
+    """One translation unit: how its assembly came about, the model and what named it, and its kernels."""
+    unit, model = found.unit, found.model
+    parts = found.parts or (unit_parts(found) if _steady(found) else _no_parts(found))
+    nowhere = KernelPlace(lines={}, near=None)
+    written = None
+    if found.syntax:
+        from incc.report.source.written import Written
+
+        written = Written(unit, model.isa, found.syntax, found.hex_immediates)
+    build = read_build(unit, native=found.chosen_by.startswith("the host"))
+    kernels = [
+        kernel_report(
+            result,
+            kernel_id=found.kernel_ids[n] if found.kernel_ids else "",
+            source_lines=place.lines,
+            near=place.near,
+            place=place.place,
+            column=_column(result, place),
+            user_function=found.user_functions.get(_function(result), ""),
+            iterations=found.iterations,
+            notes=found.notes,
+            ways=found.inside[n] if found.inside else None,
+            mispredict_rate=found.mispredict_rate,
+            elements=parts[n].elements,
+            step=parts[n].step,
+            ghz=found.ghz,
+            build=build,
+            measured=found.measured[n] if found.measured else None,
+            host=found.host,
+            written=written,
+        )
+        for n, result in enumerate(found.results)
+        for place in (found.places[n] if found.places else nowhere,)
+    ]
+    for kernel, part in zip(kernels, parts, strict=True):
+        role = part.role
+        if 0 <= role.of < len(kernels):
+            set_role(kernel, role, kernels[role.of]["kernel_id"], found.results[role.of].kernel)
+        else:
+            set_role(kernel, role)
+    withhold_not_vectorised(kernels)
+    if unit.remarks and found.places:
+        from incc.report.source.remarks import set_remarks
+
+        set_remarks(
+            kernels,
+            [_places(result, place) for result, place in zip(found.results, found.places, strict=True)],
+            unit.remarks,
+            unit.folder,
+        )
+    marks: list[t.Mark] = []
+    problems: list[t.MarkProblem] = []
+    if found.marks or found.mark_errors:
+        from incc.report.source.marks import marks_part, problems_part
+
+        marks, misread = marks_part(kernels, found.marks, found.marked)
+        problems = [*problems_part(found.mark_errors), *misread]
+    return {
+        "source": unit.source,
+        "assembly_file": unit.assembly_file,
+        "compiler": unit.compiler,
+        "compiler_version": unit.compiler_version,
+        "command": list(unit.command),
+        "folder": unit.folder,
+        "output": unit.output,
+        "way": unit.way,
+        "target_cpu": unit.cpu,
+        "model": {
+            "name": model.name,
+            "title": model.title,
+            "version": model.version,
+            "isa": model.isa,
+            "chosen_by": found.chosen_by,
+            "note": found.model_note,
+        },
+        "core": _core(model) if found.port_model else None,
+        "kernels": kernels,
+        "left_out": [
+            {
+                "first_line": item.first_line,
+                "last_line": item.last_line,
+                "function": item.function,
+                "label": item.label,
+                "reason": item.reason,
+            }
+            for item in found.left_out
+        ],
+        "system_loops": found.system_loops,
+        "became_calls": [
+            {
+                "function": call.function,
+                "function_name": found.user_functions.get(call.function, call.function),
+                "callee": call.callee,
+                "line": call.line,
+                "source": location(call.source),
+            }
+            for call in found.calls
+        ],
+        "not_found": list(found.not_found),
+        "ways": None if found.ways is None else list(found.ways),
+        "control_flow": None if found.control_flow is None else list(found.control_flow),
+        "marks": marks,
+        "mark_problems": problems,
+        "trials": None,
+    }
+
+
+def _core(model: MachineModel) -> t.Core:
+    from incc.report.core import core_report
+
+    return core_report(model)
+
+
+def _column(result: KernelResult, place: KernelPlace) -> int:
+    """Of the kernel's place, if that is the one of its last instruction, which closes a loop."""
+    region = result.kernel.region
+    if region is None or region.source is None or not region.lines:
+        return 0
+    last = region.lines[-1]
+    line, column = place.columns.get(last, (0, 0))
+    return column if place.lines.get(last) == region.source and line == region.source.line else 0
+
+
+def _places(result: KernelResult, place: KernelPlace) -> dict[int, tuple[str, int, int]]:
+    """File, line and column of the instructions of a kernel's path, by their lines in the assembly."""
+    region = result.kernel.region
+    found: dict[int, tuple[str, int, int]] = {}
+    for line in region.lines if region else ():
+        if where := place.lines.get(line):
+            at = place.columns.get(line, (0, 0))
+            found[line] = where.file, where.line, at[1] if at[0] == where.line else 0
+    return found
+
+
+def _function(result: KernelResult) -> str:
+    region = result.kernel.region
+    return region.function if region else ""

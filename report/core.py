@@ -1,0 +1,261 @@
+"""The core itself, as its model has it: what is before the ports, in words, and what work each port does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from incc.frontends.isa import isa
+from incc.models.throughput import port_bound
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from incc.models.model import Form, MachineModel
+    from incc.report import types as t
+
+    Stage = Literal["front end", "rename", "window", "memory"]
+
+
+def core_report(model: MachineModel) -> t.Core:
+    """Facts of the model alone: what it does not say is not there."""
+    p = model.parameters
+    schedulers: list[t.CoreScheduler] = [
+        {"ports": names.split(","), "entries": entries, "kind": "scheduler"}
+        for names, entries in p["schedulers"].items()
+    ]
+    if queue := p["waiting_queue"]:
+        schedulers.append({"ports": queue["ports"].split(","), "entries": queue["entries"], "kind": "queue"})
+    if not schedulers and not p["in_order"]:
+        schedulers = [{"ports": list(model.ports), "entries": p["rs"], "kind": "scheduler"}]
+    return {
+        "title": model.title,
+        "model": model.name,
+        "issue_width": p["issue_width"],
+        "retire_width": p["retire_width"],
+        "parts": [
+            *_parts("front end", _front_end(model)),
+            *_parts("rename", _rename(model)),
+            *_parts("window", _window(model)),
+            *_parts("memory", _memory(model)),
+        ],
+        "schedulers": schedulers,
+        "ports": list(model.ports),
+        "units": list(model.resources),
+        "work": [*_of_functions(model), *_of_forms(model)],
+    }
+
+
+def _parts(stage: Stage, found: Iterable[tuple[str, str]]) -> Iterator[t.CorePart]:
+    for name, text in found:
+        yield {"stage": stage, "name": name, "text": text}
+
+
+# --- before the ports ------------------------------------------------------------------------------------------------
+
+
+def _front_end(model: MachineModel) -> Iterator[tuple[str, str]]:
+    p, stated = model.parameters, model.stated_parameters
+    if p["predecode_block_bytes"]:
+        text = f"{p['predecode_block_bytes']} bytes, {_a_cycle(p['predecode_width'], 'instruction')}"
+        if p["lcp_stall"]:
+            text += f"; {_count(p['lcp_stall'], 'cycle')} more for a length-changing prefix"
+        yield "Predecoder", text
+    if p["iq"]:
+        yield "Instruction queue", _entries(p["iq"])
+    if p["decoders"]:
+        text = f"{p['decoders']}, of which the first takes every instruction"
+        if p["decode_clusters"] > 1:
+            text = f"{p['decode_clusters']} clusters of {p['decoders']}"
+            text += ", all but one for code behind taken jumps" if p["clusters_need_jumps"] else ""
+        yield "Decoders", text
+    if p["dsb_width"]:
+        groups = f"{p['dsb_groups']} groups of " if p["dsb_groups"] > 1 else ""
+        text = f"{groups}{_a_cycle(p['dsb_width'], 'µop')}"
+        if "dsb_lines" in stated or "dsb_line_uops" in stated or p["predecode_block_bytes"]:
+            lines = "any number of" if _unlimited(p["dsb_lines"]) else f"at most {p['dsb_lines']}"
+            text += f"; {lines} lines of {p['dsb_line_uops']} µops for {p['dsb_block']} bytes of code"
+        yield "µop cache", text
+    if "ms_width" in stated:
+        yield "Microcode", _a_cycle(p["ms_width"], "µop")
+    if "idq" in stated:
+        yield "µop queue", _entries(p["idq"]) + ("; short loops run from it" if p["lsd"] else "")
+
+
+def _rename(model: MachineModel) -> Iterator[tuple[str, str]]:
+    p, stated = model.parameters, model.stated_parameters
+    yield "Issue", _a_cycle(p["issue_width"], "fused µop") + (", in order" if p["in_order"] else "")
+    slots = [
+        f"{'any number of' if _unlimited(p[name]) else p[name] or 'no'} {kind} registers"
+        for name, kind in (("move_elim_gpr", "general-purpose"), ("move_elim_simd", "vector"))
+        if name in stated
+    ]
+    if slots:
+        yield "Moves eliminated", f"{' and '.join(slots)} at a time"
+    if fused := [names for names in p["move_fusion"] if names]:
+        yield "Moves fused", f"with the operation behind ({_count(len(fused), 'rule')})"
+    if sums := p["sum_folding"]:
+        yield "Constants added", f"of {sums['constant_bits']} bits, in no time"
+    if p["memory_renaming"]:
+        yield "Memory renamed", "stored registers are handed on to loads of them in no time"
+    if p["stack_engine"]:
+        limit = p["stack_offset_limit"]
+        bytes_ = "" if _unlimited(limit) else f", up to {limit} bytes"
+        yield "Stack engine", f"{p['stack_engine']}{bytes_}"
+
+
+def _window(model: MachineModel) -> Iterator[tuple[str, str]]:
+    p = model.parameters
+    yield "Reorder buffer", f"{_entries(p['rob'])}; {_a_cycle(p['retire_width'], 'fused µop')} retire"
+    loads = "until they have their data" if p["loads_leave_when_done"] else "until they retire"
+    if p["load_buffer"]:
+        yield "Load buffer", f"{_entries(p['load_buffer'])}, loads {loads}"
+    if p["store_buffer"]:
+        yield "Store buffer", f"{_entries(p['store_buffer'])}, stores until they are in the cache"
+    if wide := p["wide_vectors"]:
+        yield f"With {wide['width']} bits", f"in use, no µops on vectors on {_ports_text(wide['closes'])}"
+
+
+def _memory(model: MachineModel) -> Iterator[tuple[str, str]]:
+    p = model.parameters
+    yield "Load latency", _by_class(p["load_latency"])
+    yield "Store forwarding", _by_class(p["store_forward"])
+    if p["store_commit_bytes"]:
+        yield "Stores to cache", f"an aligned block of {p['store_commit_bytes']} bytes a cycle"
+    if p["line_bytes"] and p["line_crossing_cycles"]:
+        more = _count(p["line_crossing_cycles"], "cycle")
+        yield "Line crossing", f"{more} more on its port for a load across a boundary of {p['line_bytes']} bytes"
+    if p["bank_bytes"]:
+        yield "Banks", f"{p['bank_bytes']} bytes wide, {_count(p['bank_loads'], 'load')} a cycle each"
+    for bits in (256, 512):
+        if most := p[f"starts_{bits}bit"]:
+            yield f"Starts of {bits} bits", f"{most} a cycle on average"
+    if p["mispredict_penalty"]:
+        yield "Misprediction", f"{p['mispredict_penalty']} cycles"
+
+
+def _ports_text(names: str) -> str:
+    found = names.split(",")
+    return f"port {found[0]}" if len(found) == 1 else f"ports {', '.join(found)}"
+
+
+def _by_class(cycles: dict[str, int]) -> str:
+    """Cycles by class of register, those together that have the same."""
+    together: dict[int, list[str]] = {}
+    for name, number in cycles.items():
+        together.setdefault(number, []).append(name)
+    parts = [f"{number} ({', '.join(names)})" for number, names in together.items()]
+    return f"{', '.join(parts)} cycles" if len(parts) > 1 else _count(next(iter(together)), "cycle")
+
+
+def _unlimited(value: Any) -> bool:
+    from incc.models.bound import UNLIMITED
+
+    return value == "unlimited" or bool(value >= UNLIMITED)
+
+
+def _entries(number: int) -> str:
+    return "1 entry" if number == 1 else f"{number} entries"
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+def _a_cycle(number: int, word: str) -> str:
+    return f"{_count(number, word)} a cycle"
+
+
+# --- the ports -------------------------------------------------------------------------------------------------------
+
+_FUNCTIONS = {
+    "load": "load",
+    "load_vector": "vector load",
+    "load_512": "load 512",
+    "store_address": "store address",
+    "store_address_indexed": "indexed store address",
+    "store_data": "store data",
+    "store_vector": "vector store data",
+    "branch_taken": "branch, taken",
+    "branch_not_taken": "branch, not taken",
+}
+
+
+def _of_functions(model: MachineModel) -> Iterator[t.CoreWork]:
+    """What the model says of loads, stores and jumps; what goes to the same ports as the row before needs no row."""
+    before: tuple[str, str] = ("", "")
+    for function, name in _FUNCTIONS.items():
+        ports = model.functions.get(function, "")
+        kind = function.partition("_")[0]
+        if not ports or (kind, ports) == before:
+            continue
+        before = kind, ports
+        latency = sorted(set(model.parameters["load_latency"].values())) if kind == "load" else []
+        yield {
+            "name": name,
+            "bits": [],
+            "ports": _ports_of(ports, model),
+            "uops": 1,
+            "latency": [latency[0], latency[-1]] if latency else [],
+            "rthroughput": None,
+            "unit": None,
+            "unit_cycles": 0,
+        }
+
+
+def _ports_of(text: str, model: MachineModel) -> list[str]:
+    from incc.models.model import parse_port_set
+
+    joined = text if all(name in model.ports for name in text.split(",")) else parse_port_set(text, model.ports)
+    return joined.split(",")
+
+
+def _of_forms(model: MachineModel) -> list[t.CoreWork]:
+    """Common kinds of work by the forms that do them; vectors of several widths together where nothing differs."""
+    found: list[t.CoreWork] = []
+    for name, widths in isa(model.isa).common_work:
+        of_name: list[t.CoreWork] = []
+        for bits, forms in widths:
+            row = _of_form(model, name, bits, forms)
+            if row is None:
+                continue
+            same = next((other for other in of_name if _figures(other) == _figures(row)), None)
+            if same is None:
+                of_name.append(row)
+            else:
+                same["bits"] += row["bits"]
+        found += of_name
+    return found
+
+
+def _of_form(model: MachineModel, name: str, bits: int, forms: Iterable[str]) -> t.CoreWork | None:
+    form = next((known for known in (model.lookup(f, frozenset()) for f in forms) if known is not None), None)
+    if form is None:
+        return None
+    used = {port for ports, _ in form.uops for port in ports.split(",")}
+    # What a load or store would do is in rows of their own.
+    latency = sorted(cycles for _, source, cycles in form.latency if source != "m")
+    unit = form.attributes.get("unit") or (model.resources[0] if model.resources else None)
+    return {
+        "name": name,
+        "bits": [bits] if bits else [],
+        "ports": [port for port in model.ports if port in used],
+        "uops": sum(count for _, count in form.uops),
+        "latency": [latency[0], latency[-1]] if latency else [],
+        "rthroughput": _rthroughput(form, model),
+        "unit": unit if form.divider else None,
+        "unit_cycles": form.divider,
+    }
+
+
+def _rthroughput(form: Form, model: MachineModel) -> float:
+    """Cycles between two, as far as ports and units say, or as it was measured."""
+    hold = max(1, int(form.attributes.get("hold", 1)))
+    numerator, denominator = port_bound(
+        [(sum(1 << model.ports.index(port) for port in ports.split(",")), count) for ports, count in form.uops],
+        len(model.ports),
+    )
+    return round(max(hold * numerator / denominator, float(form.divider), form.throughput or 0.0), 2)
+
+
+def _figures(work: t.CoreWork) -> tuple[Any, ...]:
+    return tuple(value for name, value in work.items() if name != "bits")

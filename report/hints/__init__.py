@@ -1,0 +1,66 @@
+"""What to do about a kernel's limit, where that follows from the data with certainty.
+
+A rule is a function from the facts, and from how the code was compiled, to a hint or None. A hint names the rule, says
+its advice in a sentence, carries its evidence (the instructions by index, and figures that it follows from), and what
+to try: compiler flags, exactly as on a command line, and a change to the source. A rule that could be wrong stays
+silent. Which flags do what for which compiler is in `advice.py`; `bench/hints.py` follows the hints and measures what
+comes of it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from incc.report.hints import arithmetic, chains, completeness, front_end, memory, vectors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from incc.core.analysis import KernelResult
+    from incc.core.ranges import KernelRange
+    from incc.report import types as t
+    from incc.report.hints.advice import Build
+
+    Rule = Callable[[KernelResult, Build], t.Hint | None]
+
+RULES: tuple[Rule, ...] = (
+    completeness.unknown_instructions,
+    completeness.refused_statements,
+    completeness.not_optimised,
+    chains.sum_chain,
+    chains.extremum_chain,
+    chains.memory_chain,
+    chains.stored_accumulator,
+    chains.recurrence,
+    memory.store_addresses,
+    memory.strided,
+    memory.gather,
+    front_end.code_placement,
+    front_end.loop_overhead,
+    arithmetic.invariant_divisor,
+    arithmetic.integer_division,
+    arithmetic.conversions,
+    arithmetic.math_errno,
+    arithmetic.math_call,
+    vectors.scalar_arithmetic,
+    vectors.instruction_set,
+    vectors.vector_width,
+)
+"""In the order in which a report has their hints."""
+
+
+def hints(facts: KernelResult, build: Build, spread: KernelRange | None = None) -> list[t.Hint]:
+    """The hints of all rules that apply, in a fixed order; at last what follows from the range, `spread`."""
+    rules = RULES if build.optimises else completeness.RULES
+    found = [hint for rule in rules if (hint := rule(facts, build)) is not None]
+    # Why it is not vectorised has been said, and better.
+    if any(hint["rule"] in _KEEP_SCALAR for hint in found):
+        found = [hint for hint in found if hint["rule"] != "scalar-arithmetic"]
+    if build.optimises and (told := memory.repeated_place(facts, spread)) is not None:
+        found.append(told)
+    return found
+
+
+_KEEP_SCALAR = frozenset(
+    ("sum-chain", "extremum-chain", "recurrence", "math-errno", "math-call", "stored-accumulator", "memory-chain")
+)

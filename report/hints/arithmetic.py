@@ -1,0 +1,181 @@
+"""Divisions, conversions and the functions of the mathematical library."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from incc.report import wording
+from incc.report.hints.advice import advise
+from incc.report.hints.common import (
+    WORTH,
+    bound_without,
+    callee,
+    calls,
+    either,
+    hint,
+    inner_branches,
+    operations,
+    written_roots,
+)
+
+if TYPE_CHECKING:
+    from incc.core.analysis import KernelResult
+    from incc.report import types as t
+    from incc.report.hints.advice import Build
+
+
+def invariant_divisor(facts: KernelResult, build: Build) -> t.Hint | None:
+    """The divider limits the loop, and a divisor does not change in it: its reciprocal can be computed before."""
+    if "divider" not in facts.limits or not facts.kernel.is_loop:
+        return None
+    written = {
+        access.register.root
+        for instruction in facts.kernel.instructions
+        for access in instruction.registers
+        if access.write
+    }
+    divisions = []
+    for i, instruction in enumerate(facts.kernel.instructions):
+        divisor = instruction.divisor
+        if divisor is None:
+            continue
+        roots = [a.register.root for a in instruction.registers if a.operand == divisor and a.read and not a.address]
+        if instruction.operands[divisor : divisor + 1] == "r" and roots and roots[0] not in written:
+            divisions.append(i)
+    if not divisions:
+        return None
+    where = wording.places(facts.kernel, divisions)
+    advice = advise("reciprocal", build)
+    change = "multiply by its reciprocal, computed before the loop"
+    if advice is None:
+        change += " (may change rounding)"
+    return hint(
+        "invariant-divisor",
+        f"the divisor of {where} does not change in the loop: {either(change, advice)}.",
+        {"instructions": divisions},
+        advice,
+        change,
+    )
+
+
+def integer_division(facts: KernelResult, build: Build) -> t.Hint | None:
+    """The divider limits the loop with divisions of integers by one that does not change. Of 32 bits, they are exact
+    as divisions of doubles, which are faster and which compilers vectorise."""
+    kernel = facts.kernel
+    if "divider" not in facts.limits or not kernel.is_loop:
+        return None
+    written = written_roots(kernel)
+    found = []
+    bits = 0
+    for i in operations(kernel, "integer-division"):
+        divisors = [a.register for a in kernel.instructions[i].registers if a.operand == 0 and a.read and not a.address]
+        if kernel.instructions[i].operands[:1] == "r" and divisors and divisors[0].root not in written:
+            found.append(i)
+            bits = max(bits, divisors[0].width)
+    if not found or bits < 32 or bound_without(facts, found) > WORTH * facts.cycles:
+        return None
+    signed = all(kernel.instructions[i].mnemonic.lower().startswith("idiv") for i in found)
+    kind = "int" if signed else "unsigned"
+    change = f"divide as doubles, ({kind})((double)a / d), which is exact for 32-bit integers and can be vectorised"
+    if bits > 32:
+        change = f"if the values fit into 32 bits, {change}"
+    verb = "divides" if len(found) == 1 else "divide"
+    return hint(
+        "integer-division",
+        f"{wording.places(kernel, found)} {verb} {bits}-bit integers by one that does not change in the loop: "
+        f"{change}.",
+        {"instructions": found, "bits": bits},
+        None,
+        change,
+    )
+
+
+def conversions(facts: KernelResult, build: Build) -> t.Hint | None:
+    """Conversions limit the loop: between float and double there and back, which comes of a constant or a function of
+    the wrong type, or between integers and floating point."""
+    kernel = facts.kernel
+    wider, narrower = operations(kernel, "widen"), operations(kernel, "narrow")
+    integers = operations(kernel, "from-integer", "to-integer")
+    mixed = sorted(wider + narrower) if wider and narrower else []
+    # Made doubles of integers, and floats of these: a constant, or a function, is a double.
+    through_double = bool(narrower) and not wider and bool(operations(kernel, "from-integer"))
+    found = mixed or sorted({*integers, *(narrower if through_double else ())})
+    if not found or not kernel.is_loop or "loop_carried" in facts.limits:
+        return None
+    least = bound_without(facts, found)
+    if least > WORTH * facts.cycles:
+        return None
+    where = wording.places(kernel, found)
+    if mixed:
+        change = "write constants with an f (0.5f), and call the functions of float (fabsf)"
+        text = f"{where} convert float to double and back, which takes {{}}: if float is enough, {change}."
+    elif through_double:
+        change = "write constants with an f (0.5f), and call the functions of float (fabsf)"
+        text = f"{where} convert integers to double and that to float, which takes {{}}: if float is enough, {change}."
+    else:
+        change = "keep the numbers in the type that is computed with"
+        verb = "converts" if len(found) == 1 else "convert"
+        text = f"{where} {verb} between integers and floating point, which takes {{}}: {change}."
+    spent = f"{wording.number(facts.cycles - least)} of {wording.cycles(facts.cycles)}"
+    return hint("conversions", text.format(spent), {"instructions": found, "bound_without": float(least)}, None, change)
+
+
+# Where the condition of a square root's errno is tested.
+_ROOTS = frozenset(("sqrt", "sqrtf"))
+
+
+def math_errno(facts: KernelResult, build: Build) -> t.Hint | None:
+    """A square root that has to set errno for negative numbers is an instruction and a branch around a call of the
+    library's function, and no loop with it is vectorised."""
+    kernel = facts.kernel
+    called = [i for i in calls(kernel) if callee(kernel, i) in _ROOTS]
+    advice = advise("errno", build)
+    if advice is None or "-fno-math-errno" not in advice.flags or not kernel.is_loop:
+        return None
+    roots = [
+        i
+        for i in operations(kernel, "root")
+        if (arithmetic := kernel.instructions[i].arithmetic) is not None and not arithmetic.packed
+    ]
+    # The library's function is called where a comparison said that the argument is below zero, off the path.
+    compared = [
+        i
+        for i in inner_branches(kernel)
+        if i and (arithmetic := kernel.instructions[i - 1].arithmetic) is not None and arithmetic.floating
+    ]
+    if not called and not (roots and compared):
+        return None
+    if len(calls(kernel)) > len(called):
+        return None
+    instructions = sorted({*called, *roots, *compared})
+    return hint(
+        "math-errno",
+        f"the square root ({wording.places(kernel, called or roots)}) has to set errno, which takes a comparison and a "
+        f"branch and keeps the loop from being vectorised: {advice.text}.",
+        {"instructions": instructions},
+        advice,
+    )
+
+
+# Functions that glibc has for vectors, from 2.22 on (its manual, "Vector functions"; math-vector.h).
+_VECTOR_FUNCTIONS = frozenset(name + end for name in ("exp", "log", "pow", "sin", "cos") for end in ("", "f"))
+
+
+def math_call(facts: KernelResult, build: Build) -> t.Hint | None:
+    """A loop's only calls are to functions that glibc has for vectors as well."""
+    kernel = facts.kernel
+    found = calls(kernel)
+    advice = advise("vector-functions", build)
+    # A function's name without a level of optimisation in Fortran is the same: gfortran reads glibc's list.
+    if not found or advice is None or not kernel.is_loop or inner_branches(kernel):
+        return None
+    names = list(dict.fromkeys(callee(kernel, i) for i in found))
+    if not set(names) <= _VECTOR_FUNCTIONS:
+        return None
+    return hint(
+        "math-call",
+        f"the loop calls {wording.listed(names)} ({wording.places(kernel, found)}) for each element; glibc has "
+        f"{'it' if len(names) == 1 else 'them'} for vectors: {advice.text}.",
+        {"instructions": found, "functions": names},
+        advice,
+    )

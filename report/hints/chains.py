@@ -1,0 +1,362 @@
+"""Loop-carried dependencies that need not be: sums, maxima, and values that go through memory."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from incc.core.prediction import CLOSE
+from incc.frontends.isa import isa
+from incc.models.bound import IS_LOAD, IS_STORE
+from incc.report import wording
+from incc.report.hints.advice import CLANG, advise
+from incc.report.hints.common import (
+    calls,
+    either,
+    hint,
+    inner_branches,
+    operations,
+    stored_in_place,
+    worth_breaking,
+    written_roots,
+)
+from incc.report.verdict import chain_instructions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from incc.core import Chain, Step
+    from incc.core.analysis import KernelResult
+    from incc.frontends.kernel import Instruction
+    from incc.report import types as t
+    from incc.report.hints.advice import Build
+
+
+def sum_chain(facts: KernelResult, build: Build) -> t.Hint | None:
+    """A chain of floating-point additions whose partial sums nobody else reads is a reduction: with several
+    accumulators the additions of different iterations overlap. So is one of multiplications.
+
+    A running sum that is stored in each iteration is no reduction, nor is a recurrence that multiplies what it carries.
+    Where several chains limit the loop alike, all of them must be reductions.
+    """
+    chains = _chains_alike(facts)
+    product = bool(chains) and all(_is_product(chain, facts) for chain in chains)
+    if not chains or not (product or all(_is_reduction(chain, facts) for chain in chains)):
+        return None
+    members = [i for chain in chains for i in chain_instructions(chain)]
+    packed = all(arithmetic.packed for i in members if (arithmetic := facts.kernel.instructions[i].arithmetic))
+    result, operation, compute = ("product", "multiplication", "multiply") if product else ("sum", "addition", "sum")
+    what = f"the {result} is one chain in which each {operation} waits for the one before"
+    if len(chains) > 1:
+        what = f"the {result} is in {len(chains)} chains, and in each every {operation} waits for the one before"
+    advice = advise("accumulators", build)
+    if not packed:
+        advice = advise("vectorise" if build.reorders else "reassociate", build) or advice
+    change = f"{compute} into {_several(facts, len(chains))} variables by turns, and "
+    change += "multiply these after the loop" if product else "add these up after the loop"
+    evidence = {
+        "instructions": members,
+        "latency": facts.analysis.chains[0].latency,
+        "chains": len(chains),
+        "packed": packed,
+    }
+    return hint("sum-chain", f"{what}: {either(change, advice)}.", evidence, advice, change)
+
+
+def extremum_chain(facts: KernelResult, build: Build) -> t.Hint | None:
+    """A chain of maxima or minima: their order does not matter, but for NaN and the sign of zero, for whose sake a
+    compiler keeps it."""
+    chains = _chains_alike(facts)
+    members = [i for chain in chains for i in chain_instructions(chain)]
+    if not members or not set(members) <= set(operations(facts.kernel, "extremum")):
+        return None
+    if any(step.location < 0 for chain in chains for step in chain.steps):
+        return None
+    packed = all(arithmetic.packed for i in members if (arithmetic := facts.kernel.instructions[i].arithmetic))
+    advice = None if packed else advise("extremum", build) or advise("vectorise", build)
+    change = f"keep {_several(facts, len(chains))} of them by turns, and compare these after the loop"
+    return hint(
+        "extremum-chain",
+        f"each maximum or minimum waits for the one before ({wording.places(facts.kernel, members)}): "
+        f"{either(change, advice)}.",
+        {
+            "instructions": members,
+            "latency": facts.analysis.chains[0].latency,
+            "chains": len(chains),
+            "packed": packed,
+        },
+        advice,
+        change,
+    )
+
+
+def memory_chain(facts: KernelResult, build: Build) -> t.Hint | None:
+    """The limiting chain stores a value and loads it back."""
+    chain = _limiting_chain(facts)
+    # A function that is called may change every register that could hold the value.
+    if chain is None or calls(facts.kernel) or not worth_breaking(facts):
+        return None
+    flags = facts.bound.instruction_flags
+    through = [
+        s
+        for s in chain.steps
+        if s.location < 0
+        and (s.producer != s.consumer or s.distance > 0)
+        # Not from one load to the next that waits for the same store.
+        and flags[s.producer] & (IS_LOAD | IS_STORE) != IS_LOAD
+    ]
+    if not through:
+        return None
+    step = through[0]
+    when = "in the same iteration"
+    if step.distance:
+        when = "in the next iteration" if step.distance == 1 else f"{step.distance} iterations later"
+    store = wording.places(facts.kernel, [step.producer])
+    load = wording.places(facts.kernel, [step.consumer])
+    spent = sum(s.latency for s in through)
+    share = f"{wording.cycles(spent)} of store forwarding in {wording.cycles(chain.latency)}"
+    others = f" (and {wording.counted(len(through) - 1, 'more such step')})" if len(through) > 1 else ""
+    return {
+        "rule": "memory-chain",
+        "text": f"the chain passes through memory: what {store} stores, {load} loads back {when}{others}; a value kept "
+        f"in a register would save up to {share}.",
+        "evidence": {
+            "stores": [s.producer for s in through],
+            "loads": [s.consumer for s in through],
+            "latency": spent,
+            "chain_latency": chain.latency,
+        },
+        "flags": [],
+        "source_change": "keep the value in a local variable from one iteration to the next",
+    }
+
+
+# The last clang at hand that does not vectorise such a loop; 19 does, and asks before it whether the places overlap.
+_WITHOUT_ALIAS_CHECKS = 14
+
+
+def stored_accumulator(facts: KernelResult, build: Build) -> t.Hint | None:
+    """What is added up is stored in each iteration, to one place that may be part of the array that is read: so no
+    compiler may add several elements at once, though it may reorder the sum."""
+    kernel = facts.kernel
+    places = stored_in_place(kernel)
+    if not kernel.is_loop or not places or not build.family or calls(kernel) or inner_branches(kernel):
+        return None
+    if build.family == CLANG and build.version > _WITHOUT_ALIAS_CHECKS:
+        return None
+    if any(instruction.arithmetic and instruction.arithmetic.packed for instruction in kernel.instructions):
+        return None
+    floating = any(i.arithmetic and i.arithmetic.floating for i in kernel.instructions)
+    if not build.vectorises or (floating and not build.reorders):
+        return None
+    # A sum and nothing else: the stored value is what an addition of this iteration made, and is carried on.
+    carried = {e.producer for e in facts.analysis.edges if e.distance == 1 and e.producer == e.consumer}
+    carried |= {s.producer for chain in facts.analysis.chains for s in chain.steps if s.distance}
+    stored = {e.producer for e in facts.analysis.edges if e.consumer in places and e.distance == 0} | set(places)
+    if not stored & carried or (_limiting_chain(facts) is not None and memory_chain(facts, build) is not None):
+        return None
+    change = "add up in a local variable, and store it after the loop"
+    return hint(
+        "stored-accumulator",
+        f"{wording.places(kernel, places)} stores the sum in each iteration, to a place that may be one of those that "
+        f"are read, which keeps it from being vectorised: {change}.",
+        {"stores": places},
+        None,
+        change,
+    )
+
+
+# By the kind of a recurrence: what it waits for, and what would fill the time.
+_RECURRENCES = {
+    "arithmetic": (
+        "each iteration computes with the result of the one before ({where}), which is no sum whose order could be "
+        "changed: no compiler flag helps",
+        "compute several independent results by turns (other polynomials, rows, or filters), or use another algorithm",
+    ),
+    "pointer": (
+        "each iteration loads the address that the next one needs ({where}), {latency} if it is in the L1 cache and "
+        "more if not: no compiler flag helps",
+        "follow several lists by turns, or keep the elements in an array",
+    ),
+    "integer": (
+        "each iteration computes with the result of the one before ({where}), in operations whose order matters: no "
+        "compiler flag helps",
+        "work on several independent streams by turns, or use another algorithm",
+    ),
+}
+
+
+def recurrence(facts: KernelResult, build: Build) -> t.Hint | None:
+    """What limits a loop is a chain that only another algorithm breaks, since no compiler may or does change the order
+    of its operations: floating-point numbers that are both added to and multiplied, or whose running sums are stored; a
+    load from the address that the last one loaded; integers that are looked up in tables, or multiplied or shifted and
+    then something else. What may be a reduction, perhaps under a condition, is none of these, so a chain with anything
+    else in it is left alone.
+    """
+    chains = _chains_alike(facts, CLOSE)
+    kinds = {_recurrence_kind(chain, facts) for chain in chains}
+    kind = kinds.pop() if len(kinds) == 1 else None
+    # Integers only where the chain alone explains the time.
+    if kind is None or (kind == "integer" and _limiting_chain(facts) is None):
+        return None
+    members = sorted({i for chain in chains for i in chain_instructions(chain)})
+    first = facts.analysis.chains[0]
+    why, change = _RECURRENCES[kind]
+    why = why.format(where=wording.places(facts.kernel, members), latency=wording.cycles(first.cycles_per_iteration))
+    evidence = {"instructions": members, "kind": kind, "latency": first.latency}
+    return hint("recurrence", f"{why}: no compiler flag changes that; {change}.", evidence, None, change)
+
+
+_RECURRENCES = {
+    "arithmetic": (
+        "each iteration computes with the result of the one before ({where})",
+        "only independent work beside it (several polynomials, rows or filters by turns) or another algorithm fills "
+        "the time",
+    ),
+    "pointer": (
+        "each iteration loads the address that the next one needs ({where}), which takes {latency} from the L1 cache "
+        "and longer from elsewhere",
+        "only several lists followed by turns, or elements in an array, would overlap",
+    ),
+    "integer": (
+        "each iteration computes with the result of the one before ({where})",
+        "only independent work beside it (several streams by turns) or another algorithm fills the time",
+    ),
+}
+"""By the kind of a recurrence: what it waits for, and what to do."""
+
+_FLOATING = frozenset(
+    ("floating-point additions", "floating-point multiplications", "FMAs", "divisions", "square roots")
+)
+# Work of integers that a recurrence may consist of. Conditional moves are not among it: they may be a sum of some
+# elements, or a maximum.
+_IN_ORDER = frozenset(
+    ("integer multiplications", "logic", "integer additions", "shifts", "moves", "address computations")
+)
+
+
+def _recurrence_kind(chain: Chain, facts: KernelResult) -> str | None:
+    """Which kind of recurrence a chain is; None where it may be none."""
+    kernel = facts.kernel
+    # From an instruction's load to its result nothing is carried; what goes through memory a register would shorten.
+    steps = [step for step in chain.steps if step.location >= 0 or step.producer != step.consumer or step.distance]
+    if any(step.location < 0 for step in steps):
+        return None
+    members = chain_instructions(chain)
+    works = {isa(kernel.isa).work_of(kernel.instructions[i]) for i in members}
+    moves = [i for i in members if isa(kernel.isa).work_of(kernel.instructions[i]) == "moves"]
+    arithmetic = [kernel.instructions[i].arithmetic for i in members if i not in moves]
+    if arithmetic and all(a is not None and a.floating for a in arithmetic):
+        if not works <= _FLOATING | {"moves"}:
+            return None
+        added = multiplied = False
+        for step in steps:
+            instruction = kernel.instructions[step.consumer]
+            if step.consumer in moves:
+                continue
+            addend = facts.bound.location_names[step.location] in _addend_roots(instruction)
+            added |= instruction.sum is not None
+            multiplied |= not addend
+        if added and multiplied:
+            return "arithmetic"
+        return "arithmetic" if added and _is_stored(members, facts) else None
+    if any(a is not None for a in arithmetic) or not works <= _IN_ORDER:
+        return None
+    if any(_feeds_address(step, facts) for step in steps):
+        return "pointer" if works <= {"moves", "address computations"} else "integer"
+    scaled = works & {"integer multiplications", "shifts"}
+    return "integer" if scaled and works - {"moves", *scaled} else None
+
+
+def _is_stored(members: Sequence[int], facts: KernelResult) -> bool:
+    """Whether what a chain carries is stored in each iteration, to another place each time."""
+    flags = facts.bound.instruction_flags
+    stores = {e.consumer for e in facts.analysis.edges if e.producer in members and flags[e.consumer] & IS_STORE}
+    return bool(stores) and not stores & set(stored_in_place(facts.kernel))
+
+
+def _feeds_address(step: Step, facts: KernelResult) -> bool:
+    """Whether what a step carries is (part of) the address that its consumer loads from."""
+    root = facts.bound.location_names[step.location]
+    consumer = facts.kernel.instructions[step.consumer]
+    return any(
+        root in {register.root for register in (access.base, access.index) if register is not None}
+        for access in consumer.memory
+        if access.load
+    )
+
+
+def _chains_alike(facts: KernelResult, reached: float = 1) -> list[Chain]:
+    """The chains that limit a loop, all as long as each other; none where the loop would not gain without them. Below 1
+    `reached` is the share of the prediction that is enough where no bound explains it."""
+    close = not facts.limits and facts.bounds.loop_carried >= Fraction(reached) * facts.cycles
+    if _limiting_chain(facts) is None and not (close and facts.analysis.chains):
+        return []
+    if calls(facts.kernel) or not worth_breaking(facts):
+        return []
+    limit = facts.analysis.chains[0].cycles_per_iteration
+    return [chain for chain in facts.analysis.chains if chain.cycles_per_iteration == limit]
+
+
+def _several(facts: KernelResult, chains: int) -> int:
+    """As many variables as are under way at once if nothing waits, a power of two: the chain's latency by what the
+    loop's other limits leave for an addition."""
+    bounds = facts.bounds
+    least = max(bounds.port, bounds.divider, bounds.front_end, bounds.retire)
+    count = 2 * chains
+    while count < 8 * chains and 2 * bounds.loop_carried * chains > count * least * 2:
+        count *= 2
+    return count
+
+
+def _limiting_chain(facts: KernelResult) -> Chain | None:
+    if "loop_carried" not in facts.limits or not facts.analysis.chains:
+        return None
+    return facts.analysis.chains[0]
+
+
+def _is_reduction(chain: Chain, facts: KernelResult) -> bool:
+    """Whether the chain only adds to what it carries, and nothing outside reads the partial sums."""
+    for step in chain.steps:
+        root = facts.bound.location_names[step.location] if step.location >= 0 else ""
+        if root not in _addend_roots(facts.kernel.instructions[step.consumer]):
+            return False
+    members = chain_instructions(chain)
+    return all(edge.consumer in members for edge in facts.analysis.edges if edge.producer in members)
+
+
+def _is_product(chain: Chain, facts: KernelResult) -> bool:
+    """Whether the chain only multiplies what it carries by something else, and nothing outside reads it."""
+    members = chain_instructions(chain)
+    instructions = [facts.kernel.instructions[i] for i in members]
+    if any(isa(facts.kernel.isa).work_of(i) != "floating-point multiplications" for i in instructions):
+        return False
+    roots = [[root for _, root in _operand_roots(i)] for i in instructions]
+    carried = {facts.bound.location_names[step.location] for step in chain.steps if step.location >= 0}
+    # A power, by a factor that the loop does not change, is computed otherwise.
+    changing = written_roots(facts.kernel) - carried
+    if not all(i.memory or changing & set(r) for i, r in zip(instructions, roots, strict=True)):
+        return False
+    # Not the square of what is carried; the destination may be a source as well.
+    if any(sum(a.read for a in i.registers if a.register.root in carried) != 1 for i in instructions) or not all(roots):
+        return False
+    return all(edge.consumer in members for edge in facts.analysis.edges if edge.producer in members)
+
+
+def _addend_roots(instruction: Instruction) -> frozenset[str]:
+    """The registers that an addition, subtraction or fused multiply-add adds without scaling them, or that a move
+    copies; empty for anything else. A register that is a factor too is not among them."""
+    if instruction.move:  # hands the sum on
+        return frozenset(root for operand, root in _operand_roots(instruction) if operand == 1)
+    if instruction.sum is None:
+        return frozenset()
+    roots = dict(_operand_roots(instruction))
+    others = {roots[operand] for operand in instruction.sum.others if operand in roots}
+    found = [roots[operand] for operand in instruction.sum.addends if operand in roots]
+    return frozenset(root for root in found if found.count(root) == 1) - others
+
+
+def _operand_roots(instruction: Instruction) -> Iterator[tuple[int, str]]:
+    for access in instruction.registers:
+        if access.operand is not None and access.operand >= 0 and not access.address:
+            yield access.operand, access.register.root

@@ -1,0 +1,144 @@
+"""What rules share: how a hint is made, and what can be known of a kernel."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from incc.frontends.isa import isa
+from incc.models.throughput import port_bound
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from incc.core.analysis import KernelResult
+    from incc.frontends.kernel import Kernel, MemoryAccess
+    from incc.report import types as t
+    from incc.report.hints.advice import Advice
+
+WORTH = Fraction(95, 100)
+"""What following a hint has to leave of the cycles, at most."""
+
+
+def hint(
+    rule: Any, text: str, evidence: Mapping[str, Any], advice: Advice | None = None, source_change: str = ""
+) -> t.Hint:
+    """A hint, with the flags of an advice (None: there are none), and what to change in the source ("": nothing)."""
+    flags = list(advice.flags) if advice else []
+    return {
+        "rule": rule, "text": text, "evidence": dict(evidence), "flags": flags, "source_change": source_change,
+    }  # fmt: skip
+
+
+def either(source_change: str, advice: Advice | None) -> str:
+    """What to do, as the end of a sentence: a change to the source, or flags."""
+    return f"{source_change}, or {advice.text}" if advice else source_change
+
+
+def operations(kernel: Kernel, *names: str) -> list[int]:
+    """The instructions (indices) that do one of these operations (see `Isa.advice_class`)."""
+    advice_class = isa(kernel.isa).advice_class
+    return [i for i, instruction in enumerate(kernel.instructions) if advice_class(instruction.mnemonic) in names]
+
+
+def written_roots(kernel: Kernel) -> frozenset[str]:
+    """The registers that a kernel writes."""
+    return frozenset(
+        access.register.root
+        for instruction in kernel.instructions
+        for access in instruction.registers
+        if access.write
+    )  # fmt: skip
+
+
+def stored_in_place(kernel: Kernel) -> list[int]:
+    """The instructions that store to the same address in each iteration, other than to the stack, where a compiler
+    keeps what it has no register for."""
+    moving = written_roots(kernel) | isa(kernel.isa).stack_registers
+    return [
+        i
+        for i, instruction in enumerate(kernel.instructions)
+        for access in instruction.memory
+        if access.store and access.elements == 1 and _is_fixed(access, moving)
+    ]
+
+
+def _is_fixed(access: MemoryAccess, moving: frozenset[str]) -> bool:
+    roots = [register.root for register in (access.base, access.index) if register is not None]
+    return bool(roots or access.symbol) and moving.isdisjoint(roots)
+
+
+def worth_breaking(facts: KernelResult) -> bool:
+    """Whether a kernel gains if nothing waits for earlier results: simulated, else by the other bounds."""
+    names = ("register-dependencies", "memory-dependencies", "dependencies")
+    tried = [w.cycles for w in facts.what_ifs if w.name in names]
+    bounds = facts.bounds
+    least = min(tried) if tried else max(bounds.port, bounds.divider, bounds.front_end, bounds.retire)
+    return least <= WORTH * facts.cycles
+
+
+def bound_without(facts: KernelResult, left_out: Collection[int]) -> Fraction:
+    """The largest bound of ports, units and front end without some instructions (indices)."""
+    bound = facts.bound
+    uops: list[tuple[int, int]] = []
+    slots = 0
+    for i in range(len(facts.kernel.instructions)):
+        if i not in left_out:
+            slots += bound.issue_slots[i]
+            uops += [
+                (bound.uop_ports[u], bound.uop_cycles[u]) for u in range(bound.uop_start[i], bound.uop_start[i + 1])
+            ]
+    on_ports = Fraction(*port_bound([u for u in uops if not u[0] >> bound.n_ports], bound.n_ports))
+    units: dict[int, int] = {}
+    for mask, cycles in uops:
+        if mask >> bound.n_ports:
+            units[mask] = units.get(mask, 0) + cycles
+    return max(on_ports, Fraction(slots, bound.issue_width), *map(Fraction, units.values()))
+
+
+def calls(kernel: Kernel) -> list[int]:
+    """The instructions (indices) that call functions, whose time nobody knows."""
+    return [i for i, instruction in enumerate(kernel.instructions) if instruction.branch == "call"]
+
+
+def callee(kernel: Kernel, i: int) -> str:
+    """The function that an instruction calls, without what says how it is linked; "" if it is not named."""
+    return kernel.instructions[i].target.partition("@")[0]
+
+
+def inner_branches(kernel: Kernel) -> list[int]:
+    """The conditional branches on the path, without the one that closes the loop."""
+    return [i for i, instruction in enumerate(kernel.instructions[:-1]) if instruction.branch == "conditional"]
+
+
+def steps(kernel: Kernel) -> dict[str, int]:
+    """How far the registers go on in an iteration that only constants are added to; 0 for those that stay."""
+    written = written_roots(kernel)
+    found: dict[str, int] = {}
+    for instruction in kernel.instructions:
+        affine = instruction.affine
+        for access in instruction.registers:
+            root = access.register.root
+            if not access.write:
+                if root not in written:
+                    found.setdefault(root, 0)
+            elif affine is None or affine.target != root or affine.terms != ((root, 1),):
+                found[root] = _UNKNOWN
+            elif found.get(root) != _UNKNOWN:
+                found[root] = found.get(root, 0) + affine.constant
+    return {root: step for root, step in found.items() if step != _UNKNOWN}
+
+
+_UNKNOWN = 1 << 62
+
+
+def step_of(access: MemoryAccess, registers: Mapping[str, int]) -> int | None:
+    """How many bytes an access goes on in an iteration; None where that is not known. `registers`: as from `steps`."""
+    total = 0
+    for register, factor in ((access.base, 1), (access.index, access.scale)):
+        if register is not None:
+            step = registers.get(register.root)
+            if step is None:
+                return None
+            total += factor * step
+    return total

@@ -1,0 +1,65 @@
+"""What is missing in an analysis, or what it is not worth making of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from incc.report import wording
+from incc.report.hints.advice import advise
+from incc.report.hints.common import hint
+
+if TYPE_CHECKING:
+    from incc.core.analysis import KernelResult
+    from incc.report import types as t
+    from incc.report.hints.advice import Build
+
+
+def unknown_instructions(facts: KernelResult, build: Build) -> t.Hint | None:
+    """Instructions that are not in the model make every figure a lower bound."""
+    unknown = list(facts.unknown)
+    if not unknown:
+        return None
+    verb = "is" if len(unknown) == 1 else "are"
+    where = wording.places(facts.kernel, unknown)
+    return {
+        "rule": "unknown-instructions",
+        "text": f"{wording.counted(len(unknown), 'instruction')} {verb} not in the model ({where}); totals exclude "
+        f"{'it' if len(unknown) == 1 else 'them'}.",
+        "evidence": {"instructions": unknown},
+        "flags": [],
+        "source_change": "",
+    }
+
+
+def refused_statements(facts: KernelResult, build: Build) -> t.Hint | None:
+    """Statements that could not be decoded are missing in the analysis."""
+    refused = facts.kernel.refused
+    if not refused:
+        return None
+    lines = ", ".join(str(statement.line) for statement in refused)
+    noun, them = ("line", "it") if len(refused) == 1 else ("lines", "them")
+    return {
+        "rule": "refused-statements",
+        "text": f"{wording.counted(len(refused), 'statement')} could not be decoded "
+        f"({noun} {lines}); totals exclude {them}.",
+        "evidence": {"lines": [statement.line for statement in refused]},
+        "flags": [],
+        "source_change": "",
+    }
+
+
+def not_optimised(facts: KernelResult, build: Build) -> t.Hint | None:
+    """Of a loop that the compiler was told not to optimise, nothing else is worth saying."""
+    advice = advise("optimise", build)
+    if build.optimises or advice is None or not facts.kernel.is_loop:
+        return None
+    return hint(
+        "not-optimised",
+        f"the compiler did not optimise: with {advice.text} this is another loop.",
+        {"level": build.state["level"]},
+        advice,
+    )
+
+
+RULES = (unknown_instructions, refused_statements, not_optimised)
+"""Those that hold whatever the compiler was told."""

@@ -1,0 +1,101 @@
+"""What keeps µops from coming: where code lies, and the loop's own instructions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from incc.report import wording
+from incc.report.hints.advice import advise
+from incc.report.hints.common import WORTH, bound_without, calls, hint, inner_branches
+from incc.report.verdict import chain_instructions
+
+if TYPE_CHECKING:
+    from incc.core.analysis import KernelResult
+    from incc.report import types as t
+    from incc.report.hints.advice import Build
+
+# How much slower than the fastest place one must be to be worth a word.
+_PLACE_MATTERS = 1.05
+
+
+def code_placement(facts: KernelResult, build: Build) -> t.Hint | None:
+    """Fetch, decoders and µop cache work on aligned blocks of code, and where a section will lie is not known before
+    the program is linked. Each place is simulated; what is said of an aligned loop was simulated too."""
+    if not facts.placements:
+        return None
+    unit = facts.kernel.alignment_unit
+    possible = [cycles for place, cycles in facts.placements if place % unit == facts.kernel.alignment]
+    aligned = dict(facts.placements)[0]
+    least, most = min(possible), max(possible)
+    if most < _PLACE_MATTERS * min(least, aligned):
+        return None
+    taken = f"an iteration takes {wording.cycles(least)}"
+    if most > least:
+        depending = "depending on where the linker puts it"
+        taken = f"an iteration takes {wording.number(least)} to {wording.cycles(most)}, {depending}"
+    text, advice = "", None
+    if aligned <= WORTH * sum(possible) / len(possible) and facts.kernel.is_loop:
+        advice = advise("align-loops", build)
+        if advice:
+            text = f"; with the loop aligned to 64 bytes ({advice.text}) {wording.number(aligned)}"
+    if not text and most < _PLACE_MATTERS * least:
+        return None  # nothing that the linker decides, and nothing to do about it
+    return {
+        "rule": "code-placement",
+        "text": f"the front end works on aligned blocks of code: {taken}{text}.",
+        "evidence": {
+            "cycles_at": {str(place): float(cycles) for place, cycles in facts.placements},
+            "known_modulo": unit,
+        },
+        "flags": list(advice.flags) if advice else [],
+        "source_change": "",
+    }
+
+
+_MOST_UNROLLED = 25
+"""Instructions of a loop that gcc still unrolls eight times (its parameter max-unrolled-insns, 200)."""
+
+
+def loop_overhead(facts: KernelResult, build: Build) -> t.Hint | None:
+    """The front end limits a small loop, and a good part of what it issues counts and jumps: what unrolling saves."""
+    kernel, bound, bounds = facts.kernel, facts.bound, facts.bounds
+    advice = advise("unroll", build)
+    if advice is None or not kernel.is_loop or "front_end" not in facts.limits or facts.unknown:
+        return None
+    if len(kernel.instructions) > _MOST_UNROLLED or calls(kernel) or inner_branches(kernel):
+        return None
+    closing = len(kernel.instructions) - 1
+    counting = [
+        i
+        for i, instruction in enumerate(kernel.instructions)
+        if (
+            instruction.affine is not None
+            and not instruction.memory
+            and instruction.affine.terms == ((instruction.affine.target, 1),)
+        )
+        or (i == closing - 1 and instruction.flags_written and not instruction.memory)
+        or i == closing
+    ]
+    saved = sum(bound.issue_slots[i] for i in counting)
+    slots = sum(bound.issue_slots)
+    # What counts is a chain too, and goes with it.
+    chains = [
+        chain.cycles_per_iteration
+        for chain in facts.analysis.chains
+        if not set(chain_instructions(chain)) <= set(counting)
+    ]
+    issued = Fraction(8 * slots - 7 * saved, 8 * bound.issue_width)
+    # The jump's port is free as often.
+    least = max(bound_without(facts, counting), bounds.divider, issued, *chains)
+    if least > WORTH * facts.cycles:
+        return None
+    change = "unroll the loop"
+    return hint(
+        "loop-overhead",
+        f"{saved} of the {wording.counted(slots, 'µop')} that limit the loop only count and jump "
+        f"({wording.places(kernel, counting)}): {advice.text} would save most of them.",
+        {"instructions": counting, "issue_slots": saved, "bound_unrolled": float(least)},
+        advice,
+        change,
+    )

@@ -1,0 +1,170 @@
+"""Loads and stores: addresses, and the order in which arrays are gone through."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from incc.frontends.isa import isa
+from incc.models.bound import UOP_LOAD, UOP_STORE_ADDRESS
+from incc.models.throughput import port_bound
+from incc.report import wording
+from incc.report.hints.common import WORTH, bound_without, hint, operations, step_of, steps
+
+if TYPE_CHECKING:
+    from incc.core.analysis import KernelResult
+    from incc.core.ranges import KernelRange
+    from incc.report import types as t
+    from incc.report.hints.advice import Build
+
+
+def store_addresses(facts: KernelResult, build: Build) -> t.Hint | None:
+    """Store-address µops with an indexed address compete with loads for the load ports, where the core has a port for
+    simple store addresses only (port 7 of Haswell to Cascade Lake; Intel's optimisation manual, “Load and Store
+    Operation Enhancements” of Haswell). Silent unless the port bound would really be lower with simple addresses, and
+    unless it alone limits the kernel.
+    """
+    if facts.limits != ("port",):
+        return None
+    bound = facts.bound
+    names = facts.model.functions.get("store_address", "").split(",")
+    execution_ports = list(enumerate(bound.port_names[: bound.n_ports]))
+    anywhere = sum(1 << p for p, name in execution_ports if name in names)
+    shared = 0
+    stores: list[int] = []
+    loads: list[int] = []
+    uops: list[tuple[int, int]] = []
+    for i, instruction in enumerate(facts.kernel.instructions):
+        for u in range(bound.uop_start[i], bound.uop_start[i + 1]):
+            allowed, kind = bound.uop_ports[u], bound.uop_kind[u]
+            if kind == UOP_LOAD:
+                loads.append(i)
+            elif kind == UOP_STORE_ADDRESS and "indexed" in instruction.traits and anywhere & ~allowed:
+                stores.append(i)
+                shared |= allowed
+                allowed |= anywhere
+            if not allowed >> bound.n_ports:
+                uops.append((allowed, bound.uop_cycles[u]))
+    if not stores or not loads:
+        return None
+    simple = [name for p, name in execution_ports if anywhere & ~shared & (1 << p)]
+    busy = [name for p, name in execution_ports if shared & (1 << p)]
+    numerator, denominator = port_bound(uops, bound.n_ports)
+    if not simple or numerator >= facts.analysis.port_bound * denominator:
+        return None
+    allow = wording.value(numerator / denominator)
+    take = "takes" if len(simple) == 1 else "take"
+    subject = "the indexed store address" if len(stores) == 1 else f"the {len(stores)} indexed store addresses"
+    return {
+        "rule": "indexed-store-address",
+        "text": f"{subject} ({wording.places(facts.kernel, stores)}) and the loads compete for {wording.ports(busy)}, "
+        f"because {wording.ports(simple)} {take} only simple addresses (base and displacement); with these the ports "
+        f"would allow {allow}.",
+        "evidence": {
+            "stores": stores,
+            "loads": list(dict.fromkeys(loads)),
+            "ports": busy,
+            "simple_ports": simple,
+            "port_bound": numerator / denominator,
+        },
+        "flags": [],
+        "source_change": "",
+    }
+
+
+def strided(facts: KernelResult, build: Build) -> t.Hint | None:
+    """What lies side by side in memory and is not used together, as the members of structures, has to be sorted
+    within vectors. That it is so follows from streams that go on at different rates, or from elements that are loaded
+    and not used; shuffles for conversions and for gathers are not meant."""
+    kernel = facts.kernel
+    shuffles = operations(kernel, "shuffle")
+    others = operations(kernel, "widen", "narrow", "from-integer", "to-integer", "gather")
+    if not shuffles or others or "loop_carried" in facts.limits or not kernel.is_loop:
+        return None
+    least = bound_without(facts, shuffles)
+    if least > WORTH * facts.cycles:
+        return None
+    # Elements of one kind alone: others go on at other rates because they have other sizes.
+    packed = [a for instruction in kernel.instructions if (a := instruction.arithmetic) is not None and a.packed]
+    if len({a.element for a in packed}) != 1 or not all(a.floating for a in packed):
+        return None
+    registers = steps(kernel)
+    rates: dict[bool, set[int]] = {True: set(), False: set()}
+    loaded = 0
+    for instruction in kernel.instructions:
+        for access in instruction.memory:
+            step = step_of(access, registers)
+            if step is None:
+                return None
+            if step > 0:
+                rates[access.store].add(step)
+                loaded += access.size * access.elements if access.load else 0
+    used = sum(
+        arithmetic.width // 8 * (2 if instruction.sum and instruction.sum.others else 1)
+        for instruction in kernel.instructions
+        if (arithmetic := instruction.arithmetic) is not None and arithmetic.packed
+    )
+    slowest = min(rates[True] or rates[False], default=0)
+    several = {step // slowest for step in rates[False] if slowest and step % slowest == 0 and step > slowest}
+    if not several and not 0 < 2 * used <= loaded:
+        return None
+    change = "keep what is used together in arrays of its own (a structure of arrays)"
+    why = (
+        f"{max(several)} elements that are not used together lie side by side"
+        if several
+        else "more is loaded than used"
+    )
+    return hint(
+        "strided",
+        f"{wording.counted(len(shuffles), 'instruction')} ({wording.places(kernel, shuffles)}) only sort elements "
+        f"within vectors, since {why}: {change}; without them {wording.number(least)} of "
+        f"{wording.cycles(facts.cycles)} would do.",
+        {"instructions": shuffles, "bound_without": float(least)},
+        None,
+        change,
+    )
+
+
+def gather(facts: KernelResult, build: Build) -> t.Hint | None:
+    """A gather loads each of its elements by itself."""
+    kernel = facts.kernel
+    found = operations(kernel, "gather")
+    if not found or not kernel.is_loop:
+        return None
+    least = bound_without(facts, found)
+    if least > WORTH * facts.cycles:
+        return None
+    elements = sum(access.elements for i in found for access in kernel.instructions[i].memory)
+    change = "what is read by the same indices more than once is better copied into an array in their order, once"
+    return hint(
+        "gather",
+        f"{wording.places(kernel, found)} {'gathers' if len(found) == 1 else 'gather'} {elements} elements, each a "
+        f"load of its own: {change}.",
+        {"instructions": found, "elements": elements, "bound_without": float(least)},
+        None,
+        change,
+    )
+
+
+def repeated_place(facts: KernelResult, spread: KernelRange | None) -> t.Hint | None:
+    """Counts in a table, by keys that the loop loads: one whose key is the one before's waits until that is stored.
+    What it costs is in the range; the data say how often it happens."""
+    cause = next((c for c in spread.causes if c.kind == "aliasing"), None) if spread else None
+    kernel = facts.kernel
+    if cause is None or cause.most is None or facts.cycles > WORTH * cause.most:
+        return None
+    counting = sorted({meeting.store for meeting in cause.meetings})
+    work_of = isa(kernel.isa).work_of
+    if any(m.store != m.load and m.load not in counting for m in cause.meetings) or any(
+        work_of(kernel.instructions[i]) != "integer additions" for i in counting
+    ):
+        return None
+    verb = "waits" if len(counting) == 1 else "wait"
+    change = "count into several tables by turns, and add these up after the loop"
+    return hint(
+        "repeated-place",
+        f"where a key is that of the count before, {wording.places(kernel, counting)} {verb} until that is stored: if "
+        f"keys often repeat (sorted data, few values), {change}.",
+        {"instructions": counting, "most": float(cause.most)},
+        None,
+        change,
+    )

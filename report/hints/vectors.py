@@ -1,0 +1,140 @@
+"""Whether vectors are used, and how wide they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from incc.core import figures
+from incc.frontends.isa import isa
+from incc.models.throughput import of_form
+from incc.report.hints.advice import CLANG, GCC, Advice, advise
+from incc.report.hints.common import calls, hint, inner_branches, operations, step_of, steps
+
+if TYPE_CHECKING:
+    from incc.core.analysis import KernelResult
+    from incc.models.model import MachineModel
+    from incc.report import types as t
+    from incc.report.hints.advice import Build
+
+
+def scalar_arithmetic(facts: KernelResult, build: Build) -> t.Hint | None:
+    """A loop whose floating-point arithmetic is all scalar is not vectorised."""
+    if not facts.kernel.is_loop:
+        return None
+    scalar = []
+    for i, instruction in enumerate(facts.kernel.instructions):
+        arithmetic = instruction.arithmetic
+        if arithmetic is not None and arithmetic.floating:
+            if arithmetic.packed:
+                return None
+            scalar.append(i)
+    if not scalar:
+        return None
+    kernel = facts.kernel
+    if calls(kernel):
+        return None  # the function decides
+    count = (
+        "both of its floating-point instructions are"
+        if len(scalar) == 2
+        else f"all {len(scalar)} of its floating-point instructions are"
+    )
+    if len(scalar) == 1:
+        count = "its one floating-point instruction is"
+    advice = advise("vectorise", build) if _is_plain(facts) else None
+    if advice is not None:
+        remedy = f": the compiler was not told to; {advice.text}"
+    elif build.family == GCC:
+        remedy = " (-fopt-info-vec-missed says why)"
+    elif build.family == CLANG:
+        remedy = " (-Rpass-missed=loop-vectorize -Rpass-analysis=loop-vectorize say why)"
+    else:
+        remedy = " (gcc -fopt-info-vec-missed and clang -Rpass-missed=loop-vectorize say why)"
+    return hint(
+        "scalar-arithmetic",
+        f"the loop is not vectorised: {count} scalar{remedy}.",
+        {"instructions": scalar},
+        advice,
+    )
+
+
+def _is_plain(facts: KernelResult) -> bool:
+    """Whether nothing can be seen that could keep a loop from being vectorised: it goes on from element to element,
+    without a choice, a call, or a chain."""
+    kernel = facts.kernel
+    if inner_branches(kernel) or "loop_carried" in facts.limits:
+        return False
+    registers = steps(kernel)
+    accesses = [access for instruction in kernel.instructions for access in instruction.memory]
+    return bool(accesses) and all(
+        (step := step_of(access, registers)) is not None and step in (0, access.size) and (step or not access.store)
+        for access in accesses
+    )
+
+
+def instruction_set(facts: KernelResult, build: Build) -> t.Hint | None:
+    """Packed arithmetic of the instruction set that every processor has, on a core that has wider vectors."""
+    bits = figures.operations(facts.kernel).vector_bits
+    march = build.march(facts.model.name)
+    if not bits or not march or not build.baseline or "loop_carried" in facts.limits or calls(facts.kernel):
+        return None
+    widest = _widest(facts.model)
+    if widest <= bits or "divider" in facts.limits:
+        return None
+    return hint(
+        "instruction-set",
+        f"the code is for any processor, with vectors of {bits} bits; {facts.model.name} has {widest}: {march}.",
+        {"vector_bits": bits, "core_bits": widest},
+        Advice((march,), ""),
+    )
+
+
+def vector_width(facts: KernelResult, build: Build) -> t.Hint | None:
+    """Vectors of 256 bits limit a loop of which the compiler may use 512, which it avoids for the sake of the clock of
+    Skylake-SP and Cascade Lake. Silent where the core is not twice as fast with them, nor where shuffles or divisions
+    are in the loop."""
+    kernel = facts.kernel
+    advice = advise("wide-vectors", build)
+    if advice is None or not kernel.is_loop or figures.operations(kernel).vector_bits != 256:
+        return None
+    if {"loop_carried", "divider"} & set(facts.limits) or not facts.limits or operations(kernel, "shuffle", "gather"):
+        return None
+    if _widest(facts.model) < 512 or not _as_fast(facts.model) or not _may_use(build, facts.model):
+        return None
+    advice = replace(advice, changes=_CLOCK if facts.model.name in _SLOWER else "")
+    return hint(
+        "vector-width",
+        f"vectors of 256 bits limit the loop, and the core has 512: {advice.text}.",
+        {"vector_bits": 256, "core_bits": 512},
+        advice,
+    )
+
+
+_SLOWER = frozenset(("skylake-avx512", "cascadelake"))
+_CLOCK = "the clock may be lower then"
+
+
+def _widest(model: MachineModel) -> int:
+    """The widest vectors that a core computes with, in bits."""
+    forms = isa(model.isa).widest_vector
+    return next((bits for form, bits in forms if model.lookup(form, frozenset()) is not None), 0)
+
+
+def _as_fast(model: MachineModel) -> bool:
+    """Whether a core does as many additions of its widest vectors in a cycle as of the next ones."""
+    found = [form for name, _ in isa(model.isa).widest_vector if (form := model.lookup(name, frozenset())) is not None]
+    times = [of_form(form.uops) for form in found[:2]]
+    return len(times) == 2 and times[0] <= times[1]
+
+
+def _may_use(build: Build, model: MachineModel) -> bool:
+    """Whether the code was compiled for a core with vectors of 512 bits."""
+    if build.target in ("native", model.name):
+        return True
+    if not build.target:
+        return False
+    from incc.models.loading import find_cpu, load
+
+    target = find_cpu(build.target, ())
+    return bool(target.model) and not target.nearest and _widest(load(target.model, ())) == 512

@@ -1,0 +1,148 @@
+"""What a kernel takes on this machine, beside what is predicted: in words, with what could explain a difference."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from incc.core import figures
+from incc.core.prediction import bounds_above
+from incc.measuring.harness import Failure
+from incc.report import wording
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from incc.core.analysis import KernelResult
+    from incc.measuring.kernels import KernelMeasurement
+    from incc.report import types as t
+    from incc.report.types import BoundName
+
+WORTH_EXPLAINING = 0.1
+"""Of the measured cycles: what a difference is from which on something is said of it."""
+
+_NOISY = 0.05
+"""Of the measured cycles: what samples differ by from which on the measurement itself is in doubt."""
+
+_TELLS = 0.25
+"""Of the difference: what samples differ by up to which that is not why there is a difference."""
+
+_DECIMALS = 6
+
+_EXITS = {
+    "own": "its own counter",
+    "replaced": "a counter in place of the comparison",
+    "added": "a counter more, whose cost is taken off",
+    "repeated": "copies of it in a row",
+}
+
+_BOUNDS: dict[BoundName, str] = {
+    "port": "ports",
+    "divider": "the divider",
+    "front_end": "the front end",
+    "retire": "retirement",
+    "loop_carried": "a loop-carried chain",
+}
+
+
+def measured_part(
+    result: KernelResult,
+    found: KernelMeasurement | Failure,
+    host: tuple[str, bool],
+    spread: t.Range | None,
+) -> t.Measured:
+    """What was measured, as the report has it. `host`: the core that this is, and whether the result's model is of it.
+    `spread`: the range of the prediction."""
+    core, same = host
+    where = f"on {core}" if core else "on this processor"
+    if isinstance(found, Failure):
+        return {
+            "cycles": None,
+            "spread": None,
+            "way": "",
+            "exit": "",
+            "core": core,
+            "same_core": same,
+            "difference": None,
+            "failure": found.kind,
+            "notes": [],
+            "explanations": [],
+            "text": f"not measured {where}: {found.text}",
+        }
+    predicted = float(result.cycles)
+    difference = figures.difference(predicted, found.cycles)
+    # What a figure as short as this says anyway is no difference.
+    far = difference is not None and abs(difference) > WORTH_EXPLAINING and abs(predicted - found.cycles) > 0.005
+    explanations = list(_explanations(result, found, host, spread)) if far else []
+    return {
+        "cycles": round(found.cycles, _DECIMALS),
+        "spread": round(found.spread, _DECIMALS),
+        "way": found.way,
+        "exit": found.exit,
+        "core": core,
+        "same_core": same,
+        "difference": None if difference is None else round(difference, _DECIMALS),
+        "failure": "",
+        "notes": list(found.notes),
+        "explanations": explanations,
+        "text": _text(found, where, difference, far, explanations),
+    }
+
+
+def _text(found: KernelMeasurement, where: str, difference: float | None, far: bool, explanations: list[str]) -> str:
+    text = (
+        f"measured {where}: {wording.cycles(found.cycles)} ± {wording.number(found.spread)}, with {_EXITS[found.exit]}"
+    )
+    if found.way == "counters":
+        text += ", by performance counters"
+    if difference is None:
+        return text
+    if abs(difference) < 0.005:
+        return f"{text}; the prediction is the same"
+    text += f"; the prediction is {100 * abs(difference):.0f} % {'more' if difference > 0 else 'less'}"
+    if not far:
+        return text
+    return (
+        f"{text}. It could be that {'; or that '.join(explanations)}"
+        if explanations
+        else f"{text}; nothing explains it"
+    )
+
+
+def _explanations(
+    result: KernelResult, found: KernelMeasurement, host: tuple[str, bool], spread: t.Range | None
+) -> Iterator[str]:
+    """What could explain why prediction and measurement differ, as clauses."""
+    core, same = host
+    kernel, cycles, predicted = result.kernel, found.cycles, float(result.cycles)
+    if not same:
+        yield f"{core or 'this processor'} differs from {result.model.title}, whose model is used"
+    if found.spread > max(_NOISY * cycles, _TELLS * abs(predicted - cycles)):
+        yield f"the measurement is not sure: samples differ by {wording.cycles(found.spread)} (is the machine busy?)"
+    if result.unknown:
+        noun = (
+            "an instruction that the model lacks is"
+            if len(result.unknown) == 1
+            else "instructions that the model lacks are"
+        )
+        yield f"{noun} not counted ({wording.places(kernel, result.unknown)})"
+    if spread is not None:
+        near = WORTH_EXPLAINING * cycles
+        within = spread["least"] - near <= cycles and (spread["most"] is None or cycles <= spread["most"] + near)
+        if within:
+            for cause in spread["causes"]:
+                # Arrays begin at cache lines here; what is predicted may be the average of all places.
+                best = cause["kind"] == "line-crossings" and predicted <= cause["least"]
+                if cause["kind"] != "unknown-instructions" and not best:
+                    yield f"data or places decide ({cause['kind'].replace('-', ' ')}): {cause['when']}"
+    if kernel.is_loop and cycles > predicted and figures.lines_more(kernel):
+        yield f"its place costs: the code lies across one more boundary of {figures.CODE_LINE} bytes than it needs to"
+    if result.simulation is None:
+        yield "the prediction is a bound, not a simulation"
+    elif above := bounds_above(result.bounds, cycles * (1 + _NOISY)):
+        names = wording.listed([_BOUNDS[name] for name in above])
+        yield f"figures of the model are too high for this core: the kernel is faster than its bound by {names}"
+    derived = [n for n, form in enumerate(result.forms) if form is not None and form.derived]
+    if derived:
+        noun = "an instruction are" if len(derived) == 1 else f"{len(derived)} instructions are"
+        yield f"figures of {noun} derived from others and not measured ({wording.places(kernel, derived)})"
+    yield from (f"data differ: {note}" for note in found.notes)

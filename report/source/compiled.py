@@ -1,0 +1,96 @@
+"""What the compiler says of a loop that it has made, as a part of the report and in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from incc.frontends.kernel import CompiledLoop
+    from incc.report import types as t
+
+_WHAT = {
+    "plain": "as in the source",
+    "epilogue": "vectorised again, for what the vectorised loop leaves over",
+    "scalar": "what was vectorised, without vectors",
+    "unroll-rest": "what the unrolled loop leaves over",
+    "unversioned": "the copy for where the other one's assumptions do not hold",
+    "unknown": "nobody knows what it was made of",
+}
+
+
+def compiled(loop: CompiledLoop) -> t.Compiled:
+    return {
+        "kind": loop.kind,
+        "iterations": loop.iterations or None,
+        "width": loop.width,
+        "scalable": loop.scalable,
+        "interleave": loop.interleave,
+        "unroll": loop.unroll,
+        "peeled": loop.peeled,
+        "trip_count": loop.trip_count or None,
+        "max_trip_count": loop.max_trip_count or None,
+        "trip_multiple": loop.trip_multiple,
+        "expected_trip_count": loop.expected_trip_count,
+        "source_trip_count": loop.source_trip_count or None,
+        "source_max_trip_count": loop.source_max_trip_count or None,
+        "streams": [
+            {
+                "store": stream.store,
+                "element_bytes": stream.element_bytes,
+                "lanes": stream.lanes,
+                "scalable": stream.scalable,
+                "step": stream.step,
+                "accesses": stream.accesses,
+            }
+            for stream in loop.streams
+        ],
+        "text": "; ".join((", ".join(_what(loop)), *_trips(loop))),
+    }
+
+
+def remark(loop: CompiledLoop) -> str:
+    """The same in one line, with the loop's part: "main loop; vectorised, 8 elements a vector"."""
+    part = f"{loop.role} loop" if loop.role in ("main", "outer", "fallback") else loop.role
+    return "; ".join(text for text in (part, compiled(loop)["text"]) if text)
+
+
+def _what(loop: CompiledLoop) -> Iterator[str]:
+    """What was made of the source's loop."""
+    if loop.kind == "vector-body":
+        yield "vectorised"
+    elif loop.kind == "interleaved":
+        yield f"{loop.interleave} iterations side by side, not in vectors"
+    elif loop.kind != "plain" or loop.unroll == 1:
+        yield _WHAT[loop.kind]
+    if loop.width > 1 or loop.scalable:
+        yield f"{loop.width} elements a vector" + " times vscale" * loop.scalable
+        if loop.interleave > 1:
+            yield f"{loop.interleave} vectors side by side"
+    if loop.unroll > 1:
+        yield f"unrolled {loop.unroll} times"
+    if loop.peeled:
+        yield f"{loop.peeled} {'iteration' if loop.peeled == 1 else 'iterations'} before it"
+
+
+MOST_WORTH_SAYING = 1 << 20
+"""The largest count that says more of a loop than of the type of its counter."""
+
+
+def _trips(loop: CompiledLoop) -> Iterator[str]:
+    """How often it runs each time that it is entered, and how often the source's loop does."""
+    if loop.trip_count:
+        yield f"runs {_times(loop.trip_count)}"
+    elif 0 < loop.max_trip_count <= MOST_WORTH_SAYING:
+        yield f"runs at most {_times(loop.max_trip_count)}"
+    elif loop.trip_multiple > 1:
+        yield f"runs a multiple of {_times(loop.trip_multiple)}"
+    if loop.expected_trip_count is not None:
+        yield f"{_times(loop.expected_trip_count)} by the profile"
+    if loop.source_trip_count and loop.source_trip_count != loop.trip_count:
+        yield f"{loop.source_trip_count} iterations in the source"
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"

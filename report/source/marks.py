@@ -1,0 +1,293 @@
+"""Marks in the source: which kernels they mark, and whether what they expect of these is so.
+
+What a mark is, `frontends/marks.py` says. A kernel is marked if it is in the lines that the mark is about: its place,
+or a call that it was inlined through.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
+
+from incc.frontends.kernel import SourceLocation
+from incc.frontends.marks import MarkError
+from incc.report import wording
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from incc.frontends.kernel import Region
+    from incc.frontends.marks import Mark
+    from incc.frontends.unit import Unit
+    from incc.report import types as t
+    from incc.report.source.selection import LibraryCall, Selection
+    from incc.report.where import Condition
+
+_LARGEST = 1 << 24
+"""Bytes of a source that is read for marks; what is larger was not written by anybody."""
+
+_FILE = re.compile(r'^\t\.file[ \t]\d+ (?:"((?:[^"\\]|\\.)*)" )?"((?:[^"\\]|\\.)*)"', re.M)
+
+
+class Marks(msgspec.Struct, frozen=True):
+    """The marks of a unit's sources, those of the file that is compiled first, and what is wrong with others in it."""
+
+    marks: tuple[Mark, ...] = ()
+    errors: tuple[MarkError, ...] = ()
+
+    def cores(self) -> list[str]:
+        """The cores that the marks name, "" for those that name none."""
+        return list(dict.fromkeys(core for mark in self.marks for core in mark.mcpu or ("",)))
+
+    def of_core(self, core: str) -> tuple[Mark, ...]:
+        """Those that are about that core, "" for those that name none."""
+        return tuple(mark for mark in self.marks if core in (mark.mcpu or ("",)))
+
+    def without_core(self, core: str, why: str) -> Marks:
+        """With an error at each mark that is about that core."""
+        wrong = [
+            MarkError(file=mark.file, line=mark.line, column=mark.column, text=why)
+            for mark in self.marks
+            if core in mark.mcpu
+        ]
+        return replace(self, errors=(*self.errors, *wrong))
+
+
+def read_marks(unit: Unit) -> Marks:
+    """The marks in the file that is compiled and, as far as line information names them, in the user's headers: in
+    comments, and those that the compiler has read."""
+    if not unit.source:
+        return Marks(unit.marks, unit.mark_errors)
+    from incc.frontends.headers import Headers
+    from incc.frontends.marks import marks_of
+
+    is_system = Headers(unit.folders).is_system
+    names = {absolute(unit.source, unit.folder): unit.source}
+    for folder, name in _FILE.findall(unit.assembly):
+        path = os.path.join(folder, name)
+        if not is_system(path):
+            names.setdefault(absolute(path, unit.folder), path)
+    source = absolute(unit.source, unit.folder)
+    marks = list(unit.marks)
+    errors = [error for error in unit.mark_errors if absolute(error.file, unit.folder) == source]
+    for path, name in names.items():
+        found, wrong = marks_of(_text(path), name)
+        marks += found
+        # A header's mistakes are told of where it is compiled by itself, or else a hundred times.
+        errors += wrong if name == unit.source else []
+    return Marks(tuple(marks), tuple(errors))
+
+
+def absolute(name: str, folder: str) -> str:
+    """A file's name without a doubt as to its folder."""
+    return os.path.normpath(os.path.join(folder or os.getcwd(), name))
+
+
+def _text(path: str) -> str:
+    try:
+        # A name may be that of a pipe, which would wait for somebody to write.
+        if not os.path.isfile(path) or os.path.getsize(path) > _LARGEST:
+            return ""
+        with open(path, "rb") as file:
+            return file.read().decode("utf-8", "surrogateescape")
+    except (OSError, ValueError):
+        return ""
+
+
+# --- which kernels ----------------------------------------------------------------------------------------------------
+
+
+class Marked(msgspec.Struct, frozen=True, kw_only=True):
+    """A selection without what is not marked. `marks`: those that count; `of`: of each region the indices of its marks;
+    `errors`: marks of which there is nothing in the code."""
+
+    selection: Selection
+    marks: tuple[Mark, ...]
+    of: tuple[tuple[int, ...], ...]
+    errors: tuple[MarkError, ...]
+
+
+def choose_marked(unit: Unit, found: Selection, marks: Sequence[Mark]) -> Marked | None:
+    """What the marks leave of a selection; None where there are some and none of them is about this unit."""
+    source = absolute(unit.source, unit.folder)
+    files = [absolute(mark.file, unit.folder) for mark in marks]
+    hits = [
+        [n for n, mark in enumerate(marks) if _is_marked(mark, files[n], places, unit.folder)]
+        for places in (_places(found, n, region) for n, region in enumerate(found.regions))
+    ]
+    used = {n for each in hits for n in each}
+    kept = [n for n in range(len(marks)) if n in used or files[n] == source]
+    if marks and not kept:
+        return None
+    number = {n: i for i, n in enumerate(kept)}
+    regions = [n for n, each in enumerate(hits) if each]
+    selection = replace(
+        found,
+        regions=[found.regions[n] for n in regions],
+        places=[found.places[n] for n in regions] if found.places else [],
+        left_out=[],
+        calls=[],
+    )
+    errors = tuple(_nothing(marks[n], files[n], found.calls, unit.folder) for n in kept if n not in used)
+    return Marked(
+        selection=selection,
+        marks=tuple(marks[n] for n in kept),
+        of=tuple(tuple(number[n] for n in hits[r]) for r in regions),
+        errors=errors,
+    )
+
+
+def _places(found: Selection, n: int, region: Region) -> list[SourceLocation]:
+    places = [region.source] if region.source else []
+    if found.places:
+        place = found.places[n]
+        places += [SourceLocation(f.file, f.line) for f in (*place.inlined, *place.inlined_into)]
+    return places
+
+
+def _is_marked(mark: Mark, file: str, places: Iterable[SourceLocation], folder: str) -> bool:
+    return any(mark.first_line <= p.line <= mark.last_line and absolute(p.file, folder) == file for p in places)
+
+
+def _nothing(mark: Mark, file: str, calls: Sequence[LibraryCall], folder: str) -> MarkError:
+    """Why there is no kernel for a mark."""
+    called = [c.callee for c in calls if c.source and _is_marked(mark, file, [c.source], folder)]
+    why = (
+        f"it has become a call of {called[0]}"
+        if called
+        else "there is no loop, or none that is left after optimisation, or its function is not compiled"
+    )
+    return MarkError(
+        file=mark.file, line=mark.first_line, column=mark.first_column, text=f"nothing to analyse here: {why}"
+    )
+
+
+# --- in the report ----------------------------------------------------------------------------------------------------
+
+
+def problems_part(errors: Iterable[MarkError]) -> list[t.MarkProblem]:
+    """What is wrong with marks, for the report."""
+    return [
+        {
+            "source": {"file": e.file, "line": e.line},
+            "column": e.column,
+            "text": e.text,
+            "end_column": e.end_column,
+            "fix": e.fix,
+        }
+        for e in errors
+    ]
+
+
+def marks_part(
+    kernels: Sequence[t.Kernel], marks: Sequence[Mark], of: Sequence[Sequence[int]]
+) -> tuple[list[t.Mark], list[t.MarkProblem]]:
+    """The marks for the report of a unit whose kernels are marked by those with these indices, not yet checked; and
+    what of their conditions is not understood. Kernels get the names that they were given."""
+    from incc.report import where
+
+    parts: list[t.Mark] = []
+    problems: list[t.MarkProblem] = []
+    for n, mark in enumerate(marks):
+        marked = [kernel for kernel, of_kernel in zip(kernels, of, strict=True) if n in of_kernel]
+        # What is left over by a loop, or runs instead of it, nobody expects anything of.
+        mains = [kernel for kernel in marked if not kernel["role"]["of"]] or marked
+        expectations: list[t.Expectation] = []
+        for expected in mark.expected:
+            try:
+                condition = where.parse(expected.condition)
+                if condition.needs_baseline:
+                    raise ValueError("a change needs something to compare with")
+            except ValueError as error:
+                text, column = _in_source(str(error), expected.column)
+                at: t.Location = {"file": mark.file, "line": expected.line}
+                problems.append(
+                    {"source": at, "column": column, "text": f"expect: {text}", "end_column": 0, "fix": None}
+                )
+                continue
+            expectations += [
+                {"condition": expected.condition, "kernel_id": kernel["kernel_id"], "holds": None, "text": ""}
+                for kernel in mains
+            ]
+        for kernel in marked:
+            if mark.name:
+                kernel["name"] = mark.name
+                kernel["notes"].append(f"called {mark.name} by the mark in line {mark.line} of {mark.file}")
+        parts.append(
+            {
+                "source": {"file": mark.file, "line": mark.line},
+                "column": mark.column,
+                "at": {"file": mark.file, "line": mark.first_line},
+                "at_column": mark.first_column,
+                "last_line": mark.last_line,
+                "name": mark.name,
+                "mcpu": list(mark.mcpu),
+                "kernels": [kernel["kernel_id"] for kernel in marked],
+                "expectations": expectations,
+            }
+        )
+    return parts, problems
+
+
+def _in_source(message: str, column: int) -> tuple[str, int]:
+    """A mistake in a condition at its column in the source, not in the condition."""
+    match = re.match(r"column (\d+): ", message)
+    return (message[match.end() :], column + int(match[1]) - 1) if match else (message, column)
+
+
+def check_expectations(unit: t.Unit) -> None:
+    """Say of each expectation of a unit's marks whether it holds."""
+    from incc.report import where
+
+    kernels = {kernel["kernel_id"]: kernel for kernel in unit["kernels"]}
+    for mark in unit["marks"]:
+        for expectation in mark["expectations"]:
+            kernel = kernels[expectation["kernel_id"]]
+            condition = where.parse(expectation["condition"])
+            values = where.kernel_values(unit, kernel)
+            unknown = sorted(name for name in condition.names if values[name] is None)
+            if condition.holds(values):
+                expectation["holds"] = True
+            elif unknown:
+                expectation["text"] = f"expected {condition.text}, but {wording.listed(unknown)} is not known here"
+            else:
+                expectation["holds"] = False
+                expectation["text"] = _unmet(unit, kernel, condition, values)
+
+
+_SIMPLE = re.compile(r"\s*(\w+)\s*(<=|<|>=|>|==)\s*([0-9.]+)\s*$")
+_WORDS = {"<=": "at most", "<": "less than", ">=": "at least", ">": "more than", "==": "exactly"}
+_UNITS = {"cycles": "cycles an iteration", "cycles_per_element": "cycles an element"}
+
+
+def _unmet(unit: t.Unit, kernel: t.Kernel, condition: Condition, values: Mapping[str, object]) -> str:
+    """What is predicted, what was expected, and what limits the kernel."""
+    text, names = condition.text, condition.names
+    core = unit["model"]["name"]
+    limit = re.sub(r"\bchain (?=\S)", "chain through ", kernel["overview"]["limit"])
+    why = f": {limit}" if limit else ""
+    simple = _SIMPLE.match(text)
+    if simple and simple[1] in _UNITS:
+        said = f"{_cycles(values[simple[1]])} {_UNITS[simple[1]]}"
+    else:
+        said = f"{_cycles(values['cycles'])} cycles an iteration"
+    if simple:
+        if simple[1] not in _UNITS:
+            said = f"{simple[1]} = {_shown(values[simple[1]])}"
+        return f"predicted {said} on {core}, expected {_WORDS[simple[2]]} {simple[3]}{why}"
+    others = ", ".join(f"{name} = {_shown(values[name])}" for name in sorted(names - {"cycles"}))
+    return f"predicted {said} on {core}{f' ({others})' if others else ''}, expected {text}{why}"
+
+
+def _cycles(value: object) -> str:
+    return wording.value(value) if isinstance(value, (int, float)) else "?"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, (int, float)) else repr(value)

@@ -1,0 +1,87 @@
+"""What to say of functions that were asked for by name and of which there is nothing to show."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from incc.report.source.demangle import choose_functions, demangle, replace, short_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from incc.frontends.asm.parse import Assembly
+    from incc.frontends.unit import Unit
+    from incc.report import types as t
+    from incc.report.source.selection import Selection
+
+MOST_NAMED = 4
+"""Functions that a sentence names."""
+
+
+def not_found(unit: Unit, parsed: Assembly, selection: Selection, globs: Sequence[str]) -> Iterator[t.NotFound]:
+    """Each name that no analysed loop goes by, and why: there is no such function, it has no loop, or it is not a
+    function of its own any more since it was inlined."""
+    analysed = {region.function for region in selection.regions} | {span.function for span in selection.left_out}
+    analysed |= {user for part, user in selection.outlined.items() if part in analysed}
+    functions = [function.name for function in parsed.functions if function.name]
+    for glob in globs:
+        if choose_functions(analysed, [glob]):
+            continue
+        known = sorted(choose_functions(functions, [glob]))
+        into = [] if known else _inlined_into(unit, parsed, glob)
+        nearest: list[str] = []
+        if known:
+            # What begins a sentence gets a capital letter, which a symbol must not.
+            one = len(known) == 1
+            text = f"the function{'' if one else 's'} {_listed(_short(known))} {'has' if one else 'have'} no loop"
+        elif into:
+            text = f"what is called {glob!r} is no function of its own, since it was inlined into {_listed(into)}"
+        else:
+            nearest = _nearest(glob, functions)
+            text = f"no function is called {glob!r}{'' if functions else ': there are none here'}"
+            text += f"; the nearest: {', '.join(nearest)}" if nearest else ""
+        yield {"asked": glob, "text": text, "functions": known, "inlined_into": into, "nearest": nearest}
+
+
+def _short(symbols: Sequence[str]) -> list[str]:
+    readable = demangle(symbols)
+    return list(dict.fromkeys(short_name(replace(symbol, readable)) for symbol in symbols))
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _inlined_into(unit: Unit, parsed: Assembly, glob: str) -> list[str]:
+    """The functions into which those that fit were inlined."""
+    from fnmatch import fnmatchcase
+
+    from incc.frontends.asm.inlining import DebugInformation
+
+    if not parsed.debug:
+        return []
+    pairs = [pair for pair in DebugInformation(parsed, unit.assembly).everything_inlined() if pair[0]]
+    readable = demangle(name for pair in pairs for name in pair)
+
+    def fits(symbol: str) -> bool:
+        name = replace(symbol, readable)
+        short = short_name(name)
+        names = (symbol, name, name.split("(")[0], short, short.rpartition("::")[2])
+        return any(fnmatchcase(n, glob) for n in names)
+
+    found = {outer: None for name, outer in pairs if fits(name) and not fits(outer)}
+    return list(dict.fromkeys(short_name(replace(outer, readable)) for outer in found))
+
+
+def _nearest(glob: str, functions: Sequence[str]) -> list[str]:
+    from difflib import get_close_matches
+
+    readable = demangle(functions)
+    names: dict[str, str] = {}
+    for symbol in functions:
+        short = short_name(replace(symbol, readable))
+        for name in (symbol, short, short.rpartition("::")[2]):
+            names.setdefault(name.lower(), short)
+    close = get_close_matches("".join(c for c in glob.lower() if c not in "*?[]"), names, n=MOST_NAMED, cutoff=0.6)
+    return list(dict.fromkeys(names[name] for name in close))

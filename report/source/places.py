@@ -1,0 +1,106 @@
+"""What users name: lines of the assembly or of the source that it was compiled from, and kernels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from incc.report import types as t
+
+
+class Place(msgspec.Struct, frozen=True):
+    """A line; of the file of this name, or of the one that the user thinks of (see `is_at`) where it is ""."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" if self.file else f"line {self.line}"
+
+
+def parse(text: str) -> Place:
+    """The place that `12`, `triad.c:12` or `triad.s:30` names. Raises ValueError."""
+    file, colon, number = text.rpartition(":")
+    if not (number.isdecimal() and int(number) > 0) or (colon and not file):
+        raise ValueError(f"takes a line, or FILE:LINE, not {text!r}")
+    return Place(file, int(number))
+
+
+def is_at(instruction: t.Instruction, unit: t.Unit, place: Place) -> bool:
+    """Whether an instruction of a unit's report is at a place.
+
+    A line without a file is one of the source where the unit was compiled from one, else of the assembly. A file may be
+    either, or another source such as a header, and needs only the last parts of its path.
+    """
+    source = instruction["source"]
+    if not place.file:
+        if not unit["source"]:
+            return bool(instruction["line"] == place.line)
+        return bool(source and source["line"] == place.line and _ends_with(source["file"], unit["source"]))
+    if _ends_with(unit["assembly_file"], place.file) and instruction["line"] == place.line:
+        return True
+    return bool(source and source["line"] == place.line and _ends_with(source["file"], place.file))
+
+
+def _ends_with(path: str, name: str) -> bool:
+    """Whether a path is that of a file which is named by its last parts, or by a longer path than is known here."""
+    parts, wanted = ([p for p in text.split("/") if p not in ("", ".", "..")] for text in (path, name))
+    count = min(len(parts), len(wanted))
+    return count > 0 and parts[-count:] == wanted[-count:]
+
+
+def missing(report: t.Report, places: list[Place]) -> list[Place]:
+    """The places at which the report has no analysed instruction."""
+    pairs = [(i, unit) for unit in report["units"] for kernel in unit["kernels"] for i in kernel["instructions"]]
+    return [place for place in places if not any(is_at(i, unit, place) for i, unit in pairs)]
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """Kernels that a user names: those of the functions that a glob fits, in that line of the source or around that one
+    of the assembly (0: all), or the one of this `kernel_id`."""
+
+    function: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.function}:{self.line}" if self.line else self.function
+
+    def fits(self, kernel: t.Kernel) -> bool:
+        names = (kernel["function"], kernel["kernel_id"], kernel["name"])
+        written = (kernel["function_name"], kernel["source_function"])
+        return self.fits_names(names, written, (kernel["first_line"], kernel["last_line"]), kernel["source"])
+
+    def fits_names(
+        self, names: Iterable[str], written: Iterable[str], lines: tuple[int, int], source: t.Location | None
+    ) -> bool:
+        """Whether it means what has one of these names, or of those as the source writes them, where parameters may be
+        left out; `lines`: the first and the last one of its assembly."""
+        from fnmatch import fnmatchcase
+
+        if self.line:
+            here = lines[0] <= self.line <= lines[1]
+            if not here and not (source and source["line"] == self.line):
+                return False
+        called = (text for name in written for text in (name, name.split("(")[0]))
+        return any(fnmatchcase(text, self.function) for text in (*names, *called))
+
+
+def choice(text: str) -> Choice:
+    """The choice that `dot`, `dot:12` or `dot/loop1` is. Raises ValueError."""
+    function, colon, number = text.rpartition(":")
+    # A C++ name has colons too.
+    if colon and not function.endswith(":") and number.isdecimal():
+        if not function or not int(number):
+            raise ValueError(f"takes a function, or FUNCTION:LINE, not {text!r}")
+        return Choice(function, int(number))
+    return Choice(text, 0)
+
+
+def unfound(report: t.Report, choices: Sequence[Choice]) -> list[Choice]:
+    """The choices that fit no kernel of the report."""
+    kernels = [kernel for unit in report["units"] for kernel in unit["kernels"]]
+    return [choice for choice in choices if not any(choice.fits(kernel) for kernel in kernels)]

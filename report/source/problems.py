@@ -1,0 +1,78 @@
+"""What of an input was not analysed, as messages: file and line, for a text also column, the line and a caret."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from incc.frontends.asm.regions import EMPTY_REGION
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from incc.report import types as t
+
+
+class Problem(msgspec.Struct, frozen=True, kw_only=True, order=True):
+    """`line`: 1-based, 0 where none is known. `kind`: error or warning. `statement`: as the source has it, or nothing.
+    `harmless`: what is left out is nothing."""
+
+    file: str
+    line: int
+    kind: str
+    text: str
+    statement: str = ""
+    harmless: bool = False
+
+
+def problems(report: t.Report) -> list[str]:
+    """Of each of `found_problems` one line."""
+    return [f"{_place(each)}: {each.kind}: {each.text}" for each in found_problems(report)]
+
+
+def found_problems(report: t.Report) -> list[Problem]:
+    """Statements that the assembler refused, loops and marked spans that were left out. Ordered by unit and line, each
+    once. Markers with nothing between them are harmless where others have something."""
+    found: list[Problem] = []
+    for unit in report["units"]:
+        file = unit["assembly_file"]
+        parts = [*unit["kernels"], *(way for loop in unit["ways"] or () for way in loop["ways"])]
+        refused = [item for part in parts for item in part["refused"]]
+        of_unit = {
+            Problem(file=file, line=item["line"], kind="error", text=item["message"], statement=item["text"])
+            for item in refused
+        }
+        for item in unit["left_out"]:
+            text = f"not analysed: {item['reason']}"
+            harmless = item["reason"] == EMPTY_REGION and bool(unit["kernels"])
+            of_unit.add(Problem(file=file, line=item["first_line"], kind="warning", text=text, harmless=harmless))
+        found += sorted(of_unit)
+    return found
+
+
+LONGEST_LINE = 10_000
+"""Characters of a line that is shown: of longer ones, which programs write, each of many messages would show all."""
+
+
+def shown(problem: Problem, lines: Sequence[str]) -> str:
+    """As compilers show it, without a line break at the end. `lines` are those that the problem's is one of; longer
+    than LONGEST_LINE they are left out."""
+    if not 0 < problem.line <= len(lines):
+        return f"{_place(problem)}: {problem.kind}: {problem.text}"
+    line = lines[problem.line - 1].rstrip("\r")
+    words = problem.statement.split(None, 1)
+    column = max(line.find(words[0]) if words else len(line) - len(line.lstrip()), 0) + 1
+    if len(line) > LONGEST_LINE:
+        return f"{_place(problem)}:{column}: {problem.kind}: {problem.text}"
+    caret = with_caret(line, column).rstrip("\n")
+    return f"{_place(problem)}:{column}: {problem.kind}: {problem.text}\n{caret}"
+
+
+def with_caret(source: str, column: int) -> str:
+    """A line and a caret below the column, 1-based, as LLVM shows them: tabs as far as the next multiple of 8."""
+    return f"{source.expandtabs(8)}\n{' ' * len(source[: column - 1].expandtabs(8))}^\n"
+
+
+def _place(problem: Problem) -> str:
+    return f"{problem.file}:{problem.line}" if problem.line else problem.file

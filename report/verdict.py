@@ -1,0 +1,390 @@
+"""The bounds of a kernel with what makes each of them, and the verdict: one sentence that names what limits it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from incc.core.prediction import CLOSE, ORDER, WORTH_SAYING
+from incc.core.ranges import blocked, bytes_of, not_counted
+from incc.frontends.isa import isa
+from incc.models.bound import UOP_BRANCH, UOP_COMPUTE, UOP_LOAD, UOP_STORE_ADDRESS, UOP_STORE_DATA
+from incc.report import wording
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from fractions import Fraction
+
+    from incc.core import Analysis, Chain
+    from incc.core.analysis import KernelResult
+    from incc.core.prediction import BoundName
+    from incc.core.whatif import WhatIf
+    from incc.frontends.kernel import Instruction, Kernel
+    from incc.models.bound import BoundKernel
+    from incc.report import types as t
+
+
+def bounds(result: KernelResult, explained: bool = True) -> t.Bounds:
+    """Every lower bound in cycles per iteration with its cause in words (if `explained`), and the prediction."""
+    causes: dict[BoundName, str] = dict.fromkeys(ORDER, "")
+    if explained:
+        causes = _causes(result)
+
+    def bound_by(name: BoundName) -> t.Bound:
+        cycles: Fraction = getattr(result.bounds, name)
+        return {"cycles": float(cycles), "exact": str(cycles), "by": causes[name]}
+
+    return {
+        "port": bound_by("port"),
+        "divider": bound_by("divider"),
+        "front_end": bound_by("front_end"),
+        "retire": bound_by("retire"),
+        "loop_carried": bound_by("loop_carried"),
+        "prediction": {
+            "cycles": float(result.cycles),
+            "exact": str(result.cycles),
+            "by": "simulation" if result.simulation else "bounds",
+            "limited_by": list(result.limits),
+        },
+    }
+
+
+def _causes(result: KernelResult) -> dict[BoundName, str]:
+    """What makes each bound."""
+    kernel, bound, analysis = result.kernel, result.bound, result.analysis
+    fixed_ports = result.settings.fixed_ports
+    return {
+        "port": _port_cause(kernel, bound, busiest_ports(bound, analysis, fixed_ports), fixed_ports),
+        "divider": _divider_cause(kernel, bound, analysis),
+        "front_end": _width_cause(sum(bound.issue_slots), bound.issue_width),
+        "retire": _width_cause(sum(bound.retire_slots), bound.retire_width),
+        "loop_carried": _chain_cause(kernel, bound, analysis),
+    }
+
+
+def sentence(result: KernelResult, bounds: t.Bounds) -> str:
+    """The verdict on a kernel, whose bounds are given as `bounds` reports them: what limits it and by how much.
+
+    With a simulation, what changes to the core would gain is the evidence; without one, what the next bound is.
+    """
+    kernel, analysis, what_ifs = result.kernel, result.analysis, result.what_ifs
+    least = "at least " if kernel.refused or not_counted(result) else ""
+    if not kernel.instructions:
+        return "nothing to analyse: no instruction could be decoded"
+    if len(result.unknown) == len(kernel.instructions):
+        return "nothing to say: none of the instructions is in the model"
+    limits = bounds["prediction"]["limited_by"]
+    limit = bounds["prediction"]["cycles"]
+    by_simulation = bounds["prediction"]["by"] == "simulation"
+    if not limits and not limit:
+        return "no bound: the instructions take neither ports nor issue slots"
+    if not limits:
+        largest = _descending(ORDER, bounds)[0]
+        above = f"simulated to take {least}{wording.cycles(limit)}"
+        if bounds[largest]["cycles"]:
+            above += (
+                f", more than the largest bound ({_short(largest, bounds)}, {wording.value(bounds[largest]['cycles'])})"
+            )
+        return above + _lost(result) + _evidence(limit, what_ifs)
+    causes = [_limit(name, result, bounds) for name in limits]
+    text = f"bound by {wording.listed(causes)}{' alike' if len(causes) > 1 else ''}, {least}{wording.cycles(limit)}"
+    if "loop_carried" in limits and analysis.chains and analysis.chains[0].distance > 1:
+        chain = analysis.chains[0]
+        text += f" ({chain.latency} over {chain.distance} iterations)"
+    if "loop_carried" in limits:
+        text += _blocked(result)
+    tried = by_simulation and any(not w.asked for w in what_ifs)
+    return text + (_evidence(limit, what_ifs, len(limits)) if tried else _runners_up(limits, bounds))
+
+
+def _lost(result: KernelResult) -> str:
+    """Why a simulation is above the bounds: what left issue slots empty, the first cause that stood in the way."""
+    run = result.simulation
+    if run is None:
+        return ""
+    slots = run.cycles * result.bound.issue_width
+    lost = max(_LOST, key=lambda name: getattr(run.lost_slots, name))
+    share = getattr(run.lost_slots, lost) / slots if slots else 0.0
+    if share < WORTH_SAYING:
+        return ""
+    cause = _LOST[lost].format(_waiting(result)) if lost in _FULL else _LOST[lost]
+    return f": {wording.number(round(100 * share))} % of the issue slots stay empty {cause}"
+
+
+_LOST = {
+    "no_uops": "since no µop has come from the front end",
+    "reorder_buffer": "since the reorder buffer is full{}",
+    "scheduler": "since the scheduler is full{}",
+    "group": "since µops that are issued together do not fit",
+    "registers": "since no register is free",
+    "load_buffer": "since the load buffer is full{}",
+    "store_buffer": "since the store buffer is full",
+}
+_FULL = frozenset(("reorder_buffer", "scheduler", "load_buffer"))
+"""What is full because what is in it waits: the cause is what that waits for."""
+
+_DEPENDENCIES = ("register-dependencies", "memory-dependencies", "dependencies")
+
+
+def _waiting(result: KernelResult) -> str:
+    """What the µops wait for that fill a buffer, as far as changes of the core prove it."""
+    gained = {w.name for w in gaining(float(result.cycles), [w for w in result.what_ifs if not w.asked])}
+    if not gained & {*_DEPENDENCIES, "unlimited-ports", "divider"}:
+        return " of µops that wait for inputs and ports" if not result.what_ifs else ""
+    if "divider" in gained:
+        return " of µops that wait for the divider, or for its results"
+    if "unlimited-ports" not in gained:
+        return " of µops that wait for inputs"
+    if not gained & set(_DEPENDENCIES):
+        return " of µops that wait for ports"
+    # Each of the two would be fast enough without the other: the µops of a chain stand behind other work.
+    return " of µops that wait for ports, and of others that wait for the results of those"
+
+
+def _blocked(result: KernelResult) -> str:
+    """That the limiting chain waits for stores to get to the cache, since they cannot be forwarded."""
+    chain = result.analysis.chains[0] if result.analysis.chains else None
+    if chain is None:
+        return ""
+    members = {step.consumer for step in chain.steps if step.location < 0}
+    edges = [edge for edge in blocked(result) if edge.consumer in members]
+    if not edges:
+        return ""
+    kernel, edge = result.kernel, edges[0]
+    stored, loaded = bytes_of(kernel, edge)
+    store, load = wording.places(kernel, [edge.producer]), wording.places(kernel, [edge.consumer])
+    return (
+        f", since {load} loads {wording.counted(loaded, 'byte')} of which {store} stores only {stored}, which cannot "
+        "be forwarded: the load waits until the store is in the cache"
+    )
+
+
+WORTH_SHOWING = 0.01
+"""What a change has to gain to have a line in the table of changes."""
+
+_TESTS = {
+    "sum-chain": ("register-dependencies",),
+    "memory-chain": ("memory-dependencies",),
+    "recurrence": ("register-dependencies",),
+    "invariant-divisor": ("divider",),
+}
+"""Hints that advise to remove a limit, and the changes whose simulation removes it."""
+
+
+def consistent(hints: Sequence[t.Hint], result: KernelResult) -> list[t.Hint]:
+    """The hints without those of which a simulation shows that they gain nothing: where another limit is as narrow, it
+    is not said in one breath that nothing alone helps and that more accumulators would."""
+    cycles = {w.name: float(w.cycles) for w in result.what_ifs if not w.asked}
+    enough = (1 - WORTH_SAYING) * float(result.cycles)
+    return [
+        hint
+        for hint in hints
+        if not (tested := [cycles[name] for name in _TESTS.get(hint["rule"], ()) if name in cycles])
+        or min(tested) <= enough
+    ]
+
+
+def gaining(limit: float, what_ifs: Sequence[WhatIf]) -> list[WhatIf]:
+    """The changes that gain something worth saying, the best first."""
+    return [w for w in what_ifs if float(w.cycles) <= (1 - WORTH_SAYING) * limit]
+
+
+def _evidence(limit: float, what_ifs: Sequence[WhatIf], limits: int = 0) -> str:
+    """The single change to the core that gains most, and by how much. `limits`: so many bounds limit alike."""
+    tried = [w for w in what_ifs if not w.asked]
+    if not tried:
+        return ""
+    best = gaining(limit, tried)
+    if not best:
+        if limits > 1:
+            return f"; {'either' if limits == 2 else 'any'} of them alone would hold it there"
+        # The table of changes has smaller gains too.
+        some = any(float(w.cycles) <= (1 - WORTH_SHOWING) * limit for w in tried)
+        gain = f"gains {wording.number(round(100 * WORTH_SAYING))} %" if some else "makes it faster"
+        return f"; none of the changes of the core that were tried {gain}"
+    # What a designer can build says more than what gains as much by taking a limit away.
+    least = float(best[0].cycles)
+    alike = [w for w in best if float(w.cycles) <= least + WORTH_SAYING * limit]
+    chosen = next((w for w in alike if w.name not in ("unlimited-ports", "dependencies")), alike[0])
+    text = f"; {chosen.text} {wording.value(limit)} → {wording.value(chosen.cycles)}"
+    # Above all bounds, a chain is late because it waits for ports, if it is not where there are enough.
+    ports = next((w for w in best if w.name == "unlimited-ports"), None)
+    if not limits and ports is not None and chosen.name in _DEPENDENCIES:
+        text += f", {ports.text} {wording.value(ports.cycles)}"
+    return text
+
+
+def busiest_ports(bound: BoundKernel, analysis: Analysis, fixed_ports: bool) -> tuple[int, ...]:
+    """The ports that make the port bound; with fixed shares those of the highest load."""
+    if not fixed_ports:
+        return analysis.busiest_ports
+    load = analysis.fixed_port_load[: bound.n_ports]
+    top = max(load, default=0.0)
+    return tuple(p for p, cycles in enumerate(load) if top > 0 and cycles > top - 1e-9)
+
+
+def carriers(kernel: Kernel, bound: BoundKernel, chain: Chain) -> list[str]:
+    """What carries a chain from one iteration into the next: names of registers and flags, or "memory"."""
+    return wording.distinct(wording.carrier(kernel, bound, step)[1] for step in chain.steps if step.distance > 0)
+
+
+def chain_instructions(chain: Chain) -> list[int]:
+    """The instructions of a chain in order of execution, starting with the one that takes the value over from the
+    previous iteration; each once."""
+    steps = chain.steps
+    first = next((i for i, step in enumerate(steps) if step.distance > 0), 0)
+    turned = steps[first:] + steps[:first]
+    return list(dict.fromkeys(step.consumer for step in turned))
+
+
+def _limit(name: BoundName, result: KernelResult, bounds: t.Bounds) -> str:
+    kernel, bound, analysis = result.kernel, result.bound, result.analysis
+    fixed_ports = result.settings.fixed_ports
+    cause: str = bounds[name]["by"]
+    match name:
+        case "loop_carried":
+            if not analysis.chains:
+                return "a loop-carried chain"
+            chain = analysis.chains[0]
+            through = wording.listed(carriers(kernel, bound, chain))
+            where = wording.places(kernel, chain_instructions(chain))
+            others = sum(c.cycles_per_iteration == chain.cycles_per_iteration for c in analysis.chains) - 1
+            if others:
+                where += f"; {others} {'other is' if others == 1 else 'others are'} as long"
+            return f"the loop-carried chain through {through} ({where})"
+        case "port":
+            head, _, uses = cause.partition(": ")
+            where = wording.places(kernel, at_busiest_ports(kernel, bound, analysis, fixed_ports))
+            return f"{uses} on {head} ({where})"
+        case "divider":
+            return f"the {cause}"
+        case "front_end":
+            return f"the front end ({cause})"
+        case _:
+            return f"retirement ({cause})"
+
+
+def _runners_up(limits: list[BoundName], bounds: t.Bounds) -> str:
+    """What comes after the limit: all that is close behind it, or else what the next one would allow."""
+    limit = bounds["prediction"]["cycles"]
+    rest = [name for name in ORDER if name not in limits and bounds[name]["cycles"] > 0]
+    # Retirement next to a front end that is as wide says the same thing twice.
+    if "retire" in rest and bounds["retire"]["cycles"] <= bounds["front_end"]["cycles"]:
+        rest.remove("retire")
+    rest = _descending(rest, bounds)
+    close = [name for name in rest if bounds[name]["cycles"] >= CLOSE * limit]
+    if close:
+        words = [f"{_short(name, bounds)} at {wording.value(bounds[name]['cycles'])}" for name in close]
+        plural = len(close) > 1 or _short(close[0], bounds).startswith("ports ")
+        return f"; {wording.listed(words)} {'are' if plural else 'is'} close behind"
+    if rest:
+        name = "ports" if rest[0] == "port" else _short(rest[0], bounds)
+        return f"; {name} would allow {wording.value(bounds[rest[0]]['cycles'])}"
+    return ""
+
+
+def _descending(names: Sequence[BoundName], bounds: t.Bounds) -> list[BoundName]:
+    """The largest bounds first, equal ones as they were."""
+
+    def negative(name: BoundName) -> float:
+        return -bounds[name]["cycles"]
+
+    return sorted(names, key=negative)
+
+
+def _short(name: BoundName, bounds: t.Bounds) -> str:
+    if name == "port":
+        return str(bounds[name]["by"]).partition(":")[0]
+    return {
+        "divider": "the divider",
+        "front_end": "the front end",
+        "retire": "retirement",
+        "loop_carried": "the longest loop-carried chain",
+    }[name]
+
+
+def _port_cause(kernel: Kernel, bound: BoundKernel, busiest: tuple[int, ...], fixed_ports: bool) -> str:
+    """The busiest ports and the kinds of work that can go nowhere else (with fixed shares: that goes there)."""
+    if not busiest:
+        return ""
+    inside = 0
+    for port in busiest:
+        inside |= 1 << port
+    uses: dict[str, int] = {}
+    for i, instruction in enumerate(kernel.instructions):
+        for u in range(bound.uop_start[i], bound.uop_start[i + 1]):
+            allowed = bound.uop_ports[u]
+            if allowed & inside and (fixed_ports or not allowed & ~inside):
+                use = use_of(kernel, instruction, bound.uop_kind[u])
+                uses[use] = uses.get(use, 0) + 1
+    # Loads and stores first, in the order of the machine; then what computes, the most frequent first.
+    fixed = list(_USES.values())
+    words = [use for use in fixed[:-1] if use in uses]
+    computing = [use for use in uses if use not in fixed]
+    words += sorted(computing, key=lambda use: -uses[use])
+    words += [use for use in fixed[-1:] if use in uses]
+    if len(computing) > _MOST_NAMED:
+        words = [use for use in words if use not in computing] + ["various computation"]
+    return f"{wording.ports([bound.port_names[p] for p in busiest])}: {wording.listed(words)}"
+
+
+def at_busiest_ports(kernel: Kernel, bound: BoundKernel, analysis: Analysis, fixed_ports: bool) -> list[int]:
+    """The instructions whose µops can go nowhere but to the busiest ports (with fixed shares: that go there)."""
+    inside = sum(1 << port for port in busiest_ports(bound, analysis, fixed_ports))
+    return [
+        i
+        for i in range(len(kernel.instructions))
+        if any(
+            bound.uop_ports[u] & inside and (fixed_ports or not bound.uop_ports[u] & ~inside)
+            for u in range(bound.uop_start[i], bound.uop_start[i + 1])
+        )
+    ]
+
+
+def use_of(kernel: Kernel, instruction: Instruction, kind: int) -> str:
+    """The work of a µop: what its kind says, else the work of its instruction, be it only a part of that."""
+    if kind == UOP_STORE_ADDRESS and any(m.store and m.elements > 1 for m in instruction.memory):
+        return "scatters"
+    if kind == UOP_LOAD:
+        gathers = any(m.load and m.elements > 1 for m in instruction.memory)
+        return "gathers" if gathers else _USES[UOP_LOAD]
+    return _USES[kind] if kind != UOP_COMPUTE else isa(kernel.isa).work_of(instruction)
+
+
+_USES = {
+    UOP_LOAD: "loads",
+    UOP_STORE_ADDRESS: "store addresses",
+    UOP_STORE_DATA: "store data",
+    UOP_BRANCH: "branches",
+}
+_MOST_NAMED = 4
+"""Kinds of computation that are named; more of them say no more than that there is much of it."""
+
+
+def _divider_cause(kernel: Kernel, bound: BoundKernel, analysis: Analysis) -> str:
+    loads = analysis.port_load[bound.n_ports :]
+    if not analysis.resource_bound or not loads:
+        return ""
+    resource = bound.n_ports + loads.index(max(loads))
+    users = [i for i, row in enumerate(analysis.pressure) if row[resource] > 0]
+    name = bound.port_names[resource]
+    if name.startswith("TP "):
+        # Serialising and locked instructions: measured to take this long, which their µops' ports do not explain.
+        title = "measured throughput of one instruction"
+    elif name.endswith("DV") and name != "DV":
+        title = f"divider of port {name[:-2]}"
+    else:
+        title = f"unit {name}"
+    return f"{title} ({wording.places(kernel, users)})"
+
+
+def _width_cause(slots: int, width: int) -> str:
+    return f"{wording.counted(slots, 'µop')} at {width} a cycle" if slots else ""
+
+
+def _chain_cause(kernel: Kernel, bound: BoundKernel, analysis: Analysis) -> str:
+    if not analysis.chains:
+        return ""
+    chain = analysis.chains[0]
+    through = wording.listed(carriers(kernel, bound, chain))
+    over = f", {chain.latency} over {chain.distance} iterations" if chain.distance > 1 else ""
+    return f"through {through}, {wording.places(kernel, chain_instructions(chain))}{over}"

@@ -1,0 +1,643 @@
+"""Conditions on kernels, as users write them: which to show (`--where`), which make a run fail (`--fail-if`).
+
+The language is described in docs/filters.md. A condition is read once, checked for names and for what is compared with
+what, and then asked about any number of kernels.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from incc.frontends.marks import parentheses
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    import pyparsing as pp
+
+    from incc.report import types as t
+    from incc.report.types import BoundName
+
+    _Values = Mapping[str, "Value"]
+    _Evaluate = Callable[[_Values, _Values | None], "Value"]
+
+
+Value = float | str | bool | None
+"""What a name may stand for; None is what is not known."""
+
+NUMBER, TEXT, TRUTH = "number", "text", "yes or no"
+
+MAX_LENGTH = 4000
+"""Characters of a condition. Reading takes time in proportion: 0.15 s for so many."""
+
+MAX_DEPTH = 20
+"""Parentheses within each other: each takes 21 of the 1,000 calls within each other that Python allows."""
+
+
+# --- names ------------------------------------------------------------------------------------------------------------
+
+
+class Name(msgspec.Struct, frozen=True):
+    """A name that conditions may use: what kind of value it stands for, what that means, and where it comes from in a
+    report's unit and kernel."""
+
+    kind: str
+    meaning: str
+    of: Callable[[t.Unit, t.Kernel], Value]
+
+
+class PairName(msgspec.Struct, frozen=True):
+    """A name for what no kernel's report says by itself, as that of two kernels together: its kind of value and what
+    that means."""
+
+    kind: str
+    meaning: str
+
+
+_BOUNDS: tuple[BoundName, ...] = ("port", "divider", "front_end", "retire", "loop_carried")
+
+
+def _place(unit: t.Unit, kernel: t.Kernel) -> tuple[str, int]:
+    source = kernel["source"]
+    return (source["file"], source["line"]) if source else (unit["assembly_file"], kernel["first_line"])
+
+
+def _measured(unit: t.Unit, kernel: t.Kernel) -> float | None:
+    found = kernel.get("measured")  # not in reports before 1.6
+    return found["cycles"] if found else None
+
+
+NAMES: dict[str, Name] = {
+    "cycles": Name(NUMBER, "cycles per iteration: simulated, or the largest bound", lambda u, k: k["cycles"]),
+    "bound": Name(NUMBER, "the largest of the five bounds", lambda u, k: max(_bound(k, name) for name in _BOUNDS)),
+    "port": Name(NUMBER, "bound by execution ports", lambda u, k: _bound(k, "port")),
+    "divider": Name(NUMBER, "bound by dividers and like units", lambda u, k: _bound(k, "divider")),
+    "front_end": Name(NUMBER, "bound by µops that are issued", lambda u, k: _bound(k, "front_end")),
+    "retire": Name(NUMBER, "bound by µops that retire", lambda u, k: _bound(k, "retire")),
+    "loop_carried": Name(NUMBER, "bound by loop-carried dependencies", lambda u, k: _bound(k, "loop_carried")),
+    "critical_path": Name(
+        NUMBER, "cycles from start to end of one iteration on its own", lambda u, k: k["critical_path"]["cycles"]
+    ),
+    "cycles_least": Name(
+        NUMBER, "the fewest cycles that data and places may make of it, else as `cycles`", lambda u, k: _ends(k)[0]
+    ),
+    "cycles_most": Name(NUMBER, "the most; above every number where that cannot be told", lambda u, k: _ends(k)[1]),
+    "measured": Name(
+        NUMBER,
+        "cycles per iteration measured on the machine of the report; not known where that was not asked for, or failed",
+        _measured,
+    ),
+    "at_least": Name(TRUTH, "whether something is not counted", lambda u, k: k["at_least"]),
+    "elements": Name(
+        NUMBER,
+        "elements of the source's loop an iteration of the assembly's stands for; not always known",
+        lambda u, k: k["elements"] and k["elements"]["per_iteration"],
+    ),
+    "cycles_per_element": Name(
+        NUMBER, "cycles divided by elements; not always known", lambda u, k: k["elements"] and k["elements"]["cycles"]
+    ),
+    "role": Name(
+        TEXT,
+        "main, remainder, prologue, fallback or outer; empty for what is no loop",
+        lambda u, k: k["role"]["name"],
+    ),
+    "ipc": Name(NUMBER, "instructions per cycle", lambda u, k: k["summary"]["ipc"]),
+    "instructions": Name(NUMBER, "instructions", lambda u, k: k["size"]["instructions"]),
+    "uops": Name(NUMBER, "µops as the front end issues them", lambda u, k: k["size"]["issue_slots"]),
+    "port_uops": Name(NUMBER, "µops as ports execute them", lambda u, k: k["size"]["uops"]),
+    "bytes": Name(NUMBER, "bytes of code", lambda u, k: k["size"]["bytes"]),
+    "bytes_loaded": Name(NUMBER, "bytes loaded, where the size is known", lambda u, k: k["memory"]["bytes_loaded"]),
+    "bytes_stored": Name(NUMBER, "bytes stored, where the size is known", lambda u, k: k["memory"]["bytes_stored"]),
+    "loads": Name(NUMBER, "instructions that load", lambda u, k: k["memory"]["loads"]),
+    "stores": Name(NUMBER, "instructions that store", lambda u, k: k["memory"]["stores"]),
+    "spills": Name(NUMBER, "stores to fixed places of the stack frame", lambda u, k: k["memory"]["spills"]),
+    "reloads": Name(NUMBER, "loads from fixed places of the stack frame", lambda u, k: k["memory"]["reloads"]),
+    "line_crossings": Name(
+        NUMBER, "loads that reach into a second cache line at best", lambda u, k: k["memory"]["line_crossings"]
+    ),
+    "flop": Name(NUMBER, "floating-point operations, by element", lambda u, k: k["arithmetic"]["flop"]),
+    "integer_operations": Name(
+        NUMBER, "integer operations in vector registers, by element", lambda u, k: k["arithmetic"]["integer_operations"]
+    ),
+    "flop_per_byte": Name(
+        NUMBER, "flop over bytes loaded and stored; not always known", lambda u, k: k["arithmetic"]["flop_per_byte"]
+    ),
+    "packed_share": Name(
+        NUMBER,
+        "share of flop and integer_operations in packed instructions, 0 to 1; not known where there are none",
+        lambda u, k: k["arithmetic"]["packed_share"],
+    ),
+    "vector_bits": Name(
+        NUMBER, "the widest packed arithmetic, 0 for none", lambda u, k: k["arithmetic"]["vector_bits"]
+    ),
+    "unknown": Name(NUMBER, "instructions that are not in the model", lambda u, k: len(k["unknown_instructions"])),
+    "refused": Name(NUMBER, "statements that could not be decoded", lambda u, k: len(k["refused"])),
+    "hints": Name(NUMBER, "hints given", lambda u, k: len(k["hints"])),
+    "depth": Name(
+        NUMBER, "how deep the loop is nested: 1 for an outermost one, 0 for no loop", lambda u, k: k["depth"]
+    ),
+    "is_loop": Name(TRUTH, "whether it is a loop; other code is analysed as if repeated", lambda u, k: k["is_loop"]),
+    "simulated": Name(TRUTH, "whether cycles are simulated", lambda u, k: k["simulated"] is not None),
+    "function": Name(TEXT, "the function's symbol", lambda u, k: k["function"]),
+    "function_name": Name(TEXT, "the function as the source writes it", lambda u, k: k["function_name"]),
+    "name": Name(TEXT, "the kernel's name", lambda u, k: k["name"]),
+    "kernel_id": Name(TEXT, "what it is known by, whatever lines it has moved to", lambda u, k: k["kernel_id"]),
+    "content_hash": Name(TEXT, "equal for equal code", lambda u, k: k["content_hash"]),
+    "kind": Name(TEXT, "loop, marker, file or code", lambda u, k: k["kind"]),
+    "label": Name(TEXT, "the label at its start", lambda u, k: k["label"]),
+    "file": Name(
+        TEXT, "the file that it is in: the source if that is known, else the assembly", lambda u, k: _place(u, k)[0]
+    ),
+    "line": Name(NUMBER, "the line in that file; not always known", lambda u, k: _place(u, k)[1] or None),
+    "source": Name(
+        TEXT,
+        "the file that was compiled, or the linked one for code that was generated at the link; empty for assembly "
+        "that was given",
+        lambda u, k: u["source"],
+    ),
+    "assembly_file": Name(TEXT, "the file of the assembly", lambda u, k: u["assembly_file"]),
+    "assembly_line": Name(NUMBER, "its first line there; not always known", lambda u, k: k["first_line"] or None),
+    "compiler": Name(TEXT, "what compiled it; empty for assembly that was given", lambda u, k: u["compiler"]),
+    "model": Name(TEXT, "the core, by its -mcpu name", lambda u, k: u["model"]["name"]),
+    "isa": Name(TEXT, "the instruction set", lambda u, k: k["isa"]),
+    "verdict": Name(TEXT, "the verdict, a sentence", lambda u, k: k["verdict"]),
+    "limited_by": Name(
+        TEXT,
+        "the bounds that cycles reach: `loop_carried, port`; empty where the simulation is above all",
+        lambda u, k: ", ".join(k["bounds"]["prediction"]["limited_by"]),
+    ),
+    "rules": Name(
+        TEXT, "the rules of the hints: `sum-chain, memory-chain`", lambda u, k: ", ".join(h["rule"] for h in k["hints"])
+    ),
+}
+"""What conditions may say of a kernel; numbers are per iteration where that makes sense."""
+
+
+OF_WORK = frozenset(
+    (
+        *("cycles", "bound", "port", "divider", "front_end", "retire", "loop_carried", "cycles_least", "cycles_most"),
+        "measured",
+        *("elements", "instructions", "uops", "port_uops", "bytes_loaded", "bytes_stored"),
+        *("loads", "stores", "spills", "reloads", "line_crossings", "flop", "integer_operations"),
+    )
+)
+"""Names of what belongs to the work of an iteration: where one does twice as much, there is twice as much of it."""
+
+PAIR_NAMES: dict[str, PairName] = {
+    "outcome": PairName(TEXT, "same, moved, equal, faster, slower or unknown; added or removed where one is missing"),
+    "ratio": PairName(NUMBER, "cycles of the second over those of the first, for as much work; not always known"),
+    "work": PairName(NUMBER, "how many times as much an iteration of the second does; not always known"),
+    "basis": PairName(TEXT, "what cycles are compared of: element, work or iteration; empty for nothing"),
+    "matched_by": PairName(TEXT, "content, identity, function or similarity; empty where one is missing"),
+    "confidence": PairName(NUMBER, "how sure it is that they are the same loop, 0 to 1"),
+    "causes": PairName(TEXT, "the kinds of what accounts for the change: `chain-memory, ports`"),
+}
+"""What conditions may say of two kernels together."""
+
+RANKED_NAMES: dict[str, PairName] = {
+    "headroom": PairName(NUMBER, "the part of its cycles that the best of what was tried takes away, 0 to 1"),
+    "hot": PairName(TRUTH, "whether it was seen to run; never without --hot"),
+    "weight": PairName(NUMBER, "its part of the time, 0 to 1; not known without --hot"),
+    "saved": PairName(NUMBER, "the part of the time that its headroom is; not known without --hot"),
+    "iterations": PairName(NUMBER, "how often it iterates; known where executions were counted"),
+    "copies": PairName(NUMBER, "how many kernels of the build are this one"),
+    "variants": PairName(NUMBER, "how many codes there are of the same loop of the source"),
+}
+"""What conditions may also say of a kernel among all of a build (incc-report, docs/builds.md)."""
+
+
+def _ends(kernel: t.Kernel) -> tuple[float, float]:
+    """Both ends of a prediction."""
+    found = kernel["range"]
+    if found is None:
+        return kernel["cycles"], kernel["cycles"]
+    return found["least"], math.inf if found["most"] is None else found["most"]
+
+
+def _bound(kernel: t.Kernel, name: BoundName) -> float:
+    return kernel["bounds"][name]["cycles"]
+
+
+def kernel_values(unit: t.Unit, kernel: t.Kernel) -> dict[str, Value]:
+    """What the names stand for in one kernel of a unit's report."""
+    return {name: entry.of(unit, kernel) for name, entry in NAMES.items()}
+
+
+def pair_values(a: Mapping[str, Value], b: Mapping[str, Value]) -> dict[str, Value]:
+    """What names stand for in a pair of kernels, such as one before and one after a change: each name as in b, and with
+    `_a` and `_b` as in the one and the other."""
+    return {**b, **{f"{name}_a": v for name, v in a.items()}, **{f"{name}_b": v for name, v in b.items()}}
+
+
+# --- conditions -------------------------------------------------------------------------------------------------------
+
+
+class Condition:
+    """A condition that was understood: its text, the names in it, and whether it compares with a baseline."""
+
+    __slots__ = ("_test", "names", "needs_baseline", "text")
+
+    def __init__(self, text: str, names: frozenset[str], needs_baseline: bool, test: _Evaluate) -> None:
+        self.text = text
+        self.names = names
+        self.needs_baseline = needs_baseline
+        self._test = test
+
+    def holds(self, values: Mapping[str, Value], baseline: Mapping[str, Value] | None = None) -> bool:
+        """Whether it is so with these values; `baseline`: what `+5%` is relative to.
+
+        A comparison with what is not known (None, or what follows from it, or a division by zero) is false. Raises
+        ValueError for a name without a value, a value of another kind than the name's, and a missing baseline.
+        """
+        if self.needs_baseline and baseline is None:
+            raise ValueError(f"{self.text!r} compares with a baseline, and there is none")
+        return self._test(values, baseline) is True
+
+
+def parse(text: str, pairs: bool = False, names: Mapping[str, Name] = NAMES, ranked: bool = False) -> Condition:
+    """The condition that a text says. `pairs`: it is about two kernels, so that names may end in `_a` and `_b`.
+    `ranked`: it is about one among all of a build.
+
+    Raises ValueError, with the column (from 1) and what is wrong there.
+    """
+    if len(text) > MAX_LENGTH:
+        raise ValueError(f"a condition has at most {MAX_LENGTH} characters, not {len(text)}")
+    _check_depth(text)
+    checker = _Checker({**names, **RANKED_NAMES} if ranked else names, PAIR_NAMES if pairs else None)
+    kind, test = checker.check(_tree(text))
+    if kind != TRUTH:
+        raise ValueError(f"{text.strip()!r} is {_described(kind)}, not a condition: compare it with something")
+    return Condition(text, frozenset(checker.used), checker.needs_baseline, test)
+
+
+def _check_depth(text: str) -> None:
+    for i, depth in parentheses(text, 0, len(text)):
+        if depth > MAX_DEPTH:
+            raise _error(i, f"more than {MAX_DEPTH} parentheses within each other")
+
+
+def _error(at: int, message: str) -> ValueError:
+    return ValueError(f"column {at + 1}: {message}")
+
+
+# --- from text to a tree ----------------------------------------------------------------------------------------------
+
+
+class _Node(msgspec.Struct, frozen=True):
+    """What a part of the text says: an operation (or `name`, `text` …), its place, and what it is made of."""
+
+    operation: str
+    at: int
+    parts: tuple[Any, ...]
+
+
+def _tree(text: str) -> _Node:
+    import pyparsing as pp
+
+    try:
+        (tree,) = _grammar().parse_string(text)
+    except pp.ParseBaseException as failure:
+        raise _syntax_error(text, failure.loc, failure.msg) from None
+    except RecursionError:
+        raise ValueError("the condition is nested too deep") from None
+    assert isinstance(tree, _Node)
+    return tree
+
+
+_WORDS = ("and", "or", "not", "in", "like", "true", "false")
+
+# What people write who think of another language, and what it is here.
+_FOREIGN = {"=": "==", "&": "and", "|": "or", "!": "not", "~": "like", "^": "a product", "[": "("}
+
+
+def _syntax_error(text: str, at: int, message: str) -> ValueError:
+    while at < len(text) and text[at] in " \t\r\n":
+        at += 1
+    rest = text[at:]
+    expected = message[:1].lower() + message[1:]
+    if not rest:
+        return _error(at, f"{expected}, found the end")
+    if rest[0] in "\"'" and rest[0] not in rest[1:]:
+        return _error(at, "this text has no closing quote")
+    if rest[0] == "%":
+        return _error(at, "a change has its sign and stands alone on the right: cycles > +5%, cycles < -2%")
+    length = 1
+    while length < min(len(rest), 20) and (rest[length - 1 : length + 1].replace("_", "a").isalnum()):
+        length += 1
+    foreign = f" (write {_FOREIGN[rest[0]]})" if rest[0] in _FOREIGN else ""
+    return _error(at, f"{expected}, found {rest[:length]!r}{foreign}")
+
+
+@cache
+def _grammar() -> pp.ParserElement:
+    """The language's grammar; from loosest to tightest, each operator once, so that reading never goes back: text in n
+    parentheses is read in n steps. After an operator there is no other way (`-`), so that errors are where they are."""
+    import pyparsing as pp
+
+    def named(element: pp.ParserElement, name: str) -> pp.ParserElement:
+        return element.set_name(name)
+
+    def leaf(operation: str, element: pp.ParserElement, value: Callable[[str], Any]) -> pp.ParserElement:
+        return element.set_parse_action(lambda text, at, found: _Node(operation, at, (value(found[0]),)))
+
+    def chain(operation: str, operand: pp.ParserElement, operator: pp.ParserElement) -> pp.ParserElement:
+        def node(text: str, at: int, found: pp.ParseResults) -> _Node:
+            first: _Node = found[0]
+            return first if len(found) == 1 else _Node(operation, first.at, tuple(found))
+
+        return (operand + pp.ZeroOrMore(operator - operand)).set_parse_action(node)
+
+    def prefixed(operation: str, operator: pp.ParserElement, odd: str, operand: pp.ParserElement) -> pp.ParserElement:
+        """An operand after any number of operators, of which those that are `odd` cancel out in pairs."""
+
+        def node(text: str, at: int, found: pp.ParseResults) -> _Node:
+            *operators, last = found
+            inner: _Node = last
+            return _Node(operation, at, (operators.count(odd) % 2 == 1, inner)) if operators else inner
+
+        return (pp.ZeroOrMore(operator) + operand).set_parse_action(node)
+
+    opening, comma = pp.Suppress("("), pp.Suppress(",")
+    closing = named(pp.Suppress(")"), "an operator or ')'")
+    end_of_arguments = named(pp.Suppress(")"), "an operator, ',' or ')'")
+    end_of_list = named(pp.Suppress(")"), "',' or ')'")
+    keyword = {word: pp.Regex(rf"{word}\b") for word in _WORDS}
+    digits = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+    number = leaf("number", pp.Regex(digits), float)
+    text = named(leaf("text", pp.Regex(r"\"[^\"]*\"|'[^']*'"), lambda found: found[1:-1]), "text in quotes")
+    truth = leaf("truth", keyword["true"] | keyword["false"], lambda found: found == "true")
+    name = leaf("name", pp.Regex(rf"(?!(?:{'|'.join(_WORDS)})\b)[A-Za-z_][A-Za-z_0-9]*"), str)
+    signed = leaf("number", pp.Regex(rf"[+-]?{digits}"), float)
+    literal = named(signed | text | truth, "a number or text in quotes")
+    change = leaf("change", pp.Regex(rf"[+-]\s*{digits}\s*%"), lambda found: float("".join(found[:-1].split())) / 100)
+
+    condition = pp.Forward()
+    call = pp.Regex(r"(?:max|min)(?=\s*\()") + opening - condition + pp.ZeroOrMore(comma - condition) - end_of_arguments
+    call.set_parse_action(lambda text, at, found: _Node(found[0], at, tuple(found[1:])))
+    group = opening - condition - closing
+    value = named(number | text | truth | call | name | group, "a name, a number, text in quotes or '('")
+    factor = prefixed("sign", pp.one_of("+ -"), "-", value)
+    total = chain("+", chain("*", factor, pp.one_of("* /")), pp.one_of("+ -"))
+    literals = named(opening, "'('") - literal + pp.ZeroOrMore(comma - literal) - end_of_list
+    optional_not = pp.Optional(keyword["not"])
+    comparison = total + pp.ZeroOrMore(
+        pp.Group(pp.one_of("<= >= == != < >") - named(change | total, "a value to compare with"))
+        | pp.Group(optional_not + keyword["like"] - text)
+        | pp.Group(optional_not + keyword["in"] - literals)
+    )
+
+    def compare(text: str, at: int, found: pp.ParseResults) -> _Node:
+        first: _Node = found[0]
+        others = found[1:]
+        if not others:
+            return first
+        if len(others) > 1:
+            raise _error(others[1][-1].at, "comparisons are joined with and: a < b and b < c")
+        negated = others[0][0] == "not"
+        operation, *right = others[0][1:] if negated else others[0]
+        return _Node(operation, first.at, (first, negated, *right))
+
+    comparison.set_parse_action(compare)
+    negation = prefixed("not", keyword["not"], "not", comparison)
+    condition <<= chain("or", chain("and", negation, pp.Suppress(keyword["and"])), pp.Suppress(keyword["or"]))
+    whole = condition + named(pp.StringEnd(), "an operator, and, or, or the end")
+    return whole.parse_with_tabs()
+
+
+# --- from the tree to a test ------------------------------------------------------------------------------------------
+
+
+class _Checker:
+    """Makes a test of a tree: finds its names, and says what cannot be compared or computed. `used`: the names."""
+
+    def __init__(self, names: Mapping[str, Name | PairName], of_pairs: Mapping[str, PairName] | None) -> None:
+        self.names = names
+        self.pairs = of_pairs is not None
+        self.of_pairs = of_pairs or {}
+        self.used: set[str] = set()
+        self.needs_baseline = False
+
+    def check(self, node: _Node) -> tuple[str, _Evaluate]:
+        """The kind of value that a part of the text has, and how to get it. Raises ValueError."""
+        operation, parts = node.operation, node.parts
+        match operation:
+            case "number" | "text" | "truth":
+                kind = {"number": NUMBER, "text": TEXT, "truth": TRUTH}[operation]
+                constant: Value = parts[0]
+                return kind, lambda values, baseline: constant
+            case "name":
+                return self._name(node)
+            case "sign":
+                operand = self._operand(parts[1], NUMBER, "a sign")
+                return NUMBER, _negated(operand) if parts[0] else operand
+            case "+" | "*":
+                operands = [self._operand(part, NUMBER, f"{parts[1]}") for part in parts[::2]]
+                return NUMBER, _arithmetic(operands, parts[1::2])
+            case "max" | "min":
+                return NUMBER, _extreme(operation, [self._operand(part, NUMBER, operation) for part in parts])
+            case "not":
+                operand = self._operand(parts[1], TRUTH, "not")
+                return TRUTH, _opposite(operand) if parts[0] else operand
+            case "and" | "or":
+                return TRUTH, _joined(operation, [self._operand(part, TRUTH, operation) for part in parts])
+            case "like":
+                return TRUTH, _like(self._operand(parts[0], TEXT, "like"), parts[1], parts[2].parts[0])
+            case "in":
+                return TRUTH, self._in(parts[0], parts[1], parts[2:])
+            case _:
+                return TRUTH, self._compared(parts[0], operation, parts[2])
+
+    def _operand(self, node: _Node, kind: str, user: str) -> _Evaluate:
+        found, evaluate = self.check(node)
+        if found != kind:
+            takes = {NUMBER: "numbers", TEXT: "text on its left", TRUTH: "conditions"}[kind]
+            raise _error(node.at, f"{user} takes {takes}, and this is {_described(found)}")
+        return evaluate
+
+    def _name(self, node: _Node) -> tuple[str, _Evaluate]:
+        name: str = node.parts[0]
+        entry: Name | PairName | None = self.names.get(name) or self.of_pairs.get(name)
+        if entry is None and name[-2:] in ("_a", "_b"):
+            entry = self.names.get(name[:-2])
+            if entry is not None and not self.pairs:
+                raise _error(node.at, f"{name}: there is one kernel, not two to compare; write {name[:-2]}")
+            if entry is None and name[:-2] in self.of_pairs:
+                raise _error(node.at, f"{name}: that is of both kernels; write {name[:-2]}")
+        if entry is None and name in PAIR_NAMES:
+            raise _error(node.at, f"{name}: there is one kernel, not two to compare")
+        if entry is None:
+            raise _error(node.at, f"there is no {name!r}{self._suggestion(name)}")
+        self.used.add(name)
+        return entry.kind, _value_of(name, entry.kind)
+
+    def _suggestion(self, name: str) -> str:
+        from difflib import get_close_matches
+
+        suffix = name[-2:] if self.pairs and name[-2:] in ("_a", "_b") else ""
+        # Long names cost much and are nothing that anybody mistyped.
+        if len(name) < 40:
+            close = get_close_matches(name.removesuffix(suffix).lower(), [*self.names, *self.of_pairs, *_WORDS], 1, 0.6)
+            if close:
+                return f"; did you mean {close[0]}{suffix if close[0] in self.names else ''}?"
+        return f"; there are {', '.join([*self.names, *self.of_pairs])}"
+
+    def _in(self, left: _Node, negated: bool, literals: Sequence[_Node]) -> _Evaluate:
+        kind, evaluate = self.check(left)
+        for literal in literals:
+            if self.check(literal)[0] != kind:
+                raise _error(literal.at, f"{_described(kind)} cannot be equal to {_described(self.check(literal)[0])}")
+        return _among(evaluate, negated, frozenset(literal.parts[0] for literal in literals))
+
+    def _compared(self, left: _Node, operator: str, right: _Node) -> _Evaluate:
+        if right.operation == "change":
+            if operator not in _ORDERS:
+                raise _error(right.at, "a change is compared with <, <=, > or >=")
+            self.needs_baseline = True
+            return _changed(self._operand(left, NUMBER, operator), operator, right.parts[0])
+        if operator in _ORDERS:
+            return _ordered(self._operand(left, NUMBER, operator), self._operand(right, NUMBER, operator), operator)
+        (kind, first), (other, second) = self.check(left), self.check(right)
+        if kind != other:
+            raise _error(right.at, f"{_described(kind)} cannot be equal to {_described(other)}")
+        return _equal(first, second, operator == "==")
+
+
+def _described(kind: str) -> str:
+    return {NUMBER: "a number", TEXT: "text", TRUTH: "a condition"}[kind]
+
+
+def _value_of(name: str, kind: str) -> _Evaluate:
+    def evaluate(values: _Values, baseline: _Values | None) -> Value:
+        if name not in values:
+            raise ValueError(f"{name}: there is no such value here")
+        value = values[name]
+        if value is None or value != value:
+            return None
+        found = TRUTH if isinstance(value, bool) else TEXT if isinstance(value, str) else NUMBER
+        if found != kind:
+            raise ValueError(f"{name} is {_described(found)} here, not {_described(kind)}")
+        return value
+
+    return evaluate
+
+
+def _known(operands: Iterable[_Evaluate], values: _Values, baseline: _Values | None) -> list[Any] | None:
+    """The values of operands; None if one of them is not known."""
+    found = [operand(values, baseline) for operand in operands]
+    return None if None in found else found
+
+
+def _negated(operand: _Evaluate) -> _Evaluate:
+    def evaluate(values: _Values, baseline: _Values | None) -> Value:
+        found = _known([operand], values, baseline)
+        return -found[0] if found else None
+
+    return evaluate
+
+
+def _arithmetic(operands: Sequence[_Evaluate], operators: Sequence[str]) -> _Evaluate:
+    def evaluate(values: _Values, baseline: _Values | None) -> Value:
+        found = _known(operands, values, baseline)
+        if not found:
+            return None
+        result = float(found[0])
+        for operator, value in zip(operators, found[1:], strict=True):
+            match operator:
+                case "+":
+                    result += value
+                case "-":
+                    result -= value
+                case "*":
+                    result *= value
+                case _:
+                    if not value:
+                        return None
+                    result /= value
+        return None if result != result else result
+
+    return evaluate
+
+
+def _extreme(which: str, operands: Sequence[_Evaluate]) -> _Evaluate:
+    choose: Callable[[Iterable[Any]], Any] = max if which == "max" else min
+
+    def evaluate(values: _Values, baseline: _Values | None) -> Value:
+        found = _known(operands, values, baseline)
+        result: Value = choose(found) if found else None
+        return result
+
+    return evaluate
+
+
+def _opposite(operand: _Evaluate) -> _Evaluate:
+    return lambda values, baseline: operand(values, baseline) is not True
+
+
+def _joined(operator: str, operands: Sequence[_Evaluate]) -> _Evaluate:
+    every = operator == "and"
+
+    def evaluate(values: _Values, baseline: _Values | None) -> Value:
+        found = [operand(values, baseline) is True for operand in operands]
+        return all(found) if every else any(found)
+
+    return evaluate
+
+
+def _like(operand: _Evaluate, negated: bool, pattern: str) -> _Evaluate:
+    from fnmatch import fnmatchcase
+
+    def evaluate(values: _Values, baseline: _Values | None) -> Value:
+        text = operand(values, baseline)
+        return text is not None and fnmatchcase(str(text), pattern) != negated
+
+    return evaluate
+
+
+def _among(operand: _Evaluate, negated: bool, literals: frozenset[Value]) -> _Evaluate:
+    def evaluate(values: _Values, baseline: _Values | None) -> Value:
+        value = operand(values, baseline)
+        return value is not None and (value in literals) != negated
+
+    return evaluate
+
+
+def _equal(left: _Evaluate, right: _Evaluate, equal: bool) -> _Evaluate:
+    def evaluate(values: _Values, baseline: _Values | None) -> Value:
+        found = _known([left, right], values, baseline)
+        return found is not None and (found[0] == found[1]) == equal
+
+    return evaluate
+
+
+_ORDERS: dict[str, Callable[[Any, Any], bool]] = {
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+}  # fmt: skip
+
+
+def _ordered(left: _Evaluate, right: _Evaluate, operator: str) -> _Evaluate:
+    holds = _ORDERS[operator]
+
+    def evaluate(values: _Values, baseline: _Values | None) -> Value:
+        found = _known([left, right], values, baseline)
+        return found is not None and holds(*found)
+
+    return evaluate
+
+
+def _changed(operand: _Evaluate, operator: str, change: float) -> _Evaluate:
+    """Compares with the baseline's value and so much of it more."""
+    holds = _ORDERS[operator]
+
+    def evaluate(values: _Values, baseline: _Values | None) -> Value:
+        now = operand(values, None)
+        before: Any = operand(baseline, None) if baseline is not None else None
+        return now is not None and before is not None and holds(now, before + abs(before) * change)
+
+    return evaluate

@@ -1,0 +1,70 @@
+"""Reports, comparisons and rankings as JSON, which programs read and people can read and compare.
+
+The report's schema is report/report.schema.json. `json.dumps` with indentation takes as long (3.2 ms for the
+report on a loop of seven instructions, this 3.3), but has each number in a line of its own: 1,070 lines and 29 KB for
+686 and 23. Without indentation the library takes 0.9 ms.
+"""
+
+from __future__ import annotations
+
+from json.encoder import JSONEncoder, encode_basestring
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from incc.compare import types as c
+    from incc.ranking import types as r
+    from incc.report import types as t
+
+# Lists and objects that fit are written in one line: a row of port pressures reads as a row.
+LINE = 120
+
+_flat = JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+_compact = JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
+def render(report: t.Report | c.Comparison | r.Ranking, compact: bool = False) -> str:
+    """Return a document with its own order of keys, indented by two blanks, that ends in a line break.
+
+    Lists and objects of plain values are in one line if they fit. `compact`: all in one line without blanks.
+    """
+    if compact:
+        return _compact(report) + "\n"
+    document: Any = report
+    return (_rows(document) if "rows" in document else _indented(document, 0)) + "\n"
+
+
+def _rows(comparison: c.Comparison | r.Ranking) -> str:
+    """Return a document with each row in a line of its own.
+
+    Large ones have ten thousand rows, and a line for each value would take seven times as long.
+    """
+    rows = "".join(f"\n    {_flat(row)}," for row in comparison["rows"])[:-1]
+    parts = [
+        f"  {_flat(key)}: " + (f"[{rows}\n  ]" if key == "rows" and rows else _indented(value, 1))
+        for key, value in comparison.items()
+    ]
+    return "{\n" + ",\n".join(parts) + "\n}"
+
+
+def _indented(value: Any, depth: int) -> str:
+    # Most values are strings and small numbers: the encoder's set-up for each would take longer than all the rest.
+    kind = type(value)
+    if kind is str:
+        return encode_basestring(value)
+    if kind is int:
+        return repr(value)
+    if kind not in (dict, list) or not value:
+        return _flat(value)
+    items = value.values() if kind is dict else value
+    if not any(item and type(item) in (dict, list) for item in items):
+        line = _flat(value)
+        if len(line) + 2 * depth <= LINE:
+            return line
+    indent = "  " * (depth + 1)
+    if kind is dict:
+        lines = [f"{indent}{encode_basestring(key)}: {_indented(item, depth + 1)}" for key, item in value.items()]
+        start, end = "{", "}"
+    else:
+        lines = [f"{indent}{_indented(item, depth + 1)}" for item in value]
+        start, end = "[", "]"
+    return f"{start}\n" + ",\n".join(lines) + f"\n{'  ' * depth}{end}"

@@ -1,0 +1,72 @@
+"""Resource pressure: for how many cycles an iteration keeps each resource busy, in all and by instruction."""
+
+from __future__ import annotations
+
+from itertools import repeat
+from typing import TYPE_CHECKING, Any
+
+from incc.views.llvm_mca.columns import padded, rounded
+from incc.views.llvm_mca.resources import resources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from incc.report import types as t
+    from incc.views.llvm_mca.asked import Options
+
+COLUMN = 7
+_NOTHING = " - "
+
+
+def lines(unit: t.Unit, kernel: t.Kernel, options: Options) -> Iterator[str]:
+    """The resources, a table of one row, and one with a row for each instruction."""
+    columns = resources(kernel)
+    yield ""
+    yield ""
+    yield "Resources:"
+    for column in columns:
+        yield padded(f"[{column.label}]", 6) + f"- {column.name}"
+    yield ""
+    yield ""
+    heads = _row([f"[{column.label}]" for column in columns])
+    yield "Resource pressure per iteration:"
+    yield heads
+    yield _row([_cell(column.cycles) for column in columns])
+    yield ""
+    yield "Resource pressure by instruction:"
+    yield heads + "Instructions:"
+    rows = zip(*[column.instructions for column in columns], strict=True) if columns else repeat(())
+    for cycles, instruction in zip(rows, kernel["instructions"], strict=False):
+        yield _row([_cell(each) if each else _NOTHING for each in cycles]) + instruction["text"]
+
+
+def document(kernel: t.Kernel) -> dict[str, Any]:
+    """What is not 0, for JSON: by instruction, and behind the last one what an iteration comes to."""
+    columns = resources(kernel)
+    count = len(kernel["instructions"])
+    usage = [[column.instructions[n] for column in columns] for n in range(count)]
+    usage.append([column.cycles for column in columns])
+    return {
+        "ResourcePressureInfo": [
+            {"InstructionIndex": n, "ResourceIndex": place, "ResourceUsage": cycles}
+            for n, row in enumerate(usage)
+            for place, cycles in enumerate(row)
+            if cycles
+        ]
+    }
+
+
+def _row(cells: Sequence[str]) -> str:
+    """Cells that are too wide have one blank behind them, and move none but the next one."""
+    if max(map(len, cells), default=0) < COLUMN:
+        return "".join([cell.ljust(COLUMN) for cell in cells])
+    row, end = "", 0
+    for cell in cells:
+        end += COLUMN
+        row += cell
+        row = row.ljust(end) if len(row) < end else row + " "
+    return row
+
+
+def _cell(cycles: float) -> str:
+    return _NOTHING if cycles < 0.005 else rounded(cycles, 2)

@@ -1,0 +1,354 @@
+"""What the views of a ranking share: tables of rows and groups, and the sentences around them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from incc.report import wording
+from incc.views.layout import count, each
+from incc.views.table import Cell, Column, Row, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from incc.ranking import types as r
+    from incc.report import types as t
+    from incc.views.layout import Layout
+
+MOST_NAMED = 5
+"""Files that a sentence names; more are counted."""
+
+_LEAST = 0.0005
+"""Smallest part of the time that is printed as a tenth of a percent."""
+
+
+# --- tables -----------------------------------------------------------------------------------------------------------
+
+
+def _number(title: str, meaning: str, **settings: int | bool) -> Column:
+    return Column(title=title, right=True, meaning=meaning, **settings)  # type: ignore[arg-type]
+
+
+_TIME = _number("Time", "Part of the time, by the given hotness")
+_SAVES = _number("Saves", "Part of the time that the headroom would save")
+_ROOM = _number("Room", "Part of the cycles that the best change to the core or the code takes away")
+
+COLUMNS = (
+    _number("#", "Number of the row, the same in all views"),
+    Column(
+        title="Function",
+        comfortable=18,
+        least=12,
+        ample=26,
+        priority=9,
+        code=True,
+        meaning="Function that the loop is written in",
+    ),
+    Column(title="Line", comfortable=16, least=12, priority=10, keep_end=True, code=True, meaning="Place of the loop"),
+    Column(
+        title="Role",
+        comfortable=9,
+        least=5,
+        priority=6,
+        optional=True,
+        spare=True,
+        meaning="Part of the loop in its function; empty for the main loop",
+    ),
+    Column(title="Core", comfortable=8, least=5, priority=11, spare=True, meaning="Machine model"),
+    _TIME,
+    _SAVES,
+    _number("Cycles", "Predicted cycles per iteration, or the two ends of their range"),
+    _number("/elem.", "Predicted cycles per element of the source's loop", spare=True, optional=True, priority=3),
+    _ROOM,
+    Column(
+        title="If",
+        comfortable=18,
+        least=14,
+        priority=2,
+        optional=True,
+        spare=True,
+        meaning="Change that gives the room",
+    ),
+    Column(
+        title="Bound by", comfortable=11, least=10, priority=8, optional=True, meaning="Resource that limits the loop"
+    ),
+    Column(
+        title="Vectors",
+        comfortable=7,
+        least=6,
+        priority=1,
+        optional=True,
+        spare=True,
+        meaning="Width of the vectors, and the share of operations in them",
+    ),
+    _number("Copies", "Kernels of the build with this code", spare=True, optional=True, priority=4),
+    _number("Codes", "Different codes of the same loop of the source", spare=True, optional=True, priority=5),
+    Column(title="Fails", meaning="Rows for which a condition holds"),
+    Column(
+        title="Worth a look",
+        comfortable=20,
+        least=12,
+        priority=7,
+        optional=True,
+        meaning="Rules of the hints, causes of a wide range",
+    ),
+)
+
+
+def rows_table(ranking: r.Ranking, layout: Layout, top: int = 0, fails: Mapping[int, bool] | None = None) -> Table:
+    """Return the table of the first `top` rows (0: all).
+
+    `fails`: indices of the rows for which a condition holds, and whether that fails the command.
+    """
+    hot = ranking["hotness"] is not None
+    cores = len(ranking["totals"]["models"]) > 1
+    table_rows = []
+    for number, row in enumerate(ranking["rows"][: top or None], 1):
+        weight, per_element = row["weight"], row["cycles_per_element"]
+        mark = (fails or {}).get(number - 1)
+        table_rows.append(
+            Row(
+                [
+                    Cell(text=str(number), key=number),
+                    Cell(text=row["name"], href=f"#r{number}"),
+                    Cell(text=place(row, layout)),
+                    Cell(text="" if row["role"] == "main" else row["role"]),
+                    Cell(text=row["model"] if cores else ""),
+                    Cell(text=share(weight["share"] if weight else 0.0) if hot else "", key=weight and weight["share"]),
+                    Cell(text=share(weight["saved"] if weight else 0.0) if hot else "", key=weight and weight["saved"]),
+                    Cell(text=cycles(row), key=row["cycles"]),
+                    Cell(text="" if per_element is None else each(per_element), key=per_element),
+                    Cell(text=headroom(row["headroom"]["share"]), key=row["headroom"]["share"]),
+                    Cell(text=without(row)),
+                    Cell(text=row["limit"]),
+                    Cell(text=row["vector"]),
+                    Cell(text=str(row["copies"]) if row["copies"] > 1 else "", key=row["copies"]),
+                    Cell(text=f"×{row['variants']}" if row["variants"] > 1 else "", key=row["variants"]),
+                    Cell(text="" if mark is None else "✗ fails" if mark else "warns", kind="fails"),
+                    Cell(text=row["look"]),
+                ]
+            )
+        )
+    return Table(COLUMNS, table_rows)
+
+
+GROUPED = {"file": "File", "function": "Function", "bottleneck": "Bound by", "hint": "Hint"}
+
+
+def groups_table(ranking: r.Ranking, layout: Layout, top: int = 0) -> Table:
+    """Return the table of the first `top` groups (0: all)."""
+    by_file = ranking["by"] == "file"
+    columns = (
+        Column(title=GROUPED[ranking["by"]], comfortable=20, least=10, ample=50, priority=2, keep_end=by_file),
+        Column(title="Kernels", right=True),
+        Column(title="Loops", right=True),
+        _TIME,
+        _SAVES,
+        _ROOM,
+        Column(title="Most worth a look", comfortable=20, least=10, priority=1, optional=True),
+    )
+    hot = ranking["hotness"] is not None
+    table_rows = []
+    for group in ranking["groups"][: top or None]:
+        first = ranking["rows"][group["first"]]
+        table_rows.append(
+            Row(
+                [
+                    Cell(text=layout.file(group["key"]) if by_file and group["key"] else group["key"]),
+                    Cell(text=str(group["rows"])),
+                    Cell(text=str(group["loops"])),
+                    Cell(text=share(group["weight"]) if hot else ""),
+                    Cell(text=share(group["saved"]) if hot else ""),
+                    Cell(text=headroom(group["headroom"])),
+                    Cell(text=f"{first['name']}, {place(first, layout)}", href=f"#r{group['first'] + 1}"),
+                ]
+            )
+        )
+    return Table(columns, table_rows)
+
+
+def files(ranking: r.Ranking) -> dict[str, None]:
+    """Return the files of the rows' places."""
+    return dict.fromkeys(place_of(row)["file"] for row in ranking["rows"])
+
+
+def place_of(row: r.Row) -> t.Location:
+    """Return where a row's loop is: in the source, or in the assembly."""
+    return row["source"] or row["assembly"]
+
+
+def place(row: r.Row, layout: Layout) -> str:
+    """Return where a row's loop is, as text."""
+    where = place_of(row)
+    name = layout.file(where["file"]) if where["file"] else ""
+    return f"{name}:{where['line']}" if where["line"] else f"{name}:{row['label']}" if row["label"] else name
+
+
+def cycles(row: r.Row) -> str:
+    """Return the prediction or its two ends, with ≥ for a lower bound."""
+    text = f"{row['least']:.2f}"
+    if row["most"] is None:
+        text += "" if row["at_least"] else "–?"
+    elif row["most"] != row["least"]:
+        text += f"–{row['most']:.2f}"
+    return f"≥ {text}" if row["at_least"] else text
+
+
+def share(part: float | None) -> str:
+    """Return a part of the time in percent, a dash for none."""
+    if part is None:
+        return ""
+    if part >= 0.0995:
+        return f"{100 * part:.0f} %"
+    if part >= _LEAST:
+        return f"{100 * part:.1f} %"
+    return "<0.1 %" if part else "-"
+
+
+def headroom(part: float | None) -> str:
+    """Return headroom in percent, a dash for none."""
+    return f"{100 * part:.0f} %" if part else "-"
+
+
+def without(row: r.Row) -> str:
+    """Return the change that gives the headroom, in few words."""
+    text = row["headroom"]["text"]
+    for long, short in _SHORT:
+        text = text.replace(long, short)
+    return text
+
+
+_SHORT = (
+    ("without dependencies through registers", "no register dependencies"),
+    ("without dependencies through memory", "no memory dependencies"),
+    ("without dependencies", "no dependencies"),
+    ("without carried dependencies", "no carried dependencies"),
+    ("with one more port like ", "another port "),
+    ("with a perfect front end", "perfect front end"),
+    ("with twice the issue and retire width", "twice the width"),
+    ("with unlimited ports", "unlimited ports"),
+    ("with an unlimited window", "unlimited window"),
+    ("with ", ""),
+)
+
+
+# --- sentences --------------------------------------------------------------------------------------------------------
+
+
+def _are(number: int, noun: str, plural: str = "") -> str:
+    """Return "1 report is" or "2 reports are"."""
+    return f"1 {noun} is" if number == 1 else f"{number} {plural or f'{noun}s'} are"
+
+
+def summary(ranking: r.Ranking) -> str:
+    """Return a sentence on the reports that were read."""
+    totals = ranking["totals"]
+    if only_stale(ranking):
+        return f"{_are(len(ranking['stale']), 'report')} stale and left out; there are no others."
+    parts = [f"{count(totals['kernels'], 'kernel')} of {count(totals['units'], 'unit')}"]
+    if totals["rows"] != totals["kernels"]:
+        parts.append(f"{totals['rows']} of them different")
+    if totals["loops"] != totals["rows"]:
+        parts.append(f"{count(totals['loops'], 'loop')} of the source")
+    if totals["models"]:
+        few = len(totals["models"]) < 5
+        parts.append(f"for {wording.listed(totals['models'])}" if few else f"for {len(totals['models'])} cores")
+    return f"{', '.join(parts)}."
+
+
+def only_stale(ranking: r.Ranking) -> bool:
+    """Return True if there are only stale reports, and these are left out."""
+    return bool(ranking["stale"]) and not ranking["stale_shown"] and not ranking["totals"]["units"]
+
+
+def gaps(ranking: r.Ranking) -> Iterator[str]:
+    """Yield a sentence on each kind of kernels and reports that are not in the table."""
+    totals = ranking["totals"]
+    if totals["left_out"]:
+        were = "loop was" if totals["left_out"] == 1 else "loops were"
+        yield f"{totals['left_out']} {were} not analysed; the reports say why (left_out)."
+    if totals["unknown"] or totals["refused"]:
+        parts = [count(totals["unknown"], "instruction") + " that the model lacks"] if totals["unknown"] else []
+        parts += [count(totals["refused"], "statement") + " that could not be decoded"] if totals["refused"] else []
+        yield f"Not counted: {' and '.join(parts)} (--where 'unknown > 0 or refused > 0' shows where)."
+    if totals["replaced"]:
+        yield f"{_are(totals['replaced'], 'report')} replaced by later ones in the same file."
+    if only_stale(ranking):
+        yield (
+            f"The first is stale since {ranking['stale'][0]['why']}. For new ones compile with incc again, as by "
+            "incc-build -- make; --stale shows the stale ones, --prune removes them."
+        )
+    elif ranking["stale"]:
+        where = "among them" if ranking["stale_shown"] else "left out"
+        yield (
+            f"{_are(len(ranking['stale']), 'stale report')} {where}, the first since {ranking['stale'][0]['why']} "
+            "(--stale shows them, --prune removes them)."
+        )
+    if totals["pending"]:
+        wait = "compilation waits for its" if totals["pending"] == 1 else "compilations wait for their"
+        yield f"Not in the table: {totals['pending']} {wait} analysis."
+    for unread in ranking["unread"][:MOST_NAMED]:
+        yield f"Not read: {unread['report']}: {unread['why']}."
+    if len(ranking["unread"]) > MOST_NAMED:
+        yield f"Not read: {len(ranking['unread']) - MOST_NAMED} more files (--format=json names all)."
+    for note in ranking["notes"]:
+        yield note if note.endswith((".", "?")) else f"{note}."
+
+
+UNWEIGHTED = (
+    "Unweighted: it is unknown how often loops run, so loops with advice come first, then those with the most "
+    "headroom. --hot=FILE weights them: counts of gcov or llvm-cov, samples of perf, or a list."
+)
+
+
+def hotness(ranking: r.Ranking) -> Iterator[str]:
+    """Yield sentences on the weights of the kernels."""
+    weights = ranking["hotness"]
+    if weights is None:
+        if ranking["totals"]["units"]:
+            yield UNWEIGHTED
+        return
+    by = "executions times cycles" if weights["unit"] == "cycles" else "samples"
+    listed = ", ".join(f"{file['file']} ({file['kind']}: {file['text']})" for file in weights["files"][:MOST_NAMED])
+    if len(weights["files"]) > MOST_NAMED:
+        listed += f" and {len(weights['files']) - MOST_NAMED} more"
+    yield f"Weighted by {by}: {listed}."
+    matched, other = weights["matched"], 1 - weights["matched"]
+    if weights["unit"] == "cycles":
+        where = "functions with" if all(file["kind"] == "llvm-profdata" for file in weights["files"]) else "lines of"
+        text = f"{share_of(matched)} of the reported executions are in {where} these loops"
+        shares = "Shares are of the loops' cycles."
+    else:
+        text = f"{share_of(matched)} of the reported time is in these loops"
+        shares = "Shares are of all of it."
+    if matched < _LEAST:
+        yield f"{text[:1].upper()}{text[1:]}."
+    else:
+        rest = f", {share_of(other)} in other code" if other >= _LEAST else ""
+        yield f"{text}{rest}. {shares}"
+    yield from weights["notes"]
+
+
+def share_of(part: float) -> str:
+    """Return a part of the time for a sentence."""
+    return "nothing" if part < _LEAST else f"{100 * part:.1f}\xa0%"
+
+
+def total_headroom(ranking: r.Ranking) -> str:
+    """Return a sentence on the sum of all headroom, nothing without weights."""
+    if ranking["hotness"] is None or not ranking["rows"]:
+        return ""
+    total = sum(row["weight"]["saved"] for row in ranking["rows"] if row["weight"])
+    return f"Were all headroom used, {share_of(min(total, 1.0))} of the time would be saved."
+
+
+def lines_wanted(ranking: r.Ranking) -> str:
+    """Return a sentence on how to get lines of the source, nothing if all are known."""
+    totals = ranking["totals"]
+    if not totals["without_lines"]:
+        return ""
+    which = "" if totals["without_lines"] == totals["kernels"] else f" of {count(totals['without_lines'], 'kernel')}"
+    return (
+        f"No lines of the source are known{which}. Compile with -g1, which does not change the code, or in the full "
+        "mode of incc (INCC_MODE=full, incc-build --mode=full), which asks for them."
+    )

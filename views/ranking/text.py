@@ -1,0 +1,104 @@
+"""A ranking as text: the reports that were read, a row for each kernel or group, and advice for the first ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from incc.views.layout import BOLD, RED, YELLOW, Layout, count, harmless
+from incc.views.ranking import cells
+from incc.views.table import text_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from incc.ranking import types as r
+
+FEW = 3
+"""Rows with verdict and advice below the table."""
+
+_LEAST = 0.001
+"""Part of the time below which a row's advice does not matter."""
+
+
+def render(ranking: r.Ranking, width: int = 80, colour: bool = False, top: int = 25) -> str:
+    """Return the ranking as text, with at most `top` rows (0: all).
+
+    Lines are no wider than `width` columns (0: as wide as they get).
+    """
+    layout = Layout(width, colour)
+    layout.name_paths(cells.files(ranking))
+    lines = (line.replace("\xa0", " ").rstrip() for line in _lines(ranking, layout, top))
+    return "".join(f"{harmless(line, colour)}\n" for line in lines)
+
+
+def _lines(ranking: r.Ranking, layout: Layout, top: int) -> Iterator[str]:
+    for line in layout.wrap(cells.summary(ranking)):
+        yield layout.paint(line, BOLD)
+    for sentence in (*cells.hotness(ranking), *cells.gaps(ranking)):
+        yield from layout.wrap(sentence, "", "  ")
+    if ranking["where"]:
+        yield from layout.wrap(f"Kernels for which {ranking['where'].strip()}:", "", "  ")
+    if cells.only_stale(ranking) and not ranking["gates"]:
+        return
+    yield ""
+    if not ranking["rows"]:
+        yield "No kernel." if not ranking["where"] else "No kernel for which it holds."
+    else:
+        yield from _table(ranking, layout, top)
+    for sentence in (cells.total_headroom(ranking), cells.lines_wanted(ranking)):
+        if sentence:
+            yield ""
+            yield from layout.wrap(sentence)
+    if not ranking["by"]:
+        yield from _details(ranking, layout)
+    if ranking["stale_shown"] and ranking["stale"]:
+        yield ""
+        yield layout.paint("Stale reports", BOLD)
+        for stale in ranking["stale"]:
+            yield from layout.wrap(f"{stale['report']}: {stale['why']}", "  ", "    ")
+    yield from _gates(ranking, layout)
+
+
+def _table(ranking: r.Ranking, layout: Layout, top: int) -> Iterator[str]:
+    table = cells.groups_table(ranking, layout, top) if ranking["by"] else cells.rows_table(ranking, layout, top)
+    yield from text_lines(table, layout)
+    noun, number = ("group", len(ranking["groups"])) if ranking["by"] else ("row", len(ranking["rows"]))
+    if more := number - len(table.rows):
+        yield f"and {count(more, f'more {noun}')}: --all shows them, -n N so many"
+
+
+def _details(ranking: r.Ranking, layout: Layout) -> Iterator[str]:
+    """Yield verdict and advice of the first rows that have advice."""
+    chosen = [(n, row) for n, row in enumerate(ranking["rows"], 1) if row["advice"] and _matters(ranking, row)]
+    for number, row in chosen[:FEW]:
+        yield ""
+        yield from layout.wrap(row["verdict"], f"[{number}] {row['name']}, {cells.place(row, layout)}: ", "    ")
+        for text in row["advice"]:
+            yield from layout.wrap(text, "    - ", "      ")
+        # Copies of a loop differ in what was compiled.
+        first = row["members"][0]
+        where = f"{first['source']} ({first['output']})" if first["output"] else first["source"]
+        more = f" and {row['copies'] - 1} more" if row["copies"] > 1 else ""
+        yield from layout.wrap(f"In {where}{more}; the whole report: {first['report']}", "    ", "      ")
+
+
+def _matters(ranking: r.Ranking, row: r.Row) -> bool:
+    """Return True unless the row is known to take no time."""
+    return ranking["hotness"] is None or bool(row["weight"] and row["weight"]["share"] >= _LEAST)
+
+
+def _gates(ranking: r.Ranking, layout: Layout) -> Iterator[str]:
+    """Yield the kernels for which conditions hold, at the end, where people look."""
+    for gate in ranking["gates"]:
+        yield ""
+        condition = gate["condition"].strip()
+        origin = f" ({gate['origin']})" if gate["origin"] else ""
+        if not gate["offenders"]:
+            yield from layout.wrap(f"No kernel for which {condition}{origin}.", "", "  ")
+            continue
+        heading = f"{count(len(gate['offenders']), 'kernel')} for which {condition}{origin}:"
+        for line in layout.wrap(heading, "" if gate["fails"] else "Warning: ", "  "):
+            yield layout.paint(line, BOLD)
+        for offender in gate["offenders"]:
+            for line in layout.wrap(offender["text"], f"  [{offender['row'] + 1}] ", "      "):
+                yield layout.paint(line, RED if gate["fails"] else YELLOW)

@@ -1,0 +1,209 @@
+"""The report as text: an overview of all kernels, a verdict, OSACA's table, llvm-mca's views and dependencies.
+
+Each view is a file of its own in this folder, with a function `lines(unit, kernel, layout)` that yields its lines. It
+lays out what is in the report; the only thing decided there is the width of columns.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from incc.views.layout import Layout, harmless, terminal
+from incc.views.text import header as header
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from incc.report import types as t
+    from incc.report.source.places import Choice, Place
+
+    View = Callable[[t.Unit, t.Kernel, Layout], Iterable[str]]
+
+__all__ = ["UNIT_VIEWS", "VIEWS", "Show", "render", "terminal"]
+
+VIEWS = (
+    "compact",
+    "summary",
+    "what-if",
+    "info",
+    "pressure",
+    "waits",
+    "timeline",
+    "dependencies",
+    "critical-path",
+    "loop-carried",
+)
+"""The views of a kernel in the report's order: the names that users know and, with _ for -, those of their files."""
+
+UNIT_VIEWS = ("port-model",)
+"""The views of a unit, before its kernels."""
+
+USUAL = tuple(view for view in VIEWS if view not in ("what-if", "critical-path", "loop-carried"))
+"""The views of a kernel by default."""
+
+
+class Show:
+    """The parts of a report that a text shows.
+
+    Attributes:
+        views: Views of VIEWS that follow header and verdict of each kernel, and of UNIT_VIEWS before all kernels.
+        details: Lines whose instructions are shown with all their waits.
+        overview: Number of kernels from which on a table of them comes first, 0 for never.
+        kernels: Kernels that are shown in full, all if empty; the overview has all of them.
+        few: Number of kernels above which each has a few lines without views, None for never.
+        how: How the user asks for more.
+        uops: The timeline has rows for µops.
+    """
+
+    __slots__ = ("details", "few", "how", "kernels", "overview", "uops", "views")
+
+    def __init__(
+        self,
+        views: Sequence[str] = USUAL,
+        details: Sequence[Place] = (),
+        overview: int = 0,
+        kernels: Sequence[Choice] = (),
+        few: int | None = None,
+        how: str = "",
+        uops: bool = True,
+    ) -> None:
+        self.views = views
+        self.details = details
+        self.overview = overview
+        self.kernels = kernels
+        self.few = few
+        self.how = how
+        self.uops = uops
+
+
+_ALL = Show()
+
+
+def render(report: t.Report, width: int = 80, colour: bool = False, show: Show = _ALL) -> str:
+    """Return the report as text of lines no wider than `width` columns (0: as wide as they get).
+
+    Raises ValueError for a view that does not exist.
+    """
+    for view in show.views:
+        if view not in (*VIEWS, *UNIT_VIEWS):
+            raise ValueError(f"no view {view!r}; there are {', '.join((*VIEWS, *UNIT_VIEWS))}")
+    layout = Layout(width, colour, show.uops, show.views)
+    layout.name_files(report)
+    units = report["units"]
+    count = sum(len(unit["kernels"]) for unit in units)
+    several = _on_several_cores(units)
+    many = show.few is not None and count > show.few
+    lines: list[str] = []
+    for n, unit in enumerate(units):
+        lines += [""] if lines else []
+        if n in several and several[n][0] is unit:
+            from incc.views.text import cores
+
+            lines += [*cores.lines(several[n], layout), ""]
+        lines += _head(report, unit, layout, show)
+        if unit["assembly_file"] or unit["source"]:  # else a core by itself
+            # On several cores they are the same kernels.
+            table = 0 < show.overview <= (len(unit["kernels"]) if n in several else count)
+            lines += _body(unit, layout, show, table, many)
+    if many and show.how:
+        left_out = any(_of_another(kernel) for unit in units for kernel in unit["kernels"])
+        rest = "Loops beside a main loop are in the table alone. " if left_out else ""
+        lines += ["", *layout.wrap(f"{rest}{show.how}")]
+    return "".join(harmless(line.rstrip(), colour) + "\n" for line in lines)
+
+
+def _head(report: t.Report, unit: t.Unit, layout: Layout, show: Show) -> list[str]:
+    """Return input and model of a unit, and the views of it."""
+    lines: list[str] = []
+    if unit["assembly_file"] or unit["source"]:
+        lines += header.unit_lines(report, unit, layout)
+    for view in UNIT_VIEWS:
+        if view in show.views:
+            lines += [*([""] if lines else []), *_module(view).of_unit(unit, layout)]
+    return lines
+
+
+def _body(unit: t.Unit, layout: Layout, show: Show, table: bool, many: bool) -> Iterator[str]:
+    """Yield the overview of a unit, its kernels, and what is not analysed. `many`: only a few lines for each kernel."""
+    if unit["kernels"] and (table or many):
+        from incc.views.text import overview
+
+        if table:
+            yield from ("", *overview.lines(unit, layout))
+        for numbers in overview.alike(unit, layout) if many else ():
+            if not _of_another(unit["kernels"][numbers[0] - 1]):
+                yield from ("", *_short(unit, numbers, layout, show))
+    for kernel in () if many else unit["kernels"]:
+        if not show.kernels or any(choice.fits(kernel) for choice in show.kernels):
+            yield from ("", *_whole(unit, kernel, layout, show))
+    yield from header.left_out(unit, layout)
+    if unit["ways"] is not None:
+        from incc.views.text import ways
+
+        yield from ways.lines(unit, layout)
+    if unit["trials"] is not None:
+        from incc.views.text import trials
+
+        yield from trials.lines(unit, layout)
+
+
+def _on_several_cores(units: Sequence[t.Unit]) -> dict[int, list[t.Unit]]:
+    """Return the units that are one code on several cores, by the index of each of them."""
+    files = [unit["assembly_file"] for unit in units if unit["assembly_file"]]
+    if len(set(files)) == len(files):
+        return {}
+    from incc.views.text.cores import groups
+
+    all_groups = groups(units)
+    each = [group for group in all_groups for _ in group]
+    return {n: group for n, group in enumerate(each) if len(group) > 1 and any(unit["kernels"] for unit in group)}
+
+
+def _of_another(kernel: t.Kernel) -> bool:
+    """Return True for a remainder or the like, which has only a row in the overview."""
+    return bool(kernel["role"]["of"])
+
+
+def _short(unit: t.Unit, numbers: Sequence[int], layout: Layout, show: Show) -> Iterator[str]:
+    """Yield a few lines on kernels that have these numbers and are alike."""
+    from incc.views.text import short
+
+    yield from short.lines(unit, numbers, layout)
+    for number in numbers:
+        yield from _details(unit, unit["kernels"][number - 1], layout, show)
+
+
+def _whole(unit: t.Unit, kernel: t.Kernel, layout: Layout, show: Show) -> Iterator[str]:
+    yield from header.lines(unit, kernel, layout)
+    # What was asked for by name stays where the summary, which it belongs to, is switched off.
+    order = VIEWS if "summary" in show.views else ("asked", *VIEWS)
+    for view in order:
+        if (view in show.views or view == "asked") and (kernel["instructions"] or view == "summary"):
+            yield from _set_off(_view(view)(unit, kernel, layout))
+    yield from _details(unit, kernel, layout, show)
+
+
+def _details(unit: t.Unit, kernel: t.Kernel, layout: Layout, show: Show) -> Iterator[str]:
+    if show.details:
+        from incc.views.text import detail
+
+        yield from detail.lines(unit, kernel, layout, show.details)
+
+
+def _view(name: str) -> View:
+    """Return the function of a view. Only views that are printed are imported: a compiler is started often."""
+    lines: View = _module(name).lines
+    return lines
+
+
+def _module(name: str) -> Any:
+    return importlib.import_module(f"incc.views.text.{name.replace('-', '_')}")
+
+
+def _set_off(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines with an empty one before them, nothing if there are none."""
+    for number, line in enumerate(lines):
+        if not number:
+            yield ""
+        yield line

@@ -1,0 +1,114 @@
+"""OSACA's table: the cycles of each instruction on ports, critical path and longest loop-carried dependency."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from incc.views.layout import BOLD, MIN_TEXT, RED, YELLOW, unknown_legend
+from incc.views.text import dependencies
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from incc.report import types as t
+    from incc.views.layout import Layout
+
+
+def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
+    """Yield a row for each instruction, and the sums.
+
+    Unused ports have no column, and ports with the same cycles for every instruction share one.
+    """
+    instructions = kernel["instructions"]
+    together = groups(kernel["instructions"], kernel["resources"])
+    names = [[kernel["resources"][p]["name"] for p in group] for group in together]
+    styles = [YELLOW if any(kernel["resources"][p]["busiest"] for p in group) else "" for group in together]
+    title, numbers = dependencies.line_numbers(instructions)
+    number = max(4, *(len(str(line)) for line in numbers))
+    sources = dependencies.source_lines(instructions, kernel["source"])
+    source = max(map(len, ("Source", *sources))) + 2 if sources else 0
+    marks = max((len(_mark(i)) for i in instructions), default=0)
+    mark = marks + 1 if marks else 0
+
+    fixed = number + 12 + source + mark + 2
+    tallest = max((len(group) for group in names), default=1)
+    # In one line, and, where that is too wide, a line for each of the names that stand together.
+    ways = [[[_names(group)] for group in names], [[""] * (tallest - len(group)) + group for group in names]]
+    for heads, least in ((ways[0], 4), (ways[0], 3), (ways[1], 4), (ways[1], 3), (ways[0], 3)):
+        widths = [max(least, *(len(line) for line in head)) for head in heads]
+        if not layout.width or fixed + sum(widths) + 2 * len(widths) + MIN_TEXT <= layout.width:
+            break
+    fine = least > 3
+
+    def row(first: str, cells: list[str], path: str, chain: str, where: str) -> str:
+        """Return a line up to its instruction."""
+        loads = "".join(
+            "  " + layout.paint(f"{cell:>{width}}", style)
+            for cell, width, style in zip(cells, widths, styles, strict=True)
+        )
+        latencies = f"  {layout.paint(f'{path:>4}', BOLD)}  {layout.paint(f'{chain:>4}', RED)}"
+        return f"{first:>{number}}{loads}{latencies}  {where:{source}}"
+
+    room = number + sum(widths) + 2 * len(widths) + 14 + source
+    yield from layout.wrap(
+        "Cycles on each port, of the critical path (CP) and of the longest loop-carried dependency (LCD):"
+    )
+    *above, last = zip(*heads, strict=True) if heads else [()]
+    for line in above:
+        yield row("", list(line), "", "", "").rstrip()
+    yield (
+        row(title, list(last), "CP", "LCD", "Source" if sources else "")
+        + " " * mark
+        + (layout.cut("Instructions:", room + mark))
+    )
+    for i, instruction in enumerate(instructions):
+        cells = [load(instruction["pressure"][group[0]], fine) for group in together]
+        path, chain = (dependencies.latency(instruction[name]) for name in ("critical_path_cycles", "chain_cycles"))
+        if instruction["unknown"]:
+            cells, path, chain = ["X"] * len(together), "X", "X"
+        text = row(str(numbers[i]), cells, path, chain, sources[i] if sources else "")
+        yield text + f"{_mark(instruction):{mark}}" + layout.cut(instruction["text"], room + mark)
+    chains = kernel["chains"]
+    sums = [load(kernel["resources"][group[0]]["load"], fine) for group in together]
+    longest = str(chains[0]["latency"]) if chains else ""
+    over = f"; LCD over {chains[0]['iterations']} iterations" if chains and chains[0]["iterations"] > 1 else ""
+    yield row("", sums, str(kernel["critical_path"]["cycles"]), longest, "") + " " * mark + f"in all{over}"
+    legend = [meaning for letter, meaning in _MARKS.items() if any(letter in i["remarks"] for i in instructions)]
+    if legend:
+        yield from layout.wrap(f"({'; '.join(legend)}{unknown_legend(kernel)})")
+    elif kernel["unknown_instructions"]:
+        yield from layout.wrap(f"({unknown_legend(kernel).removeprefix('; ')})")
+
+
+def _names(names: Sequence[str]) -> str:
+    """Return names beside each other, with a common stem once: ALU0,3 for ALU0 and ALU3."""
+    joined, before = "", ""
+    for name in names:
+        stem = name.rstrip("0123456789")
+        joined += f",{name.removeprefix(stem) if stem == before and name != stem else name}"
+        before = stem
+    return joined[1:]
+
+
+_MARKS = {"F": "F:\xa0macro-fused into the one before", "E": "E:\xa0move eliminated", "Z": "Z:\xa0zero idiom"}
+
+
+def _mark(instruction: t.Instruction) -> str:
+    return "".join(letter for letter in instruction["remarks"] if letter in _MARKS)
+
+
+def groups(instructions: Sequence[t.Instruction], resources: Sequence[t.Resource]) -> list[list[int]]:
+    """Return the used resources, in groups that have the same cycles for every instruction."""
+    by_pressure: dict[tuple[str, ...], list[int]] = {}
+    for p, resource in enumerate(resources):
+        if any(instruction["pressure"][p] for instruction in instructions):
+            shown = [f"{i['pressure'][p]:.2f}" for i in instructions]
+            by_pressure.setdefault((*shown, resource["kind"], str(resource["busiest"])), []).append(p)
+    return list(by_pressure.values())
+
+
+def load(cycles: float, fine: bool) -> str:
+    """Return cycles on a port, nothing for none, with one decimal unless `fine`."""
+    if f"{cycles:.2f}" == "0.00":
+        return ""
+    return f"{cycles:.2f}" if fine or cycles < 0.1 else f"{cycles:.1f}"

@@ -1,0 +1,52 @@
+"""Each loop-carried dependency step by step: its instructions in order, with latencies and the values passed on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from incc.views.layout import BOLD, RED, count, cycles
+from incc.views.text.critical_path import step_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from incc.report import types as t
+    from incc.views.layout import Layout
+
+
+def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
+    """Yield a table for each chain, the longest first."""
+    chains = kernel["chains"]
+    if not chains:
+        yield "No loop-carried dependencies."
+        return
+    yield from layout.wrap(f"{count(len(chains), 'loop-carried chain')}, in cycles once around:")
+    for number, chain in enumerate(chains, 1):
+        yield ""
+        ratio = f"{cycles(chain['cycles_per_iteration']['cycles'])} cycles an iteration"
+        if chain["iterations"] > 1:
+            ratio += f", {chain['latency']} in {chain['iterations']} iterations"
+        title = f"[{number}] {ratio}, through {', '.join(chain['through'])}"
+        for line in layout.wrap(title, "", "    "):
+            yield layout.paint(line, RED if number == 1 else BOLD)
+        yield from step_rows(kernel, _around(chain), layout, "    ")
+    if not kernel["chains_complete"]:
+        yield ""
+        yield from layout.wrap("There are more than were searched for; the longest is among those found.")
+
+
+def _around(chain: t.Chain) -> list[tuple[int, int, t.Step | None]]:
+    """Return the instructions of a chain in order, with the cycles of each and the step that brings its input.
+
+    The first one has its input from an earlier iteration. An instruction includes the work on its own load.
+    """
+    steps = chain["steps"]
+    first = next((n for n, step in enumerate(steps) if step["distance"]), 0)
+    around: list[tuple[int, int, t.Step | None]] = []
+    for step in (*steps[first:], *steps[:first]):
+        if step["kind"] == "internal" and around and around[-1][0] == step["to"]:
+            instruction, takes, arrives = around[-1]
+            around[-1] = instruction, takes + step["latency"], arrives
+        else:
+            around.append((step["to"], step["latency"], step))
+    return around

@@ -1,0 +1,167 @@
+"""The overview that a report begins with: a row for each kernel, with the number of the part on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from incc.views.layout import each
+from incc.views.table import Column, Table, row, text_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from incc.report import types as t
+    from incc.views.layout import Layout
+
+
+COLUMNS = (
+    Column(
+        title="Line",
+        comfortable=12,
+        least=5,
+        priority=5,
+        code=True,
+        meaning="Line of the source, or of the assembly if the source is unknown",
+    ),
+    Column(
+        title="Function",
+        comfortable=12,
+        least=8,
+        ample=26,
+        priority=4,
+        code=True,
+        meaning="Function that the loop is written in",
+    ),
+    Column(
+        title="Role",
+        comfortable=9,
+        least=5,
+        priority=6,
+        meaning="Part of the loop in its function; empty for the main loop",
+    ),
+    Column(title="Cycles", right=True, meaning="Predicted cycles per iteration, or the two ends of their range"),
+    Column(title="Measured", right=True, meaning="Measured cycles per iteration, on the host of the analysis"),
+    Column(title="/elem.", right=True, meaning="Predicted cycles per element of the source's loop"),
+    Column(
+        title="Bound by", comfortable=11, least=6, priority=3, optional=True, meaning="Resource that limits the loop"
+    ),
+    Column(
+        title="Vectors",
+        comfortable=7,
+        least=6,
+        priority=1,
+        optional=True,
+        spare=True,
+        meaning="Width of the vectors, and the share of operations in them",
+    ),
+    Column(
+        title="Worth a look",
+        comfortable=12,
+        least=6,
+        priority=2,
+        optional=True,
+        meaning="Rules of the hints, causes of a wide range",
+    ),
+)
+"""The columns of row_of."""
+
+_RATES = tuple(
+    Column(title=f"G{unit}/s", right=True, meaning=f"{meaning} per second, at the core's clock")
+    for unit, meaning in (("FLOP", "Floating-point operations"), ("B", "Bytes"))
+)
+_BEFORE_RATES = 6
+"""The columns before those of the rates."""
+
+
+def lines(unit: t.Unit, layout: Layout) -> Iterator[str]:
+    """Yield the table of a unit's kernels."""
+    columns = (Column(title="#", right=True), *COLUMNS[:_BEFORE_RATES], *_RATES, *COLUMNS[_BEFORE_RATES:])
+    rows = [
+        row(f"{numbers[0]}-{numbers[-1]}" if len(numbers) > 1 else str(numbers[0]), *texts)
+        for numbers, texts in _alike(_rows(unit, layout))
+    ]
+    yield from text_lines(Table(columns, rows), layout)
+
+
+def _with_rates(row: list[str], kernel: t.Kernel) -> list[str]:
+    """Return a row with a kernel's rates before what limits it."""
+    rates = kernel["rates"]
+    per_second = (rates["gflop_per_second"], rates["gigabytes_per_second"]) if rates else (None, None)
+    texts = ["" if rate is None else f"{rate:.1f}" for rate in per_second]
+    return [*row[:_BEFORE_RATES], *texts, *row[_BEFORE_RATES:]]
+
+
+def alike(unit: t.Unit, layout: Layout) -> list[list[int]]:
+    """Return the numbers of the kernels that share a row: neighbours with equal cells, such as copies of a loop."""
+    return [numbers for numbers, _ in _alike(_rows(unit, layout))]
+
+
+def _rows(unit: t.Unit, layout: Layout) -> list[list[str]]:
+    numbers = {kernel["kernel_id"]: number for number, kernel in enumerate(unit["kernels"], 1)}
+    return [_with_rates(row_of(unit, kernel, numbers, layout), kernel) for kernel in unit["kernels"]]
+
+
+def _alike(rows: Sequence[list[str]]) -> list[tuple[list[int], list[str]]]:
+    groups: list[tuple[list[int], list[str]]] = []
+    for number, texts in enumerate(rows, 1):
+        # Without a line of the source each has its own lines of the assembly. Copies may carry their chains in other
+        # registers.
+        if groups and _but_registers(groups[-1][1]) == _but_registers(texts):
+            groups[-1][0].append(number)
+        else:
+            groups.append(([number], texts))
+    return groups
+
+
+def _but_registers(texts: list[str]) -> list[str]:
+    return ["chain" if text.startswith("chain ") else text for text in texts]
+
+
+def row_of(unit: t.Unit, kernel: t.Kernel, numbers: dict[str, int], layout: Layout) -> list[str]:
+    """Return the texts of a kernel's row, without its number."""
+    overview, elements = kernel["overview"], kernel["elements"]
+    source = kernel["source"]
+    if source:
+        # The source that is compiled is named above.
+        here = unit["source"] and layout.file(source["file"]) == layout.file(unit["source"])
+        place = str(source["line"]) if here else layout.place(source)
+    else:
+        place = f"{kernel['first_line']}-{kernel['last_line']}" if kernel["first_line"] else kernel["label"]
+    return [
+        place,
+        # What a user has marked and named is known by that name.
+        kernel["name"] if kernel["kind"] == "marker" else overview["function"],
+        _role(kernel, numbers),
+        cycles_of(kernel),
+        measured(kernel),
+        each(elements["cycles"]) if elements else "",
+        overview["limit"],
+        overview["vector"],
+        overview["look"],
+    ]
+
+
+def _role(kernel: t.Kernel, numbers: dict[str, int]) -> str:
+    role = kernel["role"]
+    if role["name"] in ("", "main"):
+        return "" if kernel["is_loop"] else "no loop"
+    return f"{role['name']} ({numbers[role['of']]})" if role["of"] in numbers else role["name"]
+
+
+def measured(kernel: t.Kernel) -> str:
+    """Return the measured cycles, a dash for a failed measurement, nothing without one."""
+    measurement = kernel["measured"]
+    if measurement is None:
+        return ""
+    return "-" if measurement["cycles"] is None else f"{measurement['cycles']:.2f}"
+
+
+def cycles_of(kernel: t.Kernel) -> str:
+    """Return the prediction or its two ends, with ≥ for a lower bound."""
+    spread = kernel["range"]
+    text = f"{(spread['least'] if spread else kernel['cycles']):.2f}"
+    # That there is no upper end is said by the sign already.
+    if spread is not None and not (kernel["at_least"] and spread["most"] is None):
+        most = "?" if spread["most"] is None else f"{spread['most']:.2f}"
+        text = f"{spread['least']:.2f}–{most}"
+    return f"≥ {text}" if kernel["at_least"] else text

@@ -1,0 +1,126 @@
+"""llvm-mca's summary, the bounds, the simulation of changed cores, and the counters of the simulation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from incc.views.layout import BOLD, cycles, percent
+from incc.views.text import asked
+
+if TYPE_CHECKING:
+    from incc.report.types import BoundName
+
+    _Source = Literal["loop_stream_detector", "uop_cache", "decoders", "microcode"]
+    _Cause = Literal["no_uops", "scheduler", "reorder_buffer", "load_buffer", "store_buffer", "registers", "group"]
+    from collections.abc import Iterator
+
+    from incc.report import types as t
+    from incc.views.layout import Layout
+
+
+def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
+    """Yield the summary, and everything in cycles per iteration."""
+    yield from _summary(kernel)
+    yield ""
+    yield from _bounds(kernel, layout)
+
+
+def _summary(kernel: t.Kernel) -> Iterator[str]:
+    summary = kernel["summary"]
+    yield f"Iterations:        {summary['iterations']}"
+    yield f"Instructions:      {summary['instructions']}"
+    yield f"Total Cycles:      {summary['cycles']}"
+    yield f"Total uOps:        {summary['uops']}"
+    yield ""
+    yield f"Dispatch Width:    {summary['dispatch_width']}"
+    yield f"uOps Per Cycle:    {summary['uops_per_cycle']:.2f}"
+    yield f"IPC:               {summary['ipc']:.2f}"
+    # llvm-mca's one decimal would show 2.25 as 2.2
+    yield f"Block RThroughput: {summary['block_rthroughput']:.2f}"
+
+
+_BOUNDS: dict[BoundName, str] = {
+    "port": "Ports",
+    "divider": "Divider",
+    "front_end": "Front end",
+    "retire": "Retirement",
+    "loop_carried": "Loop-carried",
+}
+
+
+def _bounds(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
+    bounds = kernel["bounds"]
+    prediction = bounds["prediction"]
+    yield "Bounds in cycles per iteration:"
+    for name, title in _BOUNDS.items():
+        bound = bounds[name]
+        row = f"  {title:<13} {cycles(bound['cycles']):>8}  "
+        limits = name in prediction["limited_by"]
+        lines = list(layout.wrap(bound["by"], row, " " * len(row)))
+        yield from (layout.paint(line, BOLD if limits else "") for line in lines)
+    by = "simulated" if prediction["by"] == "simulation" else "the largest of these"
+    if kernel["at_least"]:
+        by += "; at least"
+    yield f"  {'Prediction':<13} {cycles(prediction['cycles']):>8}  {by}"
+    yield from _measured(kernel, layout)
+    path = kernel["critical_path"]
+    yield f"  {'Critical path':<13} {cycles(path['cycles']):>8}  from start to end of one iteration on its own"
+    if kernel["simulated"]:
+        yield ""
+        if "what-if" not in layout.views:
+            yield from asked.changes(kernel, layout)
+            yield ""
+        yield from _counters(kernel["simulated"], layout)
+        yield from asked.places(kernel, True)
+
+
+_EXITS = {
+    "own": "its own counter",
+    "replaced": "a counter in place of the comparison",
+    "added": "a counter more, whose cost is taken off",
+    "repeated": "copies of it in a row",
+}
+
+
+def _measured(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
+    """Yield the row of the measurement, or why there is none."""
+    measured = kernel["measured"]
+    if measured is None:
+        return
+    row = f"  {'Measured':<13} {'-' if measured['cycles'] is None else cycles(measured['cycles']):>8}  "
+    text = f"on {measured['core'] or 'this processor'}"
+    if measured["cycles"] is None:
+        text = f"{measured['failure']} (above)"
+    elif measured["exit"]:
+        text += f", ± {cycles(measured['spread'] or 0)}, with {_EXITS[measured['exit']]}"
+    yield from layout.wrap(text, row, " " * len(row))
+
+
+_SOURCES: dict[_Source, str] = {
+    "loop_stream_detector": "the loop stream detector",
+    "uop_cache": "the µop cache",
+    "decoders": "the decoders",
+    "microcode": "the microcode sequencer",
+}
+_LOST: dict[_Cause, str] = {
+    "no_uops": "no µop was there",
+    "scheduler": "the scheduler was full",
+    "reorder_buffer": "the reorder buffer was full",
+    "load_buffer": "the load buffer was full",
+    "store_buffer": "the store buffer was full",
+    "registers": "no register was free",
+    "group": "what is issued together did not fit",
+}
+
+
+def _counters(simulated: t.Simulated, layout: Layout) -> Iterator[str]:
+    """Yield the sources of µops, and the use of issue slots."""
+    uops = [f"{percent(s)} from {title}" for name, title in _SOURCES.items() if (s := simulated["uops"][name])]
+    yield from layout.wrap(f"µops: {', '.join(uops)}", indent="  ")
+    shares = simulated["lost_slots"]
+    lost = [(share, title) for name, title in _LOST.items() if (share := shares[name]) >= 0.005]
+    causes = [f"{percent(share)} empty since {title}" for share, title in sorted(lost, reverse=True)]
+    used = percent(1 - sum(shares[name] for name in _LOST))
+    yield from layout.wrap(f"Issue slots: {', '.join([f'{used} used', *causes])}", indent="  ")
+    if simulated["moves"]["executed"]:
+        yield f"Moves that the renamer can eliminate: {percent(simulated['moves']['executed'])} executed all the same"
