@@ -47,7 +47,7 @@ def setting(name: str, index: int, value: Any) -> Callable[[BoundKernel], None]:
         ("uop_start", setting("uop_start", -1, 9), "there are 4 entries"),
         ("uop_ports", setting("uop_ports", 0, 0), "no port"),
         ("uop_ports", setting("uop_ports", 0, 1 << 20), "does not exist"),
-        ("uop_ports", setting("uop_ports", 0, 0b1_0000_0001), "resource beside"),
+        ("uop_ports", setting("uop_ports", 0, 0b1_0000_0001), "a resource together with"),
         ("uop_ports", setting("uop_ports", 0, 1 << 64), "does not fit into 64 bits"),
         ("uop_ports", setting("uop_ports", 0, -1), "does not fit into 64 bits"),
         ("uop_cycles", setting("uop_cycles", 1, 0), "entry 1 is 0"),

@@ -254,7 +254,7 @@ def test_entries_that_are_no_commands(tmp_path: pathlib.Path, entry: object, pro
 def test_files_that_are_no_databases(tmp_path: pathlib.Path, text: str) -> None:
     path = tmp_path / "compile_commands.json"
     path.write_text(text, errors="surrogateescape")
-    with pytest.raises(UsageError, match="no compilation database: "):
+    with pytest.raises(UsageError, match="not a compilation database: "):
         read_project(str(tmp_path), [])
 
 
